@@ -52,6 +52,7 @@ const plan: GroundPlan = {
     partly: {},
     losing: {},
     moved: { calendar: farWest },
+    exits: { holds: { symbol: "HLD", quantity: "10" } },
     audited: { holds: { symbol: "HLD", quantity: "100" } },
   },
   instruments: {
@@ -269,6 +270,18 @@ const ways: Ways = {
     },
   },
   short_side: {
+    EXIT_HAS_PRIORITY: {
+      order: { fund_id: "exits", symbol: "HLD", side: "SELL", quantity: "1", reduce_only: true },
+      settles: false,
+      before: async (ground) => {
+        const exit = { fund_id: "exits", symbol: "HLD", side: "SELL", quantity: "10", reduce_only: true } as const;
+        await passes(ground, exit);
+        const unsent = await approved(ground, { ...exit, quantity: "6" });
+        const { answer } = await ground.client.submit(ground.order(exit));
+        expect(answer?.reason).toContain(`6 of order "${unsent.order_id}" asked for by service:`);
+        return undefined;
+      },
+    },
     COVER_EXCEEDS_SHORT: { order: { side: "BUY_TO_COVER" } },
     SELL_EXCEEDS_LONG: { order: { side: "SELL" } },
     SHORT_WHILE_LONG: { order: { fund_id: "net", symbol: "HLD", side: "SELL_SHORT" } },

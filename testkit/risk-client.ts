@@ -7,7 +7,7 @@ import type { PostgresStore } from "../adapters/postgres/store.ts";
 import type { RiskEnvelope } from "../contracts/src/generated/svc/v1/envelope.ts";
 import type { HaltRequest, HaltResponse, ResumeRequest } from "../contracts/src/generated/svc/v1/halt.ts";
 import type { Order, RiskDecision } from "../contracts/src/generated/svc/v1/order.ts";
-import type { ReferenceDocument } from "../contracts/src/generated/svc/v1/platform.ts";
+import type { OrderStatus, ReferenceDocument } from "../contracts/src/generated/svc/v1/platform.ts";
 import type { Rejections } from "../contracts/src/generated/svc/v1/riskdesk.ts";
 import type { ThrottleStatus } from "../contracts/src/generated/svc/v1/riskengine.ts";
 import { grantedEnvelopeProof } from "./granted-proof.ts";
@@ -44,6 +44,8 @@ export interface RiskClient {
   tryCheck(order: Order): Promise<Answered<RiskDecision>>;
   /** CheckOrder with these bytes for an order. */
   checkBytes(bytes: Buffer): Promise<Answered<RiskDecision>>;
+  /** Through the platform's own order management. */
+  submit(order: Order): Promise<Answered<OrderStatus>>;
   stream(): OrderStream;
   getEnvelope(fundId: string): Promise<Answered<RiskEnvelope>>;
   updateEnvelope(envelope: RiskEnvelope): Promise<Answered<RiskEnvelope>>;
@@ -71,6 +73,7 @@ export async function openRiskClient(
   const { access_token: personToken } = await logInAs(platform, "duty");
   const engine = testClient(addressOf(platform, "riskengine"), { token: serviceToken });
   const desk = testClient(addressOf(platform, "operations"), { token: personToken });
+  const oms = testClient(addressOf(platform, "oms"), { token: personToken });
   const treasury = testClient(addressOf(platform, "treasury"), { token: personToken });
   const machine = { deadlineMs };
   const person = { deadlineMs, metadata: { authorization: `Bearer ${personToken}` } };
@@ -86,6 +89,7 @@ export async function openRiskClient(
       return answer;
     },
     checkBytes: async (bytes) => answered(await engine.call("RiskEngine", "CheckOrder", {}, { bytes, deadlineMs })),
+    submit: async (order) => answered(await oms.call("Oms", "SubmitOrder", order, { deadlineMs })),
     stream: () => openStream(engine),
     getEnvelope: (fund_id) => ask("GetEnvelope", { fund_id }),
     updateEnvelope: async (envelope) => {
@@ -104,7 +108,7 @@ export async function openRiskClient(
     setReference: async (document) =>
       answered(await treasury.call("Treasury", "SetReferenceData", document, { deadlineMs })),
     close: () => {
-      for (const client of [engine, desk, treasury]) client.close();
+      for (const client of [engine, desk, oms, treasury]) client.close();
     },
   };
 }

@@ -58,6 +58,10 @@ const words: Readonly<Partial<Record<DenialCode | FaultCode, Words>>> = {
     ends: `It ends when our position in ${symbol ?? "it"} and the broker's agree.`,
     command: `ctl riskengine differences list --fund-id ${fundId ?? ""}`,
   }),
+  EXIT_HAS_PRIORITY: ({ fundId }) => ({
+    ends: "It ends when the exit passes: as soon as the approvals that hold its room are sent, run out or are released.",
+    command: `ctl riskengine approvals list --unsent --fund-id ${fundId ?? ""}`,
+  }),
   THROTTLE_TRIPPED: ({ strategyId }) => ({
     ends: "An operator releases the throttle.",
     command: `ctl riskengine throttle release --strategy-id ${strategyId ?? ""} --reason TEXT`,

@@ -27,6 +27,8 @@ const isAboutTheOrder: readonly RegExp[] = [
   /^SCHEMA_/,
   /^(DUPLICATE_KEY|KEY_REUSED)$/,
   /_NOT_ALLOWED$/,
+  // Of one side of a line; it is listed by itself.
+  /^EXIT_HAS_PRIORITY$/,
   /_(ABOVE_MAX|EXCEEDED|EXPIRED|OVERFLOW|OUTSIDE_COLLAR)$/,
   /^(SHORTING_|BORROW_|RISK_OFFICER_|COVER_|SELL_|SHORT_|BUY_|STRATEGY_REDUCTION_)/,
 ];

@@ -286,6 +286,7 @@ function smallestOrder(state: EngineState, { fundId, strategyId, symbol }: Probe
   // What is held does not matter, only whether it can be valued.
   Object.assign(view, { position: nothing, pendingBuy: nothing, pendingSell: nothing });
   Object.assign(view, { heldHigh: undefined, heldLow: undefined, limits: undefined });
+  view.exitWaits = undefined;
   Object.assign(view, { strategyOrdersInSecond: 0, fundOrdersInSecond: 0, repeatedExecutions: 0 });
   return order;
 }
@@ -344,7 +345,18 @@ export function fundBlocks(state: EngineState, fundId: string, askedAt: instant.
   const differing = [...(state.symbolBlocks.get(fundId)?.keys() ?? [])].flatMap((symbol) =>
     standingBlocks(state, { fundId, strategyId: own[0] ?? "", symbol }, askedAt).filter(isAbout("SYMBOL_BLOCKED")),
   );
-  return [...found, ...differing];
+  return [...found, ...differing, ...waitingExitBlocks(state, fundId, askedAt)];
+}
+
+/** Where an exit of the platform waits for room, which nobody else gets before it. */
+function waitingExitBlocks({ waitingExits }: EngineState, fundId: string, at: instant.Instant): StandingBlock[] {
+  return [...waitingExits.values()]
+    .filter((exit) => exit.fundId === fundId && at <= exit.until)
+    .map(({ orderId, symbol, direction, since }) => {
+      const verb = direction === 1 ? "buy" : "sell";
+      const reason = `The platform's exit ${orderId} waits for room to ${verb} ${symbol}, which approvals that were not sent hold.`;
+      return { code: "EXIT_HAS_PRIORITY", scope: "symbol", fundId, symbol, reason, since };
+    });
 }
 
 const isAbout =

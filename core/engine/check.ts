@@ -16,10 +16,12 @@ import { classify } from "../orders/classify.ts";
 import { countOrder, ordersInSecond, uncountOrder } from "../orders/order-rate.ts";
 import { amend, amendRefusal, rememberTerms, reserve, unamend, unreserve } from "../orders/reservations.ts";
 import { countApproval, uncountApproval } from "../orders/throttle.ts";
+import { type Asker, putBack, stopWaiting } from "../orders/waiting-exits.ts";
 import type { Checked, CheckUndo } from "./decision.ts";
 import { type Hash, namesOf } from "./fast/order-hash.ts";
 import { type Found, fillView } from "./fill-view.ts";
 import { type NoteBook, type NoteColumns, noNotes } from "./notes.ts";
+import { isPlatformExit, withHolders } from "./platform-exit.ts";
 import type { FundBook, StrategyBook, SymbolBook } from "./records.ts";
 import { type EngineState, noteClock } from "./state.ts";
 import type { FundView, Verdict } from "./view.ts";
@@ -37,7 +39,7 @@ export const lowersWord = "an open order, to a lower quantity";
 export const windowFigure = "repeated_execution_window_ms";
 const gatesOfProbe: readonly Gate[] = gatesOf("order", "risk");
 
-export function check(state: EngineState, order: Order, askedAt: Instant): Checked {
+export function check(state: EngineState, order: Order, askedAt: Instant, asker: Asker): Checked {
   const { view, notes, keys, hasher } = state;
   noteClock(state, askedAt);
   const at = askedAt > state.lastAt ? askedAt : state.lastAt;
@@ -54,6 +56,7 @@ export function check(state: EngineState, order: Order, askedAt: Instant): Check
   notes.reset();
   state.gateEndedUs = Number.NaN;
   fillView(view, state, state.found, order, names, at);
+  if (isPlatformExit(order, asker)) view.exitWaits = undefined;
   view.textsFit = textsFit;
   const seenAt = order.idempotency_key === "" ? Number.NaN : keys.find(keyHash, bodyHash, at);
   view.keySeen = Number.isNaN(seenAt) ? "no" : keys.sameBody() ? "same order" : "another order";
@@ -76,19 +79,20 @@ export function check(state: EngineState, order: Order, askedAt: Instant): Check
       undo.keyAt = at;
     }
     if (denial === undefined) {
-      hold(state, order, undo, at);
+      hold(state, order, undo, at, asker);
       if (asks && undo.reserved !== undefined) undo.reserved.awaitsVerdict = true;
     } else if (denial.code === "THROTTLE_TRIPPED") trip(state, undo, at);
   }
+  if (denial !== undefined && isPlatformExit(order, asker)) denial = withHolders(state, order, denial, undo, at);
   const outcome = denial !== undefined ? "denied" : asks && !dryRun ? "ask" : "approved";
-  return result(state, order, at, outcome, denial, keyHash, bodyHash, dryRun, undo, undefined);
+  return result(state, order, asker, at, outcome, denial, keyHash, bodyHash, dryRun, undo, undefined);
 }
 
 /** The second half, with the risk officer's answer. Its own reservation is put aside while all gates but the first look again. */
 export function conclude(state: EngineState, asked: Checked, verdict: Verdict, concludedAt: Instant): Checked {
   if (asked.outcome !== "ask" || asked.kept === undefined) throw new Defect("only what was asked can be concluded");
   const { view, notes } = state;
-  const { order, undo: before } = asked;
+  const { order, asker, undo: before } = asked;
   const at = concludedAt > state.lastAt ? concludedAt : state.lastAt;
   const undo: CheckUndo = { ...before, sequence: state.sequence + 1, sequenceBefore: state.sequence };
   undo.lastAtBefore = state.lastAt;
@@ -100,6 +104,7 @@ export function conclude(state: EngineState, asked: Checked, verdict: Verdict, c
   notes.resume(asked.kept, keyGates.length);
   state.gateEndedUs = Number.NaN;
   fillView(view, state, state.found, order, namesOf(order), at);
+  if (isPlatformExit(order, asker)) view.exitWaits = undefined;
   view.keySeen = "no";
   view.keyAgeMs = Number.NaN;
   view.verdict = verdict;
@@ -116,10 +121,10 @@ export function conclude(state: EngineState, asked: Checked, verdict: Verdict, c
   if (denial === undefined && view.envelope?.croVetoEnabled === true) {
     denial = runGates(state, officerGates, order, at);
   }
-  if (denial === undefined) hold(state, order, undo, at);
+  if (denial === undefined) hold(state, order, undo, at, asker);
   const { dryRun, keyHash, bodyHash } = asked;
   const outcome = denial === undefined ? "approved" : "denied";
-  return result(state, order, at, outcome, denial, keyHash, bodyHash, dryRun, undo, asked);
+  return result(state, order, asker, at, outcome, denial, keyHash, bodyHash, dryRun, undo, asked);
 }
 
 /** The order ended while the risk officer thought about its amendment: there is nothing left to amend. */
@@ -161,6 +166,7 @@ function emptyUndo(state: EngineState): CheckUndo {
     reserved: undefined,
     replaced: undefined,
     amended: undefined,
+    waiting: undefined,
     sequence: -1,
     sequenceBefore: state.sequence,
     lastAtBefore: state.lastAt,
@@ -241,7 +247,7 @@ function trip(state: EngineState, undo: CheckUndo, at: Instant): void {
 }
 
 /** Reserves what was approved, and counts it for the throttle when it answers for its pace. */
-function hold(state: EngineState, order: Order, undo: CheckUndo, at: Instant): void {
+function hold(state: EngineState, order: Order, undo: CheckUndo, at: Instant, asker: Asker): void {
   const { view, books, orders, found } = state;
   const { direction, quantity } = view.terms;
   if (direction === 0 || quantity === undefined) throw new Defect("an order passed without a side or a quantity");
@@ -252,12 +258,16 @@ function hold(state: EngineState, order: Order, undo: CheckUndo, at: Instant): v
     undo.replaced = orders.expired.size === 0 ? undefined : orders.expired.get(order.order_id);
     undo.reserved = reserve(books, orders, fund, book, order, direction, quantity, unsentUntil);
     undo.reserved.terms = rememberTerms(orders, order);
+    undo.reserved.askedBy = asker.actor;
   } else {
     if (amendRefusal(found.open, order) !== undefined)
       throw new Defect("an order passed that contradicts the one it amends");
     const terms = rememberTerms(orders, order);
     const amended = { quantity, terms, key: order.idempotency_key, approvedAt: at, unsentUntil };
     undo.amended = amend(books, orders, found.open, amended);
+  }
+  if (state.waitingExits.size > 0 && isPlatformExit(order, asker)) {
+    undo.waiting = stopWaiting(state.waitingExits, fund.id, book.symbol, direction);
   }
   const { repeatWindowMs: windowMs } = undo;
   if (windowMs === undefined || !obeysLimits(order, view)) return;
@@ -266,10 +276,12 @@ function hold(state: EngineState, order: Order, undo: CheckUndo, at: Instant): v
 
 /** Gives back what this check holds, and nothing that others did since. */
 function letGo(state: EngineState, order: Order, undo: CheckUndo): void {
-  const { reserved, amended, replaced } = undo;
+  const { reserved, amended, replaced, waiting } = undo;
   undo.reserved = undefined;
   undo.replaced = undefined;
   undo.amended = undefined;
+  undo.waiting = undefined;
+  if (waiting !== undefined) putBack(state.waitingExits, waiting);
   const open = state.orders.open.get(order.order_id);
   if (reserved !== undefined && open === reserved) {
     unreserve(state.books, state.orders, reserved);
@@ -294,6 +306,7 @@ function uncount({ books }: EngineState, order: Order, undo: CheckUndo): void {
 function result(
   state: EngineState,
   order: Order,
+  asker: Asker,
   at: Instant,
   outcome: Checked["outcome"],
   denial: Denial | undefined,
@@ -313,6 +326,7 @@ function result(
   const packed = waits ? packer.pack(view, at) : undefined;
   return {
     order,
+    asker,
     at,
     outcome,
     duplicate: view.keySeen,

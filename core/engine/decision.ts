@@ -19,6 +19,7 @@ import type { OpenOrder } from "../orders/open-order.ts";
 import type { CountedOrder } from "../orders/order-rate.ts";
 import type { Amendment } from "../orders/reservations.ts";
 import type { CountedApproval } from "../orders/throttle.ts";
+import type { Asker, WaitingUndo } from "../orders/waiting-exits.ts";
 import type { Hash } from "./fast/order-hash.ts";
 import { joinViews, type ViewPacker } from "./fast/view-bytes.ts";
 import { amountFigure, countFigure, exactFigure, type LimitShare, type NoteBook, type NoteColumns } from "./notes.ts";
@@ -26,6 +27,7 @@ import type { FundView } from "./view.ts";
 
 export interface Checked {
   readonly order: Order;
+  readonly asker: Asker;
   /** The moment of the decision; never before that of an earlier one. */
   readonly at: instant.Instant;
   /** "ask": six gates passed, the exposure is reserved, and the risk officer must be asked before it is concluded. */
@@ -72,6 +74,8 @@ export interface CheckUndo {
   /** An expired order of the same id that the reservation took the place of. */
   replaced: OpenOrder | undefined;
   amended: Amendment | undefined;
+  /** What waited for room on its line before. */
+  waiting: WaitingUndo | undefined;
   /** The clock of the engine before and after. */
   sequence: number;
   sequenceBefore: number;

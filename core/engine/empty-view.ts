@@ -41,6 +41,7 @@ export function emptyView(ages: InputAges = inputAgesDefault): FundView {
     lapsed: amounts.nothing,
     ownRemaining: amounts.nothing,
     ownFilled: amounts.nothing,
+    exitWaits: undefined,
     openOrders: 0,
     openOrdersMax: 0,
     price: undefined,

@@ -45,6 +45,7 @@ import {
   type UnsentEnd,
   unexpire,
 } from "../orders/unsent-approvals.ts";
+import { type Asker, unknownAsker } from "../orders/waiting-exits.ts";
 import { adoptDecision } from "./adopt-decision.ts";
 import {
   type BlockedFund,
@@ -129,7 +130,7 @@ export interface Engine {
   heldSymbols(): readonly string[];
   /** Until when the audit log may be relied on. An engine that is never told does not ask; the shell tells it before it serves. */
   setAudit(standing: Readonly<AuditStanding>): void;
-  check(order: Order, at: Instant): Checked;
+  check(order: Order, at: Instant, asker?: Asker): Checked;
   /** The second half of a check whose outcome is "ask", with the risk officer's answer. */
   conclude(asked: Checked, verdict: Verdict, at: Instant): Checked;
   withdraw(checked: Checked): void;
@@ -198,7 +199,7 @@ export function createEngine(options: EngineOptions): Engine {
     setHeldSymbols: (held) => setHeldSymbols(state, held),
     heldSymbols: () => [...state.heldSymbols.keys()],
     setAudit: (standing) => setAudit(state, standing),
-    check: (order, at) => check(state, order, at),
+    check: (order, at, asker = unknownAsker) => check(state, order, at, asker),
     conclude: (asked, verdict, at) => conclude(state, asked, verdict, at),
     withdraw: (checked) => withdraw(state, checked),
     applyFill: (fill) => applyFill(state.books, state.orders, fill),

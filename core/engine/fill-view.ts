@@ -20,6 +20,7 @@ import { strategyPositionOf } from "../orders/strategy-positions.ts";
 import { readTerms } from "../orders/terms.ts";
 import { repeatsWithin } from "../orders/throttle.ts";
 import { lapsedQuantity } from "../orders/unsent-approvals.ts";
+import { type WaitingExits, waitingExit } from "../orders/waiting-exits.ts";
 import { noVerdict } from "./empty-view.ts";
 import * as sheets from "./fast/fund-state.ts";
 import { headOf, noRow, pendingBuyAt, pendingSellAt, positionAt, rowOf, sumOf } from "./fast/fund-state.ts";
@@ -61,6 +62,8 @@ export interface ViewSource {
   readonly symbolBlocks: SymbolBlocks;
   /** Symbols in which nothing is decided because of a corporate action. */
   readonly heldSymbols: Map<string, { readonly reason: string; readonly since: Instant }>;
+  /** Exits of the platform that wait for room. */
+  readonly waitingExits: WaitingExits;
   readonly audit: AuditStanding;
   readonly ages: InputAges;
   readonly openOrdersPerFundMax: number;
@@ -121,6 +124,7 @@ export function fillView(
   fillPosition(view, found, order);
   view.heldAtBroker = order.reduce_only === true && isHeldAt(books, order, view);
   view.lapsed = source.orders.lapsing.size === 0 ? amounts.nothing : lapsedFor(view, source.orders, found, at);
+  view.exitWaits = source.waitingExits.size === 0 ? undefined : waitingFor(view, source, order, at);
   if (known === "ended") refuseAmendment(view);
   view.openOrdersMax = source.openOrdersPerFundMax;
   fillPrices(view, books, fund, book, at);
@@ -170,6 +174,11 @@ function lapsedFor(
   if (fund === undefined || book === undefined || direction === 0 || !isAgainst(position, direction))
     return amounts.nothing;
   return lapsedQuantity(orders, fund, book, direction, open, at);
+}
+
+function waitingFor(view: FundView, { waitingExits }: ViewSource, order: Order, at: Instant): string | undefined {
+  const { terms, position } = view;
+  return waitingExit(waitingExits, order.fund_id, order.symbol, terms.direction, position, at)?.orderId;
 }
 
 /** Whether an order in that direction has anything to close. */

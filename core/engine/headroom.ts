@@ -133,16 +133,21 @@ function limitsOf(search: Search, envelope: Envelope): LimitHeadroom[] {
     shortingEnabled: true,
     strictSides: false,
   };
-  // What can be borrowed is no limit of the envelope; it binds or it does not, and is named when it does.
-  const { borrowAvailable, borrowFee, borrowAgeMs } = view;
-  Object.assign(view, { borrowAvailable: decimal.largest, borrowFee: decimal.zero, borrowAgeMs: 0 });
+  // What can be borrowed, and an exit that goes first, are no limits of the envelope; they bind or do not, and are named when they do.
+  const { borrowAvailable, borrowFee, borrowAgeMs, exitWaits } = view;
+  Object.assign(view, {
+    borrowAvailable: decimal.largest,
+    borrowFee: decimal.zero,
+    borrowAgeMs: 0,
+    exitWaits: undefined,
+  });
   const limits = inForce.map(({ field, used, allowed, alone }) => ({
     limit: field,
     used: centsUp(used),
     allowed: centsDown(allowed),
     quantity: decimal.format(largestAllowed(search, { ...without, ...alone })),
   }));
-  Object.assign(view, { borrowAvailable, borrowFee, borrowAgeMs });
+  Object.assign(view, { borrowAvailable, borrowFee, borrowAgeMs, exitWaits });
   return limits;
 }
 

@@ -78,6 +78,7 @@ export function createEngineState(options: EngineOptions): EngineState {
     halts: createHaltBook(),
     symbolBlocks: new Map(),
     heldSymbols: new Map(),
+    waitingExits: new Map(),
     audit: { goodUntil: Number.POSITIVE_INFINITY, reason: "" },
     symbolBlocksSince: new Map(),
     ages: options.ages,

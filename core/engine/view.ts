@@ -129,6 +129,8 @@ export interface FundView {
   /** What an amended order still had open before, and has filled so far; zero for a new order. */
   ownRemaining: Amount;
   ownFilled: Amount;
+  /** The platform's own exit that waits for room on this line in the order's direction: nobody else is approved before it (decision 0058). */
+  exitWaits?: string | undefined;
   openOrders: number;
   openOrdersMax: number;
 

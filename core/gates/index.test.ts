@@ -115,6 +115,7 @@ const oneMistake: Readonly<Record<string, Row>> = {
 
   COVER_EXCEEDS_SHORT: order({ side: "BUY_TO_COVER" }),
   SELL_EXCEEDS_LONG: order({ side: "SELL" }),
+  EXIT_HAS_PRIORITY: view({ exitWaits: "stop-1" }),
   SHORT_WHILE_LONG: short({ position: d("1") }),
   BUY_CROSSES_ZERO: view({ position: d("-99") }),
   SHORTING_DISABLED: {

@@ -33,6 +33,7 @@ export const shortSide: Gate = {
   decide(order, view, _at, notes) {
     const short = resultingShort(view);
     notes.decimal("resulting_short", short);
+    if (view.exitWaits !== undefined && view.lowers !== true) return waitingDenial(view.exitWaits, order, view, notes);
     const misfit = misfitOf(order.side, view);
     if (misfit !== undefined) return sideDenial(misfit, order, view, notes);
     if (view.terms.direction === 1 || !isNewRisk(view) || isNothing(short)) return undefined;
@@ -74,6 +75,15 @@ function borrowed({ instrument, option }: FundView, short: Amount): Amount {
   if (option.isCall !== true) return nothing;
   const left = minus(plus(option.owedOthers, timesUp(short, instrument.multiplier)), option.cover);
   return isPositive(left) ? left : nothing;
+}
+
+/** The platform's exit was there first, and what others got and did not send must run out before it can be proven. */
+function waitingDenial(exitId: string, order: Order, view: FundView, notes: Notes): Denial {
+  notes.word("waiting_exit", exitId);
+  const verb = view.terms.direction === 1 ? "buy" : "sell";
+  const what = `The platform's exit ${quoted(exitId)} waits for room to ${verb} ${quoted(order.symbol)}`;
+  const reason = `${what}, which approvals that were not sent hold: nothing else may ${verb} it before that exit.`;
+  return { code: "EXIT_HAS_PRIORITY", reason };
 }
 
 type Misfit = "COVER_EXCEEDS_SHORT" | "SELL_EXCEEDS_LONG" | "SHORT_WHILE_LONG" | "BUY_CROSSES_ZERO";

@@ -61,6 +61,7 @@ function approvalFrom(order: OpenOrder): Approval {
     filled_quantity: text(order.filled),
     reserved_quantity: text(order.remaining),
     state: stateOf(order, isUnsent),
+    ...(order.askedBy !== "" && { asked_by: order.askedBy }),
     ...(isUnsent && timesOf(instant.fromMicroseconds(until))),
   };
 }

@@ -7,6 +7,8 @@ export interface OpenOrder {
   readonly id: string;
   readonly fund: FundBook;
   readonly strategyId: string;
+  /** Who asked for it, as records name it; empty when that was before the engine's start. */
+  askedBy: string;
   readonly side: string;
   readonly direction: 1 | -1;
   book: SymbolBook;

@@ -164,6 +164,7 @@ export function reserve(
     id: asked.order_id,
     fund,
     strategyId: asked.strategy_id,
+    askedBy: "",
     side: asked.side,
     direction,
     book,

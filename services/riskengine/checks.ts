@@ -9,11 +9,13 @@ import { Defect, Fault, messageOf } from "../../contracts/src/fault.ts";
 import { type Order, RiskDecision } from "../../contracts/src/generated/svc/v1/order.ts";
 import { DecisionRecord } from "../../contracts/src/generated/svc/v1/riskdesk.ts";
 import { minusMilliseconds } from "../../contracts/src/instant.ts";
+import type { PlatformService } from "../../contracts/src/platform-services.ts";
 import { inputsOf } from "../../core/engine/decision.ts";
 import type { Checked, Engine } from "../../core/engine/engine.ts";
 import { createDecisionPacker } from "../../core/engine/fast/decision-bytes.ts";
 import { bytesOfHash } from "../../core/engine/fast/order-hash.ts";
 import type { Verdict } from "../../core/engine/view.ts";
+import type { Asker } from "../../core/orders/waiting-exits.ts";
 import type { JournalEntry } from "../../ports/risk-store.ts";
 import type { EncodedAnswer, RpcCall } from "../../ports/rpc.ts";
 import type { ServicePorts } from "../shared/service.ts";
@@ -105,7 +107,7 @@ export function createChecks(options: ChecksOptions): Checks {
     }
     const at = clock.now();
     halts.freshen(at);
-    const checked = engine.check(order, at);
+    const checked = engine.check(order, at, askerOf(call));
     if (checked.dryRun) resolve(answerDryRun(checked));
     else if (checked.outcome === "ask") {
       resolve(hold(order.idempotency_key, askAndFinish(checked, call.requestBytes)));
@@ -275,6 +277,11 @@ export function createChecks(options: ChecksOptions): Checks {
       await Promise.all(vetoing.values());
     },
   };
+}
+
+/** Order management sends what is approved, so its exits go before those that somebody else may send or not. */
+function askerOf({ identity: { kind, name, actor } }: RpcCall): Asker {
+  return { actor, isPlatform: kind === "service" && name === ("oms" satisfies PlatformService) };
 }
 
 function stopping(): Fault {

@@ -84,6 +84,9 @@ export const gateDenials = {
     AUDIT_UNAVAILABLE: denial("The audit log takes no entries, does not verify, or is too far behind the outbox."),
   },
   short_side: {
+    EXIT_HAS_PRIORITY: denial(
+      "An exit of the platform waits for room that unsent approvals hold: nothing else trades that way in the symbol before it.",
+    ),
     COVER_EXCEEDS_SHORT: denial("A BUY_TO_COVER is for more than is short and not being bought back already."),
     SELL_EXCEEDS_LONG: denial(
       "A SELL is for more than is held and not being sold already; a short sale is a SELL_SHORT.",

@@ -34,6 +34,7 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"state","type":"text","description":"UNSENT, AMENDMENT_UNSENT (the order was sent, new terms were not), SENT, EXPIRED, RELEASED (somebody said that it is not sent), ENDED."},
     {"name":"valid_until","type":"text","optional":true,"description":"RFC 3339, absent once something shows that it was sent: until when it may be sent, and when it expires unless that is shown. The time stands still while the engine does not hear of orders.","kind":"INSTANT"},
     {"name":"expires_at","type":"text","optional":true,"kind":"INSTANT"},
+    {"name":"asked_by","type":"text","optional":true,"description":"Who asked for it; absent for what was approved before the engine started."},
   ]},
   Approvals: {"fields":[
     {"name":"approvals","type":"message","message":"Approval","list":true},

@@ -14,9 +14,9 @@ import { type ByteReader, type ByteWriter, createByteReader, createByteWriter } 
 /**
  * Form 1 ended before what form 2 says of amendments and of rates. Form 3 says the same as form 2, and that today's rules were in force; form 4
  * adds what else blocks, and what of unsent approvals has lapsed; form 5 whether an exit's broker holds what it closes; form 6 what options make of it;
- * form 7 what an exit's strategy holds.
+ * form 7 what an exit's strategy holds; form 8 which exit of the platform waits for room.
  */
-const formVersion = 7;
+const formVersion = 8;
 const refusals: readonly FundView["amendRefusal"][] = [undefined, "another", "ended", "unapproved"];
 const rateWords: readonly FundView["unpricedRate"][] = [undefined, "missing", "old", "delta"];
 const lossBlocks: readonly FundView["lossBlock"][] = [undefined, "pending", "missing", "not judged"];
@@ -288,10 +288,13 @@ function writeBlocks(writer: ByteWriter, view: FundView): void {
   const own = decimalOf(view.strategyPosition) ?? decimal.zero;
   const ofStrategy = (view.strategyHalted ? 16 : 0) | (own === decimal.zero ? 0 : 32);
   const held = view.heldAtBroker === true ? 4 : 0;
-  writer.byte((isWithoutAudit ? 1 : 0) | (isLapsed ? 2 : 0) | held | (option === undefined ? 0 : 8) | ofStrategy);
+  const waits = view.exitWaits === undefined ? 0 : 64;
+  const rest = held | (option === undefined ? 0 : 8) | ofStrategy | waits;
+  writer.byte((isWithoutAudit ? 1 : 0) | (isLapsed ? 2 : 0) | rest);
   if (isWithoutAudit) writer.text(view.auditBlock);
   if (isLapsed) writer.integer(lapsed);
   if (option !== undefined) writeOption(writer, option);
+  if (waits !== 0) writer.text(view.exitWaits);
   if (own === decimal.zero) return;
   writer.integer(own);
   writer.integer(decimalOf(view.strategyPending));
@@ -303,6 +306,7 @@ function readBlocks(reader: ByteReader, view: FundView): void {
   if ((set & 1) !== 0) view.auditBlock = reader.text() ?? "";
   if ((set & 2) !== 0) view.lapsed = (reader.integer() ?? decimal.zero) as Decimal;
   if ((set & 8) !== 0) view.option = readOption(reader);
+  if ((set & 64) !== 0) view.exitWaits = reader.text() ?? "";
   view.strategyHalted = (set & 16) !== 0;
   if ((set & 32) === 0) return;
   view.strategyPosition = (reader.integer() ?? decimal.zero) as Decimal;

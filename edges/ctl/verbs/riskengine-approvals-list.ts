@@ -42,6 +42,7 @@ async function run(context: Context): Promise<Answer> {
     { name: "filled_quantity", of: (one) => one.filled_quantity, number: true, onlyCsv: true },
     { name: "reserved_quantity", of: (one) => one.reserved_quantity, number: true },
     { name: "state", of: (one) => one.state },
+    { name: "asked_by", of: (one) => one.asked_by },
     { name: "valid_until", of: (one) => one.valid_until, onlyCsv: true },
     {
       name: "expires_at",

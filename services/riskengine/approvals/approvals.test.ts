@@ -3,15 +3,18 @@
 import { describe, expect, it } from "vitest";
 import * as decimal from "../../../contracts/src/decimal.ts";
 import type { Fault } from "../../../contracts/src/fault.ts";
-import type { Approval, Approvals, Exposures } from "../../../contracts/src/generated/svc/v1/riskengine.ts";
+import { type Order, RiskDecision } from "../../../contracts/src/generated/svc/v1/order.ts";
+import type { Approval, Approvals, Blocks, Exposures } from "../../../contracts/src/generated/svc/v1/riskengine.ts";
 import { format, millisecondsBetween, parse } from "../../../contracts/src/instant.ts";
 import type { Fill, OrderTransition } from "../../../contracts/src/records/order.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
+import type { Identity } from "../../../ports/identity.ts";
 import type { StoredOrder } from "../../../ports/oms-records.ts";
-import type { DeniedAnswer } from "../../../ports/rpc.ts";
+import type { DeniedAnswer, EncodedAnswer } from "../../../ports/rpc.ts";
 import { orderOf } from "../../../testkit/oms-rig.ts";
 import {
   type EngineLife,
+  orderOf as engineOrderOf,
   machine,
   operator,
   type RiskEngineRig,
@@ -71,6 +74,44 @@ const fillOf = (rig: RiskEngineRig, order_id: string, different: Partial<Fill> =
   price: "232.5",
   filled_at: format(rig.time.clock.now()),
   ...different,
+});
+
+describe("S2: a client that asks for exits and sends none", () => {
+  const stranger = { ...machine, actor: "service:stranger", name: "stranger", subject: "stranger" } as Identity;
+  const exit = { side: "SELL", reduce_only: true, order_type: "MARKET", limit_price: undefined };
+  const asked = async (rig: RiskEngineRig, life: EngineLife, order: Partial<Order>, by: Identity) => {
+    const { encoded } = (await rig.finish(
+      life.call("CheckOrder", engineOrderOf({ ...exit, ...order }), by),
+    )) as EncodedAnswer;
+    return RiskDecision.decode(encoded);
+  };
+
+  it("keeps order management's exit out for one approval's time at most, and is listed with what waits", async () => {
+    const [rig, life] = await begin();
+    await rig.publish(subjects.fillsCreated, fillOf(rig, "bought", { quantity: "100" }));
+    await rig.pass(1_000);
+    let last = 0;
+    let passedAt = 0;
+    const denied: string[] = [];
+    const started = rig.time.elapsedMs();
+    for (let ms = 0; ms < 10_000; ms = rig.time.elapsedMs() - started) {
+      const decision = await asked(rig, life, {}, stranger);
+      if (decision.approved) last = ms;
+      if (denied.length === 0 && ms > 500) {
+        denied.push((await asked(rig, life, { order_id: "stop-a-1" }, machine)).reason);
+        const { blocks } = (await rig.finish(life.call("ListBlocks", { fund_id: "alpha" }))) as Blocks;
+        expect(blocks.map(({ code }) => code)).toContain("EXIT_HAS_PRIORITY");
+      } else if (ms > 7_000 && passedAt === 0) {
+        if ((await asked(rig, life, { order_id: "stop-a-2" }, machine)).approved) passedAt = ms;
+      }
+      await rig.pass(50);
+    }
+    expect(denied[0]).toContain("asked for by service:stranger");
+    expect(last).toBeLessThan(700);
+    expect(passedAt).toBeLessThan(7_200);
+    expect(passedAt).toBeGreaterThan(last + validMs);
+    await rig.finish(life.service.stop());
+  });
 });
 
 describe("22.2: an approval that nobody sends", () => {

@@ -5799,6 +5799,8 @@ export interface operations {
                          * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
                          */
                         expires_at?: string;
+                        /** @description Who asked for it; absent for what was approved before the engine started. */
+                        asked_by?: string;
                     }[];
                 };
             };
@@ -5858,6 +5860,8 @@ export interface operations {
                          * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
                          */
                         expires_at?: string;
+                        /** @description Who asked for it; absent for what was approved before the engine started. */
+                        asked_by?: string;
                     };
                 };
             };

@@ -98,7 +98,11 @@ export interface Approval {
    * stands still while the engine does not hear of orders.
    */
   valid_until?: string | undefined;
-  expires_at?: string | undefined;
+  expires_at?:
+    | string
+    | undefined;
+  /** Who asked for it; absent for what was approved before the engine started. */
+  asked_by?: string | undefined;
 }
 
 export interface Approvals {
@@ -840,6 +844,7 @@ function createBaseApproval(): Approval {
     state: "",
     valid_until: undefined,
     expires_at: undefined,
+    asked_by: undefined,
   };
 }
 
@@ -877,6 +882,9 @@ export const Approval: MessageFns<Approval> = {
     }
     if (message.expires_at !== undefined) {
       writer.uint32(90).string(message.expires_at);
+    }
+    if (message.asked_by !== undefined) {
+      writer.uint32(98).string(message.asked_by);
     }
     return writer;
   },
@@ -980,6 +988,14 @@ export const Approval: MessageFns<Approval> = {
             }
 
             message.expires_at = reader.string();
+            continue;
+          }
+          case 12: {
+            if (tag !== 98) {
+              break;
+            }
+
+            message.asked_by = reader.string();
             continue;
           }
         }
