@@ -19,8 +19,9 @@ import {
   startOfDay,
 } from "../../testkit/risk/engine-rig.ts";
 import { compileEnvelope } from "../envelope/envelope.ts";
-import { type StandingBlock, standingConditions } from "./blocks.ts";
+import type { StandingBlock } from "./blocks.ts";
 import { createEngine, type Engine } from "./engine.ts";
+import { standingConditions } from "./standing-conditions.ts";
 
 /** What another order could escape: its own words and sides, what it claims to reduce, its size, its pace, its short, its verdict. A code that fits none of these is to be put among the standing ones. */
 const isAboutTheOrder: readonly RegExp[] = [
