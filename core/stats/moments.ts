@@ -25,3 +25,32 @@ export function sum(values: readonly number[]): number {
   }
   return total + lost;
 }
+
+/** The adjusted skewness G1; null with fewer than three values or when nothing moved. */
+export function skewness(values: readonly number[]): number | null {
+  const count = values.length;
+  const [second, third] = centralMoments(values);
+  if (count < 3 || second === 0) return null;
+  return (third / second ** 1.5) * (Math.sqrt(count * (count - 1)) / (count - 2));
+}
+
+/** The adjusted excess kurtosis G2; null with fewer than four values or when nothing moved. */
+export function excessKurtosis(values: readonly number[]): number | null {
+  const count = values.length;
+  const [second, , fourth] = centralMoments(values);
+  if (count < 4 || second === 0) return null;
+  const biased = fourth / (second * second) - 3;
+  return ((count - 1) / ((count - 2) * (count - 3))) * ((count + 1) * biased + 6);
+}
+
+/** The second, third and fourth moment about the mean, over n. */
+function centralMoments(values: readonly number[]): readonly [number, number, number] {
+  const middle = mean(values) ?? 0;
+  const power = (exponent: number): number => sum(values.map((value) => (value - middle) ** exponent)) / values.length;
+  return [power(2), power(3), power(4)];
+}
+
+/** Sums of the last `width` values; null until there are so many. */
+export function rollingSums(values: readonly number[], width: number): readonly (number | null)[] {
+  return values.map((_value, index) => (index + 1 < width ? null : sum(values.slice(index + 1 - width, index + 1))));
+}

@@ -67,6 +67,7 @@ export type CommonKeys = {
   readonly every_s: NumberKey;
   readonly persistence: NumberKey;
   readonly clear_after: NumberKey;
+  readonly stale_s: NumberKey;
   readonly mode: WordKey<"act" | "dry_run">;
 };
 
@@ -74,7 +75,12 @@ export type CommonConfig = ConfigOf<CommonKeys>;
 
 export function common(
   threshold: NumberKey,
-  over: { readonly everyS?: number; readonly persistence?: number; readonly clearAfter?: number } = {},
+  over: {
+    readonly everyS?: number;
+    readonly persistence?: number;
+    readonly clearAfter?: number;
+    readonly staleS?: number;
+  } = {},
 ): CommonKeys {
   return {
     threshold,
@@ -91,6 +97,7 @@ export function common(
       "observations",
       "Consecutive ordinary observations that clear an episode.",
     ),
+    stale_s: number(over.staleS ?? 300, [1, 2_592_000], "s", "The oldest input that is judged; older is STALE."),
     mode: word("act", ["act", "dry_run"], "dry_run judges and reports and acts on nothing."),
   };
 }

@@ -3,7 +3,7 @@
 // 1. Persistence counts observations: the same observation judged again replaces its own reading.
 // 2. An episode opens at the highest rung that the last `persistence` observations all reached, and escalates alike; rungs are skipped.
 // 3. It clears after `clearAfter` consecutive observations that clear. What is neither past a rung nor clear keeps it open.
-// 4. A judgement without a value opens, escalates and clears nothing, and neither counts nor breaks a run.
+// 4. A judgement without an observation opens, escalates and clears nothing, and neither counts nor breaks a run.
 // 5. An effect is handed out once per episode. What was withheld (dry run, paused) is owed, and handed out when acting begins.
 // 6. STALE is announced once, and its end once, unless an open episode goes on.
 import type { Instant } from "../../contracts/src/instant.ts";
@@ -87,7 +87,7 @@ export function step(
   at: Instant,
   freshId: string,
 ): Step {
-  if (judgement.value === null || judgement.observation === null) return withoutReading(standing, judgement, at);
+  if (judgement.observation === null) return withoutReading(standing, judgement, at);
   const read = { observation: judgement.observation, rung: judgement.rung, clears: judgement.clears };
   const counted = count(standing, read);
   const runs = runsWith(counted.before, read);

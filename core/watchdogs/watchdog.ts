@@ -1,7 +1,7 @@
 // The shape of a watchdog: a name, one human sentence, the keys of its configuration, and one pure function. A judgement says what the newest
 // observation reads; whether that opens, escalates or clears an episode is decided in episodes.ts, so that all ten alarm alike.
 import type { AlarmCode } from "../../contracts/src/codes/alarms.ts";
-import type { Instant } from "../../contracts/src/instant.ts";
+import { type Instant, millisecondsBetween } from "../../contracts/src/instant.ts";
 import type { WatchdogAlarm } from "../../contracts/src/records/operations.ts";
 import type { Severity, WatchdogName } from "../../contracts/src/records/values.ts";
 import type { Subject } from "../../contracts/src/subject.ts";
@@ -15,7 +15,7 @@ export type WatchdogState = "WARMUP" | "OK" | "WARN" | "ACTION" | "STALE";
 /** What one judgement is about. A watchdog may have several: news_spike has each held symbol and the firm. */
 export type WatchdogPer = "firm" | "fund" | "strategy" | "symbol" | "strategy_symbol";
 
-/** Why there is no value. */
+/** Why there is no value. With CONSTANT_BASELINE and COUNT_FAILED it may alarm all the same. */
 export type NullReason =
   | "INSUFFICIENT_DATA"
   | "NO_BACKTEST"
@@ -23,6 +23,7 @@ export type NullReason =
   | "INPUT_TOO_OLD"
   | "NOT_JUDGED"
   | "CONSTANT_BASELINE"
+  | "MALFORMED_INPUT"
   | "MISSING_GREEKS"
   | "COUNT_FAILED"
   | "UNKNOWN_HEALTH";
@@ -64,7 +65,7 @@ export interface Judgement {
   readonly reason: NullReason | null;
   /** The time of the newest input, not of the judging. */
   readonly asOf: Instant;
-  /** The newest observation's id: the same id judged again replaces its reading and counts once. Null without a value. */
+  /** The newest observation's id: the same id judged again replaces its reading and counts once. Null when there is none to count. */
   readonly observation: string | null;
   /** 0 is ordinary; each rung above it is stricter than the one before. */
   readonly rung: number;
@@ -104,7 +105,7 @@ export interface Watchdog<Input, Keys extends ConfigKeys, Memory> {
   judge(input: Input, config: ConfigOf<Keys & CommonKeys>, memory: Memory, now: JudgedAt): Judged<Memory>;
 }
 
-/** A judgement without a value. It opens nothing, clears nothing and counts as no observation. */
+/** A judgement without a value and an observation. It opens nothing, clears nothing and counts as no observation. */
 export function withoutValue(
   state: "WARMUP" | "STALE",
   reason: NullReason,
@@ -112,6 +113,19 @@ export function withoutValue(
 ): Judgement {
   return { figures: {}, ...rest, state, reason, value: null, observation: null, rung: 0, clears: false, effects: [] };
 }
+
+/** A value of a trading day, such as a return or a profit. Days are texts that sort, `2026-11-15`. */
+export interface Dated {
+  readonly day: string;
+  readonly value: number;
+}
+
+/** NaN compares false with every threshold and would read as ordinary. */
+export const allFinite = (values: readonly number[]): boolean => values.every((value) => Number.isFinite(value));
+
+/** Whether the newest input is older than the configuration allows. */
+export const isTooOld = (asOf: Instant, at: Instant, staleS: number): boolean =>
+  millisecondsBetween(asOf, at) > staleS * 1_000;
 
 /** Whether an effect changes what may be traded or what the platform does; the others only notify. */
 export function acts({ kind }: Effect): boolean {
