@@ -99,6 +99,9 @@ interface Keeper {
   stop(): Promise<void>;
 }
 
+/** After so many failures as count as down it is tried so many times as seldom. */
+const downFactor = 10;
+
 function keepServerUp(
   first: EmbeddedPostgres,
   open: () => Promise<EmbeddedPostgres>,
@@ -134,10 +137,13 @@ function keepServerUp(
   }
 
   async function reopen(): Promise<EmbeddedPostgres | undefined> {
-    let why = "";
-    for (let failures = 0; failures < restart_failures_max; failures += 1) {
-      const waitMs = restart_backoff_first_ms * 2 ** (youngDeaths + failures);
-      await timers.sleep(Math.min(restart_backoff_max_ms, waitMs), stopping.signal);
+    // For ever, as the services do: they answer that they are failing, and what they hold is not given up.
+    for (let failures = 0; ; failures += 1) {
+      const isDown = failures >= restart_failures_max;
+      const waitMs = isDown
+        ? restart_backoff_max_ms * downFactor
+        : Math.min(restart_backoff_max_ms, restart_backoff_first_ms * 2 ** (youngDeaths + failures));
+      await timers.sleep(waitMs, stopping.signal);
       if (stopping.signal.aborted) return undefined;
       try {
         const server = await open();
@@ -148,13 +154,9 @@ function keepServerUp(
         log.warn("the database server is back", { pid: server.pid });
         return server;
       } catch (error) {
-        why = messageOf(error);
-        log.error("the database server could not be started again", { why });
+        log.error("the database server could not be started again", { why: messageOf(error) });
       }
     }
-    const sentence = `the database server could not be started again ${restart_failures_max} times in a row; last: ${why}`;
-    giveUp(new Fault("DATABASE_START_FAILED", sentence, { retry: "never" }));
-    return undefined;
   }
 
   return {

@@ -148,17 +148,40 @@ describe("the supervisor", () => {
     await supervisor.stop();
   });
 
-  test("invariant 4: after failuresMax failed starts in a row it gives up and says which part", async () => {
-    const { parts, supervisor } = rig((name, part, count) => {
+  test("invariant 4: one that cannot be started again ends nobody else: that is said once, and it comes back when it can", async () => {
+    let isBroken = true;
+    const { parts, supervisor, trace } = rig((name, part, count) => {
+      if (name === "oms" && count > 1 && isBroken) part.end({ code: 1, signal: null });
+      else part.say({ type: "ready", addresses: {} });
+    });
+    await supervisor.start();
+    let gaveUp = false;
+    void supervisor.gaveUp.then(() => {
+      gaveUp = true;
+    });
+    lines.length = 0;
+    parts.get("oms")?.end({ code: 1, signal: null });
+    const spawned = () => trace.filter((line) => line === "spawn oms").length;
+    await until(() => spawned() > 6);
+    expect(lines.filter((line) => line.includes("the platform goes on without it"))).toHaveLength(1);
+    expect(gaveUp).toBe(false);
+    expect(supervisor.parts().map(({ name }) => name)).toEqual(expect.arrayContaining(["riskengine", "gateway"]));
+    isBroken = false;
+    await until(() => supervisor.parts().some(({ name, ready }) => name === "oms" && ready));
+    await supervisor.stop();
+  });
+
+  test("invariant 5: a service that does not come back ends the restart with why, and nothing after it is restarted", async () => {
+    const { supervisor, trace } = rig((name, part, count) => {
       if (name === "oms" && count > 1) part.end({ code: 1, signal: null });
       else part.say({ type: "ready", addresses: {} });
     });
     await supervisor.start();
-    parts.get("oms")?.end({ code: 1, signal: null });
-    const fault = await supervisor.gaveUp;
-    expect(fault.message).toBe(
-      "oms could not be started again 3 times in a row; last: oms could not start: exited with code 1",
+    trace.length = 0;
+    await expect(supervisor.restart(["riskengine", "oms", "gateway"])).rejects.toThrow(
+      "oms did not come back and is tried again; what comes after it was not restarted. oms could not start: exited with code 1",
     );
+    expect(trace).not.toContain("stop gateway");
     await supervisor.stop();
   });
 

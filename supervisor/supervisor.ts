@@ -3,9 +3,10 @@
 //  2. If a part cannot start at all, everything that was started is stopped and the fault says which part and why.
 //  3. A part that dies after it was ready is started again, however often, and that is said: a risk engine that keeps being
 //     killed must keep coming back. The wait before it grows while the part dies young, up to a bound.
-//  4. Starts that fail are bounded: a part that cannot become ready `failuresMax` times in a row ends the platform.
+//  4. A service that was ready once ends nobody but itself: the others hold positions, and go on. After `failuresMax` starts in a row that failed it is
+//     said that the platform goes on without it, and it is tried again, more seldom, for ever.
 //  5. `restart` ends parts one after the other, in the order of their start, each only when the one before is ready again; asking twice at once
-//     is one restart. A part that dies at that moment is back like any other.
+//     is one restart. A part that dies at that moment is back like any other. A service that does not come back ends the restart, not the platform.
 //  6. `stop` ends every part within one grace period for all of them, whatever they are doing, also while one is being
 //     restarted: each group gets its share of what is left, so that a part that hangs does not cost the others their drain.
 
@@ -31,6 +32,7 @@ export interface SupervisorOptions {
   readonly stopGraceMs: number;
   readonly backoffFirstMs: number;
   readonly backoffMaxMs: number;
+  /** Starts that fail in a row before the service counts as down. */
   readonly failuresMax: number;
   /** A part that was up this long did not die young. */
   readonly steadyMs: number;
@@ -49,10 +51,10 @@ export interface PartState {
 export interface Supervisor {
   /** Resolves when every part is ready; rejects with SERVICE_START_FAILED (invariant 2). */
   start(): Promise<void>;
-  /** Settles only when a part was given up (invariant 4). */
+  /** Settles only when a service can no longer be looked after, which is a defect of ours. */
   readonly gaveUp: Promise<Fault>;
   stop(): Promise<void>;
-  /** Resolves when every one of these is ready again, with how long each took. */
+  /** Resolves when every one of these is ready again, with how long each took; rejects with SERVICE_START_FAILED when one stays down. */
   restart(names: readonly string[]): Promise<readonly RestartedPart[]>;
   parts(): readonly PartState[];
 }
@@ -71,8 +73,8 @@ interface Slot {
   restarts: number;
   youngDeaths: number;
   addresses: Readonly<Record<string, string>>;
-  /** Set while somebody wants it started anew. */
-  wanted: (() => void) | undefined;
+  /** Set while somebody wants it started anew; with why when it stays down. */
+  wanted: ((down?: string) => void) | undefined;
 }
 
 export function createSupervisor(options: SupervisorOptions): Supervisor {
@@ -143,9 +145,12 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   async function restart(slot: Slot, ended: string): Promise<void> {
     const { name } = slot.plan;
     let why = ended;
-    for (let failures = 0; failures < options.failuresMax; failures += 1) {
-      options.log.error("a part ended and is started again", { part: name, ended: why });
-      await options.timers.sleep(backoffMs(slot.youngDeaths + failures, options), stopping.signal);
+    for (let failures = 0; ; failures += 1) {
+      const isDown = failures >= options.failuresMax;
+      if (failures === options.failuresMax) sayDown(slot, why);
+      else options.log.error("a part ended and is started again", { part: name, ended: why });
+      const waitMs = isDown ? options.backoffMaxMs * downFactor : backoffMs(slot.youngDeaths + failures, options);
+      await options.timers.sleep(waitMs, stopping.signal);
       if (stopping.signal.aborted) return;
       try {
         await bringUp(slot);
@@ -157,8 +162,16 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
         if (stopping.signal.aborted) return;
       }
     }
-    const sentence = `${name} could not be started again ${options.failuresMax} times in a row; last: ${why}`;
-    giveUp(new Fault("SERVICE_START_FAILED", sentence, { retry: "never", facts: { part: name } }));
+  }
+
+  /** Invariant 4. */
+  function sayDown(slot: Slot, why: string): void {
+    const { name } = slot.plan;
+    const sentence =
+      "a service could not be started again and is down; the platform goes on without it and keeps trying";
+    options.log.error(sentence, { part: name, failures: options.failuresMax, why });
+    slot.wanted?.(why);
+    slot.wanted = undefined;
   }
 
   const keepers: Promise<void>[] = [];
@@ -177,7 +190,9 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   }
 
   let restarting: Promise<readonly RestartedPart[]> | undefined;
-  const stopped = new Promise<void>((resolve) => stopping.signal.addEventListener("abort", () => resolve()));
+  const stopped = new Promise<undefined>((resolve) =>
+    stopping.signal.addEventListener("abort", () => resolve(undefined)),
+  );
 
   async function restartAll(names: readonly string[]): Promise<readonly RestartedPart[]> {
     const done: RestartedPart[] = [];
@@ -185,12 +200,13 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       if (!names.includes(slot.plan.name) || stopping.signal.aborted) continue;
       const startedUs = options.clock.now();
       options.log.info("a part is restarted as an operator wants it", { part: slot.plan.name });
-      const back = new Promise<void>((resolve) => {
+      const back = new Promise<string | undefined>((resolve) => {
         slot.wanted = resolve;
       });
       await slot.process?.stop(options.stopGraceMs);
-      await Promise.race([back, gaveUp, stopped]);
+      const down = await Promise.race([back, gaveUp.then(messageOf), stopped]);
       if (stopping.signal.aborted) break;
+      if (down !== undefined) throw notBack(slot, down);
       done.push({
         name: slot.plan.name,
         pid: slot.process?.pid ?? 0,
@@ -234,6 +250,14 @@ function stateOf(slot: Slot): PartState {
     restarts: slot.restarts,
     addresses: slot.addresses,
   };
+}
+
+/** A service that is down is tried so many times as seldom as one that just died. */
+const downFactor = 10;
+
+function notBack({ plan: { name } }: Slot, why: string): Fault {
+  const sentence = `${name} did not come back and is tried again; what comes after it was not restarted. ${why}`;
+  return new Fault("SERVICE_START_FAILED", sentence, { retry: "later", facts: { part: name } });
 }
 
 type StartOutcome = FromPart | { readonly type: "exited"; readonly exit: PartExit } | { readonly type: "timeout" };

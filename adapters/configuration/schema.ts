@@ -199,7 +199,8 @@ const lifecycle = section({
   restart_backoff_first_ms: key(whole(1, 600_000).default(100), { sentence: "The wait before the first restart." }),
   restart_backoff_max_ms: key(whole(1, 600_000).default(2_000), { sentence: "The longest wait before a restart." }),
   restart_failures_max: key(whole(1, 1_000).default(10), {
-    sentence: "Starts that fail in a row after which a service is given up and the platform stops.",
+    sentence:
+      "Starts that fail in a row after which a service, or the database, counts as down: the platform goes on without it and tries again ten times as seldom.",
   }),
   restart_steady_s: key(whole(1, dayS).default(10), {
     sentence: "A service that was up this long is started again without a longer wait than the first.",

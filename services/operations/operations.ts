@@ -40,7 +40,7 @@ export const operations: Service = {
       folder: ports.settings.audit.signingKeyPath.split("/").slice(0, -2).join("/"),
       onDefect: ports.crash.die,
     });
-    const leases = watchLeases(ports);
+    const leases = watchLeases(ports, createWorkerAlarms(ports));
     const remembered = rememberQuotes(ports.quotes, ports.clock);
     const marks = startMarks({ ...ports, quotes: remembered.quotes });
     const workers = await startWorkers(ports, remembered.newest);
