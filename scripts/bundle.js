@@ -1,5 +1,5 @@
 // Bundles what runs, with esbuild, and only when a source file changed since the last time: `npm start`, `npm run bench`,
-// `npm run sim` and `ctl` call `ensureBundle` and never run stale code. `node scripts/bundle.js` builds everything.
+// `npm run sim`, `npm run oracle` and `ctl` call `ensureBundle` and never run stale code. `node scripts/bundle.js` builds everything.
 import { createHash } from "node:crypto";
 import {
   existsSync,
@@ -29,6 +29,7 @@ const bundles = {
     "bench/halt/halt-generator.ts",
   ],
   sim: ["sim/main.ts"],
+  oracle: ["testkit/oracle/main.ts"],
   ctl: ["compose/ctl.ts"],
 };
 

@@ -1,4 +1,4 @@
-// What the three bins share: build if stale, call the bundle's `main` with the arguments, and turn its answer into the exit code.
+// What the bins share: build if stale, call the bundle's `main` with the arguments, and turn its answer into the exit code.
 
 /**
  * @param {string} name

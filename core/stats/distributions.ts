@@ -19,6 +19,7 @@ export const normalSf = (x: number): number => normalCdf(-x);
 export function normalQuantile(p: number): number {
   if (p > 0.5) return -normalQuantile(1 - p);
   if (p === 0.5) return 0;
+  if (p === 0) return Number.NEGATIVE_INFINITY;
   // Below the root of the tail's bound exp(-x^2 / 2).
   return solve(normalCdf, normalDensity, p, -Math.sqrt(-2 * Math.log(checked(p))) - 1, 0);
 }
@@ -38,6 +39,7 @@ function studentDensity(t: number, freedom: number): number {
 export function studentQuantile(p: number, freedom: number): number {
   if (p > 0.5) return -studentQuantile(1 - p, freedom);
   if (p === 0.5) return 0;
+  if (p === 0) return Number.NEGATIVE_INFINITY;
   let low = -2;
   while (studentCdf(low, freedom) > checked(p)) low *= 2;
   return solve(
@@ -54,6 +56,7 @@ export const chiSquaredSf = (x: number, freedom: number): number => gammaAbove(f
 
 export function chiSquaredQuantile(p: number, freedom: number): number {
   if (p === 0) return 0;
+  if (p === 1) return Number.POSITIVE_INFINITY;
   let high = freedom + 1;
   while (chiSquaredSf(high, freedom) > 1 - checked(p)) high *= 2;
   const density = (x: number): number =>
@@ -78,7 +81,7 @@ export function poissonLog10Sf(count: number, mean: number): number | null {
 }
 
 function checked(p: number): number {
-  if (!(p > 0 && p < 1)) throw new RangeError(`A quantile is asked at a probability between 0 and 1, not ${p}.`);
+  if (!(p > 0 && p < 1)) throw new RangeError(`A quantile is asked at a probability from 0 to 1, not ${p}.`);
   return p;
 }
 

@@ -1,6 +1,6 @@
 // news_spike: whether there is far more news about a held symbol, or about all of them, than in the thirty windows before. The window being judged
 // is never part of its own baseline: inside it, no count could exceed 5.3 deviations.
-import { type Instant, millisecondsBetween } from "../../contracts/src/instant.ts";
+import { type Instant, microsecondsPerSecond } from "../../contracts/src/instant.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import { poissonLog10Sf } from "../stats/distributions.ts";
 import { betaBelow } from "../stats/gamma.ts";
@@ -89,6 +89,10 @@ export const symbolsNeeded = (tracked: number, { symbols_min, symbols_share }: S
   Math.max(symbols_min, symbols_share * tracked);
 type SymbolsConfig = Pick<ConfigOf<Keys>, "symbols_min" | "symbols_share">;
 
+/** Whether an alert now falls into the cooldown of the first one, which later spikes do not extend. Times and length in one unit. */
+export const suppressed = (alertedAt: number | null, at: number, cooldown: number): boolean =>
+  alertedAt !== null && at - alertedAt < cooldown;
+
 function judge(input: NewsSpikeInput, config: ConfigOf<Keys>, { at, openedAt }: JudgedAt): Judgement {
   const earlier = input.windows.slice(-config.windows).filter((each) => each !== null);
   const rest = { threshold: config.threshold, unit: "z", sampleCount: earlier.length, asOf: input.asOf };
@@ -100,7 +104,7 @@ function judge(input: NewsSpikeInput, config: ConfigOf<Keys>, { at, openedAt }: 
   const past = z > config.threshold;
   const wide = input.kind === "symbol" || input.alerting >= symbolsNeeded(input.tracked, config);
   const rung = past && wide ? 1 : 0;
-  const cooling = openedAt !== null && millisecondsBetween(openedAt, at) < config.cooldown_s * 1_000;
+  const cooling = suppressed(openedAt, at, config.cooldown_s * microsecondsPerSecond);
   const effects = input.kind === "symbol" ? symbolEffects : firmEffects;
   return {
     ...rest,

@@ -75,6 +75,17 @@ export function timeBars(trades: readonly Trade[], barMs: number): readonly Bar[
   return [...bars.values()];
 }
 
+/** From trades to bars of exactly so much volume; a trade is split over their borders, and what fills no bar is left out. */
+export function volumeBars(trades: readonly Trade[], size: number): readonly Bar[] {
+  const bars: Bar[] = [];
+  let volume = 0;
+  for (const trade of trades) {
+    volume += trade.volume;
+    for (; volume >= size; volume -= size) bars.push({ close: trade.price, volume: size });
+  }
+  return bars;
+}
+
 export interface Trade {
   readonly atMs: number;
   readonly price: number;
