@@ -14,7 +14,7 @@ import { createStepUps } from "./adapters/identity/redeem-step-ups.ts";
 import { openSealing } from "./adapters/identity/sealing.ts";
 import { openLanguageModel } from "./adapters/language-model/open-language-model.ts";
 import { createRefusedAttempts } from "./adapters/listener/refused-attempts.ts";
-import { toldSecrets } from "./adapters/secrets/audited-secrets.ts";
+import { reportedSecrets } from "./adapters/secrets/audited-secrets.ts";
 import { openSecrets } from "./adapters/secrets/open-secrets.ts";
 import { systemCipher } from "./adapters/system/cipher.ts";
 import { systemBlake3, systemSha256 } from "./adapters/system/hashing.ts";
@@ -113,7 +113,7 @@ async function startServices(
   stops.push(close);
   const { store, bus } = stored;
   const opened = await openSecrets({ ...base.ports, configuration, dataFolder: input.dataFolder });
-  const secrets = toldSecrets(opened, { ...base.ports, store, source: name });
+  const secrets = reportedSecrets(opened, { ...base.ports, store, source: name });
   stops.push(() => secrets.close());
   const beginnings = await place.beginnings({ configuration, now: base.ports.clock.now() });
   const settings = settingsOf(configuration, beginnings.seeded);
@@ -151,8 +151,8 @@ async function startServices(
   for (const service of chosen) {
     const peers = openPeers({ service: service.name, input, addresses, clock: base.ports.clock, platformToken });
     stops.push(async () => peers.close());
-    const { riskChecks, orderDesk, riskBooks, haltsConfirmer, withdrawals } = peers;
-    const asking = { riskChecks, orderDesk, riskBooks, haltsConfirmer, withdrawals };
+    const { riskChecks, orderManagement, riskBooks, haltsConfirmer, withdrawals } = peers;
+    const asking = { riskChecks, orderManagement, riskBooks, haltsConfirmer, withdrawals };
     const own = { log: log.with({ service: service.name }), secrets, ...asking };
     const ports: ServicePorts = { ...base.ports, ...stored, ...own, ...tools };
     const around = { verifier, metrics: base.metrics, leaseStore, shared, tellRefusal: refused.tell };

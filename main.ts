@@ -12,7 +12,7 @@ import { systemClock } from "./adapters/system/clock.ts";
 import { findNodeRuntime } from "./adapters/system/node-runtime.ts";
 import { systemRandom } from "./adapters/system/random.ts";
 import { removeRunFile, writeRunFile } from "./adapters/system/run-file.ts";
-import { spawnPart } from "./adapters/system/service-process.ts";
+import { spawnService } from "./adapters/system/service-process.ts";
 import { systemTimers } from "./adapters/system/timers.ts";
 import { tellConfiguration } from "./compose/configuration.ts";
 import { logFor, type PartInput, type PartName } from "./compose/shared.ts";
@@ -140,9 +140,9 @@ async function run(configuration: Configuration, start: Start): Promise<number> 
     if (stopping.asked()) return 0;
     if (!development(configuration)) {
       const { forgetDevelopmentOperators } = await import("./compose/gateway.ts");
-      await forgetDevelopmentOperators(partInput(configuration, foundation, [], {}), ports.log);
+      await forgetDevelopmentOperators(serviceInput(configuration, foundation, [], {}), ports.log);
     }
-    await tellConfiguration(partInput(configuration, foundation, configuration.services, {}), ports.log);
+    await tellConfiguration(serviceInput(configuration, foundation, configuration.services, {}), ports.log);
     running = start(configuration, foundation, ports, refresh);
     await Promise.race([running.ready, stopping.signalled]);
     if (stopping.asked()) return 0;
@@ -211,7 +211,7 @@ function stopSignal(log: Log): StopSignal {
 const startHere: Start = (configuration, foundation) => {
   const parts = configuration.services;
   let addresses: Readonly<Record<string, string>> = {};
-  const composition = compose(partInput(configuration, foundation, parts, {}));
+  const composition = compose(serviceInput(configuration, foundation, parts, {}));
   return {
     ready: composition.then((started) => {
       addresses = started.addresses;
@@ -237,12 +237,12 @@ const startProcesses: Start = (configuration, foundation, ports, changed) => {
     ...ports,
     parts: plans.filter((plan) => configuration.services.includes(plan.name)),
     spawn: (name) =>
-      spawnPart({
+      spawnService({
         node,
         entry,
         name,
-        input: partInput(configuration, foundation, [name as PartName], addresses),
-        grant: (wish) => supervisor.restart(wish.parts),
+        input: serviceInput(configuration, foundation, [name as PartName], addresses),
+        grant: (request) => supervisor.restart(request.parts),
       }),
     startTimeoutMs: lifecycle.start_timeout_s * 1_000,
     stopGraceMs: lifecycle.drain_timeout_s * 750,
@@ -269,7 +269,7 @@ function development(configuration: Configuration): boolean {
   return configuration.identity.issuer === undefined && process.env["NODE_ENV"] !== "production";
 }
 
-function partInput(
+function serviceInput(
   configuration: Configuration,
   foundation: Foundation,
   parts: readonly PartName[],

@@ -200,7 +200,7 @@ describe("planted violations are caught", () => {
     ["a clock in core", "core/planted.ts", "const now = Date.now();", /Date\.now outside .*take an Instant or a Clock/],
     ["JSON read in another way", "adapters/planted.ts", 'JSON.parse("1");', /take parseJson/],
     ["a date in a service", "services/oms/planted.ts", "const now = new Date();", /take an Instant or a Clock/],
-    ["dice in an adapter", "adapters/planted.ts", "const roll = Math.random();", /take a Random/],
+    ["PRNG in an adapter", "adapters/planted.ts", "const roll = Math.random();", /take a Random/],
     ["a timer in a service", "services/oms/planted.ts", "setTimeout(() => undefined, 5);", /take Timers/],
     ["async in core", "core/planted.ts", "async function f() {}", /async in core/],
     [

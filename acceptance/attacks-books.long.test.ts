@@ -32,17 +32,21 @@ describe("the books cannot be bent", () => {
     const asked = Array.from({ length: 30 }, (_, n) =>
       attacker.order({ ...share, side: n % 2 ? "SELL" : "BUY", quantity: "3" }),
     );
-    attacker.world.kill("treasury");
+    attacker.fixture.kill("treasury");
     await Promise.allSettled(asked);
-    attacker.world.kill("oms");
+    attacker.fixture.kill("oms");
     await attacker.ask("PUT", "/v1/oms/paper-weather", { reason: "over" }).catch(() => undefined);
-    await eventually("the platform is healthy", async () => (await attacker.world.platform().health()) === 200, 60_000);
+    await eventually(
+      "the platform is healthy",
+      async () => (await attacker.fixture.platform().health()) === 200,
+      60_000,
+    );
     await attacker.ask("PUT", "/v1/oms/paper-weather", { reason: "over" });
     let wrong: readonly string[] = [];
     await eventually(
       "everything is booked once",
       async () => {
-        wrong = [...(await wrongWithBroker(attacker.world.owner)), ...(await wrongWithBooks(attacker.world))];
+        wrong = [...(await wrongWithBroker(attacker.fixture.owner)), ...(await wrongWithBooks(attacker.fixture))];
         return wrong.length === 0 && (await agree());
       },
       120_000,
@@ -60,14 +64,16 @@ describe("the books cannot be bent", () => {
       reason: "attack",
     };
     await Promise.all(Array.from({ length: 10 }, () => attacker.ask("POST", "/v1/treasury/flows", flow)));
-    const { rows } = await attacker.world.owner.query<{ count: string }>(
+    const { rows } = await attacker.fixture.owner.query<{ count: string }>(
       "select count(*) as count from portcullis.outbox where subject = 'svc.v1.treasury.ledger.booked' and convert_from(payload, 'UTF8')::json->>'amount' = '1000.01'",
     );
     expect(rows[0]?.count).toBe("1");
   });
 
-  it("by a row changed behind everybody's back: it is told, and the rebuild puts it right", { timeout }, async () => {
-    await attacker.world.owner.query(
+  it("by a row changed behind everybody's back: it is reported, and the rebuild puts it right", {
+    timeout,
+  }, async () => {
+    await attacker.fixture.owner.query(
       "update portcullis.treasury_holding set quantity = quantity + 7 where fund_id = 'alpha' and symbol = 'MSFT'",
     );
     await eventually("the books differ", async () => !(await agree()), 120_000);
@@ -79,7 +85,7 @@ describe("the books cannot be bent", () => {
 
 async function rebuild() {
   const reason = "a row was changed";
-  const { totp_secret: secret } = developmentOperator(attacker.world.platform().dataFolder, "duty");
+  const { totp_secret: secret } = developmentOperator(attacker.fixture.platform().dataFolder, "duty");
   const shown = { totp: new TOTP({ secret }).generate() };
   const proof = await attacker.ask("POST", "/v1/auth/step-up", { ...rebuildAction("alpha", reason), ...shown });
   return attacker.ask("POST", "/v1/treasury/ledgers/alpha/rebuild", { reason, step_up_proof: proof.body["proof"] });

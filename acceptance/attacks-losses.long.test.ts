@@ -62,8 +62,12 @@ describe("a loss cannot be hidden", () => {
   });
 
   it("behind a restart", { timeout }, async () => {
-    attacker.world.kill("riskengine");
-    await eventually("the platform is healthy", async () => (await attacker.world.platform().health()) === 200, 60_000);
+    attacker.fixture.kill("riskengine");
+    await eventually(
+      "the platform is healthy",
+      async () => (await attacker.fixture.platform().health()) === 200,
+      60_000,
+    );
     expect(await isHalted("alpha")).toBe(true);
     expect((await attacker.order({ ...share, side: "BUY", quantity: "1" })).said).not.toMatch(passed);
   });

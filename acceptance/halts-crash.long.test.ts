@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import type { HaltAction } from "../testkit/crash-rounds/halt-actions.ts";
 import { type HaltRound, haltVictims, reportHaltRounds } from "../testkit/crash-rounds/halt-rounds.ts";
 import { seedOfRun } from "../testkit/crash-rounds/rounds.ts";
-import { dice } from "../testkit/virtual/dice.ts";
+import { prng } from "../testkit/virtual/prng.ts";
 
 const replay = "PORTCULLIS_TEST_LONG=1 npx vitest run acceptance/halts-crash.long.test.ts";
 const randomRounds = 25;
@@ -39,7 +39,7 @@ function victimAt(index: number): HaltRound["victim"] {
 }
 
 function roundsOf(seed: number): readonly HaltRound[] {
-  const throws = dice(seed).fork("rounds");
+  const throws = prng(seed).fork("rounds");
   const named = places.flatMap(([action, all]) => all.map((place) => ({ action, place })));
   const planned = named.map((one, index) => ({ ...one, victim: victimAt(seed + index) }));
   const random = Array.from({ length: randomRounds }, (): HaltRound => {

@@ -11,44 +11,44 @@ import { haltRequest, haltResume, haltStatus } from "../edges/gateway/routes/hal
 import { publicHalts } from "../edges/gateway/routes/public.ts";
 import { runFake, virtualTime } from "../testkit/ctl/fakes.ts";
 import { testClient } from "../testkit/grpc/test-client.ts";
-import type { Standing, TableCaller } from "../testkit/halt-table/ground.ts";
-import { type MemoryGround, memoryGround } from "../testkit/halt-table/memory-ground.ts";
-import type { Wish } from "../testkit/halt-table/surface-answer.ts";
+import type { Standing, TableCaller } from "../testkit/halt-table/fixture.ts";
+import { type MemoryHaltTableFixture, memoryHaltTableFixture } from "../testkit/halt-table/memory-fixture.ts";
+import type { Request } from "../testkit/halt-table/surface-answer.ts";
 import { grpcSurface, postJson, restSurface, type Surface } from "../testkit/halt-table/surfaces.ts";
 
 const haltsList = (parts: Pick<GatewayParts, "services">) => forwarded("listHalts", parts);
 
 let folder = "";
-let ground: MemoryGround;
+let fixture: MemoryHaltTableFixture;
 let standing: Standing;
 let operator: TableCaller;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "portcullis-halts-surfaces-"));
   const routes = [haltRequest, haltResume, haltStatus, haltsList, publicHalts] as const;
-  ground = await memoryGround({ seed: 14, routes: (parts) => routes.map((route) => route(parts)) });
+  fixture = await memoryHaltTableFixture({ seed: 14, routes: (parts) => routes.map((route) => route(parts)) });
 });
 
 afterAll(async () => {
-  await ground?.close();
+  await fixture?.close();
   rmSync(folder, { recursive: true, force: true });
 });
 
 beforeEach(async () => {
-  standing = await ground.stand();
-  operator = await ground.caller("operator");
+  standing = await fixture.stand();
+  operator = await fixture.caller("operator");
 });
 
 const at = Date.parse("2026-01-02T00:01:00Z");
 function ctl(line: string, { typed, by = operator }: { typed?: readonly string[]; by?: TableCaller } = {}) {
   return runFake(line.split(" "), {
-    environment: { XDG_CONFIG_HOME: folder, PORTCULLIS_URL: ground.url, PORTCULLIS_TOKEN: by.token ?? "" },
+    environment: { XDG_CONFIG_HOME: folder, PORTCULLIS_URL: fixture.url, PORTCULLIS_TOKEN: by.token ?? "" },
     ...{ ...virtualTime(at), folder, ...(typed !== undefined && { typed }) },
   });
 }
 
 async function rpc(method: string, message: object, by = operator): Promise<Record<string, unknown>> {
-  const client = testClient(ground.grpc.Operations, { token: by.token ?? "" });
+  const client = testClient(fixture.grpc.Operations, { token: by.token ?? "" });
   try {
     const { status, details, answer } = await client.call("Operations", method, message);
     return status === "OK" ? (answer as Record<string, unknown>) : { status, details };
@@ -64,7 +64,7 @@ async function get(url: string, by?: TableCaller): Promise<{ status: number; hea
 }
 
 const attempts = async (from: number) =>
-  (await ground.entriesSince(from, 0)).filter(({ action }) => action === "operator.attempted");
+  (await fixture.entriesSince(from, 0)).filter(({ action }) => action === "operator.attempted");
 
 describe("what is halted", () => {
   const ids = (halts: unknown): unknown[] => (halts as { halt_id: string }[]).map(({ halt_id: id }) => id);
@@ -72,9 +72,9 @@ describe("what is halted", () => {
   test("is one list for gRPC, operators, the public and ctl, as records that anybody can read", async () => {
     const all = [standing.strategy, standing.fund, standing.firm];
     expect(ids((await rpc("ListActiveHalts", {}))["halts"])).toEqual(all);
-    const seen = await get(`${ground.url}/v1/halts`, operator);
+    const seen = await get(`${fixture.url}/v1/halts`, operator);
     expect(ids(seen.body)).toEqual(all);
-    const open = await get(`${ground.publicUrl}/v1/halts`);
+    const open = await get(`${fixture.publicUrl}/v1/halts`);
     expect(open.status).toBe(200);
     expect(open.body).toEqual(seen.body);
     for (const record of open.body as object[]) expect(haltRecord.parse(record)).toEqual(record);
@@ -83,18 +83,18 @@ describe("what is halted", () => {
     });
     const json = await ctl("riskengine halts list --json");
     expect([json.exit, ids(JSON.parse(json.stdout))]).toEqual([0, all]);
-    expect((await get(`${ground.url}/v1/halts`)).status).toBe(401);
+    expect((await get(`${fixture.url}/v1/halts`)).status).toBe(401);
   });
 
   test("nothing is an empty list, on every face", async () => {
-    await ground.rig.finish(
-      ground.rig.outside.store.transact("scene", async (unit) => {
+    await fixture.fixture.finish(
+      fixture.fixture.outside.store.transact("scene", async (unit) => {
         const { active } = await unit.risk.lockHalts();
         const ids = active.map(({ halt_id: id }) => id);
-        await unit.risk.liftHalts(ids, ground.rig.time.clock.now());
+        await unit.risk.liftHalts(ids, fixture.fixture.time.clock.now());
       }),
     );
-    expect((await get(`${ground.publicUrl}/v1/halts`)).body).toEqual([]);
+    expect((await get(`${fixture.publicUrl}/v1/halts`)).body).toEqual([]);
     expect((await ctl("riskengine halts list")).stdout).toBe("No halt is in force.\n");
     expect((await ctl("riskengine halts list --json")).stdout.trim()).toBe("[]");
     const none = await ctl("cmd resume --reason over --confirm RESUME --totp 123456 --json");
@@ -102,17 +102,17 @@ describe("what is halted", () => {
   });
 
   test("a state says the strictest level, how far each halt has come, what a resume of it would restart, and who is asked to sign", async () => {
-    await ground.rig.pass(3_000);
+    await fixture.fixture.pass(3_000);
     const alpha = await rpc("GetHaltStatus", { fund_id: "alpha" });
     expect(alpha).toMatchObject({ halted: true, known: true, severity: "FIRM_HALT", restarts: [] });
     expect(alpha["progress"]).toHaveLength(3);
     const everything = await rpc("GetHaltStatus", { fund_id: "" });
     expect(everything["restarts"]).toEqual(expect.arrayContaining(["alpha-momentum", "beta-trend", "gamma-income"]));
-    const momentum = (await get(`${ground.url}/v1/halts/status?id=alpha-momentum`, operator)).body;
+    const momentum = (await get(`${fixture.url}/v1/halts/status?id=alpha-momentum`, operator)).body;
     expect(momentum).toMatchObject({ fund_id: "alpha", strategy_id: "alpha-momentum", severity: "FIRM_HALT" });
-    const oneTimeCode = await ground.codeOf(operator, "right");
-    const wish: Wish = { verb: "request-all", level: "FIRM_HALT", target: "", word: "RESUME", reason: "over" };
-    const asked = await ground.askDirectly(operator, { ...wish, code: oneTimeCode });
+    const oneTimeCode = await fixture.codeOf(operator, "right");
+    const request: Request = { verb: "request-all", level: "FIRM_HALT", target: "", word: "RESUME", reason: "over" };
+    const asked = await fixture.askDirectly(operator, { ...request, code: oneTimeCode });
     expect(asked.body["restarts"]).toEqual(everything["restarts"]);
     expect(await rpc("GetHaltStatus", { fund_id: "" })).toMatchObject({ request_id: asked.body["request_id"] });
     const list = await ctl("riskengine halts list");
@@ -126,7 +126,7 @@ describe("what is halted", () => {
   });
 
   test("ctl lists it as a table and as CSV", async () => {
-    await ground.rig.pass(3_000);
+    await fixture.fixture.pass(3_000);
     const table = (await ctl("riskengine halts list")).stdout.split("\n");
     expect(table[0]).toMatch(/^SEVERITY +FUND ID +STRATEGY ID +SINCE +REQUESTED BY +REASON +STEPS +HALT ID$/);
     expect(table[1]).toMatch(
@@ -143,27 +143,27 @@ describe("what is halted", () => {
 
 describe("on a terminal", () => {
   test("ctl says what will happen, and only the very word does it", async () => {
-    const before = await ground.inForce();
+    const before = await fixture.inForce();
     for (const typed of ["halt", "Halt", "", "yes", "HALT!"]) {
-      const from = await ground.mark();
+      const from = await fixture.mark();
       const declined = await ctl("cmd halt gamma", { typed: [typed] });
       expect([typed, declined.exit]).toEqual([typed, 3]);
       expect(declined.stderr).toContain("Nothing was halted.");
       const codes = (await attempts(from)).map(({ data }) => data["code"]);
       expect(codes).toEqual(["CONFIRMATION_WRONG"]);
     }
-    expect(await ground.inForce()).toEqual(before);
+    expect(await fixture.inForce()).toEqual(before);
     const done = await ctl("cmd halt gamma", { typed: ["HALT"] });
     expect(done.exit).toBe(0);
     expect(done.stderr).toContain("This halts gamma: no new risk");
     expect(done.stdout).toMatch(
       /^gamma is halted: every live risk engine confirmed it\.\nHalt +\S+\nEpoch +\d+\nAudit +\S+\n/,
     );
-    expect(await ground.inForce()).toHaveLength(before.length + 1);
+    expect(await fixture.inForce()).toHaveLength(before.length + 1);
   });
 
   test("everything is lifted by two people who type word and code, and each sees what restarts and which baseline applies", async () => {
-    const shown = await ctl("cmd resume --reason over", { typed: ["RESUME", await ground.codeOf(operator, "right")] });
+    const shown = await ctl("cmd resume --reason over", { typed: ["RESUME", await fixture.codeOf(operator, "right")] });
     expect(shown.exit).toBe(8);
     expect(shown.stderr).toContain("FIRM_HALT  the firm");
     expect(shown.stderr).toMatch(/May trade again afterwards: .*beta-trend/);
@@ -171,9 +171,9 @@ describe("on a terminal", () => {
     const request = /^Request +(\S+)$/m.exec(shown.stdout)?.[1];
     const listed = await ctl("riskengine halts list");
     expect(listed.stderr).toContain(`The request ${request} to lift all of them waits for a co-signer`);
-    expect(await ground.inForce()).toHaveLength(3);
-    const relief = await ground.caller("operator");
-    const typed = ["RESUME", await ground.codeOf(relief, "right")];
+    expect(await fixture.inForce()).toHaveLength(3);
+    const relief = await fixture.caller("operator");
+    const typed = ["RESUME", await fixture.codeOf(relief, "right")];
     const signed = await ctl(`cmd resume --cosign ${request}`, { by: relief, typed });
     expect([signed.exit, signed.stderr]).toEqual([0, expect.stringContaining("With your signature ALL of these")]);
     expect(signed.stderr).toContain(`${operator.actor} asks: over`);
@@ -181,32 +181,32 @@ describe("on a terminal", () => {
     expect(signed.stdout).toContain(
       "3 halts are lifted (of 3 shown). Losses go on being counted from the baseline that they had.",
     );
-    expect(await ground.inForce()).toEqual([]);
+    expect(await fixture.inForce()).toEqual([]);
   });
 
   test("without a reason every halt is shown all the same, and the refusal is the server's", async () => {
     const shown = await ctl("cmd resume --confirm RESUME");
     expect([shown.exit, shown.stderr]).toEqual([6, expect.stringContaining("FIRM_HALT  the firm")]);
     expect(shown.stderr).toMatch(/reason/i);
-    const asked = await ctl("cmd resume", { typed: ["looked at", "RESUME", "000000"] });
+    const asked = await ctl("cmd resume", { typed: ["read", "RESUME", "000000"] });
     expect([asked.exit, asked.stderr]).toEqual([5, expect.stringContaining("Why, in your words: ")]);
-    expect(await ground.inForce()).toHaveLength(3);
+    expect(await fixture.inForce()).toHaveLength(3);
   });
 
   test("what was shown and is no longer in force is not lifted", async () => {
     const done = await ctl("cmd resume alpha --reason over --confirm RESUME --json");
     expect([done.exit, JSON.parse(done.stdout).lifted_halt_ids]).toEqual([0, [standing.fund]]);
     const stale = { id: "alpha-momentum", confirmation: "RESUME", reason: "over", halt_ids: [standing.fund] };
-    const answer = await postJson(`${ground.url}/v1/halts/resume`, operator.token, stale);
-    expect([answer.told, answer.code]).toEqual([409, "RESUME_REQUEST_VOID"]);
+    const answer = await postJson(`${fixture.url}/v1/halts/resume`, operator.token, stale);
+    expect([answer.reported, answer.code]).toEqual([409, "RESUME_REQUEST_VOID"]);
   });
 });
 
 describe("the baseline after a resume", () => {
   const surfaces = (): readonly Surface[] => [
-    grpcSurface(ground, "Operations"),
-    grpcSurface(ground, "RiskEngine"),
-    restSurface(ground),
+    grpcSurface(fixture, "Operations"),
+    grpcSurface(fixture, "RiskEngine"),
+    restSurface(fixture),
   ];
   const lift = { verb: "resume", level: "FUND_HALT", target: "alpha", word: "RESUME", reason: "over" } as const;
 
@@ -215,28 +215,28 @@ describe("the baseline after a resume", () => {
     ["rebased", true],
   ] as const)("is %s, and the answer and the record say so", async (baseline, rebase) => {
     for (const surface of surfaces()) {
-      await ground.stand();
-      const from = await ground.mark();
-      const by = await ground.caller(rebase ? "operator and risk_officer" : "operator");
-      const anew = rebase && { rebase, code: await ground.codeOf(by, "right") };
+      await fixture.stand();
+      const from = await fixture.mark();
+      const by = await fixture.caller(rebase ? "operator and risk_officer" : "operator");
+      const anew = rebase && { rebase, code: await fixture.codeOf(by, "right") };
       const answer = await surface.ask(by, { ...lift, ...anew });
       expect([surface.name, answer?.body["baseline"]]).toEqual([surface.name, baseline]);
-      const lifted = (await ground.entriesSince(from, 1)).filter(({ action }) => action === "halt.lifted");
+      const lifted = (await fixture.entriesSince(from, 1)).filter(({ action }) => action === "halt.lifted");
       expect(lifted.map(({ data }) => [data["baseline"], data["cosigned_by"]])).toEqual([[baseline, by.actor]]);
       surface.close();
     }
-    await ground.stand();
-    const by = await ground.caller("operator and risk_officer");
-    const anew = rebase ? ` --rebase --totp ${await ground.codeOf(by, "right")}` : "";
-    const told = await ctl(`cmd resume alpha --reason over --confirm RESUME${anew}`, { by });
-    expect(told.stdout).toContain(rebase ? "Losses are counted from now on." : "the baseline that they had.");
+    await fixture.stand();
+    const by = await fixture.caller("operator and risk_officer");
+    const anew = rebase ? ` --rebase --totp ${await fixture.codeOf(by, "right")}` : "";
+    const reported = await ctl(`cmd resume alpha --reason over --confirm RESUME${anew}`, { by });
+    expect(reported.stdout).toContain(rebase ? "Losses are counted from now on." : "the baseline that they had.");
   });
 
   test("is new only for a risk officer with a code, on every surface, and who is refused stands in the record", async () => {
-    const officer = await ground.caller("operator and risk_officer");
+    const officer = await fixture.caller("operator and risk_officer");
     for (const surface of surfaces()) {
-      const from = await ground.mark();
-      const code = await ground.codeOf(operator, "right");
+      const from = await fixture.mark();
+      const code = await fixture.codeOf(operator, "right");
       const plain = await surface.ask(operator, { ...lift, rebase: true, code });
       const bare = await surface.ask(officer, { ...lift, rebase: true });
       const codes = ["RESUME_REBASE_NOT_RISK_OFFICER", "STEP_UP_REQUIRED"];
@@ -246,19 +246,19 @@ describe("the baseline after a resume", () => {
       );
       surface.close();
     }
-    const told = await ctl("cmd resume alpha --reason over --confirm RESUME --rebase", { by: officer });
-    expect([told.exit, told.stderr.includes("--totp CODE")]).toEqual([5, true]);
+    const reported = await ctl("cmd resume alpha --reason over --confirm RESUME --rebase", { by: officer });
+    expect([reported.exit, reported.stderr.includes("--totp CODE")]).toEqual([5, true]);
   });
 
   test("of everything is the requester's choice, whatever the signer says", async () => {
     const all = { verb: "request-all", level: "FIRM_HALT", target: "", word: "RESUME", reason: "over" } as const;
     for (const rebase of [true, undefined]) {
-      await ground.stand();
-      const [one, other] = [await ground.caller("operator"), await ground.caller("operator")];
-      const asked = { ...all, code: await ground.codeOf(one, "right"), ...(rebase && { rebase }) };
-      const requestId = String((await ground.askDirectly(one, asked)).body["request_id"]);
-      const sign = { ...all, requestId, code: await ground.codeOf(other, "right"), ...(!rebase && { rebase: true }) };
-      const signed = await ground.askDirectly(other, sign as Wish);
+      await fixture.stand();
+      const [one, other] = [await fixture.caller("operator"), await fixture.caller("operator")];
+      const asked = { ...all, code: await fixture.codeOf(one, "right"), ...(rebase && { rebase }) };
+      const requestId = String((await fixture.askDirectly(one, asked)).body["request_id"]);
+      const sign = { ...all, requestId, code: await fixture.codeOf(other, "right"), ...(!rebase && { rebase: true }) };
+      const signed = await fixture.askDirectly(other, sign as Request);
       expect(signed.body["baseline"]).toBe(rebase ? "rebased" : "kept");
     }
   });
@@ -325,17 +325,17 @@ describe("bad input", () => {
   ];
 
   test.each(grpcInput)("%s, over gRPC: %s", async (_what, method, message, code, sentence) => {
-    const before = await ground.inForce();
+    const before = await fixture.inForce();
     for (const service of ["Operations", "RiskEngine"] as const) {
-      const client = testClient(ground.grpc[service], { token: operator.token ?? "" });
-      const from = await ground.mark();
+      const client = testClient(fixture.grpc[service], { token: operator.token ?? "" });
+      const from = await fixture.mark();
       const { metadata, details } = await client.call(service, method, message);
       client.close();
       expect([service, metadata.get("portcullis-code")[0]]).toEqual([service, code]);
       expect(details).toMatch(sentence);
       expect((await attempts(from)).map(({ actor, data }) => [actor, data["code"]])).toEqual([[operator.actor, code]]);
     }
-    expect(await ground.inForce()).toEqual(before);
+    expect(await fixture.inForce()).toEqual(before);
   });
 
   const word = { confirmation: "HALT" };
@@ -389,23 +389,23 @@ describe("bad input", () => {
     ],
   ];
   test.each(restInput)("%s, over REST at %s", async (_what, path, body, status, code, sentence) => {
-    const before = await ground.inForce();
-    const from = await ground.mark();
-    const answer = await postJson(`${ground.url}${path}`, operator.token, body);
-    expect([answer.told, answer.code]).toEqual([status, code]);
+    const before = await fixture.inForce();
+    const from = await fixture.mark();
+    const answer = await postJson(`${fixture.url}${path}`, operator.token, body);
+    expect([answer.reported, answer.code]).toEqual([status, code]);
     expect(answer.sentence).toMatch(sentence);
     expect((await attempts(from)).map(({ actor, data }) => [actor, data["code"]])).toEqual([[operator.actor, code]]);
-    expect(await ground.inForce()).toEqual(before);
+    expect(await fixture.inForce()).toEqual(before);
   });
 
   test("never stands in the way of a halt where it is only in the reason: that is cut and cleaned", async () => {
     const reason = `\u0007first\nsecond\u2028${"x".repeat(20_000)}`;
-    const grpc = (await grpcSurface(ground, "RiskEngine").ask(operator, {
+    const grpc = (await grpcSurface(fixture, "RiskEngine").ask(operator, {
       ...{ verb: "halt", level: "FUND_HALT", target: "gamma", word: "HALT", reason },
     })) ?? { code: "?" };
-    const rest = await postJson(`${ground.url}/v1/halts`, operator.token, { id: "gamma", ...word, reason });
+    const rest = await postJson(`${fixture.url}/v1/halts`, operator.token, { id: "gamma", ...word, reason });
     expect([grpc.code, rest.code]).toEqual(["", ""]);
-    const latched = ground.rig.world.risk.halts.filter(({ fund_id: id }) => id === "gamma");
+    const latched = fixture.fixture.tables.risk.halts.filter(({ fund_id: id }) => id === "gamma");
     expect(latched.map((one) => [one.reason.length, one.reason.slice(0, 14)])).toEqual([
       [2_000, " first second "],
       [2_000, " first second "],
@@ -413,10 +413,10 @@ describe("bad input", () => {
   });
 
   test("of a machine is as much on record as a person's", async () => {
-    const machine = await ground.caller("machine");
-    const from = await ground.mark();
-    const answer = await postJson(`${ground.url}/v1/halts`, machine.token, { id: "nowhere" });
-    expect([answer.told, answer.code]).toEqual([400, "HALT_SCOPE_INVALID"]);
+    const machine = await fixture.caller("machine");
+    const from = await fixture.mark();
+    const answer = await postJson(`${fixture.url}/v1/halts`, machine.token, { id: "nowhere" });
+    expect([answer.reported, answer.code]).toEqual([400, "HALT_SCOPE_INVALID"]);
     expect((await attempts(from)).map(({ actor, data }) => [actor, data["allowed"]])).toEqual([[machine.actor, false]]);
   });
 });

@@ -10,7 +10,7 @@ import { haltRequest, haltResume, haltStatus } from "../edges/gateway/routes/hal
 import { publicHalts } from "../edges/gateway/routes/public.ts";
 import { runFake, virtualTime } from "../testkit/ctl/fakes.ts";
 import { allOr } from "../testkit/full-count.ts";
-import { type MemoryGround, memoryGround } from "../testkit/halt-table/memory-ground.ts";
+import { type MemoryHaltTableFixture, memoryHaltTableFixture } from "../testkit/halt-table/memory-fixture.ts";
 import { rows, rowText } from "../testkit/halt-table/rows.ts";
 import { runRow } from "../testkit/halt-table/run-row.ts";
 import { ctlSurface, grpcSurface, type RunCtl, restSurface, type Surface } from "../testkit/halt-table/surfaces.ts";
@@ -18,26 +18,26 @@ import { ctlSurface, grpcSurface, type RunCtl, restSurface, type Surface } from 
 const haltsList = (parts: Pick<GatewayParts, "services">) => forwarded("listHalts", parts);
 
 let folder = "";
-let ground: MemoryGround;
+let fixture: MemoryHaltTableFixture;
 let surfaces: readonly Surface[];
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "portcullis-halts-table-"));
   const routes = [haltRequest, haltResume, haltStatus, haltsList, publicHalts] as const;
-  ground = await memoryGround({ seed: 13, routes: (parts) => routes.map((route) => route(parts)) });
+  fixture = await memoryHaltTableFixture({ seed: 13, routes: (parts) => routes.map((route) => route(parts)) });
   const run: RunCtl = (words, environment) =>
     runFake(words, { environment: { XDG_CONFIG_HOME: folder, ...environment }, ...virtualTime(0), folder });
   surfaces = [
-    grpcSurface(ground, "Operations"),
-    grpcSurface(ground, "RiskEngine"),
-    restSurface(ground),
-    ctlSurface(ground, run),
+    grpcSurface(fixture, "Operations"),
+    grpcSurface(fixture, "RiskEngine"),
+    restSurface(fixture),
+    ctlSurface(fixture, run),
   ];
 });
 
 afterAll(async () => {
   for (const surface of surfaces ?? []) surface.close();
-  await ground?.close();
+  await fixture?.close();
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -47,7 +47,7 @@ describe("22.5: everybody who carries responsibility may stop, and only operator
     const wanted = allOr(inTurn, inTurn.slice(0, 1)).length;
     let asked = 0;
     for (const surface of inTurn) {
-      if (asked < wanted && (await runRow(ground, surface, row))) asked += 1;
+      if (asked < wanted && (await runRow(fixture, surface, row))) asked += 1;
     }
     // Only ctl has no words for some of them.
     expect(asked).toBeGreaterThanOrEqual(Math.min(wanted, 3));

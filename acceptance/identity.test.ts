@@ -353,9 +353,9 @@ describe("from outside", { timeout: 120_000 }, () => {
     const third = await logIn("viewer");
     expect((await http("/v1/auth/identity", third.access_token)).status).toBe(200);
 
-    const wish = { name: "acme-oms", operations: ["GetEnvelope"], expires_in_s: 600 };
-    const proof = await stepUp(admin, "duty", "IssueServiceToken", wish);
-    const issued = await post("/v1/service-tokens", admin, { ...wish, step_up_proof: proof });
+    const request = { name: "acme-oms", operations: ["GetEnvelope"], expires_in_s: 600 };
+    const proof = await stepUp(admin, "duty", "IssueServiceToken", request);
+    const issued = await post("/v1/service-tokens", admin, { ...request, step_up_proof: proof });
     expect(issued.status).toBe(201);
     const token = String(issued.body["token"]);
     secrets.add(token);
@@ -368,11 +368,11 @@ describe("from outside", { timeout: 120_000 }, () => {
 
   test("a proof opens its own action with its own parameters, once", async () => {
     const { access_token: admin } = await logIn("duty");
-    const wish = { name: "acme-feed", operations: ["GetEnvelope"], expires_in_s: 600 };
-    const without = await post("/v1/service-tokens", admin, wish);
+    const request = { name: "acme-feed", operations: ["GetEnvelope"], expires_in_s: 600 };
+    const without = await post("/v1/service-tokens", admin, request);
     expect(without).toMatchObject({ status: 403, body: { code: "STEP_UP_REQUIRED" } });
-    const proof = await stepUp(admin, "duty", "IssueServiceToken", wish);
-    const wider = { ...wish, operations: ["GetEnvelope", "CheckOrder"], step_up_proof: proof };
+    const proof = await stepUp(admin, "duty", "IssueServiceToken", request);
+    const wider = { ...request, operations: ["GetEnvelope", "CheckOrder"], step_up_proof: proof };
     expect(await post("/v1/service-tokens", admin, wider)).toMatchObject({
       status: 403,
       body: { code: "STEP_UP_WRONG" },
@@ -383,10 +383,10 @@ describe("from outside", { timeout: 120_000 }, () => {
       step_up_proof: proof,
     });
     expect([403, 404]).toContain(other.status);
-    const issued = await post("/v1/service-tokens", admin, { ...wish, step_up_proof: proof });
+    const issued = await post("/v1/service-tokens", admin, { ...request, step_up_proof: proof });
     expect(issued.status).toBe(201);
     secrets.add(String(issued.body["token"]));
-    const again = await post("/v1/service-tokens", admin, { ...wish, step_up_proof: proof });
+    const again = await post("/v1/service-tokens", admin, { ...request, step_up_proof: proof });
     expect(again).toMatchObject({ status: 403, body: { code: "STEP_UP_WRONG" } });
   });
 

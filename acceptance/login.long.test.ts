@@ -50,7 +50,7 @@ afterAll(async () => {
 }, 60_000);
 
 /** Mulberry32: small, and the same everywhere. */
-function dice(from: number): () => number {
+function prng(from: number): () => number {
   let state = from >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;
@@ -129,7 +129,7 @@ describe("in a real browser", () => {
 
 describe("kill -9 at random moments", () => {
   test(`of the gateway, while a code is redeemed: ${redemptionRounds} rounds`, async () => {
-    const roll = dice(seed);
+    const roll = prng(seed);
     const before = await openLogins();
     const outcomes: string[] = [];
     for (let round = 0; round < redemptionRounds; round += 1) {
@@ -170,7 +170,7 @@ describe("kill -9 at random moments", () => {
   });
 
   test(`of ctl, while it renews: ${renewalRounds} rounds`, async () => {
-    const roll = dice(seed + 1);
+    const roll = prng(seed + 1);
     const logIn = () => ctl.json(0, "auth", "login", "--dev", "relief");
     const lock = ctl.profilePath().replace(/json$/, "lock");
     let lost = 0;

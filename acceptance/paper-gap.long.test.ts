@@ -4,8 +4,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Stops } from "../contracts/src/generated/svc/v1/riskworkers.ts";
 import { subjects } from "../contracts/src/subjects.ts";
+import { openPaperFixture, type PaperFixture } from "../testkit/crash-rounds/paper-fixture.ts";
 import { wrongWithBooks, wrongWithBroker } from "../testkit/crash-rounds/paper-verdict.ts";
-import { openPaperWorld, type PaperWorld } from "../testkit/crash-rounds/paper-world.ts";
 import { eventually, pause } from "../testkit/platform.ts";
 
 // Strategies stay out of the way; everything else is as it comes.
@@ -17,29 +17,29 @@ lifecycle: { restart_backoff_first_ms: 50, restart_backoff_max_ms: 200 }
 const waitMsMax = 120_000;
 const [fund, strategy, symbol] = ["alpha", "alpha-momentum", "AAPL"];
 
-let world: PaperWorld;
+let fixture: PaperFixture;
 beforeAll(async () => {
-  world = await openPaperWorld("gap", configuration);
+  fixture = await openPaperFixture("gap", configuration);
 }, 180_000);
-afterAll(() => world.close(), 60_000);
+afterAll(() => fixture.close(), 60_000);
 
-const weather = (set: object) =>
-  world.askAsOperator("Oms", "SetPaperWeather", { gaps: [], halted_symbols: [], ...set, reason: "gap test" });
+const faults = (set: object) =>
+  fixture.askAsOperator("Oms", "SetPaperWeather", { gaps: [], halted_symbols: [], ...set, reason: "gap test" });
 
 async function position(): Promise<string> {
   const text = `select quantity::text as quantity from portcullis.oms_position
     where fund_id = $1 and strategy_id = $2 and symbol = $3`;
-  return String(Number((await world.owner.query(text, [fund, strategy, symbol])).rows[0]?.quantity));
+  return String(Number((await fixture.owner.query(text, [fund, strategy, symbol])).rows[0]?.quantity));
 }
 
 async function owed(): Promise<Stops["stops"]> {
-  const { stops } = await world.ask<Stops>("RiskWorkers", "ListStops", { fund_id: fund, owed_only: true });
+  const { stops } = await fixture.ask<Stops>("RiskWorkers", "ListStops", { fund_id: fund, owed_only: true });
   return stops.filter((stop) => stop.symbol === symbol && stop.strategy_id === strategy);
 }
 
 async function openOrders(): Promise<number> {
   const text = "select count(*)::int as count from portcullis.oms_order where is_open and fund_id = $1";
-  return Number((await world.owner.query(text, [fund])).rows[0]?.count);
+  return Number((await fixture.owner.query(text, [fund])).rows[0]?.count);
 }
 
 /** What its strategy traded of it since the platform began: another one may hold the symbol as well, and has a stop of its own. */
@@ -47,7 +47,7 @@ async function sold(): Promise<readonly { readonly fill_id: string; readonly qua
   const text = `select fill_id, content->>'quantity' as quantity from portcullis.oms_fill
     where fund_id = $1 and content->>'symbol' = $2 and content->>'strategy_id' = $3
       and content->>'kind' is distinct from 'SEED'`;
-  return (await world.owner.query(text, [fund, symbol, strategy])).rows;
+  return (await fixture.owner.query(text, [fund, symbol, strategy])).rows;
 }
 
 test("one stop, one exit of exactly the position, through an outage, a gap and two kills", {
@@ -60,7 +60,7 @@ test("one stop, one exit of exactly the position, through an outage, a gap and t
   );
   // Research seeds its strategies a moment after the platform is ready.
   const hold = (strategy_id: string) =>
-    world.askAsOperator("Research", "SetStrategy", { strategy_id, status: "shadow", reason: "gap test" }).then(
+    fixture.askAsOperator("Research", "SetStrategy", { strategy_id, status: "shadow", reason: "gap test" }).then(
       () => true,
       () => false,
     );
@@ -70,22 +70,22 @@ test("one stop, one exit of exactly the position, through an outage, a gap and t
   const held = await position();
   const gap = { symbol, pct: -0.2 };
   const silent = { broker_silent_until: new Date(Date.now() + 3_600_000).toISOString() };
-  await weather({ ...silent, halted_symbols: [symbol] });
+  await faults({ ...silent, halted_symbols: [symbol] });
   await pause(3_000);
   expect(await owed()).toEqual([]);
-  await weather({ ...silent, gaps: [gap] });
+  await faults({ ...silent, gaps: [gap] });
   await eventually("the stop has fired", async () => (await owed()).length === 1, waitMsMax);
   const [fired] = await owed();
 
-  world.kill("operations");
-  world.kill("oms");
-  await eventually("both are back", async () => (await world.platform().health()) === 200, waitMsMax);
+  fixture.kill("operations");
+  fixture.kill("oms");
+  await eventually("both are back", async () => (await fixture.platform().health()) === 200, waitMsMax);
   await eventually("the stop is still owed", async () => (await owed()).length === 1, waitMsMax);
   expect((await owed())[0]?.stop_id).toBe(fired?.stop_id);
   expect(await position()).toBe(held);
   expect((await sold()).filter(({ fill_id }) => !before.has(fill_id))).toEqual([]);
 
-  await weather({ gaps: [gap] });
+  await faults({ gaps: [gap] });
   await eventually("the position is closed", async () => (await position()) === "0", waitMsMax);
   await eventually("the stop is over", async () => (await owed()).length === 0, waitMsMax);
   // Whatever else would come of it would come now.
@@ -97,7 +97,7 @@ test("one stop, one exit of exactly the position, through an outage, a gap and t
   expect(String(total)).toBe(held);
   const triggered = `select count(*)::int as count from portcullis.outbox
     where subject = $1 and convert_from(payload, 'UTF8')::json->>'strategy_id' = $2`;
-  expect((await world.owner.query(triggered, [subjects.stopTriggered.name, strategy])).rows[0]?.count).toBe(1);
-  await eventually("the books agree", async () => (await wrongWithBooks(world)).length === 0, waitMsMax);
-  expect(await wrongWithBroker(world.owner)).toEqual([]);
+  expect((await fixture.owner.query(triggered, [subjects.stopTriggered.name, strategy])).rows[0]?.count).toBe(1);
+  await eventually("the books agree", async () => (await wrongWithBooks(fixture)).length === 0, waitMsMax);
+  expect(await wrongWithBroker(fixture.owner)).toEqual([]);
 });

@@ -8,7 +8,7 @@ import { subjects } from "../contracts/src/subjects.ts";
 import { hearHistory } from "../services/oms/import-history.ts";
 import { historyName, lastHistoryDay, type PaperHistory, paperHistory } from "../services/shared/paper-history.ts";
 import { paperCapital } from "../services/shared/paper-seeds.ts";
-import { serviceRig } from "../testkit/virtual/service-rig.ts";
+import { serviceFixture } from "../testkit/virtual/service-fixture.ts";
 import { walkMarket } from "../testkit/walk-market.ts";
 
 const to = "2026-11-14";
@@ -75,28 +75,28 @@ describe("the paper platform's history", () => {
 });
 
 it("is left out by order management when treasury put another one in, which is an alarm", async () => {
-  const rig = serviceRig(3);
+  const fixture = serviceFixture(3);
   try {
-    const ports = rig.portsOf("oms");
+    const ports = fixture.portsOf("oms");
     const hearing = await hearHistory({ ...ports, marketHistory: { ...ports.marketHistory, ...walkMarket(1) } });
     const tell = (hash: string) =>
-      rig.portsOf("treasury").store.transact("treasury.history", (unit) =>
+      fixture.portsOf("treasury").store.transact("treasury.history", (unit) =>
         unit.events.publish(subjects.seedImported, {
           ...{ name: historyName, hash, from: history.from, to, counts: {}, imported_by: "service:treasury" },
           at: "2026-11-15T00:00:00.000000Z",
         }),
       );
-    const alarms = () => rig.told(subjects.alarmRaised).filter(({ code }) => code === "STATE_MISMATCH");
+    const alarms = () => fixture.reported(subjects.alarmRaised).filter(({ code }) => code === "STATE_MISMATCH");
     await tell("0".repeat(64));
-    await rig.time.timers.sleep(5_000);
-    expect(rig.world.oms.fills.size).toBe(0);
+    await fixture.time.timers.sleep(5_000);
+    expect(fixture.tables.oms.fills.size).toBe(0);
     expect(alarms()).toMatchObject([{ service: "oms", facts: { about: historyName } }]);
     await tell(history.hash);
-    await rig.time.timers.sleep(5_000);
-    expect(rig.world.oms.fills.size).toBe(history.fills.length);
+    await fixture.time.timers.sleep(5_000);
+    expect(fixture.tables.oms.fills.size).toBe(history.fills.length);
     expect(alarms()).toHaveLength(1);
     await hearing.close();
   } finally {
-    await rig.close();
+    await fixture.close();
   }
 });

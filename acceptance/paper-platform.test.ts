@@ -16,34 +16,34 @@ import { paperActor, paperPositions, paperReference } from "../services/shared/p
 import type { RunningService, ServicePorts } from "../services/shared/service.ts";
 import { treasury } from "../services/treasury/treasury.ts";
 import { exampleFill } from "../testkit/record-examples.ts";
-import { type ServiceRig, serviceRig, testSettings } from "../testkit/virtual/service-rig.ts";
+import { type ServiceFixture, serviceFixture, testSettings } from "../testkit/virtual/service-fixture.ts";
 
 const seed = 20_261_115;
-const rigs: ServiceRig[] = [];
+const fixtures: ServiceFixture[] = [];
 const stops: (() => Promise<void>)[] = [];
 
 afterEach(async () => {
   for (const stop of stops.splice(0).reverse()) await stop();
-  for (const rig of rigs.splice(0)) await rig.close();
+  for (const fixture of fixtures.splice(0)) await fixture.close();
 });
 
-function newRig(): ServiceRig {
-  const rig = serviceRig(seed);
-  rigs.push(rig);
-  return rig;
+function newFixture(): ServiceFixture {
+  const fixture = serviceFixture(seed);
+  fixtures.push(fixture);
+  return fixture;
 }
 
-async function startTreasury(rig: ServiceRig, differs: Partial<ServicePorts> = {}): Promise<RunningService> {
-  const running = await treasury.start(rig.portsOf("treasury", differs));
+async function startTreasury(fixture: ServiceFixture, differs: Partial<ServicePorts> = {}): Promise<RunningService> {
+  const running = await treasury.start(fixture.portsOf("treasury", differs));
   stops.push(() => running.stop());
   return running;
 }
 
-async function startPlatform(rig: ServiceRig): Promise<RunningService> {
-  const marks = startMarks(rig.portsOf("operations"));
+async function startPlatform(fixture: ServiceFixture): Promise<RunningService> {
+  const marks = startMarks(fixture.portsOf("operations"));
   stops.push(() => marks.stop());
-  const running = await startTreasury(rig);
-  await oms.start(rig.portsOf("oms"));
+  const running = await startTreasury(fixture);
+  await oms.start(fixture.portsOf("oms"));
   return running;
 }
 
@@ -53,23 +53,23 @@ async function call<Answer>(running: RunningService, name: string, request: obje
   return (await handler(request as never, from as never)) as Answer;
 }
 
-async function holdingsOf(rig: ServiceRig, fundId: string): Promise<Record<string, string>> {
-  const all = await rig.portsOf("treasury").store.transact("look", (unit) => unit.treasury.holdings());
+async function holdingsOf(fixture: ServiceFixture, fundId: string): Promise<Record<string, string>> {
+  const all = await fixture.portsOf("treasury").store.transact("look", (unit) => unit.treasury.holdings());
   const own = all.filter((holding) => holding.fundId === fundId);
   return Object.fromEntries(own.map(({ symbol, quantity }) => [symbol, decimal.format(quantity)]));
 }
 
-const publishFill = (rig: ServiceRig, fill: Fill) =>
-  rig.portsOf("oms").store.transact("fill", (unit) => unit.events.publish(subjects.fillsCreated, fill));
+const publishFill = (fixture: ServiceFixture, fill: Fill) =>
+  fixture.portsOf("oms").store.transact("fill", (unit) => unit.events.publish(subjects.fillsCreated, fill));
 
 describe(`the paper treasury, seed ${seed}`, () => {
   it("puts reference data, capital and positions in once, each with its event", async () => {
-    const rig = newRig();
-    await startPlatform(rig);
-    await rig.time.timers.sleep(3_000);
-    await startPlatform(rig);
-    await rig.time.timers.sleep(3_000);
-    const changed = rig.told(subjects.referenceChanged);
+    const fixture = newFixture();
+    await startPlatform(fixture);
+    await fixture.time.timers.sleep(3_000);
+    await startPlatform(fixture);
+    await fixture.time.timers.sleep(3_000);
+    const changed = fixture.reported(subjects.referenceChanged);
     expect(changed.map(({ kind, version }) => `${kind} ${version}`)).toEqual([
       "instruments 1",
       "funds 1",
@@ -78,36 +78,38 @@ describe(`the paper treasury, seed ${seed}`, () => {
       "restricted 1",
       "calendars 1",
     ]);
-    expect(rig.told(subjects.fillsCreated).map(({ fill_id }) => fill_id)).toEqual(paperPositions.map(seedFillId));
-    const beta = await holdingsOf(rig, "beta");
+    expect(fixture.reported(subjects.fillsCreated).map(({ fill_id }) => fill_id)).toEqual(
+      paperPositions.map(seedFillId),
+    );
+    const beta = await holdingsOf(fixture, "beta");
     const spent = 0.6 * 91_000 + 15 * 3_120 + 200 * 214.6;
     expect(beta).toEqual({ "BTC-USD": "0.6", "ETH-USD": "15", "SOL-USD": "200", USD: String(2_000_000 - spent) });
-    expect(rig.world.parked).toEqual([]);
+    expect(fixture.tables.parked).toEqual([]);
   });
 
   it("gives a platform that was begun before there were drills their fund and its capital, once, and nobody else's funds", async () => {
     for (const setBy of [paperActor, "operator:duty"]) {
-      const rig = newRig();
+      const fixture = newFixture();
       const { funds } = paperReference("2026-01-01T00:00:00.000000Z");
-      const before = { kind: "funds", version: 3, content: funds, setBy, setAt: rig.time.clock.now() } as const;
-      await rig
+      const before = { kind: "funds", version: 3, content: funds, setBy, setAt: fixture.time.clock.now() } as const;
+      await fixture
         .portsOf("treasury")
         .store.transact("before", (unit) => unit.reference.put({ ...before, reason: "r", hash: "0" }));
-      for (let starts = 0; starts < 2; starts += 1) await startTreasury(rig);
-      const changed = rig.told(subjects.referenceChanged).map(({ kind, version }) => `${kind} ${version}`);
-      const booked = rig.told(subjects.ledgerBooked).map(({ fund_id, amount }) => `${fund_id} ${amount}`);
+      for (let starts = 0; starts < 2; starts += 1) await startTreasury(fixture);
+      const changed = fixture.reported(subjects.referenceChanged).map(({ kind, version }) => `${kind} ${version}`);
+      const booked = fixture.reported(subjects.ledgerBooked).map(({ fund_id, amount }) => `${fund_id} ${amount}`);
       const isOurs = setBy === paperActor;
       expect([changed, booked]).toEqual(isOurs ? [["funds 4"], ["drill 100000"]] : [[], []]);
     }
   });
 
-  it("puts nothing in when it is not told to, or when somebody's own reference data is there", async () => {
-    const rig = newRig();
+  it("puts nothing in when it is not asked to, or when somebody's own reference data is there", async () => {
+    const fixture = newFixture();
     const settings = { ...testSettings, seedPaperPlatform: false };
-    const running = await startTreasury(rig, { settings });
-    await oms.start(rig.portsOf("oms", { settings }));
-    await rig.time.timers.sleep(2_000);
-    expect(rig.world.log).toEqual([]);
+    const running = await startTreasury(fixture, { settings });
+    await oms.start(fixture.portsOf("oms", { settings }));
+    await fixture.time.timers.sleep(2_000);
+    expect(fixture.tables.log).toEqual([]);
     const own = [{ symbol: "XOM", reason: "ours" }];
     await call(running, "SetReferenceData", {
       kind: "restricted",
@@ -115,20 +117,20 @@ describe(`the paper treasury, seed ${seed}`, () => {
       content_json: JSON.stringify(own),
       reason: "ours",
     });
-    await startTreasury(rig);
-    await oms.start(rig.portsOf("oms"));
-    await rig.time.timers.sleep(2_000);
-    expect(rig.told(subjects.referenceChanged)).toHaveLength(1);
-    expect(rig.told(subjects.fillsCreated)).toEqual([]);
-    expect(rig.told(subjects.navUpdated)).toEqual([]);
+    await startTreasury(fixture);
+    await oms.start(fixture.portsOf("oms"));
+    await fixture.time.timers.sleep(2_000);
+    expect(fixture.reported(subjects.referenceChanged)).toHaveLength(1);
+    expect(fixture.reported(subjects.fillsCreated)).toEqual([]);
+    expect(fixture.reported(subjects.navUpdated)).toEqual([]);
   });
 
   it("values every fund about once a second, numbered without gaps, cash and positions adding up", async () => {
-    const rig = newRig();
-    await startPlatform(rig);
-    await rig.time.timers.sleep(20_000);
+    const fixture = newFixture();
+    await startPlatform(fixture);
+    await fixture.time.timers.sleep(20_000);
     for (const [fundId, about] of Object.entries({ alpha: 10_000_000, beta: 2_000_000, gamma: 5_000_000 })) {
-      const values = rig.told(subjects.navUpdated).filter(({ fund_id }) => fund_id === fundId);
+      const values = fixture.reported(subjects.navUpdated).filter(({ fund_id }) => fund_id === fundId);
       expect(values.length).toBeGreaterThanOrEqual(18);
       expect(values.length).toBeLessThanOrEqual(21);
       expect(values.map(({ sequence }) => sequence)).toEqual(values.map((_value, index) => index + 1));
@@ -143,27 +145,31 @@ describe(`the paper treasury, seed ${seed}`, () => {
   });
 
   it("goes on with the numbering that the risk engine kept", async () => {
-    const rig = newRig();
+    const fixture = newFixture();
     const kept = { fund_id: "alpha", nav: "1", currency: "USD", as_of: "2026-01-01T00:00:00.000000Z", sequence: 41 };
-    await rig.portsOf("riskengine").store.transact("nav", (unit) => unit.risk.putNav(kept, rig.time.clock.now()));
-    await startPlatform(rig);
-    await rig.time.timers.sleep(5_000);
-    const numbers = rig.told(subjects.navUpdated).flatMap((nav) => (nav.fund_id === "alpha" ? [nav.sequence] : []));
+    await fixture
+      .portsOf("riskengine")
+      .store.transact("nav", (unit) => unit.risk.putNav(kept, fixture.time.clock.now()));
+    await startPlatform(fixture);
+    await fixture.time.timers.sleep(5_000);
+    const numbers = fixture
+      .reported(subjects.navUpdated)
+      .flatMap((nav) => (nav.fund_id === "alpha" ? [nav.sequence] : []));
     expect(numbers.slice(0, 3)).toEqual([42, 43, 44]);
   });
 
   it("values a fund at the last prices that are known, says how old they are, and alarms after ten seconds", async () => {
-    const rig = newRig();
-    const running = await startTreasury(rig);
-    const marks = startMarks(rig.portsOf("operations"));
-    await oms.start(rig.portsOf("oms"));
-    await rig.time.timers.sleep(5_000);
+    const fixture = newFixture();
+    const running = await startTreasury(fixture);
+    const marks = startMarks(fixture.portsOf("operations"));
+    await oms.start(fixture.portsOf("oms"));
+    await fixture.time.timers.sleep(5_000);
     await marks.stop();
-    const stale = () => rig.told(subjects.alarmRaised).filter(({ code }) => code === "NAV_PRICES_STALE");
-    await rig.time.timers.sleep(9_000);
+    const stale = () => fixture.reported(subjects.alarmRaised).filter(({ code }) => code === "NAV_PRICES_STALE");
+    await fixture.time.timers.sleep(9_000);
     expect(stale()).toEqual([]);
-    await rig.time.timers.sleep(20_000);
-    const values = rig.told(subjects.navUpdated).filter(({ fund_id }) => fund_id === "alpha");
+    await fixture.time.timers.sleep(20_000);
+    const values = fixture.reported(subjects.navUpdated).filter(({ fund_id }) => fund_id === "alpha");
     expect(values.length).toBeGreaterThan(30);
     expect(values.at(-1)?.oldest_price_age_ms).toBeGreaterThan(27_000);
     expect(values.at(-1)?.prices?.["AAPL"]).toEqual(values.at(-10)?.prices?.["AAPL"]);
@@ -175,40 +181,40 @@ describe(`the paper treasury, seed ${seed}`, () => {
     expect(funds[0]?.oldest_price_age_ms).toBeGreaterThan(27_000);
     // Also a treasury that was started since, which has heard of no price yet.
     await running.stop();
-    await startTreasury(rig);
-    await rig.time.timers.sleep(3_000);
-    expect(rig.told(subjects.navUpdated).at(-1)?.oldest_price_age_ms).toBeGreaterThan(30_000);
+    await startTreasury(fixture);
+    await fixture.time.timers.sleep(3_000);
+    expect(fixture.reported(subjects.navUpdated).at(-1)?.oldest_price_age_ms).toBeGreaterThan(30_000);
     // Fresh again, then old again.
-    const again = startMarks(rig.portsOf("operations"));
-    await rig.time.timers.sleep(5_000);
-    expect(rig.told(subjects.navUpdated).at(-1)?.oldest_price_age_ms).toBeLessThan(2_000);
+    const again = startMarks(fixture.portsOf("operations"));
+    await fixture.time.timers.sleep(5_000);
+    expect(fixture.reported(subjects.navUpdated).at(-1)?.oldest_price_age_ms).toBeLessThan(2_000);
     const before = stale().length;
     await again.stop();
-    await rig.time.timers.sleep(15_000);
+    await fixture.time.timers.sleep(15_000);
     expect(stale()).toHaveLength(before + 3);
   });
 
   it("has no value for a fund of which a position never had a price, and alarms", async () => {
-    const rig = newRig();
-    await startTreasury(rig);
-    await oms.start(rig.portsOf("oms"));
-    await rig.time.timers.sleep(14_000);
-    expect(rig.told(subjects.navUpdated).filter(({ positions_value }) => positions_value !== "0")).toEqual([]);
-    const alarms = rig.told(subjects.alarmRaised).filter(({ code }) => code === "NAV_PRICES_STALE");
+    const fixture = newFixture();
+    await startTreasury(fixture);
+    await oms.start(fixture.portsOf("oms"));
+    await fixture.time.timers.sleep(14_000);
+    expect(fixture.reported(subjects.navUpdated).filter(({ positions_value }) => positions_value !== "0")).toEqual([]);
+    const alarms = fixture.reported(subjects.alarmRaised).filter(({ code }) => code === "NAV_PRICES_STALE");
     expect(alarms.map(({ facts }) => facts?.["fund_id"])).toEqual(["alpha", "beta", "gamma"]);
     expect(alarms[0]?.sentence).toMatch(/^alpha has no value: \S+ has no price\.$/);
   });
 
   it("books a fill once, whoever repeats it, and leaves live funds alone", async () => {
-    const rig = newRig();
-    const running = await startPlatform(rig);
-    await rig.time.timers.sleep(3_000);
-    const before = await holdingsOf(rig, "alpha");
+    const fixture = newFixture();
+    const running = await startPlatform(fixture);
+    await fixture.time.timers.sleep(3_000);
+    const before = await holdingsOf(fixture, "alpha");
     const fill: Fill = { ...exampleFill, quantity: "10", price: "230.01", fee: "1.5", side: "SELL" };
-    await publishFill(rig, fill);
-    await publishFill(rig, fill);
-    await rig.time.timers.sleep(1_000);
-    const after = await holdingsOf(rig, "alpha");
+    await publishFill(fixture, fill);
+    await publishFill(fixture, fill);
+    await fixture.time.timers.sleep(1_000);
+    const after = await holdingsOf(fixture, "alpha");
     expect(Number(after["AAPL"]) - Number(before["AAPL"])).toBe(-10);
     const moved = decimal.subtract(decimal.parse(after["USD"] ?? ""), decimal.parse(before["USD"] ?? ""));
     expect(decimal.format(moved)).toBe("2298.6");
@@ -217,50 +223,50 @@ describe(`the paper treasury, seed ${seed}`, () => {
     const live = { ...alpha, fund_id: "live", mode: "LIVE", strategies: ["live-one"] };
     const content_json = JSON.stringify([...JSON.parse(funds.content_json), live]);
     await call(running, "SetReferenceData", { ...funds, version: 2, content_json });
-    await rig.time.timers.sleep(2_000);
-    await publishFill(rig, { ...fill, fill_id: "f-3", fund_id: "live", strategy_id: "live-one" });
-    await publishFill(rig, { ...fill, fill_id: "f-2", fund_id: "omega" });
-    await rig.time.timers.sleep(5_000);
-    expect(await holdingsOf(rig, "alpha")).toEqual(after);
-    expect(await holdingsOf(rig, "live")).toEqual({});
-    expect(rig.world.parked).toEqual([]);
-    expect([...rig.world.ledger.waiting.values()].map(({ fill: { fill_id } }) => fill_id)).toEqual(["f-2"]);
+    await fixture.time.timers.sleep(2_000);
+    await publishFill(fixture, { ...fill, fill_id: "f-3", fund_id: "live", strategy_id: "live-one" });
+    await publishFill(fixture, { ...fill, fill_id: "f-2", fund_id: "omega" });
+    await fixture.time.timers.sleep(5_000);
+    expect(await holdingsOf(fixture, "alpha")).toEqual(after);
+    expect(await holdingsOf(fixture, "live")).toEqual({});
+    expect(fixture.tables.parked).toEqual([]);
+    expect([...fixture.tables.ledger.waiting.values()].map(({ fill: { fill_id } }) => fill_id)).toEqual(["f-2"]);
   });
 
   it("says rates and borrow again every ten minutes, and only on a platform of paper", async () => {
-    const rig = newRig();
-    const running = await startTreasury(rig);
+    const fixture = newFixture();
+    const running = await startTreasury(fixture);
     const document = () => call<ReferenceDocument>(running, "GetReferenceData", { kind: "fx" });
-    await rig.time.timers.sleep(595_000);
+    await fixture.time.timers.sleep(595_000);
     expect((await document()).version).toBe(1);
-    await rig.time.timers.sleep(10_000);
+    await fixture.time.timers.sleep(10_000);
     const fresh = await document();
     expect([fresh.version, fresh.reason]).toEqual([2, "paper feed"]);
     expect((await call<ReferenceDocument>(running, "GetReferenceData", { kind: "borrow" })).version).toBe(2);
     for (const { as_of } of JSON.parse(fresh.content_json)) {
-      expect(millisecondsBetween(parse(as_of), rig.time.clock.now())).toBeLessThan(10_000);
+      expect(millisecondsBetween(parse(as_of), fixture.time.clock.now())).toBeLessThan(10_000);
     }
     const funds = await call<ReferenceDocument>(running, "GetReferenceData", { kind: "funds" });
     const live = JSON.parse(funds.content_json).map((fund: object) => ({ ...fund, mode: "LIVE" }));
     const change = { kind: "funds", version: 2, content_json: JSON.stringify(live), reason: "going live" };
     expect(await call(running, "SetReferenceData", change)).toMatchObject({ version: 2 });
-    await rig.time.timers.sleep(630_000);
+    await fixture.time.timers.sleep(630_000);
     expect((await document()).version).toBe(2);
   });
 });
 
 describe("the procedures of treasury", () => {
   it("lists funds with their value, exposure and halts", async () => {
-    const rig = newRig();
-    const running = await startTreasury(rig);
+    const fixture = newFixture();
+    const running = await startTreasury(fixture);
     const statuses = async () => (await call<{ funds: FundStatus[] }>(running, "ListFunds")).funds;
-    const marks = startMarks(rig.portsOf("operations"));
+    const marks = startMarks(fixture.portsOf("operations"));
     stops.push(() => marks.stop());
-    await oms.start(rig.portsOf("oms"));
-    await rig.time.timers.sleep(5_000);
+    await oms.start(fixture.portsOf("oms"));
+    await fixture.time.timers.sleep(5_000);
     const halt = { fund_id: "", reason: "r", requested_by: "operator:duty", since: "2026-01-02T00:00:00.000000Z" };
     const latch = (halt_id: string, of: object) =>
-      rig
+      fixture
         .portsOf("riskengine")
         .store.transact("halt", (unit) => unit.risk.latchHalt({ ...halt, halt_id, ...of } as never));
     await latch("h-1", { severity: "STRATEGY_HALT", strategy_id: "alpha-meanrev" });
@@ -280,15 +286,15 @@ describe("the procedures of treasury", () => {
   });
 
   it("lists instruments", async () => {
-    const running = await startTreasury(newRig());
+    const running = await startTreasury(newFixture());
     const { instruments } = await call<Instruments>(running, "ListInstruments");
     expect(instruments).toHaveLength(15);
     expect(instruments[0]).toMatchObject({ symbol: "AAPL", tick_size: "0.01", lot_size: "1" });
   });
 
   it("replaces reference data by the next version only, and says who and why", async () => {
-    const rig = newRig();
-    const running = await startTreasury(rig);
+    const fixture = newFixture();
+    const running = await startTreasury(fixture);
     const content_json = JSON.stringify([{ reason: "earnings", symbol: "XOM" }]);
     const set = (differs: object) =>
       call<ReferenceDocument & DeniedAnswer>(running, "SetReferenceData", {
@@ -303,13 +309,13 @@ describe("the procedures of treasury", () => {
     expect((await set({ reason: "a\nb" })).denial.code).toBe("REFERENCE_INVALID");
     expect((await set({ content_json: '[{"symbol":"XOM"}]' })).denial.reason).toMatch(/^restricted\.0\.reason: /);
     await expect(set({ kind: "weather" })).rejects.toThrow(/no such kind/);
-    expect(rig.told(subjects.referenceChanged)).toHaveLength(6);
+    expect(fixture.reported(subjects.referenceChanged)).toHaveLength(6);
 
     const answer = await set({});
     expect(answer).toMatchObject({ kind: "restricted", version: 2, set_by: "operator:duty", reason: "quiet period" });
     expect(answer.hash).toMatch(/^[0-9a-f]{64}$/);
     expect(await call(running, "GetReferenceData", { kind: "restricted" })).toEqual(answer);
-    expect(rig.told(subjects.referenceChanged).at(-1)).toMatchObject({
+    expect(fixture.reported(subjects.referenceChanged).at(-1)).toMatchObject({
       kind: "restricted",
       version: 2,
       set_by: "operator:duty",
@@ -320,9 +326,9 @@ describe("the procedures of treasury", () => {
   });
 
   it("refuses to take an instrument away that is held, and lets one go that is not", async () => {
-    const rig = newRig();
-    const running = await startPlatform(rig);
-    await rig.time.timers.sleep(3_000);
+    const fixture = newFixture();
+    const running = await startPlatform(fixture);
+    await fixture.time.timers.sleep(3_000);
     const { content_json } = await call<ReferenceDocument>(running, "GetReferenceData", { kind: "instruments" });
     const without = (symbol: string) =>
       call<ReferenceDocument & DeniedAnswer>(running, "SetReferenceData", {
@@ -342,7 +348,7 @@ describe("the procedures of treasury", () => {
   });
 
   it("answers for a kind that was never set", async () => {
-    const running = await startTreasury(newRig(), { settings: { ...testSettings, seedPaperPlatform: false } });
+    const running = await startTreasury(newFixture(), { settings: { ...testSettings, seedPaperPlatform: false } });
     const empty = { kind: "fx", version: 0, content_json: "[]", reason: "" };
     expect(await call(running, "GetReferenceData", { kind: "fx" })).toEqual(empty);
     expect(await call(running, "ListFunds")).toEqual({ funds: [] });

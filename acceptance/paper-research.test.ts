@@ -1,4 +1,4 @@
-// Strategies at work in virtual time on the memory store, against an order desk that trades what it is given: they step towards their targets, rest, cancel,
+// Strategies at work in virtual time on the memory store, against an order queries that trades what it is given: they step towards their targets, rest, cancel,
 // are refused, are changed by people, and go on after a crash without handing anything in twice.
 import { afterEach, describe, expect, it } from "vitest";
 import { systemBlake3 } from "../adapters/system/hashing.ts";
@@ -13,7 +13,7 @@ import { inputAgesDefault } from "../core/engine/input-ages.ts";
 import { compileEnvelope } from "../core/envelope/envelope.ts";
 import { optionRiskOf } from "../core/options/option-risk.ts";
 import type { StoredOrder } from "../ports/oms-records.ts";
-import type { OrderDesk, RiskChecks } from "../ports/peers.ts";
+import type { OrderManagement, RiskChecks } from "../ports/peers.ts";
 import type { DeniedAnswer, UnaryHandler } from "../ports/rpc.ts";
 import { startMarks } from "../services/operations/marks.ts";
 import { research } from "../services/research/research.ts";
@@ -27,7 +27,7 @@ import {
 import type { RunningService } from "../services/shared/service.ts";
 import { seedTreasury } from "../services/treasury/seed-treasury.ts";
 import { incarnation } from "../testkit/virtual/incarnation.ts";
-import { type ServiceRig, serviceRig, testSettings } from "../testkit/virtual/service-rig.ts";
+import { type ServiceFixture, serviceFixture, testSettings } from "../testkit/virtual/service-fixture.ts";
 
 const seed = 20_261_115;
 const closing: (() => Promise<void>)[] = [];
@@ -81,9 +81,9 @@ function engineOf(at: Instant) {
   };
 }
 
-/** An order desk that asks the risk engine, trades what is priced to trade, and lets the rest stand. */
-function fakeDesk(rig: ServiceRig) {
-  const { store, clock } = rig.portsOf("oms");
+/** An order queries that asks the risk engine, trades what is priced to trade, and lets the rest stand. */
+function fakeOrderManagement(fixture: ServiceFixture) {
+  const { store, clock } = fixture.portsOf("oms");
   const submitted: Order[] = [];
   const cancelled: string[] = [];
   const denied: string[] = [];
@@ -92,9 +92,9 @@ function fakeDesk(rig: ServiceRig) {
   const status = (order: Order, name: string, code?: string): { readonly answer: OrderStatus } => ({
     answer: { order, state: name, ...(code === undefined ? {} : { code }) } as unknown as OrderStatus,
   });
-  const desk: OrderDesk = {
+  const orderManagement: OrderManagement = {
     async submit(order) {
-      await rig.time.timers.sleep(2);
+      await fixture.time.timers.sleep(2);
       if (state.isDown) throw new Fault("SERVICE_UNAVAILABLE", "oms is not there", { retry: "later" });
       submitted.push(order);
       if (state.halted) return status(order, "REJECTED", "ORDER_HALTED");
@@ -144,21 +144,21 @@ function fakeDesk(rig: ServiceRig) {
     adjust: async () => ({ answer: undefined }),
     cross: async () => ({ answer: undefined }),
   };
-  return { desk, submitted, cancelled, denied, state };
+  return { orderManagement, submitted, cancelled, denied, state };
 }
 
 async function platform() {
-  const rig = serviceRig(seed);
-  closing.push(() => rig.close());
-  const ports = rig.portsOf("treasury");
+  const fixture = serviceFixture(seed);
+  closing.push(() => fixture.close());
+  const ports = fixture.portsOf("treasury");
   await seedTreasury(ports);
-  await rig.portsOf("riskengine").store.transact("nav", async (unit) => {
+  await fixture.portsOf("riskengine").store.transact("nav", async (unit) => {
     for (const { fundId, amount } of paperCapital) {
       const now = ports.clock.now();
       await unit.risk.putNav({ fund_id: fundId, nav: amount, currency: "USD", as_of: format(now) }, now);
     }
   });
-  await rig.portsOf("oms").store.transact("positions", async (unit) => {
+  await fixture.portsOf("oms").store.transact("positions", async (unit) => {
     for (const { fundId, strategyId, symbol, side, quantity } of paperPositions) {
       const held = decimal.parse(side === "BUY" ? quantity : `-${quantity}`);
       const of = { fundId, strategyId, symbol, openedBy: "seed", updatedAt: ports.clock.now() };
@@ -169,22 +169,22 @@ async function platform() {
   const market = { ...testSettings.market, quoteEveryMs: 5_000 };
   const risk = { ...testSettings.risk, navAgeMsMax: 1e9, lossValueAgeMsMax: 1e9 };
   const settings = { ...testSettings, market, risk };
-  const marks = startMarks(rig.portsOf("operations", { settings }));
+  const marks = startMarks(fixture.portsOf("operations", { settings }));
   closing.push(() => marks.stop());
-  const fake = fakeDesk(rig);
+  const fake = fakeOrderManagement(fixture);
   const riskChecks: RiskChecks = {
     check: () => Promise.reject(new Error("strategies do not check")),
     envelope: async (fundId) => paperEnvelopes.find(({ fund_id }) => fund_id === fundId),
   };
   const start = async (isMortal = false) => {
-    const all = rig.portsOf("research", { orderDesk: fake.desk, riskChecks, settings });
-    const { clock, timers, random, store, bus, orderDesk } = all;
-    const life = incarnation("research", { clock, timers, random, store, bus, orderDesk });
+    const all = fixture.portsOf("research", { orderManagement: fake.orderManagement, riskChecks, settings });
+    const { clock, timers, random, store, bus, orderManagement } = all;
+    const life = incarnation("research", { clock, timers, random, store, bus, orderManagement });
     const running = await research.start(isMortal ? { ...all, ...life.ports } : all);
     if (!isMortal) closing.push(() => running.stop());
     return { running, kill: () => life.end() };
   };
-  return { rig, start, ...fake };
+  return { fixture, start, ...fake };
 }
 
 async function call<Answer>(running: RunningService, name: string, request: object): Promise<Answer> {
@@ -196,11 +196,11 @@ const idsOf = (orders: readonly Order[]): readonly string[] => orders.map(({ ord
 
 describe("strategies at work", () => {
   it("22.11: trade every fund within a minute, rest, cancel, have at most one order in fifty denied, and judge what they said", async () => {
-    const { rig, start, submitted, cancelled, denied } = await platform();
+    const { fixture, start, submitted, cancelled, denied } = await platform();
     const { running } = await start();
-    await rig.time.timers.sleep(60_000);
+    await fixture.time.timers.sleep(60_000);
     expect(new Set(submitted.map(({ fund_id }) => fund_id))).toEqual(new Set(["alpha", "beta", "gamma"]));
-    await rig.time.timers.sleep(400_000);
+    await fixture.time.timers.sleep(400_000);
     expect(submitted.some(({ tif }) => tif === "GTC")).toBe(true);
     expect(cancelled.length).toBeGreaterThan(0);
     expect(submitted.length).toBeGreaterThan(100);
@@ -226,13 +226,13 @@ describe("strategies at work", () => {
     expect(signals.length % 8).toBe(0);
     expect(signals.filter(({ realised_return }) => realised_return !== undefined).length).toBeGreaterThanOrEqual(16);
     expect(signals[0]).not.toHaveProperty("realised_return");
-    expect(rig.told(subjects.strategyChanged)).toHaveLength(4);
+    expect(fixture.reported(subjects.strategyChanged)).toHaveLength(4);
   });
 
-  it("do as they are told: shadow hands nothing in, halted does nothing, and both are told", async () => {
-    const { rig, start, submitted } = await platform();
+  it("do as they are notified: shadow hands nothing in, halted does nothing, and both are reported", async () => {
+    const { fixture, start, submitted } = await platform();
     const { running } = await start();
-    await rig.time.timers.sleep(30_000);
+    await fixture.time.timers.sleep(30_000);
     const set = (request: object) => call<DeniedAnswer>(running, "SetStrategy", { reason: "a test", ...request });
     expect((await set({ strategy_id: "beta-trend", status: "shadow", reason: " " })).denial.code).toBe(
       "REASON_MISSING",
@@ -245,60 +245,62 @@ describe("strategies at work", () => {
       allocation_pct: 0.12,
     });
     await set({ strategy_id: "gamma-income", status: "halted", allocation_pct: 0.05 });
-    await rig.time.timers.sleep(1_000);
+    await fixture.time.timers.sleep(1_000);
     const before = submitted.length;
-    await rig.time.timers.sleep(120_000);
+    await fixture.time.timers.sleep(120_000);
     const after = new Set(submitted.slice(before).map(({ fund_id }) => fund_id));
     expect(after).toEqual(new Set(["alpha"]));
     const newest = async (strategy_id: string) =>
       (await call<Signals>(running, "ListSignals", { strategy_id, count_max: 1 })).signals[0]?.at ?? "";
     expect((await newest("beta-trend")) > (await newest("gamma-income"))).toBe(true);
-    expect(rig.told(subjects.strategyChanged).slice(4)).toMatchObject([
+    expect(fixture.reported(subjects.strategyChanged).slice(4)).toMatchObject([
       { strategy_id: "beta-trend", status: "shadow", changed_by: "operator:duty", reason: "a test" },
       { strategy_id: "gamma-income", status: "halted", allocation_pct: 0.05 },
     ]);
   });
 
   it("take a halt as an answer, and ask seldom while it holds", async () => {
-    const { rig, start, submitted, state } = await platform();
+    const { fixture, start, submitted, state } = await platform();
     await start();
     state.halted = true;
-    await rig.time.timers.sleep(180_000);
+    await fixture.time.timers.sleep(180_000);
     expect(submitted.length).toBeGreaterThanOrEqual(4);
     expect(submitted.length).toBeLessThanOrEqual(4 * 4);
     state.halted = false;
-    await rig.time.timers.sleep(120_000);
+    await fixture.time.timers.sleep(120_000);
     expect(submitted.length).toBeGreaterThan(20);
   });
 
   it("wait out a desk that is away", async () => {
-    const { rig, start, submitted, state } = await platform();
+    const { fixture, start, submitted, state } = await platform();
     await start();
     state.isDown = true;
-    await rig.time.timers.sleep(60_000);
+    await fixture.time.timers.sleep(60_000);
     expect(submitted).toHaveLength(0);
     state.isDown = false;
-    await rig.time.timers.sleep(300_000);
+    await fixture.time.timers.sleep(300_000);
     expect(new Set(submitted.map(({ fund_id }) => fund_id)).size).toBe(3);
   });
 
   it("go on after kill -9 at any moment without using a name again", async () => {
-    const { rig, start, submitted } = await platform();
+    const { fixture, start, submitted } = await platform();
     for (let life = 0; life < 12; life += 1) {
       const { kill } = await start(true);
-      await rig.time.timers.sleep(9_000 + life * 1_777 + (life % 4));
+      await fixture.time.timers.sleep(9_000 + life * 1_777 + (life % 4));
       kill();
     }
     await start();
-    await rig.time.timers.sleep(60_000);
+    await fixture.time.timers.sleep(60_000);
     expect(submitted.length).toBeGreaterThan(30);
     expect(new Set(idsOf(submitted)).size).toBe(submitted.length);
-    for (const { fund_id, strategy_id, symbol, quantity } of [...rig.world.oms.positions.values()].map((position) => ({
-      fund_id: position.fundId,
-      strategy_id: position.strategyId,
-      symbol: position.symbol,
-      quantity: position.quantity,
-    }))) {
+    for (const { fund_id, strategy_id, symbol, quantity } of [...fixture.tables.oms.positions.values()].map(
+      (position) => ({
+        fund_id: position.fundId,
+        strategy_id: position.strategyId,
+        symbol: position.symbol,
+        quantity: position.quantity,
+      }),
+    )) {
       const isShort = decimal.sign(quantity) < 0;
       expect(!isShort || symbol.includes(" "), `${fund_id} ${strategy_id} ${symbol}`).toBe(true);
     }

@@ -21,8 +21,8 @@ import { treasury } from "../services/treasury/treasury.ts";
 import { eventually } from "../testkit/conformance/waiting.ts";
 import { quietLog } from "../testkit/global-setup.ts";
 import { testDatabase } from "../testkit/postgres.ts";
-import { noMetrics, noTracer, openPeer } from "../testkit/postgres-rig.ts";
-import { testSettings } from "../testkit/virtual/service-rig.ts";
+import { noMetrics, noTracer, openPeer } from "../testkit/postgres-fixture.ts";
+import { testSettings } from "../testkit/virtual/service-fixture.ts";
 
 it("starts from an empty database", { timeout: 30_000 }, async () => {
   const database = await testDatabase();
@@ -62,11 +62,11 @@ it("starts from an empty database", { timeout: 30_000 }, async () => {
     overflow: "keep-newest-per-key",
   } as const;
   await peer.bus.listen(listening, async ({ key }) => void marked.add(key));
-  const told: string[] = [];
+  const reported: string[] = [];
   await peer.bus.listen(
     { ...listening, subjects: [subjects.navUpdated.name, subjects.referenceChanged.name, subjects.fillsCreated.name] },
     async ({ subject, payload }) =>
-      void told.push(subject === subjects.navUpdated.name ? (payload as { fund_id: string }).fund_id : subject),
+      void reported.push(subject === subjects.navUpdated.name ? (payload as { fund_id: string }).fund_id : subject),
   );
   try {
     const start = async () => {
@@ -90,7 +90,7 @@ it("starts from an empty database", { timeout: 30_000 }, async () => {
     // Two seconds are promised on a machine that has nothing else to do; here other tests run beside.
     expect(base.clock.now() - readyAt).toBeLessThan(6_000_000);
     await eventually({}, "a value of every fund", () =>
-      ["alpha", "beta", "gamma"].every((fund) => told.includes(fund)),
+      ["alpha", "beta", "gamma"].every((fund) => reported.includes(fund)),
     );
     const held = () => peer.store.transact("look", (unit) => unit.treasury.holdings());
     await eventually({}, "every position", async () => (await held()).length === paperPositions.length + 4);
@@ -104,11 +104,11 @@ it("starts from an empty database", { timeout: 30_000 }, async () => {
     expect(Math.abs(Number(funds[0]?.nav) / 10_000_000 - 1)).toBeLessThan(0.01);
     await first.stop();
 
-    const before = { told: told.length, held: await held() };
+    const before = { reported: reported.length, held: await held() };
     const second = await start();
-    await eventually({}, "values again", () => told.slice(before.told).includes("gamma"));
+    await eventually({}, "values again", () => reported.slice(before.reported).includes("gamma"));
     await second.stop();
-    const again = told.slice(before.told).filter((what) => !["alpha", "beta", "gamma", "drill"].includes(what));
+    const again = reported.slice(before.reported).filter((what) => !["alpha", "beta", "gamma", "drill"].includes(what));
     expect(again).toEqual([]);
     expect(await held()).toEqual(before.held);
     expect(await riskStore.envelopes()).toHaveLength(paperEnvelopes.length + 1);

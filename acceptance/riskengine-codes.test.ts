@@ -9,19 +9,19 @@ import { eventually } from "../testkit/platform.ts";
 import type { Answered } from "../testkit/risk-client.ts";
 import {
   ampleEnvelope,
+  type FixturePlan,
   farWest,
-  type GroundPlan,
-  groundOpenOrdersMax,
+  fixtureOpenOrdersMax,
   now,
-  openRiskGround,
-  type RiskGround,
+  openRiskFixture,
+  type RiskFixture,
   stepOf,
   strategyOf,
-} from "../testkit/risk-ground.ts";
+} from "../testkit/risk-fixture.ts";
 
 const dayMs = 86_400_000;
 
-const plan: GroundPlan = {
+const plan: FixturePlan = {
   funds: {
     plain: {},
     bare: { envelope: "none" },
@@ -43,7 +43,7 @@ const plan: GroundPlan = {
       holds: { symbol: "HLD", quantity: "900" },
     },
     net: { envelope: { max_net_exposure_pct: 0.01 }, holds: { symbol: "HLD", quantity: "900" } },
-    sector: { envelope: { sector_limits_pct: { ground: 0.01 } }, holds: { symbol: "HLD", quantity: "900" } },
+    sector: { envelope: { sector_limits_pct: { fixture: 0.01 } }, holds: { symbol: "HLD", quantity: "900" } },
     stress: { envelope: { max_stress_loss_pct: 0.000_000_1 } },
     long: { envelope: { shorting_enabled: false } },
     owing: { holds: { symbol: "HLD", quantity: "-2" } },
@@ -89,46 +89,46 @@ interface Way {
   /** False where asking dry first would not give the same answer. */
   readonly settles?: false;
   /** Puts the world so, and may give what the order takes from it. */
-  before?(ground: RiskGround): Promise<Partial<Order> | undefined>;
+  before?(fixture: RiskFixture): Promise<Partial<Order> | undefined>;
   /** Asked in the same moment, just before the order itself. */
-  beside?(ground: RiskGround): Promise<unknown>;
+  beside?(fixture: RiskFixture): Promise<unknown>;
   /** Has it all happen in a world that lasts only so long. */
-  within?(ground: RiskGround, work: () => Promise<void>): Promise<void>;
+  within?(fixture: RiskFixture, work: () => Promise<void>): Promise<void>;
 }
 
 type Ways = { readonly [Gate in GateName]: { readonly [Code in keyof Codes[Gate]]: Way } };
 
-const approved = async (ground: RiskGround, differs: Partial<Order>): Promise<Order> => {
-  const order = ground.order(differs);
-  const decision = await ground.client.check(order);
+const approved = async (fixture: RiskFixture, differs: Partial<Order>): Promise<Order> => {
+  const order = fixture.order(differs);
+  const decision = await fixture.client.check(order);
   expect([decision.code, decision.approved]).toEqual(["", true]);
   return order;
 };
 
 /** Waits until such an order would be approved. */
-const passes = async (ground: RiskGround, differs: Partial<Order>): Promise<undefined> => {
-  await ground.settled(ground.order(differs), (decision) => decision.approved);
+const passes = async (fixture: RiskFixture, differs: Partial<Order>): Promise<undefined> => {
+  await fixture.settled(fixture.order(differs), (decision) => decision.approved);
   return undefined;
 };
 
-const halt = async (ground: RiskGround, request: Partial<HaltRequest>): Promise<undefined> => {
+const halt = async (fixture: RiskFixture, request: Partial<HaltRequest>): Promise<undefined> => {
   const scope = { severity: "FUND_HALT", fund_id: "" } as const;
   const asked: HaltRequest = { ...scope, reason: "a test", requested_by: "", confirmation: "HALT", ...request };
-  const { status, answer } = await ground.client.requestHalt(asked);
+  const { status, answer } = await fixture.client.requestHalt(asked);
   expect([status, answer?.acknowledged]).toEqual(["OK", true]);
   return undefined;
 };
 
-const value = (ground: RiskGround, fundId: string, nav: string): Promise<void> =>
-  ground.publish("treasury", subjects.navUpdated, { fund_id: fundId, nav, currency: "USD", as_of: now() });
+const value = (fixture: RiskFixture, fundId: string, nav: string): Promise<void> =>
+  fixture.publish("treasury", subjects.navUpdated, { fund_id: fundId, nav, currency: "USD", as_of: now() });
 
 const ways: Ways = {
   idempotency: {
-    DUPLICATE_KEY: { order: {}, settles: false, before: (ground) => approved(ground, { fund_id: "twice" }) },
+    DUPLICATE_KEY: { order: {}, settles: false, before: (fixture) => approved(fixture, { fund_id: "twice" }) },
     KEY_REUSED: {
       order: { fund_id: "twice", quantity: "2" },
       settles: false,
-      before: async (ground) => ({ idempotency_key: (await approved(ground, { fund_id: "twice" })).idempotency_key }),
+      before: async (fixture) => ({ idempotency_key: (await approved(fixture, { fund_id: "twice" })).idempotency_key }),
     },
   },
   schema: {
@@ -154,7 +154,7 @@ const ways: Ways = {
     SCHEMA_AMENDMENT_MISMATCH: {
       order: { fund_id: "twice", side: "SELL" },
       settles: false,
-      before: async (ground) => ({ order_id: (await approved(ground, { fund_id: "twice" })).order_id }),
+      before: async (fixture) => ({ order_id: (await approved(fixture, { fund_id: "twice" })).order_id }),
     },
     SCHEMA_CREATED_AT_IMPLAUSIBLE: { order: { created_at: now(2 * dayMs) } },
   },
@@ -168,15 +168,15 @@ const ways: Ways = {
     SYMBOL_RESTRICTED: { order: { symbol: "RST" } },
     CORPORATE_ACTION_UNDER_WAY: {
       order: { symbol: "SPL" },
-      before: async (ground) => {
-        await ground.announce("SPL");
+      before: async (fixture) => {
+        await fixture.announce("SPL");
         return undefined;
       },
     },
     SYMBOL_BLOCKED: {
       order: { fund_id: "roomy", symbol: "HLD" },
-      before: async (ground) => {
-        await ground.block("roomy", "HLD");
+      before: async (fixture) => {
+        await fixture.block("roomy", "HLD");
         return undefined;
       },
     },
@@ -184,24 +184,24 @@ const ways: Ways = {
     ORDER_RATE_EXCEEDED: {
       order: { fund_id: "pace" },
       settles: false,
-      before: (ground) => passes(ground, { fund_id: "pace" }),
+      before: (fixture) => passes(fixture, { fund_id: "pace" }),
       // Not awaited before the next, so that however slow the machine is both come within a second.
-      beside: (ground) => approved(ground, { fund_id: "pace" }),
+      beside: (fixture) => approved(fixture, { fund_id: "pace" }),
     },
     OPEN_ORDERS_EXCEEDED: {
       order: { fund_id: "crowd" },
-      before: async (ground) => {
-        await passes(ground, { fund_id: "crowd" });
-        for (let count = 0; count < groundOpenOrdersMax; count += 1) await approved(ground, { fund_id: "crowd" });
+      before: async (fixture) => {
+        await passes(fixture, { fund_id: "crowd" });
+        for (let count = 0; count < fixtureOpenOrdersMax; count += 1) await approved(fixture, { fund_id: "crowd" });
         return undefined;
       },
     },
     THROTTLE_TRIPPED: {
       order: { fund_id: "echo" },
       settles: false,
-      before: async (ground) => {
-        await passes(ground, { fund_id: "echo" });
-        await approved(ground, { fund_id: "echo" });
+      before: async (fixture) => {
+        await passes(fixture, { fund_id: "echo" });
+        await approved(fixture, { fund_id: "echo" });
         return undefined;
       },
     },
@@ -228,44 +228,44 @@ const ways: Ways = {
     EXPOSURE_OVERFLOW: { order: { fund_id: "vast" } },
   },
   drawdown_halt: {
-    FIRM_HALTED: { order: {}, before: (ground) => halt(ground, { severity: "FIRM_HALT" }) },
-    FUND_HALTED: { order: { fund_id: "stopped" }, before: (ground) => halt(ground, { fund_id: "stopped" }) },
+    FIRM_HALTED: { order: {}, before: (fixture) => halt(fixture, { severity: "FIRM_HALT" }) },
+    FUND_HALTED: { order: { fund_id: "stopped" }, before: (fixture) => halt(fixture, { fund_id: "stopped" }) },
     STRATEGY_HALTED: {
       order: { fund_id: "partly" },
-      before: (ground) => halt(ground, { severity: "STRATEGY_HALT", strategy_id: strategyOf("partly") }),
+      before: (fixture) => halt(fixture, { severity: "STRATEGY_HALT", strategy_id: strategyOf("partly") }),
     },
     STRATEGY_REDUCTION_UNPROVEN: {
       // What the fund holds is another strategy's.
       order: { fund_id: "net", symbol: "HLD", side: "SELL", reduce_only: true, strategy_id: strategyOf("partly") },
-      before: (ground) => halt(ground, { severity: "STRATEGY_HALT", strategy_id: strategyOf("partly") }),
+      before: (fixture) => halt(fixture, { severity: "STRATEGY_HALT", strategy_id: strategyOf("partly") }),
     },
     HALT_STATE_UNKNOWN: { order: {} },
     LOSS_CONFIRMATION_PENDING: {
       order: { fund_id: "losing" },
-      before: async (ground) => {
-        await value(ground, "losing", "10000000");
-        await passes(ground, { fund_id: "losing" });
+      before: async (fixture) => {
+        await value(fixture, "losing", "10000000");
+        await passes(fixture, { fund_id: "losing" });
         // Exactly the limit.
-        await value(ground, "losing", "9000000");
+        await value(fixture, "losing", "9000000");
         return undefined;
       },
     },
     LOSS_NOT_JUDGED: {
       order: { fund_id: "moved" },
-      within: async (ground, work) => {
-        await value(ground, "moved", "10000000");
-        await passes(ground, { fund_id: "moved" });
-        await ground.withDayUnwritten("moved", work);
+      within: async (fixture, work) => {
+        await value(fixture, "moved", "10000000");
+        await passes(fixture, { fund_id: "moved" });
+        await fixture.withDayUnwritten("moved", work);
         // What could not be written is written as soon as it can be.
-        await passes(ground, { fund_id: "moved" });
+        await passes(fixture, { fund_id: "moved" });
       },
     },
     AUDIT_UNAVAILABLE: {
       order: {},
-      within: async (ground, work) => {
-        await ground.withNewestEntriesGone(work);
+      within: async (fixture, work) => {
+        await fixture.withNewestEntriesGone(work);
         // Entries that are back make the log whole again, which lifts it.
-        await passes(ground, {});
+        await passes(fixture, {});
       },
     },
   },
@@ -273,11 +273,11 @@ const ways: Ways = {
     EXIT_HAS_PRIORITY: {
       order: { fund_id: "exits", symbol: "HLD", side: "SELL", quantity: "1", reduce_only: true },
       settles: false,
-      before: async (ground) => {
+      before: async (fixture) => {
         const exit = { fund_id: "exits", symbol: "HLD", side: "SELL", quantity: "10", reduce_only: true } as const;
-        await passes(ground, exit);
-        const unsent = await approved(ground, { ...exit, quantity: "6" });
-        const { answer } = await ground.client.submit(ground.order(exit));
+        await passes(fixture, exit);
+        const unsent = await approved(fixture, { ...exit, quantity: "6" });
+        const { answer } = await fixture.client.submit(fixture.order(exit));
         expect(answer?.reason).toContain(`6 of order "${unsent.order_id}" asked for by service:`);
         return undefined;
       },
@@ -296,7 +296,7 @@ const ways: Ways = {
     RISK_OFFICER_VETO: {
       order: { fund_id: "officer" },
       settles: false,
-      before: (ground) => passes(ground, { fund_id: "officer" }),
+      before: (fixture) => passes(fixture, { fund_id: "officer" }),
     },
     RISK_OFFICER_TIMEOUT: { order: { fund_id: "officer", thesis: "be silent" }, settles: false },
     RISK_OFFICER_UNREADABLE: { order: { fund_id: "officer", thesis: "talk" }, settles: false },
@@ -319,14 +319,14 @@ const named: readonly NamedWay[] = Object.entries(ways).flatMap(([gate, codes]) 
 const last = ["HALT_STATE_UNKNOWN", "FIRM_HALTED"].flatMap((late) => named.filter(({ code }) => code === late));
 const first = named.filter((way) => !last.includes(way));
 
-let ground: RiskGround;
+let fixture: RiskFixture;
 
 beforeAll(async () => {
-  ground = await openRiskGround(plan);
-  for (const fund_id of ["plain", "twice", "roomy"]) await passes(ground, { fund_id });
+  fixture = await openRiskFixture(plan);
+  for (const fund_id of ["plain", "twice", "roomy"]) await passes(fixture, { fund_id });
 }, 120_000);
 
-afterAll(() => ground?.close(), 60_000);
+afterAll(() => fixture?.close(), 60_000);
 
 test("there is a way to every code of the registry, and to nothing else", () => {
   const registered = Object.entries(gateDenials).flatMap(([gate, codes]) =>
@@ -338,15 +338,15 @@ test("there is a way to every code of the registry, and to nothing else", () => 
 
 async function reach(way: NamedWay): Promise<void> {
   if (way.within === undefined) return reachPlainly(way);
-  return way.within(ground, () => reachPlainly(way));
+  return way.within(fixture, () => reachPlainly(way));
 }
 
 async function reachPlainly(way: NamedWay): Promise<void> {
-  const taken = (await way.before?.(ground)) ?? {};
-  const order = ground.order({ ...taken, ...way.order });
+  const taken = (await way.before?.(fixture)) ?? {};
+  const order = fixture.order({ ...taken, ...way.order });
   // What was heard may still be on its way into the engine: asked dry, the world says when it has become what it shall be.
-  if (way.settles !== false) await ground.settled(order, ({ code }) => code === way.code);
-  const [, decision] = await Promise.all([way.beside?.(ground), ground.client.check(order)]);
+  if (way.settles !== false) await fixture.settled(order, ({ code }) => code === way.code);
+  const [, decision] = await Promise.all([way.beside?.(fixture), fixture.client.check(order)]);
   await tellsOneStory(way, order, decision);
 }
 
@@ -362,7 +362,7 @@ async function tellsOneStory({ gate, code }: NamedWay, order: Order, decision: R
   );
 
   const rejection = rejectionOf(order, decision);
-  const mine = () => ground.heard(order.order_id).filter(({ id }) => id.startsWith(decision.decision_id));
+  const mine = () => fixture.heard(order.order_id).filter(({ id }) => id.startsWith(decision.decision_id));
   await eventually(`the bus tells of ${code}`, () => mine().length === reached.length + 1);
   expect(mine().map(({ id, subject }) => [id, subject])).toEqual([
     ...reached.map((name, index) => [
@@ -382,19 +382,19 @@ async function tellsOneStory({ gate, code }: NamedWay, order: Order, decision: R
     decision: { approved: false, code, rejecting_gate: gate, reason: decision.reason },
   });
 
-  const listed = await ground.client.rejections(order.fund_id);
+  const listed = await fixture.client.rejections(order.fund_id);
   const found = listed.answer?.rejections.find(({ decision_id }) => decision_id === decision.decision_id);
   expect(JSON.parse(JSON.stringify(found))).toEqual({ ...rejection, source: "riskengine" });
 }
 
-type Told = Omit<OrderRejection, "source">;
+type Reported = Omit<OrderRejection, "source">;
 
 /** Spelt out here once more, and not taken from the product, because this is what others build on. */
-function rejectionOf(order: Order, decision: RiskDecision): Told {
+function rejectionOf(order: Order, decision: RiskDecision): Reported {
   const figures = (decision.checks.at(-1)?.figures ?? []).map(({ name, value, age_ms: age }) =>
     age === undefined || Number.isNaN(age) ? { name, value } : { name, value, age_ms: Math.max(0, age) },
   );
-  const told: Told = {
+  const reported: Reported = {
     order_id: order.order_id,
     decision_id: decision.decision_id,
     idempotency_key: order.idempotency_key,
@@ -414,7 +414,7 @@ function rejectionOf(order: Order, decision: RiskDecision): Told {
     actor: order.actor,
     decided_at: decision.decided_at,
   };
-  return JSON.parse(JSON.stringify(told)) as Told;
+  return JSON.parse(JSON.stringify(reported)) as Reported;
 }
 
 describe("an order is denied", () => {
@@ -423,73 +423,76 @@ describe("an order is denied", () => {
 
 describe("around the denials", () => {
   test("a duplicate carries the first decision", async () => {
-    const order = await approved(ground, { fund_id: "twice" });
-    const first = ground.heard(order.order_id).find(({ subject }) => subject === subjects.decisionMade.name);
-    const { original } = await ground.client.check(order);
+    const order = await approved(fixture, { fund_id: "twice" });
+    const first = fixture.heard(order.order_id).find(({ subject }) => subject === subjects.decisionMade.name);
+    const { original } = await fixture.client.check(order);
     expect(original).toMatchObject({ approved: true, order_id: order.order_id, code: "" });
     if (first !== undefined) expect(first.id).toBe(original?.decision_id);
   });
 
   test("an exchange rate that is too old is named for another holding too", async () => {
-    const order = ground.order({ fund_id: "foreign" });
-    await ground.settled(order, ({ code }) => code === "FX_RATE_STALE");
-    const decision = await ground.client.check(order);
+    const order = fixture.order({ fund_id: "foreign" });
+    await fixture.settled(order, ({ code }) => code === "FX_RATE_STALE");
+    const decision = await fixture.client.check(order);
     expect(decision).toMatchObject({ code: "FX_RATE_STALE", rejecting_gate: "position_risk", approved: false });
     expect(decision.reason).toContain('"YEN"');
   });
 
-  test("a price that the order type does not use is a mistake, not a wish that is passed over", async () => {
+  test("a price that the order type does not use is a mistake, not a request that is passed over", async () => {
     const stray = [{ limit_price: "100" }, { order_type: "LIMIT", limit_price: "100", stop_price: "100" }];
     for (const terms of stray) {
-      const decision = await ground.client.check(ground.order(terms));
+      const decision = await fixture.client.check(fixture.order(terms));
       expect(decision).toMatchObject({ approved: false, rejecting_gate: "schema", code: "SCHEMA_FIELD_INVALID" });
     }
   });
 
   test("22.3: newest audit entries deleted while orders run: denied within 5 s, an exit passes, and it lifts by itself", async () => {
-    const bought = ground.order({ fund_id: "audited" });
+    const bought = fixture.order({ fund_id: "audited" });
     const exit = { fund_id: "audited", symbol: "HLD", side: "SELL", quantity: "10", reduce_only: true };
-    await passes(ground, { fund_id: "audited" });
-    await ground.withNewestEntriesGone(async () => {
+    await passes(fixture, { fund_id: "audited" });
+    await fixture.withNewestEntriesGone(async () => {
       const goneAt = performance.now();
-      await ground.settled(bought, ({ approved: isApproved }) => !isApproved);
+      await fixture.settled(bought, ({ approved: isApproved }) => !isApproved);
       expect(performance.now() - goneAt).toBeLessThan(5_000);
-      const decision = await ground.client.check(ground.order({ fund_id: "audited" }));
+      const decision = await fixture.client.check(fixture.order({ fund_id: "audited" }));
       expect(decision).toMatchObject({ code: "AUDIT_UNAVAILABLE", rejecting_gate: "drawdown_halt", approved: false });
       expect(decision.reason).toMatch(/^The audit log is broken since 20\S+Z \((TRUNCATED|SEQUENCE_MISMATCH) at \d+/);
-      expect(await ground.client.check(ground.order(exit))).toMatchObject({ approved: true, classification: "REDUCE" });
-      const unmarked = ground.order({ ...exit, quantity: "1", reduce_only: false });
-      expect((await ground.client.check(unmarked)).code).toBe("AUDIT_UNAVAILABLE");
+      expect(await fixture.client.check(fixture.order(exit))).toMatchObject({
+        approved: true,
+        classification: "REDUCE",
+      });
+      const unmarked = fixture.order({ ...exit, quantity: "1", reduce_only: false });
+      expect((await fixture.client.check(unmarked)).code).toBe("AUDIT_UNAVAILABLE");
     });
-    await passes(ground, { fund_id: "audited" });
-    expect(await ground.client.check(bought)).toMatchObject({ approved: true });
+    await passes(fixture, { fund_id: "audited" });
+    expect(await fixture.client.check(bought)).toMatchObject({ approved: true });
   }, 60_000);
 
   test("the room of a cancelled order can be used again", async () => {
-    const order = await approved(ground, { fund_id: "roomy" });
-    for (let count = 1; count < groundOpenOrdersMax; count += 1) await approved(ground, { fund_id: "roomy" });
-    expect((await ground.client.check(ground.order({ fund_id: "roomy" }))).code).toBe("OPEN_ORDERS_EXCEEDED");
-    await ground.publish("oms", subjects.ordersCancelled, stepOf(order, "CANCELLED"));
-    await passes(ground, { fund_id: "roomy" });
-    await approved(ground, { fund_id: "roomy" });
+    const order = await approved(fixture, { fund_id: "roomy" });
+    for (let count = 1; count < fixtureOpenOrdersMax; count += 1) await approved(fixture, { fund_id: "roomy" });
+    expect((await fixture.client.check(fixture.order({ fund_id: "roomy" }))).code).toBe("OPEN_ORDERS_EXCEEDED");
+    await fixture.publish("oms", subjects.ordersCancelled, stepOf(order, "CANCELLED"));
+    await passes(fixture, { fund_id: "roomy" });
+    await approved(fixture, { fund_id: "roomy" });
   });
 });
 
 /** Status, code and a sentence, and no answer. */
 async function refused(status: string, code: string, asked: Promise<Answered<unknown>>): Promise<void> {
-  const { details, answer, ...told } = await asked;
-  expect(told).toEqual({ status, code });
+  const { details, answer, ...reported } = await asked;
+  expect(reported).toEqual({ status, code });
   expect(answer).toBeUndefined();
   expect(details).toMatch(/^\S[^\n]*\.$/);
 }
 
 async function versionOf(fundId: string): Promise<number> {
-  return (await ground.client.getEnvelope(fundId)).answer?.version ?? 0;
+  return (await fixture.client.getEnvelope(fundId)).answer?.version ?? 0;
 }
 
 describe("a command is refused", () => {
   const next = async (fundId: string, differs: Parameters<typeof ampleEnvelope>[1]): Promise<Answered<object>> =>
-    ground.client.updateEnvelope(ampleEnvelope(fundId, { version: (await versionOf(fundId)) + 1, ...differs }));
+    fixture.client.updateEnvelope(ampleEnvelope(fundId, { version: (await versionOf(fundId)) + 1, ...differs }));
 
   test("ENVELOPE_INVALID names every mistake and changes nothing", async () => {
     const before = await versionOf("plain");
@@ -500,7 +503,7 @@ describe("a command is refused", () => {
       expect(details).toContain(field);
     }
     const { max_notional: _, ...incomplete } = ampleEnvelope("plain", { version: before + 1 });
-    await refused("INVALID_ARGUMENT", "ENVELOPE_INVALID", ground.client.updateEnvelope(incomplete));
+    await refused("INVALID_ARGUMENT", "ENVELOPE_INVALID", fixture.client.updateEnvelope(incomplete));
     await refused("INVALID_ARGUMENT", "ENVELOPE_INVALID", next("nowhere", {}));
     expect(await versionOf("plain")).toBe(before);
   });
@@ -516,8 +519,8 @@ describe("a command is refused", () => {
   });
 
   test("LOOSENING_DURING_HALT, also in a mixed update and for one strategy's halt; tightening goes through", async () => {
-    await halt(ground, { fund_id: "stopped" });
-    await halt(ground, { severity: "STRATEGY_HALT", strategy_id: strategyOf("partly") });
+    await halt(fixture, { fund_id: "stopped" });
+    await halt(fixture, { severity: "STRATEGY_HALT", strategy_id: strategyOf("partly") });
     for (const fundId of ["stopped", "partly"]) {
       const before = await versionOf(fundId);
       await refused("FAILED_PRECONDITION", "LOOSENING_DURING_HALT", next(fundId, { max_notional: 250_001 }));
@@ -543,14 +546,14 @@ describe("a command is refused", () => {
       { severity: "STRATEGY_HALT", fund_id: "crowd", strategy_id: strategyOf("plain") },
     ];
     for (const differs of wrong) {
-      await refused("INVALID_ARGUMENT", "HALT_SCOPE_INVALID", ground.client.requestHalt({ ...asked, ...differs }));
+      await refused("INVALID_ARGUMENT", "HALT_SCOPE_INVALID", fixture.client.requestHalt({ ...asked, ...differs }));
     }
-    await passes(ground, {});
+    await passes(fixture, {});
   });
 
   test("what refuses to lift a halt leaves it in force", async () => {
     const asked = { fund_id: "stopped", reason: "a test", confirmation: "RESUME", halt_ids: [] };
-    const { resumeHalt } = ground.client;
+    const { resumeHalt } = fixture.client;
     const { reason: _reason, ...silent } = asked;
     const { fund_id: _fund, ...all } = asked;
     await refused("FAILED_PRECONDITION", "CONFIRMATION_WRONG", resumeHalt({ ...asked, confirmation: "YES" }));
@@ -566,22 +569,24 @@ describe("a command is refused", () => {
     await refused("PERMISSION_DENIED", "RESUME_SECOND_FACTOR_MISSING", resumeHalt(all));
     await refused("PERMISSION_DENIED", "RESUME_SECOND_FACTOR_WRONG", resumeHalt({ ...all, one_time_code: "000000" }));
     await refused("NOT_FOUND", "RESUME_REQUEST_UNKNOWN", resumeHalt({ ...silent, request_id: "none" }));
-    expect((await ground.client.check(ground.order({ fund_id: "stopped" }))).code).toBe("FUND_HALTED");
+    expect((await fixture.client.check(fixture.order({ fund_id: "stopped" }))).code).toBe("FUND_HALTED");
   });
 
   test("THROTTLE_NOT_TRIPPED and REASON_MISSING; with a reason the strategy trades again", async () => {
-    const { releaseThrottle } = ground.client;
+    const { releaseThrottle } = fixture.client;
     await refused("FAILED_PRECONDITION", "THROTTLE_NOT_TRIPPED", releaseThrottle(strategyOf("plain"), "a test"));
     for (const reason of ["", " \t"]) {
       await refused("FAILED_PRECONDITION", "REASON_MISSING", releaseThrottle(strategyOf("echo"), reason));
     }
-    expect((await ground.client.check(ground.order({ fund_id: "echo", quantity: "7" }))).code).toBe("THROTTLE_TRIPPED");
+    expect((await fixture.client.check(fixture.order({ fund_id: "echo", quantity: "7" }))).code).toBe(
+      "THROTTLE_TRIPPED",
+    );
     expect((await releaseThrottle(strategyOf("echo"), "a test")).answer).toMatchObject({ tripped: false });
-    await approved(ground, { fund_id: "echo", quantity: "7" });
+    await approved(fixture, { fund_id: "echo", quantity: "7" });
   });
 
   test("REFERENCE_INVALID, REFERENCE_VERSION_CONFLICT and REASON_MISSING leave reference data as it was", async () => {
-    const { getReference, setReference } = ground.client;
+    const { getReference, setReference } = fixture.client;
     const kept = (await getReference("restricted")).answer;
     if (kept === undefined) throw new Error("there is no restricted list");
     const document = { ...kept, version: kept.version + 1, reason: "a test" };
@@ -608,20 +613,20 @@ describe("a command is refused", () => {
 
 describe("the firm's halt, which nobody lifts, comes last", () => {
   test.each(last.map((way) => [way.gate, way.code, way] as const))("%s: %s", async (_gate, code, way) => {
-    if (code === "HALT_STATE_UNKNOWN") await ground.withHaltsUnreadable(() => reach(way));
+    if (code === "HALT_STATE_UNKNOWN") await fixture.withHaltsUnreadable(() => reach(way));
     else await reach(way);
   });
 
   test("and no fund's limits are loosened under it", async () => {
     const version = (await versionOf("crowd")) + 1;
-    const loosened = ground.client.updateEnvelope(ampleEnvelope("crowd", { version, max_notional: 250_001 }));
+    const loosened = fixture.client.updateEnvelope(ampleEnvelope("crowd", { version, max_notional: 250_001 }));
     await refused("FAILED_PRECONDITION", "LOOSENING_DURING_HALT", loosened);
     const mixed = ampleEnvelope("crowd", { version, max_notional: 1, max_position_pct: 0.1, price_collar_pct: 0.06 });
-    await refused("FAILED_PRECONDITION", "LOOSENING_DURING_HALT", ground.client.updateEnvelope(mixed));
+    await refused("FAILED_PRECONDITION", "LOOSENING_DURING_HALT", fixture.client.updateEnvelope(mixed));
     const tightened = ampleEnvelope("crowd", { version, max_notional: 200_000 });
-    expect((await ground.client.updateEnvelope(tightened)).answer).toMatchObject({ version, max_notional: 200_000 });
+    expect((await fixture.client.updateEnvelope(tightened)).answer).toMatchObject({ version, max_notional: 200_000 });
     // A fund's first limits allow what was not allowed before.
-    const first = ground.client.updateEnvelope(ampleEnvelope("bare"));
+    const first = fixture.client.updateEnvelope(ampleEnvelope("bare"));
     await refused("FAILED_PRECONDITION", "LOOSENING_DURING_HALT", first);
   });
 });

@@ -8,7 +8,7 @@ import { openHonest } from "../testkit/hostile/honest.ts";
 import { hostileRounds, parkedCount, residentMb, smallHeap } from "../testkit/hostile/rounds.ts";
 import { type Platform, startPlatform, temporaryFolder } from "../testkit/platform.ts";
 import { openRiskClient } from "../testkit/risk-client.ts";
-import { dice } from "../testkit/virtual/dice.ts";
+import { prng } from "../testkit/virtual/prng.ts";
 
 const seed = Number(process.env["PORTCULLIS_SEED"] ?? Math.floor(Math.random() * 2 ** 31));
 const messageCount = Number(process.env["PORTCULLIS_HOSTILE_MESSAGES"] ?? 100_000);
@@ -53,7 +53,7 @@ describe(`hostile clients, seed ${seed}`, { timeout: 1_800_000 }, () => {
     const engine = enginePid();
     const honest = await openHonest(platform, `${seed}-connections`);
     const target: Target = { address: platform.runFile().addresses["riskengine"] ?? "", token: honest.serviceToken };
-    const own = dice(seed);
+    const own = prng(seed);
     const memory: number[] = [];
     for (let round = 0; round < 10; round += 1) {
       await neverReading(target, `${seed}-${round}`, 10_000);

@@ -8,7 +8,7 @@ import { encodeOrder, goodOrder } from "../testkit/hostile/messages.ts";
 import { hostileRounds, parkedCount, residentMb, smallHeap } from "../testkit/hostile/rounds.ts";
 import { type Platform, startPlatform } from "../testkit/platform.ts";
 import { openRiskClient, type RiskClient } from "../testkit/risk-client.ts";
-import { dice } from "../testkit/virtual/dice.ts";
+import { prng } from "../testkit/virtual/prng.ts";
 
 const seed = Number(process.env["PORTCULLIS_SEED"] ?? Math.floor(Math.random() * 2 ** 31));
 /** What all of this may add to the risk engine's memory, most of it garbage that nobody had to collect yet. */
@@ -68,12 +68,12 @@ describe(`hostile clients, seed ${seed}`, { timeout: 120_000 }, () => {
   });
 
   test("bytes after an order's end cannot speak for the record that it is kept in", async () => {
-    const told = RiskDecision.encode({
+    const reported = RiskDecision.encode({
       ...RiskDecision.decode(new Uint8Array()),
       ...{ approved: true, order_id: "forged", decision_id: "forged", fund_id: "alpha" },
     }).finish();
     const order = encodeOrder(goodOrder(`${seed}-forged`, { quantity: "1000000" }));
-    const decisionField = Buffer.concat([Buffer.from([0x12, told.length]), told]);
+    const decisionField = Buffer.concat([Buffer.from([0x12, reported.length]), reported]);
     for (const end of [0x00, 0x0c, 0x4c]) {
       const bytes = Buffer.concat([order, Buffer.from([end]), decisionField, Buffer.from([end])]);
       expect(await client.checkBytes(bytes)).toMatchObject({ status: "INVALID_ARGUMENT", answer: undefined });
@@ -92,7 +92,7 @@ describe(`hostile clients, seed ${seed}`, { timeout: 120_000 }, () => {
 
   test("a stream that goes bad after good orders ends, and the good ones are answered or can be asked again", async () => {
     await besideHonest("stream", async () => {
-      const own = dice(seed).fork("streams");
+      const own = prng(seed).fork("streams");
       for (let round = 0; round < 20; round += 1) {
         const stream = client.stream();
         const orders = Array.from({ length: 5 }, (_, at) => goodOrder(`${seed}-stream-${round}-${at}`));
@@ -120,7 +120,7 @@ describe(`hostile clients, seed ${seed}`, { timeout: 120_000 }, () => {
   });
 
   test("streams that take no answers, calls that are reset at once, frames that make no sense, and a crowd", async () => {
-    const own = dice(seed);
+    const own = prng(seed);
     await besideHonest("unread", () => neverReading(target(), `${seed}`, 2_000));
     await besideHonest("resets", () => rapidResets(target(), `${seed}`, 2_000));
     await besideHonest("frames", () => brokenFrames(target(), own.fork("frames"), 60));

@@ -32,7 +32,7 @@ export async function main(argv: readonly string[], { home, repository }: Instal
     folder: process.cwd(),
     repository,
     version: () => versionOf(home),
-    runWitness: async (wish, say, signal) => (await import("./witness.ts")).runWitness(wish, say, signal),
+    runWitness: async (request, say, signal) => (await import("./witness.ts")).runWitness(request, say, signal),
   });
   timers.release();
   // A request that Ctrl-C left behind must not hold the terminal.

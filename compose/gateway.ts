@@ -14,7 +14,7 @@ import { openSealing } from "../adapters/identity/sealing.ts";
 import { embeddedAudience } from "../adapters/identity/verifier/token-issuer.ts";
 import { createRefusedAttempts } from "../adapters/listener/refused-attempts.ts";
 import { openStore } from "../adapters/records/open-store.ts";
-import { toldSecrets } from "../adapters/secrets/audited-secrets.ts";
+import { reportedSecrets } from "../adapters/secrets/audited-secrets.ts";
 import { openSecrets } from "../adapters/secrets/open-secrets.ts";
 import type { MetricsRegistry } from "../adapters/telemetry/prometheus-metrics.ts";
 import { Fault } from "../contracts/src/fault.ts";
@@ -49,7 +49,7 @@ export async function forgetDevelopmentOperators(input: PartInput, log: Log): Pr
   const { secrets: place, identity } = input.configuration;
   const stops: Stops = [];
   try {
-    const { ports, store, secrets } = await openGround(input, log, stops);
+    const { ports, store, secrets } = await openFixture(input, log, stops);
     const sealing = await openSealing(secrets, place.prefix, ports.random);
     await removeDevelopmentOperators({ ...ports, dataFolder, store, sealing, sessionS: identity.session_s });
   } finally {
@@ -58,13 +58,13 @@ export async function forgetDevelopmentOperators(input: PartInput, log: Log): Pr
 }
 
 /** What everything of the gateway's stands on: its ports, its store and the secrets. */
-async function openGround(input: PartInput, log: Log, stops: Stops) {
+async function openFixture(input: PartInput, log: Log, stops: Stops) {
   const { ports, metrics, close } = await basePorts("gateway", input, log);
   stops.push(close);
   const opened = openStore({ ...ports, database: input.database.app, source: "gateway", services: ["gateway"] });
   stops.push(opened.close);
   const kept = await openSecrets({ ...ports, configuration: input.configuration, dataFolder: input.dataFolder });
-  const secrets = toldSecrets(kept, { ...ports, store: opened.store, source: "gateway" });
+  const secrets = reportedSecrets(kept, { ...ports, store: opened.store, source: "gateway" });
   stops.push(() => secrets.close());
   return { ports, metrics, store: opened.store, leaseStore: opened.leaseStore, secrets };
 }
@@ -79,8 +79,8 @@ export async function startGateway(
   ask: AskRunner | undefined,
   ending: AbortSignal,
 ): Promise<void> {
-  const ground = await openGround(input, log.with({ service: "gateway" }), stops);
-  const { ports, metrics, store, leaseStore, secrets } = ground;
+  const fixture = await openFixture(input, log.with({ service: "gateway" }), stops);
+  const { ports, metrics, store, leaseStore, secrets } = fixture;
   const { configuration, dataFolder, development } = input;
   const identity = await openGatewayIdentity({ ...ports, configuration, dataFolder, development, store, secrets });
   stops.push(() => identity.close());
@@ -106,7 +106,7 @@ export async function startGateway(
   addresses["gateway"] = addressText(server.addresses.operator);
   addresses["gateway.public"] = addressText(server.addresses.public);
   await identity.begin(configuration.http.base_url ?? `http://${addresses["gateway"]}`);
-  // Taken when it is ready: a start that takes long on a busy machine would let it run out and be told as a lost process.
+  // Taken when it is ready: a start that takes long on a busy machine would let it run out and be reported as a lost process.
   // Its health does not hang on the lease, unlike a service's: it has to answer while the store is away, to say so.
   lease = await takeLease("gateway", { host: hostname(), pid: process.pid }, { ...ports, store: leaseStore });
 }

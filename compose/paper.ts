@@ -29,7 +29,7 @@ export async function paperPorts(
     place,
     listings: paperListings,
     speeds: beginnings.speeds,
-    followsWeather: chosen.some(({ name }) => name !== "riskengine"),
+    followsFaults: chosen.some(({ name }) => name !== "riskengine"),
     ...(chosen.some(({ name }) => name === "oms") && {
       matching: { firstPositions: firstPositions(beginnings.seeded) },
     }),

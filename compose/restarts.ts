@@ -7,10 +7,10 @@ import type { Restarts } from "../edges/gateway/parts.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Store } from "../ports/store.ts";
 import { services } from "../services/index.ts";
-import type { RestartedPart } from "../supervisor/supervisor.ts";
+import type { RestartedService } from "../supervisor/supervisor.ts";
 import type { AskRunner } from "./shared.ts";
 
-/** Told before it is done: whoever restarts the log's keeper stands in the log. */
+/** Reported before it is done: whoever restarts the log's keeper stands in the log. */
 export function restartsOf({
   store,
   clock,
@@ -21,7 +21,7 @@ export function restartsOf({
   readonly ask: AskRunner | undefined;
 }): Restarts {
   return {
-    async restart(requestedBy, reason, told) {
+    async restart(requestedBy, reason, reported) {
       if (ask === undefined) {
         const words = "This platform runs in one process: stop it, and start it again.";
         throw new Fault("UNIMPLEMENTED", words, { retry: "never" });
@@ -30,11 +30,11 @@ export function restartsOf({
       const auditId = await store.transact("platform.restart", (unit) =>
         unit.events.publish(subjects.restartRequested, record),
       );
-      told(auditId);
+      reported(auditId);
       const done = (await ask({
-        wish: "restart",
+        request: "restart",
         parts: services.map(({ name }) => name),
-      })) as readonly RestartedPart[];
+      })) as readonly RestartedService[];
       return { auditId, parts: done };
     },
   };

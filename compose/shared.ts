@@ -6,7 +6,7 @@ import type { DatabaseAddress } from "../adapters/postgres/connection.ts";
 import { systemClock } from "../adapters/system/clock.ts";
 import { processCrash } from "../adapters/system/process-crash.ts";
 import { systemRandom } from "../adapters/system/random.ts";
-import type { PartWish } from "../adapters/system/service-process.ts";
+import type { SupervisorRequest } from "../adapters/system/service-process.ts";
 import { systemTimers } from "../adapters/system/timers.ts";
 import { createTracer } from "../adapters/telemetry/otel-tracer.ts";
 import { createMetrics } from "../adapters/telemetry/prometheus-metrics.ts";
@@ -31,8 +31,8 @@ export interface PartInput {
 
 export type Stops = (() => Promise<void>)[];
 
-/** What a part may wish of whoever runs it; there is nobody to ask where everything runs in one process. */
-export type AskRunner = (wish: PartWish) => Promise<unknown>;
+/** What a part may request of whoever runs it; there is nobody to ask where everything runs in one process. */
+export type AskRunner = (request: SupervisorRequest) => Promise<unknown>;
 
 export function logFor(configuration: Configuration): Log {
   const { level, format } = configuration.log;

@@ -6,16 +6,20 @@ import { openWitnessFolder } from "../adapters/witness/witness-folder.ts";
 import { serveWitness } from "../adapters/witness/witness-server.ts";
 import { Fault } from "../contracts/src/fault.ts";
 import { readVerifierKey, type VerifierKey } from "../core/audit/signed-note.ts";
-import type { WitnessWish } from "../edges/ctl/verbs/verb.ts";
+import type { WitnessRequest } from "../edges/ctl/verbs/verb.ts";
 import type { Log } from "../ports/log.ts";
 
 /** Runs until the signal aborts. */
-export async function runWitness(wish: WitnessWish, say: (line: string) => void, signal: AbortSignal): Promise<void> {
+export async function runWitness(
+  request: WitnessRequest,
+  say: (line: string) => void,
+  signal: AbortSignal,
+): Promise<void> {
   const ports = { clock: systemClock(), random: systemRandom(), signing: systemSigning() };
-  const logs = wish.logs.map(logKey);
-  const folder = await openWitnessFolder(wish.folder, ports);
+  const logs = request.logs.map(logKey);
+  const folder = await openWitnessFolder(request.folder, ports);
   try {
-    const server = await serveWitness({ ...ports, ...wish, logs, folder, log: sayingLog(say) });
+    const server = await serveWitness({ ...ports, ...request, logs, folder, log: sayingLog(say) });
     say(`Cosigns as ${server.vkey}`);
     say(`Listens at ${server.url}; Ctrl-C ends it.`);
     if (!signal.aborted)

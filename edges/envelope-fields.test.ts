@@ -16,9 +16,9 @@ it("has every field of the record but those that name it or that the engine writ
 it("says of exactly those that may be absent what absence means", () => {
   const shape: Readonly<Record<string, { safeParse(value: unknown): { success: boolean } }>> = riskEnvelope.shape;
   const optional = fields.filter(({ name }) => shape[name]?.safeParse(undefined).success === true);
-  const told = fields.filter(({ absent }) => absent !== undefined);
+  const reported = fields.filter(({ absent }) => absent !== undefined);
   // On the wire this one may be absent, and counts as true then.
-  expect(told.map(({ name }) => name)).toEqual(
+  expect(reported.map(({ name }) => name)).toEqual(
     fields
       .filter((field) => optional.includes(field) || field.name === "halt_allow_reduce_only")
       .map(({ name }) => name),

@@ -1,4 +1,4 @@
-// What somebody tried and may not, or tried and was refused: told by whoever turned them away, so that it becomes an entry of the audit log. Telling
+// What somebody tried and may not, or tried and was refused: reported by whoever turned them away, so that it becomes an entry of the audit log. Telling
 // never holds up the refusal and never fails.
 import type { Operation } from "../contracts/src/authority.ts";
 import type { Identity } from "./identity.ts";

@@ -3,10 +3,10 @@
 //
 // What every adapter promises (testkit/conformance/audit-log.ts):
 //  1. `append` is one transaction: all entries of a batch and the new head, or nothing. It is durable when it resolves.
-//  2. Only who took the pen last can append or put a checkpoint; anybody else is refused with STORE_CONFLICT, for good. A batch that does
+//  2. Only who took the writer epoch last can append or put a checkpoint; anybody else is refused with STORE_CONFLICT, for good. A batch that does
 //     not begin where the head is, is refused as well.
 //  3. When `append` rejects with anything but STORE_COMMIT_UNKNOWN, nothing of the batch remains. After STORE_COMMIT_UNKNOWN the head
-//     tells: taking the pen anew waits for whatever is still under way.
+//     tells: taking the writer epoch anew waits for whatever is still under way.
 //  4. An event id is in the log at most once; a batch that would bring it again is refused with INVALID_ARGUMENT.
 //  5. Entries and checkpoints are never changed or removed: the database itself refuses both to the app's role, and to its owner until
 //     a trigger is taken away. What stands beside an entry can be put right, and only to what its text says.
@@ -49,8 +49,8 @@ export interface AuditIndexRow extends Pick<NewAuditRow, "sequence" | "eventId" 
 }
 
 export interface AuditBatch {
-  /** As `takePen` gave it. */
-  readonly pen: number;
+  /** As `takeWriterEpoch` gave it. */
+  readonly writerEpoch: number;
   /** Where the head must be: the size before the batch. */
   readonly after: number;
   readonly rows: readonly NewAuditRow[];
@@ -86,7 +86,7 @@ export interface ClosedLog {
 
 /** The beginning of the next log, and the end of the one before. */
 export interface NewLog {
-  readonly pen: number;
+  readonly writerEpoch: number;
   /** When the old one was closed. */
   readonly at: Instant;
   readonly rows: readonly NewAuditRow[];
@@ -109,8 +109,10 @@ export type ClosedLogReads = Pick<
 
 export interface AuditLog {
   /** From now on only the caller may write; waits for a batch that is under way. `number` says which log is written. */
-  takePen(incarnation: string): Promise<{ readonly pen: number; readonly head: AuditHead; readonly number: number }>;
-  /** Closes the log that the pen is for and begins the next with these entries. Refused as `append` is; the pen stays in force. */
+  takeWriterEpoch(
+    incarnation: string,
+  ): Promise<{ readonly writerEpoch: number; readonly head: AuditHead; readonly number: number }>;
+  /** Closes the log that the writer epoch is for and begins the next with these entries. Refused as `append` is; the writer epoch stays in force. */
   beginAnew(begun: NewLog): Promise<void>;
   /** The oldest first. */
   closedLogs(): Promise<readonly ClosedLog[]>;
@@ -119,7 +121,7 @@ export interface AuditLog {
   head(): Promise<AuditHead>;
   append(batch: AuditBatch): Promise<void>;
   /** Most likely the next batch, while the one before is on its way: what can be done for it already is done. It changes nothing. */
-  foresee?(batch: AuditBatch): void;
+  preEncode?(batch: AuditBatch): void;
   /** Of these event ids, those that are in the log, with their sequence. One below 0 stands in a closed log; `read` of one entry there finds it. */
   sequencesOf(eventIds: readonly string[]): Promise<ReadonlyMap<string, number>>;
   /** Of these subjects, the sequence of the newest entry about each; a subject without one is not in the map. */
@@ -134,7 +136,7 @@ export interface AuditLog {
    * Puts right what stands beside these entries, and says of how many. What the text of an entry does not say is not written: the time is taken
    * from the text, and a row that does not fit it stays as it is. Entries themselves are not touched.
    */
-  repairIndex(pen: number, rows: readonly Omit<AuditIndexRow, "at">[]): Promise<number>;
+  repairIndex(writerEpoch: number, rows: readonly Omit<AuditIndexRow, "at">[]): Promise<number>;
   /** Entries that the index says change a key of the log, ascending, from that sequence on. */
   readKeyChanges(from: number, count: number): Promise<readonly AuditRow[]>;
   /** How many rows there are from that sequence on and before the other, counted and not taken from the head. */
@@ -142,7 +144,7 @@ export interface AuditLog {
   /** Another text than before when entries may have been changed or removed; no proof of either, only a reason to verify. */
   rewrites(): Promise<string>;
   /** A second one of the same size replaces the note only by one with the same text and more signatures. */
-  putCheckpoint(pen: number, checkpoint: StoredCheckpoint): Promise<void>;
+  putCheckpoint(writerEpoch: number, checkpoint: StoredCheckpoint): Promise<void>;
   /** The largest, if there is one. */
   newestCheckpoint(): Promise<StoredCheckpoint | undefined>;
   /** Ascending, from that size on. */
@@ -154,6 +156,6 @@ export interface AuditLog {
   readTile(level: number, index: number): Promise<Uint8Array | undefined>;
   /** As many at once, in the order in which they were asked for. */
   readTiles(places: readonly Pick<StoredTile, "level" | "index">[]): Promise<readonly (Uint8Array | undefined)[]>;
-  /** Told after appends, here or elsewhere; gives the function that ends it. */
+  /** Reported after appends, here or elsewhere; gives the function that ends it. */
   onAppend(run: () => void): () => void;
 }

@@ -4,7 +4,7 @@ import type { Instant } from "../contracts/src/instant.ts";
 
 export interface AuditStanding {
   /** The number under which its writer may append to the log; a report under an older number changes nothing. */
-  readonly pen: number;
+  readonly writerEpoch: number;
   /** Everything that was published before this moment is an entry of the log; it never goes back. */
   readonly through: Instant;
   /** Why the log takes no entries or does not verify, and since when; undefined when it is whole. */

@@ -1,4 +1,4 @@
-// Chat: where people are told. The default writes to the log; the real one is a chat service's message API.
+// Chat: where people are notified. The default writes to the log; the real one is a chat service's message API.
 //
 // What every adapter promises (testkit/conformance/chat.ts):
 //  1. `send` resolves when the service has taken the message, and rejects with CHAT_UNAVAILABLE when it has not; it never says sent for queued.

@@ -1,4 +1,4 @@
-// The part of a unit of work about flattens: an operator's wish that every position of some paper funds is closed, and each of those positions until it
+// The part of a unit of work about flattens: an operator's request that every position of some paper funds is closed, and each of those positions until it
 // is. There is one flatten at a time; who asks for more while it runs adds to it.
 import type { Decimal } from "../contracts/src/decimal.ts";
 import type { Instant } from "../contracts/src/instant.ts";
@@ -10,7 +10,7 @@ export interface StoredFlatten {
   readonly requestedBy: string;
   readonly reason: string;
   readonly at: Instant;
-  /** Of the event that told of the first request. */
+  /** Of the event that reported the first request. */
   readonly auditId: string;
   readonly fundIds: readonly string[];
   /** Those that the broker has called flat, after all of their lines and orders had ended. */

@@ -1,16 +1,16 @@
-// The part of a unit of work about what stands around halts: which event told of each, which steps after its latch were proven, and the requests to
+// The part of a unit of work about what stands around halts: which event reported each, which steps after its latch were proven, and the requests to
 // lift every halt. The halts themselves are `unit.risk`'s; whoever writes here holds them locked (`unit.risk.lockHalts`), so that nothing
 // here needs a lock of its own.
 import type { Instant } from "../contracts/src/instant.ts";
 import type { HaltStepName, ResumeEnded } from "../contracts/src/records/halt.ts";
 
-/** Who told of a halt: the risk engine that latched it, or the halt manager that has it. */
-export type HaltTeller = "riskengine" | "operations";
+/** Who reported a halt: the risk engine that latched it, or the halt manager that has it. */
+export type HaltPublisher = "riskengine" | "operations";
 
-export interface ToldHalt {
+export interface ReportedHalt {
   readonly haltId: string;
-  readonly teller: HaltTeller;
-  /** Of the event that told it. */
+  readonly publisher: HaltPublisher;
+  /** Of the event that reported it. */
   readonly eventId: string;
 }
 
@@ -23,7 +23,7 @@ export interface ProvenStep {
   readonly at: Instant;
 }
 
-/** One operator's wish to lift every halt, which waits for another one's signature. */
+/** One operator's request to lift every halt, which waits for another one's signature. */
 export interface StoredResume {
   readonly requestId: string;
   /** Exactly those that were in force, in the order of their epochs. */
@@ -41,10 +41,10 @@ export interface StoredResume {
 }
 
 export interface HaltRecords {
-  /** False when that teller had told it before; then the first one stays. */
-  tell(told: ToldHalt): Promise<boolean>;
-  /** Who told of these. */
-  told(haltIds: readonly string[]): Promise<readonly ToldHalt[]>;
+  /** False when that publisher had reported it before; then the first one stays. */
+  tell(reported: ReportedHalt): Promise<boolean>;
+  /** Who reported these. */
+  reported(haltIds: readonly string[]): Promise<readonly ReportedHalt[]>;
   /** False when it was proven before; then the first proof stays. */
   prove(step: ProvenStep): Promise<boolean>;
   /** What was proven of these, in the order of their proofs. */

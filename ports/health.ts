@@ -1,4 +1,4 @@
-// Health, told truthfully: a part is ok only while it can do its work, and says in one sentence why when it cannot.
+// Health, reported truthfully: a part is ok only while it can do its work, and says in one sentence why when it cannot.
 export interface Health {
   readonly status: "ok" | "starting" | "failing";
   readonly complaint?: string;

@@ -13,7 +13,7 @@ export interface HttpRequest<Params = unknown, Query = unknown, Body = unknown> 
    * carried, so that nothing that prints or copies a request can leak it.
    */
   bearer(): string | undefined;
-  /** The caller's address as the listener saw it, or as a trusted proxy told it. */
+  /** The caller's address as the listener saw it, or as a trusted proxy reported it. */
   readonly remoteAddress: string;
   /** As the route's schemas made them; without a schema there is nothing. */
   readonly params: Params;

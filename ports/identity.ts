@@ -25,10 +25,10 @@ export interface Identity {
   readonly operations?: readonly Operation[];
   /** What a revocation of this one token names. */
   readonly tokenId: string;
-  /** What a revocation of the whole login names, when the issuer told. */
+  /** What a revocation of the whole login names, when the issuer reported. */
   readonly sessionId?: string;
   readonly issuedAt: Instant;
-  /** When the person last logged in, when the issuer told: a renewed token is newer than the login that it goes back to. */
+  /** When the person last logged in, when the issuer reported: a renewed token is newer than the login that it goes back to. */
   readonly authenticatedAt?: Instant;
   readonly expiresAt: Instant;
 }
@@ -68,7 +68,7 @@ export interface SecondFactors {
     identity: Identity,
     shown: ShownFactor | undefined,
   ): Promise<Outcome<{ readonly secret: string; readonly uri: string }>>;
-  /** Recovery codes are told here, once, and never again. */
+  /** Recovery codes are reported here, once, and never again. */
   confirm(identity: Identity, code: string): Promise<Outcome<{ readonly recoveryCodes: readonly string[] }>>;
   /** A proof for one action, of short life, that can be redeemed once. Every attempt leaves an event. */
   stepUp(
@@ -91,11 +91,11 @@ export interface ServiceToken {
 }
 
 export interface IssuedToken extends ServiceToken {
-  /** Told here, once, and never again. */
+  /** Reported here, once, and never again. */
   readonly token: string;
 }
 
-export interface TokenWish {
+export interface TokenRequest {
   readonly name: string;
   readonly operations: readonly Operation[];
   readonly expiresInS: number;
@@ -105,11 +105,16 @@ export interface ServiceTokens {
   /** Newest first. */
   list(): Promise<readonly ServiceToken[]>;
   /** Redeems the proof and issues in one transaction. The proof names IssueServiceToken with `name`, `operations`, `expires_in_s`. */
-  issue(identity: Identity, wish: TokenWish, proof: string | undefined, reason?: string): Promise<Outcome<IssuedToken>>;
+  issue(
+    identity: Identity,
+    request: TokenRequest,
+    proof: string | undefined,
+    reason?: string,
+  ): Promise<Outcome<IssuedToken>>;
   /** The old token stays good for `overlapS`. The proof names RotateServiceToken with `id`, `overlap_s`, `expires_in_s`. */
   rotate(
     identity: Identity,
-    wish: { readonly id: string; readonly overlapS: number; readonly expiresInS: number },
+    request: { readonly id: string; readonly overlapS: number; readonly expiresInS: number },
     proof: string | undefined,
     reason?: string,
   ): Promise<Outcome<IssuedToken>>;

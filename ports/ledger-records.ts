@@ -29,12 +29,12 @@ export interface DayBegan {
 
 /** What treasury remembers of a fund from one value to the next. */
 export interface RememberedFund {
-  /** The newest value that was told. */
+  /** The newest value that was reported. */
   readonly newest?: NavUpdated;
   /** Of its prices that a corporate action turned, the moment in whose terms each is since, RFC 3339; absent in what an earlier version wrote. */
   readonly pricesTurned?: Readonly<Record<string, string>>;
   readonly dayBegan?: DayBegan;
-  /** The first calendar day that was not looked at for borrowed shares yet. */
+  /** The first calendar day that was not read for borrowed shares yet. */
   readonly borrowDay?: string;
   /** The first one that ever was; absent in what an earlier version wrote. */
   readonly borrowBegan?: string;

@@ -88,7 +88,7 @@ export interface PositionCross {
 }
 
 /** Order management, as strategies, stops, the reconciler and operators' verbs ask it. */
-export interface OrderDesk {
+export interface OrderManagement {
   submit(order: Order): Promise<Answered<OrderStatus>>;
   cancel(orderId: string, reason: string): Promise<Answered<OrderStatus>>;
   /** Undefined when there is no such order. */

@@ -1,4 +1,4 @@
-// Dice, handed in: in the simulator one seed throws them all.
+// A PRNG, handed in: in the simulator one seed throws them all.
 export interface Random {
   bytes(count: number): Uint8Array;
   /** A random (version 4) UUID in lower case. */

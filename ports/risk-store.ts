@@ -5,8 +5,8 @@
 //  1. `append` is one transaction: all entries of a batch or none, numbered in their order, durable when it resolves.
 //  2. When it rejects with anything but STORE_COMMIT_UNKNOWN, nothing of the batch remains and nothing will.
 //  3. After STORE_COMMIT_UNKNOWN `outcomeOf` tells, by the batch's id, which of the two it was, once and for all. To be sure that what is
-//     not there can never come, asking takes the pen away: the caller takes it again before its next append.
-//  4. Only the engine that took the pen last can append: anybody else's batch is refused with STORE_CONFLICT, for good.
+//     not there can never come, asking takes the writer epoch away: the caller takes it again before its next append.
+//  4. Only the engine that took the writer epoch last can append: anybody else's batch is refused with STORE_CONFLICT, for good.
 //  5. Entries are read back in the order in which they were appended, without holes in what is returned.
 //  6. A decision is delivered on the bus as one message per gate that was reached, then as decision.made, to whoever subscribed.
 import type { Instant } from "../contracts/src/instant.ts";
@@ -42,8 +42,8 @@ export interface JournalEntry {
 export interface JournalBatch {
   /** A UUID; what `outcomeOf` asks by. */
   readonly id: string;
-  /** As `takePen` gave it. */
-  readonly pen: number;
+  /** As `takeWriterEpoch` gave it. */
+  readonly writerEpoch: number;
   readonly entries: readonly JournalEntry[];
 }
 
@@ -74,7 +74,7 @@ export interface Halts {
 
 export interface RiskStore {
   /** From now on only the caller may append; the number goes into every batch. */
-  takePen(incarnation: string): Promise<number>;
+  takeWriterEpoch(incarnation: string): Promise<number>;
   /** An empty batch is nothing to append. A fill that the journal has, or that the batch has twice, is refused with INVALID_ARGUMENT. */
   append(batch: JournalBatch): Promise<void>;
   /** Asked of the store that sent the batch, before that appends anything else. */

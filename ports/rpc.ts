@@ -10,7 +10,7 @@ export interface RpcCall {
   readonly identity: Identity;
   /** Whether the caller has hung up or its deadline has passed. */
   isGone(): boolean;
-  /** Aborts when that happens. Made when it is first looked at. */
+  /** Aborts when that happens. Made when it is first read. */
   readonly signal: AbortSignal;
   /** A proof of the caller's second factor that came beside the request (gRPC metadata `step-up-proof`); never part of a message that is stored. */
   readonly stepUpProof?: string | undefined;
@@ -26,8 +26,8 @@ export interface EncodedAnswer {
 /** The business says no to a command: it goes out with the status and the code of the registry. CheckOrder never answers so. */
 export interface DeniedAnswer {
   readonly denial: Denial;
-  /** The service has told of the attempt itself, with what it knows of it. */
-  readonly isTold?: true;
+  /** The service has reported the attempt itself, with what it knows of it. */
+  readonly isReported?: true;
 }
 
 /**

@@ -16,7 +16,7 @@ export interface RiskSettings {
   readonly undecidedMax: number;
   /** Open orders of one fund. */
   readonly openOrdersPerFundMax: number;
-  /** How often halts are read again without being told, and after how long without an answer they are unknown. */
+  /** How often halts are read again without being reported, and after how long without an answer they are unknown. */
   readonly haltPollMs: number;
   readonly haltUnknownMs: number;
   /** Valuations in a row that confirm a loss above its limit, and how long it waits for them at most. */
@@ -47,7 +47,7 @@ export interface AuditSettings {
 
 export interface StopSettings {
   readonly enabled: boolean;
-  /** How often prices are looked at: of crypto, and of everything else. */
+  /** How often prices are read: of crypto, and of everything else. */
   readonly cryptoEveryMs: number;
   readonly othersEveryMs: number;
   /** The oldest quote that a stop is judged by. */

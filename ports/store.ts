@@ -25,7 +25,7 @@ import type { HaltRecords } from "./halt-records.ts";
 import type { LedgerRecords } from "./ledger-records.ts";
 import type { LossRecords } from "./loss-records.ts";
 import type { OmsRecords } from "./oms-records.ts";
-import type { PaperWeatherRecords } from "./paper-weather.ts";
+import type { PaperFaultsRecords } from "./paper-faults.ts";
 import type { ParkedRecords } from "./parked-events.ts";
 import type { ReconcileRecords } from "./reconcile-records.ts";
 import type { ResearchRecords } from "./research-records.ts";
@@ -111,7 +111,7 @@ export interface ReferenceRecords {
   /** The one that was in force at that moment: the newest that was set until then, or the first of all. */
   asOf(kind: ReferenceKind, at: Instant): Promise<ReferenceVersion | undefined>;
   put(version: ReferenceVersion): Promise<void>;
-  /** The newest versions of what orders name, 0 for none, kept as they are until this unit ends; others may look at the same time. */
+  /** The newest versions of what orders name, 0 for none, kept as they are until this unit ends; others may read the same time. */
   atSending(): Promise<{ readonly instruments: number; readonly funds: number }>;
 }
 
@@ -159,7 +159,7 @@ export interface UnitOfWork {
   readonly stops: StopRecords;
   readonly reconcile: ReconcileRecords;
   readonly restrictions: RestrictionRecords;
-  readonly paperWeather: PaperWeatherRecords;
+  readonly paperFaults: PaperFaultsRecords;
   readonly stepUps: StepUpRecords;
   readonly auditStanding: AuditStandingRecords;
   readonly firstSeen: FirstSeenRecords;

@@ -5,7 +5,7 @@
 //  1. A person has at most one key in force; of several who add one at once, one wins, and all are given that one.
 //  2. When `add` or `destroy` resolves, it is durable.
 //  3. A destroyed key stays known by its id and never comes back; its bytes are not to be had any more.
-//  4. A destroyed key is listed as untold until it is marked as told.
+//  4. A destroyed key is listed as unaudited until it is marked as asked.
 
 export interface SubjectKey {
   /** A UUID. */
@@ -28,8 +28,8 @@ export interface SubjectKeys {
   /** Destroys the person's key, if there is one. */
   destroy(person: string): Promise<void>;
   /** Destroyed keys of which the log does not tell yet, of that person or of everybody. */
-  untold(person?: string): Promise<readonly SubjectKeyName[]>;
-  markTold(id: string): Promise<void>;
+  unaudited(person?: string): Promise<readonly SubjectKeyName[]>;
+  markReported(id: string): Promise<void>;
 }
 
 /** AES-256-GCM and HMAC-SHA-256, handed in like all cryptography. */

@@ -4,7 +4,7 @@ export interface Timers {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
   /** Runs once after that many milliseconds, unless cancelled first. */
   after(ms: number, run: () => void): CancelTimer;
-  /** Runs once, as soon as what has already arrived has been looked at: without delay, but not in this step. */
+  /** Runs once, as soon as what has already arrived has been read: without delay, but not in this step. */
   soon(run: () => void): void;
 }
 

@@ -15,7 +15,7 @@ export interface Witnesses {
   readonly policy: string;
   /**
    * Shows the checkpoint to every witness, each with the proof from where it stands, and gives the signature lines (with their line feeds) of
-   * those that cosigned within the time. A witness that refuses or is away gives none; that is told, not thrown.
+   * those that cosigned within the time. A witness that refuses or is away gives none; that is reported, not thrown.
    */
   submit(checkpoint: WitnessedCheckpoint): Promise<WitnessAnswers>;
 }

@@ -1,4 +1,4 @@
-// What is wrong with a declaration stops the generator with a sentence that names the place: planted mistakes in copies of the protos.
+// What is wrong with a declaration stops the generator with a sentence that names the place: planted bugs in copies of the protos.
 import { execFileSync } from "node:child_process";
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

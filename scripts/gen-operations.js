@@ -90,7 +90,7 @@ function routesOf({ place, service, method, operation, sentence, http }) {
       answer: method.output.name,
       status: status === 0 ? 200 : status,
       form: forms[form],
-      ...(answer === "" ? {} : { told: answer }),
+      ...(answer === "" ? {} : { reported: answer }),
       ...(timeoutMs === 0 ? {} : { timeoutMs }),
       ...(attemptsPerMinuteMax === 0 ? {} : { attemptsPerMinuteMax }),
       ...(paging === undefined ? {} : { pageAfter: paging.after }),
@@ -114,9 +114,9 @@ function checkRoutes(routes, shapes) {
       if (field === undefined)
         throw new DeclarationError(`${route.place}: the path names ${name}, and ${route.request} has no such field`);
     }
-    const told = shapes.get(route.answer).fields.find((one) => one.name === route.told);
-    if (route.told !== undefined && told === undefined) {
-      throw new DeclarationError(`${route.place} tells ${route.told}, and ${route.answer} has no such field`);
+    const reported = shapes.get(route.answer).fields.find((one) => one.name === route.reported);
+    if (route.reported !== undefined && reported === undefined) {
+      throw new DeclarationError(`${route.place} tells ${route.reported}, and ${route.answer} has no such field`);
     }
     if (route.form !== "json")
       throw new DeclarationError(`${route.place} answers no JSON, which only a custom route can`);

@@ -1,4 +1,4 @@
-// The part of what was told that is about splits and changes of symbols: what each of them made of every position, of stops that are owed and of what
+// The part of what was notified that is about splits and changes of symbols: what each of them made of every position, of stops that are owed and of what
 // one unit is for, reckoned from its terms and its fills.
 import type { Decimal } from "../contracts/src/decimal.ts";
 import * as decimal from "../contracts/src/decimal.ts";
@@ -6,7 +6,7 @@ import type { ActionLeg, CorporateActionChanged } from "../contracts/src/records
 import type { StopTriggered } from "../contracts/src/records/operations.ts";
 import type { Fill } from "../contracts/src/records/order.ts";
 import { subjects } from "../contracts/src/subjects.ts";
-import type { Told } from "./told.ts";
+import type { Reported } from "./reported.ts";
 
 /** What a strategy held of a symbol before an action and after it, and how much of that was paid for in lieu of fractions. */
 export interface MovedPosition {
@@ -21,7 +21,7 @@ export interface MovedPosition {
 export interface AppliedAction {
   readonly actionId: string;
   readonly legs: readonly ActionLeg[];
-  /** Where in the log it was told. */
+  /** Where in the log it was reported. */
   readonly position: number;
   /** Of all of its symbols, old and new. */
   readonly positions: readonly MovedPosition[];
@@ -35,8 +35,8 @@ interface MovedStop {
 }
 
 export interface ActionHistory {
-  /** As each was told last, and when it was announced. */
-  readonly actions: Map<string, { readonly told: CorporateActionChanged; readonly announcedAt: number }>;
+  /** As each was reported last, and when it was announced. */
+  readonly actions: Map<string, { readonly reported: CorporateActionChanged; readonly announcedAt: number }>;
   /** In the order in which they were applied. */
   readonly applied: AppliedAction[];
   /** What one unit of a symbol is for. */
@@ -65,8 +65,8 @@ export function times(value: Decimal, [to, from]: readonly [number, number]): De
   return ((value * BigInt(to)) / BigInt(from)) as Decimal;
 }
 
-/** What an action that is told as applied made of everything; its fills were told before it, in the same commit. */
-export function appliedOf(past: Traded, { payload, position }: Told): AppliedAction {
+/** What an action that is reported as applied made of everything; its fills were reported before it, in the same commit. */
+export function appliedOf(past: Traded, { payload, position }: Reported): AppliedAction {
   const { action_id: actionId, legs } = payload as CorporateActionChanged;
   const since = past.actions.get(actionId)?.announcedAt ?? 0;
   return { actionId, legs, position, positions: movedBy(past, legs, since) };
@@ -95,13 +95,13 @@ function movedBy(past: Traded, legs: readonly ActionLeg[], since: number): reado
 }
 
 /** How a message changes what must be true of corporate actions. */
-export const actionFolds: Readonly<Record<string, (past: Traded, told: Told) => void>> = {
-  [subjects.corporateActionChanged.name]: (past, told) => {
-    const action = told.payload as CorporateActionChanged;
-    if (action.state === "APPLIED") apply(past, appliedOf(past, told));
+export const actionFolds: Readonly<Record<string, (past: Traded, reported: Reported) => void>> = {
+  [subjects.corporateActionChanged.name]: (past, reported) => {
+    const action = reported.payload as CorporateActionChanged;
+    if (action.state === "APPLIED") apply(past, appliedOf(past, reported));
     const known = past.actions.get(action.action_id);
-    const announcedAt = action.state === "ANNOUNCED" ? told.at : (known?.announcedAt ?? told.at);
-    past.actions.set(action.action_id, { told: action, announcedAt });
+    const announcedAt = action.state === "ANNOUNCED" ? reported.at : (known?.announcedAt ?? reported.at);
+    past.actions.set(action.action_id, { reported: action, announcedAt });
   },
 };
 

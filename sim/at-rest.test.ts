@@ -21,7 +21,7 @@ function atRest(differs: { readonly value?: object; readonly price?: object; rea
   const orders: object[] = [];
   const answer = { ok: true, value: { approved: true, ...differs.decision } };
   const platform = {
-    world: { risk: { references: new Map() } },
+    tables: { risk: { references: new Map() } },
     ask: () => async (_service: string, _method: string, order: object) => {
       orders.push(order);
       return answer;

@@ -27,7 +27,7 @@ export interface Held {
   readonly closable: decimal.Decimal;
 }
 
-/** Everything that is held, as far as it was told. */
+/** Everything that is held, as far as it was reported. */
 export function holdings(past: Pick<History, "positions" | "strategyPositions">): readonly Held[] {
   return [...past.strategyPositions].flatMap(([key, quantity]) => {
     const [fundId = "", strategyId = "", ...words] = key.split(" ");
@@ -55,7 +55,7 @@ export function whyUnvalued(past: History, { fundId, symbol }: Held, nowUs: numb
   return decimal.parse(priced.quantity) === held ? undefined : `it is valued with ${priced.quantity}`;
 }
 
-/** Only people can take these away, and an alarm has told of them: a halt that the fund's limits let no exit pass. */
+/** Only people can take these away, and an alarm has reported them: a halt that the fund's limits let no exit pass. */
 function mayBeStuck(past: History, { fundId, strategyId }: Held): boolean {
   const place = { fund_id: fundId, strategy_id: strategyId };
   const isHalted = past.halts.some((halt) => halt.lift === undefined && isCovered(halt, place));

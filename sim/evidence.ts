@@ -1,21 +1,21 @@
-// What a simulated run leaves behind for the invariants to look at. It is gathered beside the simulated platform, never by it: what was told, what
+// What a simulated run leaves behind for the invariants to read. It is gathered beside the simulated platform, never by it: what was reported, what
 // callers were promised, what the stores and the broker hold.
 
-import type { LogEntry } from "../adapters/memory/world.ts";
+import type { LogEntry } from "../adapters/memory/tables.ts";
 import { systemSha256OfBytes } from "../adapters/system/signing.ts";
 import type { ApprovalExpired, OrderTransition } from "../contracts/src/records/order.ts";
 import { type ChainCheck, createChainCheck } from "../core/audit/chain-check.ts";
 import { audited } from "./audited-subjects.ts";
-import { fold, type History, history, isOver, readTold } from "./history.ts";
+import { fold, type History, history, isOver, readReported } from "./history.ts";
 import type { Platform } from "./platform.ts";
-import type { Told } from "./told.ts";
+import type { Reported } from "./reported.ts";
 
-/** What somebody was told by an answer, and may rely on from then on. */
+/** What somebody was notified by an answer, and may rely on from then on. */
 export interface Promises {
   readonly orders: Set<string>;
   /** Halts that were said to be latched, and when it was said that nobody decides without them any more. */
   readonly halts: Map<string, { readonly epoch: number; readonly turn: number }>;
-  /** Halts that somebody was told to have lifted. */
+  /** Halts that somebody was notified to have lifted. */
   readonly lifted: Set<string>;
   /** By fund and version. */
   readonly envelopes: Set<string>;
@@ -42,8 +42,8 @@ export interface Evidence {
   readonly chain: ChainCheck;
   /** The oldest message that should be an entry of the audit log and is none. */
   readonly unaudited: () => Pick<LogEntry, "subject" | "at"> | undefined;
-  /** The message that is looked at; what it changes is not in the past yet. Undefined when the whole is looked at. */
-  readonly told: Told | undefined;
+  /** The message that is read; what it changes is not in the past yet. Undefined when the whole is read. */
+  readonly reported: Reported | undefined;
   /** True at the very end, when the weather is fair, everybody runs and nothing is left to do. */
   readonly settled: boolean;
   readonly now: number;
@@ -53,7 +53,7 @@ export interface Witness {
   readonly promises: Promises;
   readonly past: History;
   readonly reserved: Reserved;
-  /** Looks at everything new, message by message and then as a whole; the first complaint ends it. */
+  /** Reads everything new, message by message and then as a whole; the first complaint ends it. */
   look<Found>(now: number, settled: boolean, judge: (evidence: Evidence) => Found | undefined): Found | undefined;
 }
 
@@ -97,7 +97,7 @@ export function witness(platform: Platform): Witness {
   }
 
   function readJournal(): void {
-    const { journal } = platform.world.risk;
+    const { journal } = platform.tables.risk;
     for (; journalRead < journal.length; journalRead += 1) {
       const row = journal[journalRead];
       if (row?.kind === "decision" && row.approved === true) {
@@ -114,9 +114,9 @@ export function witness(platform: Platform): Witness {
     }
   }
 
-  /** Entries follow the order of the messages; one that is there stays, so nothing is looked at twice. */
+  /** Entries follow the order of the messages; one that is there stays, so nothing is read twice. */
   function unaudited(): LogEntry | undefined {
-    const { log } = platform.world;
+    const { log } = platform.tables;
     for (; auditedRead < log.length; auditedRead += 1) {
       const { id, subject } = log[auditedRead] as LogEntry;
       if (audited.has(subject) && !platform.audit.byEvent.has(id)) return log[auditedRead];
@@ -129,19 +129,19 @@ export function witness(platform: Platform): Witness {
     past,
     reserved,
     look(now, settled, judge) {
-      const { log } = platform.world;
+      const { log } = platform.tables;
       const version = log.length + platform.defects.length + platform.outside.changes() + platform.audit.rows.length;
       if (version === looked && !settled) return undefined;
       looked = version;
       const evidence = { platform, past, promises, reserved, chain, unaudited, settled, now };
       readJournal();
       for (; logRead < log.length; logRead += 1) {
-        const told = readTold(log[logRead] as LogEntry);
-        const found = judge({ ...evidence, told });
+        const reported = readReported(log[logRead] as LogEntry);
+        const found = judge({ ...evidence, reported });
         if (found !== undefined) return found;
-        fold(past, told);
+        fold(past, reported);
       }
-      return judge({ ...evidence, told: undefined });
+      return judge({ ...evidence, reported: undefined });
     },
   };
 }

@@ -13,11 +13,11 @@ import { paperPositions } from "../services/shared/paper-seeds.ts";
 import { allOr } from "../testkit/full-count.ts";
 import { ignoreEndedIncarnations } from "../testkit/virtual/incarnation.ts";
 import { scheduler } from "../testkit/virtual/scheduler.ts";
-import { testSettings } from "../testkit/virtual/service-rig.ts";
+import { testSettings } from "../testkit/virtual/service-fixture.ts";
+import { faults } from "./faults.ts";
 import { firstHoldings } from "./outside.ts";
-import type { Plant } from "./plant.ts";
+import type { PlantedBug } from "./planted-bug.ts";
 import { operatorIdentity, platform, serviceIdentity } from "./platform.ts";
-import { weather } from "./weather.ts";
 
 const moments = [
   // Both sides of midnight UTC, which is the evening before in New York.
@@ -33,7 +33,7 @@ const moments = [
 ];
 
 /** The risk engine learns late that there is reference data, so that valuations come first. */
-function readsLate(forMs: number): Plant {
+function readsLate(forMs: number): PlantedBug {
   let left = forMs;
   return {
     name: "reads-late",
@@ -63,27 +63,27 @@ async function freshStart(at: string, number: number) {
   const time = scheduler({ seed: 2_200 + number, startAt: parse(at) });
   // As the product has it: a start is judged by the values that come every second.
   const settings = { ...testSettings, risk: { ...testSettings.risk, lossValueAgeMsMax: 15_000 } };
-  const plant = number % 2 === 0 ? undefined : readsLate(1_500 + 300 * number);
-  const made = platform({ time, weather: weather(time.dice.fork("weather")), settings, plant });
+  const plantedBug = number % 2 === 0 ? undefined : readsLate(1_500 + 300 * number);
+  const made = platform({ time, faults: faults(time.prng.fork("weather")), settings, plantedBug });
   made.start();
   made.retire("research");
   const { riskChecks } = peersOver(made.ask(serviceIdentity("oms")));
   let asked = 0;
-  const told = <Payload>(subject: { readonly name: string }): Payload[] =>
-    made.world.log
+  const reported = <Payload>(subject: { readonly name: string }): Payload[] =>
+    made.tables.log
       .filter((entry) => entry.subject === subject.name)
       .map(({ bytes }) => JSON.parse(new TextDecoder().decode(bytes)) as Payload);
   return {
     made,
     pass: (ms: number) => time.run({ untilMs: time.elapsedMs() + ms }),
     elapsedMs: () => time.elapsedMs(),
-    navs: () => told<NavUpdated>(subjects.navUpdated).filter(({ fund_id: id }) => id === "alpha"),
+    navs: () => reported<NavUpdated>(subjects.navUpdated).filter(({ fund_id: id }) => id === "alpha"),
     /** The first positions, on both sides; order management put none in, because it was there before the funds were. */
     async hold(): Promise<void> {
       await time.finish("the positions", seedPositions({ ...made.bystander("setup"), settings }));
       await time.finish("the broker", made.outside.connect().begin(firstHoldings()));
     },
-    halts: () => made.world.risk.halts.filter(({ fund_id: id }) => id === "alpha"),
+    halts: () => made.tables.risk.halts.filter(({ fund_id: id }) => id === "alpha"),
     async losses(): Promise<Losses["losses"]> {
       const asking = made.ask(operatorIdentity("duty"))("RiskEngine", "ListLosses", { fund_id: "alpha" });
       const outcome = await time.finish("the list", asking);

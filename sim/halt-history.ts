@@ -1,4 +1,4 @@
-// The part of what was told that is about halts, who lifted them, and the losses that raise them: folded as plainly as the rest of the history.
+// The part of what was notified that is about halts, who lifted them, and the losses that raise them: folded as plainly as the rest of the history.
 import type { NavUpdated } from "../contracts/src/records/fund.ts";
 import type {
   ActiveHalt,
@@ -11,19 +11,19 @@ import type {
 } from "../contracts/src/records/halt.ts";
 import type { OperatorAttempted, StepUpEvent } from "../contracts/src/records/platform.ts";
 import { subjects } from "../contracts/src/subjects.ts";
-import type { Told } from "./told.ts";
+import type { Reported } from "./reported.ts";
 
-export interface ToldHalt extends ActiveHalt {
-  /** When it was told first, in microseconds. */
-  readonly toldAt: number;
-  /** Who has told of it: the risk engine that latched it, and the halt manager. */
+export interface ReportedHalt extends ActiveHalt {
+  /** When it was reported first, in microseconds. */
+  readonly reportedAt: number;
+  /** Who has reported it: the risk engine that latched it, and the halt manager. */
   readonly tellers: Set<string>;
   readonly steps: Set<HaltStepName>;
   lift: HaltLifted | undefined;
 }
 
-/** A fund's value, and where in the log it was told. */
-export interface ToldNav {
+/** A fund's value, and where in the log it was reported. */
+export interface ReportedNav {
   readonly nav: NavUpdated;
   readonly position: number;
   /** What a unit of the fund is worth, its first value being one. */
@@ -31,19 +31,19 @@ export interface ToldNav {
 }
 
 export interface HaltHistory {
-  /** Every halt that there ever was, in the order in which they were told. */
-  readonly halts: ToldHalt[];
+  /** Every halt that there ever was, in the order in which they were notified. */
+  readonly halts: ReportedHalt[];
   /** Requests to lift everything, by their ids. */
   readonly resumes: Map<string, { readonly request: ResumeRequested; ended: ResumeEnded | undefined }>;
   /** By operator: codes that were accepted for a resume, and those that a request or a signature has used. */
   readonly codes: Map<string, { accepted: number; used: number }>;
-  /** The operator whose allowed resume is being told: what it lifts follows without anything in between. */
+  /** The operator whose allowed resume is being reported: what it lifts follows without anything in between. */
   resumer: string | undefined;
   /** By fund, strategy, limit, period and version. */
   readonly baselines: Map<string, LossBaseline>;
   /** The last few of each fund. */
-  readonly navs: Map<string, readonly ToldNav[]>;
-  /** By fund and moment: `perUnit` of every value that was told. */
+  readonly navs: Map<string, readonly ReportedNav[]>;
+  /** By fund and moment: `perUnit` of every value that was reported. */
   readonly perUnits: Map<string, number>;
 }
 
@@ -67,15 +67,15 @@ export function haltHistory(): HaltHistory {
 }
 
 /** Money that came or went is left out; of the two moments at which it may have done so, that which makes less of a loss. */
-function perUnitAfter(before: ToldNav | undefined, { nav, net_flows: flows = "0" }: NavUpdated): number {
+function perUnitAfter(before: ReportedNav | undefined, { nav, net_flows: flows = "0" }: NavUpdated): number {
   if (before === undefined) return 1;
-  const [worth, was] = [Number(nav), Number(before.nav.nav)];
+  const [notional, was] = [Number(nav), Number(before.nav.nav)];
   const flow = Number(flows) - Number(before.nav.net_flows ?? "0");
-  return before.perUnit * Math.max((worth - flow) / was, flow === 0 ? 0 : worth / (was + flow));
+  return before.perUnit * Math.max((notional - flow) / was, flow === 0 ? 0 : notional / (was + flow));
 }
 
 /** How a message changes what must be true of halts. */
-export const haltFolds: Readonly<Record<string, (past: HaltHistory, told: Told) => void>> = {
+export const haltFolds: Readonly<Record<string, (past: HaltHistory, reported: Reported) => void>> = {
   [subjects.riskHaltRequested.name]: foldHalt,
   [subjects.haltRequested.name]: foldHalt,
   [subjects.haltLifted.name]: (past, { payload }) => {
@@ -119,14 +119,14 @@ export const haltFolds: Readonly<Record<string, (past: HaltHistory, told: Told) 
   },
 };
 
-function foldHalt(past: HaltHistory, { payload, subject, at }: Told): void {
+function foldHalt(past: HaltHistory, { payload, subject, at }: Reported): void {
   const halt = payload as ActiveHalt;
   const known = haltOf(past, halt.halt_id);
   if (known !== undefined) known.tellers.add(subject);
-  else past.halts.push({ ...halt, toldAt: at, tellers: new Set([subject]), steps: new Set(), lift: undefined });
+  else past.halts.push({ ...halt, reportedAt: at, tellers: new Set([subject]), steps: new Set(), lift: undefined });
 }
 
-export function haltOf({ halts }: HaltHistory, id: string): ToldHalt | undefined {
+export function haltOf({ halts }: HaltHistory, id: string): ReportedHalt | undefined {
   return halts.find(({ halt_id: one }) => one === id);
 }
 
@@ -139,6 +139,6 @@ export function codesOf({ codes }: HaltHistory, operator: string): { accepted: n
 /** Who an allowed resume is from counts for what follows it in the same commit only. */
 const ofOneResume: ReadonlySet<string> = new Set([subjects.haltLifted.name, subjects.lossBaseline.name]);
 
-export function isOfOneResume({ subject }: Told): boolean {
+export function isOfOneResume({ subject }: Reported): boolean {
   return ofOneResume.has(subject);
 }

@@ -1,6 +1,6 @@
-// What the platform has told so far, folded message by message into what must follow from it: a second bookkeeping, as plain as it can be, that
+// What the platform has notified so far, folded message by message into what must follow from it: a second bookkeeping, as plain as it can be, that
 // shares nothing with the services but the records. The invariants hold the platform's own books against it.
-import type { LogEntry } from "../adapters/memory/world.ts";
+import type { LogEntry } from "../adapters/memory/tables.ts";
 import type { Decimal } from "../contracts/src/decimal.ts";
 import * as decimal from "../contracts/src/decimal.ts";
 import type { RiskEnvelope } from "../contracts/src/records/envelope.ts";
@@ -25,43 +25,43 @@ import { subjects } from "../contracts/src/subjects.ts";
 import { paperReference } from "../services/shared/paper-seeds.ts";
 import { type ActionHistory, actionFolds, actionHistory, isOfAction } from "./action-history.ts";
 import { type HaltHistory, haltFolds, haltHistory, isOfOneResume } from "./halt-history.ts";
-import type { Told } from "./told.ts";
+import type { Reported } from "./reported.ts";
 
-export interface ToldOrder {
+export interface ReportedOrder {
   readonly order: OrderCreated;
   state: OrderState;
   /** The newest approval under its id. */
   approval: RiskDecision | undefined;
-  /** The most that any approval allows that may still take force, or what was told to be in force since. */
+  /** The most that any approval allows that may still take force, or what was asked to be in force since. */
   allowed: Decimal;
-  /** What was told to be in force, and what its approved amendments allow, by their keys. */
+  /** What was asked to be in force, and what its approved amendments allow, by their keys. */
   inForce: Decimal;
   readonly amendments: Map<string, Decimal>;
   filled: Decimal;
-  /** Whether it was ever told to be on its way to the broker. */
+  /** Whether it was ever asked to be on its way to the broker. */
   routed: boolean;
 }
 
-export interface ToldStop {
+export interface ReportedStop {
   readonly triggered: StopTriggered;
   attempts: StopAttempted[];
   ended: StopEnded | undefined;
-  /** What its exits have traded, and what the strategy bought on top of it since the position was looked at. */
+  /** What its exits have traded, and what the strategy bought on top of it since the position was read. */
   exited: Decimal;
   added: Decimal;
 }
 
 export interface History extends HaltHistory, ActionHistory {
-  /** Where in the log each version of limits was told. */
+  /** Where in the log each version of limits was reported. */
   readonly envelopesAt: Map<string, { readonly position: number; readonly at: number }>;
   /** By fund and version. */
   readonly envelopes: Map<string, RiskEnvelope>;
-  readonly orders: Map<string, ToldOrder>;
+  readonly orders: Map<string, ReportedOrder>;
   /** By decision id: what was approved, and for what order. */
   readonly approvals: Map<string, { readonly decision: RiskDecision; readonly order: Order }>;
   readonly keys: Map<string, { readonly decisionId: string; readonly at: number }>;
   readonly fills: Map<string, Fill>;
-  /** When each of them was told. */
+  /** When each of them was reported. */
   readonly filledAt: Map<string, number>;
   /** Sums of fills: by fund and symbol, and by fund, strategy and symbol. */
   readonly positions: Map<string, Decimal>;
@@ -70,14 +70,14 @@ export interface History extends HaltHistory, ActionHistory {
   readonly cash: Map<string, Decimal>;
   /** Deposits less withdrawals of each fund. */
   readonly flows: Map<string, Decimal>;
-  readonly stops: Map<string, ToldStop>;
+  readonly stops: Map<string, ReportedStop>;
   /** When a fund's position was set to the broker's the last time, by fund and symbol. */
   readonly adjustedAt: Map<string, number>;
   /** When a strategy's position was crossed with another's the last time, by fund, strategy and symbol. */
   readonly crossedAt: Map<string, number>;
   /** Stops of which an alarm said that their exit waits, and why: the sentences, by fund and symbol. */
   readonly waiting: Map<string, string[]>;
-  /** Where the reconciler told that our position and the broker's differ, and nobody has set that right: by fund and symbol. */
+  /** Where the reconciler notified that our position and the broker's differ, and nobody has set that right: by fund and symbol. */
   readonly apart: Set<string>;
 }
 
@@ -121,8 +121,8 @@ export function history(): History {
 
 const decoder = new TextDecoder();
 
-/** The payload is read when somebody looks at it: most messages are looked at by nobody. */
-export function readTold({ id, subject, at, position, bytes }: LogEntry): Told {
+/** The payload is read when somebody reads it: most messages are read by nobody. */
+export function readReported({ id, subject, at, position, bytes }: LogEntry): Reported {
   let read: { readonly payload: unknown } | undefined;
   return {
     ...{ id, subject, at, position },
@@ -138,7 +138,7 @@ function add(sums: Map<string, Decimal>, key: string, amount: Decimal): void {
 }
 
 /** How a message changes what must be true. */
-const folds: Readonly<Record<string, (past: History, told: Told) => void>> = {
+const folds: Readonly<Record<string, (past: History, reported: Reported) => void>> = {
   ...haltFolds,
   ...actionFolds,
   [subjects.envelopeUpdated.name]: (past, { payload, position, at }) => {
@@ -150,7 +150,7 @@ const folds: Readonly<Record<string, (past: History, told: Told) => void>> = {
   [subjects.ordersCreated.name]: (past, { payload }) => {
     const order = payload as OrderCreated;
     const before = past.orders.get(order.order_id);
-    const fresh: ToldOrder = {
+    const fresh: ReportedOrder = {
       order,
       state: "PENDING_CHECK",
       approval: undefined,
@@ -192,10 +192,10 @@ const folds: Readonly<Record<string, (past: History, told: Told) => void>> = {
     if (past.stops.has(triggered.stop_id)) return;
     const { fund_id: fundId, strategy_id: strategyId = "", symbol } = triggered;
     const held = past.strategyPositions.get(strategyKey(fundId, strategyId, symbol)) ?? decimal.zero;
-    // A trade may come between the look at the position and the word that it fired; the exit is of what is held by then.
+    // A trade may come between the read the position and the word that it fired; the exit is of what is held by then.
     const since = decimal.subtract(decimal.abs(held), decimal.abs(decimal.parse(triggered.quantity)));
     const added = decimal.max(decimal.zero, since);
-    const fresh: ToldStop = { triggered, attempts: [], ended: undefined, exited: decimal.zero, added };
+    const fresh: ReportedStop = { triggered, attempts: [], ended: undefined, exited: decimal.zero, added };
     past.stops.set(triggered.stop_id, fresh);
   },
   [subjects.alarmRaised.name]: (past, { payload }) => {
@@ -221,7 +221,7 @@ const folds: Readonly<Record<string, (past: History, told: Told) => void>> = {
   },
 };
 
-function foldTransition(past: History, { payload }: Told): void {
+function foldTransition(past: History, { payload }: Reported): void {
   const { order_id: orderId, to, quantity, dropped_amendment_key: dropped } = payload as OrderTransition;
   const known = past.orders.get(orderId);
   if (known === undefined) return;
@@ -237,11 +237,11 @@ function foldTransition(past: History, { payload }: Told): void {
   if (to === "ROUTED") known.routed = true;
 }
 
-function mostAllowed({ inForce, amendments }: ToldOrder): Decimal {
+function mostAllowed({ inForce, amendments }: ReportedOrder): Decimal {
   return [...amendments.values()].reduce((most, one) => decimal.max(most, one), inForce);
 }
 
-function foldFill(past: History, { payload, at }: Told): void {
+function foldFill(past: History, { payload, at }: Reported): void {
   const fill = payload as Fill;
   if (past.fills.has(fill.fill_id)) return;
   past.fills.set(fill.fill_id, fill);
@@ -265,8 +265,8 @@ function foldFill(past: History, { payload, at }: Told): void {
   for (const stop of past.stops.values()) noteForStop(stop, fill, change);
 }
 
-/** What a corporate action makes of it is told with the action. */
-function noteForStop(stop: ToldStop, fill: Fill, change: Decimal): void {
+/** What a corporate action makes of it is reported with the action. */
+function noteForStop(stop: ReportedStop, fill: Fill, change: Decimal): void {
   if (isOfAction(fill)) return;
   const { triggered } = stop;
   const isItsPlace =
@@ -283,13 +283,13 @@ export function isExitOf(stopId: string, orderId: string): boolean {
   return orderId.startsWith(`${stopId}-`);
 }
 
-export function fold(past: History, told: Told): void {
-  if (!isOfOneResume(told)) past.resumer = undefined;
-  folds[told.subject]?.(past, told);
+export function fold(past: History, reported: Reported): void {
+  if (!isOfOneResume(reported)) past.resumer = undefined;
+  folds[reported.subject]?.(past, reported);
 }
 
-/** What an order may still trade, as far as it was told. */
-export function leftOf({ allowed, filled, state }: ToldOrder): Decimal {
+/** What an order may still trade, as far as it was reported. */
+export function leftOf({ allowed, filled, state }: ReportedOrder): Decimal {
   if (isOver(state)) return decimal.zero;
   return decimal.max(decimal.subtract(allowed, filled), decimal.zero);
 }

@@ -1,6 +1,6 @@
 // What must hold after every step of a simulated run of the platform, whatever fails: one list.
 import type { Evidence } from "./evidence.ts";
-import { actionsKeepWorth } from "./invariants/actions.ts";
+import { actionsKeepValue } from "./invariants/actions.ts";
 import { chainVerifies, noAuditNoNewRisk, oneEntryPerChange } from "./invariants/audit.ts";
 import { booksAgree, fillsReachEveryBook, navIsSumOfParts, positionIsSumOfFills } from "./invariants/books.ts";
 import { breachesAreActedOn, withdrawalsKeepLimits } from "./invariants/breaches.ts";
@@ -16,7 +16,7 @@ import { exitsAreProven, haltsLetExitsOut, haltsSpareExits } from "./invariants/
 import {
   firmNeedsTwo,
   haltsAreSticky,
-  latchToldOnce,
+  latchReportedOnce,
   liftedByPeople,
   liftLeavesHigher,
   unknownIsHalted,
@@ -25,7 +25,7 @@ import type { Invariant } from "./invariants/invariant.ts";
 import { canary, nobodyDiesOfADefect, nothingIsParked } from "./invariants/life.ts";
 import { baselinesWrittenOnce, limitsAreJudged, lossesHalt } from "./invariants/losses.ts";
 import { optionsCountTheirUnderlying } from "./invariants/options.ts";
-import { acknowledgedIsKept, changesAreTold, oneLife, routedWithApproval } from "./invariants/orders.ts";
+import { acknowledgedIsKept, changesAreAudited, oneLife, routedWithApproval } from "./invariants/orders.ts";
 import { marketWithinApproved, standingKeepsReference } from "./invariants/standing.ts";
 import { stopsExitOnce } from "./invariants/stops.ts";
 
@@ -39,9 +39,9 @@ export const invariants: readonly Invariant[] = [
   haltsAreSticky,
   liftedByPeople,
   firmNeedsTwo,
-  latchToldOnce,
+  latchReportedOnce,
   optionsCountTheirUnderlying,
-  actionsKeepWorth,
+  actionsKeepValue,
   lossesHalt,
   limitsAreJudged,
   breachesAreActedOn,
@@ -55,7 +55,7 @@ export const invariants: readonly Invariant[] = [
   marketWithinApproved,
   standingKeepsReference,
   oneLife,
-  changesAreTold,
+  changesAreAudited,
   acknowledgedIsKept,
   positionIsSumOfFills,
   navIsSumOfParts,

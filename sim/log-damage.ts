@@ -1,20 +1,20 @@
 // What befalls the audit log of a simulated platform before the weather turns: no entry can be written any more, the newest entries are gone, or the log
 // is cut off with its head. People go on trading meanwhile; then it is put right, and everything has to come back by itself.
-import type { AuditWorld } from "../adapters/memory/audit-world.ts";
+import type { AuditTables } from "../adapters/memory/audit-tables.ts";
 import { readEntry } from "../core/audit/entry.ts";
 import type { Scheduler } from "../testkit/virtual/scheduler.ts";
 import type { Promises } from "./evidence.ts";
+import type { Faults } from "./faults.ts";
 import { one, trader } from "./people.ts";
 import type { Platform } from "./platform.ts";
 import { auditBehindMs } from "./sim-settings.ts";
-import type { Weather } from "./weather.ts";
 
 interface DamageParts {
   readonly time: Scheduler;
   readonly platform: Platform;
-  readonly weather: Pick<Weather, "stopEntries">;
+  readonly faults: Pick<Faults, "stopEntries">;
   readonly promises: Promises;
-  /** Looks at the invariants after a step. */
+  /** Reads the invariants after a step. */
   readonly step: () => Promise<boolean>;
 }
 
@@ -29,10 +29,10 @@ const tradedMs = 400;
 export const damagedOneIn = 10;
 
 /** Resolves when the log is as it was, but for entries that could not be written: those may be held up for a while longer. */
-export async function damageLog({ time, platform, weather, promises, step }: DamageParts): Promise<void> {
-  const dice = time.dice.fork("damage");
-  const kind = one(dice, kinds);
-  const repair = damage(kind, { platform, weather, nowUs: time.clock.now(), lost: 1 + dice.below(lostMax) });
+export async function damageLog({ time, platform, faults, promises, step }: DamageParts): Promise<void> {
+  const prng = time.prng.fork("damage");
+  const kind = one(prng, kinds);
+  const repair = damage(kind, { platform, faults, nowUs: time.clock.now(), lost: 1 + prng.below(lostMax) });
   if (kind === "lost and restarted") platform.crash("operations");
   const begunMs = time.elapsedMs();
   let isOver = false;
@@ -42,26 +42,26 @@ export async function damageLog({ time, platform, weather, promises, step }: Dam
   });
   while (time.elapsedMs() < begunMs + quietMs + tradedMs && (await step()));
   isOver = true;
-  const heldUpMs = kind === "stopped" && dice.chance(0.5) ? dice.below(800) : 0;
+  const heldUpMs = kind === "stopped" && prng.chance(0.5) ? prng.below(800) : 0;
   if (heldUpMs === 0) repair();
   else time.timers.after(heldUpMs, repair);
 }
 
 interface Damage {
   readonly platform: Platform;
-  readonly weather: Pick<Weather, "stopEntries">;
+  readonly faults: Pick<Faults, "stopEntries">;
   readonly nowUs: number;
   readonly lost: number;
 }
 
 /** What it gives puts it right. */
-function damage(kind: Kind, { platform, weather, nowUs, lost }: Damage): () => void {
+function damage(kind: Kind, { platform, faults, nowUs, lost }: Damage): () => void {
   if (kind === "stopped") {
-    weather.stopEntries(true);
-    return () => weather.stopEntries(false);
+    faults.stopEntries(true);
+    return () => faults.stopEntries(false);
   }
-  const { audit, damage: told } = platform;
-  told.sinceUs = nowUs;
+  const { audit, damage: reported } = platform;
+  reported.sinceUs = nowUs;
   const { head } = audit;
   const from = Math.max(1, audit.rows.length - lost);
   // Where each event stands is known as before, so that what is handed over once more does not become a second entry.
@@ -70,11 +70,11 @@ function damage(kind: Kind, { platform, weather, nowUs, lost }: Damage): () => v
   return () => {
     audit.rows.splice(from, 0, ...rows);
     if (kind === "cut") audit.head = head;
-    told.sinceUs = undefined;
+    reported.sinceUs = undefined;
   };
 }
 
-function headAt({ rows }: AuditWorld): AuditWorld["head"] {
+function headAt({ rows }: AuditTables): AuditTables["head"] {
   const last = rows.at(-1);
   const record = last === undefined ? undefined : readEntry(last.text);
   return { size: rows.length, hash: record?.hash ?? "", timestamp: record?.timestamp ?? "" };

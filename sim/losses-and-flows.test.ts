@@ -12,10 +12,10 @@ import { seedPositions } from "../services/oms/seed-positions.ts";
 import { paperPositions } from "../services/shared/paper-seeds.ts";
 import { ignoreEndedIncarnations } from "../testkit/virtual/incarnation.ts";
 import { scheduler } from "../testkit/virtual/scheduler.ts";
-import { testSettings } from "../testkit/virtual/service-rig.ts";
+import { testSettings } from "../testkit/virtual/service-fixture.ts";
+import { faults } from "./faults.ts";
 import { firstHoldings } from "./outside.ts";
 import { operatorIdentity, platform, serviceIdentity } from "./platform.ts";
-import { weather } from "./weather.ts";
 
 let restore: () => void;
 beforeAll(() => {
@@ -30,7 +30,7 @@ async function begin(seed: number) {
     risk: { ...testSettings.risk, navAgeMsMax: 15_000, lossValueAgeMsMax: 15_000 },
     market: { ...testSettings.market, quoteEveryMs: 1_000 },
   };
-  const made = platform({ time, weather: weather(time.dice.fork("weather")), settings });
+  const made = platform({ time, faults: faults(time.prng.fork("weather")), settings });
   made.start();
   made.retire("research");
   const asOperator = made.ask(operatorIdentity("duty"));
@@ -38,7 +38,7 @@ async function begin(seed: number) {
     time.finish(method, asOperator(service, method, request));
   const pass = (ms: number) => time.run({ untilMs: time.elapsedMs() + ms });
   const navs = (): NavUpdated[] =>
-    made.world.log
+    made.tables.log
       .filter(({ subject }) => subject === subjects.navUpdated.name)
       .map(({ bytes }) => JSON.parse(new TextDecoder().decode(bytes)) as NavUpdated)
       .filter(({ fund_id: id }) => id === "alpha");
@@ -54,7 +54,7 @@ async function begin(seed: number) {
   let flows = 0;
   return {
     ...{ made, time, pass, navs, ask },
-    halts: () => made.world.risk.halts.filter(({ fund_id: id }) => id === "alpha"),
+    halts: () => made.tables.risk.halts.filter(({ fund_id: id }) => id === "alpha"),
     check: async (order: object) => {
       const { riskChecks } = peersOver(made.ask(serviceIdentity("oms")));
       return time.finish("the check", riskChecks.check(orderOf(order) as never));

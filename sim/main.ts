@@ -1,12 +1,12 @@
 // `npm run sim -- --seed N [--steps M] [--canary] [--plant NAME]`: one simulated run of the whole platform; with --transport one of the memory
-// transport alone. stdout is the same for the same arguments, byte for byte; how long it took is told on stderr. A run that breaks an invariant says
+// transport alone. stdout is the same for the same arguments, byte for byte; how long it took is reported on stderr. A run that breaks an invariant says
 // which, why it matters and how to replay it.
 import { parseArgs } from "node:util";
 import { exitCodes } from "../contracts/src/codes/shape.ts";
 import { messageOf } from "../contracts/src/fault.ts";
 import { ignoreEndedIncarnations } from "../testkit/virtual/incarnation.ts";
-import type { Plant } from "./plant.ts";
-import { plants } from "./plants.ts";
+import type { PlantedBug } from "./planted-bug.ts";
+import { plantedBugs } from "./planted-bugs.ts";
 import { describeReport, replayCommand } from "./report.ts";
 import { type SimOptions, simulate } from "./simulate.ts";
 import * as transportReport from "./transport/report.ts";
@@ -21,10 +21,10 @@ const usage = "usage: npm run sim -- --seed N [--steps M] [--canary] [--plant NA
 const help = `${usage}
 
   --seed N      which run: the same seed is the same run, byte for byte (default 1)
-  --steps M     how many steps in foul weather, from 1 to ${stepsMax} (default ${stepsDefault})
+  --steps M     how many steps in faults, from 1 to ${stepsMax} (default ${stepsDefault})
   --canary      add an invariant that does not hold, which the run has to say: it must fail
   --plant NAME  build a mistake in, which some seed must find:
-${plants.map(({ name, sentence }) => `                  ${name.padEnd(18)}${sentence}`).join("\n")}
+${plantedBugs.map(({ name, sentence }) => `                  ${name.padEnd(18)}${sentence}`).join("\n")}
   --transport   the memory store and bus alone, with toy services
   --help        show this
 `;
@@ -41,7 +41,7 @@ function optionsOf(argv: readonly string[]): Asked | "help" {
       seed: { type: "string" },
       steps: { type: "string" },
       canary: { type: "boolean", default: false },
-      plant: { type: "string" },
+      plantedBug: { type: "string" },
       transport: { type: "boolean", default: false },
       help: { type: "boolean", default: false, short: "h" },
     },
@@ -50,17 +50,19 @@ function optionsOf(argv: readonly string[]): Asked | "help" {
   const { canary, transport } = values;
   const seed = wholeNumber("--seed", values.seed ?? "1", 0, Number.MAX_SAFE_INTEGER);
   const steps = wholeNumber("--steps", values.steps ?? String(stepsDefault), 1, stepsMax);
-  const plant = plantOf(values.plant);
-  if (transport && plant !== undefined)
+  const plantedBug = plantedBugOf(values.plantedBug);
+  if (transport && plantedBug !== undefined)
     throw new Error("--plant is for runs of the whole platform, without --transport");
-  return { seed, steps, canary, transport, plant };
+  return { seed, steps, canary, transport, plantedBug };
 }
 
-function plantOf(name: string | undefined): Plant | undefined {
+function plantedBugOf(name: string | undefined): PlantedBug | undefined {
   if (name === undefined) return undefined;
-  const found = plants.find((plant) => plant.name === name);
+  const found = plantedBugs.find((plantedBug) => plantedBug.name === name);
   if (found !== undefined) return found;
-  throw new Error(`--plant takes one of ${plants.map((plant) => plant.name).join(", ")}, not ${JSON.stringify(name)}`);
+  throw new Error(
+    `--plant takes one of ${plantedBugs.map((plantedBug) => plantedBug.name).join(", ")}, not ${JSON.stringify(name)}`,
+  );
 }
 
 /** `--seed -1` as `--seed=-1`: the parser would take the number for a flag and say so at length. */
@@ -82,7 +84,7 @@ function wholeNumber(flag: string, text: string, min: number, max: number): numb
 /** What there is to say about the run, and whether every invariant held. */
 async function runOf({ transport, ...options }: Asked): Promise<{ readonly text: string; readonly held: boolean }> {
   if (transport) {
-    const { plant: _none, ...plain } = options;
+    const { plantedBug: _none, ...plain } = options;
     const report = await simulateTransport(plain);
     return { text: transportReport.describeReport(plain, report), held: report.violation === undefined };
   }

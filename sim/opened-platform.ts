@@ -4,19 +4,19 @@ import type { CorporateActionChanged } from "../contracts/src/records/corporate-
 import { subjects } from "../contracts/src/subjects.ts";
 import { seedPositions } from "../services/oms/seed-positions.ts";
 import { scheduler } from "../testkit/virtual/scheduler.ts";
-import { testSettings } from "../testkit/virtual/service-rig.ts";
+import { testSettings } from "../testkit/virtual/service-fixture.ts";
+import { faults } from "./faults.ts";
 import { firstHoldings } from "./outside.ts";
 import { operatorIdentity, platform } from "./platform.ts";
-import { weather } from "./weather.ts";
 
 export async function openedPlatform(seed: number) {
   const time = scheduler({ seed, startAt: parse("2026-11-18T15:00:00Z") });
   const settings = { ...testSettings, stops: { ...testSettings.stops, othersEveryMs: 1_000 } };
-  const made = platform({ time, weather: weather(time.dice.fork("weather")), settings });
+  const made = platform({ time, faults: faults(time.prng.fork("weather")), settings });
   made.start();
   made.retire("research");
-  const told = <Payload>(subject: { readonly name: string }): Payload[] =>
-    made.world.log
+  const reported = <Payload>(subject: { readonly name: string }): Payload[] =>
+    made.tables.log
       .filter((entry) => entry.subject === subject.name)
       .map(({ bytes }) => JSON.parse(new TextDecoder().decode(bytes)) as Payload);
   const pass = (ms: number) => time.run({ untilMs: time.elapsedMs() + ms });
@@ -34,6 +34,6 @@ export async function openedPlatform(seed: number) {
   const broker = made.outside.connect();
   await time.finish("the broker", broker.begin(firstHoldings()));
   await pass(5_000);
-  const states = () => told<CorporateActionChanged>(subjects.corporateActionChanged).map(({ state }) => state);
-  return { time, made, told, pass, until, ask, broker, states };
+  const states = () => reported<CorporateActionChanged>(subjects.corporateActionChanged).map(({ state }) => state);
+  return { time, made, reported, pass, until, ask, broker, states };
 }

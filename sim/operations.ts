@@ -2,11 +2,11 @@
 // simulated people and services do all the time, or not at all, and then why. operations.test.ts holds the table against this list; sim.test.ts
 // that each one that is said to happen does.
 import type { ChangingOperation } from "../contracts/src/authority.ts";
-import type { Dice } from "../testkit/virtual/dice.ts";
+import type { Prng } from "../testkit/virtual/prng.ts";
 import type { Act, ActionParts } from "./actions/action.ts";
 import { bookCorporateAction } from "./actions/corporate.ts";
-import * as desk from "./actions/desk.ts";
 import * as money from "./actions/money.ts";
+import * as queries from "./actions/order-queries.ts";
 import { setReferenceData } from "./actions/reference.ts";
 import { one, type PeopleParts } from "./people.ts";
 
@@ -36,32 +36,32 @@ export const simulated: Readonly<Record<ChangingOperation, Simulated>> = {
     "adapters/grpc/bidirectional.test.ts",
   ),
   UpdateEnvelope: by("the two operators"),
-  ReleaseThrottle: drawn(6, desk.releaseThrottle),
-  ConfirmSent: drawn(5, desk.confirmSent),
-  ReleaseApproval: drawn(5, desk.releaseApproval),
+  ReleaseThrottle: drawn(6, queries.releaseThrottle),
+  ConfirmSent: drawn(5, queries.confirmSent),
+  ReleaseApproval: drawn(5, queries.releaseApproval),
 
   RequestHalt: by("the two operators"),
   ResumeHalt: by("the two operators"),
   AnnounceHalt: by("operations for every halt that it latches"),
   ConfirmHalts: by("operations for every halt that it latches"),
   ReserveWithdrawal: by("treasury for every withdrawal"),
-  FlattenPaper: drawn(2, desk.flattenPaper),
-  RunDrill: drawn(4, desk.runDrill),
+  FlattenPaper: drawn(2, queries.flattenPaper),
+  RunDrill: drawn(4, queries.runDrill),
   RestartAll: not(
     "The gateway asks the supervisor for it; here every service is killed at any moment, which is harder.",
-    "edges/ctl/halt-desk.test.ts",
+    "edges/ctl/halt-queries.test.ts",
   ),
 
-  AppendAudit: drawn(4, desk.appendAudit),
-  InspectAudit: drawn(1, desk.inspectAudit),
-  BeginAuditInspection: drawn(1, desk.beginAuditInspection),
-  RotateAuditKey: drawn(1, desk.rotateAuditKey),
-  RevokeAuditKey: drawn(2, desk.revokeAuditKey),
+  AppendAudit: drawn(4, queries.appendAudit),
+  InspectAudit: drawn(1, queries.inspectAudit),
+  BeginAuditInspection: drawn(1, queries.beginAuditInspection),
+  RotateAuditKey: drawn(1, queries.rotateAuditKey),
+  RevokeAuditKey: drawn(2, queries.revokeAuditKey),
   BeginAuditAnew: not(oneLog, "services/operations/audit/anew/anew.test.ts"),
   CosignAuditAnew: not(oneLog, "services/operations/audit/anew/anew.test.ts"),
   EraseAuditSubject: not(
     "What is sealed about persons comes from the gateway, which does not run here.",
-    "services/operations/audit/personal/erase-desk.test.ts",
+    "services/operations/audit/personal/erase-queries.test.ts",
   ),
   ReportRegulatoryEvent: not(
     "It is answered with UNIMPLEMENTED and changes nothing yet.",
@@ -76,17 +76,17 @@ export const simulated: Readonly<Record<ChangingOperation, Simulated>> = {
     "operations, for a stop that only the opposite position of another strategy of its fund can close",
   ),
   AdjustPosition: drawn(4, money.adjustPosition),
-  SetPaperWeather: drawn(8, desk.setPaperWeather),
+  SetPaperWeather: drawn(8, queries.setPaperWeather),
   BookCorporateAction: drawn(12, bookCorporateAction),
   BookFlow: drawn(12, money.bookFlow),
   RebuildLedger: drawn(5, money.rebuildLedger),
-  SetStrategy: drawn(8, desk.setStrategy),
-  EndStop: drawn(3, desk.endStop),
-  Reconcile: drawn(3, desk.reconcile),
-  ProveFlat: drawn(3, desk.proveFlat),
+  SetStrategy: drawn(8, queries.setStrategy),
+  EndStop: drawn(3, queries.endStop),
+  Reconcile: drawn(3, queries.reconcile),
+  ProveFlat: drawn(3, queries.proveFlat),
   SetReferenceData: drawn(26, setReferenceData),
-  RetryParked: drawn(1, desk.retryParked),
-  DiscardParked: drawn(2, desk.discardParked),
+  RetryParked: drawn(1, queries.retryParked),
+  DiscardParked: drawn(2, queries.discardParked),
 
   LogOut: not(gateway, "acceptance/login.test.ts"),
   EnrolSecondFactor: not(gateway, "acceptance/login.test.ts"),
@@ -101,8 +101,8 @@ export const simulated: Readonly<Record<ChangingOperation, Simulated>> = {
 const actions = Object.values(simulated).flatMap((one) => ("act" in one ? [one] : []));
 const weights = actions.reduce((sum, { weight }) => sum + weight, 0);
 
-function draw(dice: Dice): Act {
-  let left = dice.below(weights);
+function draw(prng: Prng): Act {
+  let left = prng.below(weights);
   for (const { weight, act } of actions) {
     if (left < weight) return act;
     left -= weight;
@@ -121,14 +121,14 @@ export interface OfficersOptions {
 
 /** Draws actions until the weather clears up, never waiting for an answer before the next. */
 export async function officers(people: PeopleParts, { everyMs, crashed }: OfficersOptions): Promise<void> {
-  const dice = people.time.dice.fork("officers");
-  const parts: ActionParts = { ...people, dice, crashed, oldKeys: [], asked: new Map() };
-  const isAboutActions = people.time.dice.fork("is it about corporate actions").chance(0.25);
-  const theme = isAboutActions ? [bookCorporateAction] : Array.from({ length: themes }, () => draw(dice));
+  const prng = people.time.prng.fork("officers");
+  const parts: ActionParts = { ...people, prng, crashed, oldKeys: [], asked: new Map() };
+  const isAboutActions = people.time.prng.fork("is it about corporate actions").chance(0.25);
+  const theme = isAboutActions ? [bookCorporateAction] : Array.from({ length: themes }, () => draw(prng));
   while (!people.isStopping()) {
-    await people.time.timers.sleep(1 + dice.below(2 * everyMs));
+    await people.time.timers.sleep(1 + prng.below(2 * everyMs));
     if (people.isStopping()) return;
-    const act = dice.chance(0.5) ? one(dice, theme) : draw(dice);
+    const act = prng.chance(0.5) ? one(prng, theme) : draw(prng);
     void act(parts);
   }
 }

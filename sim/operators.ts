@@ -1,5 +1,5 @@
 // Who watches over the platform in a simulated run: two operators who change limits, halt, resume and sign what the other one asked for, through
-// both services that take it, and who make every mistake that the ladder knows. They ask over the same bad roads as everybody.
+// both services that take it, and who make every mistake that the workflow knows. They ask over the same bad network links as everybody.
 import { memoryCode } from "../adapters/memory/one-time-codes.ts";
 import { giveProof } from "../adapters/memory/units/step-up.ts";
 import type { HaltStatus } from "../contracts/src/generated/svc/v1/halt.ts";
@@ -7,7 +7,7 @@ import { plusMilliseconds } from "../contracts/src/instant.ts";
 import type { RiskEnvelope } from "../contracts/src/records/envelope.ts";
 import { envelopeMessage } from "../core/envelope/envelope.ts";
 import { envelopeAction } from "../services/riskengine/envelope-proof.ts";
-import type { Dice } from "../testkit/virtual/dice.ts";
+import type { Prng } from "../testkit/virtual/prng.ts";
 import { envelopeKey } from "./history.ts";
 import { insist, one, type PeopleParts } from "./people.ts";
 import { operatorIdentity, operatorNames, type Platform, serviceIdentity } from "./platform.ts";
@@ -21,9 +21,9 @@ export interface OperatorsOptions {
 }
 
 /** What the two of them know together. */
-interface Desk {
+interface Queries {
   readonly parts: PeopleParts;
-  readonly dice: Dice;
+  readonly prng: Prng;
   /** Requests to lift everything, the newest last. */
   readonly requests: { readonly id: string; readonly by: Name }[];
   /** Codes that each of them has shown already: none is taken twice. */
@@ -43,68 +43,68 @@ const ladders = ["Operations", "RiskEngine"];
 
 /** Both of them, until the weather clears up. */
 export function operators(parts: PeopleParts, { everyMs, thinFund }: OperatorsOptions): void {
-  const dice = parts.time.dice.fork("operators");
-  const desk: Desk = { parts, dice, requests: [], shown: new Map(), halts: 0 };
-  for (const name of operatorNames) void work(desk, name, everyMs, thinFund);
+  const prng = parts.time.prng.fork("operators");
+  const queries: Queries = { parts, prng, requests: [], shown: new Map(), halts: 0 };
+  for (const name of operatorNames) void work(queries, name, everyMs, thinFund);
 }
 
-async function work(desk: Desk, name: Name, everyMs: number, thinFund: string | undefined): Promise<void> {
-  const { parts, dice } = desk;
+async function work(queries: Queries, name: Name, everyMs: number, thinFund: string | undefined): Promise<void> {
+  const { parts, prng } = queries;
   while (!parts.isStopping()) {
-    await parts.time.timers.sleep(1 + dice.below(2 * everyMs));
+    await parts.time.timers.sleep(1 + prng.below(2 * everyMs));
     if (parts.isStopping()) return;
-    const thrown = dice.below(100);
-    if (thrown < 26) void halt(desk, name);
-    else if (thrown < 50) void changeLimits(parts, name, oneLimit(dice, thinFund));
-    else if (thrown < 53) void insist(parts, askAs(desk, name), "Oms", "CancelAll", cancelling);
-    else if (thrown < 80) void resume(desk, name);
-    else if (thrown < 95) void askForEverything(desk, name);
-    else void sign(desk, name, desk.requests.at(dice.chance(0.5) ? -1 : 0)?.id);
+    const thrown = prng.below(100);
+    if (thrown < 26) void halt(queries, name);
+    else if (thrown < 50) void changeLimits(parts, name, oneLimit(prng, thinFund));
+    else if (thrown < 53) void insist(parts, askAs(queries, name), "Oms", "CancelAll", cancelling);
+    else if (thrown < 80) void resume(queries, name);
+    else if (thrown < 95) void askForEverything(queries, name);
+    else void sign(queries, name, queries.requests.at(prng.chance(0.5) ? -1 : 0)?.id);
   }
 }
 
 const cancelling = { confirmation: "CANCEL", reason: "drill" };
 
-function askAs({ parts }: Desk, name: Name) {
+function askAs({ parts }: Queries, name: Name) {
   return parts.platform.ask(operatorIdentity(name));
 }
 
-async function halt(desk: Desk, name: Name): Promise<void> {
-  const { dice, parts } = desk;
-  desk.halts += 1;
-  const level = dice.below(10);
+async function halt(queries: Queries, name: Name): Promise<void> {
+  const { prng, parts } = queries;
+  queries.halts += 1;
+  const level = prng.below(10);
   const scope =
     level < 6
-      ? { severity: "STRATEGY_HALT", fund_id: "", strategy_id: one(dice, strategies) }
+      ? { severity: "STRATEGY_HALT", fund_id: "", strategy_id: one(prng, strategies) }
       : level < 9
-        ? { severity: "FUND_HALT", fund_id: one(dice, funds) }
+        ? { severity: "FUND_HALT", fund_id: one(prng, funds) }
         : { severity: "FIRM_HALT", fund_id: "" };
   const request = {
     ...scope,
-    halt_id: `halt-${desk.halts}`,
-    reason: dice.chance(0.8) ? "drill" : "",
+    halt_id: `halt-${queries.halts}`,
+    reason: prng.chance(0.8) ? "drill" : "",
     requested_by: `operator:${name}`,
-    confirmation: dice.chance(0.95) ? "HALT" : "halt",
+    confirmation: prng.chance(0.95) ? "HALT" : "halt",
   };
-  await insist(parts, askAs(desk, name), one(dice, ladders), "RequestHalt", request);
+  await insist(parts, askAs(queries, name), one(prng, ladders), "RequestHalt", request);
 }
 
 /** What most requests to lift say, and now and then what none may. */
-function words({ dice }: Desk, name: Name): Record<string, unknown> {
-  const mistake = dice.below(100);
+function words({ prng }: Queries, name: Name): Record<string, unknown> {
+  const mistake = prng.below(100);
   return {
     confirmation: mistake < 4 ? "YES" : "RESUME",
     reason: mistake >= 4 && mistake < 8 ? "" : "it is understood",
     ...(mistake >= 8 && mistake < 12 && { cosigned_by: `operator:${name === "duty" ? "relief" : "duty"}` }),
     ...(mistake >= 12 && mistake < 30 && { cosigned_by: `operator:${name}` }),
     halt_ids: mistake >= 30 && mistake < 33 ? ["halt-1"] : [],
-    rebase: dice.chance(0.3),
+    rebase: prng.chance(0.3),
   };
 }
 
 /** Those of the last half minute, of this one and of the next are good, each once; sometimes a wrong one, one that was shown before, or none. */
-function code({ dice, parts, shown }: Desk, name: Name): Record<string, unknown> {
-  const mistake = dice.below(100);
+function code({ prng, parts, shown }: Queries, name: Name): Record<string, unknown> {
+  const mistake = prng.below(100);
   if (mistake < 4) return {};
   if (mistake < 8) return { one_time_code: "12" };
   const before = shown.get(name) ?? 0;
@@ -114,36 +114,36 @@ function code({ dice, parts, shown }: Desk, name: Name): Record<string, unknown>
 }
 
 /** One scope, most often one that is halted; now and then it is a machine that asks. */
-async function resume(desk: Desk, name: Name): Promise<void> {
-  const { dice, parts } = desk;
-  const inForce = parts.platform.world.risk.halts.filter(({ severity }) => severity !== "FIRM_HALT");
-  const chosen = inForce.length > 0 && dice.chance(0.9) ? one(dice, inForce) : undefined;
+async function resume(queries: Queries, name: Name): Promise<void> {
+  const { prng, parts } = queries;
+  const inForce = parts.platform.tables.risk.halts.filter(({ severity }) => severity !== "FIRM_HALT");
+  const chosen = inForce.length > 0 && prng.chance(0.9) ? one(prng, inForce) : undefined;
   const scope =
     chosen?.severity === "STRATEGY_HALT"
       ? { strategy_id: chosen.strategy_id ?? "" }
-      : { fund_id: chosen?.fund_id ?? one(dice, funds) };
-  const ask = dice.chance(0.06) ? parts.platform.ask(serviceIdentity("research")) : askAs(desk, name);
-  const said = words(desk, name);
-  const asked = { ...scope, ...said, ...(said["rebase"] === true && code(desk, name)) };
-  await insist(parts, ask, one(dice, ladders), "ResumeHalt", asked);
+      : { fund_id: chosen?.fund_id ?? one(prng, funds) };
+  const ask = prng.chance(0.06) ? parts.platform.ask(serviceIdentity("research")) : askAs(queries, name);
+  const said = words(queries, name);
+  const asked = { ...scope, ...said, ...(said["rebase"] === true && code(queries, name)) };
+  await insist(parts, ask, one(prng, ladders), "ResumeHalt", asked);
 }
 
-async function askForEverything(desk: Desk, name: Name): Promise<void> {
-  const { dice, parts, requests } = desk;
-  const asked = { ...words(desk, name), ...code(desk, name) };
-  const answer = await insist(parts, askAs(desk, name), one(dice, ladders), "ResumeHalt", asked);
+async function askForEverything(queries: Queries, name: Name): Promise<void> {
+  const { prng, parts, requests } = queries;
+  const asked = { ...words(queries, name), ...code(queries, name) };
+  const answer = await insist(parts, askAs(queries, name), one(prng, ladders), "ResumeHalt", asked);
   const { request_id: id } = (answer ?? {}) as Partial<HaltStatus>;
   if (id === undefined) return;
   requests.push({ id, by: name });
-  await parts.time.timers.sleep(dice.below(30));
-  if (dice.chance(0.85) && !parts.isStopping()) await sign(desk, name === "duty" ? "relief" : "duty", id);
+  await parts.time.timers.sleep(prng.below(30));
+  if (prng.chance(0.85) && !parts.isStopping()) await sign(queries, name === "duty" ? "relief" : "duty", id);
 }
 
 /** Also one's own, and one that is over. */
-async function sign(desk: Desk, name: Name, id: string | undefined): Promise<void> {
+async function sign(queries: Queries, name: Name, id: string | undefined): Promise<void> {
   if (id === undefined) return;
-  const asked = { request_id: id, ...words(desk, name), ...code(desk, name) };
-  await insist(desk.parts, askAs(desk, name), one(desk.dice, ladders), "ResumeHalt", asked);
+  const asked = { request_id: id, ...words(queries, name), ...code(queries, name) };
+  await insist(queries.parts, askAs(queries, name), one(queries.prng, ladders), "ResumeHalt", asked);
 }
 
 export interface LimitChange {
@@ -151,22 +151,22 @@ export interface LimitChange {
   readonly limits: Partial<RiskEnvelope>;
 }
 
-function oneLimit(dice: Dice, thinFund: string | undefined): LimitChange {
-  const fundId = one(dice, funds);
+function oneLimit(prng: Prng, thinFund: string | undefined): LimitChange {
+  const fundId = one(prng, funds);
   return {
     fundId,
     limits: {
-      max_position_pct: (4 + dice.below(12)) / 100,
-      synthetic_stop_pct: (2 + dice.below(9)) / 100,
-      halt_allow_reduce_only: dice.chance(0.85),
-      ...(fundId === thinFund && thinLimits(dice)),
+      max_position_pct: (4 + prng.below(12)) / 100,
+      synthetic_stop_pct: (2 + prng.below(9)) / 100,
+      halt_allow_reduce_only: prng.chance(0.85),
+      ...(fundId === thinFund && thinLimits(prng)),
     },
   };
 }
 
 /** Limits that a fund reaches when one of its prices jumps. */
-export function thinLimits(dice: Dice): Partial<RiskEnvelope> {
-  const daily = (1 + dice.below(20)) / 10_000;
+export function thinLimits(prng: Prng): Partial<RiskEnvelope> {
+  const daily = (1 + prng.below(20)) / 10_000;
   return {
     daily_loss_halt_pct: daily,
     weekly_loss_halt_pct: 2 * daily,
@@ -184,13 +184,13 @@ export async function changeLimits(parts: PeopleParts, name: Name, { fundId, lim
   const request = { ...envelopeMessage(next), reason: "review" };
   const identity = operatorIdentity(name);
   const at = parts.time.clock.now();
-  const proof = giveProof(platform.world.stepUps, { identity, named: envelopeAction(request), at });
+  const proof = giveProof(platform.tables.stepUps, { identity, named: envelopeAction(request), at });
   const answer = await insist(parts, platform.ask(identity, proof), "RiskEngine", "UpdateEnvelope", request);
   if (answer !== undefined) promises.envelopes.add(envelopeKey(fundId, next.version));
 }
 
-function newest({ world }: Platform, fundId: string): RiskEnvelope | undefined {
-  const versions = world.risk.envelopes.get(fundId) ?? [];
+function newest({ tables }: Platform, fundId: string): RiskEnvelope | undefined {
+  const versions = tables.risk.envelopes.get(fundId) ?? [];
   return versions.reduce<RiskEnvelope | undefined>(
     (best, each) => ((best?.version ?? 0) < each.version ? each : best),
     undefined,

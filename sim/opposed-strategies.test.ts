@@ -14,12 +14,12 @@ import { seedTreasury } from "../services/treasury/seed-treasury.ts";
 import { allOr } from "../testkit/full-count.ts";
 import { ignoreEndedIncarnations } from "../testkit/virtual/incarnation.ts";
 import { scheduler } from "../testkit/virtual/scheduler.ts";
-import { testSettings } from "../testkit/virtual/service-rig.ts";
-import { fold, history, readTold } from "./history.ts";
+import { testSettings } from "../testkit/virtual/service-fixture.ts";
+import { faults } from "./faults.ts";
+import { fold, history, readReported } from "./history.ts";
 import { booksApart } from "./invariants/books.ts";
 import { firstHoldings } from "./outside.ts";
 import { operatorIdentity, platform, serviceIdentity } from "./platform.ts";
-import { weather } from "./weather.ts";
 
 let restore: () => void;
 beforeAll(() => {
@@ -34,7 +34,7 @@ async function running(seed: number) {
   const time = scheduler({ seed });
   const stops = { ...testSettings.stops, othersEveryMs: 2_000 };
   const settings = { ...testSettings, seedPaperPlatform: true, stops };
-  const made = platform({ time, weather: weather(time.dice.fork("weather")), settings });
+  const made = platform({ time, faults: faults(time.prng.fork("weather")), settings });
   const setUp = async (): Promise<void> => {
     const ports = { ...made.bystander("setup"), settings };
     await seedTreasury(ports);
@@ -53,13 +53,13 @@ async function running(seed: number) {
   };
   await until("everybody runs", () => made.running().length === 4);
   await pass(3_000);
-  const { orderDesk } = peersOver(made.ask(serviceIdentity("operations")));
-  const told = <Payload>(subject: { readonly name: string }): Payload[] =>
-    made.world.log
+  const { orderManagement } = peersOver(made.ask(serviceIdentity("operations")));
+  const reported = <Payload>(subject: { readonly name: string }): Payload[] =>
+    made.tables.log
       .filter((entry) => entry.subject === subject.name)
       .map(({ bytes }) => JSON.parse(new TextDecoder().decode(bytes)) as Payload);
   return {
-    ...{ made, pass, until, told },
+    ...{ made, pass, until, reported },
     /** What order management makes of an exit of that strategy: the state and the code in the end. */
     async exit(id: string, strategyId: string, quantity: string, differs: Partial<Order> = {}) {
       const order = {
@@ -67,10 +67,10 @@ async function running(seed: number) {
         ...{ side: "SELL", quantity, order_type: "MARKET", tif: "GTC", broker: "paper", asset_class: "EQUITY" },
         ...{ actor: "test", reduce_only: true, ...differs },
       } as Order;
-      await time.finish("the order", orderDesk.submit(order));
-      const state = () => made.world.oms.orders.get(id)?.state ?? "";
+      await time.finish("the order", orderManagement.submit(order));
+      const state = () => made.tables.oms.orders.get(id)?.state ?? "";
       await until(`${id} ends`, () => ["FILLED", "REJECTED"].includes(state()));
-      return [state(), made.world.oms.orders.get(id)?.code ?? ""];
+      return [state(), made.tables.oms.orders.get(id)?.code ?? ""];
     },
     async halt(strategyId: string): Promise<void> {
       const scope = { severity: "STRATEGY_HALT", strategy_id: strategyId, fund_id: "" };
@@ -80,7 +80,7 @@ async function running(seed: number) {
     },
     held: () =>
       Object.fromEntries(
-        [...made.world.oms.positions.values()]
+        [...made.tables.oms.positions.values()]
           .filter(({ symbol }) => symbol === "AAPL")
           .map(({ strategyId, quantity }) => [strategyId, decimal.format(quantity)]),
       ),
@@ -131,12 +131,12 @@ it.each(allOr(victims, victims.slice(0, 1)))(
       await it.pass(150 + 37 * round);
       for (const name of killed) it.made.crash(name);
     }
-    const ended = () => it.told<StopEnded>(subjects.stopEnded).filter(({ symbol }) => symbol === "AAPL");
+    const ended = () => it.reported<StopEnded>(subjects.stopEnded).filter(({ symbol }) => symbol === "AAPL");
     await it.until("the stop ends", () => ended().length > 0);
     expect(ended()).toMatchObject([{ strategy_id: holder, outcome: "EXITED", exited_quantity: "1000" }]);
     await it.until("everybody runs", () => it.made.running().length === 4);
     await it.pass(3_000);
-    const crosses = it.told<Fill>(subjects.fillsCreated).filter(({ kind }) => kind === "CROSS");
+    const crosses = it.reported<Fill>(subjects.fillsCreated).filter(({ kind }) => kind === "CROSS");
     expect(
       crosses.map(({ strategy_id, side, quantity, broker, fee }) => [strategy_id, side, quantity, broker, fee]),
     ).toEqual([
@@ -146,11 +146,11 @@ it.each(allOr(victims, victims.slice(0, 1)))(
     expect(new Set(crosses.map(({ price }) => price)).size).toBe(1);
     expect([it.held(), await it.exposed(), it.atBroker()]).toEqual([{ [holder]: "0", [other]: "0" }, "0", "0"]);
     // Each is an entry of the audit log, and in the ledger.
-    for (const { fill_id: id } of crosses) expect(it.made.world.ledger.entries.has(`fill:${id}`)).toBe(true);
-    const fills = it.made.world.log.filter(({ subject }) => subject === subjects.fillsCreated.name);
+    for (const { fill_id: id } of crosses) expect(it.made.tables.ledger.entries.has(`fill:${id}`)).toBe(true);
+    const fills = it.made.tables.log.filter(({ subject }) => subject === subjects.fillsCreated.name);
     expect(fills.filter(({ id }) => !it.made.audit.byEvent.has(id))).toEqual([]);
     const past = history();
-    for (const entry of it.made.world.log) fold(past, readTold(entry));
+    for (const entry of it.made.tables.log) fold(past, readReported(entry));
     expect(booksApart({ past, platform: it.made })).toBeUndefined();
     expect(it.made.defects).toEqual([]);
   },

@@ -6,7 +6,7 @@ import type { Fill } from "../contracts/src/records/order.ts";
 import { bookFill } from "../services/oms/booking.ts";
 import { paperPositions } from "../services/shared/paper-seeds.ts";
 import type { ServicePorts } from "../services/shared/service.ts";
-import type { Dice } from "../testkit/virtual/dice.ts";
+import type { Prng } from "../testkit/virtual/prng.ts";
 
 const strategies = ["alpha-momentum", "alpha-meanrev"] as const;
 
@@ -16,15 +16,15 @@ const symbolsMax = 4;
 /** Of some symbols of alpha: the holder is longer by as much as the other strategy is short. */
 export async function opposeStrategies(
   { store, clock }: Pick<ServicePorts, "store" | "clock">,
-  dice: Dice,
+  prng: Prng,
 ): Promise<void> {
-  const held = paperPositions.filter(({ fundId }) => fundId === "alpha" && dice.chance(0.6)).slice(0, symbolsMax);
+  const held = paperPositions.filter(({ fundId }) => fundId === "alpha" && prng.chance(0.6)).slice(0, symbolsMax);
   await store.transact("oms.seed", async (unit) => {
     const at = clock.now();
     for (const { strategyId, symbol, price, quantity } of held) {
       const other = strategies.find((one) => one !== strategyId) ?? strategyId;
       const more = decimal.format(
-        decimal.multiply(decimal.parse(quantity), decimal.fromNumber(0.5 + dice.below(3)), "down"),
+        decimal.multiply(decimal.parse(quantity), decimal.fromNumber(0.5 + prng.below(3)), "down"),
       );
       const fill = (strategy_id: string, side: Fill["side"]): Fill => ({
         ...{ fill_id: `seed-opposed-${strategy_id}-${symbol}`, order_id: `seed-opposed-${symbol}`, fund_id: "alpha" },

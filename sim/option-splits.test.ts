@@ -19,20 +19,20 @@ beforeAll(() => {
 });
 afterAll(() => restore());
 
-type Rig = Awaited<ReturnType<typeof openedPlatform>>;
+type Fixture = Awaited<ReturnType<typeof openedPlatform>>;
 
 const noTerms = { amount_per_share: "", ex_date: "", ratio: "", new_symbol: "" };
-const begin = ({ ask }: Rig, terms: object) =>
+const begin = ({ ask }: Fixture, terms: object) =>
   ask<{ state: string; denial?: { reason: string } }>("Treasury", "BookCorporateAction", {
     ...{ action_id: "spy-action", symbol: "SPY", reason: "tested", ...noTerms, ...terms },
   });
 
-const positionsOf = async ({ time, made }: Rig, fundId: string) => {
+const positionsOf = async ({ time, made }: Fixture, fundId: string) => {
   const look = made.bystander("look").store.transact("look", (unit) => unit.oms.positions(fundId));
   return (await time.finish("positions", look)).filter(({ quantity }) => quantity !== decimal.zero);
 };
 
-const instrumentsOf = async ({ time, made }: Rig): Promise<ReadonlyMap<string, Instrument>> => {
+const instrumentsOf = async ({ time, made }: Fixture): Promise<ReadonlyMap<string, Instrument>> => {
   const { instruments } = await time.finish("reference", made.bystander("look").referenceData.read());
   return new Map(instruments.map((one) => [one.symbol, one]));
 };
@@ -43,24 +43,24 @@ const orderOf = (id: string, symbol: string, more: object) => ({
 });
 
 /** Quantity x price x multiplier of everything on the share, as the value of the fund counted it. */
-function worthOnShare({ prices = {} }: NavUpdated, instruments: ReadonlyMap<string, Instrument>): decimal.Decimal {
+function notionalOnShare({ prices = {} }: NavUpdated, instruments: ReadonlyMap<string, Instrument>): decimal.Decimal {
   return Object.entries(prices).reduce((sum, [symbol, { quantity, price }]) => {
     const multiplier = decimal.parse(instruments.get(symbol)?.multiplier ?? "0");
-    const worth = decimal.multiply(decimal.parse(quantity), decimal.parse(price), "half-even");
-    return decimal.add(sum, decimal.multiply(worth, multiplier, "half-even"));
+    const notional = decimal.multiply(decimal.parse(quantity), decimal.parse(price), "half-even");
+    return decimal.add(sum, decimal.multiply(notional, multiplier, "half-even"));
   }, decimal.zero);
 }
 
 /** A stop of the written call that fired a moment ago. */
-async function owe(rig: Rig, symbol: string): Promise<void> {
-  const position = (await positionsOf(rig, "gamma")).find((one) => one.symbol === symbol);
+async function owe(fixture: Fixture, symbol: string): Promise<void> {
+  const position = (await positionsOf(fixture, "gamma")).find((one) => one.symbol === symbol);
   if (position === undefined) throw new Error(`${symbol} is not held`);
   const { fundId, strategyId, openedBy, quantity, averagePrice } = position;
-  const at = rig.time.clock.now();
-  const store = rig.made.bystander("stop").store;
+  const at = fixture.time.clock.now();
+  const store = fixture.made.bystander("stop").store;
   const prices = { basisPrice: averagePrice, triggerPrice: averagePrice, observedPrice: averagePrice };
   const stop = { stopId: "stop-1", fundId, strategyId, symbol, openedBy, side: "BUY_TO_COVER", quantity } as const;
-  await rig.time.finish(
+  await fixture.time.finish(
     "the stop",
     store.transact("stop", (unit) => unit.stops.insert({ ...stop, ...prices, observedAt: at, firedAt: at })),
   );
@@ -93,8 +93,8 @@ describe(`23.4: options on a share, seed ${seed}`, () => {
     async (one) => {
       const { terms, spy, names } = one;
       const [shares, contracts] = one.times;
-      const rig = await openedPlatform(seed);
-      const { made, told } = rig;
+      const fixture = await openedPlatform(seed);
+      const { made, reported } = fixture;
       const [call, put] = ["SPY 281215C00650000", "SPY 281215P00500000"];
       const resting = orderOf("rest-1", put, {
         side: "BUY_TO_COVER",
@@ -102,26 +102,29 @@ describe(`23.4: options on a share, seed ${seed}`, () => {
         order_type: "LIMIT",
         limit_price: "29",
       });
-      expect((await rig.ask<OrderStatus>("Oms", "SubmitOrder", resting)).state).toMatch(/ACCEPTED|ROUTED|WORKING/);
-      expect(await rig.until(() => made.outside.open.has("rest-1"), 5_000)).toBe(true);
+      expect((await fixture.ask<OrderStatus>("Oms", "SubmitOrder", resting)).state).toMatch(/ACCEPTED|ROUTED|WORKING/);
+      expect(await fixture.until(() => made.outside.open.has("rest-1"), 5_000)).toBe(true);
       // A stop of the written call is owed, and nobody trades it.
       made.outside.haltSymbols([call]);
-      await owe(rig, call);
-      const before = await positionsOf(rig, "gamma");
-      const instrumentsBefore = await instrumentsOf(rig);
-      expect(await begin(rig, terms)).toMatchObject({ state: "ANNOUNCED" });
-      expect(await rig.until(() => rig.states().includes("APPLIED"), 20_000)).toBe(true);
+      await owe(fixture, call);
+      const before = await positionsOf(fixture, "gamma");
+      const instrumentsBefore = await instrumentsOf(fixture);
+      expect(await begin(fixture, terms)).toMatchObject({ state: "ANNOUNCED" });
+      expect(await fixture.until(() => fixture.states().includes("APPLIED"), 20_000)).toBe(true);
       made.crash("oms");
       made.crash("riskengine");
-      expect(await rig.until(() => rig.states().includes("DONE"), 40_000), JSON.stringify(rig.states())).toBe(true);
-      await rig.pass(2_000);
-      const owed = [...made.world.stops.values()];
+      expect(
+        await fixture.until(() => fixture.states().includes("DONE"), 40_000),
+        JSON.stringify(fixture.states()),
+      ).toBe(true);
+      await fixture.pass(2_000);
+      const owed = [...made.tables.stops.values()];
       expect(owed.map(({ stopId, symbol, ended }) => [stopId, symbol, ended])).toEqual([
         ["stop-1", names[0], undefined],
       ]);
 
-      const instruments = await instrumentsOf(rig);
-      const after = await positionsOf(rig, "gamma");
+      const instruments = await instrumentsOf(fixture);
+      const after = await positionsOf(fixture, "gamma");
       const scale = (text: string, factor: number) =>
         decimal.format(decimal.multiply(decimal.parse(text), decimal.parse(String(factor)), "half-even"));
       const shown = after.map(({ symbol, quantity }) => `${symbol} ${decimal.format(quantity)}`);
@@ -144,7 +147,7 @@ describe(`23.4: options on a share, seed ${seed}`, () => {
       expect(paid(after, instruments)).toEqual(paid(before, instrumentsBefore));
       for (const { symbol, quantity } of after)
         expect(made.outside.held.get(heldKey("gamma", symbol))?.quantity).toBe(quantity);
-      const { lines, held_symbols: stillHeld } = await rig.ask<Exposures>("RiskEngine", "ListExposures", {});
+      const { lines, held_symbols: stillHeld } = await fixture.ask<Exposures>("RiskEngine", "ListExposures", {});
       const engine = lines.filter(({ fund_id, quantity }) => fund_id === "gamma" && quantity !== "0");
       expect(engine.map(({ symbol, quantity }) => `${symbol} ${quantity}`).sort()).toEqual(shown.sort());
       expect(stillHeld).toEqual([]);
@@ -154,27 +157,27 @@ describe(`23.4: options on a share, seed ${seed}`, () => {
         strike: scale("650", 1 / shares),
         right: "CALL",
       });
-      const cancelled = told<{ order_id: string; reason?: string }>(subjects.ordersCancelled);
+      const cancelled = reported<{ order_id: string; reason?: string }>(subjects.ordersCancelled);
       expect(cancelled.find(({ order_id: id }) => id === "rest-1")?.reason).toBe(
         "The corporate action spy-action cancels it.",
       );
 
-      const navs = told<NavUpdated>(subjects.navUpdated).filter(({ fund_id: id }) => id === "gamma");
+      const navs = reported<NavUpdated>(subjects.navUpdated).filter(({ fund_id: id }) => id === "gamma");
       const first = navs.findIndex(({ prices }) => prices?.[names[0]] !== undefined);
       const [last, next] = [navs[first - 1], navs[first]];
       if (last === undefined || next === undefined) throw new Error("the fund was not valued with the new series");
-      expect(worthOnShare(next, instruments)).toBe(worthOnShare(last, instrumentsBefore));
+      expect(notionalOnShare(next, instruments)).toBe(notionalOnShare(last, instrumentsBefore));
       expect([next.nav, next.cash]).toEqual([last.nav, last.cash]);
-      expect([told(subjects.stopTriggered), told(subjects.reconcileDifference)]).toEqual([[], []]);
-      expect([made.world.risk.halts, made.defects]).toEqual([[], []]);
+      expect([reported(subjects.stopTriggered), reported(subjects.reconcileDifference)]).toEqual([[], []]);
+      expect([made.tables.risk.halts, made.defects]).toEqual([[], []]);
 
       // What was owed is closed under its new name, once.
       made.outside.haltSymbols([]);
-      await rig.until(() => made.world.stops.get("stop-1")?.ended !== undefined, 40_000);
-      expect(made.world.stops.get("stop-1")).toMatchObject({ symbol: names[0], ended: { outcome: "EXITED" } });
-      expect(made.world.stops.size).toBe(1);
-      expect((await positionsOf(rig, "gamma")).map(({ symbol }) => symbol)).not.toContain(names[0]);
-      const newest = told<NavUpdated>(subjects.navUpdated).filter(({ fund_id: id }) => id === "gamma");
+      await fixture.until(() => made.tables.stops.get("stop-1")?.ended !== undefined, 40_000);
+      expect(made.tables.stops.get("stop-1")).toMatchObject({ symbol: names[0], ended: { outcome: "EXITED" } });
+      expect(made.tables.stops.size).toBe(1);
+      expect((await positionsOf(fixture, "gamma")).map(({ symbol }) => symbol)).not.toContain(names[0]);
+      const newest = reported<NavUpdated>(subjects.navUpdated).filter(({ fund_id: id }) => id === "gamma");
       expect(newest.at(-1)?.oldest_price_age_ms).toBeLessThan(2_000);
 
       // Everything trades on under its new name: quoted, with a delta, and at the broker.
@@ -184,15 +187,15 @@ describe(`23.4: options on a share, seed ${seed}`, () => {
         order_type: "MARKET",
         reduce_only: true,
       });
-      expect((await rig.ask<OrderStatus>("Oms", "SubmitOrder", cover)).state).not.toBe("REJECTED");
+      expect((await fixture.ask<OrderStatus>("Oms", "SubmitOrder", cover)).state).not.toBe("REJECTED");
       expect(
-        await rig.until(
-          () => told<{ order_id: string }>(subjects.fillsCreated).some(({ order_id: id }) => id === "on-1"),
+        await fixture.until(
+          () => reported<{ order_id: string }>(subjects.fillsCreated).some(({ order_id: id }) => id === "on-1"),
           10_000,
         ),
       ).toBe(true);
       const write = orderOf("on-2", names[0], { side: "SELL_SHORT", quantity: "1", order_type: "MARKET" });
-      const written = await rig.ask<OrderStatus>("Oms", "SubmitOrder", write);
+      const written = await fixture.ask<OrderStatus>("Oms", "SubmitOrder", write);
       expect([written.state, written.code ?? ""].join(" ")).not.toMatch(/REJECTED/);
     },
   );

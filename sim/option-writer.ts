@@ -7,10 +7,10 @@ const writtenOption = "SPY 281215C00650000";
 
 export async function optionWriter(parts: PeopleParts, everyMs: number): Promise<void> {
   const { time, platform } = parts;
-  const dice = time.dice.fork("option writer");
+  const prng = time.prng.fork("option writer");
   const ask = platform.ask(serviceIdentity("research"));
   for (let count = 1; !parts.isStopping(); count += 1) {
-    await time.timers.sleep(1 + dice.below(2 * everyMs));
+    await time.timers.sleep(1 + prng.below(2 * everyMs));
     if (parts.isStopping()) return;
     const order: Order = {
       ...{ idempotency_key: `key-option-${count}`, order_id: `option-${count}`, fund_id: "gamma" },
@@ -20,7 +20,7 @@ export async function optionWriter(parts: PeopleParts, everyMs: number): Promise
         asset_class: "OPTION",
         broker: "paper",
       },
-      ...{ side: dice.chance(0.9) ? "SELL_SHORT" : "BUY_TO_COVER", quantity: String(10 + dice.below(10)) },
+      ...{ side: prng.chance(0.9) ? "SELL_SHORT" : "BUY_TO_COVER", quantity: String(10 + prng.below(10)) },
       ...{ order_type: "MARKET", tif: "GTC", actor: "sim option writer" },
     };
     void insist(parts, ask, "Oms", "SubmitOrder", order);

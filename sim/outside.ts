@@ -59,15 +59,15 @@ export function outside(
   const beganAt = clock.now();
   let suffered: PaperWeather = { set_by: "sim", reason: "simulated", at: format(beganAt) };
   let isFair = false;
-  const weather = (): PaperWeather => withAsked(suffered, asked(), isFair);
+  const faults = (): PaperWeather => withAsked(suffered, asked(), isFair);
   const known = () => ({ actions: actions(), readAt: clock.now() });
-  const marketOptions = { clock, timers, ...market, listings: paperListings, beganAt, weather, actions: known };
+  const marketOptions = { clock, timers, ...market, listings: paperListings, beganAt, faults, actions: known };
   const prices = pricesOf(marketOptions);
   const open = new Map<string, PaperOrder>();
   const held = new Map<string, PaperPosition>();
   const arrived = new Map<string, number>();
-  const told = { count: 0, changes: 0 };
-  const books = watchedBooks(open, held, arrived, told);
+  const reported = { count: 0, changes: 0 };
+  const books = watchedBooks(open, held, arrived, reported);
   const nameNow = (symbol: string): string => prices.namesNow(symbol).at(-1) ?? symbol;
   return {
     quotes: paperMarket(marketOptions),
@@ -78,7 +78,7 @@ export function outside(
         timers,
         log: silentLog,
         books,
-        weather,
+        faults,
         instruments: prices.listings,
         sessions: "always",
         latencyMs,
@@ -86,8 +86,8 @@ export function outside(
     open,
     held,
     arrived,
-    changes: () => told.changes,
-    reports: () => told.count,
+    changes: () => reported.changes,
+    reports: () => reported.count,
     nameNow,
     bidAsk(symbol) {
       const { bid, ask } = prices.quote(nameNow(symbol), clock.now());
@@ -142,7 +142,7 @@ function watchedBooks(
   open: Map<string, PaperOrder>,
   held: Map<string, PaperPosition>,
   arrived: Map<string, number>,
-  told: { count: number; changes: number },
+  reported: { count: number; changes: number },
 ): PaperBooks {
   const books = memoryPaperBooks();
   return {
@@ -150,8 +150,8 @@ function watchedBooks(
     change: (selection, decide) =>
       books.change(selection, (view) => {
         const decided = decide(view);
-        told.count += decided.changes?.reports.length ?? 0;
-        told.changes += (decided.changes?.orders.length ?? 0) + (decided.changes?.positions.length ?? 0);
+        reported.count += decided.changes?.reports.length ?? 0;
+        reported.changes += (decided.changes?.orders.length ?? 0) + (decided.changes?.positions.length ?? 0);
         for (const order of decided.changes?.orders ?? []) {
           const id = order.clientOrderId;
           if (view.order === undefined && selection.orderId === id) arrived.set(id, (arrived.get(id) ?? 0) + 1);
@@ -164,7 +164,7 @@ function watchedBooks(
   };
 }
 
-/** Backtests look at years of days, which take longer to compute than everything else of a run; here nobody traded before today. */
+/** Backtests read years of days, which take longer to compute than everything else of a run; here nobody traded before today. */
 function withoutYears(history: MarketHistory): MarketHistory {
   return {
     ...history,

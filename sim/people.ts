@@ -1,11 +1,11 @@
-// Who trades in a simulated run: they hand orders in, cancel and amend them, also exits that are none. They ask over the same bad roads as everybody,
+// Who trades in a simulated run: they hand orders in, cancel and amend them, also exits that are none. They ask over the same bad network links as everybody,
 // and ask again with the same key until they are answered. Operators are operators.ts's.
 import type { AskPeer } from "../adapters/peers/peers.ts";
 import { RiskDecision } from "../contracts/src/generated/svc/v1/order.ts";
 import type { OrderStatus } from "../contracts/src/generated/svc/v1/platform.ts";
 import type { Order } from "../contracts/src/records/order.ts";
 import type { StoredOrder } from "../ports/oms-records.ts";
-import type { Dice } from "../testkit/virtual/dice.ts";
+import type { Prng } from "../testkit/virtual/prng.ts";
 import type { Scheduler } from "../testkit/virtual/scheduler.ts";
 import type { Promises } from "./evidence.ts";
 import { type Platform, serviceIdentity } from "./platform.ts";
@@ -31,8 +31,8 @@ const places: readonly (readonly [fund: string, strategy: string, symbol: string
 const notionalMax: Readonly<Record<string, number>> = { alpha: 240_000, beta: 95_000, gamma: 140_000 };
 const triesMax = 6;
 
-export function one<Item>(dice: Dice, items: readonly Item[]): Item {
-  return items[dice.below(items.length)] as Item;
+export function one<Item>(prng: Prng, items: readonly Item[]): Item {
+  return items[prng.below(items.length)] as Item;
 }
 
 /** Asks until there is an answer, or until somebody with less patience would have given up. */
@@ -64,27 +64,27 @@ function openingSide(
   isBuy: boolean,
 ): Order["side"] {
   if (isBuy) return "BUY";
-  const net = [...platform.world.oms.positions.values()]
+  const net = [...platform.tables.oms.positions.values()]
     .filter((held) => held.fundId === fund && held.symbol === symbol)
     .reduce((sum, { quantity }) => sum + quantity, 0n);
   return net > 0n || assetClass === "CRYPTO" ? "SELL" : "SELL_SHORT";
 }
 
-function orderOf(dice: Dice, platform: Platform, name: string): Order {
-  const [fund, strategy, listed, assetClass] = one(dice, places);
+function orderOf(prng: Prng, platform: Platform, name: string): Order {
+  const [fund, strategy, listed, assetClass] = one(prng, places);
   const symbol = platform.outside.nameNow(listed);
   const { bid, ask } = platform.outside.bidAsk(symbol);
-  const isBuy = dice.chance(0.5);
-  const isExit = dice.chance(0.25);
-  const position = [...platform.world.oms.positions.values()].find(
+  const isBuy = prng.chance(0.5);
+  const isExit = prng.chance(0.25);
+  const position = [...platform.tables.oms.positions.values()].find(
     (held) => held.fundId === fund && held.strategyId === strategy && held.symbol === symbol,
   );
   const held = Number(position?.quantity ?? 0n) / 1e18;
-  const worth = (notionalMax[fund] ?? 0) * (0.05 + (0.95 * dice.below(1_000)) / 1_000);
+  const notional = (notionalMax[fund] ?? 0) * (0.05 + (0.95 * prng.below(1_000)) / 1_000);
   const lot = assetClass === "CRYPTO" ? 1e-4 : 1;
   // All of it, a part, and now and then more than there is: that one only claims to be an exit.
-  const share = dice.chance(0.4) ? 1 : dice.chance(0.2) ? 1.7 : 0.3;
-  const wanted = isExit && held !== 0 ? Math.abs(held) * share : worth / ask;
+  const share = prng.chance(0.4) ? 1 : prng.chance(0.2) ? 1.7 : 0.3;
+  const wanted = isExit && held !== 0 ? Math.abs(held) * share : notional / ask;
   const units = Math.max(1, Math.floor(Math.min(wanted, (notionalMax[fund] ?? 0) / ask) / lot));
   const side =
     isExit && held !== 0
@@ -92,9 +92,9 @@ function orderOf(dice: Dice, platform: Platform, name: string): Order {
         ? "SELL"
         : "BUY_TO_COVER"
       : openingSide(platform, fund, symbol, assetClass, isBuy);
-  const isLimit = dice.chance(0.55);
+  const isLimit = prng.chance(0.55);
   // Resting orders lie behind the market, by less than the collar.
-  const away = (0.04 * dice.below(1_000)) / 1_000;
+  const away = (0.04 * prng.below(1_000)) / 1_000;
   const limit = side.startsWith("SELL") ? ask * (1 + away) : bid * (1 - away);
   return {
     idempotency_key: `key-${name}`,
@@ -106,7 +106,7 @@ function orderOf(dice: Dice, platform: Platform, name: string): Order {
     quantity: assetClass === "CRYPTO" ? (units / 1e4).toFixed(4) : String(units),
     order_type: isLimit ? "LIMIT" : "MARKET",
     ...(isLimit && { limit_price: limit.toFixed(2) }),
-    tif: dice.chance(0.15) ? "IOC" : "GTC",
+    tif: prng.chance(0.15) ? "IOC" : "GTC",
     broker: "paper",
     asset_class: assetClass,
     actor: "sim trader",
@@ -122,26 +122,26 @@ interface Amendment {
 }
 
 /** New terms under a new key, or a key that came before: of these terms, of others, of another order, and long after the ones that followed it. */
-function amendmentOf(dice: Dice, { order }: StoredOrder, amended: readonly Amendment[]): Amendment {
+function amendmentOf(prng: Prng, { order }: StoredOrder, amended: readonly Amendment[]): Amendment {
   const isCoin = order.asset_class === "CRYPTO";
-  const wanted = Number(order.quantity) * (0.5 + dice.below(100) / 100);
+  const wanted = Number(order.quantity) * (0.5 + prng.below(100) / 100);
   const quantity = isCoin ? Math.max(1e-4, wanted).toFixed(4) : String(Math.max(1, Math.round(wanted)));
   const before = amended.filter(({ order_id: id }) => id === order.order_id);
-  const again = before.length > 0 ? one(dice, before) : undefined;
-  const thrown = dice.below(100);
+  const again = before.length > 0 ? one(prng, before) : undefined;
+  const thrown = prng.below(100);
   if (again !== undefined && thrown < 35) return again;
   const terms = { order_id: order.order_id, quantity, reason: "resized" };
   if (again !== undefined && thrown < 42) return { ...terms, idempotency_key: again.idempotency_key };
   const other = amended.at(-1);
   if (other !== undefined && thrown >= 42 && thrown < 45) return { ...terms, idempotency_key: other.idempotency_key };
   if (thrown >= 45 && thrown < 48) return { ...terms, idempotency_key: order.idempotency_key };
-  return { ...terms, idempotency_key: `amend-${order.order_id}-${dice.word()}` };
+  return { ...terms, idempotency_key: `amend-${order.order_id}-${prng.word()}` };
 }
 
 /** One who trades all the time, never waiting for an answer before the next idea. */
 export async function trader(parts: PeopleParts, name: string, everyMs: number): Promise<void> {
   const { time, platform, promises } = parts;
-  const dice = time.dice.fork(`trader ${name}`);
+  const prng = time.prng.fork(`trader ${name}`);
   const ask = platform.ask(serviceIdentity("research"));
   const sent: Order[] = [];
   const amended: Amendment[] = [];
@@ -150,30 +150,30 @@ export async function trader(parts: PeopleParts, name: string, everyMs: number):
     if (status?.order !== undefined) promises.orders.add(status.order.order_id);
   };
   const openOrder = (): StoredOrder | undefined => {
-    const open = [...platform.world.oms.orders.values()].filter(
+    const open = [...platform.tables.oms.orders.values()].filter(
       ({ state }) => state === "WORKING" || state === "ACCEPTED",
     );
-    return open.length === 0 ? undefined : one(dice, open);
+    return open.length === 0 ? undefined : one(prng, open);
   };
   while (!parts.isStopping()) {
-    await time.timers.sleep(1 + dice.below(2 * everyMs));
+    await time.timers.sleep(1 + prng.below(2 * everyMs));
     if (parts.isStopping()) return;
-    const thrown = dice.below(100);
+    const thrown = prng.below(100);
     const open = openOrder();
     if (thrown < 66 || open === undefined) {
-      const order = orderOf(dice, platform, `${name}-${sent.length + 1}`);
+      const order = orderOf(prng, platform, `${name}-${sent.length + 1}`);
       sent.push(order);
       void submit(order);
     } else if (thrown < 79) {
       void insist(parts, ask, "Oms", "CancelOrder", { order_id: open.order.order_id, reason: "no longer wanted" });
     } else if (thrown < 92) {
-      const terms = amendmentOf(dice, open, amended);
+      const terms = amendmentOf(prng, open, amended);
       amended.push(terms);
       void insist(parts, ask, "Oms", "AmendOrder", terms);
     } else {
       // The same again, and the same key with another body.
-      const again = one(dice, sent);
-      void submit(dice.chance(0.5) ? again : { ...again, quantity: "1" });
+      const again = one(prng, sent);
+      void submit(prng.chance(0.5) ? again : { ...again, quantity: "1" });
     }
   }
 }
@@ -184,12 +184,12 @@ export async function crashingClient(
   { everyMs, crashed }: { readonly everyMs: number; readonly crashed: string[] },
 ): Promise<void> {
   const { time, platform } = parts;
-  const dice = time.dice.fork("crashing client");
+  const prng = time.prng.fork("crashing client");
   const ask = platform.ask(serviceIdentity("oms"));
   for (let number = 1; !parts.isStopping(); number += 1) {
-    await time.timers.sleep(1 + dice.below(2 * everyMs));
+    await time.timers.sleep(1 + prng.below(2 * everyMs));
     if (parts.isStopping()) return;
-    const order = orderOf(dice, platform, `crashed-${number}`);
+    const order = orderOf(prng, platform, `crashed-${number}`);
     crashed.push(order.order_id);
     void ask("RiskEngine", "CheckOrder", order).catch(() => undefined);
   }

@@ -3,14 +3,14 @@
 
 import { z } from "zod";
 import { memoryAuditLog } from "../adapters/memory/audit-log.ts";
-import { type AuditWorld, auditWorld } from "../adapters/memory/audit-world.ts";
+import { type AuditTables, auditTables } from "../adapters/memory/audit-tables.ts";
 import { memoryBus } from "../adapters/memory/bus.ts";
-import { type CodeWorld, enrol, memoryOneTimeCodes } from "../adapters/memory/one-time-codes.ts";
+import { type CodeTables, enrol, memoryOneTimeCodes } from "../adapters/memory/one-time-codes.ts";
 import { memoryReferenceData } from "../adapters/memory/reference-data.ts";
 import { memoryRiskStore } from "../adapters/memory/risk-store.ts";
 import { memoryStore } from "../adapters/memory/store.ts";
-import { memorySubjectKeys, type SubjectKeyWorld } from "../adapters/memory/subject-keys.ts";
-import { type MemoryWorld, memoryWorld } from "../adapters/memory/world.ts";
+import { memorySubjectKeys, type SubjectKeyTables } from "../adapters/memory/subject-keys.ts";
+import { type MemoryTables, memoryTables } from "../adapters/memory/tables.ts";
 import { startPaperMatching } from "../adapters/paper-broker/matching.ts";
 import { askInProcess } from "../adapters/peers/in-process-peers.ts";
 import { type AskPeer, peersOver } from "../adapters/peers/peers.ts";
@@ -29,19 +29,19 @@ import { services } from "../services/index.ts";
 import { takeLease } from "../services/shared/lease.ts";
 import { paperListings } from "../services/shared/paper-seeds.ts";
 import type { Service, ServiceName, ServicePorts } from "../services/shared/service.ts";
+import { unauditedInPlatform } from "../testkit/audited-changes.ts";
 import { plainSecrets } from "../testkit/plain-secrets.ts";
-import { untoldInPlatform } from "../testkit/told-changes.ts";
 import { type Incarnation, incarnation } from "../testkit/virtual/incarnation.ts";
 import type { Scheduler } from "../testkit/virtual/scheduler.ts";
+import type { Faults } from "./faults.ts";
+import { lossyAsk, lossyBroker, patienceMs } from "./network.ts";
 import { type Outside, outside } from "./outside.ts";
-import type { Plant } from "./plant.ts";
-import { lossyAsk, lossyBroker, patienceMs } from "./roads.ts";
+import type { PlantedBug } from "./planted-bug.ts";
 import { notHere, silentChat, silentLog, silentMetrics, silentTracer } from "./silent-ports.ts";
-import type { Weather } from "./weather.ts";
 
 export interface Platform {
-  readonly world: MemoryWorld;
-  readonly audit: AuditWorld;
+  readonly tables: MemoryTables;
+  readonly audit: AuditTables;
   readonly outside: Outside;
   /** Since when entries of the audit log are gone, in the simulation's time; undefined while all are there. */
   readonly damage: { sinceUs: number | undefined };
@@ -57,7 +57,7 @@ export interface Platform {
   cutOff(service: ServiceName, forMs: number): void;
   /** Ends it and does not start it again. */
   retire(service: ServiceName): void;
-  /** Asks as that person or machine, over the same roads as the services. */
+  /** Asks as that person or machine, over the same network links as the services. */
   /** With a proof of a second factor beside the question, where one is needed. */
   ask(identity: Identity, stepUpProof?: string): AskPeer;
   /** Ports of somebody outside of every service, who is never killed. */
@@ -76,35 +76,35 @@ interface Life {
 
 export interface PlatformOptions {
   readonly time: Scheduler;
-  readonly weather: Weather;
+  readonly faults: Faults;
   readonly settings: Settings;
-  readonly plant?: Plant | undefined;
-  /** Told when somebody's answer leaves. */
+  readonly plantedBug?: PlantedBug | undefined;
+  /** Reported when somebody's answer leaves. */
   readonly onAnswer?: (service: string, method: string, answer: unknown) => void;
 }
 
 export function platform(options: PlatformOptions): Platform {
-  const { time, weather, settings, plant } = options;
+  const { time, faults, settings, plantedBug } = options;
   const { clock, timers } = time;
-  const world = memoryWorld(weather.faults);
-  plant?.world?.(world, time.dice.fork("plant"));
+  const tables = memoryTables(faults.faults);
+  plantedBug?.tables?.(tables, time.prng.fork("plant"));
   const disk = {
-    audit: auditWorld(),
+    audit: auditTables(),
     secrets: plainSecrets(),
-    subjectKeys: new Map() as SubjectKeyWorld,
-    codes: new Map() as CodeWorld,
+    subjectKeys: new Map() as SubjectKeyTables,
+    codes: new Map() as CodeTables,
   };
   for (const name of operatorNames) enrol(disk.codes, operatorIdentity(name).subject);
   let lastFollowed: readonly StoredAction[] = [];
   /** The same list while nothing has changed: the market reckons its terms anew for another one. */
   const followed = (): readonly StoredAction[] => {
-    const all = [...world.corporateActions.values()].filter(({ state }) => state !== "ABORTED");
+    const all = [...tables.corporateActions.values()].filter(({ state }) => state !== "ABORTED");
     all.sort((one, other) => (one.appliedAt ?? Infinity) - (other.appliedAt ?? Infinity));
     const isSame = all.length === lastFollowed.length && all.every((one, index) => one === lastFollowed[index]);
     if (!isSame) lastFollowed = all;
     return lastFollowed;
   };
-  const around = outside(time, settings.market, followed, () => world.paperWeather.current);
+  const around = outside(time, settings.market, followed, () => tables.paperFaults.current);
   const lives = new Map<ServiceName, Life>();
   const answering = new Map<string, RpcService>();
   const retired = new Set<ServiceName>();
@@ -117,18 +117,18 @@ export function platform(options: PlatformOptions): Platform {
   const ask = (identity: Identity, stepUpProof?: string): AskPeer =>
     lossyAsk(
       askInProcess({ timers, identity, stepUpProof, find: (name) => answering.get(name), answerMsMax: patienceMs }),
-      weather,
+      faults,
       timers,
     );
 
   /** What a kill ends: everything that can have an effect. */
   function mortalPorts(name: ServiceName) {
-    const process = world.process(name);
-    const random = time.dice.fork(`${name} ${starts}`);
+    const process = tables.process(name);
+    const random = time.prng.fork(`${name} ${starts}`);
     const tools = { process, clock, timers, random };
     const allowed = (subject: string): boolean => mayPublish(name, subject);
-    const broker = lossyBroker(around.connect(), weather, timers);
-    const store = memoryStore({ ...tools, mayPublish: allowed, untoldChange: untoldInPlatform });
+    const broker = lossyBroker(around.connect(), faults, timers);
+    const store = memoryStore({ ...tools, mayPublish: allowed, unauditedChange: unauditedInPlatform });
     const ports = {
       clock,
       timers,
@@ -146,7 +146,7 @@ export function platform(options: PlatformOptions): Platform {
       ...peersOver(ask(serviceIdentity(name))),
       broker,
     };
-    return { process, broker, ports: plant?.ports?.(name, ports) ?? ports };
+    return { process, broker, ports: plantedBug?.ports?.(name, ports) ?? ports };
   }
 
   function begin(service: Service): void {
@@ -158,7 +158,7 @@ export function platform(options: PlatformOptions): Platform {
       lives.delete(service.name);
       for (const [name, one] of answering) if (own.has(one)) answering.delete(name);
       if (defect !== undefined) defects.push(`${service.name}: ${defect.message}`);
-      if (!retired.has(service.name)) timers.after(50 + time.dice.below(900), () => begin(service));
+      if (!retired.has(service.name)) timers.after(50 + time.prng.below(900), () => begin(service));
     });
     const own = new Set<RpcService>();
     lives.set(service.name, { incarnation: life, setReachable: process.setReachable });
@@ -238,7 +238,7 @@ export function platform(options: PlatformOptions): Platform {
   }
 
   return {
-    world,
+    tables,
     audit: disk.audit,
     outside: around,
     damage: { sinceUs: undefined },
@@ -266,8 +266,8 @@ export function platform(options: PlatformOptions): Platform {
     },
     ask,
     bystander(name) {
-      const process = world.process(name);
-      const tools = { process, clock, timers, random: time.dice.fork(name) };
+      const process = tables.process(name);
+      const tools = { process, clock, timers, random: time.prng.fork(name) };
       return {
         clock,
         log: silentLog,

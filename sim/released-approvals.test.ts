@@ -10,10 +10,10 @@ import type { Outcome } from "../ports/identity.ts";
 import { seedPositions } from "../services/oms/seed-positions.ts";
 import { ignoreEndedIncarnations } from "../testkit/virtual/incarnation.ts";
 import { scheduler } from "../testkit/virtual/scheduler.ts";
-import { testSettings } from "../testkit/virtual/service-rig.ts";
+import { testSettings } from "../testkit/virtual/service-fixture.ts";
+import { faults } from "./faults.ts";
 import { firstHoldings } from "./outside.ts";
 import { operatorIdentity, platform } from "./platform.ts";
-import { weather } from "./weather.ts";
 
 let restore: () => void;
 beforeAll(() => {
@@ -27,9 +27,9 @@ const answerMs = 20;
 async function begin(seed: number) {
   const time = scheduler({ seed, startAt: parse("2026-11-18T15:00:00Z") });
   const settings = { ...testSettings, market: { ...testSettings.market, quoteEveryMs: 1_000 } };
-  const road = { ms: 0 };
-  const fair = { ...weather(time.dice.fork("weather")), roadMs: () => road.ms };
-  const made = platform({ time, weather: fair, settings });
+  const network = { ms: 0 };
+  const fair = { ...faults(time.prng.fork("weather")), networkMs: () => network.ms };
+  const made = platform({ time, faults: fair, settings });
   made.start();
   made.retire("research");
   const pass = (ms: number) => time.run({ untilMs: time.elapsedMs() + ms });
@@ -38,13 +38,13 @@ async function begin(seed: number) {
   await time.finish("the positions", seedPositions({ ...made.bystander("setup"), settings }));
   await time.finish("the broker", made.outside.connect().begin(firstHoldings()));
   await pass(3_000);
-  const told = <Payload>({ name }: { readonly name: string }): Payload[] =>
-    made.world.log
+  const reported = <Payload>({ name }: { readonly name: string }): Payload[] =>
+    made.tables.log
       .filter(({ subject }) => subject === name)
       .map(({ bytes }) => JSON.parse(new TextDecoder().decode(bytes)) as Payload);
   const ask = made.ask(operatorIdentity("duty"));
-  road.ms = answerMs;
-  return { made, time, pass, told, ask, road };
+  network.ms = answerMs;
+  return { made, time, pass, reported, ask, network };
 }
 
 type Run = Awaited<ReturnType<typeof begin>>;
@@ -57,29 +57,29 @@ function orderOf({ made }: Run, id: string): object {
 }
 
 const isApproved = ({ made }: Run, id: string): boolean =>
-  made.world.risk.journal.some(({ kind, orderId, approved }) => kind === "decision" && orderId === id && approved);
+  made.tables.risk.journal.some(({ kind, orderId, approved }) => kind === "decision" && orderId === id && approved);
 
 it("22.2: an approval that is released before it is sent is not sent, and one that is sent is not released", {
   timeout: 120_000,
 }, async () => {
   const run = await begin(222);
-  const { made, time, ask, road } = run;
+  const { made, time, ask, network } = run;
   const seen = { released: 0, sent: 0 };
   // Until the answer has come and the order is let out; the store takes its time with both.
   for (const late of [0, 10, 18, 20, 21, 22, 24, 30]) {
     const id = `gap-${late}`;
     const submitting = ask("Oms", "SubmitOrder", orderOf(run, id)) as Promise<Outcome<OrderStatus>>;
     for (let steps = 0; !isApproved(run, id); steps += 1) {
-      expect(steps, made.world.oms.orders.get(id)?.reason).toBeLessThan(10_000);
+      expect(steps, made.tables.oms.orders.get(id)?.reason).toBeLessThan(10_000);
       await time.run({ stepsMax: 1 });
     }
-    road.ms = late;
+    network.ms = late;
     const releasing = ask("RiskEngine", "ReleaseApproval", { order_id: id, reason: "not sent" });
-    road.ms = answerMs;
+    network.ms = answerMs;
     const released = (await time.finish("the release", releasing)) as Outcome<Approval>;
     await time.finish("the order", submitting);
     await run.pass(200);
-    const stored = made.world.oms.orders.get(id);
+    const stored = made.tables.oms.orders.get(id);
     if (released.ok) {
       seen.released += 1;
       expect(released.value, id).toMatchObject({ state: "RELEASED", reserved_quantity: "0" });
@@ -91,7 +91,9 @@ it("22.2: an approval that is released before it is sent is not sent, and one th
       expect(stored?.state, id).toBe("WORKING");
     }
   }
-  expect(run.told<AlarmRaised>(subjects.alarmRaised).filter(({ code }) => code === "SENT_AFTER_EXPIRY")).toEqual([]);
+  expect(run.reported<AlarmRaised>(subjects.alarmRaised).filter(({ code }) => code === "SENT_AFTER_EXPIRY")).toEqual(
+    [],
+  );
   expect(seen.released).toBeGreaterThan(0);
   expect(seen.sent).toBeGreaterThan(0);
 });

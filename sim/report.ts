@@ -2,14 +2,14 @@
 import { invariants } from "./invariants.ts";
 import type { SimOptions, SimReport } from "./simulate.ts";
 
-export function replayCommand({ seed, steps, canary, plant }: SimOptions): string {
-  const planted = plant === undefined ? "" : ` --plant ${plant.name}`;
+export function replayCommand({ seed, steps, canary, plantedBug }: SimOptions): string {
+  const planted = plantedBug === undefined ? "" : ` --plant ${plantedBug.name}`;
   return `npm run sim -- --seed ${seed} --steps ${steps}${canary === true ? " --canary" : ""}${planted}`;
 }
 
-/** A run that was ended by a violation may not have come as far as the fair weather. */
+/** A run that was ended by a violation may not have come as far as the a run without faults. */
 function stepsText(foul: number, all: number): string {
-  return all <= foul ? `${all} in foul weather` : `${foul} in foul weather, ${all - foul} to settle`;
+  return all <= foul ? `${all} in faults` : `${foul} in faults, ${all - foul} to settle`;
 }
 
 export function describeReport(options: SimOptions, report: SimReport): string {

@@ -1,7 +1,7 @@
 // The settings of a simulated platform: everything that a real one does every minute is done several times a second, so that a run of a few
 // virtual seconds has seen all of it.
 import type { Settings } from "../ports/settings.ts";
-import { testSettings } from "../testkit/virtual/service-rig.ts";
+import { testSettings } from "../testkit/virtual/service-fixture.ts";
 
 /** How far the audit log may be behind. */
 export const auditBehindMs = 2_000;
@@ -21,7 +21,7 @@ export function simSettings({ seed, autoCorrect, ...losses }: SimSettingsOptions
     ...testSettings,
     stops: { enabled: true, cryptoEveryMs: 150, othersEveryMs: 250, quoteAgeMsMax: 5_000 },
     reconcile: { enabled: true, everyMs: 120, confirmAfterMs: 40, alertThreshold: 1, autoCorrect },
-    // Every entry is checked by the simulator itself; that the log looks at itself is tested elsewhere.
+    // Every entry is checked by the simulator itself; that the log reads itself is tested elsewhere.
     audit: { ...testSettings.audit, verifyFirstAfterMs: 3_600_000, behindMaxMs: auditBehindMs },
     risk: {
       ...testSettings.risk,

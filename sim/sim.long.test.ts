@@ -2,7 +2,7 @@
 // command that replays it.
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { ignoreEndedIncarnations } from "../testkit/virtual/incarnation.ts";
-import { plants } from "./plants.ts";
+import { plantedBugs } from "./planted-bugs.ts";
 import { replayCommand } from "./report.ts";
 import { simulate } from "./simulate.ts";
 
@@ -20,13 +20,13 @@ it("holds every invariant over 2,000 seeds", { timeout: 7_200_000 }, async () =>
   }
 });
 
-it.each(plants.map((plant) => [plant.name, plant] as const))(
+it.each(plantedBugs.map((plantedBug) => [plantedBug.name, plantedBug] as const))(
   "finds %s within 500 seeds",
   { timeout: 1_800_000 },
-  async (_name, plant) => {
+  async (_name, plantedBug) => {
     for (let seed = 1; seed <= 500; seed += 1) {
-      if ((await simulate({ seed, steps: 900, plant })).violation !== undefined) return;
+      if ((await simulate({ seed, steps: 900, plantedBug })).violation !== undefined) return;
     }
-    expect.unreachable(`no seed up to 500 finds ${plant.name}`);
+    expect.unreachable(`no seed up to 500 finds ${plantedBug.name}`);
   },
 );

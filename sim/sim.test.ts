@@ -1,9 +1,9 @@
-// The simulator of the whole platform: many short runs hold every invariant, one seed is one run, and planted mistakes are caught.
+// The simulator of the whole platform: many short runs hold every invariant, one seed is one run, and planted bugs are caught.
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { ignoreEndedIncarnations } from "../testkit/virtual/incarnation.ts";
 import { main } from "./main.ts";
 import { simulated } from "./operations.ts";
-import { plants } from "./plants.ts";
+import { plantedBugs } from "./planted-bugs.ts";
 import { describeReport, replayCommand } from "./report.ts";
 import { type SimOptions, simulate } from "./simulate.ts";
 
@@ -106,13 +106,13 @@ const found: Readonly<Record<string, readonly [seed: number, ...invariants: stri
 const seedsMax = 100;
 
 describe("mistakes that were built in", () => {
-  it.each(plants.map((plant) => [plant.name, plant] as const))(
+  it.each(plantedBugs.map((plantedBug) => [plantedBug.name, plantedBug] as const))(
     "finds %s",
     { timeout: 120_000 },
-    async (name, plant) => {
+    async (name, plantedBug) => {
       const [first = 0, ...invariants] = found[name] ?? [];
       for (let seed = first; seed < first + seedsMax; seed += 1) {
-        const options = { seed, steps: 900, plant };
+        const options = { seed, steps: 900, plantedBug };
         const { violation } = await simulate(options);
         if (violation === undefined) continue;
         expect(invariants, replayCommand(options)).toContain(violation.invariant.name);

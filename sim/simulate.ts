@@ -1,5 +1,5 @@
-// One simulated run from one seed: the whole platform in foul weather, with crashes and restarts, people and markets; after every step the
-// invariants, and at the end fair weather until nothing is left to do.
+// One simulated run from one seed: the whole platform in faults, with crashes and restarts, people and markets; after every step the
+// invariants, and at the end a run without faults until nothing is left to do.
 import { createHash } from "node:crypto";
 import { parse } from "../contracts/src/instant.ts";
 import { strategies, strategiesVersion } from "../core/strategies/index.ts";
@@ -12,6 +12,7 @@ import { amender, amendInCalm } from "./amender.ts";
 import { whatIsStuck } from "./at-rest.ts";
 import { audited } from "./audited-subjects.ts";
 import { type Witness, witness } from "./evidence.ts";
+import { type Faults, faults } from "./faults.ts";
 import { isExitOf, isOver, positionKey } from "./history.ts";
 import { booksApart } from "./invariants/books.ts";
 import { isCovered, isInForceAt } from "./invariants/decisions.ts";
@@ -25,24 +26,23 @@ import { opposeStrategies } from "./opposed-strategies.ts";
 import { optionWriter } from "./option-writer.ts";
 import { firstHoldings } from "./outside.ts";
 import { crashingClient, notePromises, one, type PeopleParts, trader } from "./people.ts";
-import type { Plant } from "./plant.ts";
+import type { PlantedBug } from "./planted-bug.ts";
 import { type Answered, operatorIdentity, type Platform, platform } from "./platform.ts";
 import { simSettings } from "./sim-settings.ts";
 import { storms } from "./storms.ts";
-import { type Weather, weather } from "./weather.ts";
 
 export interface SimOptions {
   readonly seed: number;
-  /** Steps in foul weather; the run is then brought to its end in fair weather. */
+  /** Steps in faults; the run is then brought to its end in a run without faults. */
   readonly steps: number;
   /** Adds an invariant that does not hold, to show that they can fail. */
   readonly canary?: boolean;
-  /** Whether it is brought to its end in fair weather, where everything has to come true; default yes. Without, a run takes half as long. */
+  /** Whether it is brought to its end in a run without faults, where everything has to come true; default yes. Without, a run takes half as long. */
   readonly rests?: boolean;
   /** Shown the platform before it starts, for whoever looks for the reason of a complaint. */
   readonly watch?: (platform: Platform) => void;
   /** A mistake that is built in beside the product. */
-  readonly plant?: Plant | undefined;
+  readonly plantedBug?: PlantedBug | undefined;
 }
 
 export interface SimReport {
@@ -61,7 +61,7 @@ export interface SimReport {
 interface Run {
   readonly options: SimOptions;
   readonly time: Scheduler;
-  readonly weather: Weather;
+  readonly faults: Faults;
   readonly platform: Platform;
   readonly witness: Witness;
   readonly settings: Settings;
@@ -76,24 +76,24 @@ const amendingMs = 4_000;
 export async function simulate(options: SimOptions): Promise<SimReport> {
   // Some runs begin a moment before the trading day of New York does.
   const time = scheduler({ seed: options.seed, ...(options.seed % 4 === 3 && { startAt: beforeMidnight }) });
-  const sky = weather(time.dice.fork("weather"));
-  const dice = time.dice.fork("what kind of run");
+  const sky = faults(time.prng.fork("weather"));
+  const prng = time.prng.fork("what kind of run");
   const settings = simSettings({
     seed: options.seed % 1_000_000,
-    autoCorrect: dice.chance(0.5),
-    lossConfirmations: dice.chance(0.3) ? 1 : 2,
-    lossConfirmMs: 150 + dice.below(500),
+    autoCorrect: prng.chance(0.5),
+    lossConfirmations: prng.chance(0.3) ? 1 : 2,
+    lossConfirmMs: 150 + prng.below(500),
   });
   let note: (service: string, method: string, answer: unknown) => void = () => undefined;
-  const { plant } = options;
-  const made = platform({ time, weather: sky, settings, plant, onAnswer: (...answer) => note(...answer) });
+  const { plantedBug } = options;
+  const made = platform({ time, faults: sky, settings, plantedBug, onAnswer: (...answer) => note(...answer) });
   options.watch?.(made);
   const seen = witness(made);
   note = notePromises(seen.promises);
-  const run: Run = { options, time, weather: sky, platform: made, witness: seen, settings };
+  const run: Run = { options, time, faults: sky, platform: made, witness: seen, settings };
   await time.finish("the setup", setUp(run));
   made.start();
-  const thinFund = dice.chance(0.4) ? one(dice, funds) : undefined;
+  const thinFund = prng.chance(0.4) ? one(prng, funds) : undefined;
   if (thinFund !== undefined) void loseMoney(run, thinFund);
   // What comes first is that everybody has begun: a platform that never was there cannot be lost.
   await time.run({ untilMs: time.elapsedMs() + 1_300 });
@@ -102,38 +102,38 @@ export async function simulate(options: SimOptions): Promise<SimReport> {
   sky.turnFoul();
   const isStopping = (): boolean => !sky.isFoul();
   const parts: PeopleParts = { time, platform: made, promises: seen.promises, isStopping };
-  if (!dice.chance(0.3)) made.retire("research");
+  if (!prng.chance(0.3)) made.retire("research");
   for (const name of ["a", "b"]) void trader(parts, name, 45);
-  if (time.dice.fork("does somebody write options").chance(0.3)) void optionWriter(parts, 60);
+  if (time.prng.fork("does somebody write options").chance(0.3)) void optionWriter(parts, 60);
   // In some runs only: what it asks takes room and steps from everything else that a run is to meet.
   const crashed: string[] = [];
-  if (time.dice.fork("does a client crash").chance(0.25)) void crashingClient(parts, { everyMs: 120, crashed });
-  if (time.dice.fork("does somebody amend").chance(0.4)) void amender(parts, 30);
+  if (time.prng.fork("does a client crash").chance(0.25)) void crashingClient(parts, { everyMs: 120, crashed });
+  if (time.prng.fork("does somebody amend").chance(0.4)) void amender(parts, 30);
   void officers(parts, { everyMs: 80, crashed });
   operators(parts, { everyMs: 90, thinFund });
-  void storms({ time, platform: made, isStopping, everyMs: 90, offSystem: dice.chance(0.5) });
+  void storms({ time, platform: made, isStopping, everyMs: 90, offSystem: prng.chance(0.5) });
   const violation = (await stepThrough(run)) ?? (options.rests === false ? undefined : await comeToRest(run));
   return { ...reportOf(run), ...(violation === undefined ? {} : { violation }) };
 }
 
 /** In some runs the audit log is damaged before the weather turns, and put right again. */
 async function throughDamage(run: Run): Promise<Violation | undefined> {
-  const { time, platform: made, weather: sky, witness: seen } = run;
-  if (!time.dice.fork("is the log damaged").chance(1 / damagedOneIn)) return undefined;
+  const { time, platform: made, faults: sky, witness: seen } = run;
+  if (!time.prng.fork("is the log damaged").chance(1 / damagedOneIn)) return undefined;
   let violation: Violation | undefined;
   const step = async (): Promise<boolean> => {
     await time.step();
     violation = look(run, false);
     return violation === undefined;
   };
-  await damageLog({ time, platform: made, weather: sky, promises: seen.promises, step });
+  await damageLog({ time, platform: made, faults: sky, promises: seen.promises, step });
   return violation;
 }
 
 /** In some runs a client amends an order of its own before the weather turns. */
 async function throughAmendments(run: Run): Promise<Violation | undefined> {
   const { time, platform: made, witness: seen } = run;
-  if (!time.dice.fork("does somebody amend in calm").chance(0.1)) return undefined;
+  if (!time.prng.fork("does somebody amend in calm").chance(0.1)) return undefined;
   const parts: PeopleParts = { time, platform: made, promises: seen.promises, isStopping: () => false };
   let isDone = false;
   void amendInCalm(parts).finally(() => {
@@ -149,11 +149,11 @@ async function throughAmendments(run: Run): Promise<Violation | undefined> {
 
 /** Before the weather turns one fund has small limits and sees its prices fall, so that the next valuations show a loss above them. */
 async function loseMoney({ time, platform: made, witness: { promises } }: Run, fundId: string): Promise<void> {
-  const dice = time.dice.fork("losses");
+  const prng = time.prng.fork("losses");
   await time.timers.sleep(300);
   const parts: PeopleParts = { time, platform: made, promises, isStopping: () => false };
-  await changeLimits(parts, "duty", { fundId, limits: thinLimits(dice) });
-  for (const symbol of symbolsOf[fundId] ?? []) made.outside.gap(symbol, -(0.03 + dice.below(60) / 1_000));
+  await changeLimits(parts, "duty", { fundId, limits: thinLimits(prng) });
+  for (const symbol of symbolsOf[fundId] ?? []) made.outside.gap(symbol, -(0.03 + prng.below(60) / 1_000));
 }
 
 /** The funds, their limits, capital and first positions, on both sides, before anything may fail. */
@@ -162,8 +162,8 @@ async function setUp({ platform: made, time, settings }: Run): Promise<void> {
   await seedTreasury(ports);
   await seedEnvelopes(ports);
   await seedPositions(ports);
-  const dice = time.dice.fork("do strategies oppose each other");
-  if (dice.chance(0.25)) await opposeStrategies(ports, dice);
+  const prng = time.prng.fork("do strategies oppose each other");
+  if (prng.chance(0.25)) await opposeStrategies(ports, prng);
   await made.outside.connect().begin(firstHoldings());
   // Backtests compute a year of prices, which takes longer than a run: they are there already, and empty.
   await ports.store.transact("backtests", async (unit) => {
@@ -199,8 +199,8 @@ async function stepThrough(run: Run): Promise<Violation | undefined> {
 /** Everybody runs, nobody hands anything new in, every open order is cancelled: then whatever was promised has to come true. */
 async function comeToRest(run: Run): Promise<Violation | undefined> {
   const { time, platform: made } = run;
-  run.weather.clearUp();
-  run.weather.stopEntries(false);
+  run.faults.clearUp();
+  run.faults.stopEntries(false);
   made.outside.clearUp();
   made.retire("research");
   const endMs = time.elapsedMs() + restMs;
@@ -217,11 +217,11 @@ async function comeToRest(run: Run): Promise<Violation | undefined> {
     if (violation !== undefined) return violation;
     isOwed = openOrders(run) > 0;
     if (isOwed || undone(run) !== undefined) continue;
-    // Whatever nobody sent has so long to run out; then it is looked at as it is.
+    // Whatever nobody sent has so long to run out; then it is read as it is.
     if (time.elapsedMs() < unsentMs && run.witness.reserved.unsent.size > 0) continue;
     return look(run, true) ?? (await leaveAll(run));
   }
-  const sentence = "In fair weather everything comes to its end, because late is allowed and never is not.";
+  const sentence = "In a run without faults everything comes to its end, because late is allowed and never is not.";
   return {
     invariant: { name: "comes_to_rest", sentence },
     complaint: undone(run) ?? `${openOrders(run)} orders are still open`,
@@ -253,15 +253,15 @@ async function leaveAll(run: Run): Promise<Violation | undefined> {
 function cancelAll({ platform: made, witness: { past } }: Run): void {
   const ask = made.ask(operatorIdentity("duty"));
   const isExit = (id: string): boolean => [...past.stops.keys()].some((stopId) => isExitOf(stopId, id));
-  for (const [id, { state }] of made.world.oms.orders) {
+  for (const [id, { state }] of made.tables.oms.orders) {
     if (isOver(state) || isExit(id)) continue;
     // Nobody waits: the order's end is what is looked for, and it is asked for again.
     void ask("Oms", "CancelOrder", { order_id: id, reason: "the end" }).catch(() => undefined);
   }
 }
 
-function openOrders({ platform: { world } }: Run): number {
-  return [...world.oms.orders.values()].filter(({ state }) => !isOver(state)).length;
+function openOrders({ platform: { tables } }: Run): number {
+  return [...tables.oms.orders.values()].filter(({ state }) => !isOver(state)).length;
 }
 
 /** What is still to be done; undefined when nothing is. */
@@ -270,13 +270,15 @@ function undone(run: Run): string | undefined {
     platform: made,
     witness: { past },
   } = run;
-  const { world, audit } = made;
+  const { tables, audit } = made;
   if (made.running().length < 4) return "not everybody runs";
   const owed = [...past.stops.values()].find((stop) => stop.ended === undefined && !isExcused(past, stop));
   if (owed !== undefined) return `the exit of ${owed.triggered.stop_id} is owed`;
-  const moving = [...world.corporateActions.values()].find(({ state }) => state === "ANNOUNCED" || state === "APPLIED");
+  const moving = [...tables.corporateActions.values()].find(
+    ({ state }) => state === "ANNOUNCED" || state === "APPLIED",
+  );
   if (moving !== undefined) return `the corporate action ${moving.actionId} is ${moving.state}`;
-  const waiting = [...world.losses.states.values()].find(({ state }) => state.pending.length > 0);
+  const waiting = [...tables.losses.states.values()].find(({ state }) => state.pending.length > 0);
   if (waiting !== undefined) return `a loss of ${waiting.fundId} waits for its confirmation`;
   for (const halt of past.halts) {
     const what = whatIsOwed(halt);
@@ -284,20 +286,20 @@ function undone(run: Run): string | undefined {
   }
   const apart = booksApart({ past, platform: made });
   if (apart !== undefined) return apart;
-  const cursor = world.oms.cursors.get("paper") ?? 0;
+  const cursor = tables.oms.cursors.get("paper") ?? 0;
   if (cursor < made.outside.reports()) return "not every report of the broker is booked";
   const unseen = differing(run);
   if (unseen !== undefined) return unseen;
-  const broken = world.auditStanding.current?.broken;
+  const broken = tables.auditStanding.current?.broken;
   if (broken !== undefined) return `the audit log is said to be broken: ${broken.reason}`;
-  const missing = world.log.find(({ id, subject }) => audited.has(subject) && !audit.byEvent.has(id));
+  const missing = tables.log.find(({ id, subject }) => audited.has(subject) && !audit.byEvent.has(id));
   return missing === undefined ? undefined : `${missing.subject} at ${missing.position} is not in the audit log`;
 }
 
 /** What the broker holds and we do not, and no reconciler has said so; where it may correct, it has to have done that. */
-function differing({ platform: { outside, world }, settings, witness: { past } }: Run): string | undefined {
+function differing({ platform: { outside, tables }, settings, witness: { past } }: Run): string | undefined {
   const known = new Set(
-    [...world.reconcile.differences.values()]
+    [...tables.reconcile.differences.values()]
       .filter(({ status }) => status === "CONFIRMED")
       .map(({ fundId, symbol }) => positionKey(fundId, symbol)),
   );
@@ -310,17 +312,17 @@ function differing({ platform: { outside, world }, settings, witness: { past } }
   return undefined;
 }
 
-function reportOf({ time, platform: made, weather: sky, witness: { past } }: Run): SimReport {
+function reportOf({ time, platform: made, faults: sky, witness: { past } }: Run): SimReport {
   const hash = createHash("sha256");
-  for (const { id, subject, bytes } of made.world.log) hash.update(`${id} ${subject} `).update(bytes).update("\n");
-  const { world } = made;
+  for (const { id, subject, bytes } of made.tables.log) hash.update(`${id} ${subject} `).update(bytes).update("\n");
+  const { tables } = made;
   const traded = [...past.fills.values()].filter(({ kind }) => kind === "TRADE").length;
   return {
     steps: time.steps(),
     elapsedMs: time.elapsedMs(),
     crashes: made.crashes(),
     counts: {
-      messages: world.log.length,
+      messages: tables.log.length,
       orders: past.orders.size,
       approvals: past.approvals.size,
       fills: traded,
@@ -334,10 +336,10 @@ function reportOf({ time, platform: made, weather: sky, witness: { past } }: Run
       "exits in a halt": [...past.approvals.values()].filter(({ decision, order }) =>
         past.halts.some((halt) => isInForceAt(halt, decision.halt_epoch) && isCovered(halt, order)),
       ).length,
-      "corporate actions": [...past.actions.values()].filter(({ told }) => told.state === "DONE").length,
+      "corporate actions": [...past.actions.values()].filter(({ reported }) => reported.state === "DONE").length,
       limits: past.envelopes.size,
       stops: past.stops.size,
-      differences: world.reconcile.differences.size,
+      differences: tables.reconcile.differences.size,
       entries: made.audit.rows.length,
     },
     fates: sky.fates(),

@@ -15,11 +15,11 @@ import type { ServiceName } from "../services/shared/service.ts";
 import { allOr } from "../testkit/full-count.ts";
 import { ignoreEndedIncarnations } from "../testkit/virtual/incarnation.ts";
 import { scheduler } from "../testkit/virtual/scheduler.ts";
-import { testSettings } from "../testkit/virtual/service-rig.ts";
+import { testSettings } from "../testkit/virtual/service-fixture.ts";
+import { faults } from "./faults.ts";
 import { firstHoldings, heldKey } from "./outside.ts";
-import type { Plant } from "./plant.ts";
+import type { PlantedBug } from "./planted-bug.ts";
 import { operatorIdentity, platform, serviceIdentity } from "./platform.ts";
-import { weather } from "./weather.ts";
 
 const seed = 23_04;
 let restore: () => void;
@@ -28,20 +28,20 @@ beforeAll(() => {
 });
 afterAll(() => restore());
 
-async function open(plant?: Plant) {
+async function open(plantedBug?: PlantedBug) {
   const time = scheduler({ seed, startAt: parse("2026-11-18T15:00:00Z") });
   const settings = { ...testSettings, stops: { ...testSettings.stops, othersEveryMs: 1_000 } };
   const impatient = { leadMs: 5_000, lookEveryMs: 500, patienceMs: 8_000 };
   const made = platform({
     time,
-    weather: weather(time.dice.fork("weather")),
-    settings: plant === undefined ? settings : { ...settings, corporateActions: impatient },
-    plant,
+    faults: faults(time.prng.fork("weather")),
+    settings: plantedBug === undefined ? settings : { ...settings, corporateActions: impatient },
+    plantedBug,
   });
   made.start();
   made.retire("research");
-  const told = <Payload>(subject: { readonly name: string }): Payload[] =>
-    made.world.log
+  const reported = <Payload>(subject: { readonly name: string }): Payload[] =>
+    made.tables.log
       .filter((entry) => entry.subject === subject.name)
       .map(({ bytes }) => JSON.parse(new TextDecoder().decode(bytes)) as Payload);
   const pass = (ms: number) => time.run({ untilMs: time.elapsedMs() + ms });
@@ -59,14 +59,14 @@ async function open(plant?: Plant) {
   const broker = made.outside.connect();
   await time.finish("the broker", broker.begin(firstHoldings()));
   await pass(5_000);
-  const states = () => told<CorporateActionChanged>(subjects.corporateActionChanged).map(({ state }) => state);
-  return { time, made, told, pass, until, ask, broker, states };
+  const states = () => reported<CorporateActionChanged>(subjects.corporateActionChanged).map(({ state }) => state);
+  return { time, made, reported, pass, until, ask, broker, states };
 }
 
-type Rig = Awaited<ReturnType<typeof open>>;
+type Fixture = Awaited<ReturnType<typeof open>>;
 
 /** 1,500 long of one strategy, 101 short of another, a resting order, and a fund and a stop that lack little. */
-async function prepare({ time, made, ask, pass, broker, told, until }: Rig): Promise<void> {
+async function prepare({ time, made, ask, pass, broker, reported, until }: Fixture): Promise<void> {
   const short = { account: "alpha", symbol: "NVDA", quantity: decimal.parse("-101"), price: decimal.parse("180") };
   await time.finish("the short", broker.disturb({ kind: "OFF_SYSTEM_TRADE", ...short }));
   const adjustment = {
@@ -86,31 +86,31 @@ async function prepare({ time, made, ask, pass, broker, told, until }: Rig): Pro
   const placed = await ask<OrderStatus>("Oms", "SubmitOrder", order);
   expect(placed.state, JSON.stringify(placed)).toMatch(/ACCEPTED|ROUTED|WORKING/);
   await until(() => made.outside.open.has("rest-1"), 5_000);
-  expect(told(subjects.stopTriggered)).toEqual([]);
+  expect(reported(subjects.stopTriggered)).toEqual([]);
 }
 
 const split = { action_id: "nvda-split", kind: "SPLIT", symbol: "NVDA", ratio: "4:1", reason: "tested" };
 const terms = { amount_per_share: "", ex_date: "", new_symbol: "" };
-const announce = ({ ask }: Rig) => ask<CorporateAction>("Treasury", "BookCorporateAction", { ...split, ...terms });
+const announce = ({ ask }: Fixture) => ask<CorporateAction>("Treasury", "BookCorporateAction", { ...split, ...terms });
 
 function nvdaOf(navs: readonly NavUpdated[]) {
   return navs.map(({ prices, cash, nav, positions_value: positions }) => {
     const { quantity = "0", price = "0" } = prices?.["NVDA"] ?? {};
-    const worth = decimal.multiply(decimal.parse(quantity), decimal.parse(price), "half-even");
+    const notional = decimal.multiply(decimal.parse(quantity), decimal.parse(price), "half-even");
     expect(decimal.add(decimal.parse(cash ?? "0"), decimal.parse(positions ?? "0"))).toBe(decimal.parse(nav));
-    return { quantity, worth, cash };
+    return { quantity, notional, cash };
   });
 }
 
 /** Everything that must be true when it is over. */
-async function expectSplitOnce(rig: Rig, basis: decimal.Decimal): Promise<void> {
-  const { made, told, ask } = rig;
-  expect(rig.states()).toEqual(["ANNOUNCED", "APPLIED", "DONE"]);
-  const fills = told<Fill>(subjects.fillsCreated).filter(({ kind }) => kind === "CORPORATE_ACTION");
+async function expectSplitOnce(fixture: Fixture, basis: decimal.Decimal): Promise<void> {
+  const { made, reported, ask } = fixture;
+  expect(fixture.states()).toEqual(["ANNOUNCED", "APPLIED", "DONE"]);
+  const fills = reported<Fill>(subjects.fillsCreated).filter(({ kind }) => kind === "CORPORATE_ACTION");
   expect(
     fills.map(({ strategy_id: id, side, quantity, price }) => `${id} ${side} ${quantity} ${price}`).sort(),
   ).toEqual(["alpha-meanrev SELL 303 0", "alpha-momentum BUY 4500 0"]);
-  const positions = await rig.time.finish(
+  const positions = await fixture.time.finish(
     "positions",
     made.bystander("look").store.transact("look", (unit) => unit.oms.positions("alpha")),
   );
@@ -128,15 +128,15 @@ async function expectSplitOnce(rig: Rig, basis: decimal.Decimal): Promise<void> 
   });
   expect(stillHeld).toEqual([]);
   expect(made.outside.open.has("rest-1")).toBe(false);
-  const cancelled = told<OrderTransition>(subjects.ordersCancelled).filter(({ order_id: id }) => id === "rest-1");
+  const cancelled = reported<OrderTransition>(subjects.ordersCancelled).filter(({ order_id: id }) => id === "rest-1");
   expect(cancelled.map(({ reason }) => reason)).toEqual(["The corporate action nvda-split cancels it."]);
-  expect(told(subjects.stopTriggered)).toEqual([]);
-  expect(told(subjects.reconcileDifference)).toEqual([]);
-  expect(made.world.risk.halts).toEqual([]);
+  expect(reported(subjects.stopTriggered)).toEqual([]);
+  expect(reported(subjects.reconcileDifference)).toEqual([]);
+  expect(made.tables.risk.halts).toEqual([]);
   expect(made.defects).toEqual([]);
 }
 
-const basisOf = async ({ time, made }: Rig): Promise<decimal.Decimal> => {
+const basisOf = async ({ time, made }: Fixture): Promise<decimal.Decimal> => {
   const look = made.bystander("basis").store.transact("look", (unit) => unit.oms.positions("alpha"));
   const found = (await time.finish("basis", look)).find(
     ({ symbol, strategyId }) => symbol === "NVDA" && strategyId === "alpha-momentum",
@@ -146,34 +146,34 @@ const basisOf = async ({ time, made }: Rig): Promise<decimal.Decimal> => {
 
 describe(`a split, seed ${seed}`, () => {
   it("23.4: a split of a held share fires no stop and no halt, and the fund's value has no step in it", async () => {
-    const rig = await open();
-    await prepare(rig);
-    const basis = await basisOf(rig);
-    expect(await announce(rig)).toMatchObject({ state: "ANNOUNCED", already_booked: false });
-    await rig.pass(1_000);
+    const fixture = await open();
+    await prepare(fixture);
+    const basis = await basisOf(fixture);
+    expect(await announce(fixture)).toMatchObject({ state: "ANNOUNCED", already_booked: false });
+    await fixture.pass(1_000);
     const order = { order_id: "late-1", idempotency_key: "late-1", fund_id: "alpha", strategy_id: "alpha-momentum" };
     const rest = { symbol: "NVDA", side: "SELL", quantity: "10", order_type: "MARKET", tif: "DAY", reduce_only: true };
     const late = { ...order, ...rest, broker: "paper", asset_class: "EQUITY", actor: "tested" };
-    const refused = await rig.ask<OrderStatus>("Oms", "SubmitOrder", late);
+    const refused = await fixture.ask<OrderStatus>("Oms", "SubmitOrder", late);
     expect(refused).toMatchObject({ state: "REJECTED", code: "CORPORATE_ACTION_UNDER_WAY" });
-    expect(await rig.until(() => rig.states().includes("DONE"), 20_000)).toBe(true);
-    await rig.pass(20_000);
-    await expectSplitOnce(rig, basis);
+    expect(await fixture.until(() => fixture.states().includes("DONE"), 20_000)).toBe(true);
+    await fixture.pass(20_000);
+    await expectSplitOnce(fixture, basis);
 
-    const navs = nvdaOf(rig.told<NavUpdated>(subjects.navUpdated).filter(({ fund_id: id }) => id === "alpha"));
+    const navs = nvdaOf(fixture.reported<NavUpdated>(subjects.navUpdated).filter(({ fund_id: id }) => id === "alpha"));
     const first = navs.findIndex(({ quantity }) => quantity === "5596");
     expect(navs[first - 1]).toMatchObject({ quantity: "1399" });
-    expect([navs[first]?.worth, navs[first]?.cash]).toEqual([navs[first - 1]?.worth, navs[first - 1]?.cash]);
-    const [before, after] = [navs[first - 1]?.worth ?? decimal.zero, navs.at(-1)?.worth ?? decimal.zero];
+    expect([navs[first]?.notional, navs[first]?.cash]).toEqual([navs[first - 1]?.notional, navs[first - 1]?.cash]);
+    const [before, after] = [navs[first - 1]?.notional ?? decimal.zero, navs.at(-1)?.notional ?? decimal.zero];
     expect(Math.abs(Number(after) / Number(before) - 1)).toBeLessThan(0.02);
 
     // The same again is the same action, and another one under its name is refused.
-    expect(await announce(rig)).toMatchObject({ state: "DONE", already_booked: true });
+    expect(await announce(fixture)).toMatchObject({ state: "DONE", already_booked: true });
     const other = { ...split, ...terms, ratio: "5:1" };
-    expect(await rig.ask("Treasury", "BookCorporateAction", other)).toMatchObject({
+    expect(await fixture.ask("Treasury", "BookCorporateAction", other)).toMatchObject({
       denial: { code: "CORPORATE_ACTION_CONFLICT" },
     });
-    const again = await rig.ask<OrderStatus>("Oms", "SubmitOrder", {
+    const again = await fixture.ask<OrderStatus>("Oms", "SubmitOrder", {
       ...late,
       order_id: "on-1",
       idempotency_key: "on-1",
@@ -183,9 +183,9 @@ describe(`a split, seed ${seed}`, () => {
   });
 
   it("23.4: a share that changes its symbol keeps its cost, its value, its stop and its restrictions, and trades on", async () => {
-    const rig = await open();
-    await prepare(rig);
-    const basis = await basisOf(rig);
+    const fixture = await open();
+    await prepare(fixture);
+    const basis = await basisOf(fixture);
     const change = {
       action_id: "nvda-nvx",
       kind: "SYMBOL_CHANGE",
@@ -194,59 +194,68 @@ describe(`a split, seed ${seed}`, () => {
       reason: "tested",
     };
     const other = { amount_per_share: "", ex_date: "", ratio: "" };
-    expect(await rig.ask("Treasury", "BookCorporateAction", { ...change, ...other })).toMatchObject({
+    expect(await fixture.ask("Treasury", "BookCorporateAction", { ...change, ...other })).toMatchObject({
       state: "ANNOUNCED",
     });
-    await rig.until(() => rig.states().includes("APPLIED"), 20_000);
-    rig.made.crash("oms");
-    rig.made.crash("riskengine");
-    expect(await rig.until(() => rig.states().includes("DONE"), 40_000)).toBe(true);
-    await rig.pass(15_000);
-    const again = await rig.ask("Treasury", "BookCorporateAction", { ...change, ...other });
+    await fixture.until(() => fixture.states().includes("APPLIED"), 20_000);
+    fixture.made.crash("oms");
+    fixture.made.crash("riskengine");
+    expect(await fixture.until(() => fixture.states().includes("DONE"), 40_000)).toBe(true);
+    await fixture.pass(15_000);
+    const again = await fixture.ask("Treasury", "BookCorporateAction", { ...change, ...other });
     expect(again).toMatchObject({ state: "DONE", already_booked: true });
-    const look = rig.made.bystander("look").store.transact("look", (unit) => unit.oms.positions("alpha"));
-    const held = (await rig.time.finish("positions", look)).filter(({ quantity }) => quantity !== decimal.zero);
+    const look = fixture.made.bystander("look").store.transact("look", (unit) => unit.oms.positions("alpha"));
+    const held = (await fixture.time.finish("positions", look)).filter(({ quantity }) => quantity !== decimal.zero);
     const shown = held.map(({ strategyId, symbol, quantity }) => `${strategyId} ${symbol} ${decimal.format(quantity)}`);
     expect(shown).not.toContain("alpha-momentum NVDA 1500");
     expect(shown).toEqual(expect.arrayContaining(["alpha-momentum NVX 1500", "alpha-meanrev NVX -101"]));
     expect(
       held.find(({ symbol, strategyId }) => symbol === "NVX" && strategyId === "alpha-momentum")?.averagePrice,
     ).toBe(basis);
-    const { lines, held_symbols: stillHeld } = await rig.ask<Exposures>("RiskEngine", "ListExposures", {});
+    const { lines, held_symbols: stillHeld } = await fixture.ask<Exposures>("RiskEngine", "ListExposures", {});
     const engine = lines.filter(({ fund_id, quantity }) => fund_id === "alpha" && quantity !== "0");
     expect(engine.map(({ symbol }) => symbol)).toEqual(expect.arrayContaining(["NVX"]));
     expect(engine.find(({ symbol }) => symbol === "NVX")?.quantity).toBe("1399");
     expect([engine.find(({ symbol }) => symbol === "NVDA"), stillHeld]).toEqual([undefined, []]);
-    expect(rig.made.outside.held.get(heldKey("alpha", "NVX"))?.quantity).toBe(decimal.parse("1399"));
-    expect(rig.made.outside.held.get(heldKey("alpha", "NVDA"))?.quantity).toBe(decimal.zero);
+    expect(fixture.made.outside.held.get(heldKey("alpha", "NVX"))?.quantity).toBe(decimal.parse("1399"));
+    expect(fixture.made.outside.held.get(heldKey("alpha", "NVDA"))?.quantity).toBe(decimal.zero);
 
-    const navs = rig.told<NavUpdated>(subjects.navUpdated).filter(({ fund_id: id }) => id === "alpha");
-    const worthOf = ({ prices = {} }: NavUpdated) => {
+    const navs = fixture.reported<NavUpdated>(subjects.navUpdated).filter(({ fund_id: id }) => id === "alpha");
+    const notionalOf = ({ prices = {} }: NavUpdated) => {
       const found = prices["NVX"] ?? prices["NVDA"];
       return decimal.multiply(decimal.parse(found?.quantity ?? "0"), decimal.parse(found?.price ?? "0"), "half-even");
     };
     const first = navs.findIndex(({ prices }) => prices?.["NVX"] !== undefined);
     const [before, after] = [navs[first - 1], navs[first]];
     if (before === undefined || after === undefined) throw new Error("the fund was not valued with the new symbol");
-    expect([worthOf(after), after.cash]).toEqual([worthOf(before), before.cash]);
+    expect([notionalOf(after), after.cash]).toEqual([notionalOf(before), before.cash]);
     expect(Object.keys(navs.at(-1)?.prices ?? {})).not.toContain("NVDA");
     expect(navs.at(-1)?.oldest_price_age_ms).toBeLessThan(2_000);
-    expect([rig.told(subjects.stopTriggered), rig.told(subjects.reconcileDifference)]).toEqual([[], []]);
-    expect([rig.made.world.risk.halts, rig.made.defects]).toEqual([[], []]);
+    expect([fixture.reported(subjects.stopTriggered), fixture.reported(subjects.reconcileDifference)]).toEqual([
+      [],
+      [],
+    ]);
+    expect([fixture.made.tables.risk.halts, fixture.made.defects]).toEqual([[], []]);
 
     const order = { order_id: "on-1", idempotency_key: "on-1", fund_id: "alpha", strategy_id: "alpha-momentum" };
     const rest = { symbol: "NVX", side: "SELL", quantity: "10", order_type: "MARKET", tif: "DAY", reduce_only: true };
     const sold = { ...order, ...rest, broker: "paper", asset_class: "EQUITY", actor: "tested" };
-    expect((await rig.ask<OrderStatus>("Oms", "SubmitOrder", sold)).state).not.toBe("REJECTED");
-    const filled = () => rig.told<Fill>(subjects.fillsCreated).filter(({ order_id: id }) => id === "on-1").length > 0;
-    expect(await rig.until(filled, 10_000)).toBe(true);
+    expect((await fixture.ask<OrderStatus>("Oms", "SubmitOrder", sold)).state).not.toBe("REJECTED");
+    const filled = () =>
+      fixture.reported<Fill>(subjects.fillsCreated).filter(({ order_id: id }) => id === "on-1").length > 0;
+    expect(await fixture.until(filled, 10_000)).toBe(true);
   });
 
   it("23.4: what is said of the new symbol already is not there twice afterwards", async () => {
-    const rig = await open();
+    const fixture = await open();
     const listed = (symbol: string) => ({ symbol, reason: "a list" });
     const content_json = JSON.stringify([listed("NVDA"), listed("NVX")]);
-    await rig.ask("Treasury", "SetReferenceData", { kind: "restricted", version: 2, content_json, reason: "tested" });
+    await fixture.ask("Treasury", "SetReferenceData", {
+      kind: "restricted",
+      version: 2,
+      content_json,
+      reason: "tested",
+    });
     const change = {
       action_id: "nvda-nvx",
       kind: "SYMBOL_CHANGE",
@@ -254,14 +263,14 @@ describe(`a split, seed ${seed}`, () => {
       new_symbol: "NVX",
       reason: "tested",
     };
-    await rig.ask("Treasury", "BookCorporateAction", { ...change, amount_per_share: "", ex_date: "", ratio: "" });
-    expect(await rig.until(() => rig.states().includes("DONE"), 20_000)).toBe(true);
-    const after = await rig.ask<ReferenceDocument>("Treasury", "GetReferenceData", { kind: "restricted" });
+    await fixture.ask("Treasury", "BookCorporateAction", { ...change, amount_per_share: "", ex_date: "", ratio: "" });
+    expect(await fixture.until(() => fixture.states().includes("DONE"), 20_000)).toBe(true);
+    const after = await fixture.ask<ReferenceDocument>("Treasury", "GetReferenceData", { kind: "restricted" });
     expect(JSON.parse(after.content_json)).toEqual([listed("NVX")]);
   });
 
   it("23.4: a split whose fractions cannot be paid for is aborted in the end, and says why", async () => {
-    const rig = await open({
+    const fixture = await open({
       name: "unvalued",
       sentence: "Order management finds no value of any fund.",
       ports: (service, ports) => {
@@ -272,11 +281,11 @@ describe(`a split, seed ${seed}`, () => {
         return service === "oms" ? { ...ports, store: { ...ports.store, transact } } : ports;
       },
     });
-    await prepare(rig);
+    await prepare(fixture);
     const halves = { ...split, ...terms, ratio: "3:2" };
-    await rig.ask("Treasury", "BookCorporateAction", halves);
-    expect(await rig.until(() => rig.states().includes("ABORTED"), 15_000)).toBe(true);
-    const [aborted] = rig.told<CorporateActionChanged>(subjects.corporateActionChanged).slice(-1);
+    await fixture.ask("Treasury", "BookCorporateAction", halves);
+    expect(await fixture.until(() => fixture.states().includes("ABORTED"), 15_000)).toBe(true);
+    const [aborted] = fixture.reported<CorporateActionChanged>(subjects.corporateActionChanged).slice(-1);
     expect(aborted?.note).toMatch(/alpha was not valued with NVDA yet/);
   });
 
@@ -291,18 +300,18 @@ describe(`a split, seed ${seed}`, () => {
   it.each(allOr(kills, fewKills))(
     "23.4: %s killed when it is %s: it goes on and happens once",
     async (service, state) => {
-      const rig = await open();
-      await prepare(rig);
-      const basis = await basisOf(rig);
-      await announce(rig);
+      const fixture = await open();
+      await prepare(fixture);
+      const basis = await basisOf(fixture);
+      await announce(fixture);
       for (let kill = 0; kill < 3; kill += 1) {
-        await rig.until(() => rig.states().includes(state), 40_000);
-        rig.made.crash(service);
-        await rig.pass(300 + 700 * kill);
+        await fixture.until(() => fixture.states().includes(state), 40_000);
+        fixture.made.crash(service);
+        await fixture.pass(300 + 700 * kill);
       }
-      expect(await rig.until(() => rig.states().includes("DONE"), 60_000)).toBe(true);
-      await rig.pass(15_000);
-      await expectSplitOnce(rig, basis);
+      expect(await fixture.until(() => fixture.states().includes("DONE"), 60_000)).toBe(true);
+      await fixture.pass(15_000);
+      await expectSplitOnce(fixture, basis);
     },
   );
 });

@@ -27,28 +27,28 @@ const victims: readonly ServiceName[] = [
 const gapping = ["AAPL", "XOM", "ETH-USD", "BTC-USD", "SPY"];
 
 export async function storms({ time, platform, isStopping, everyMs, offSystem }: StormOptions): Promise<void> {
-  const dice = time.dice.fork("storms");
+  const prng = time.prng.fork("storms");
   const broker = platform.outside.connect();
-  const victim = (): ServiceName => victims[dice.below(victims.length)] ?? "oms";
-  const symbol = (): string => gapping[dice.below(gapping.length)] ?? "AAPL";
+  const victim = (): ServiceName => victims[prng.below(victims.length)] ?? "oms";
+  const symbol = (): string => gapping[prng.below(gapping.length)] ?? "AAPL";
   async function tradePastUs(): Promise<void> {
-    const units = decimal.fromInteger(BigInt(1 + dice.below(20)));
-    const quantity = dice.chance(0.5) ? units : decimal.negate(units);
+    const units = decimal.fromInteger(BigInt(1 + prng.below(20)));
+    const quantity = prng.chance(0.5) ? units : decimal.negate(units);
     const trade = { account: "alpha", symbol: platform.outside.nameNow("MSFT"), quantity, price: decimal.parse("428") };
     await broker.disturb({ kind: "OFF_SYSTEM_TRADE", ...trade });
   }
   // At once, so that a short run sees the reconciler find it and set it right.
   if (offSystem) await tradePastUs();
   while (!isStopping()) {
-    await time.timers.sleep(1 + dice.below(2 * everyMs));
+    await time.timers.sleep(1 + prng.below(2 * everyMs));
     if (isStopping()) return;
-    const thrown = dice.below(100);
+    const thrown = prng.below(100);
     if (thrown < 35) platform.crash(victim());
-    else if (thrown < 45) platform.cutOff(victim(), 50 + dice.below(2_500));
-    else if (thrown < 62) platform.outside.silence(100 + dice.below(2_500));
+    else if (thrown < 45) platform.cutOff(victim(), 50 + prng.below(2_500));
+    else if (thrown < 62) platform.outside.silence(100 + prng.below(2_500));
     else if (thrown < 85)
-      platform.outside.gap(symbol(), (dice.chance(0.7) ? -1 : 1) * (0.02 + dice.below(100) / 1_000));
-    else if (thrown < 90 || !offSystem) platform.outside.loseReports(dice.below(5) / 10);
+      platform.outside.gap(symbol(), (prng.chance(0.7) ? -1 : 1) * (0.02 + prng.below(100) / 1_000));
+    else if (thrown < 90 || !offSystem) platform.outside.loseReports(prng.below(5) / 10);
     else await tradePastUs();
   }
 }

@@ -28,7 +28,7 @@ export function banner({ addresses, foundation, busUrl, tookMs, developmentLogin
   return `\n${lines.join("\n")}\n\n`;
 }
 
-/** The command line looks at port 8080 and in .portcullis by itself; elsewhere it must be told. */
+/** The command line reads port 8080 and in .portcullis by itself; elsewhere it must be reported. */
 function tryNext(operator: string, developmentLogin: boolean, dataFolder: string): readonly string[] {
   const url = operator === "127.0.0.1:8080" ? "" : `PORTCULLIS_URL=http://${operator} `;
   const data = dataFolder === join(process.cwd(), ".portcullis") ? "" : `PORTCULLIS_DATA_DIR=${dataFolder} `;

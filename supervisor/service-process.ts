@@ -1,5 +1,5 @@
 // One part of the platform in a process of its own: what the supervisor starts. It learns over the IPC channel what to run, says when
-// it is ready or why it cannot be, and stops when it is told to or when the supervisor is gone.
+// it is ready or why it cannot be, and stops when it is asked to or when the supervisor is gone.
 
 import { crashOnUnhandled, processCrash } from "../adapters/system/process-crash.ts";
 import { partSide } from "../adapters/system/service-process.ts";
@@ -15,7 +15,7 @@ async function run(): Promise<number> {
   if (input === undefined) return 0;
   const log = logFor(input.configuration).with({ part: input.parts.join("+") });
   crashOnUnhandled(processCrash(log));
-  const starting = compose(input, (wish) => side.ask(wish));
+  const starting = compose(input, (request) => side.ask(request));
   try {
     const composition = await starting;
     await side.tell({ type: "ready", addresses: composition.addresses });

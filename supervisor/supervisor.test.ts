@@ -1,24 +1,24 @@
 // The supervisor's six invariants, on pretended processes and real timers made short.
 import { describe, expect, test } from "vitest";
 import { systemClock } from "../adapters/system/clock.ts";
-import type { FromPart, PartExit, PartProcess } from "../adapters/system/service-process.ts";
+import type { FromService, PartExit, PartProcess } from "../adapters/system/service-process.ts";
 import { systemTimers } from "../adapters/system/timers.ts";
 import type { Instant } from "../contracts/src/instant.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 import { createSupervisor, inStartOrder, type PartPlan } from "./supervisor.ts";
 
-interface FakePart extends PartProcess {
-  say(message: FromPart): void;
+interface FakeService extends PartProcess {
+  say(message: FromService): void;
   end(exit: PartExit): void;
   readonly stopRequested: () => boolean;
 }
 
-function fakePart(trace: string[], name: string, pid: number): FakePart {
-  let say: (message: FromPart) => void = () => undefined;
+function fakePart(trace: string[], name: string, pid: number): FakeService {
+  let say: (message: FromService) => void = () => undefined;
   let end: (exit: PartExit) => void = () => undefined;
   let asked = false;
-  const said = new Promise<FromPart>((resolve) => {
+  const said = new Promise<FromService>((resolve) => {
     say = resolve;
   });
   const exited = new Promise<PartExit>((resolve) => {
@@ -55,20 +55,20 @@ const plans: readonly PartPlan[] = [
   { name: "riskengine", needs: [] },
 ];
 
-interface Rig {
+interface Fixture {
   readonly trace: string[];
-  readonly parts: Map<string, FakePart>;
+  readonly parts: Map<string, FakeService>;
   readonly supervisor: ReturnType<typeof createSupervisor>;
 }
 
 /** `ready` decides what a part does when it is spawned; by default it is ready at once. */
-function rig(
-  behave: (name: string, part: FakePart, count: number) => void = (_, part) =>
+function fixture(
+  behave: (name: string, part: FakeService, count: number) => void = (_, part) =>
     part.say({ type: "ready", addresses: {} }),
   clock: Clock = systemClock(),
-): Rig {
+): Fixture {
   const trace: string[] = [];
-  const parts = new Map<string, FakePart>();
+  const parts = new Map<string, FakeService>();
   const counts = new Map<string, number>();
   let pid = 100;
   const supervisor = createSupervisor({
@@ -104,7 +104,7 @@ async function until(condition: () => boolean): Promise<void> {
 
 describe("the supervisor", () => {
   test("invariant 1: starts by need and stops in reverse", async () => {
-    const { trace, supervisor } = rig();
+    const { trace, supervisor } = fixture();
     await supervisor.start();
     await supervisor.stop();
     expect(trace).toEqual([
@@ -118,7 +118,7 @@ describe("the supervisor", () => {
   });
 
   test("invariant 2: a part that says why it cannot start is quoted, and the others are stopped", async () => {
-    const { trace, supervisor } = rig((name, part) =>
+    const { trace, supervisor } = fixture((name, part) =>
       part.say(
         name === "oms"
           ? { type: "failed", code: "PORT_IN_USE", message: "port 1 is taken" }
@@ -131,14 +131,14 @@ describe("the supervisor", () => {
   });
 
   test("invariant 2: one that dies silently and one that never answers are named too", async () => {
-    const dies = rig((_, part) => part.end({ code: null, signal: "SIGSEGV" }));
+    const dies = fixture((_, part) => part.end({ code: null, signal: "SIGSEGV" }));
     await expect(dies.supervisor.start()).rejects.toThrow("riskengine could not start: killed by SIGSEGV");
-    const hangs = rig(() => undefined);
+    const hangs = fixture(() => undefined);
     await expect(hangs.supervisor.start()).rejects.toThrow("riskengine could not start: it was not ready within 0.2 s");
   });
 
   test("invariant 3: a part that dies is started again, and that is said", async () => {
-    const { trace, parts, supervisor } = rig();
+    const { trace, parts, supervisor } = fixture();
     await supervisor.start();
     lines.length = 0;
     parts.get("oms")?.end({ code: null, signal: "SIGKILL" });
@@ -150,7 +150,7 @@ describe("the supervisor", () => {
 
   test("invariant 4: one that cannot be started again ends nobody else: that is said once, and it comes back when it can", async () => {
     let isBroken = true;
-    const { parts, supervisor, trace } = rig((name, part, count) => {
+    const { parts, supervisor, trace } = fixture((name, part, count) => {
       if (name === "oms" && count > 1 && isBroken) part.end({ code: 1, signal: null });
       else part.say({ type: "ready", addresses: {} });
     });
@@ -172,7 +172,7 @@ describe("the supervisor", () => {
   });
 
   test("invariant 5: a service that does not come back ends the restart with why, and nothing after it is restarted", async () => {
-    const { supervisor, trace } = rig((name, part, count) => {
+    const { supervisor, trace } = fixture((name, part, count) => {
       if (name === "oms" && count > 1) part.end({ code: 1, signal: null });
       else part.say({ type: "ready", addresses: {} });
     });
@@ -186,7 +186,7 @@ describe("the supervisor", () => {
   });
 
   test("invariant 3: one that keeps being killed keeps coming back", async () => {
-    const { parts, supervisor } = rig();
+    const { parts, supervisor } = fixture();
     await supervisor.start();
     for (let kill = 1; kill <= 10; kill += 1) {
       parts.get("oms")?.end({ code: null, signal: "SIGKILL" });
@@ -196,7 +196,7 @@ describe("the supervisor", () => {
   });
 
   test("invariant 5: restarts those that are named, each after the one before is back; asking twice at once is once", async () => {
-    const { supervisor, trace } = rig();
+    const { supervisor, trace } = fixture();
     await supervisor.start();
     const pidOf = (name: string) => supervisor.parts().find((part) => part.name === name)?.pid;
     const before = { gateway: pidOf("gateway"), oms: pidOf("oms"), riskengine: pidOf("riskengine") };
@@ -214,7 +214,7 @@ describe("the supervisor", () => {
   });
 
   test("invariant 5: a stop ends a restart whose part does not come back", async () => {
-    const { supervisor } = rig((_name, part, count) => {
+    const { supervisor } = fixture((_name, part, count) => {
       if (count === 1) part.say({ type: "ready", addresses: {} });
     });
     await supervisor.start();
@@ -224,7 +224,7 @@ describe("the supervisor", () => {
   });
 
   test("invariant 6: stop ends a part that is being restarted", async () => {
-    const { parts, supervisor } = rig((name, part, count) => {
+    const { parts, supervisor } = fixture((name, part, count) => {
       if (name !== "oms" || count === 1) part.say({ type: "ready", addresses: {} });
     });
     await supervisor.start();
@@ -237,7 +237,7 @@ describe("the supervisor", () => {
 
   test("invariant 6: a part that hangs is killed when its share is over, and the others still get theirs", async () => {
     let nowUs = 1_000_000;
-    const { parts, supervisor } = rig(undefined, { now: () => nowUs as Instant });
+    const { parts, supervisor } = fixture(undefined, { now: () => nowUs as Instant });
     await supervisor.start();
     const shares: number[] = [];
     for (const part of parts.values()) {

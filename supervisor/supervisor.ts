@@ -10,7 +10,7 @@
 //  6. `stop` ends every part within one grace period for all of them, whatever they are doing, also while one is being
 //     restarted: each group gets its share of what is left, so that a part that hangs does not cost the others their drain.
 
-import type { FromPart, PartExit, PartProcess } from "../adapters/system/service-process.ts";
+import type { FromService, PartExit, PartProcess } from "../adapters/system/service-process.ts";
 import { Fault, messageOf } from "../contracts/src/fault.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
@@ -55,11 +55,11 @@ export interface Supervisor {
   readonly gaveUp: Promise<Fault>;
   stop(): Promise<void>;
   /** Resolves when every one of these is ready again, with how long each took; rejects with SERVICE_START_FAILED when one stays down. */
-  restart(names: readonly string[]): Promise<readonly RestartedPart[]>;
+  restart(names: readonly string[]): Promise<readonly RestartedService[]>;
   parts(): readonly PartState[];
 }
 
-export interface RestartedPart {
+export interface RestartedService {
   readonly name: string;
   readonly pid: number;
   readonly tookMs: number;
@@ -115,7 +115,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     slot.wanted = undefined;
   }
 
-  /** Waits for the end of a ready part and starts it again until told otherwise. */
+  /** Waits for the end of a ready part and starts it again until reported otherwise. */
   async function keepUp(slot: Slot): Promise<void> {
     while (!stopping.signal.aborted && slot.process !== undefined) {
       const exit = await slot.process.exited;
@@ -130,7 +130,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     }
   }
 
-  /** At once, because it ended as it was told to. */
+  /** At once, because it ended as it was asked to. */
   async function broughtBack(slot: Slot): Promise<boolean> {
     try {
       await bringUp(slot);
@@ -189,13 +189,13 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     keepers.push(...slots.map((slot) => keepUp(slot).catch((error: unknown) => giveUp(brokenKeeper(slot, error)))));
   }
 
-  let restarting: Promise<readonly RestartedPart[]> | undefined;
+  let restarting: Promise<readonly RestartedService[]> | undefined;
   const stopped = new Promise<undefined>((resolve) =>
     stopping.signal.addEventListener("abort", () => resolve(undefined)),
   );
 
-  async function restartAll(names: readonly string[]): Promise<readonly RestartedPart[]> {
-    const done: RestartedPart[] = [];
+  async function restartAll(names: readonly string[]): Promise<readonly RestartedService[]> {
+    const done: RestartedService[] = [];
     for (const slot of slots) {
       if (!names.includes(slot.plan.name) || stopping.signal.aborted) continue;
       const startedUs = options.clock.now();
@@ -260,7 +260,7 @@ function notBack({ plan: { name } }: Slot, why: string): Fault {
   return new Fault("SERVICE_START_FAILED", sentence, { retry: "later", facts: { part: name } });
 }
 
-type StartOutcome = FromPart | { readonly type: "exited"; readonly exit: PartExit } | { readonly type: "timeout" };
+type StartOutcome = FromService | { readonly type: "exited"; readonly exit: PartExit } | { readonly type: "timeout" };
 
 async function withTimeout(process: PartProcess, options: SupervisorOptions): Promise<StartOutcome> {
   const patience = new AbortController();

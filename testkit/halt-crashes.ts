@@ -1,12 +1,12 @@
 // Halts that are raised and lifted while processes are killed at a commit: every unit of work that a request leads to is a place, before it is
-// durable and after it is durable and before anybody has heard so. Everybody gets up again in any order, and what is in force, what was told
-// and what was proven is held against what the caller was told. The caller then asks again, as callers do.
+// durable and after it is durable and before anybody has heard so. Everybody gets up again in any order, and what is in force, what was reported
+// and what was proven is held against what the caller was notified. The caller then asks again, as callers do.
 import type { MemoryFaults } from "../adapters/memory/faults.ts";
 import { messageOf } from "../contracts/src/fault.ts";
 import { subjects } from "../contracts/src/subjects.ts";
-import { type HaltRig, type HaltService, haltRig, person } from "./halt-rig.ts";
-import { type Dice, dice } from "./virtual/dice.ts";
+import { type HaltFixture, type HaltService, haltFixture, person } from "./halt-fixture.ts";
 import { ignoreEndedIncarnations } from "./virtual/incarnation.ts";
+import { type Prng, prng } from "./virtual/prng.ts";
 
 export type Asked = "halt" | "resume a scope" | "ask to lift all" | "sign";
 export interface HaltScene {
@@ -69,35 +69,35 @@ export async function runHaltCrash(seed: number, scene: HaltScene, place?: Crash
 }
 
 async function run(seed: number, scene: HaltScene, place: CrashPlace | undefined): Promise<CrashRun> {
-  const throws = dice(seed).fork("halt crash");
+  const throws = prng(seed).fork("halt crash");
   const watch: Watch = { armed: false, struck: false, isDue: false, commits: [], strike: () => undefined };
-  const rig = await haltRig({ seed, faults: faultsOf(watch, scene, place) });
+  const fixture = await haltFixture({ seed, faults: faultsOf(watch, scene, place) });
   watch.strike = () => {
     watch.struck = true;
-    for (const victim of place?.victims ?? []) rig.kill(victim);
+    for (const victim of place?.victims ?? []) fixture.kill(victim);
   };
-  for (const service of both) await rig.start(service);
-  const setting = await setScene(rig, scene);
+  for (const service of both) await fixture.start(service);
+  const setting = await setScene(fixture, scene);
   watch.armed = true;
   let answer: object | undefined;
   const complaints: string[] = [];
-  rig.call(scene.through, ...setting.request()).then(
-    (told) => {
-      answer = told as object;
+  fixture.call(scene.through, ...setting.request()).then(
+    (reported) => {
+      answer = reported as object;
     },
     // Whoever got no answer knows nothing: it is judged by what is in force.
     (thrown: unknown) => void (watch.struck || complaints.push(`the request failed: ${messageOf(thrown)}`)),
   );
-  await rig.pass(12_000);
+  await fixture.pass(12_000);
   watch.armed = false;
   if (place !== undefined && !watch.struck) complaints.push("the place was not come by");
-  await getUp(rig, throws);
+  await getUp(fixture, throws);
   const answered = answer !== undefined && !("denial" in answer);
   const hasHappened = setting.hasHappened();
   if (answered && !hasHappened) complaints.push("it was answered and has not happened");
-  complaints.push(...setting.torn(), ...judge(rig));
-  if (complaints.length === 0) complaints.push(...(await again(rig, scene, setting, hasHappened)));
-  return { complaints: [...complaints, ...rig.deaths], commits: watch.commits, wasAnswered: answered, hasHappened };
+  complaints.push(...setting.torn(), ...judge(fixture));
+  if (complaints.length === 0) complaints.push(...(await again(fixture, scene, setting, hasHappened)));
+  return { complaints: [...complaints, ...fixture.deaths], commits: watch.commits, wasAnswered: answered, hasHappened };
 }
 
 function faultsOf(watch: Watch, { through }: HaltScene, place: CrashPlace | undefined): Partial<MemoryFaults> {
@@ -129,28 +129,32 @@ interface Setting {
   torn(): readonly string[];
 }
 
-async function setScene(rig: HaltRig, { asked, through }: HaltScene): Promise<Setting> {
-  if (asked === "halt") return haltSetting(rig);
+async function setScene(fixture: HaltFixture, { asked, through }: HaltScene): Promise<Setting> {
+  if (asked === "halt") return haltSetting(fixture);
   for (const [index, scope] of scopes.entries()) {
     const request = { ...scope, halt_id: before[index], reason: "", requested_by: "", confirmation: "HALT" };
-    await rig.ask(through, "RequestHalt", request, duty);
+    await fixture.ask(through, "RequestHalt", request, duty);
   }
-  await rig.pass(5_000);
+  await fixture.pass(5_000);
   const resume = { reason: "over", confirmation: "RESUME", halt_ids: [] };
-  const all = () => ({ ...resume, one_time_code: rig.codeOf("duty") });
+  const all = () => ({ ...resume, one_time_code: fixture.codeOf("duty") });
   if (asked === "resume a scope") {
-    return liftSetting(rig, ["h-alpha-1", "h-alpha-2"], () => ["ResumeHalt", { ...resume, fund_id: "alpha" }, duty]);
+    return liftSetting(fixture, ["h-alpha-1", "h-alpha-2"], () => [
+      "ResumeHalt",
+      { ...resume, fund_id: "alpha" },
+      duty,
+    ]);
   }
-  if (asked === "ask to lift all") return askSetting(rig, () => ["ResumeHalt", all(), duty]);
-  const { request_id: id } = (await rig.ask(through, "ResumeHalt", all(), duty)) as { readonly request_id: string };
-  return liftSetting(rig, before, () => [
+  if (asked === "ask to lift all") return askSetting(fixture, () => ["ResumeHalt", all(), duty]);
+  const { request_id: id } = (await fixture.ask(through, "ResumeHalt", all(), duty)) as { readonly request_id: string };
+  return liftSetting(fixture, before, () => [
     "ResumeHalt",
-    { confirmation: "RESUME", request_id: id, one_time_code: rig.codeOf("relief"), halt_ids: [] },
+    { confirmation: "RESUME", request_id: id, one_time_code: fixture.codeOf("relief"), halt_ids: [] },
     relief,
   ]);
 }
 
-function haltSetting(rig: HaltRig): Setting {
+function haltSetting(fixture: HaltFixture): Setting {
   const scope = { severity: "FUND_HALT", fund_id: "beta" };
   return {
     request: () => [
@@ -158,44 +162,46 @@ function haltSetting(rig: HaltRig): Setting {
       { ...scope, halt_id: "h-new", reason: "", requested_by: "", confirmation: "HALT" },
       duty,
     ],
-    hasHappened: () => rig.world.risk.halts.some(({ halt_id: id }) => id === "h-new"),
+    hasHappened: () => fixture.tables.risk.halts.some(({ halt_id: id }) => id === "h-new"),
     torn: () => [],
   };
 }
 
-function askSetting(rig: HaltRig, request: Setting["request"]): Setting {
-  const recorded = () => [...rig.world.halts.resumes.values()].filter(({ ended }) => ended === undefined);
+function askSetting(fixture: HaltFixture, request: Setting["request"]): Setting {
+  const recorded = () => [...fixture.tables.halts.resumes.values()].filter(({ ended }) => ended === undefined);
   return {
     request,
     hasHappened: () => recorded().length === 1,
     torn: () => [
-      ...(rig.world.risk.liftedHalts.size > 0 ? ["a request alone lifted something"] : []),
-      ...(rig.published(subjects.resumeRequested).length === recorded().length ? [] : ["a request was told otherwise"]),
+      ...(fixture.tables.risk.liftedHalts.size > 0 ? ["a request alone lifted something"] : []),
+      ...(fixture.published(subjects.resumeRequested).length === recorded().length
+        ? []
+        : ["a request was reported otherwise"]),
     ],
   };
 }
 
-/** All of these, in one epoch, each told once with who asked and who signed; or none of them, and nothing told. */
-function liftSetting(rig: HaltRig, ids: readonly string[], request: Setting["request"]): Setting {
-  const lifted = () => ids.filter((id) => rig.world.risk.liftedHalts.has(id));
+/** All of these, in one epoch, each reported once with who asked and who signed; or none of them, and nothing reported. */
+function liftSetting(fixture: HaltFixture, ids: readonly string[], request: Setting["request"]): Setting {
+  const lifted = () => ids.filter((id) => fixture.tables.risk.liftedHalts.has(id));
   return {
     request,
     hasHappened: () => lifted().length === ids.length,
     torn() {
-      const told = rig.published(subjects.haltLifted);
+      const reported = fixture.published(subjects.haltLifted);
       const gone = lifted();
       const signers = ids.length === before.length ? "operator:duty operator:relief" : "operator:duty operator:duty";
       return [
         ...(gone.length === 0 || gone.length === ids.length ? [] : [`lifted by half: ${gone}`]),
-        ...(String(told.map(({ halt_id: id }) => id).sort()) === String([...gone].sort())
+        ...(String(reported.map(({ halt_id: id }) => id).sort()) === String([...gone].sort())
           ? []
-          : ["lifts are not as told"]),
-        ...(new Set(told.map(({ epoch }) => epoch)).size > 1 ? ["one lift has two epochs"] : []),
-        ...told
+          : ["lifts are not as reported"]),
+        ...(new Set(reported.map(({ epoch }) => epoch)).size > 1 ? ["one lift has two epochs"] : []),
+        ...reported
           .filter((one) => `${one.requested_by} ${one.cosigned_by}` !== signers)
           .map((one) => `lifted by ${one.requested_by} and ${one.cosigned_by}`),
         ...before
-          .filter((id) => !ids.includes(id) && !rig.world.risk.halts.some((one) => one.halt_id === id))
+          .filter((id) => !ids.includes(id) && !fixture.tables.risk.halts.some((one) => one.halt_id === id))
           .map((id) => `${id} is gone, and nobody lifted it`),
       ];
     },
@@ -203,47 +209,47 @@ function liftSetting(rig: HaltRig, ids: readonly string[], request: Setting["req
 }
 
 /** Whoever is down comes back, in any order and with any pause. */
-async function getUp(rig: HaltRig, throws: Dice): Promise<void> {
+async function getUp(fixture: HaltFixture, throws: Prng): Promise<void> {
   const order = throws.chance(0.5) ? both : [...both].reverse();
   for (const service of order) {
-    await rig.pass(throws.below(7_000));
-    if (!rig.isUp(service)) await rig.start(service);
+    await fixture.pass(throws.below(7_000));
+    if (!fixture.isUp(service)) await fixture.start(service);
   }
-  await rig.pass(20_000);
+  await fixture.pass(20_000);
 }
 
-/** What is true whatever was killed: the engine knows what is in force, and what follows each halt was told and proven exactly once. */
-function judge(rig: HaltRig): readonly string[] {
+/** What is true whatever was killed: the engine knows what is in force, and what follows each halt was reported and proven exactly once. */
+function judge(fixture: HaltFixture): readonly string[] {
   const wrong: string[] = [];
-  const ids = rig.world.risk.halts.map(({ halt_id: id }) => id).sort();
-  const believed = rig.believed();
+  const ids = fixture.tables.risk.halts.map(({ halt_id: id }) => id).sort();
+  const believed = fixture.believed();
   const known = believed?.active.map(({ halt_id: id }) => id).sort();
   if (believed?.known !== true || String(known) !== String(ids)) {
     wrong.push(`${ids} are in force, and the engine believes ${known}`);
   }
-  const steps = rig.published(subjects.haltStep).map(({ halt_id: id, step }) => `${step} ${id}`);
-  const told = rig.published(subjects.haltRequested).map(({ halt_id: id }) => id);
+  const steps = fixture.published(subjects.haltStep).map(({ halt_id: id, step }) => `${step} ${id}`);
+  const reported = fixture.published(subjects.haltRequested).map(({ halt_id: id }) => id);
   for (const id of ids) {
     for (const step of ["BLOCKED", "CANCELLED", "NOTIFIED"]) {
       const times = steps.filter((one) => one === `${step} ${id}`).length;
-      if (times !== 1) wrong.push(`${step} of ${id} was told ${times} times`);
+      if (times !== 1) wrong.push(`${step} of ${id} was reported ${times} times`);
     }
-    const times = told.filter((one) => one === id).length;
-    if (times !== 1) wrong.push(`the manager told of ${id} ${times} times`);
+    const times = reported.filter((one) => one === id).length;
+    if (times !== 1) wrong.push(`the manager reported ${id} ${times} times`);
   }
   return wrong;
 }
 
-/** Whoever asks again is told the truth, and then it has happened, once. */
+/** Whoever asks again is given the truth, and then it has happened, once. */
 async function again(
-  rig: HaltRig,
+  fixture: HaltFixture,
   { asked, through }: HaltScene,
   setting: Setting,
   hadHappened: boolean,
 ): Promise<readonly string[]> {
   // The next code: the one that was shown is used up.
-  await rig.pass(60_000);
-  const answer = (await rig.ask(through, ...setting.request())) as { readonly denial?: { readonly code: string } };
+  await fixture.pass(60_000);
+  const answer = (await fixture.ask(through, ...setting.request())) as { readonly denial?: { readonly code: string } };
   const code = answer.denial?.code ?? "done";
   const expected = {
     halt: "done",
@@ -252,12 +258,12 @@ async function again(
     "ask to lift all": "done",
     sign: hadHappened ? "RESUME_REQUEST_UNKNOWN" : "done",
   }[asked];
-  await rig.pass(20_000);
+  await fixture.pass(20_000);
   return [
     ...(code === expected ? [] : [`asked again, it was ${code} instead of ${expected}`]),
     ...(setting.hasHappened() ? [] : ["asked again, it did not happen"]),
     ...(asked === "ask to lift all" ? [] : setting.torn()),
-    ...judge(rig),
+    ...judge(fixture),
   ];
 }
 

@@ -11,17 +11,17 @@ interface Commit {
   readonly granted: readonly string[];
 }
 
-/** Holds every commit against the rules: what was in force before it, what is after it, and what it told. */
+/** Holds every commit against the rules: what was in force before it, what is after it, and what it reported. */
 export function watchCommits(model: HaltModel): void {
-  const { rig, throws } = model;
-  const { world } = rig;
-  const inner = world.append;
+  const { fixture, throws } = model;
+  const { tables } = fixture;
+  const inner = tables.append;
   const lost = throws.fork("lost messages");
   const grants = new Map<string, number>();
-  const toldEver = new Set<string>();
-  let before = [...world.risk.halts];
-  let epoch = world.risk.haltEpoch;
-  world.append = (events) => {
+  const reportedEver = new Set<string>();
+  let before = [...tables.risk.halts];
+  let epoch = tables.risk.haltEpoch;
+  tables.append = (events) => {
     const of = <Payload>(name: string): Payload[] =>
       events.filter(({ subject }) => subject === name).map(({ bytes }) => JSON.parse(new TextDecoder().decode(bytes)));
     const commit: Commit = {
@@ -32,16 +32,16 @@ export function watchCommits(model: HaltModel): void {
     };
     for (const operator of commit.granted) grants.set(operator, (grants.get(operator) ?? 0) + 1);
     for (const { halt_id: id } of of<ActiveHalt>(subjects.haltRequested.name)) {
-      if (toldEver.has(id)) model.complaints.push(`the halt ${id} was told twice`);
-      toldEver.add(id);
+      if (reportedEver.has(id)) model.complaints.push(`the halt ${id} was reported twice`);
+      reportedEver.add(id);
     }
-    const after = [...world.risk.halts];
+    const after = [...tables.risk.halts];
     judgeCommit(model, commit, before, after, grants);
-    if (world.risk.haltEpoch < epoch) model.complaints.push("2 the epoch went back");
-    if (after.length < before.length && world.risk.haltEpoch === epoch)
+    if (tables.risk.haltEpoch < epoch) model.complaints.push("2 the epoch went back");
+    if (after.length < before.length && tables.risk.haltEpoch === epoch)
       model.complaints.push("1 a lift without an epoch");
     before = after;
-    epoch = world.risk.haltEpoch;
+    epoch = tables.risk.haltEpoch;
     // A message that never comes: the store still has the halt.
     inner(events.filter(({ subject }) => subject !== subjects.riskHaltRequested.name || !lost.chance(0.3)));
   };
@@ -54,11 +54,11 @@ function judgeCommit(
   after: readonly ActiveHalt[],
   grants: Map<string, number>,
 ): void {
-  const { complaints, counts, rig } = model;
+  const { complaints, counts, fixture } = model;
   const gone = before.filter(({ halt_id: id }) => !after.some((one) => one.halt_id === id));
   const named = lifted.map(({ halt_id: id }) => id).sort();
   if (String(gone.map(({ halt_id: id }) => id).sort()) !== String(named)) {
-    complaints.push(`1 left without being lifted by name: ${gone.map(({ halt_id: id }) => id)}; told: ${named}`);
+    complaints.push(`1 left without being lifted by name: ${gone.map(({ halt_id: id }) => id)}; reported: ${named}`);
   }
   const spend = (operator: string): void => {
     const left = (grants.get(operator) ?? 0) - 1;
@@ -83,10 +83,10 @@ function judgeCommit(
   counts.liftsOfAll += 1;
   spend(first?.cosigned_by ?? "");
   if (first?.cosigned_by === first?.requested_by) complaints.push("4 one person lifted everything");
-  const request = rig.world.halts.resumes.get(signed.request_id);
+  const request = fixture.tables.halts.resumes.get(signed.request_id);
   const bound = [...(request?.haltIds ?? [])].sort();
   if (String(bound) !== String(named)) complaints.push(`5 lifted ${named}, asked for ${bound}`);
-  if ((request?.expiresAt ?? 0) <= rig.time.clock.now() - 1_000_000) complaints.push("5 signed after its time");
+  if ((request?.expiresAt ?? 0) <= fixture.time.clock.now() - 1_000_000) complaints.push("5 signed after its time");
   if (after.some((one) => !isDrill(one))) complaints.push("4 not everything was lifted");
 }
 

@@ -5,11 +5,11 @@ import type { MemoryFaults } from "../adapters/memory/faults.ts";
 import { Fault, messageOf } from "../contracts/src/fault.ts";
 import type { HaltResponse } from "../contracts/src/generated/svc/v1/halt.ts";
 import type { Identity } from "../ports/identity.ts";
+import { type HaltFixture, type HaltService, haltFixture, machine, person } from "./halt-fixture.ts";
 import { watchCommits } from "./halt-model-commits.ts";
 import { type HaltModel, haltPeople } from "./halt-model-state.ts";
-import { type HaltRig, type HaltService, haltRig, machine, person } from "./halt-rig.ts";
-import { type Dice, dice } from "./virtual/dice.ts";
 import { ignoreEndedIncarnations } from "./virtual/incarnation.ts";
+import { type Prng, prng } from "./virtual/prng.ts";
 
 export interface HaltModelRun {
   readonly seed: number;
@@ -22,7 +22,7 @@ export interface HaltModelRun {
 }
 
 /** A mistake to build in, to see that it is found. */
-export type HaltPlant = (rig: HaltRig) => void;
+export type PlantedHaltBug = (fixture: HaltFixture) => void;
 
 const actions = 70;
 const lookEveryMs = 250;
@@ -41,53 +41,53 @@ const targets = [
   { strategy_id: "beta-trend" },
 ];
 
-export async function runHaltModel(seed: number, plant?: HaltPlant): Promise<HaltModelRun> {
+export async function runHaltModel(seed: number, plantedBug?: PlantedHaltBug): Promise<HaltModelRun> {
   const stopIgnoring = ignoreEndedIncarnations();
   try {
-    return await run(seed, plant);
+    return await run(seed, plantedBug);
   } finally {
     stopIgnoring();
   }
 }
 
-async function run(seed: number, plant: HaltPlant | undefined): Promise<HaltModelRun> {
-  const throws = dice(seed).fork("halt model");
-  const weather = { isCalm: true };
-  const rig = await haltRig({
+async function run(seed: number, plantedBug: PlantedHaltBug | undefined): Promise<HaltModelRun> {
+  const throws = prng(seed).fork("halt model");
+  const faults = { isCalm: true };
+  const fixture = await haltFixture({
     seed,
-    faults: faultsOf(throws.fork("faults"), weather),
-    loses: losesOf(throws, weather),
-    readDelayMs: readDelaysOf(throws, weather),
+    faults: faultsOf(throws.fork("faults"), faults),
+    loses: losesOf(throws, faults),
+    readDelayMs: readDelaysOf(throws, faults),
   });
   const counts = { halts: 0, lifts: 0, liftsOfAll: 0, refusals: 0, kills: 0 };
   const heard = { asked: [], requests: [], acknowledged: new Set<string>() };
-  const model: HaltModel = { rig, throws, complaints: [], counts, ...heard, cutAtMs: undefined };
-  for (const service of services) await rig.start(service);
+  const model: HaltModel = { fixture, throws, complaints: [], counts, ...heard, cutAtMs: undefined };
+  for (const service of services) await fixture.start(service);
   watchCommits(model);
-  plant?.(rig);
-  weather.isCalm = false;
+  plantedBug?.(fixture);
+  faults.isCalm = false;
   for (let done = 0; done < actions && model.complaints.length === 0; done += 1) {
     act(model);
     await pass(model, throws.chance(0.15) ? throws.below(9_000) : throws.below(300));
   }
-  weather.isCalm = true;
-  rig.chat.isDown = false;
+  faults.isCalm = true;
+  fixture.chat.isDown = false;
   await settle(model);
   judgeEnd(model);
-  const complaints = [...model.complaints, ...rig.deaths];
+  const complaints = [...model.complaints, ...fixture.deaths];
   return { seed, complaints, ...counts };
 }
 
-/** Looks at the engine on the way: what it may not claim it may not claim for a moment. */
+/** Reads the engine on the way: what it may not claim it may not claim for a moment. */
 async function pass(model: HaltModel, ms: number): Promise<void> {
   for (let left = ms; left > 0; left -= lookEveryMs) {
-    await model.rig.pass(Math.min(left, lookEveryMs));
+    await model.fixture.pass(Math.min(left, lookEveryMs));
     judgeBelief(model, "after a step");
   }
 }
 
-function faultsOf(throws: Dice, weather: { readonly isCalm: boolean }): Partial<MemoryFaults> {
-  const when = <Value>(bad: () => Value, good: Value): Value => (weather.isCalm ? good : bad());
+function faultsOf(throws: Prng, faults: { readonly isCalm: boolean }): Partial<MemoryFaults> {
+  const when = <Value>(bad: () => Value, good: Value): Value => (faults.isCalm ? good : bad());
   return {
     commit: () =>
       when(() => {
@@ -105,19 +105,19 @@ function faultsOf(throws: Dice, weather: { readonly isCalm: boolean }): Partial<
   };
 }
 
-function losesOf(throws: Dice, weather: { readonly isCalm: boolean }): () => boolean {
+function losesOf(throws: Prng, faults: { readonly isCalm: boolean }): () => boolean {
   const own = throws.fork("roads");
-  return () => !weather.isCalm && own.chance(0.2);
+  return () => !faults.isCalm && own.chance(0.2);
 }
 
 /** Answers of the store may overtake each other. */
-function readDelaysOf(throws: Dice, weather: { readonly isCalm: boolean }): () => number {
+function readDelaysOf(throws: Prng, faults: { readonly isCalm: boolean }): () => number {
   const own = throws.fork("reads");
-  return () => (weather.isCalm || own.chance(0.5) ? 0 : own.below(own.chance(0.1) ? 1_000 : 60));
+  return () => (faults.isCalm || own.chance(0.5) ? 0 : own.below(own.chance(0.1) ? 1_000 : 60));
 }
 
 function act(model: HaltModel): void {
-  const { throws, rig } = model;
+  const { throws, fixture } = model;
   const thrown = throws.below(100);
   if (thrown < 33) halt(model);
   else if (thrown < 48) resumeScope(model);
@@ -125,7 +125,7 @@ function act(model: HaltModel): void {
   else if (thrown < 82) sign(model);
   else if (thrown < 90) killAndStart(model);
   else if (thrown < 96) cutOff(model);
-  else if (thrown < 98) rig.chat.isDown = !rig.chat.isDown;
+  else if (thrown < 98) fixture.chat.isDown = !fixture.chat.isDown;
   else drill(model);
 }
 
@@ -161,7 +161,7 @@ function askForAll(model: HaltModel): void {
     if (id === undefined) return;
     requests.push(id);
     // The other one often stands beside; and sometimes it is the same one, with the next code.
-    const soon = (run: () => void) => model.rig.time.timers.after(throws.below(100), run);
+    const soon = (run: () => void) => model.fixture.time.timers.after(throws.below(100), run);
     if (throws.chance(0.2)) soon(() => signAs(model, id, name, 30_000));
     else if (throws.chance(0.8)) soon(() => signAs(model, id, haltPeople.find((one) => one !== name) ?? "relief", 0));
   });
@@ -177,59 +177,59 @@ function sign(model: HaltModel): void {
 
 /** With everything that it takes but, perhaps, being another person. */
 function signAs(model: HaltModel, requestId: string, name: string, aheadMs: number): void {
-  const shown = { confirmation: "RESUME", one_time_code: model.rig.codeOf(name, aheadMs) };
+  const shown = { confirmation: "RESUME", one_time_code: model.fixture.codeOf(name, aheadMs) };
   const request = { request_id: requestId, ...shown, halt_ids: [] };
   tell(model, one(model.throws, services), "ResumeHalt", request, person(name));
 }
 
-function words(throws: Dice): object {
+function words(throws: Prng): object {
   return { reason: throws.chance(0.95) ? "over" : "", confirmation: throws.chance(0.95) ? "RESUME" : "no" };
 }
 
-function codeOf({ throws, rig }: HaltModel, name: string): object {
+function codeOf({ throws, fixture }: HaltModel, name: string): object {
   const thrown = throws.below(10);
   if (thrown === 0) return {};
-  return { one_time_code: thrown === 1 ? "wrong" : rig.codeOf(thrown === 2 ? one(throws, haltPeople) : name) };
+  return { one_time_code: thrown === 1 ? "wrong" : fixture.codeOf(thrown === 2 ? one(throws, haltPeople) : name) };
 }
 
 function killAndStart(model: HaltModel): void {
-  const { rig, throws, counts } = model;
+  const { fixture, throws, counts } = model;
   const service = one(throws, services);
-  if (!rig.isUp(service)) return;
-  rig.kill(service);
+  if (!fixture.isUp(service)) return;
+  fixture.kill(service);
   counts.kills += 1;
   if (service === "riskengine") model.cutAtMs = undefined;
-  rig.time.timers.after(throws.below(6_000), () => void startAgain(rig, service));
+  fixture.time.timers.after(throws.below(6_000), () => void startAgain(fixture, service));
 }
 
 /** As a supervisor does. */
-async function startAgain(rig: HaltRig, service: HaltService): Promise<void> {
+async function startAgain(fixture: HaltFixture, service: HaltService): Promise<void> {
   for (;;) {
     try {
-      await rig.startSoon(service);
+      await fixture.startSoon(service);
       return;
     } catch (thrown) {
       if (!(thrown instanceof Fault)) throw thrown;
-      rig.kill(service);
-      await rig.time.timers.sleep(100);
+      fixture.kill(service);
+      await fixture.time.timers.sleep(100);
     }
   }
 }
 
 function cutOff(model: HaltModel): void {
-  const { rig, throws } = model;
+  const { fixture, throws } = model;
   const service = one(throws, services);
-  if (!rig.isUp(service)) return;
-  rig.cutOff(service);
-  if (service === "riskengine") model.cutAtMs ??= rig.time.elapsedMs();
-  rig.time.timers.after(throws.below(6_000), () => {
-    rig.comeBack(service);
+  if (!fixture.isUp(service)) return;
+  fixture.cutOff(service);
+  if (service === "riskengine") model.cutAtMs ??= fixture.time.elapsedMs();
+  fixture.time.timers.after(throws.below(6_000), () => {
+    fixture.comeBack(service);
     if (service === "riskengine") model.cutAtMs = undefined;
   });
 }
 
 /** What drills latch is nobody's to lift. */
-function drill({ rig, asked }: HaltModel): void {
+function drill({ fixture, asked }: HaltModel): void {
   const haltId = `drill-${asked.length}`;
   const scope = { severity: "FUND_HALT", fund_id: "drill" } as const;
   const latched = {
@@ -239,7 +239,7 @@ function drill({ rig, asked }: HaltModel): void {
     halt_id: haltId,
     since: "2026-01-02T00:00:00.000000Z",
   };
-  rig.outside.store.transact("scene", (unit) => unit.risk.latchHalt(latched)).catch(() => undefined);
+  fixture.outside.store.transact("scene", (unit) => unit.risk.latchHalt(latched)).catch(() => undefined);
 }
 
 function tell(
@@ -255,7 +255,7 @@ function tell(
     else if (by === machine && method === "ResumeHalt") model.complaints.push("2 a machine lifted");
     else answered(answer as object);
   };
-  model.rig.call(service, method, request, by).then(judge, (thrown: unknown) => {
+  model.fixture.call(service, method, request, by).then(judge, (thrown: unknown) => {
     // Nobody was there, or the store was in trouble: whoever asked knows nothing.
     if (!(thrown instanceof Fault)) model.complaints.push(`${method}: ${messageOf(thrown)}`);
   });
@@ -263,10 +263,10 @@ function tell(
 
 /** Answered: it is durable. Acknowledged: whatever engine is there blocks from now on, or says that it does not know. */
 function judgeHalted(model: HaltModel, { halt_id: id, acknowledged }: HaltResponse): void {
-  const { rig, complaints, counts } = model;
+  const { fixture, complaints, counts } = model;
   counts.halts += 1;
-  const isLifted = rig.world.risk.liftedHalts.has(id);
-  if (!isLifted && !rig.world.risk.halts.some((one) => one.halt_id === id)) {
+  const isLifted = fixture.tables.risk.liftedHalts.has(id);
+  if (!isLifted && !fixture.tables.risk.halts.some((one) => one.halt_id === id)) {
     complaints.push(`1 the halt ${id} was answered and is not latched`);
   }
   if (!acknowledged) return;
@@ -275,13 +275,13 @@ function judgeHalted(model: HaltModel, { halt_id: id, acknowledged }: HaltRespon
 }
 
 /** An engine never believes less than the epoch says that it knows, nor less than was acknowledged, and says so when it cannot know. */
-function judgeBelief({ rig, complaints, cutAtMs, acknowledged }: HaltModel, when: string): void {
-  const believed = rig.believed();
+function judgeBelief({ fixture, complaints, cutAtMs, acknowledged }: HaltModel, when: string): void {
+  const believed = fixture.believed();
   if (believed === undefined) return;
-  if (cutAtMs !== undefined && rig.time.elapsedMs() - cutAtMs > 2_600 && believed.known) {
+  if (cutAtMs !== undefined && fixture.time.elapsedMs() - cutAtMs > 2_600 && believed.known) {
     complaints.push(`unknown is halted: the engine still claims to know ${when}`);
   }
-  for (const { halt_id: id, epoch } of rig.world.risk.halts) {
+  for (const { halt_id: id, epoch } of fixture.tables.risk.halts) {
     if (believed.active.some((one) => one.halt_id === id)) continue;
     if (epoch <= believed.epoch) {
       complaints.push(`the engine knows epoch ${believed.epoch} and not the halt ${id} ${when}`);
@@ -293,32 +293,32 @@ function judgeBelief({ rig, complaints, cutAtMs, acknowledged }: HaltModel, when
 
 /** Everybody is there again, and what is owed is done. */
 async function settle(model: HaltModel): Promise<void> {
-  const { rig } = model;
-  for (const service of services) rig.comeBack(service);
+  const { fixture } = model;
+  for (const service of services) fixture.comeBack(service);
   model.cutAtMs = undefined;
-  await rig.pass(15_000);
+  await fixture.pass(15_000);
   for (const service of services) {
-    if (!rig.isUp(service)) await rig.start(service);
+    if (!fixture.isUp(service)) await fixture.start(service);
   }
-  await rig.pass(10_000);
+  await fixture.pass(10_000);
 }
 
-function judgeEnd({ rig, complaints }: HaltModel): void {
-  const { halts } = rig.world.risk;
+function judgeEnd({ fixture, complaints }: HaltModel): void {
+  const { halts } = fixture.tables.risk;
   const ids = halts.map(({ halt_id: id }) => id).sort();
-  const believed = rig.believed();
+  const believed = fixture.believed();
   const known = believed?.active.map(({ halt_id: id }) => id).sort();
-  if (believed?.known !== true || believed.epoch !== rig.world.risk.haltEpoch || String(known) !== String(ids)) {
+  if (believed?.known !== true || believed.epoch !== fixture.tables.risk.haltEpoch || String(known) !== String(ids)) {
     complaints.push(`at the end ${ids} are in force, and the engine believes ${known}`);
   }
   for (const id of ids) {
-    if (!rig.world.halts.told.has(`operations ${id}`)) complaints.push(`the halt ${id} was never adopted`);
+    if (!fixture.tables.halts.reported.has(`operations ${id}`)) complaints.push(`the halt ${id} was never adopted`);
     for (const step of ["BLOCKED", "CANCELLED", "NOTIFIED"]) {
-      if (!rig.world.halts.steps.has(`${step} ${id}`)) complaints.push(`${step} of ${id} was never proven`);
+      if (!fixture.tables.halts.steps.has(`${step} ${id}`)) complaints.push(`${step} of ${id} was never proven`);
     }
   }
 }
 
-function one<Item>(throws: Dice, items: readonly Item[]): Item {
+function one<Item>(throws: Prng, items: readonly Item[]): Item {
   return items[throws.below(items.length)] as Item;
 }

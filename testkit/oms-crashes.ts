@@ -6,8 +6,8 @@ import { Fault } from "../contracts/src/fault.ts";
 import type { OrderStatus } from "../contracts/src/generated/svc/v1/platform.ts";
 import type { Order } from "../contracts/src/records/order.ts";
 import { hasEnded } from "../core/orders/order-lifecycle.ts";
+import { type OmsFixture, type OmsLife, omsFixture, orderOf } from "./oms-fixture.ts";
 import { complaintsAbout } from "./oms-model.ts";
-import { type OmsLife, type OmsRig, omsRig, orderOf } from "./oms-rig.ts";
 import { IncarnationEnded } from "./virtual/incarnation.ts";
 
 export interface Suffered {
@@ -17,23 +17,23 @@ export interface Suffered {
   readonly kills: number;
 }
 
-/** One order management that is always there again: whoever asks is told, or asks again. */
+/** One order management that is always there again: whoever asks is reported, or asks again. */
 interface Phoenix {
-  readonly rig: OmsRig;
+  readonly fixture: OmsFixture;
   /** Asks until there is an answer; a caller whose question died with the process asks again. */
   ask<Answer>(procedure: string, message: object): Promise<Answer>;
   kills(): number;
   kill(): void;
 }
 
-async function phoenix(rig: OmsRig): Promise<Phoenix> {
+async function phoenix(fixture: OmsFixture): Promise<Phoenix> {
   let life: OmsLife | undefined;
   let starting: Promise<unknown> | undefined;
   let kills = 0;
   const start = (): Promise<unknown> => {
     starting ??= (async () => {
       for (;;) {
-        const made = await Promise.race([rig.start().catch(() => undefined), rig.time.timers.sleep(2_000)]);
+        const made = await Promise.race([fixture.start().catch(() => undefined), fixture.time.timers.sleep(2_000)]);
         if (made === undefined) continue;
         life = made;
         starting = undefined;
@@ -44,13 +44,13 @@ async function phoenix(rig: OmsRig): Promise<Phoenix> {
   };
   await start();
   return {
-    rig,
+    fixture,
     kills: () => kills,
     kill() {
       kills += 1;
       life?.kill();
       life = undefined;
-      rig.killStarting();
+      fixture.killStarting();
       void start();
     },
     async ask<Answer>(procedure: string, message: object): Promise<Answer> {
@@ -58,7 +58,7 @@ async function phoenix(rig: OmsRig): Promise<Phoenix> {
         // A defect ends it for good, and is what there is to tell.
         const [death] = life?.deaths ?? [];
         if (death !== undefined) throw death;
-        const patience = rig.time.timers.sleep(12_000).then(() => undefined);
+        const patience = fixture.time.timers.sleep(12_000).then(() => undefined);
         const answer = await Promise.race([
           life?.call<Answer>(procedure, message).catch((thrown: unknown) => {
             if (thrown instanceof Fault || thrown instanceof IncarnationEnded) return undefined;
@@ -67,7 +67,7 @@ async function phoenix(rig: OmsRig): Promise<Phoenix> {
           patience,
         ]);
         if (answer !== undefined) return answer;
-        await rig.time.timers.sleep(50);
+        await fixture.time.timers.sleep(50);
       }
     },
   };
@@ -83,7 +83,7 @@ export async function killedAt(n: number, scenario: Scenario): Promise<Suffered>
     points += 1;
     if (points === n) kill();
   };
-  const rig = await omsRig({
+  const fixture = await omsFixture({
     seed: 7_000 + n,
     faults: {
       commitDelayMs: () => {
@@ -97,40 +97,40 @@ export async function killedAt(n: number, scenario: Scenario): Promise<Suffered>
     },
   });
   try {
-    const bird = await phoenix(rig);
+    const bird = await phoenix(fixture);
     points = 0;
     kill = bird.kill;
-    rig.risk.isDown = () => {
+    fixture.risk.isDown = () => {
       point();
       return false;
     };
-    rig.risk.losesAnswer = () => {
+    fixture.risk.losesAnswer = () => {
       point();
       return false;
     };
-    rig.broker.answerMs = () => {
+    fixture.broker.answerMs = () => {
       point();
       return 1;
     };
     await scenario(bird);
     const reached = points;
-    await rig.time.timers.sleep(15_000);
-    return { complaints: await complaintsAbout(rig), points: reached, kills: bird.kills() };
+    await fixture.time.timers.sleep(15_000);
+    return { complaints: await complaintsAbout(fixture), points: reached, kills: bird.kills() };
   } finally {
-    await rig.close();
+    await fixture.close();
   }
 }
 
 /** Trades whatever is open at the broker, bit by bit, until these orders have ended. */
-export async function tradeUntilEnded({ rig }: Phoenix, ids: readonly string[]): Promise<void> {
-  await rig.until("every order has ended", async () => {
-    for (const [id, { state, order, filled }] of rig.broker.kept) {
+export async function tradeUntilEnded({ fixture }: Phoenix, ids: readonly string[]): Promise<void> {
+  await fixture.until("every order has ended", async () => {
+    for (const [id, { state, order, filled }] of fixture.broker.kept) {
       if (state !== "WORKING" && state !== "PARTIALLY_FILLED") continue;
       const left = (order.quantity - filled) / 10n ** 18n;
-      rig.broker.trade(id, String(left > 4n ? 4n : left), "230");
+      fixture.broker.trade(id, String(left > 4n ? 4n : left), "230");
     }
-    await rig.time.timers.sleep(20);
-    const states = await Promise.all(ids.map(async (id) => (await rig.order(id))?.state));
+    await fixture.time.timers.sleep(20);
+    const states = await Promise.all(ids.map(async (id) => (await fixture.order(id))?.state));
     return states.every((state) => state !== undefined && hasEnded(state));
   });
 }
@@ -147,43 +147,44 @@ export async function randomLife(seed: number): Promise<Suffered> {
   };
   let commitFate: () => CommitFate = () => "committed";
   let delay = (): number => 0;
-  const rig = await omsRig({
+  const fixture = await omsFixture({
     seed,
     faults: { commit: () => commitFate(), commitDelayMs: () => delay(), answerDelayMs: () => delay() },
   });
-  const thrown = rig.time.dice.fork("trouble");
-  const { timers } = rig.time;
+  const thrown = fixture.time.prng.fork("trouble");
+  const { timers } = fixture.time;
   try {
-    const bird = await phoenix(rig);
+    const bird = await phoenix(fixture);
     commitFate = () => fate((probability) => thrown.chance(probability));
     delay = () => thrown.below(4);
-    rig.risk.losesAnswer = () => isFoul && thrown.chance(0.2);
-    rig.risk.isDown = () => isFoul && thrown.chance(0.1);
-    rig.risk.decide = () => (thrown.chance(0.1) ? "POSITION_LIMIT_EXCEEDED" : true);
-    rig.broker.silence = () => (!isFoul || thrown.chance(0.8) ? undefined : thrown.chance(0.5) ? "before" : "after");
-    rig.broker.answerMs = () => thrown.below(5);
-    rig.broker.repeatsReports = thrown.chance(0.5);
+    fixture.risk.losesAnswer = () => isFoul && thrown.chance(0.2);
+    fixture.risk.isDown = () => isFoul && thrown.chance(0.1);
+    fixture.risk.decide = () => (thrown.chance(0.1) ? "POSITION_LIMIT_EXCEEDED" : true);
+    fixture.broker.silence = () =>
+      !isFoul || thrown.chance(0.8) ? undefined : thrown.chance(0.5) ? "before" : "after";
+    fixture.broker.answerMs = () => thrown.below(5);
+    fixture.broker.repeatsReports = thrown.chance(0.5);
     const acknowledged = await trade(bird, thrown);
     isFoul = false;
     await timers.sleep(320_000);
-    const lost = acknowledged.filter((id) => !rig.world.oms.orders.has(id));
-    const complaints = [...lost.map((id) => `${id} was acknowledged and is gone`), ...(await complaintsAbout(rig))];
+    const lost = acknowledged.filter((id) => !fixture.tables.oms.orders.has(id));
+    const complaints = [...lost.map((id) => `${id} was acknowledged and is gone`), ...(await complaintsAbout(fixture))];
     return { complaints, points: 0, kills: bird.kills() };
   } finally {
-    await rig.close();
+    await fixture.close();
   }
 }
 
-type Thrown = OmsRig["time"]["dice"];
+type Thrown = OmsFixture["time"]["prng"];
 
 /** Gives the ids of the orders that were acknowledged. */
 async function trade(bird: Phoenix, thrown: Thrown): Promise<readonly string[]> {
-  const { rig } = bird;
+  const { fixture } = bird;
   const acknowledged: string[] = [];
   const asking: Promise<unknown>[] = [];
   for (let round = 0; round < 25; round += 1) {
-    const dice = thrown.below(10);
-    if (dice < 5) {
+    const prng = thrown.below(10);
+    if (prng < 5) {
       const order: Order = {
         ...orderOf(`o-${round}`, { quantity: String(1 + thrown.below(12)) }),
         strategy_id: thrown.chance(0.5) ? "alpha-momentum" : "alpha-meanrev",
@@ -191,31 +192,31 @@ async function trade(bird: Phoenix, thrown: Thrown): Promise<readonly string[]> 
       };
       const submitting = bird.ask<OrderStatus>("SubmitOrder", order);
       asking.push(submitting.then((status) => acknowledged.push(status.order?.order_id ?? "")));
-    } else if (dice < 7) {
-      tradeSome(rig, thrown);
-    } else if (dice < 8) {
-      const ids = [...rig.world.oms.orders.keys()];
+    } else if (prng < 7) {
+      tradeSome(fixture, thrown);
+    } else if (prng < 8) {
+      const ids = [...fixture.tables.oms.orders.keys()];
       const id = ids[thrown.below(Math.max(1, ids.length))];
       if (id !== undefined) asking.push(bird.ask("CancelOrder", { order_id: id, reason: "why not" }));
-    } else if (dice < 9) {
+    } else if (prng < 9) {
       bird.kill();
     } else if (thrown.chance(0.4)) {
       const strategyId = thrown.chance(0.5) ? "alpha-momentum" : "alpha-meanrev";
       asking.push(
-        rig.halt({ severity: "STRATEGY_HALT", fund_id: "alpha", strategy_id: strategyId }).catch(() => undefined),
+        fixture.halt({ severity: "STRATEGY_HALT", fund_id: "alpha", strategy_id: strategyId }).catch(() => undefined),
       );
     }
-    await rig.time.timers.sleep(thrown.below(120));
+    await fixture.time.timers.sleep(thrown.below(120));
   }
   await Promise.all(asking);
   return acknowledged;
 }
 
-function tradeSome(rig: OmsRig, thrown: Thrown): void {
-  for (const [id, { order, filled, state }] of rig.broker.kept) {
+function tradeSome(fixture: OmsFixture, thrown: Thrown): void {
+  for (const [id, { order, filled, state }] of fixture.broker.kept) {
     const isOpen = state === "WORKING" || state === "PARTIALLY_FILLED";
     const left = Number((order.quantity - filled) / 10n ** 18n);
-    if (isOpen && left > 0 && thrown.chance(0.5)) rig.broker.trade(id, String(1 + thrown.below(left)), "230");
+    if (isOpen && left > 0 && thrown.chance(0.5)) fixture.broker.trade(id, String(1 + thrown.below(left)), "230");
   }
 }
 
@@ -228,24 +229,24 @@ export const crashScenarios: Readonly<Record<string, Scenario>> = {
   "an order that is cancelled": async (bird) => {
     await bird.ask("SubmitOrder", orderOf("o-1"));
     await bird.ask("CancelOrder", { order_id: "o-1", reason: "" });
-    await bird.rig.until("it has ended", async () => (await bird.rig.order("o-1"))?.state === "CANCELLED");
+    await bird.fixture.until("it has ended", async () => (await bird.fixture.order("o-1"))?.state === "CANCELLED");
   },
   "an order that is amended": async (bird) => {
     await bird.ask("SubmitOrder", orderOf("o-1"));
-    await bird.rig.until("it works", async () => (await bird.rig.order("o-1"))?.state === "WORKING");
+    await bird.fixture.until("it works", async () => (await bird.fixture.order("o-1"))?.state === "WORKING");
     await bird.ask("AmendOrder", { order_id: "o-1", idempotency_key: "amend", quantity: "7", reason: "" });
-    await bird.rig.until("it is amended", async () => (await bird.rig.order("o-1"))?.amendment === undefined);
+    await bird.fixture.until("it is amended", async () => (await bird.fixture.order("o-1"))?.amendment === undefined);
     await tradeUntilEnded(bird, ["o-1"]);
   },
   "an exit in slices": async (bird) => {
-    bird.rig.risk.maxNotional = 1_000;
+    bird.fixture.risk.maxNotional = 1_000;
     const exit = { side: "SELL", reduce_only: true, limit_price: "100", quantity: "25" } as const;
     await bird.ask("SubmitOrder", orderOf("o-1", exit));
     await tradeUntilEnded(bird, ["o-1"]);
   },
   "an order under a halt": async (bird) => {
     await bird.ask("SubmitOrder", orderOf("o-1"));
-    await bird.rig.halt({ severity: "FUND_HALT", fund_id: "alpha" });
-    await bird.rig.until("it has ended", async () => (await bird.rig.order("o-1"))?.state === "CANCELLED");
+    await bird.fixture.halt({ severity: "FUND_HALT", fund_id: "alpha" });
+    await bird.fixture.until("it has ended", async () => (await bird.fixture.order("o-1"))?.state === "CANCELLED");
   },
 };

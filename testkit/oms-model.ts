@@ -7,28 +7,33 @@ import { subjects } from "../contracts/src/subjects.ts";
 import { signedQuantity } from "../core/ledger/position.ts";
 import { haltCovers } from "../core/orders/may-send.ts";
 import { hasEnded } from "../core/orders/order-lifecycle.ts";
-import type { OmsRig } from "./oms-rig.ts";
+import type { OmsFixture } from "./oms-fixture.ts";
 
 /** Sentences about what is wrong; empty when everything is right. To be asked when nothing is under way any more. */
-export async function complaintsAbout(rig: OmsRig): Promise<readonly string[]> {
-  return [...lifeComplaints(rig), ...haltComplaints(rig), ...bookComplaints(rig), ...(await brokerComplaints(rig))];
+export async function complaintsAbout(fixture: OmsFixture): Promise<readonly string[]> {
+  return [
+    ...lifeComplaints(fixture),
+    ...haltComplaints(fixture),
+    ...bookComplaints(fixture),
+    ...(await brokerComplaints(fixture)),
+  ];
 }
 
-function entries(rig: OmsRig): { readonly subject: string; readonly payload: unknown }[] {
-  return rig.world.log.map(({ subject, bytes }) => ({
+function entries(fixture: OmsFixture): { readonly subject: string; readonly payload: unknown }[] {
+  return fixture.tables.log.map(({ subject, bytes }) => ({
     subject,
     payload: JSON.parse(new TextDecoder().decode(bytes)) as unknown,
   }));
 }
 
 /** Each step begins where the one before ended, the end is final, and the last step is what is stored. */
-function lifeComplaints(rig: OmsRig): string[] {
+function lifeComplaints(fixture: OmsFixture): string[] {
   const complaints: string[] = [];
   const states = new Map<string, OrderState>();
   const { ordersAccepted, ordersRejected, ordersUpdated, ordersCancelled, ordersExpired } = subjects;
   const steps = [ordersAccepted, ordersRejected, ordersUpdated, ordersCancelled, ordersExpired];
   const stepNames = new Set(steps.map(({ name }) => name));
-  for (const { subject, payload } of entries(rig)) {
+  for (const { subject, payload } of entries(fixture)) {
     if (subject === subjects.ordersCreated.name) {
       const { order_id: id } = payload as OrderCreated;
       if (states.has(id)) complaints.push(`${id} was created twice`);
@@ -41,20 +46,20 @@ function lifeComplaints(rig: OmsRig): string[] {
       states.set(id, to);
     }
   }
-  for (const [id, stored] of rig.world.oms.orders) {
+  for (const [id, stored] of fixture.tables.oms.orders) {
     if (states.get(id) !== stored.state)
-      complaints.push(`${id} is stored as ${stored.state}, told as ${states.get(id)}`);
+      complaints.push(`${id} is stored as ${stored.state}, reported as ${states.get(id)}`);
   }
-  if (states.size !== rig.world.oms.orders.size) complaints.push("orders that were told and are not stored");
+  if (states.size !== fixture.tables.oms.orders.size) complaints.push("orders that were reported and are not stored");
   return complaints;
 }
 
 /** Nothing was let out under a halt that was latched before and that its approval did not know. */
-function haltComplaints(rig: OmsRig): string[] {
+function haltComplaints(fixture: OmsFixture): string[] {
   const complaints: string[] = [];
   const halts: ActiveHalt[] = [];
-  const epochs = new Map(rig.risk.decided.map(({ decision_id: id, halt_epoch: epoch }) => [id, epoch]));
-  for (const { subject, payload } of entries(rig)) {
+  const epochs = new Map(fixture.risk.decided.map(({ decision_id: id, halt_epoch: epoch }) => [id, epoch]));
+  for (const { subject, payload } of entries(fixture)) {
     if (subject === subjects.riskHaltRequested.name) halts.push(payload as ActiveHalt);
     if (subject !== subjects.ordersUpdated.name) continue;
     const step = payload as OrderTransition;
@@ -62,28 +67,29 @@ function haltComplaints(rig: OmsRig): string[] {
     const epoch = epochs.get(step.decision_id ?? "");
     if (epoch === undefined) complaints.push(`${step.order_id} was routed without an approval`);
     const newer = halts.find((halt) => halt.epoch > (epoch ?? 0) && haltCovers(halt, step));
-    const isExit = rig.world.oms.orders.get(step.order_id)?.order.reduce_only === true;
+    const isExit = fixture.tables.oms.orders.get(step.order_id)?.order.reduce_only === true;
     if (newer !== undefined && !isExit) complaints.push(`${step.order_id} was routed under ${newer.halt_id}`);
   }
   return complaints;
 }
 
 /** Positions and orders are the sums of their trades. */
-function bookComplaints(rig: OmsRig): string[] {
+function bookComplaints(fixture: OmsFixture): string[] {
   const complaints: string[] = [];
-  const fills: Fill[] = [...rig.world.oms.fills.values()];
-  const told = rig.told(subjects.fillsCreated);
-  if (told.length !== fills.length) complaints.push(`${fills.length} trades are stored, ${told.length} were told`);
+  const fills: Fill[] = [...fixture.tables.oms.fills.values()];
+  const reported = fixture.reported(subjects.fillsCreated);
+  if (reported.length !== fills.length)
+    complaints.push(`${fills.length} trades are stored, ${reported.length} were reported`);
   const sum = (of: readonly Fill[], quantity: (fill: Fill) => decimal.Decimal): decimal.Decimal =>
     of.reduce((total, fill) => decimal.add(total, quantity(fill)), decimal.zero);
-  for (const { fundId, strategyId, symbol, quantity } of rig.world.oms.positions.values()) {
+  for (const { fundId, strategyId, symbol, quantity } of fixture.tables.oms.positions.values()) {
     const own = fills.filter(
       (fill) => fill.fund_id === fundId && fill.strategy_id === strategyId && fill.symbol === symbol,
     );
     const traded = sum(own, (fill) => signedQuantity(fill.side, decimal.parse(fill.quantity)));
     if (traded !== quantity) complaints.push(`the position in ${symbol} is not the sum of its trades`);
   }
-  for (const [id, { filledQuantity, sliced }] of rig.world.oms.orders) {
+  for (const [id, { filledQuantity, sliced }] of fixture.tables.oms.orders) {
     const isOwn = (fill: Fill): boolean =>
       sliced === true ? fill.order_id.startsWith(`${id}/`) : fill.order_id === id;
     const traded = sum(fills.filter(isOwn), (fill) => decimal.parse(fill.quantity));
@@ -95,10 +101,10 @@ function bookComplaints(rig: OmsRig): string[] {
 }
 
 /** The broker has what we think it has, once each, and holds what we hold. */
-async function brokerComplaints(rig: OmsRig): Promise<string[]> {
+async function brokerComplaints(fixture: OmsFixture): Promise<string[]> {
   const complaints: string[] = [];
-  for (const [id, { state, filled, order }] of rig.broker.kept) {
-    const stored = await rig.order(id);
+  for (const [id, { state, filled, order }] of fixture.broker.kept) {
+    const stored = await fixture.order(id);
     if (stored === undefined) complaints.push(`the broker has ${id}, and we do not`);
     else {
       const isOpen = state === "WORKING" || state === "PARTIALLY_FILLED";
@@ -109,9 +115,10 @@ async function brokerComplaints(rig: OmsRig): Promise<string[]> {
         complaints.push(`${id} has other terms at the broker`);
     }
   }
-  for (const [id, { state, sliced }] of rig.world.oms.orders) {
+  for (const [id, { state, sliced }] of fixture.tables.oms.orders) {
     const works = state === "WORKING" || state === "PARTIALLY_FILLED";
-    if (works && sliced !== true && !rig.broker.kept.has(id)) complaints.push(`${id} works here and not at the broker`);
+    if (works && sliced !== true && !fixture.broker.kept.has(id))
+      complaints.push(`${id} works here and not at the broker`);
     if (!works && !hasEnded(state)) complaints.push(`${id} is still ${state}`);
   }
   return complaints;

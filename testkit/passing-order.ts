@@ -13,7 +13,7 @@ import { compileEnvelope } from "../core/envelope/envelope.ts";
 import type { Notes } from "../core/gates/gate.ts";
 import { gates } from "../core/gates/index.ts";
 import { amountOf, isPositive, minus, plus, timesUp, toDecimal } from "../core/money/amount.ts";
-import { product, toExact, worthless } from "../core/money/exact.ts";
+import { product, toExact, zeroNotional } from "../core/money/exact.ts";
 import { classify } from "../core/orders/classify.ts";
 import { noTerms, readTerms } from "../core/orders/terms.ts";
 
@@ -97,14 +97,14 @@ const exactFields: ReadonlySet<string> = new Set(["grossOthers", "netHighOthers"
 function asPlain(view: FundView): FundView {
   const parts = Object.entries(view).map(([name, value]) => {
     if (typeof value === "bigint")
-      return [name, exactFields.has(name) ? plainWorth(value) : amountOf(value as Decimal)];
+      return [name, exactFields.has(name) ? plainNotional(value) : amountOf(value as Decimal)];
     const isNested = name === "terms" || name === "instrument";
     return [name, isNested && value !== undefined ? asPlain(value as FundView) : value];
   });
   return Object.fromEntries(parts);
 }
 
-function plainWorth(value: bigint): bigint | number {
+function plainNotional(value: bigint): bigint | number {
   const amount = value % decimal.one === 0n ? amountOf((value / decimal.one) as Decimal) : value;
   return typeof amount === "number" ? amount : value;
 }
@@ -231,10 +231,10 @@ function passingView(): FundView {
     unitValue: undefined,
     nav: d("10000000"),
     navAgeMs: 1_000,
-    grossOthers: worthless,
-    netHighOthers: worthless,
-    netLowOthers: worthless,
-    sectorOthers: worthless,
+    grossOthers: zeroNotional,
+    netHighOthers: zeroNotional,
+    netLowOthers: zeroNotional,
+    sectorOthers: zeroNotional,
     unpricedSymbol: undefined,
     oldestPriceAgeMs: 0,
     limits: undefined,

@@ -1,4 +1,4 @@
-// Secrets in plain memory, for rigs and benches that need a place for a key and are about something else.
+// Secrets in plain memory, for fixtures and benches that need a place for a key and are about something else.
 import { Fault } from "../contracts/src/fault.ts";
 import type { Secret, Secrets } from "../ports/secrets.ts";
 

@@ -72,7 +72,7 @@ export async function openRiskClient(
   const { service_token: serviceToken } = developmentCredentials(platform.dataFolder);
   const { access_token: personToken } = await logInAs(platform, "duty");
   const engine = testClient(addressOf(platform, "riskengine"), { token: serviceToken });
-  const desk = testClient(addressOf(platform, "operations"), { token: personToken });
+  const queries = testClient(addressOf(platform, "operations"), { token: personToken });
   const oms = testClient(addressOf(platform, "oms"), { token: personToken });
   const treasury = testClient(addressOf(platform, "treasury"), { token: personToken });
   const machine = { deadlineMs };
@@ -102,13 +102,13 @@ export async function openRiskClient(
     resumeHalt: (request) => ask("ResumeHalt", request),
     releaseThrottle: (strategy_id, reason) => ask("ReleaseThrottle", { strategy_id, reason }),
     rejections: async (fund_id, count_max = 0) =>
-      answered(await desk.call("RiskDesk", "ListRejections", { fund_id, hours: 1, count_max }, { deadlineMs })),
+      answered(await queries.call("RiskDesk", "ListRejections", { fund_id, hours: 1, count_max }, { deadlineMs })),
     getReference: async (kind) =>
       answered(await treasury.call("Treasury", "GetReferenceData", { kind }, { deadlineMs })),
     setReference: async (document) =>
       answered(await treasury.call("Treasury", "SetReferenceData", document, { deadlineMs })),
     close: () => {
-      for (const client of [engine, desk, oms, treasury]) client.close();
+      for (const client of [engine, queries, oms, treasury]) client.close();
     },
   };
 }

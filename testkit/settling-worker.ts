@@ -12,7 +12,7 @@ import type { Store, UnitOfWork } from "../ports/store.ts";
 import { bookFill } from "../services/oms/booking.ts";
 import { settleOptions } from "../services/oms/settling.ts";
 import { quietLog } from "./global-setup.ts";
-import { openPeer } from "./postgres-rig.ts";
+import { openPeer } from "./postgres-fixture.ts";
 import { exampleFill } from "./record-examples.ts";
 
 /** Before the transaction, in it after the first of its trades, and when it is committed and nobody knows yet. */
@@ -32,7 +32,7 @@ const listed: readonly Instrument[] = [
   { ...share, ...ended, symbol: "BTC 260102C00000650", asset_class: "OPTION", right: "CALL", underlying: "BTC-USD" },
 ];
 
-/** Written calls that are assigned, puts that are worthless, and calls on what is settled in cash. */
+/** Written calls that are assigned, puts that are zero, and calls on what is settled in cash. */
 export async function holdEnded(store: Store): Promise<void> {
   const held = [
     ["SPY 260102C00650000", "income", "SELL", "3"],

@@ -956,9 +956,9 @@ function verifyConsistency(reader, trust, keptNote, laterNote) {
   if (file.first !== first.size) wrong(sizes, `one from size ${file.first}`); // check: consistency-first-size
   if (file.second !== second.size) wrong(sizes, `one to size ${file.second}`); // check: consistency-second-size
   if (first.size > second.size) wrong(`a checkpoint of at least size ${first.size}`, second.size); // check: consistency-order
-  if (file.firstRoot !== first.root) fail("ROOT_MISMATCH", first.size, toBase64(first.root), toBase64(file.firstRoot)); // check: consistency-first-root-told
+  if (file.firstRoot !== first.root) fail("ROOT_MISMATCH", first.size, toBase64(first.root), toBase64(file.firstRoot)); // check: consistency-first-root-reported
   if (file.secondRoot !== second.root)
-    fail("ROOT_MISMATCH", second.size, toBase64(second.root), toBase64(file.secondRoot)); // check: consistency-second-root-told
+    fail("ROOT_MISMATCH", second.size, toBase64(second.root), toBase64(file.secondRoot)); // check: consistency-second-root-reported
   const roots = rootsFromProof(first, second, file.proof);
   if (roots === null) wrong("as many hashes as the two sizes need", `${file.proof.length} hashes`); // check: consistency-count
   if (roots.first !== first.root) fail("ROOT_MISMATCH", first.size, toBase64(first.root), toBase64(roots.first)); // check: consistency-first-root

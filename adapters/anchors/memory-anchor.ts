@@ -3,9 +3,9 @@ import type { Anchor, AnchoredCheckpoint } from "../../ports/anchors.ts";
 import { otherNote } from "./anchor-faults.ts";
 
 /** By origin and size, as `<origin> <size>`. */
-export type AnchorWorld = Map<string, AnchoredCheckpoint>;
+export type AnchorTables = Map<string, AnchoredCheckpoint>;
 
-export function memoryAnchor(kept: AnchorWorld, name = "memory"): Anchor {
+export function memoryAnchor(kept: AnchorTables, name = "memory"): Anchor {
   return {
     name,
     async keep({ origin, size, note }) {

@@ -24,7 +24,7 @@ chatConformance("log", async () => {
   return { chat, delivered: () => lines, close: () => chat.close() };
 });
 
-async function discordRig(options: Partial<ChatServerOptions> = {}, given: string | undefined = token) {
+async function discordFixture(options: Partial<ChatServerOptions> = {}, given: string | undefined = token) {
   const server: ChatServer = await startChatServer({ token, limit: 5, windowMs: 250, ...options });
   const chat = discordChat({
     ...{ clock, timers, sha256: systemSha256, channelId },
@@ -45,15 +45,15 @@ async function discordRig(options: Partial<ChatServerOptions> = {}, given: strin
   };
 }
 
-chatConformance("Discord-compatible", () => discordRig());
-chatConformance("Discord-compatible, limits told by refusals only", () => discordRig({ tellsLimits: false }));
+chatConformance("Discord-compatible", () => discordFixture());
+chatConformance("Discord-compatible, limits reported by refusals only", () => discordFixture({ tellsLimits: false }));
 
 describe("the message API", () => {
   const closes: (() => Promise<void>)[] = [];
-  const start = async (...given: Parameters<typeof discordRig>) => {
-    const rig = await discordRig(...given);
-    closes.push(rig.close);
-    return rig;
+  const start = async (...given: Parameters<typeof discordFixture>) => {
+    const fixture = await discordFixture(...given);
+    closes.push(fixture.close);
+    return fixture;
   };
   afterEach(async () => {
     for (const close of closes.splice(0)) await close();
@@ -77,7 +77,7 @@ describe("the message API", () => {
     expect(server.statuses.filter((status) => status === 429)).toEqual([]);
   });
 
-  it("obeys a refusal that it could not foresee, and keeps the order", async () => {
+  it("obeys a refusal that it could not pre-encode, and keeps the order", async () => {
     const { chat, server } = await start({ tellsLimits: false });
     await Promise.all(Array.from({ length: 7 }, (_unused, n) => chat.send(chatMessage(`m${n}`), 10_000)));
     expect(server.statuses).toContain(429);

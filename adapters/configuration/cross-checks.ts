@@ -1,4 +1,4 @@
-// Rules that concern several keys at once. They look at the data before it is known to be valid, so that their complaints
+// Rules that concern several keys at once. They read the data before it is known to be valid, so that their complaints
 // come together with all the others; whatever has the wrong type is left to the schema's own complaint.
 import { cosignatureType, readVerifierKey } from "../../core/audit/signed-note.ts";
 import { systemSha256OfBytes } from "../system/signing.ts";
@@ -140,8 +140,8 @@ function distinctPorts(input: CheckInput): readonly Complaint[] {
       .find(({ host, port }) => port === left.port && hostsOverlap(host, left.host));
     if (right === undefined) return [];
     // Of the two, the one that somebody wrote is the one to change.
-    const [told, other] = valueAt(input.tree, left.path) === undefined ? [right, left] : [left, right];
-    return [complain(input, told.path, `another port than ${pathText(other.path)}, which is ${left.port} too`)];
+    const [reported, other] = valueAt(input.tree, left.path) === undefined ? [right, left] : [left, right];
+    return [complain(input, reported.path, `another port than ${pathText(other.path)}, which is ${left.port} too`)];
   });
 }
 

@@ -62,7 +62,7 @@ const http = section({
       .default([]),
     {
       sentence:
-        "The proxies before us whose X-Forwarded-For is believed; only then are callers behind them told apart. In the environment a comma-separated list.",
+        "The proxies before us whose X-Forwarded-For is believed; only then are callers behind them distinguished. In the environment a comma-separated list.",
       environment: "PORTCULLIS_TRUSTED_PROXIES",
       expected: `a list of which each is ${addressRangeExpected}`,
     },

@@ -1,9 +1,9 @@
-// Every key that changed since the last start is told once, with its values where they may be shown, and only then remembered.
+// Every key that changed since the last start is reported once, with its values where they may be shown, and only then remembered.
 import { describe, expect, it } from "vitest";
 import { valid } from "../../testkit/configuration/loading.ts";
 import { memoryStore } from "../memory/store.ts";
-import { memoryWorld } from "../memory/world.ts";
-import { untoldChange } from "../records/state-changes.ts";
+import { memoryTables } from "../memory/tables.ts";
+import { unauditedChange } from "../records/state-changes.ts";
 import { systemClock } from "../system/clock.ts";
 import { systemRandom } from "../system/random.ts";
 import { systemTimers } from "../system/timers.ts";
@@ -14,25 +14,25 @@ const decode = (bytes: Uint8Array) => JSON.parse(new TextDecoder().decode(bytes)
 
 function open() {
   const tools = { clock: systemClock(), random: systemRandom(), timers: systemTimers() };
-  const world = memoryWorld();
-  const store = memoryStore({ ...tools, process: world.process("operations"), untoldChange });
+  const tables = memoryTables();
+  const store = memoryStore({ ...tools, process: tables.process("operations"), unauditedChange });
   let heard = 0;
   const start = async (yaml: string | undefined, environment = {}, service = "operations") => {
     await tellConfigurationChanges(valid(yaml, environment).configuration, service, { ...tools, store });
-    const told = world.log.slice(heard).map(({ bytes }) => decode(bytes));
-    heard = world.log.length;
-    return told.map(({ path, old_value, new_value, redacted }) => ({ path, old_value, new_value, redacted }));
+    const reported = tables.log.slice(heard).map(({ bytes }) => decode(bytes));
+    heard = tables.log.length;
+    return reported.map(({ path, old_value, new_value, redacted }) => ({ path, old_value, new_value, redacted }));
   };
   const count = (yaml: string | undefined) =>
     tellConfigurationChanges(valid(yaml, {}).configuration, "operations", { ...tools, store });
-  return { start, count, world };
+  return { start, count, tables };
 }
 
 const one = { PORTCULLIS_DATABASE_URL: "postgresql://owner:first-secret@db.example.com/p" };
 const other = { PORTCULLIS_DATABASE_URL: "postgresql://owner:other-secret@db.example.com/p" };
 
 describe("the configuration of a start", () => {
-  it("is told once as a whole at the first start, and not again when nothing changed", async () => {
+  it("is reported once as a whole at the first start, and not again when nothing changed", async () => {
     const { start } = open();
     const first = await start(undefined);
     expect(first).toMatchObject([{ path: "*", redacted: false }]);
@@ -42,7 +42,7 @@ describe("the configuration of a start", () => {
     expect([await count(undefined), await count(undefined), await count("log:\n  level: debug\n")]).toEqual([0, 0, 1]);
   });
 
-  it("is told key by key when it changed, with the old and the new value, also of keys that come and go", async () => {
+  it("is reported key by key when it changed, with the old and the new value, also of keys that come and go", async () => {
     const { start } = open();
     await start("log:\n  level: info\n");
     expect(await start("log:\n  level: debug\naudit:\n  anchor_file: /var/anchor\n")).toEqual([
@@ -55,16 +55,16 @@ describe("the configuration of a start", () => {
     expect(await start("log:\n  level: debug\n")).toEqual([]);
   });
 
-  it("never has a secret in it: neither in what is told nor in what is kept", async () => {
-    const { start, world } = open();
+  it("never has a secret in it: neither in what is reported nor in what is kept", async () => {
+    const { start, tables } = open();
     await start(undefined, one);
     expect(await start(undefined, one)).toEqual([]);
     const [change, ...more] = await start(undefined, other);
     expect(more).toEqual([]);
     const shown = "(credentials not shown, server postgresql://db.example.com)";
     expect(change).toEqual({ path: "database.url", old_value: shown, new_value: shown, redacted: true });
-    const kept = JSON.stringify([...world.risk.configuration.values()].map((values) => [...values.values()]));
-    expect(`${kept}${JSON.stringify(world.log.map(({ bytes }) => decode(bytes)))}`).not.toMatch(/-secret/);
+    const kept = JSON.stringify([...tables.risk.configuration.values()].map((values) => [...values.values()]));
+    expect(`${kept}${JSON.stringify(tables.log.map(({ bytes }) => decode(bytes)))}`).not.toMatch(/-secret/);
     expect(kept).toContain("scrypt:");
   });
 

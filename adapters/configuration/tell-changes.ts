@@ -2,8 +2,8 @@
 // with the new state. So the audit log knows when a limit of the platform itself was moved, although a file is changed without asking anybody.
 //
 //  1. The last start's values are kept by the first of the parts that the process starts: parts on several machines may have settings of their own.
-//  2. What is secret is kept as a salted digest that is slow to guess, and is told as changed, without its value.
-//  3. The first start of all has nothing to compare with: it is told once, as `*`.
+//  2. What is secret is kept as a salted digest that is slow to guess, and is reported as changed, without its value.
+//  3. The first start of all has nothing to compare with: it is reported once, as `*`.
 import { createHash, randomBytes, scryptSync, timingSafeEqual } from "node:crypto";
 import { format } from "../../contracts/src/instant.ts";
 import type { ConfigurationChanged } from "../../contracts/src/records/platform.ts";
@@ -18,7 +18,7 @@ export interface TellChangesPorts {
   readonly clock: Clock;
 }
 
-/** How many keys changed since the last start: none at the first start of all, although that is told. */
+/** How many keys changed since the last start: none at the first start of all, although that is reported. */
 export async function tellConfigurationChanges(
   configuration: Configuration,
   service: string,
@@ -29,8 +29,8 @@ export async function tellConfigurationChanges(
     const before = await unit.configuration.lock(service);
     const at = format(clock.now());
     const changes = before.length === 0 ? [firstOf(values)] : changesBetween(before, values);
-    for (const { path, ...told } of changes) {
-      const event: ConfigurationChanged = { service, path, ...told, actor: service, at };
+    for (const { path, ...reported } of changes) {
+      const event: ConfigurationChanged = { service, path, ...reported, actor: service, at };
       await unit.events.publish(subjects.configurationChanged, event);
     }
     const paths = new Set(before.length === 0 ? values.map(({ path }) => path) : changes.map(({ path }) => path));
@@ -53,8 +53,8 @@ function changesBetween(before: readonly ConfigurationValue[], after: readonly E
     const old = known.get(value.path);
     if (old !== undefined && isSame(old.digest, value.text)) return [];
     const redacted = value.redacted || (old !== undefined && isSlow(old.digest));
-    const told = { path: value.path, new_value: value.shown, redacted };
-    return [old === undefined ? told : { ...told, old_value: old.shown }];
+    const reported = { path: value.path, new_value: value.shown, redacted };
+    return [old === undefined ? reported : { ...reported, old_value: old.shown }];
   });
   const gone = new Set(goneOf(before, after));
   const removed = before.filter(({ path }) => gone.has(path));

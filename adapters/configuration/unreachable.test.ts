@@ -1,4 +1,4 @@
-// A server that cannot be reached is told with the variable that names it, because that is where a newcomer has to look.
+// A server that cannot be reached is reported with the variable that names it, because that is where a newcomer has to look.
 import { expect, it } from "vitest";
 import { quietLog } from "../../testkit/global-setup.ts";
 import { connectNats } from "../nats/connect.ts";

@@ -75,7 +75,7 @@ function forbiddenKey(file: string, line: number): Complaint {
   return { path: file, value: "the key __proto__", expected: "a known key", where: `${file}:${line}` };
 }
 
-/** Notes the line of every key. Aliases are not followed: what they stand for is told at the alias. */
+/** Notes the line of every key. Aliases are not followed: what they stand for is reported at the alias. */
 function recordLines(
   node: unknown,
   path: Path,

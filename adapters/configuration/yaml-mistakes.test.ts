@@ -1,4 +1,4 @@
-// A slip in the YAML is told in words, at the line where it was made, and without a word of the file.
+// A slip in the YAML is reported in words, at the line where it was made, and without a word of the file.
 import { expect, it } from "vitest";
 import { complaints } from "../../testkit/configuration/loading.ts";
 import { complaintLine } from "./complaint.ts";

@@ -57,10 +57,10 @@ export function bidirectionalMounter(
       return true;
     };
     const fail = (thrown: unknown): void => {
-      const told = failure(thrown, requestId);
-      if (!end(statusNameOf(told.code))) return;
+      const reported = failure(thrown, requestId);
+      if (!end(statusNameOf(reported.code))) return;
       call.pause();
-      call.emit("error", told);
+      call.emit("error", reported);
       report(thrown, procedure, requestId, ports);
       countIfMalformed(thrown, actor, ports);
     };

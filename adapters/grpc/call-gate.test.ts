@@ -66,13 +66,13 @@ function open(session: ClientHttp2Session, path: string, bytes = Buffer.alloc(0)
 /** The status that a call got, once the server has closed its stream; the caller's side stays open until then. */
 function outcome(stream: ClientHttp2Stream): Promise<unknown> {
   return new Promise((resolve) => {
-    let told: unknown = "nothing";
+    let reported: unknown = "nothing";
     const listen = (headers: Record<string, unknown>): void => {
-      told = headers["grpc-status"] ?? told;
+      reported = headers["grpc-status"] ?? reported;
     };
     stream.on("response", listen);
     stream.on("trailers", listen);
-    stream.once("close", () => resolve(told));
+    stream.once("close", () => resolve(reported));
   });
 }
 
@@ -80,7 +80,7 @@ const deadlineExceeded = "4";
 const resourceExhausted = "8";
 
 describe("calls that are never completed", () => {
-  it("are all given up, closed and told so (2, 3)", async () => {
+  it("are all given up, closed and notified so (2, 3)", async () => {
     const { session, observations } = await serve({ callMsMax: 300, streamsPerConnectionMax: 600 });
     const outcomes = await Promise.all(Array.from({ length: 500 }, () => outcome(open(session, listFunds))));
     expect(new Set(outcomes)).toEqual(new Set([deadlineExceeded]));

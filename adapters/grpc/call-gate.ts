@@ -34,7 +34,7 @@ export interface GatePorts {
   readonly metrics: Metrics;
 }
 
-/** `tooLarge` is told of requests that the library itself refused for their size, which no handler hears of. */
+/** `tooLarge` is reported requests that the library itself refused for their size, which no handler hears of. */
 export function callGate(
   ports: GatePorts,
   limits: GrpcLimits,
@@ -88,9 +88,9 @@ export function callGate(
         if (!halfClosed) ports.timers.after(0, () => closeStream(call));
       },
     };
-    const sendStatus: Responder["sendStatus"] = (told, next) => {
+    const sendStatus: Responder["sendStatus"] = (reported, next) => {
       answered = true;
-      next(told);
+      next(reported);
       if (!method.responseStream || gone) return;
       stopWaiting();
       stopWaiting = ports.timers.after(limits.callMsMax, () => closeStream(call, constants.NGHTTP2_CANCEL));

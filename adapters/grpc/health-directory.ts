@@ -157,13 +157,13 @@ function silence(thrown: unknown, deadlineMs: number): string {
   if (code === status.DEADLINE_EXCEEDED) return `it did not answer within ${deadlineMs} ms`;
   if (code === status.UNAUTHENTICATED || code === status.PERMISSION_DENIED)
     return "it refuses the platform's own token";
-  if (code === status.UNAVAILABLE && toldBy(thrown)) return "it cannot find out who asks for its health";
+  if (code === status.UNAVAILABLE && reportedBy(thrown)) return "it cannot find out who asks for its health";
   if (code === status.UNAVAILABLE) return "it cannot be reached";
   return "it did not answer the question for its health";
 }
 
 /** Whether the service itself said so, and not the channel that did not reach it. */
-function toldBy(thrown: unknown): boolean {
+function reportedBy(thrown: unknown): boolean {
   const metadata = typeof thrown === "object" && thrown !== null && "metadata" in thrown ? thrown.metadata : undefined;
   return metadata instanceof Metadata && metadata.get(codeTrailer).length > 0;
 }

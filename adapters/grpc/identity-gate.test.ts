@@ -60,10 +60,10 @@ function codeOf({ metadata }: CallOutcome): unknown {
 }
 
 describe("who is turned away", () => {
-  it("is told of by name, a stranger as nobody, and not while we cannot know who it is", async () => {
-    const told: RefusedAttempt[] = [];
+  it("is reported by name, a stranger as nobody, and not while we cannot know who it is", async () => {
+    const reported: RefusedAttempt[] = [];
     const service = { name: "Operations", handlers: { ResumeHalt: async () => ({}) } };
-    const { as, verifier } = await serve([service], { tellRefusal: (refused) => told.push(refused) });
+    const { as, verifier } = await serve([service], { tellRefusal: (refused) => reported.push(refused) });
     for (const token of [undefined, "forged", "viewer"])
       await as(token).call("Operations", "ResumeHalt", { halt_ids: [] });
     verifier.answer(async () => {
@@ -72,7 +72,7 @@ describe("who is turned away", () => {
     expect(codeOf(await as("operator").call("Operations", "ResumeHalt", { halt_ids: [] }))).toBe(
       "IDENTITY_UNAVAILABLE",
     );
-    expect(told.map(({ identity, operation, code }) => [identity.actor, operation, code])).toEqual([
+    expect(reported.map(({ identity, operation, code }) => [identity.actor, operation, code])).toEqual([
       ["principal:nobody", "ResumeHalt", "UNAUTHENTICATED"],
       ["principal:nobody", "ResumeHalt", "UNAUTHENTICATED"],
       ["operator:viewer", "ResumeHalt", "PERMISSION_DENIED"],
@@ -196,7 +196,7 @@ describe("strangers", () => {
   it.each([
     ["no message", Buffer.from([0x0a, 0xff]), "INVALID_ARGUMENT"],
     ["too large", Buffer.alloc(2_000), "RESOURCE_EXHAUSTED"],
-  ])("are told that they are, not that their bytes are %s", async (_name, bytes, otherwise) => {
+  ])("are notified that they are, not that their bytes are %s", async (_name, bytes, otherwise) => {
     const { as } = await serve([halts()], { limits: { receiveBytesMax: 1_000 } });
     expect((await as().rawCall(listHalts, bytes)).status).toBe("UNAUTHENTICATED");
     expect((await as("forged").rawCall(listHalts, bytes)).status).toBe("UNAUTHENTICATED");
@@ -269,7 +269,7 @@ describe("the verifier", () => {
     expect((await as("admin").rawCall(listHalts, Buffer.alloc(0))).status).toBe("OK");
   });
 
-  it("that breaks is our failure, told to the log alone, and a defect ends the program", async () => {
+  it("that breaks is our failure, asked to the log alone, and a defect ends the program", async () => {
     const { as, verifier, lines, deaths } = await serve([halts()]);
     verifier.answer(async () => {
       throw new TypeError("hunter2");
@@ -336,8 +336,8 @@ describe("what is refused", () => {
   it("carries one request id in the answer and the log, also when the caller sent none", async () => {
     const { as, lines } = await serve([halts()]);
     const outcome = await as().rawCall(listHalts, Buffer.alloc(0));
-    const told = outcome.metadata.get("x-request-id")[0];
-    expect(told).toMatch(/^[0-9a-f-]{36}$/);
-    expect(lines.map(({ fields }) => fields["request_id"])).toEqual([told]);
+    const reported = outcome.metadata.get("x-request-id")[0];
+    expect(reported).toMatch(/^[0-9a-f-]{36}$/);
+    expect(lines.map(({ fields }) => fields["request_id"])).toEqual([reported]);
   });
 });

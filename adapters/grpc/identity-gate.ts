@@ -1,7 +1,7 @@
 // The gate behind the call gate: who is calling, and may they? It answers when the headers are there, before a byte of a message is
 // read and before any handler, and nothing passes that the table of authority does not let through.
 //  1. A path without a row reaches no handler, whoever registered it: it is UNIMPLEMENTED, and UNAUTHENTICATED to strangers.
-//  2. Where anyone may call, a token is not looked at.
+//  2. Where anyone may call, a token is not read.
 //  3. A stream lives no longer than its caller's right to it. It is checked again and again; once refused, no message passes in
 //     either direction, also while the caller has not taken the status yet.
 //  4. An identity that the verifier knows by heart costs one turn of the microtask queue.
@@ -38,7 +38,7 @@ export interface IdentityPorts {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly crash: Crash;
-  /** Told of callers who may not. */
+  /** Reported of callers who may not. */
   readonly tellRefusal?: TellRefusal;
 }
 
@@ -59,7 +59,7 @@ export function identityGate(
   { reverifyMs, refusalsPerConnectionMax }: Pick<GrpcLimits, "reverifyMs" | "refusalsPerConnectionMax">,
   connections: CallConnections,
 ): IdentityGate {
-  const tell = refusalTeller(ports);
+  const tell = refusalReporter(ports);
   const floods = refusalFloods(ports.timers, refusalsPerConnectionMax);
   const interceptor: ServerInterceptor = (method, call) => {
     const operation = guards.get(method.path);
@@ -180,7 +180,7 @@ function noAnswer(): Fault {
 /** A path is as long as its caller likes; a log line is not. */
 const pathLengthMax = 200;
 
-function refusalTeller({ log, metrics, crash, timers }: IdentityPorts) {
+function refusalReporter({ log, metrics, crash, timers }: IdentityPorts) {
   const refused = refusedCounter(metrics);
   const write = sampledLines(log, timers, "more RPCs were refused in this second");
   return (thrown: unknown, path: string, requestId: string, identity: Identity | undefined): void => {

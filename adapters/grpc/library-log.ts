@@ -15,6 +15,6 @@ function textOf(said: readonly unknown[]): string {
   const text = said.map(String).join(" ");
   const secret = text.search(/authorization/i);
   // The name of such a header is followed by its value.
-  const told = secret === -1 ? text : `${text.slice(0, secret)}(not shown)`;
-  return told.slice(0, textLengthMax).replace(/[^ -~]/g, "?");
+  const reported = secret === -1 ? text : `${text.slice(0, secret)}(not shown)`;
+  return reported.slice(0, textLengthMax).replace(/[^ -~]/g, "?");
 }

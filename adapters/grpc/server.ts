@@ -215,9 +215,9 @@ function unimplementedStream(service: DescribedService, method: DescribedMethod,
   type AnyStream = ServerReadableStream<Buffer, Buffer> | ServerWritableStream<Buffer, Buffer>;
   return (call: AnyStream | ServerDuplexStream<Buffer, Buffer>, callback?: sendUnaryData<Buffer>) => {
     const requestId = requestIdFrom(call.metadata.get(requestIdHeader)[0], random);
-    const told = failure(unimplemented(service, method), requestId);
-    if (callback === undefined) call.emit("error", told);
-    else callback(told);
+    const reported = failure(unimplemented(service, method), requestId);
+    if (callback === undefined) call.emit("error", reported);
+    else callback(reported);
   };
 }
 

@@ -75,14 +75,14 @@ describe("health", () => {
     ["ok", "SERVING"],
     ["starting", "NOT_SERVING"],
     ["failing", "NOT_SERVING"],
-  ] as const)("%s is %s, for the server and for each of its services", async (status, told) => {
+  ] as const)("%s is %s, for the server and for each of its services", async (status, reported) => {
     const { target } = await serve([treasury], { health: () => ({ status }) });
-    expect(await check(target, "")).toBe(told);
-    expect(await check(target, "svc.v1.Treasury")).toBe(told);
+    expect(await check(target, "")).toBe(reported);
+    expect(await check(target, "svc.v1.Treasury")).toBe(reported);
     expect(await check(target, "svc.v1.Oms")).toBe("error 5");
   });
 
-  it("a watcher is told every change and the end", async () => {
+  it("a watcher is notified every change and the end", async () => {
     let health: Health = { status: "starting" };
     const { server, target } = await serve([treasury], { health: () => health });
     const watching = await watch(target, "svc.v1.Treasury");

@@ -38,7 +38,7 @@ export interface RpcPorts {
   readonly metrics: Metrics;
   readonly tracer: Tracer;
   readonly badRequests?: BadRequests;
-  /** Told of known callers who were refused. */
+  /** Reported of known callers who were refused. */
   readonly tellRefusal?: TellRefusal;
 }
 
@@ -72,8 +72,8 @@ export function unaryMounter(ports: RpcPorts, limits: GrpcLimits, identityOf: Id
       answer();
     };
     const fail = (thrown: unknown): void => {
-      const told = failure(thrown, requestId);
-      settle(statusNameOf(told.code), () => callback(told));
+      const reported = failure(thrown, requestId);
+      settle(statusNameOf(reported.code), () => callback(reported));
       report(thrown, procedure, requestId, ports);
       countIfMalformed(thrown, identity?.actor, ports);
       if (identity !== undefined) tellIfRefused(thrown, procedure, identity, call.request, ports);
@@ -104,7 +104,7 @@ export function unaryMounter(ports: RpcPorts, limits: GrpcLimits, identityOf: Id
   };
 }
 
-/** The signal stays unmade until somebody looks at it. */
+/** The signal stays unmade until somebody reads it. */
 export class HandledCall implements RpcCall {
   readonly requestId: string;
   readonly identity: Identity;
@@ -158,8 +158,8 @@ export function answerBytes(procedure: UnaryProcedure, answer: unknown): Buffer 
   if (typeof answer === "object" && answer !== null) {
     if ("encoded" in answer) return asBuffer((answer as EncodedAnswer).encoded);
     if ("denial" in answer) {
-      const { denial, isTold } = answer as DeniedAnswer;
-      throw new DeniedCall(denial, isTold);
+      const { denial, isReported } = answer as DeniedAnswer;
+      throw new DeniedCall(denial, isReported);
     }
   }
   return asBuffer(procedure.response.encode(answer).finish());
@@ -197,7 +197,7 @@ export function countIfMalformed(thrown: unknown, actor: string | undefined, { b
   if (thrown instanceof Fault && thrown.code === "INVALID_ARGUMENT") badRequests?.count("malformed", actor);
 }
 
-/** What a service denied or took for a mistake is an attempt of the operator who asked, unless the service told of it. */
+/** What a service denied or took for a mistake is an attempt of the operator who asked, unless the service reported it. */
 function tellIfRefused(
   thrown: unknown,
   procedure: UnaryProcedure,
@@ -208,11 +208,11 @@ function tellIfRefused(
   const { method } = procedure;
   if (identity.kind !== "operator" || !isOperation(method.name)) return;
   if (!(thrown instanceof DeniedCall || thrown instanceof Fault)) return;
-  const told = { identity, operation: method.name, target: method.path, about: subjectOf(procedure, bytes) };
+  const reported = { identity, operation: method.name, target: method.path, about: subjectOf(procedure, bytes) };
   if (thrown instanceof DeniedCall) {
-    if (!thrown.isTold) ports.tellRefusal?.({ ...told, ...thrown.denial });
-  } else if (thrown.retry === "never" && !thrown.isTold) {
-    ports.tellRefusal?.({ ...told, code: thrown.code, reason: thrown.message });
+    if (!thrown.isReported) ports.tellRefusal?.({ ...reported, ...thrown.denial });
+  } else if (thrown.retry === "never" && !thrown.isReported) {
+    ports.tellRefusal?.({ ...reported, code: thrown.code, reason: thrown.message });
   }
 }
 
@@ -221,7 +221,7 @@ function subjectOf({ request }: UnaryProcedure, bytes: Uint8Array): string | und
   try {
     return attemptSubject(request.decode(bytes));
   } catch {
-    // That they are no message is what the caller has just been told.
+    // That they are no message is what the caller has just been reported.
     return undefined;
   }
 }

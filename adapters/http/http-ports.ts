@@ -19,6 +19,6 @@ export interface HttpPorts {
   readonly tracer: Tracer;
   /** Of the listeners' it is asked only who calls; opening and closing it is its maker's business. */
   readonly verifier: Pick<Verifier, "verify">;
-  /** Told of callers who were refused. */
+  /** Reported of callers who were refused. */
   readonly tellRefusal?: TellRefusal;
 }

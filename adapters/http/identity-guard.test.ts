@@ -84,12 +84,12 @@ describe("the table of authority", () => {
 });
 
 describe("who is turned away", () => {
-  it("is told of by name, a stranger as nobody, and only where there is something to try", async () => {
-    const told: RefusedAttempt[] = [];
-    const { server } = await serve([guarded("UpdateEnvelope")], { tellRefusal: (refused) => told.push(refused) });
+  it("is reported by name, a stranger as nobody, and only where there is something to try", async () => {
+    const reported: RefusedAttempt[] = [];
+    const { server } = await serve([guarded("UpdateEnvelope")], { tellRefusal: (refused) => reported.push(refused) });
     for (const token of [null, "forged", "viewer"]) await ask(server, "/v1/UpdateEnvelope", { token });
     for (const token of [null, "viewer"]) await ask(server, "/v1/nothing", { token });
-    expect(told.map(({ identity, operation, code }) => [identity.actor, operation, code])).toEqual([
+    expect(reported.map(({ identity, operation, code }) => [identity.actor, operation, code])).toEqual([
       ["principal:nobody", "UpdateEnvelope", "UNAUTHENTICATED"],
       ["principal:nobody", "UpdateEnvelope", "UNAUTHENTICATED"],
       ["operator:viewer", "UpdateEnvelope", "PERMISSION_DENIED"],
@@ -107,7 +107,7 @@ describe("the order of questions", () => {
   });
   const json = { "content-type": "application/json" };
   const large = JSON.stringify({ limit: "x".repeat(2_000) });
-  // What each would be told by what comes after the question, if it were asked first.
+  // What each would be reported by what comes after the question, if it were asked first.
   const later = [
     ["404", "/v1/nothing", { method: "GET" }, 404],
     ["404 with a broken body", "/v1/nothing", { method: "POST", headers: json, body: "{" }, 404],

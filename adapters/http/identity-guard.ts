@@ -49,7 +49,7 @@ export function identityGuard(options: GuardOptions): IdentityGuard {
       if (access === "anyone with a token" || mayCall(access, identity)) return undefined;
       const { actor } = identity;
       const refusal = { code: "PERMISSION_DENIED", detail: whyNot(access), actor } as const;
-      const told = {
+      const reported = {
         identity,
         operation: access,
         target: loggedPath(request),
@@ -58,7 +58,7 @@ export function identityGuard(options: GuardOptions): IdentityGuard {
         code: refusal.code,
         reason: refusal.detail,
       };
-      options.ports.tellRefusal?.(told);
+      options.ports.tellRefusal?.(reported);
       return options.refuse(request, reply, refusal);
     },
   };
@@ -82,8 +82,14 @@ async function identityOrRefusal(
 ): Promise<Identity | undefined> {
   const unauthenticated = (detail: string, tokenWasSent: boolean): undefined => {
     if (access !== "anyone with a token" && access !== "nobody in particular") {
-      const told = { target: loggedPath(request), about: attemptSubject(request.params) };
-      ports.tellRefusal?.({ ...told, identity: stranger, operation: access, code: "UNAUTHENTICATED", reason: detail });
+      const reported = { target: loggedPath(request), about: attemptSubject(request.params) };
+      ports.tellRefusal?.({
+        ...reported,
+        identity: stranger,
+        operation: access,
+        code: "UNAUTHENTICATED",
+        reason: detail,
+      });
     }
     const headers = { "www-authenticate": challenge(baseUrl(), tokenWasSent) };
     refuse(request, reply, { code: "UNAUTHENTICATED", detail, headers });
@@ -97,7 +103,7 @@ async function identityOrRefusal(
     if (reply.sent || !(thrown instanceof Fault)) throw thrown;
     if (thrown.code === "UNAUTHENTICATED") return unauthenticated(thrown.message, true);
     if (thrown.code !== "IDENTITY_UNAVAILABLE") throw thrown;
-    // Not knowing is never a yes, and the public is not told what we do not know.
+    // Not knowing is never a yes, and the public is not given what we do not know.
     const detail = listener === "operator" ? { detail: thrown.message } : {};
     refuse(request, reply, { code: thrown.code, ...detail, headers: { "retry-after": "1" } });
     return undefined;

@@ -52,8 +52,8 @@ function mountRoute(app: FastifyInstance, route: Route, parts: RouteParts): void
   const attempts = attemptsOf(route, parts);
   const refuseBody = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
     if (hasBody(request.headers)) {
-      const told = inputProblem([{ field: "body", expected: "none" }], contextOf(request, parts.listener));
-      return sendProblem(reply, told);
+      const reported = inputProblem([{ field: "body", expected: "none" }], contextOf(request, parts.listener));
+      return sendProblem(reply, reported);
     }
     // Some clients name the type of the body that they do not send, and the library would then look for one.
     delete request.raw.headers["content-type"];
@@ -93,7 +93,7 @@ function attemptsOf(route: Route, { makeLimit, guard }: RouteParts): Pick<RouteF
 function refuseOtherMethods(app: FastifyInstance, path: string, siblings: readonly Route[], listener: Listener): void {
   const methods = new Set(siblings.flatMap(({ method }) => (method === "GET" ? ["GET", "HEAD"] : [method])));
   const allow = [...methods].sort().join(", ");
-  // Refused before the body is read, so that a wrong method is told as such whatever it sent.
+  // Refused before the body is read, so that a wrong method is reported as such whatever it sent.
   const refuse = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> =>
     sendProblem(reply.header("allow", allow), transportProblem(405, contextOf(request, listener)));
   const open = siblings.some(({ operation }) => isForAnyone(operation));
@@ -113,7 +113,7 @@ async function answer(
   { listener, ports, guard, draining }: RouteParts,
 ): Promise<FastifyReply> {
   const context = contextOf(request, listener);
-  const tell = refusalTeller(route, request, { ports, guard });
+  const tell = refusalReporter(route, request, { ports, guard });
   const { query, body } = request;
   const read = readInput(route, { params: paramsOf(route.path, request.params), query, body });
   if (!read.ok) {
@@ -141,7 +141,7 @@ async function answer(
 
 type TellRefused = (code: string, reason: string) => void;
 
-function refusalTeller(
+function refusalReporter(
   { operation }: Route,
   request: FastifyRequest,
   { ports, guard }: Pick<RouteParts, "ports" | "guard">,
@@ -154,7 +154,7 @@ function refusalTeller(
   };
 }
 
-/** Services tell of what they refuse; what the gateway refuses by itself is told here. */
+/** Services tell of what they refuse; what the gateway refuses by itself is reported here. */
 async function tellingRefusals(
   route: Route,
   tell: TellRefused,

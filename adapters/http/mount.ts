@@ -114,8 +114,8 @@ async function answer(
 ): Promise<void> {
   const context = contextOf(request, listener);
   const path = loggedPath(request);
-  const fail = (told: Problem): void => {
-    if (!response.headersSent) endWithProblem(response, told);
+  const fail = (reported: Problem): void => {
+    if (!response.headersSent) endWithProblem(response, reported);
     else if (!response.writableEnded) response.destroy();
   };
   secure(response, request.id);
@@ -125,9 +125,9 @@ async function answer(
   try {
     await ports.tracer.span(`${request.method} ${mount.prefix}`, fields, () => mount.handle(request.raw, response));
   } catch (thrown) {
-    const told = thrownProblem(thrown, context);
-    reportThrown(thrown, told, path, ports);
-    fail(told);
+    const reported = thrownProblem(thrown, context);
+    reportThrown(thrown, reported, path, ports);
+    fail(reported);
   }
 }
 

@@ -80,8 +80,8 @@ export function completeProblem(status: number, body: object, context: ProblemCo
 export function thrownProblem(thrown: unknown, context: ProblemContext): Problem {
   if (thrown instanceof Fault) {
     const status = faults[thrown.code].http;
-    const told = status < 500 || context.listener === "operator";
-    return problem(status, thrown.code, told ? thrown.message : undefined, context);
+    const reported = status < 500 || context.listener === "operator";
+    return problem(status, thrown.code, reported ? thrown.message : undefined, context);
   }
   const refused = refusedStatus(thrown);
   if (refused !== undefined) return transportProblem(refused, context, wordsOf(thrown, refused));

@@ -15,10 +15,10 @@ const statusOfError: Readonly<Record<string, number>> = {
   HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
 };
 
-/** The status that was answered; undefined when nobody could be told anything. */
+/** The status that was answered; undefined when nobody could be notified of anything. */
 export function refuseRaw(error: Error, socket: Socket, listener: Listener, random: Random): number | undefined {
   const errno = errnoOf(error);
-  // A caller that has gone, or a connection on which an answer has begun, cannot be told anything.
+  // A caller that has gone, or a connection on which an answer has begun, cannot be notified of anything.
   if (errno === "ECONNRESET" || !socket.writable || socket.bytesWritten > 0) {
     socket.destroy();
     return undefined;
@@ -39,10 +39,10 @@ export function refuseRaw(error: Error, socket: Socket, listener: Listener, rand
 }
 
 /** Replaces whatever the response was going to say. Its headers must not be on their way yet. */
-export function endWithProblem(response: ServerResponse, told: Problem): void {
+export function endWithProblem(response: ServerResponse, reported: Problem): void {
   for (const name of response.getHeaderNames()) response.removeHeader(name);
-  response.statusCode = told.status;
+  response.statusCode = reported.status;
   for (const [name, value] of Object.entries(securityHeaders)) response.setHeader(name, value);
-  response.setHeader(requestIdHeader, told.request_id).setHeader("connection", "close");
-  response.setHeader("content-type", problemContentType).end(JSON.stringify(told));
+  response.setHeader(requestIdHeader, reported.request_id).setHeader("connection", "close");
+  response.setHeader("content-type", problemContentType).end(JSON.stringify(reported));
 }

@@ -105,10 +105,10 @@ describe("input that does not fit", () => {
     expect(await complaints(given)).toEqual(expected);
   });
 
-  it("a body that is missing is told as such", async () => {
+  it("a body that is missing is reported as such", async () => {
     const { server } = await serve([full]);
-    const told = expectProblem(await ask(server, path, { method: "POST" }), 400, "INVALID_ARGUMENT", path);
-    expect(told["errors"]).toEqual([{ field: "body", expected: "an object" }]);
+    const reported = expectProblem(await ask(server, path, { method: "POST" }), 400, "INVALID_ARGUMENT", path);
+    expect(reported["errors"]).toEqual([{ field: "body", expected: "an object" }]);
   });
 
   it("never repeats a secret, whatever a schema's author wrote", async () => {
@@ -133,12 +133,17 @@ describe("input that does not fit", () => {
 describe("what no schema asks for", () => {
   it("a query is refused", async () => {
     const { server } = await serve([hello]);
-    const told = expectProblem(await ask(server, "/v1/hello?a=1&token=s3cret"), 400, "INVALID_ARGUMENT", "/v1/hello");
-    expect(told["errors"]).toEqual([
+    const reported = expectProblem(
+      await ask(server, "/v1/hello?a=1&token=s3cret"),
+      400,
+      "INVALID_ARGUMENT",
+      "/v1/hello",
+    );
+    expect(reported["errors"]).toEqual([
       { field: "query.a", expected: "no such field" },
       { field: "query.token", expected: "no such field" },
     ]);
-    expect(JSON.stringify(told)).not.toContain("s3cret");
+    expect(JSON.stringify(reported)).not.toContain("s3cret");
     expect((await ask(server, "/v1/hello?")).status).toBe(200);
   });
 
@@ -146,8 +151,8 @@ describe("what no schema asks for", () => {
     const { server } = await serve([{ ...hello, method }]);
     for (const headers of [{ "content-length": "2" }, { "transfer-encoding": "chunked" }]) {
       const given = { method, headers: { "content-type": "text/plain", ...headers }, body: "{}" };
-      const told = expectProblem(await ask(server, "/v1/hello", given), 400, "INVALID_ARGUMENT", "/v1/hello");
-      expect(told["errors"]).toEqual([{ field: "body", expected: "none" }]);
+      const reported = expectProblem(await ask(server, "/v1/hello", given), 400, "INVALID_ARGUMENT", "/v1/hello");
+      expect(reported["errors"]).toEqual([{ field: "body", expected: "none" }]);
     }
   });
 

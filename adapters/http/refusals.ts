@@ -13,7 +13,7 @@ import { loggedPath, routeLabel } from "./route-facts.ts";
 
 export interface Refusal {
   readonly code: FaultCode;
-  /** For the caller; absent where the public is told no reason. */
+  /** For the caller; absent where the public is given no reason. */
   readonly detail?: string;
   /** Who it was, as far as is known. */
   readonly actor?: string;
@@ -41,7 +41,7 @@ export function refusals(listener: Listener, ports: Pick<HttpPorts, "metrics">, 
     };
     // Strangers come every day; somebody known who tries what they may not, or too often, is worth a second look.
     write(code === "UNAUTHENTICATED" ? "info" : "warn", "HTTP request refused", fields);
-    const told = problem(faults[code].http, code, detail, contextOf(request, listener));
-    return sendProblem(reply.headers({ ...headers }), told);
+    const reported = problem(faults[code].http, code, detail, contextOf(request, listener));
+    return sendProblem(reply.headers({ ...headers }), reported);
   };
 }

@@ -38,28 +38,28 @@ export function sendThrown(
   listener: Listener,
   ports: HttpPorts,
 ): void {
-  const told = thrownProblem(thrown, contextOf(request, listener));
-  reportThrown(thrown, told, loggedPath(request), ports);
+  const reported = thrownProblem(thrown, contextOf(request, listener));
+  reportThrown(thrown, reported, loggedPath(request), ports);
   if (reply.sent) return;
   // What is refused because there is too much to do may be asked again soon.
-  if (told.status === 429) reply.header("retry-after", String(retryAfterS));
-  sendProblem(reply, told);
+  if (reported.status === 429) reply.header("retry-after", String(retryAfterS));
+  sendProblem(reply, reported);
 }
 
 /** The log gets the reason of a failure that is ours, and a defect ends the program. */
-export function reportThrown(thrown: unknown, told: Problem, path: string, ports: HttpPorts): void {
-  if (told.status >= 500 && !(thrown instanceof Fault)) {
-    ports.log.error("HTTP request failed", { request_id: told.request_id, path, error: thrown });
+export function reportThrown(thrown: unknown, reported: Problem, path: string, ports: HttpPorts): void {
+  if (reported.status >= 500 && !(thrown instanceof Fault)) {
+    ports.log.error("HTTP request failed", { request_id: reported.request_id, path, error: thrown });
   }
   // One turn later, so that the caller has a fair chance to hear that it was not answered.
   if (thrown instanceof Defect) ports.timers.after(0, () => ports.crash.die(thrown));
 }
 
-export function sendProblem(reply: FastifyReply, told: Problem): FastifyReply {
+export function sendProblem(reply: FastifyReply, reported: Problem): FastifyReply {
   return reply
-    .code(told.status)
-    .headers({ ...securityHeaders, [requestIdHeader]: told.request_id, "content-type": problemContentType })
-    .send(JSON.stringify(told));
+    .code(reported.status)
+    .headers({ ...securityHeaders, [requestIdHeader]: reported.request_id, "content-type": problemContentType })
+    .send(JSON.stringify(reported));
 }
 
 export function contextOf(request: FastifyRequest, listener: Listener): ProblemContext {

@@ -236,8 +236,8 @@ describe("failures of a route", () => {
 
   it("a fault has its registered status; a 5xx says its reason to operators only", async () => {
     const { server } = await serve(routes);
-    const told = expectProblem(await ask(server, "/fault"), 503, "STORE_UNAVAILABLE", "/fault");
-    expect(told["detail"]).toBe("The database at db-7 is away.");
+    const reported = expectProblem(await ask(server, "/fault"), 503, "STORE_UNAVAILABLE", "/fault");
+    expect(reported["detail"]).toBe("The database at db-7 is away.");
     const hidden = await ask(server, "/fault", { listener: "public" });
     expect(expectProblem(hidden, 503, "STORE_UNAVAILABLE", "/fault")).not.toHaveProperty("detail");
     const mine = await ask(server, "/mine", { listener: "public" });
@@ -288,7 +288,7 @@ describe("failures of a route", () => {
 });
 
 describe("bounds", () => {
-  it("a slow loris is told 408 and cut while others are served", async () => {
+  it("a slow loris is answered 408 and cut while others are served", async () => {
     const { server } = await serve([hello], { limits: { headersMsMax: 200, requestMsMax: 300, checkEveryMs: 50 } });
     const [headersNever, bodyNever, other] = await Promise.all([
       rawAsk(server, "GET /v1/hello HTTP/1.1\r\nhost: a\r\nx-slow: "),

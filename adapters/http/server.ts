@@ -43,7 +43,7 @@ export interface HttpServerOptions extends HttpPorts {
   readonly mounts?: readonly HttpMount[];
   /** Where people reach the operators' listener, without a slash at the end; absent means where it listens. */
   readonly baseUrl?: string;
-  /** Addresses and CIDR ranges of proxies that are believed when they say for whom they ask; nobody unless told. */
+  /** Addresses and CIDR ranges of proxies that are believed when they say for whom they ask; nobody unless asked. */
   readonly trustedProxies?: readonly string[];
   readonly limits?: Partial<HttpLimits>;
 }
@@ -145,7 +145,7 @@ async function createApp(surroundings: Surroundings, draining: AbortSignal): Pro
     trustProxy: trustOf(options.trustedProxies),
     handlerTimeout: limits.handlerMsMax,
     serverFactory: (handle) => gatedServer(limits, gate, handle),
-    // A request that arrives on a kept connection while draining is still answered, and told to close.
+    // A request that arrives on a kept connection while draining is still answered, and asked to close.
     return503OnClosing: false,
     requestIdHeader: false,
     // An id may have 128 characters, each of which three may stand for in a path.
@@ -178,7 +178,7 @@ async function createApp(surroundings: Surroundings, draining: AbortSignal): Pro
   app.addHook("onRequest", (request, reply) => checkAttempts(request, reply, refuse));
   app.addHook("onRequest", (request, reply) => guard.check(request, reply));
   app.addHook("onRequest", (request, reply) => checkPersonAttempts(request, reply, refuse, guard));
-  // Refused again and looked up never: a path that leads nowhere is told so before its body is read.
+  // Refused again and looked up never: a path that leads nowhere is notified so before its body is read.
   app.addHook("onRequest", async (request, reply) =>
     request.is404 ? sendProblem(reply, transportProblem(404, contextOf(request, listener))) : undefined,
   );

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { parseJson } from "../../contracts/src/parse-json.ts";
 import type { Route } from "../../ports/http.ts";
 import { ask, expectProblem, serve } from "../../testkit/http/test-client.ts";
-import { dice } from "../../testkit/virtual/dice.ts";
+import { prng } from "../../testkit/virtual/prng.ts";
 import { refuseLossyJson, strictText } from "./strict-json.ts";
 
 function complaintAbout(text: string): string | undefined {
@@ -50,7 +50,7 @@ describe("a text that is JSON", () => {
 
   const seed = 41;
   it(`made at random is refused exactly when writing it again would not be the same (seed ${seed})`, () => {
-    const throwing = dice(seed);
+    const throwing = prng(seed);
     const texts = ['"a"', '"b"', '"\\u0061"', '"\\ud800"', '"\\ud83d\\ude00"', '"\\\\"', '"\\"{"', '"],"'];
     const pick = () => texts[throwing.below(texts.length)] ?? '""';
     const make = (levels: number): string => {
@@ -119,8 +119,8 @@ describe("a route", () => {
       ['{"idempotency_key":"\\ud800"}', `body.idempotency_key: ${half}`],
       [Buffer.from([0x22, 0xff, 0x22]), "body: expected UTF-8, and it is not at or shortly before byte 1."],
     ] as const) {
-      const told = expectProblem(await send(body), 400, "INVALID_ARGUMENT", "/v1/loose");
-      expect(told["detail"]).toBe(detail);
+      const reported = expectProblem(await send(body), 400, "INVALID_ARGUMENT", "/v1/loose");
+      expect(reported["detail"]).toBe(detail);
     }
     expect(taken).toEqual([]);
     expect((await send('{"a":"\\ud83d\\ude00"}')).status).toBe(200);

@@ -5,7 +5,13 @@ import { join } from "node:path";
 import { Secret, TOTP } from "otpauth";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { plusMilliseconds, toUnixMs } from "../../contracts/src/instant.ts";
-import { type IdentityRig, openIdentityRig, person, putOperator, quiet } from "../../testkit/identity/operators.ts";
+import {
+  type IdentityFixture,
+  openIdentityFixture,
+  person,
+  putOperator,
+  quiet,
+} from "../../testkit/identity/operators.ts";
 import { type TestDatabase, testDatabase } from "../../testkit/postgres.ts";
 import type { PostgresStore } from "../postgres/store.ts";
 import { systemRandom } from "../system/random.ts";
@@ -29,19 +35,19 @@ const hashing: PasswordHashing = {
 };
 
 let database: TestDatabase;
-let rig: IdentityRig;
+let fixture: IdentityFixture;
 let folder: string;
 let path: string;
 
 beforeEach(async () => {
   database = await testDatabase();
-  rig = openIdentityRig(database.address);
+  fixture = openIdentityFixture(database.address);
   folder = await mkdtemp(join(tmpdir(), "portcullis-development-"));
   path = join(folder, "dev-credentials.json");
 });
 
 afterEach(async () => {
-  await rig.close();
+  await fixture.close();
   await database.drop();
   await rm(folder, { recursive: true, force: true });
 });
@@ -55,10 +61,10 @@ interface Changed {
 const options = (changed: Changed = {}) => ({
   dataFolder: folder,
   issuer,
-  store: rig.store,
-  sealing: rig.sealing,
+  store: fixture.store,
+  sealing: fixture.sealing,
   hashing,
-  clock: rig.clock,
+  clock: fixture.clock,
   random,
   log: quiet,
   sessionS: 43_200,
@@ -75,7 +81,7 @@ async function secretOf(name: string): Promise<string> {
 }
 
 const codeOf = (secret: string): string =>
-  new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: toUnixMs(rig.clock.now()) });
+  new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: toUnixMs(fixture.clock.now()) });
 
 const halt = { action: "ResumeHalt", parameters: {} } as const;
 const stepUp = async (name: string, at = issuer) =>
@@ -88,17 +94,17 @@ async function expectAgreement(at = issuer): Promise<void> {
   for (const { name, password, roles } of named) {
     const answer = await operators.authenticate(name, password, "");
     expect(answer, name).toEqual({ ok: true, name, roles });
-    rig.clock.pass(60_000);
+    fixture.clock.pass(60_000);
     expect(await stepUp(name, at), name).toMatchObject({ ok: true });
   }
-  expect(await rig.rows("select subject from second_factor order by subject")).toEqual(
+  expect(await fixture.rows("select subject from second_factor order by subject")).toEqual(
     named
       .map(({ name }) => ({ subject: `${at}|${name}` }))
       .sort((left, right) => (left.subject < right.subject ? -1 : 1)),
   );
-  const live = await rig.rows(
+  const live = await fixture.rows(
     "select name, operations, secret_hash from service_token where development and revoked_us is null and expires_us > $1",
-    [rig.clock.now()],
+    [fixture.clock.now()],
   );
   expect(live).toEqual([
     {
@@ -122,24 +128,24 @@ describe("a start in development", () => {
     ]);
     expect(Object.keys(credentials)).toEqual(["operators", "service_token"]);
     await expectAgreement();
-    const everything = await rig.dump();
+    const everything = await fixture.dump();
     for (const { password, totp_secret } of credentials.operators) {
       expect(everything).not.toContain(password);
       expect(everything).not.toContain(totp_secret);
     }
     expect(everything).not.toContain(credentials.service_token.slice(-43));
-    expect(await rig.rows("select * from identity_revocation"), "nobody was there before").toEqual([]);
+    expect(await fixture.rows("select * from identity_revocation"), "nobody was there before").toEqual([]);
   });
 
   it("changes nothing the second time, and a used code stays used", async () => {
     await ensure();
     expect(await stepUp("duty")).toMatchObject({ ok: true });
-    const [file, rows] = [await readFile(path, "utf8"), await rig.dump()];
-    const epoch = await rig.rows("select epoch from identity_epoch");
+    const [file, rows] = [await readFile(path, "utf8"), await fixture.dump()];
+    const epoch = await fixture.rows("select epoch from identity_epoch");
     await ensure();
     expect(await readFile(path, "utf8")).toBe(file);
-    expect(await rig.dump()).toBe(rows);
-    expect(await rig.rows("select epoch from identity_epoch")).toEqual(epoch);
+    expect(await fixture.dump()).toBe(rows);
+    expect(await fixture.rows("select epoch from identity_epoch")).toEqual(epoch);
     expect(await stepUp("duty"), "replayed").toMatchObject({ denial: { code: "SECOND_FACTOR_WRONG" } });
   });
 
@@ -168,7 +174,7 @@ describe("a start in development", () => {
     await ensure();
     const before = await read();
     await damage();
-    rig.clock.pass(10_500);
+    fixture.clock.pass(10_500);
     await ensure();
     const after = await read();
     for (const [index, operator] of after.operators.entries()) {
@@ -177,7 +183,9 @@ describe("a start in development", () => {
     }
     expect(after.service_token).not.toBe(before.service_token);
     const issuedAt = (who: string, ms: number) =>
-      rig.store.transactSql("test", (_unit, sql) => isSubjectRevoked(sql, who, plusMilliseconds(rig.clock.now(), ms)));
+      fixture.store.transactSql("test", (_unit, sql) =>
+        isSubjectRevoked(sql, who, plusMilliseconds(fixture.clock.now(), ms)),
+      );
     for (const who of [`${issuer}|duty`, "operator:duty"]) {
       expect(await issuedAt(who, -1_000), who).toBe(true);
       expect(await issuedAt(who, -500), "the whole second in which the new life begins").toBe(false);
@@ -200,16 +208,16 @@ describe("a start in development", () => {
 
   it("mends rows that differ from the file, also those sealed under a lost key", async () => {
     await ensure();
-    await rig.rows(
+    await fixture.rows(
       "update operator set roles = '{viewer}', password_hash = (select password_hash from operator where name = 'viewer')",
     );
-    await rig.rows("delete from operator where name = 'relief'");
-    await rig.rows("update second_factor set secret_sealed = '\\x00' where subject like '%duty'");
+    await fixture.rows("delete from operator where name = 'relief'");
+    await fixture.rows("update second_factor set secret_sealed = '\\x00' where subject like '%duty'");
     const strange = createSealing(random.bytes(32), random);
-    await rig.rows("update second_factor set secret_sealed = $1 where subject like '%viewer'", [
+    await fixture.rows("update second_factor set secret_sealed = $1 where subject like '%viewer'", [
       strange.seal("X", "y"),
     ]);
-    await rig.rows("delete from service_token");
+    await fixture.rows("delete from service_token");
     await ensure();
     await expectAgreement();
   });
@@ -223,10 +231,10 @@ describe("a start in development", () => {
 
   it("leaves a real person of the same name alone", async () => {
     const real = { name: "duty", roles: ["viewer"] } as const;
-    await putOperator(rig, { ...real, passwordHash: "theirs" });
+    await putOperator(fixture, { ...real, passwordHash: "theirs" });
     await ensure();
     expect(await createOperators(options()).find("duty")).toEqual(real);
-    expect(await rig.rows("select 1 from second_factor where actor = 'operator:duty'")).toEqual([]);
+    expect(await fixture.rows("select 1 from second_factor where actor = 'operator:duty'")).toEqual([]);
     await remove();
     expect(await createOperators(options()).find("duty")).toEqual(real);
   });
@@ -278,7 +286,7 @@ describe("a crash", () => {
   it("anywhere in a start is mended by the next", { timeout: 90_000 }, async () => {
     let interrupted = 0;
     for (const { count, when } of interruptions) {
-      for (const changed of [{ store: failing(rig.store, count, when) }, { file: failingFile(count, when) }]) {
+      for (const changed of [{ store: failing(fixture.store, count, when) }, { file: failingFile(count, when) }]) {
         await rm(path, { force: true });
         const end = await ensure(changed).then(() => "done", planned);
         if (end === "interrupted") interrupted += 1;
@@ -297,9 +305,9 @@ describe("a crash", () => {
 
   it("anywhere in a removal is mended by the next", { timeout: 90_000 }, async () => {
     let interrupted = 0;
-    await rig.rows("insert into identity_issuer (issuer, updated_us) values ($1, 0)", [issuer]);
+    await fixture.rows("insert into identity_issuer (issuer, updated_us) values ($1, 0)", [issuer]);
     for (const { count, when } of interruptions.slice(0, 4)) {
-      for (const changed of [{ store: failing(rig.store, count, when) }, { file: failingFile(count, when) }]) {
+      for (const changed of [{ store: failing(fixture.store, count, when) }, { file: failingFile(count, when) }]) {
         await ensure();
         const end = await remove(changed).then(() => "done", planned);
         if (end === "interrupted") interrupted += 1;
@@ -313,14 +321,14 @@ describe("a crash", () => {
 
 async function expectNothingLeft(): Promise<void> {
   for (const table of ["operator", "second_factor", "service_token", "step_up_proof"]) {
-    expect(await rig.rows(`select * from ${table}`), table).toEqual([]);
+    expect(await fixture.rows(`select * from ${table}`), table).toEqual([]);
   }
   expect(await readdir(folder)).toEqual([]);
 }
 
 describe("a start in production", () => {
   it("removes people, factors, sessions, machine and file, says so once, and leaves others alone", async () => {
-    await rig.rows("insert into identity_issuer (issuer, updated_us) values ($1, 0)", [issuer]);
+    await fixture.rows("insert into identity_issuer (issuer, updated_us) values ($1, 0)", [issuer]);
     await ensure();
     expect(await stepUp("relief")).toMatchObject({ ok: true });
     const elsewhere = person("duty", "https://login.example");
@@ -330,54 +338,54 @@ describe("a start in production", () => {
     await removeDevelopmentOperators({ ...options(), log });
     await removeDevelopmentOperators({ ...options(), log });
     expect(said).toHaveLength(1);
-    expect(await rig.rows("select subject from second_factor")).toEqual([{ subject: elsewhere.subject }]);
-    await rig.rows("delete from second_factor");
+    expect(await fixture.rows("select subject from second_factor")).toEqual([{ subject: elsewhere.subject }]);
+    await fixture.rows("delete from second_factor");
     await expectNothingLeft();
-    const ended = await rig.rows("select id from identity_revocation where kind = 'subject' order by id");
+    const ended = await fixture.rows("select id from identity_revocation where kind = 'subject' order by id");
     expect(ended.map(({ id }) => id)).toEqual(
       [`${issuer}|`, "operator:"].flatMap((prefix) => ["duty", "relief", "viewer"].map((name) => `${prefix}${name}`)),
     );
   });
 
   it("takes the machines' tokens along that these people made, and no others", async () => {
-    await rig.rows("insert into identity_issuer (issuer, updated_us) values ($1, 0)", [issuer]);
+    await fixture.rows("insert into identity_issuer (issuer, updated_us) values ($1, 0)", [issuer]);
     await ensure();
     const tokens = createServiceTokens(options());
-    const wish = { name: "acme", operations: ["CheckOrder"], expiresInS: 3_600 } as const;
+    const request = { name: "acme", operations: ["CheckOrder"], expiresInS: 3_600 } as const;
     const named = {
       action: "IssueServiceToken",
       parameters: { name: "acme", operations: ["CheckOrder"], expires_in_s: 3_600 },
     } as const;
     for (const identity of [person("duty"), person("duty", "https://login.example"), person("erika")]) {
-      const { proof } = await rig.store.transactSql("test", (_unit, sql) =>
-        makeProof(sql, random, { identity, named, at: rig.clock.now() }),
+      const { proof } = await fixture.store.transactSql("test", (_unit, sql) =>
+        makeProof(sql, random, { identity, named, at: fixture.clock.now() }),
       );
-      expect(await tokens.issue(identity, wish, proof)).toMatchObject({ ok: true });
+      expect(await tokens.issue(identity, request, proof)).toMatchObject({ ok: true });
     }
     const [real] = (await tokens.list()).filter(({ createdBy }) => createdBy === "operator:erika");
     const rotation = { id: real?.id ?? "", overlap_s: 600, expires_in_s: 3_600 };
-    const { proof } = await rig.store.transactSql("test", (_unit, sql) =>
+    const { proof } = await fixture.store.transactSql("test", (_unit, sql) =>
       makeProof(sql, random, {
         identity: person("duty"),
         named: { action: "RotateServiceToken", parameters: rotation },
-        at: rig.clock.now(),
+        at: fixture.clock.now(),
       }),
     );
     const rotated = { id: rotation.id, overlapS: 600, expiresInS: 3_600 };
     expect(await tokens.rotate(person("duty"), rotated, proof)).toMatchObject({ ok: true });
-    expect(await rig.rows("select created_by from service_token where development order by 1")).toEqual(
+    expect(await fixture.rows("select created_by from service_token where development order by 1")).toEqual(
       ["operator:duty", "operator:duty", "service:gateway"].map((created_by) => ({ created_by })),
     );
     await remove();
-    expect(await rig.rows("select created_by from service_token order by 1")).toEqual(
+    expect(await fixture.rows("select created_by from service_token order by 1")).toEqual(
       ["operator:duty", "operator:erika"].map((created_by) => ({ created_by })),
     );
   });
 
   it("writes nothing where there was nothing", async () => {
-    const epoch = await rig.rows("select epoch from identity_epoch");
+    const epoch = await fixture.rows("select epoch from identity_epoch");
     await remove();
-    expect(await rig.events()).toEqual([]);
-    expect(await rig.rows("select epoch from identity_epoch")).toEqual(epoch);
+    expect(await fixture.events()).toEqual([]);
+    expect(await fixture.rows("select epoch from identity_epoch")).toEqual(epoch);
   });
 });

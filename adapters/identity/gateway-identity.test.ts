@@ -4,7 +4,7 @@ import { valid } from "../../testkit/configuration/loading.ts";
 import { quietLog } from "../../testkit/global-setup.ts";
 import { person } from "../../testkit/identity/operators.ts";
 import { testDatabase } from "../../testkit/postgres.ts";
-import { noMetrics, openPeer } from "../../testkit/postgres-rig.ts";
+import { noMetrics, openPeer } from "../../testkit/postgres-fixture.ts";
 import { systemClock } from "../system/clock.ts";
 import { systemRandom } from "../system/random.ts";
 import { systemTimers } from "../system/timers.ts";

@@ -1,59 +1,59 @@
 // Forgetting what ran out, and nothing else.
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type IdentityRig, openIdentityRig, quiet, testStart } from "../../testkit/identity/operators.ts";
+import { type IdentityFixture, openIdentityFixture, quiet, testStart } from "../../testkit/identity/operators.ts";
 import { type TestDatabase, testDatabase } from "../../testkit/postgres.ts";
 import { systemTimers } from "../system/timers.ts";
 import { startIdentityPurge } from "./identity-purge.ts";
 
 const dayUs = 86_400_000_000;
 let database: TestDatabase;
-let rig: IdentityRig;
+let fixture: IdentityFixture;
 
 beforeAll(async () => {
   database = await testDatabase();
-  rig = openIdentityRig(database.address);
+  fixture = openIdentityFixture(database.address);
 });
 
 afterAll(async () => {
-  await rig.close();
+  await fixture.close();
   await database.drop();
 });
 
 const purgeOf = (everyMs: number) =>
-  startIdentityPurge({ ...rig, timers: systemTimers(), log: quiet, everyMs, portionRows: 4 });
-const epoch = async () => (await rig.rows("select epoch from identity_epoch"))[0]?.["epoch"];
-const names = async (text: string) => (await rig.rows(text)).map((row) => row["n"]);
+  startIdentityPurge({ ...fixture, timers: systemTimers(), log: quiet, everyMs, portionRows: 4 });
+const epoch = async () => (await fixture.rows("select epoch from identity_epoch"))[0]?.["epoch"];
+const names = async (text: string) => (await fixture.rows(text)).map((row) => row["n"]);
 
 it("removes what ran out in portions, keeps the rest, and does not wake anybody when there is nothing", async () => {
   const [past, soon] = [testStart - 61_000_000, testStart - 1];
-  await rig.rows(
+  await fixture.rows(
     "insert into oidc_state (model, id_hash, payload_sealed, expires_us) select 'S', n, '', $1 from generate_series(1, 11) n",
     [past],
   );
   const state = "insert into oidc_state (model, id_hash, payload_sealed, expires_us) values ($1, $2, '', $3)";
-  await rig.rows(state, ["S", "alive", soon]);
-  // A device whose code expired is told so for an hour.
-  await rig.rows(state, ["DeviceCode", "late", past]);
-  await rig.rows(state, ["DeviceCode", "forgotten", testStart - 3_600_000_001]);
-  await rig.rows(
+  await fixture.rows(state, ["S", "alive", soon]);
+  // A device whose code expired is notified so for an hour.
+  await fixture.rows(state, ["DeviceCode", "late", past]);
+  await fixture.rows(state, ["DeviceCode", "forgotten", testStart - 3_600_000_001]);
+  await fixture.rows(
     "insert into step_up_proof (proof_hash, subject, action, parameters_hash, issued_us, expires_us) values ('old', '', '', '', 0, $1), ('new', '', '', '', 0, $2)",
     [past, soon],
   );
-  await rig.rows(
+  await fixture.rows(
     "insert into identity_revocation (kind, id, revoked_us, until_us, actor) values ('token', 'old', 0, $1, ''), ('token', 'new', 0, $2, '')",
     [past, soon],
   );
   const token = `insert into service_token (id, name, secret_hash, operations, development, created_by, created_us, expires_us, revoked_us)
                  values ($1, '', $1, '{}', $2, $5, 0, $3, $4)`;
   const month = testStart - 30 * dayUs - 1;
-  await rig.rows(token, ["expired", false, month, null, "operator:duty"]);
-  await rig.rows(token, ["revoked", false, testStart + dayUs, month, "operator:duty"]);
-  await rig.rows(token, ["lately revoked", false, testStart + dayUs, month + 2, "operator:duty"]);
+  await fixture.rows(token, ["expired", false, month, null, "operator:duty"]);
+  await fixture.rows(token, ["revoked", false, testStart + dayUs, month, "operator:duty"]);
+  await fixture.rows(token, ["lately revoked", false, testStart + dayUs, month + 2, "operator:duty"]);
   // The file could bring back what the start itself made from it, and nothing else.
-  await rig.rows(token, ["development", true, month, month, "service:gateway"]);
-  await rig.rows(token, ["made by a development operator", true, month, month, "operator:duty"]);
-  await rig.rows(token, ["alive", false, testStart + dayUs, null, "operator:duty"]);
-  await rig.rows(
+  await fixture.rows(token, ["development", true, month, month, "service:gateway"]);
+  await fixture.rows(token, ["made by a development operator", true, month, month, "operator:duty"]);
+  await fixture.rows(token, ["alive", false, testStart + dayUs, null, "operator:duty"]);
+  await fixture.rows(
     "insert into second_factor (subject, actor, secret_sealed, pending_sealed, pending_us, last_step) values ('old', '', 'x', 'y', $1, 5), ('new', '', 'x', 'y', $2, 5)",
     [testStart - 661_000_000, testStart - 599_000_000],
   );
@@ -75,8 +75,8 @@ it("removes what ran out in portions, keeps the rest, and does not wake anybody 
   await purge.close();
 });
 
-it("does so by itself, and ends when told to", async () => {
-  await rig.rows("insert into oidc_state (model, id_hash, payload_sealed, expires_us) values ('S', 'dead', '', 0)");
+it("does so by itself, and ends when asked to", async () => {
+  await fixture.rows("insert into oidc_state (model, id_hash, payload_sealed, expires_us) values ('S', 'dead', '', 0)");
   const purge = purgeOf(5);
   await expect
     .poll(() => names("select id_hash as n from oidc_state order by 1"), { timeout: 5_000 })

@@ -5,9 +5,9 @@ import { afterEach, describe, expect, it } from "vitest";
 import { valid } from "../../testkit/configuration/loading.ts";
 import { quietLog } from "../../testkit/global-setup.ts";
 import { testDatabase } from "../../testkit/postgres.ts";
-import { noMetrics, openPeer } from "../../testkit/postgres-rig.ts";
+import { noMetrics, openPeer } from "../../testkit/postgres-fixture.ts";
 import { startSecondIssuer } from "../../testkit/second-issuer.ts";
-import { rigKey } from "../../testkit/verifier-rigs.ts";
+import { fixtureKey } from "../../testkit/verifier-fixtures.ts";
 import { systemClock } from "../system/clock.ts";
 import { systemRandom } from "../system/random.ts";
 import { systemTimers } from "../system/timers.ts";
@@ -47,7 +47,7 @@ describe("open verifier", () => {
   it("embedded: takes access tokens of the announced issuer, and no ID token of it", async () => {
     const { verifier, feed, pool, platformToken } = await opened("{}");
     expect(verifier.health()).toEqual({ status: "ok" });
-    const key = await rigKey("ES256");
+    const key = await fixtureKey("ES256");
     const nowS = Math.floor(Date.now() / 1_000);
     const claims = {
       iss: "http://h/oidc",

@@ -1,6 +1,6 @@
 // The embedded provider's people: right, wrong and unknown look alike from outside, and guessing is slow.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { handClock, type IdentityRig, openIdentityRig, putOperator } from "../../testkit/identity/operators.ts";
+import { handClock, type IdentityFixture, openIdentityFixture, putOperator } from "../../testkit/identity/operators.ts";
 import { type TestDatabase, testDatabase } from "../../testkit/postgres.ts";
 import { systemRandom } from "../system/random.ts";
 import type { People } from "./embedded/options.ts";
@@ -12,13 +12,13 @@ const password = "correct horse battery staple";
 const remoteAddress = "192.0.2.7";
 
 let database: TestDatabase;
-let rig: IdentityRig;
+let fixture: IdentityFixture;
 let operators: People;
 const verified: string[] = [];
 
 beforeAll(async () => {
   database = await testDatabase();
-  rig = openIdentityRig(database.address);
+  fixture = openIdentityFixture(database.address);
   const real = createPasswordHashing();
   const hashing: PasswordHashing = {
     hash: real.hash,
@@ -27,17 +27,17 @@ beforeAll(async () => {
       return real.verify(hash, shown);
     },
   };
-  operators = createOperators({ store: rig.store, clock: rig.clock, random: systemRandom(), hashing });
-  await putOperator(rig, { name: "ada", passwordHash: await real.hash(password), roles: ["operator", "admin"] });
+  operators = createOperators({ store: fixture.store, clock: fixture.clock, random: systemRandom(), hashing });
+  await putOperator(fixture, { name: "ada", passwordHash: await real.hash(password), roles: ["operator", "admin"] });
 });
 
 afterAll(async () => {
-  await rig.close();
+  await fixture.close();
   await database.drop();
 });
 
 const refusals = async () =>
-  (await rig.events()).filter(({ subject }) => subject === "svc.v1.identity.session.refused");
+  (await fixture.events()).filter(({ subject }) => subject === "svc.v1.identity.session.refused");
 
 describe("operators", () => {
   it("knows the right password and tells what the person may do", async () => {
@@ -59,15 +59,15 @@ describe("operators", () => {
       costs.push(verified[0]?.split("$").slice(0, 4).join("$"));
     }
     expect(new Set(costs)).toEqual(new Set(["$argon2id$v=19$m=19456,t=2,p=1"]));
-    const told = (await refusals()).slice(before.length).map(({ payload }) => payload);
-    expect(told.map(({ principal }) => principal)).toEqual([
+    const reported = (await refusals()).slice(before.length).map(({ payload }) => payload);
+    expect(reported.map(({ principal }) => principal)).toEqual([
       "operator:ada",
       "operator:nobody",
       "operator:?",
       "operator:?",
       "operator:?",
     ]);
-    expect(told[0]).toMatchObject({ method: "password", code: "UNAUTHENTICATED", remote_address: remoteAddress });
+    expect(reported[0]).toMatchObject({ method: "password", code: "UNAUTHENTICATED", remote_address: remoteAddress });
   });
 
   it("refuses empty and endless passwords, and addresses that records cannot carry do no harm", async () => {
@@ -90,14 +90,14 @@ describe("operators", () => {
     });
     expect(await operators.authenticate("ada", password, remoteAddress)).toMatchObject({ ok: true });
     expect((await refusals()).length - before).toBe(10);
-    rig.clock.pass(59_999);
+    fixture.clock.pass(59_999);
     expect(await operators.authenticate("ada", password, from)).toMatchObject({ retryAfterS: 1 });
-    rig.clock.pass(1);
+    fixture.clock.pass(1);
     expect(await operators.authenticate("ada", password, from)).toMatchObject({ ok: true });
   });
 
   it("keeps no password in clear", async () => {
-    const everything = await rig.dump();
+    const everything = await fixture.dump();
     expect(everything).toContain("$argon2id$");
     expect(everything).not.toContain(password);
   });

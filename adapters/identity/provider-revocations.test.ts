@@ -1,9 +1,9 @@
 // The embedded provider with the real list of ended logins behind it: what ended stays ended, whatever the provider is called meanwhile.
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { openProviderRig, type ProviderRig } from "../../testkit/identity/embedded-provider.ts";
+import { openProviderFixture, type ProviderFixture } from "../../testkit/identity/embedded-provider.ts";
 import { person } from "../../testkit/identity/operators.ts";
 import { type TestDatabase, testDatabase } from "../../testkit/postgres.ts";
-import { openPeer, type PostgresPeer } from "../../testkit/postgres-rig.ts";
+import { openPeer, type PostgresPeer } from "../../testkit/postgres-fixture.ts";
 import { systemClock } from "../system/clock.ts";
 import { systemTimers } from "../system/timers.ts";
 import { createProviderRevocations } from "./provider-revocations.ts";
@@ -14,33 +14,39 @@ const common = { clock: systemClock(), sessionS: 43_200 };
 const timers = systemTimers();
 let database: TestDatabase;
 let peer: PostgresPeer;
-let rig: ProviderRig;
+let fixture: ProviderFixture;
 
 beforeEach(async () => {
   database = await testDatabase();
   peer = openPeer(database.address.app);
-  rig = await openProviderRig(peer.store, {
+  fixture = await openProviderFixture(peer.store, {
     revocations: createProviderRevocations({ ...common, store: peer.store }),
   });
 });
 
 afterEach(async () => {
-  await rig?.close();
+  await fixture?.close();
   await peer?.close();
   await database?.drop();
 });
 
 async function refreshTokenOf(name: string, password: string): Promise<string> {
   const grant_type = "urn:portcullis:params:oauth:grant-type:development";
-  const answer = await rig.post("/token", { ...client, grant_type, name, password });
+  const answer = await fixture.post("/token", { ...client, grant_type, name, password });
   expect(answer.status).toBe(200);
   return answer.body["refresh_token"] ?? "";
 }
 
-const refresh = (token: string) => rig.post("/token", { ...client, grant_type: "refresh_token", refresh_token: token });
+const refresh = (token: string) =>
+  fixture.post("/token", { ...client, grant_type: "refresh_token", refresh_token: token });
 
 test("a person who was revoked stays out when the issuer's address changes, and comes in by logging in anew", async () => {
-  const sessions = createSessions({ ...common, everybodyIsKnown: true, store: peer.store, issuer: () => rig.issuer });
+  const sessions = createSessions({
+    ...common,
+    everybodyIsKnown: true,
+    store: peer.store,
+    issuer: () => fixture.issuer,
+  });
   const [ended, other] = [
     await refreshTokenOf("duty", "correct horse"),
     await refreshTokenOf("relief", "battery staple"),
@@ -48,7 +54,7 @@ test("a person who was revoked stays out when the issuer's address changes, and 
   // Tokens say in whole seconds when they were issued.
   await timers.sleep(1_100);
   await sessions.revokeAll(person("relief"), "operator:duty");
-  await rig.restart({ issuer: "http://127.0.0.1:1/oidc" });
+  await fixture.restart({ issuer: "http://127.0.0.1:1/oidc" });
   expect((await refresh(ended)).body).toMatchObject({ error: "invalid_grant" });
   expect((await refresh(other)).status).toBe(200);
   await timers.sleep(1_100);
@@ -62,7 +68,7 @@ test("of many uses at once of what was used up, none is an error of ours", async
   const statuses = answers.map(({ status }) => status).sort();
   expect(statuses).not.toContain(200);
   expect(statuses.filter((status) => status >= 500)).toEqual([]);
-  expect(rig.lines.filter((line) => line.includes("failed"))).toEqual([]);
+  expect(fixture.lines.filter((line) => line.includes("failed"))).toEqual([]);
   expect((await peer.pool.query("select kind from identity_revocation")).rows).toEqual([{ kind: "session" }]);
 });
 

@@ -3,7 +3,7 @@ import { Secret, TOTP } from "otpauth";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { toUnixMs } from "../../contracts/src/instant.ts";
 import type { Identity, NamedAction, SecondFactors } from "../../ports/identity.ts";
-import { type IdentityRig, openIdentityRig, person } from "../../testkit/identity/operators.ts";
+import { type IdentityFixture, openIdentityFixture, person } from "../../testkit/identity/operators.ts";
 import { type TestDatabase, testDatabase } from "../../testkit/postgres.ts";
 import type { PostgresStore } from "../postgres/store.ts";
 import { systemRandom } from "../system/random.ts";
@@ -14,27 +14,27 @@ const duty = person("duty");
 const halt: NamedAction = { action: "ResumeHalt", parameters: { fund_id: "alpha", reason: "all clear" } };
 
 let database: TestDatabase;
-let rig: IdentityRig;
+let fixture: IdentityFixture;
 let factors: SecondFactors;
 
 beforeEach(async () => {
   database = await testDatabase();
-  rig = openIdentityRig(database.address);
-  factors = open(rig.store);
+  fixture = openIdentityFixture(database.address);
+  factors = open(fixture.store);
 });
 
 afterEach(async () => {
-  await rig.close();
+  await fixture.close();
   await database.drop();
 });
 
 function open(store: PostgresStore): SecondFactors {
-  return createSecondFactors({ store, sealing: rig.sealing, clock: rig.clock, random: systemRandom() });
+  return createSecondFactors({ store, sealing: fixture.sealing, clock: fixture.clock, random: systemRandom() });
 }
 
 /** The code of now, or of some steps away. */
 function codeOf(secret: string, steps = 0): string {
-  const timestamp = toUnixMs(rig.clock.now()) + steps * 30_000;
+  const timestamp = toUnixMs(fixture.clock.now()) + steps * 30_000;
   return new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp });
 }
 
@@ -49,7 +49,7 @@ async function enrol(identity: Identity): Promise<{ secret: string; recoveryCode
   if (!begun.ok) throw new Error(begun.denial.code);
   const confirmed = await factors.confirm(identity, codeOf(begun.value.secret));
   if (!confirmed.ok) throw new Error(confirmed.denial.code);
-  rig.clock.pass(90_000);
+  fixture.clock.pass(90_000);
   return { secret: begun.value.secret, recoveryCodes: confirmed.value.recoveryCodes };
 }
 
@@ -72,15 +72,15 @@ describe("enrolment", () => {
     expect(new Set(confirmed.value.recoveryCodes).size).toBe(10);
     for (const code of confirmed.value.recoveryCodes)
       expect(code).toMatch(/^[0-9a-hjkmnp-tv-z]{4}(-[0-9a-hjkmnp-tv-z]{4}){3}$/);
-    expect(await factors.status(duty)).toEqual({ enrolledAt: rig.clock.now(), recoveryCodesLeft: 10 });
-    expect((await rig.events()).map(({ subject, payload }) => [subject, payload["change"] ?? payload["code"]])).toEqual(
-      [
-        ["svc.v1.identity.factor.changed", "begun"],
-        ["svc.v1.identity.stepup.refused", "SECOND_FACTOR_MISSING"],
-        ["svc.v1.identity.factor.changed", "enrolled"],
-        ["svc.v1.identity.factor.changed", "enrolled"],
-      ],
-    );
+    expect(await factors.status(duty)).toEqual({ enrolledAt: fixture.clock.now(), recoveryCodesLeft: 10 });
+    expect(
+      (await fixture.events()).map(({ subject, payload }) => [subject, payload["change"] ?? payload["code"]]),
+    ).toEqual([
+      ["svc.v1.identity.factor.changed", "begun"],
+      ["svc.v1.identity.stepup.refused", "SECOND_FACTOR_MISSING"],
+      ["svc.v1.identity.factor.changed", "enrolled"],
+      ["svc.v1.identity.factor.changed", "enrolled"],
+    ]);
     expect(await factors.stepUp(duty, halt, totp(codeOf(secret))), "its step is used").toMatchObject(
       denial("SECOND_FACTOR_WRONG"),
     );
@@ -92,7 +92,7 @@ describe("enrolment", () => {
     if (!begun.ok) throw new Error(begun.denial.code);
     const { secret } = begun.value;
     expect(await factors.confirm(duty, wrongCode(secret))).toMatchObject(denial("SECOND_FACTOR_WRONG"));
-    rig.clock.pass(600_001);
+    fixture.clock.pass(600_001);
     expect(await factors.confirm(duty, codeOf(secret))).toMatchObject(denial("SECOND_FACTOR_NOT_BEGUN"));
     const again = await factors.begin(duty, undefined);
     if (!again.ok) throw new Error(again.denial.code);
@@ -118,12 +118,12 @@ describe("enrolment", () => {
   it("of another factor takes the proofs of the old one along", async () => {
     const old = await enrol(duty);
     expect(await factors.stepUp(duty, halt, totp(codeOf(old.secret)))).toMatchObject({ ok: true });
-    rig.clock.pass(30_000);
+    fixture.clock.pass(30_000);
     const begun = await factors.begin(duty, totp(codeOf(old.secret)));
     if (!begun.ok) throw new Error(begun.denial.code);
-    expect(await rig.rows("select subject from step_up_proof")).toEqual([{ subject: duty.subject }]);
+    expect(await fixture.rows("select subject from step_up_proof")).toEqual([{ subject: duty.subject }]);
     expect(await factors.confirm(duty, codeOf(begun.value.secret))).toMatchObject({ ok: true });
-    expect(await rig.rows("select subject from step_up_proof")).toEqual([]);
+    expect(await fixture.rows("select subject from step_up_proof")).toEqual([]);
   });
 
   it("asks for the factor that exists, which stays in force until the new one is confirmed", async () => {
@@ -144,7 +144,7 @@ describe("enrolment", () => {
     expect(await factors.confirm(duty, codeOf(begun.value.secret)), "same step as the old one's").toMatchObject({
       ok: true,
     });
-    rig.clock.pass(60_000);
+    fixture.clock.pass(60_000);
     expect(await factors.stepUp(duty, halt, totp(codeOf(old.secret)))).toMatchObject(denial("SECOND_FACTOR_WRONG"));
     expect(await factors.stepUp(duty, halt, recovery(old.recoveryCodes[0] ?? ""))).toMatchObject(
       denial("SECOND_FACTOR_WRONG"),
@@ -182,12 +182,12 @@ describe("step-up", () => {
     const before = codeOf(secret, -1);
     expect(await factors.stepUp(duty, halt, totp(code))).toMatchObject({ ok: true });
     for (const replayed of [code, before]) {
-      expect(await open(rig.another()).stepUp(duty, halt, totp(replayed))).toMatchObject({
+      expect(await open(fixture.another()).stepUp(duty, halt, totp(replayed))).toMatchObject({
         ok: false,
         denial: { code: "SECOND_FACTOR_WRONG", reason: "This code was used already: wait for the next one." },
       });
     }
-    rig.clock.pass(30_000);
+    fixture.clock.pass(30_000);
     expect(await factors.stepUp(duty, halt, totp(code)), "still within the window").toMatchObject(
       denial("SECOND_FACTOR_WRONG"),
     );
@@ -203,24 +203,24 @@ describe("step-up", () => {
     }
     const sixth = await factors.stepUp(duty, halt, totp(wrongCode(secret)));
     expect(sixth).toMatchObject({ ...denial("SECOND_FACTOR_LOCKED"), retryAfterS: 60 });
-    rig.clock.pass(59_000);
+    fixture.clock.pass(59_000);
     expect(await factors.stepUp(duty, halt, totp(codeOf(secret)))).toMatchObject({
       ...denial("SECOND_FACTOR_LOCKED"),
       retryAfterS: 1,
     });
-    expect((await factors.status(duty)).lockedUntil).toBeGreaterThan(rig.clock.now());
-    rig.clock.pass(1_000);
+    expect((await factors.status(duty)).lockedUntil).toBeGreaterThan(fixture.clock.now());
+    fixture.clock.pass(1_000);
     expect((await factors.status(duty)).lockedUntil).toBeUndefined();
     expect(await factors.stepUp(duty, halt, totp(wrongCode(secret)))).toMatchObject({
       ...denial("SECOND_FACTOR_WRONG"),
       retryAfterS: 120,
     });
-    rig.clock.pass(120_000);
+    fixture.clock.pass(120_000);
     expect(await factors.stepUp(duty, halt, totp(codeOf(secret)))).toMatchObject({ ok: true });
     expect(await factors.stepUp(duty, halt, totp(wrongCode(secret))), "success forgave").not.toHaveProperty(
       "retryAfterS",
     );
-    const codes = (await rig.events())
+    const codes = (await fixture.events())
       .filter(({ subject }) => subject.includes("stepup"))
       .map(({ payload }) => payload["code"]);
     expect(codes).toEqual([
@@ -260,36 +260,38 @@ describe("step-up", () => {
       denial("SECOND_FACTOR_MISSING"),
     );
     expect((await factors.status(duty)).recoveryCodesLeft).toBe(9);
-    expect((await rig.events()).filter(({ payload }) => payload["change"] === "recovery_code_used")).toHaveLength(1);
+    expect((await fixture.events()).filter(({ payload }) => payload["change"] === "recovery_code_used")).toHaveLength(
+      1,
+    );
   });
 
   it("lets exactly one of many win who show the same code at once", async () => {
     const { secret, recoveryCodes } = await enrol(duty);
-    const processes = [factors, open(rig.another())];
+    const processes = [factors, open(fixture.another())];
     for (const shown of [totp(codeOf(secret)), recovery(recoveryCodes[0] ?? "")]) {
       const answers = await Promise.all(
         Array.from({ length: 6 }, (_none, index) => (processes[index % 2] ?? factors).stepUp(duty, halt, shown)),
       );
       expect(answers.filter(({ ok }) => ok)).toHaveLength(1);
     }
-    expect(await rig.rows("select count(*)::int as n from step_up_proof")).toEqual([{ n: 2 }]);
+    expect(await fixture.rows("select count(*)::int as n from step_up_proof")).toEqual([{ n: 2 }]);
   });
 
   it("counts every wrong code of those that come at once", async () => {
     const { secret } = await enrol(duty);
-    const processes = [factors, open(rig.another())];
+    const processes = [factors, open(fixture.another())];
     const wrong = wrongCode(secret);
     const answers = await Promise.all(
       Array.from({ length: 6 }, (_none, index) => (processes[index % 2] ?? factors).stepUp(duty, halt, totp(wrong))),
     );
     expect(answers.filter((one) => !one.ok && one.denial.code === "SECOND_FACTOR_LOCKED")).toHaveLength(1);
-    expect(await rig.rows("select failures from second_factor")).toEqual([{ failures: 5 }]);
+    expect(await fixture.rows("select failures from second_factor")).toEqual([{ failures: 5 }]);
   });
 
   it("refuses a secret that was moved from another person's row", async () => {
     const { secret } = await enrol(duty);
     await enrol(person("relief"));
-    await rig.rows(
+    await fixture.rows(
       "update second_factor set secret_sealed = (select secret_sealed from second_factor where subject like '%|duty') where subject like '%|relief'",
     );
     await expect(factors.stepUp(person("relief"), halt, totp(codeOf(secret)))).rejects.toMatchObject({
@@ -299,8 +301,12 @@ describe("step-up", () => {
 });
 
 describe("codes that come with a request", () => {
-  it("are judged like those of a step-up: once, with the same lock, and told", async () => {
-    const codes = createOneTimeCodes({ store: rig.store, clock: rig.clock, openSealing: async () => rig.sealing });
+  it("are judged like those of a step-up: once, with the same lock, and reported", async () => {
+    const codes = createOneTimeCodes({
+      store: fixture.store,
+      clock: fixture.clock,
+      openSealing: async () => fixture.sealing,
+    });
     expect(await codes.prove(duty, halt, "123456")).toMatchObject({ code: "SECOND_FACTOR_MISSING" });
     const { secret, recoveryCodes } = await enrol(duty);
     const code = codeOf(secret);
@@ -310,12 +316,12 @@ describe("codes that come with a request", () => {
     expect(await codes.prove(duty, halt, code)).toMatchObject({ code: "SECOND_FACTOR_WRONG" });
     expect(await factors.stepUp(duty, halt, totp(code))).toMatchObject(denial("SECOND_FACTOR_WRONG"));
     for (let tries = 0; tries < 5; tries += 1) await codes.prove(duty, halt, wrongCode(secret));
-    rig.clock.pass(30_000);
+    fixture.clock.pass(30_000);
     expect(await codes.prove(duty, halt, codeOf(secret))).toMatchObject({ code: "SECOND_FACTOR_LOCKED" });
-    const told = (await rig.events()).filter(({ payload }) => payload["action"] === "ResumeHalt");
-    expect(told.filter(({ subject }) => subject.endsWith("stepup.granted"))).toHaveLength(1);
-    expect(told.filter(({ subject }) => subject.endsWith("stepup.refused"))).toHaveLength(11);
-    expect(await rig.rows("select count(*)::int as count from step_up_proof")).toEqual([{ count: 0 }]);
+    const reported = (await fixture.events()).filter(({ payload }) => payload["action"] === "ResumeHalt");
+    expect(reported.filter(({ subject }) => subject.endsWith("stepup.granted"))).toHaveLength(1);
+    expect(reported.filter(({ subject }) => subject.endsWith("stepup.refused"))).toHaveLength(11);
+    expect(await fixture.rows("select count(*)::int as count from step_up_proof")).toEqual([{ count: 0 }]);
   });
 });
 
@@ -328,10 +334,10 @@ it("writes no secret, code or proof in clear, to any table or event", async () =
   await factors.stepUp(duty, halt, totp(wrong));
   await factors.stepUp(duty, halt, recovery(recoveryCodes[0] ?? ""));
   await factors.begin(duty, recovery(recoveryCodes[1] ?? ""));
-  const everything = await rig.dump();
+  const everything = await fixture.dump();
   expect(everything).toContain("operator:duty");
   const raw = Buffer.from(Secret.fromBase32(secret).bytes);
-  const told = [
+  const reported = [
     secret,
     raw.toString("hex"),
     raw.toString("latin1"),
@@ -339,8 +345,8 @@ it("writes no secret, code or proof in clear, to any table or event", async () =
     granted.value.proof,
     ...recoveryCodes,
   ];
-  for (const one of [...told, ...recoveryCodes.map((each) => each.replaceAll("-", ""))])
+  for (const one of [...reported, ...recoveryCodes.map((each) => each.replaceAll("-", ""))])
     expect(everything).not.toContain(one);
-  // Six digits may stand in a longer figure by chance; as a word of their own they may not.
+  // Six digits may stand in a longer figure at random; as a word of their own they may not.
   for (const one of [code, wrong]) expect(everything).not.toMatch(new RegExp(`(?<![\\w-])${one}(?![\\w-])`));
 });

@@ -1,8 +1,8 @@
 // Machines' tokens on the real database: issued with a proof, bounded, rotated with an overlap, revoked for good.
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { plusMilliseconds } from "../../contracts/src/instant.ts";
-import type { IssuedToken, NamedAction, Outcome, ServiceTokens, TokenWish } from "../../ports/identity.ts";
-import { type IdentityRig, openIdentityRig, person } from "../../testkit/identity/operators.ts";
+import type { IssuedToken, NamedAction, Outcome, ServiceTokens, TokenRequest } from "../../ports/identity.ts";
+import { type IdentityFixture, openIdentityFixture, person } from "../../testkit/identity/operators.ts";
 import { type TestDatabase, testDatabase } from "../../testkit/postgres.ts";
 import { systemRandom } from "../system/random.ts";
 import { hashOf } from "./sealing.ts";
@@ -10,36 +10,36 @@ import { createServiceTokens } from "./service-tokens.ts";
 import { makeProof } from "./step-up-proofs.ts";
 
 const duty = person("duty");
-const wish: TokenWish = { name: "acme-oms", operations: ["CheckOrder", "GetEnvelope"], expiresInS: 3_600 };
+const request: TokenRequest = { name: "acme-oms", operations: ["CheckOrder", "GetEnvelope"], expiresInS: 3_600 };
 
 let database: TestDatabase;
-let rig: IdentityRig;
+let fixture: IdentityFixture;
 let tokens: ServiceTokens;
 
 beforeEach(async () => {
   database = await testDatabase();
-  rig = openIdentityRig(database.address);
-  tokens = createServiceTokens({ store: rig.store, clock: rig.clock, random: systemRandom(), liveMax: 3 });
+  fixture = openIdentityFixture(database.address);
+  tokens = createServiceTokens({ store: fixture.store, clock: fixture.clock, random: systemRandom(), liveMax: 3 });
 });
 
 afterEach(async () => {
-  await rig.close();
+  await fixture.close();
   await database.drop();
 });
 
 async function proofFor(named: NamedAction): Promise<string> {
-  const made = await rig.store.transactSql("test", (_unit, sql) =>
-    makeProof(sql, systemRandom(), { identity: duty, named, at: rig.clock.now() }),
+  const made = await fixture.store.transactSql("test", (_unit, sql) =>
+    makeProof(sql, systemRandom(), { identity: duty, named, at: fixture.clock.now() }),
   );
   return made.proof;
 }
 
-const issuing = ({ name, operations, expiresInS }: TokenWish): NamedAction => ({
+const issuing = ({ name, operations, expiresInS }: TokenRequest): NamedAction => ({
   action: "IssueServiceToken",
   parameters: { name, operations, expires_in_s: expiresInS },
 });
 
-async function issue(of: TokenWish = wish): Promise<IssuedToken> {
+async function issue(of: TokenRequest = request): Promise<IssuedToken> {
   return granted(await tokens.issue(duty, of, await proofFor(issuing(of))));
 }
 
@@ -59,7 +59,7 @@ function granted<T>(outcome: Outcome<T>): T {
 
 const denial = (code: string) => ({ ok: false, denial: { code } });
 const changes = async () =>
-  (await rig.events())
+  (await fixture.events())
     .filter(({ subject }) => subject === "svc.v1.identity.token.changed")
     .map(({ payload }) => [payload["change"], payload["token_id"]]);
 
@@ -67,30 +67,30 @@ describe("issuing", () => {
   it("shows the token once, keeps its hash, and leaves an event", async () => {
     const issued = await issue();
     expect(issued.token).toMatch(new RegExp(`^pcs_${issued.id}_[A-Za-z0-9_-]{43}$`));
-    expect(issued).toMatchObject({ name: "acme-oms", createdBy: "operator:duty", createdAt: rig.clock.now() });
-    expect(issued.expiresAt).toBe(plusMilliseconds(rig.clock.now(), 3_600_000));
+    expect(issued).toMatchObject({ name: "acme-oms", createdBy: "operator:duty", createdAt: fixture.clock.now() });
+    expect(issued.expiresAt).toBe(plusMilliseconds(fixture.clock.now(), 3_600_000));
     const { token, ...rest } = issued;
     expect(await tokens.list()).toEqual([rest]);
-    expect(await rig.rows("select secret_hash, development from service_token")).toEqual([
+    expect(await fixture.rows("select secret_hash, development from service_token")).toEqual([
       { secret_hash: hashOf(token), development: false },
     ]);
     expect(await changes()).toEqual([["issued", issued.id]]);
-    const everything = await rig.dump();
+    const everything = await fixture.dump();
     expect(everything).toContain(issued.id);
     expect(everything).not.toContain(token);
     expect(everything).not.toContain(token.slice(-43));
   });
 
   it("needs a proof for exactly this token, and says in an event when it is another", async () => {
-    expect(await tokens.issue(duty, wish, undefined)).toMatchObject(denial("STEP_UP_REQUIRED"));
-    const proof = await proofFor(issuing(wish));
-    const more: TokenWish = { ...wish, operations: [...wish.operations, "RequestHalt"] };
+    expect(await tokens.issue(duty, request, undefined)).toMatchObject(denial("STEP_UP_REQUIRED"));
+    const proof = await proofFor(issuing(request));
+    const more: TokenRequest = { ...request, operations: [...request.operations, "RequestHalt"] };
     expect(await tokens.issue(duty, more, proof)).toMatchObject(denial("STEP_UP_WRONG"));
-    expect(await tokens.issue(person("relief"), wish, proof)).toMatchObject(denial("STEP_UP_WRONG"));
+    expect(await tokens.issue(person("relief"), request, proof)).toMatchObject(denial("STEP_UP_WRONG"));
     expect(await tokens.list()).toEqual([]);
-    granted(await tokens.issue(duty, wish, proof));
-    expect(await tokens.issue(duty, wish, proof), "twice").toMatchObject(denial("STEP_UP_WRONG"));
-    const refused = (await rig.events()).filter(({ subject }) => subject === "svc.v1.identity.stepup.refused");
+    granted(await tokens.issue(duty, request, proof));
+    expect(await tokens.issue(duty, request, proof), "twice").toMatchObject(denial("STEP_UP_WRONG"));
+    const refused = (await fixture.events()).filter(({ subject }) => subject === "svc.v1.identity.stepup.refused");
     expect(refused.map(({ payload }) => payload["operator"])).toEqual([
       "operator:duty",
       "operator:relief",
@@ -98,8 +98,8 @@ describe("issuing", () => {
     ]);
   });
 
-  it("refuses what no token may be, before it looks at the proof", async () => {
-    const proof = await proofFor(issuing(wish));
+  it("refuses what no token may be, before it reads the proof", async () => {
+    const proof = await proofFor(issuing(request));
     for (const bad of [
       { name: "" },
       { name: "two words" },
@@ -111,24 +111,26 @@ describe("issuing", () => {
       { expiresInS: 60.5 },
       { expiresInS: Number.NaN },
     ]) {
-      await expect(tokens.issue(duty, { ...wish, ...bad }, proof)).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+      await expect(tokens.issue(duty, { ...request, ...bad }, proof)).rejects.toMatchObject({
+        code: "INVALID_ARGUMENT",
+      });
     }
     for (const name of ["UpdateEnvelope", "LogIn", "ReadIdentity", "nothing"]) {
-      const answer = await tokens.issue(duty, { ...wish, operations: [name as "CheckOrder"] }, proof);
+      const answer = await tokens.issue(duty, { ...request, operations: [name as "CheckOrder"] }, proof);
       expect(answer).toMatchObject(denial("SERVICE_TOKEN_OPERATION_UNKNOWN"));
     }
-    expect(await tokens.issue(duty, wish, proof)).toMatchObject({ ok: true });
+    expect(await tokens.issue(duty, request, proof)).toMatchObject({ ok: true });
   });
 
   it("stops at the bound, also for those who come at once, without using the proof up", async () => {
     await issue();
-    const proofs = await Promise.all(Array.from({ length: 4 }, () => proofFor(issuing(wish))));
-    const answers = await Promise.all(proofs.map((proof) => tokens.issue(duty, wish, proof)));
+    const proofs = await Promise.all(Array.from({ length: 4 }, () => proofFor(issuing(request))));
+    const answers = await Promise.all(proofs.map((proof) => tokens.issue(duty, request, proof)));
     expect(answers.filter(({ ok }) => ok)).toHaveLength(2);
     for (const answer of answers) if (!answer.ok) expect(answer).toMatchObject(denial("SERVICE_TOKEN_LIMIT"));
-    const unused = await rig.rows("select count(*)::int as n from step_up_proof where redeemed_us is null");
+    const unused = await fixture.rows("select count(*)::int as n from step_up_proof where redeemed_us is null");
     expect(unused).toEqual([{ n: 2 }]);
-    rig.clock.pass(3_600_000);
+    fixture.clock.pass(3_600_000);
     expect(await issue(), "those that ran out make room").toBeDefined();
   });
 });
@@ -136,14 +138,14 @@ describe("issuing", () => {
 describe("rotating", () => {
   it("leaves the old one good for the overlap and links the new one", async () => {
     const old = await issue();
-    rig.clock.pass(1_000);
+    fixture.clock.pass(1_000);
     const fresh = granted(await rotate(old.id, 600));
     expect(fresh).toMatchObject({ name: old.name, operations: old.operations });
     expect(fresh.token).not.toBe(old.token);
-    expect(fresh.expiresAt).toBe(plusMilliseconds(rig.clock.now(), 7_200_000));
+    expect(fresh.expiresAt).toBe(plusMilliseconds(fixture.clock.now(), 7_200_000));
     const listed = await tokens.list();
     expect(listed.map(({ id }) => id)).toEqual([fresh.id, old.id]);
-    expect(listed[1]).toMatchObject({ rotatedTo: fresh.id, expiresAt: plusMilliseconds(rig.clock.now(), 600_000) });
+    expect(listed[1]).toMatchObject({ rotatedTo: fresh.id, expiresAt: plusMilliseconds(fixture.clock.now(), 600_000) });
     expect(await changes()).toEqual([
       ["issued", old.id],
       ["rotated", old.id],
@@ -153,7 +155,7 @@ describe("rotating", () => {
   });
 
   it("never lengthens the old one's life, and needs its own proof", async () => {
-    const old = await issue({ ...wish, expiresInS: 60 });
+    const old = await issue({ ...request, expiresInS: 60 });
     const named: NamedAction = {
       action: "RotateServiceToken",
       parameters: { id: old.id, overlap_s: 600, expires_in_s: 60 },
@@ -172,8 +174,8 @@ describe("rotating", () => {
     for (const id of [old.id, "0".repeat(24), "\u0000", "x"]) {
       expect(await rotate(id, 0)).toMatchObject(denial("SERVICE_TOKEN_NOT_ACTIVE"));
     }
-    const short = await issue({ ...wish, expiresInS: 60 });
-    rig.clock.pass(60_000);
+    const short = await issue({ ...request, expiresInS: 60 });
+    fixture.clock.pass(60_000);
     expect(await rotate(short.id, 0)).toMatchObject(denial("SERVICE_TOKEN_NOT_ACTIVE"));
     for (const bad of [{ overlapS: -1 }, { overlapS: 7 * 86_400 + 1 }, { expiresInS: 1 }]) {
       const rotating = tokens.rotate(duty, { id: short.id, overlapS: 0, expiresInS: 60, ...bad }, undefined);
@@ -192,8 +194,8 @@ describe("revoking", () => {
   it("is for good, may be repeated, and tells once", async () => {
     const issued = await issue();
     const { revokedAt } = granted(await tokens.revoke(duty, issued.id));
-    expect(revokedAt).toBe(rig.clock.now());
-    rig.clock.pass(1_000);
+    expect(revokedAt).toBe(fixture.clock.now());
+    fixture.clock.pass(1_000);
     expect(granted(await tokens.revoke(person("relief"), issued.id)).revokedAt).toBe(revokedAt);
     expect(await changes()).toEqual([
       ["issued", issued.id],

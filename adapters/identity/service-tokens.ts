@@ -19,7 +19,7 @@ import type {
   Outcome,
   ServiceToken,
   ServiceTokens,
-  TokenWish,
+  TokenRequest,
 } from "../../ports/identity.ts";
 import type { Random } from "../../ports/random.ts";
 import type { EventWriter } from "../../ports/store.ts";
@@ -76,17 +76,21 @@ export function createServiceTokens(options: ServiceTokensOptions): ServiceToken
     );
   }
 
-  async function insertNew({ sql, identity, at }: Work, wish: TokenWish, rotated?: TokenRow): Promise<IssuedToken> {
+  async function insertNew(
+    { sql, identity, at }: Work,
+    request: TokenRequest,
+    rotated?: TokenRow,
+  ): Promise<IssuedToken> {
     const { id, token } = newServiceToken(random);
     const development = rotated?.development === true || (await isDevelopmentOperator(sql, identity));
     const row: TokenRow = {
       id,
-      name: wish.name,
-      operations: wish.operations,
+      name: request.name,
+      operations: request.operations,
       development,
       createdBy: identity.actor,
       createdAt: at,
-      expiresAt: plusMilliseconds(at, wish.expiresInS * 1_000),
+      expiresAt: plusMilliseconds(at, request.expiresInS * 1_000),
     };
     await insertToken(sql, row, hashOf(token));
     return { ...publicOf(row), token };
@@ -95,35 +99,35 @@ export function createServiceTokens(options: ServiceTokensOptions): ServiceToken
   return {
     list: () => store.transactSql("identity.token_list", async (_unit, sql) => (await listTokens(sql)).map(publicOf)),
 
-    async issue(identity, wish, proof, reason) {
-      const wrong = checkWish(wish);
+    async issue(identity, request, proof, reason) {
+      const wrong = checkRequest(request);
       if (wrong !== undefined) return wrong;
       return work("issue", { identity, reason }, async (it) => {
         if ((await countLive(it.sql, it.at)) >= liveMax) return tooMany(liveMax);
-        const refusal = await prove(it, proof, issuing(wish));
+        const refusal = await prove(it, proof, issuing(request));
         if (refusal !== undefined) return refusal;
-        const issued = await insertNew(it, wish);
+        const issued = await insertNew(it, request);
         await tellToken(it.events, issued, "issued", it);
         return { ok: true, value: issued };
       });
     },
 
-    async rotate(identity, wish, proof, reason) {
-      between("overlap_s", wish.overlapS, overlapS);
-      between("expires_in_s", wish.expiresInS, lifeS);
+    async rotate(identity, request, proof, reason) {
+      between("overlap_s", request.overlapS, overlapS);
+      between("expires_in_s", request.expiresInS, lifeS);
       return work("rotate", { identity, reason }, async (it) => {
-        const old = idForm.test(wish.id) ? await findToken(it.sql, wish.id) : undefined;
+        const old = idForm.test(request.id) ? await findToken(it.sql, request.id) : undefined;
         if (old === undefined || old.revokedAt !== undefined || old.expiresAt <= it.at) return notActive();
         if (old.rotatedTo !== undefined) {
           return denied("SERVICE_TOKEN_NOT_ACTIVE", `It was rotated already: rotate ${old.rotatedTo} instead.`);
         }
         // Without an overlap the old one makes room for the new one.
-        const room = wish.overlapS > 0 ? liveMax : liveMax + 1;
+        const room = request.overlapS > 0 ? liveMax : liveMax + 1;
         if ((await countLive(it.sql, it.at)) >= room) return tooMany(liveMax);
-        const refusal = await prove(it, proof, rotating(wish));
+        const refusal = await prove(it, proof, rotating(request));
         if (refusal !== undefined) return refusal;
-        const issued = await insertNew(it, { ...old, expiresInS: wish.expiresInS }, old);
-        const expiresAt = earlier(old.expiresAt, plusMilliseconds(it.at, wish.overlapS * 1_000));
+        const issued = await insertNew(it, { ...old, expiresInS: request.expiresInS }, old);
+        const expiresAt = earlier(old.expiresAt, plusMilliseconds(it.at, request.overlapS * 1_000));
         await endToken(it.sql, old.id, expiresAt, issued.id);
         await tellToken(it.events, { ...old, expiresAt }, "rotated", it);
         await tellToken(it.events, issued, "issued", it);
@@ -193,29 +197,31 @@ async function prove(it: Work, proof: string | undefined, named: NamedAction): P
   return { ok: false, denial };
 }
 
-function issuing({ name, operations, expiresInS }: TokenWish): NamedAction {
+function issuing({ name, operations, expiresInS }: TokenRequest): NamedAction {
   return { action: "IssueServiceToken", parameters: { name, operations, expires_in_s: expiresInS } };
 }
 
-function rotating(wish: Parameters<ServiceTokens["rotate"]>[1]): NamedAction {
-  const { id, overlapS: overlap, expiresInS } = wish;
+function rotating(request: Parameters<ServiceTokens["rotate"]>[1]): NamedAction {
+  const { id, overlapS: overlap, expiresInS } = request;
   return { action: "RotateServiceToken", parameters: { id, overlap_s: overlap, expires_in_s: expiresInS } };
 }
 
-function checkWish(wish: TokenWish): Denied | undefined {
-  if (!idText.safeParse(wish.name).success) throw invalid("name is not an identifier of at most 128 characters");
+function checkRequest(request: TokenRequest): Denied | undefined {
+  if (!idText.safeParse(request.name).success) throw invalid("name is not an identifier of at most 128 characters");
   // In the record it would stand as `service:<name>`, like one of our own.
-  if (platformServices.some((name) => name === wish.name)) throw invalid(`${wish.name} is a service of the platform`);
-  between("expires_in_s", wish.expiresInS, lifeS);
-  const unknown = wish.operations.find((name) => !(serviceOperations as readonly string[]).includes(name));
+  if (platformServices.some((name) => name === request.name))
+    throw invalid(`${request.name} is a service of the platform`);
+  between("expires_in_s", request.expiresInS, lifeS);
+  const unknown = request.operations.find((name) => !(serviceOperations as readonly string[]).includes(name));
   if (unknown !== undefined) {
     return denied(
       "SERVICE_TOKEN_OPERATION_UNKNOWN",
       `No machine may call one of these operations; those that one may: ${serviceOperations.join(", ")}.`,
     );
   }
-  if (wish.operations.length === 0) throw invalid("operations is empty");
-  if (new Set<Operation>(wish.operations).size < wish.operations.length) throw invalid("operations has one twice");
+  if (request.operations.length === 0) throw invalid("operations is empty");
+  if (new Set<Operation>(request.operations).size < request.operations.length)
+    throw invalid("operations has one twice");
   return undefined;
 }
 

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { plusMilliseconds } from "../../contracts/src/instant.ts";
 import type { Identity, Sessions } from "../../ports/identity.ts";
-import { type IdentityRig, openIdentityRig, person } from "../../testkit/identity/operators.ts";
+import { type IdentityFixture, openIdentityFixture, person } from "../../testkit/identity/operators.ts";
 import { type TestDatabase, testDatabase } from "../../testkit/postgres.ts";
 import { systemRandom } from "../system/random.ts";
 import { savePending } from "./factor-rows.ts";
@@ -12,15 +12,15 @@ import { makeProof } from "./step-up-proofs.ts";
 
 const duty = person("duty");
 let database: TestDatabase;
-let rig: IdentityRig;
+let fixture: IdentityFixture;
 let sessions: Sessions;
 
 beforeEach(async () => {
   database = await testDatabase();
-  rig = openIdentityRig(database.address);
+  fixture = openIdentityFixture(database.address);
   sessions = createSessions({
-    store: rig.store,
-    clock: rig.clock,
+    store: fixture.store,
+    clock: fixture.clock,
     issuer: () => duty.issuer,
     sessionS: 43_200,
     everybodyIsKnown: true,
@@ -28,21 +28,23 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  await rig.close();
+  await fixture.close();
   await database.drop();
 });
 
 const revocations = () =>
-  rig.rows("select kind, id, revoked_us, until_us, actor from identity_revocation order by kind, id");
-const sessionRevoked = (id: string) => rig.store.transactSql("test", (_unit, sql) => isSessionRevoked(sql, id));
+  fixture.rows("select kind, id, revoked_us, until_us, actor from identity_revocation order by kind, id");
+const sessionRevoked = (id: string) => fixture.store.transactSql("test", (_unit, sql) => isSessionRevoked(sql, id));
 const subjectRevoked = (id: string, ms: number) =>
-  rig.store.transactSql("test", (_unit, sql) => isSubjectRevoked(sql, id, plusMilliseconds(rig.clock.now(), ms)));
+  fixture.store.transactSql("test", (_unit, sql) =>
+    isSubjectRevoked(sql, id, plusMilliseconds(fixture.clock.now(), ms)),
+  );
 
 describe("sessions", () => {
   it("ends the session until nothing of it can be alive, and moves the epoch", async () => {
-    const [before] = await rig.rows("select epoch from identity_epoch");
+    const [before] = await fixture.rows("select epoch from identity_epoch");
     await sessions.logOut(duty);
-    const now = rig.clock.now();
+    const now = fixture.clock.now();
     expect(await revocations()).toEqual([
       {
         kind: "session",
@@ -52,10 +54,10 @@ describe("sessions", () => {
         actor: "operator:duty",
       },
     ]);
-    expect(await rig.rows("select epoch from identity_epoch")).not.toEqual([before]);
+    expect(await fixture.rows("select epoch from identity_epoch")).not.toEqual([before]);
     expect(await sessionRevoked("session-duty")).toBe(true);
     expect(await sessionRevoked("session-relief")).toBe(false);
-    expect(await rig.events()).toMatchObject([
+    expect(await fixture.events()).toMatchObject([
       {
         subject: "svc.v1.identity.session.closed",
         payload: { principal: "operator:duty", session_id: "session-duty" },
@@ -73,18 +75,18 @@ describe("sessions", () => {
       ["session", "{odd} id"],
       ["token", "jti-duty"],
     ]);
-    for (const { payload } of await rig.events()) expect(payload).not.toHaveProperty("session_id");
+    for (const { payload } of await fixture.events()) expect(payload).not.toHaveProperty("session_id");
   });
 
   it("keeps an ended session refused for as long as the token that was shown could live", async () => {
-    const expiresAt = plusMilliseconds(rig.clock.now(), 30 * 86_400_000);
+    const expiresAt = plusMilliseconds(fixture.clock.now(), 30 * 86_400_000);
     await sessions.logOut({ ...duty, expiresAt });
     expect(await revocations()).toMatchObject([{ until_us: String(plusMilliseconds(expiresAt, 3_600_000)) }]);
   });
 
   it("lets a machine give its token up for good", async () => {
     const id = "ab".repeat(12);
-    const at = rig.clock.now();
+    const at = fixture.clock.now();
     const row = {
       id,
       name: "acme",
@@ -93,11 +95,13 @@ describe("sessions", () => {
       createdBy: "operator:duty",
     } as const;
     const expiresAt = plusMilliseconds(at, 60_000);
-    await rig.store.transactSql("test", (_unit, sql) => insertToken(sql, { ...row, createdAt: at, expiresAt }, "hash"));
+    await fixture.store.transactSql("test", (_unit, sql) =>
+      insertToken(sql, { ...row, createdAt: at, expiresAt }, "hash"),
+    );
     const { sessionId: _none, ...rest } = duty;
     const machine: Identity = { ...rest, kind: "service", actor: "service:acme", name: "acme", tokenId: id };
     await sessions.logOut(machine);
-    expect(await rig.rows("select revoked_us, revoked_by from service_token")).toEqual([
+    expect(await fixture.rows("select revoked_us, revoked_by from service_token")).toEqual([
       { revoked_us: String(at), revoked_by: "service:acme" },
     ]);
     const own: Identity = { ...machine, actor: "service:oms", name: "oms", tokenId: "platform:oms" };
@@ -106,7 +110,9 @@ describe("sessions", () => {
 
   it("ends everything that was issued to a person before, and nothing after", async () => {
     const foreign = { subject: "https://login.example|00u1", actor: "operator:duty" };
-    await rig.store.transactSql("test", (_unit, sql) => savePending(sql, foreign, Buffer.of(1), rig.clock.now()));
+    await fixture.store.transactSql("test", (_unit, sql) =>
+      savePending(sql, foreign, Buffer.of(1), fixture.clock.now()),
+    );
     expect(await sessions.revokeAll(person("relief"), "operator:duty")).toEqual({ known: true });
     expect((await revocations()).map(({ kind, id, actor }) => [kind, id, actor])).toEqual(
       [duty.subject, foreign.subject, "operator:duty"].map((id) => ["subject", id, "operator:relief"]),
@@ -114,7 +120,7 @@ describe("sessions", () => {
     expect(await subjectRevoked(duty.subject, -1)).toBe(true);
     expect(await subjectRevoked(duty.subject, 0)).toBe(false);
     expect(await subjectRevoked(person("relief").subject, -1)).toBe(false);
-    rig.clock.pass(5_000);
+    fixture.clock.pass(5_000);
     await sessions.revokeAll(person("relief"), "operator:duty");
     expect(await subjectRevoked(duty.subject, -1), "a later one reaches further").toBe(true);
   });
@@ -123,19 +129,19 @@ describe("sessions", () => {
     expect(await sessions.revokeAll(person("relief"), "operator:nobody")).toEqual({ known: false });
     expect((await revocations()).map(({ id }) => id)).toContain("operator:nobody");
     const elsewhere = { issuer: () => "https://login.example", sessionS: 43_200, everybodyIsKnown: false };
-    const foreign = createSessions({ store: rig.store, clock: rig.clock, ...elsewhere });
+    const foreign = createSessions({ store: fixture.store, clock: fixture.clock, ...elsewhere });
     expect(await foreign.revokeAll(person("relief"), "operator:nobody")).toEqual({ known: null });
   });
 
   it("takes the person's unused proofs along, and nobody else's", async () => {
     const named = { action: "ResumeHalt", parameters: {} } as const;
     for (const identity of [duty, person("relief")]) {
-      await rig.store.transactSql("test", (_unit, sql) =>
-        makeProof(sql, systemRandom(), { identity, named, at: rig.clock.now() }),
+      await fixture.store.transactSql("test", (_unit, sql) =>
+        makeProof(sql, systemRandom(), { identity, named, at: fixture.clock.now() }),
       );
     }
     await sessions.revokeAll(person("relief"), "operator:duty");
-    expect(await rig.rows("select subject from step_up_proof")).toEqual([{ subject: person("relief").subject }]);
+    expect(await fixture.rows("select subject from step_up_proof")).toEqual([{ subject: person("relief").subject }]);
   });
 
   it("refuses what names no person", async () => {

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Denial } from "../../contracts/src/codes.ts";
 import type { Identity, NamedAction } from "../../ports/identity.ts";
-import { type IdentityRig, openIdentityRig, person } from "../../testkit/identity/operators.ts";
+import { type IdentityFixture, openIdentityFixture, person } from "../../testkit/identity/operators.ts";
 import { type TestDatabase, testDatabase } from "../../testkit/postgres.ts";
 import type { PostgresStore } from "../postgres/store.ts";
 import { systemRandom } from "../system/random.ts";
@@ -17,25 +17,25 @@ const issue: NamedAction = {
 const { sessionId: _none, ...withoutSession } = duty;
 
 let database: TestDatabase;
-let rig: IdentityRig;
+let fixture: IdentityFixture;
 let proof: string;
 
 beforeAll(async () => {
   database = await testDatabase();
-  rig = openIdentityRig(database.address);
+  fixture = openIdentityFixture(database.address);
 });
 
 afterAll(async () => {
-  await rig.close();
+  await fixture.close();
   await database.drop();
 });
 
 beforeEach(async () => {
-  const made = await rig.store.transactSql("test", (_unit, sql) =>
-    makeProof(sql, systemRandom(), { identity: duty, named: issue, at: rig.clock.now() }),
+  const made = await fixture.store.transactSql("test", (_unit, sql) =>
+    makeProof(sql, systemRandom(), { identity: duty, named: issue, at: fixture.clock.now() }),
   );
   proof = made.proof;
-  expect(made.expiresAt - rig.clock.now()).toBe(120_000_000);
+  expect(made.expiresAt - fixture.clock.now()).toBe(120_000_000);
 });
 
 interface Shown {
@@ -46,9 +46,14 @@ interface Shown {
 }
 
 function redeem(shown: Shown = {}): Promise<Denial | undefined> {
-  const { identity = duty, named = issue, store = rig.store } = shown;
+  const { identity = duty, named = issue, store = fixture.store } = shown;
   return store.transactSql("test", ({ events }, sql) =>
-    redeemProof(sql, events, { proof: "proof" in shown ? shown.proof : proof, identity, named, at: rig.clock.now() }),
+    redeemProof(sql, events, {
+      proof: "proof" in shown ? shown.proof : proof,
+      identity,
+      named,
+      at: fixture.clock.now(),
+    }),
   );
 }
 
@@ -58,10 +63,10 @@ describe("a proof", () => {
   it("opens its action once, and says so in an event", async () => {
     expect(await redeem()).toBeUndefined();
     expect(await redeem()).toMatchObject(wrong);
-    const told = (await rig.events()).filter(({ subject }) => subject === "svc.v1.identity.stepup.redeemed");
-    expect(told).toHaveLength(1);
-    expect(told[0]?.payload).toMatchObject({ operator: "operator:duty", action: "IssueServiceToken" });
-    expect(JSON.stringify(told)).not.toContain(proof);
+    const reported = (await fixture.events()).filter(({ subject }) => subject === "svc.v1.identity.stepup.redeemed");
+    expect(reported).toHaveLength(1);
+    expect(reported[0]?.payload).toMatchObject({ operator: "operator:duty", action: "IssueServiceToken" });
+    expect(JSON.stringify(reported)).not.toContain(proof);
   });
 
   it("does not mind the order in which the parameters were written", async () => {
@@ -101,36 +106,36 @@ describe("a proof", () => {
   });
 
   it("of somebody whose issuer knows no sessions opens for them", async () => {
-    const made = await rig.store.transactSql("test", (_unit, sql) =>
-      makeProof(sql, systemRandom(), { identity: withoutSession, named: issue, at: rig.clock.now() }),
+    const made = await fixture.store.transactSql("test", (_unit, sql) =>
+      makeProof(sql, systemRandom(), { identity: withoutSession, named: issue, at: fixture.clock.now() }),
     );
     expect(await redeem({ proof: made.proof })).toMatchObject(wrong);
     expect(await redeem({ proof: made.proof, identity: withoutSession })).toBeUndefined();
   });
 
   it("runs out after two minutes", async () => {
-    rig.clock.pass(119_999);
+    fixture.clock.pass(119_999);
     const other = proof;
     expect(await redeem()).toBeUndefined();
-    const late = await rig.store.transactSql("test", (_unit, sql) =>
-      makeProof(sql, systemRandom(), { identity: duty, named: issue, at: rig.clock.now() }),
+    const late = await fixture.store.transactSql("test", (_unit, sql) =>
+      makeProof(sql, systemRandom(), { identity: duty, named: issue, at: fixture.clock.now() }),
     );
     expect(late.proof).not.toBe(other);
-    rig.clock.pass(120_000);
+    fixture.clock.pass(120_000);
     expect(await redeem({ proof: late.proof })).toMatchObject(wrong);
   });
 
   it("opens for exactly one of many who show it at once", async () => {
-    const stores = [rig.store, rig.another()];
+    const stores = [fixture.store, fixture.another()];
     const answers = await Promise.all(
-      Array.from({ length: 6 }, (_none, index) => redeem({ store: stores[index % 2] ?? rig.store })),
+      Array.from({ length: 6 }, (_none, index) => redeem({ store: stores[index % 2] ?? fixture.store })),
     );
     expect(answers.filter((denial) => denial === undefined)).toHaveLength(1);
   });
 
   it("is good again when the transaction that redeemed it did not happen", async () => {
-    const failing = rig.store.transactSql("test", async ({ events }, sql) => {
-      await redeemProof(sql, events, { proof, identity: duty, named: issue, at: rig.clock.now() });
+    const failing = fixture.store.transactSql("test", async ({ events }, sql) => {
+      await redeemProof(sql, events, { proof, identity: duty, named: issue, at: fixture.clock.now() });
       throw new Error("planned");
     });
     await expect(failing).rejects.toThrow("planned");

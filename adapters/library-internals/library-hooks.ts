@@ -62,7 +62,7 @@ export function connectionInjector(server: Server): (socket: Socket, prove: () =
   const made = [...(server as unknown as Behind).http2Servers.keys()].find((http2Server) => !before.has(http2Server));
   if (made === undefined) throw otherInsides();
   return (socket, prove) => {
-    // Told while the connection is handed over, so the next session is this connection's.
+    // Reported while the connection is handed over, so the next session is this connection's.
     const begin = (session: ServerHttp2Session): void => {
       keepStreamsByNumber(session);
       session.once("remoteSettings", prove);

@@ -11,7 +11,7 @@ import { type AddressInfo, connect, createServer, type Server } from "node:net";
 import { afterEach, expect, it, vi } from "vitest";
 import { everyRole, testVerifier } from "../../testkit/grpc/test-verifier.ts";
 import { testPorts } from "../../testkit/http/test-ports.ts";
-import { dice } from "../../testkit/virtual/dice.ts";
+import { prng } from "../../testkit/virtual/prng.ts";
 import { serveGrpc } from "../grpc/server.ts";
 import { isTriedNode } from "./one-write.ts";
 
@@ -57,7 +57,7 @@ function openCaller(port: number, initialWindowSize = 65_535) {
   const session = connectHttp2(`http://127.0.0.1:${port}`, { settings: { initialWindowSize } });
   session.on("error", () => undefined);
   closers.push(() => session.destroy());
-  /** The size is told as the request's id. */
+  /** The size is reported as the request's id. */
   const start = (size: number) => {
     const stream = session.request({
       ":method": "POST",
@@ -77,11 +77,11 @@ function openCaller(port: number, initialWindowSize = 65_535) {
       const chunks: Buffer[] = [];
       let headers: IncomingHttpHeaders = {};
       let trailers: IncomingHttpHeaders = {};
-      stream.on("response", (told) => {
-        headers = told;
+      stream.on("response", (reported) => {
+        headers = reported;
       });
-      stream.on("trailers", (told) => {
-        trailers = told;
+      stream.on("trailers", (reported) => {
+        trailers = reported;
       });
       stream.on("data", (chunk: Buffer) => chunks.push(chunk));
       stream.on("close", () => resolve({ headers, trailers, message: Buffer.concat(chunks) }));
@@ -205,7 +205,7 @@ it.each([
 it("callers who leave at any moment harm nobody, and nothing stays behind", async () => {
   const seed = Number(process.env["PORTCULLIS_TEST_SEED"] ?? randomInt(1_000_000));
   process.stdout.write(`seed ${seed}\n`);
-  const { word } = dice(seed);
+  const { word } = prng(seed);
   const { port, server } = await serve();
   const caller = openCaller(port);
   const leaving = async (): Promise<void> => {

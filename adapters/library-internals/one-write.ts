@@ -48,7 +48,7 @@ export function prepareOneWrite(stream: ServerHttp2Stream): boolean {
   if (typeof handle?.trailers !== "function") return false;
   stream.sendTrailers = sendTrailersNow;
   stream.destroy = destroyWhenWritten;
-  // Node looks at its note when the message is written and when that turn ends; without it the stream ends there at once.
+  // Node reads its note when the message is written and when that turn ends; without it the stream ends there at once.
   state.flags &= ~hasTrailers;
   return true;
 }
@@ -57,7 +57,7 @@ export function prepareOneWrite(stream: ServerHttp2Stream): boolean {
 export function endInOneWrite(stream: ServerHttp2Stream): void {
   if (found === undefined || found === "none") return;
   const state = (stream as Inside)[found.state] as State;
-  // Behind Node's own look at the end of this turn.
+  // Behind Node's own read the end of this turn.
   process.nextTick(noteTrailers, state);
 }
 

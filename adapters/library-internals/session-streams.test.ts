@@ -2,12 +2,12 @@
 import { createServer, type ServerHttp2Session } from "node:http2";
 import { connect } from "node:net";
 import { describe, expect, it } from "vitest";
-import { dice } from "../../testkit/virtual/dice.ts";
+import { prng } from "../../testkit/virtual/prng.ts";
 import { keepStreamsByNumber, StreamsByNumber } from "./session-streams.ts";
 
 describe("streams by number", () => {
   it("is a Map to whoever uses it, whatever comes and goes", () => {
-    const { word } = dice(20_261_116);
+    const { word } = prng(20_261_116);
     const roll = (): number => word() / 2 ** 32;
     const [ours, theirs] = [new StreamsByNumber<string>(), new Map<number, string>()];
     let next = 1;

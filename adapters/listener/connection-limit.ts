@@ -57,7 +57,7 @@ export function connectionRoom(options: RoomOptions): ConnectionRoom {
   function makePlace(caller?: string): boolean {
     for (const [socket, guest] of unproven) {
       if (caller !== undefined && guest.caller !== caller) continue;
-      // At once, because the end of a connection is told later than the next one comes.
+      // At once, because the end of a connection is reported later than the next one comes.
       forget(socket);
       socket.destroy();
       return true;

@@ -20,11 +20,11 @@ const refusal = {
 } as const;
 
 function open(isDown = false) {
-  const told: OperatorAttempted[] = [];
+  const reported: OperatorAttempted[] = [];
   let now: Instant = systemClock().now();
   const events: EventWriter = {
     publish: async (_subject, payload) => {
-      told.push(operatorAttempted.parse(payload));
+      reported.push(operatorAttempted.parse(payload));
       return "id";
     },
   };
@@ -38,27 +38,27 @@ function open(isDown = false) {
     throw defect;
   };
   const attempts = createRefusedAttempts({ store, clock: { now: () => now }, log: quietLog, crash: { die } });
-  return { attempts, told, pass: (ms: number) => (now = plusMilliseconds(now, ms)) };
+  return { attempts, reported, pass: (ms: number) => (now = plusMilliseconds(now, ms)) };
 }
 
 describe("refused attempts", () => {
-  it("are told with who, what, where and why not", async () => {
-    const { attempts, told } = open();
+  it("are reported with who, what, where and why not", async () => {
+    const { attempts, reported } = open();
     attempts.tell(refusal);
     attempts.tell({ ...refusal, target: `/x\n${"y".repeat(500)}`, reason: "z".repeat(5_000) });
     await attempts.close();
-    expect(told[0]).toMatchObject({
+    expect(reported[0]).toMatchObject({
       ...{ operator: "operator:ada", verb: "UpdateEnvelope", target: refusal.target, allowed: false },
       ...{ code: "PERMISSION_DENIED", reason: refusal.reason },
     });
-    expect(told).toHaveLength(2);
+    expect(reported).toHaveLength(2);
   });
 
-  it("are told under what they were about, and the path stands beside it", async () => {
-    const { attempts, told } = open();
+  it("are reported under what they were about, and the path stands beside it", async () => {
+    const { attempts, reported } = open();
     attempts.tell({ ...refusal, about: "alpha" });
     await attempts.close();
-    expect(told[0]).toMatchObject({ target: "alpha", place: refusal.target });
+    expect(reported[0]).toMatchObject({ target: "alpha", place: refusal.target });
   });
 
   it.each([
@@ -73,39 +73,39 @@ describe("refused attempts", () => {
     expect(attemptSubject(request)).toBe(about);
   });
 
-  it("at reading are not told", async () => {
-    const { attempts, told } = open();
+  it("at reading are not reported", async () => {
+    const { attempts, reported } = open();
     attempts.tell({ ...refusal, operation: "GetEnvelope" });
     await attempts.close();
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
   });
 
   it("are bounded for each caller, and the next one says how many more there were", async () => {
-    const { attempts, told, pass } = open();
+    const { attempts, reported, pass } = open();
     for (let n = 0; n < 50; n += 1) attempts.tell(refusal);
     attempts.tell({ ...refusal, identity: { ...ada, actor: "operator:bob" } });
     await attempts.close();
-    expect(told).toHaveLength(21);
+    expect(reported).toHaveLength(21);
     pass(60_000);
     attempts.tell(refusal);
     await attempts.close();
-    expect(told.at(-1)?.reason).toBe(`${refusal.reason} (30 more were refused before.)`);
+    expect(reported.at(-1)?.reason).toBe(`${refusal.reason} (30 more were refused before.)`);
   });
 
   it("of strangers share one bound, whatever they try, and take nothing from anybody who is known", async () => {
-    const { attempts, told } = open();
+    const { attempts, reported } = open();
     for (const operation of ["ResumeHalt", "RequestHalt", "UpdateEnvelope"] as const) {
       for (let n = 0; n < 20; n += 1) attempts.tell({ ...refusal, operation, identity: stranger });
     }
     attempts.tell(refusal);
     await attempts.close();
-    expect(told.map(({ operator }) => operator)).toEqual([...Array(20).fill("principal:nobody"), "operator:ada"]);
+    expect(reported.map(({ operator }) => operator)).toEqual([...Array(20).fill("principal:nobody"), "operator:ada"]);
   });
 
   it("do not fail when the store is gone", async () => {
-    const { attempts, told } = open(true);
+    const { attempts, reported } = open(true);
     attempts.tell(refusal);
     await attempts.close();
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-// Tells of refused attempts to change something, for the gates and servers that turn people away before any service hears of it. Reading is not told.
+// Tells of refused attempts to change something, for the gates and servers that turn people away before any service hears of it. Reading is not reported.
 //
 //  1. Each is written by itself, at most twenty a minute for one caller and operation; how many more there were is said by the next one. Strangers
 //     are one caller with one window for everything, so that nobody who proved nothing can make the record grow at will.
@@ -48,7 +48,7 @@ export function createRefusedAttempts({ store, clock, log, crash }: RefusedAttem
   const windows = new Map<string, Window>();
   const waiting = new Set<Promise<void>>();
 
-  /** How many went untold before this one; undefined when this one is too many itself. */
+  /** How many went unaudited before this one; undefined when this one is too many itself. */
   function admitted({ identity, operation }: RefusedAttempt): number | undefined {
     const key = identity.actor === stranger.actor ? stranger.actor : `${identity.actor} ${operation}`;
     const now = clock.now();
@@ -86,7 +86,11 @@ export function createRefusedAttempts({ store, clock, log, crash }: RefusedAttem
       await store.transact("attempt.refused", (unit) => unit.events.publish(subjects.operatorAttempted, attempted));
     } catch (thrown) {
       if (thrown instanceof Defect) return crash.die(thrown);
-      log.warn("a refused attempt could not be told", { actor: identity.actor, operation, error: messageOf(thrown) });
+      log.warn("a refused attempt could not be reported", {
+        actor: identity.actor,
+        operation,
+        error: messageOf(thrown),
+      });
     }
   }
 

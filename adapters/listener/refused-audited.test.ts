@@ -1,4 +1,4 @@
-// Through real sockets: whoever is known and refused is told of, by every procedure and route that changes something, once.
+// Through real sockets: whoever is known and refused is reported, by every procedure and route that changes something, once.
 import { afterEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import {
@@ -27,12 +27,12 @@ afterEach(async () => {
 const own = describedServices.filter(({ name }) => name !== "Instance");
 
 async function grpc(services: readonly RpcService[]) {
-  const told: RefusedAttempt[] = [];
+  const reported: RefusedAttempt[] = [];
   const server = await serveGrpc({
     ...testPorts().ports,
     ...{ address: { host: "127.0.0.1", port: 0 }, purpose: "the test's gRPC server", environmentVariable: "NONE" },
     ...{ services, verifier: testVerifier({}), health: () => ({ status: "ok" }), metricsJson: async () => "[]" },
-    tellRefusal: (refused) => told.push(refused),
+    tellRefusal: (refused) => reported.push(refused),
   });
   closers.push(() => server.drain(0));
   const call = async (path: string, token: string): Promise<string> => {
@@ -40,19 +40,19 @@ async function grpc(services: readonly RpcService[]) {
     closers.push(() => client.close());
     return (await client.rawCall(path, Buffer.alloc(0))).status;
   };
-  return { told, call };
+  return { reported, call };
 }
 
 describe("procedures", () => {
   it("that a viewer may not call tell so, each of them", async () => {
-    const { told, call } = await grpc(own.map(({ name }) => ({ name, handlers: {} })));
+    const { reported, call } = await grpc(own.map(({ name }) => ({ name, handlers: {} })));
     const forbidden = own
       .flatMap(({ methods }) => methods)
       .filter(({ name }) => !mayCall(name as Operation, { roles: ["viewer"] }))
       .filter(({ requestStream, responseStream }) => !requestStream && !responseStream);
     for (const { path } of forbidden) expect(await call(path, "viewer"), path).toBe("PERMISSION_DENIED");
-    expect(told.map(({ operation }) => operation)).toEqual(forbidden.map(({ name }) => name));
-    expect(told[0]).toMatchObject({ identity: { actor: "operator:viewer" }, code: "PERMISSION_DENIED" });
+    expect(reported.map(({ operation }) => operation)).toEqual(forbidden.map(({ name }) => name));
+    expect(reported[0]).toMatchObject({ identity: { actor: "operator:viewer" }, code: "PERMISSION_DENIED" });
     expect(forbidden.length).toBeGreaterThan(5);
   });
 
@@ -61,7 +61,7 @@ describe("procedures", () => {
     const path = "/svc.v1.RiskEngine/UpdateEnvelope";
     const answers: (() => object)[] = [
       () => ({ denial }),
-      () => ({ denial, isTold: true }),
+      () => ({ denial, isReported: true }),
       () => {
         throw new Fault("INVALID_ARGUMENT", "what?", { retry: "never" });
       },
@@ -70,11 +70,11 @@ describe("procedures", () => {
       },
       () => ({ encoded: Buffer.alloc(0) }),
     ];
-    const { told, call } = await grpc([
+    const { reported, call } = await grpc([
       { name: "RiskEngine", handlers: { UpdateEnvelope: async () => answers.shift()?.() } },
     ]);
     for (let n = 0; n < 5; n += 1) await call(path, "risk_officer");
-    expect(told).toMatchObject([
+    expect(reported).toMatchObject([
       { operation: "UpdateEnvelope", target: path, ...denial, identity: { actor: "operator:risk_officer" } },
       { code: "INVALID_ARGUMENT", reason: "what?" },
     ]);
@@ -90,16 +90,16 @@ describe("routes", () => {
   });
 
   it("tell of those who may not, of what is no request, and of what the gateway itself refuses", async () => {
-    const told: RefusedAttempt[] = [];
+    const reported: RefusedAttempt[] = [];
     const names = (Object.keys(operations) as Operation[]).filter(changesState);
     const { server } = await serve(
       names.map((name) => route(name)),
-      { tellRefusal: (refused) => told.push(refused) },
+      { tellRefusal: (refused) => reported.push(refused) },
     );
     const tried = async (name: Operation, token: string, body: object) => {
-      told.splice(0);
+      reported.splice(0);
       await ask(server, `/v1/${name}`, { ...posted(body), token });
-      return told.map(({ operation, code }) => `${operation} ${code}`);
+      return reported.map(({ operation, code }) => `${operation} ${code}`);
     };
     for (const name of names) {
       if (mayCall(name, undefined)) continue;
@@ -114,7 +114,7 @@ describe("routes", () => {
   });
 
   it("tell what they were about: what the path names, or else the body", async () => {
-    const told: RefusedAttempt[] = [];
+    const reported: RefusedAttempt[] = [];
     const params = z.strictObject({ fund_id: z.string() });
     const body = z.strictObject({ strategy_id: z.string(), n: z.number() });
     const { server } = await serve(
@@ -122,11 +122,11 @@ describe("routes", () => {
         route("UpdateEnvelope", { path: "/v1/envelopes/:fund_id", params }),
         route("ReleaseThrottle", { path: "/v1/release", body }),
       ],
-      { tellRefusal: (refused) => told.push(refused) },
+      { tellRefusal: (refused) => reported.push(refused) },
     );
     await ask(server, "/v1/envelopes/alpha", { ...posted({ n: 1 }), token: "viewer" });
     await ask(server, "/v1/release", { ...posted({ strategy_id: "alpha-momentum" }), token: "operator" });
-    expect(told.map(({ about, target }) => [about, target])).toEqual([
+    expect(reported.map(({ about, target }) => [about, target])).toEqual([
       ["alpha", "/v1/envelopes/alpha"],
       ["alpha-momentum", "/v1/release"],
     ]);

@@ -106,8 +106,8 @@ function plainList(list: readonly unknown[], bounds: Bounds, depth: number, abov
 
 /** An error's own story first (name, message, stack), then whatever else it carries: code, retry, facts, cause. */
 function errorEntries(error: Error): readonly (readonly [string, unknown])[] {
-  const told = ["name", "message", "stack"];
-  const rest = ownEntries(error).filter(([name]) => !told.includes(name));
+  const reported = ["name", "message", "stack"];
+  const rest = ownEntries(error).filter(([name]) => !reported.includes(name));
   const hidden = (["cause", "errors"] as const)
     .filter((name) => Object.hasOwn(error, name) && !rest.some(([known]) => known === name))
     .map((name) => [name, read(error, name)] as const);

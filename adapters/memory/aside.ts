@@ -8,7 +8,7 @@ import { type Aside, createAside } from "../transport/put-aside.ts";
 import type { MemoryBusOptions } from "./bus-options.ts";
 import type { decode } from "./codec.ts";
 import { parkedNow } from "./parked-events.ts";
-import type { LogEntry } from "./world.ts";
+import type { LogEntry } from "./tables.ts";
 
 const silent = () => undefined;
 /** The memory bus says nothing. */
@@ -44,7 +44,7 @@ export function memoryAside(
   handler: Handler,
   read: typeof decode,
 ): Aside {
-  const rows = parkedNow(process.world.parked);
+  const rows = parkedNow(process.tables.parked);
   return createAside({
     ...{ options, handler, clock, log: noLog, hold: silent },
     read(kept) {

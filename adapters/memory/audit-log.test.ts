@@ -1,22 +1,27 @@
-// The audit log in memory passes the same suite as on PostgreSQL, in fair weather and in foul, and the suite is shown to notice planted mistakes.
+// The audit log in memory passes the same suite as on PostgreSQL, in a run without faults and in foul, and the suite is shown to notice planted bugs.
 import { describe, expect, it } from "vitest";
 import type { AuditLog } from "../../ports/audit-log.ts";
-import { memoryAuditLogRig } from "../../testkit/audit-rigs.ts";
+import { memoryAuditLogFixture } from "../../testkit/audit-fixtures.ts";
 import { auditLogConformance, runAuditLogCheck } from "../../testkit/conformance/audit-log.ts";
-import { batchIsWholeOrNothing, byteForByte, lostAnswer, onePen } from "../../testkit/conformance/audit-log-append.ts";
+import {
+  batchIsWholeOrNothing,
+  byteForByte,
+  lostAnswer,
+  oneWriter,
+} from "../../testkit/conformance/audit-log-append.ts";
+import { type AuditLogFixture, batch, texts } from "../../testkit/conformance/audit-log-fixture.ts";
 import { bySubject, checkpointsGain, tilesAreKept } from "../../testkit/conformance/audit-log-reads.ts";
-import { type AuditLogRig, batch, texts } from "../../testkit/conformance/audit-log-rig.ts";
-import { dice } from "../../testkit/virtual/dice.ts";
+import { prng } from "../../testkit/virtual/prng.ts";
 import { scheduler } from "../../testkit/virtual/scheduler.ts";
 import { memoryAuditLog } from "./audit-log.ts";
-import { auditWorld } from "./audit-world.ts";
+import { auditTables } from "./audit-tables.ts";
 import { type MemoryFaults, noFaults } from "./faults.ts";
-import { memoryWorld } from "./world.ts";
+import { memoryTables } from "./tables.ts";
 
 const seed = 20_261_116;
 
-function foulWeather(): Partial<MemoryFaults> {
-  const thrown = dice(seed);
+function foulFaults(): Partial<MemoryFaults> {
+  const thrown = prng(seed);
   return {
     commitDelayMs: () => thrown.below(4),
     answerDelayMs: () => thrown.below(4),
@@ -24,21 +29,22 @@ function foulWeather(): Partial<MemoryFaults> {
   };
 }
 
-auditLogConformance("memory", () => memoryAuditLogRig({ seed }));
-auditLogConformance(`memory in foul weather, seed ${seed}`, () => memoryAuditLogRig({ seed, faults: foulWeather() }));
+auditLogConformance("memory", () => memoryAuditLogFixture({ seed }));
+auditLogConformance(`memory in faults, seed ${seed}`, () => memoryAuditLogFixture({ seed, faults: foulFaults() }));
 
 describe("the suite notices", () => {
-  /** A rig whose log does one thing wrong. */
-  const planted = (wrong: (audit: AuditLog) => Partial<AuditLog>) => async (): Promise<AuditLogRig> => {
-    const rig = await memoryAuditLogRig({ seed });
-    return { ...rig, audit: { ...rig.audit, ...wrong(rig.audit) } };
+  /** A fixture whose log does one thing wrong. */
+  const planted = (wrong: (audit: AuditLog) => Partial<AuditLog>) => async (): Promise<AuditLogFixture> => {
+    const fixture = await memoryAuditLogFixture({ seed });
+    return { ...fixture, audit: { ...fixture.audit, ...wrong(fixture.audit) } };
   };
 
-  it("a log that does not look at the pen (promise 2)", async () => {
+  it("a log that does not read the writer epoch (promise 2)", async () => {
     const blind = planted((audit) => ({
-      append: async (one) => audit.append({ ...one, pen: (await audit.takePen("anybody")).pen }),
+      append: async (one) =>
+        audit.append({ ...one, writerEpoch: (await audit.takeWriterEpoch("anybody")).writerEpoch }),
     }));
-    await expect(runAuditLogCheck(onePen, blind)).rejects.toThrow(/stale pen/);
+    await expect(runAuditLogCheck(oneWriter, blind)).rejects.toThrow(/stale writer epoch/);
   });
 
   it("a log that takes half a batch (promise 1)", async () => {
@@ -94,22 +100,22 @@ describe("the audit log in memory", () => {
       [50, 2],
       [0, 1],
     ] as const) {
-      const world = memoryWorld({ ...noFaults, commitDelayMs: () => 50, answerDelayMs: () => answerMs });
-      const audit = auditWorld();
-      const process = world.process("operations");
+      const tables = memoryTables({ ...noFaults, commitDelayMs: () => 50, answerDelayMs: () => answerMs });
+      const audit = auditTables();
+      const process = tables.process("operations");
       const log = memoryAuditLog({ process, timers, audit });
-      const { pen } = await log.takePen("one");
-      await log.append(batch(pen, 0, 1));
-      let told = false;
-      void log.append(batch(pen, 1, 1)).then(() => {
-        told = true;
+      const { writerEpoch } = await log.takeWriterEpoch("one");
+      await log.append(batch(writerEpoch, 0, 1));
+      let reported = false;
+      void log.append(batch(writerEpoch, 1, 1)).then(() => {
+        reported = true;
       });
       await timers.sleep(answerMs === 0 ? 25 : 75);
       process.kill();
       await timers.sleep(200);
-      expect(told).toBe(false);
-      const next = memoryAuditLog({ process: world.process("operations"), timers, audit });
-      expect((await next.takePen("two")).head.size).toBe(kept);
+      expect(reported).toBe(false);
+      const next = memoryAuditLog({ process: tables.process("operations"), timers, audit });
+      expect((await next.takeWriterEpoch("two")).head.size).toBe(kept);
       expect((await texts(next)).length).toBe(kept);
     }
     await stop();
@@ -118,24 +124,24 @@ describe("the audit log in memory", () => {
   it("is out of reach for a process that is cut off, and says nothing to followers until it is back", async () => {
     const time = scheduler({ seed });
     const stop = time.pump();
-    const world = memoryWorld();
-    const audit = auditWorld();
-    const [one, two] = [world.process("one"), world.process("two")];
+    const tables = memoryTables();
+    const audit = auditTables();
+    const [one, two] = [tables.process("one"), tables.process("two")];
     const writer = memoryAuditLog({ process: one, timers: time.timers, audit });
     const reader = memoryAuditLog({ process: two, timers: time.timers, audit });
-    let told = 0;
+    let reported = 0;
     reader.onAppend(() => {
-      told += 1;
+      reported += 1;
     });
     two.setReachable(false);
-    const { pen } = await writer.takePen("one");
-    await writer.append(batch(pen, 0, 1));
+    const { writerEpoch } = await writer.takeWriterEpoch("one");
+    await writer.append(batch(writerEpoch, 0, 1));
     await time.timers.sleep(20);
-    expect(told).toBe(0);
+    expect(reported).toBe(0);
     await expect(reader.head()).rejects.toMatchObject({ code: "STORE_UNAVAILABLE", retry: "later" });
     two.setReachable(true);
     await time.timers.sleep(20);
-    expect(told).toBe(1);
+    expect(reported).toBe(1);
     await reader.close();
     await expect(reader.head()).rejects.toMatchObject({ code: "STORE_UNAVAILABLE", retry: "never" });
     await stop();

@@ -24,19 +24,19 @@ import {
   headElsewhere,
   notOnlyGained,
   onlyGains,
-  stalePen,
+  staleWriterEpoch,
   timesOfRows,
 } from "../records/audit-batch.ts";
 import { currentLog, type FlatAuditLog, numberOf } from "../records/flat-audit-log.ts";
 import { createMemoryAuditReads } from "./audit-reads.ts";
-import { type AuditWorld, noEntries } from "./audit-world.ts";
-import { type MemoryProcess, type MemoryWorld, never, type Watcher } from "./world.ts";
+import { type AuditTables, noEntries } from "./audit-tables.ts";
+import { type MemoryProcess, type MemoryTables, never, type Watcher } from "./tables.ts";
 
 export interface MemoryAuditLogOptions {
   readonly process: MemoryProcess;
   readonly timers: Timers;
   /** What is on disk: the same for every process of the world. */
-  readonly audit: AuditWorld;
+  readonly audit: AuditTables;
 }
 
 export interface MemoryAuditLog extends AuditLog {
@@ -45,7 +45,7 @@ export interface MemoryAuditLog extends AuditLog {
 
 export function memoryAuditLog(options: MemoryAuditLogOptions): MemoryAuditLog {
   const { process, timers, audit } = options;
-  const { world } = process;
+  const { tables } = process;
   const stops = new Set<() => void>();
   let closed = false;
 
@@ -60,26 +60,26 @@ export function memoryAuditLog(options: MemoryAuditLogOptions): MemoryAuditLog {
     mustBeReachable();
     return answer();
   };
-  /** `refuse` looks and throws, `commit` changes; what was lost on the way back is told by `lost`. */
+  /** `refuse` looks and throws, `commit` changes; what was lost on the way back is reported by `lost`. */
   const write = async (name: string, refuse: () => void, commit: () => void, lost: () => Fault): Promise<void> => {
     if (!process.isAlive()) return never;
     mustBeReachable();
-    await pause(world.faults.commitDelayMs());
+    await pause(tables.faults.commitDelayMs());
     if (!process.isAlive()) return never;
     mustBeReachable();
     refuse();
-    const fate = world.faults.commit(name);
+    const fate = tables.faults.commit(name);
     if (fate === "conflict" || fate === "failed") {
       throw new Fault("STORE_UNAVAILABLE", `${name} could not be committed`, { retry: "later" });
     }
     if (fate !== "lost, not committed") commit();
-    await pause(world.faults.answerDelayMs());
+    await pause(tables.faults.answerDelayMs());
     if (!process.isAlive()) return never;
     if (fate !== "committed") throw lost();
   };
   const outOfReach = (): Fault => new Fault("STORE_UNAVAILABLE", "the store went out of reach", { retry: "later" });
-  const mustHavePen = (pen: number): void => {
-    if (pen !== audit.pen) throw stalePen(pen);
+  const mustHoldWriterEpoch = (writerEpoch: number): void => {
+    if (writerEpoch !== audit.writerEpoch) throw staleWriterEpoch(writerEpoch);
   };
 
   const append = async (batch: AuditBatch): Promise<void> => {
@@ -87,7 +87,7 @@ export function memoryAuditLog(options: MemoryAuditLogOptions): MemoryAuditLog {
     if (batch.rows.length === 0) return ask(() => undefined);
     const rows = batch.rows.map(copied);
     const refuse = (): void => {
-      mustHavePen(batch.pen);
+      mustHoldWriterEpoch(batch.writerEpoch);
       if (batch.after !== audit.head.size) throw headElsewhere(batch.after);
       const isNew = rows.every((row) => !audit.byEvent.has(row.eventId));
       if (!isNew || new Set(rows.map((row) => row.eventId)).size < rows.length) throw eventAgain();
@@ -95,7 +95,7 @@ export function memoryAuditLog(options: MemoryAuditLogOptions): MemoryAuditLog {
     const commit = (): void => {
       for (const row of rows) keep(audit, row);
       audit.head = { ...batch.head };
-      publish(world, rows);
+      publish(tables, rows);
       for (const follower of [...audit.followers]) follower();
     };
     return write("audit.append", refuse, commit, () => answerLost(batch));
@@ -106,7 +106,7 @@ export function memoryAuditLog(options: MemoryAuditLogOptions): MemoryAuditLog {
     const rows = batch.rows.map(copied);
     const number = numberOf(batch.after) - 1;
     const refuse = (): void => {
-      mustHavePen(batch.pen);
+      mustHoldWriterEpoch(batch.writerEpoch);
       if (numberOf(audit.head.size) !== number) throw headElsewhere(batch.after);
       if (rows.some((row) => audit.byEvent.has(row.eventId))) throw eventAgain();
     };
@@ -114,17 +114,17 @@ export function memoryAuditLog(options: MemoryAuditLogOptions): MemoryAuditLog {
       audit.closed.push({ number, head: { ...audit.head }, at });
       for (const row of rows) keep(audit, row);
       audit.head = rows.length > 0 ? { ...batch.head } : { ...noEntries, size: batch.after };
-      publish(world, rows);
+      publish(tables, rows);
       for (const follower of [...audit.followers]) follower();
     };
     return write("audit.begin", refuse, commit, () => answerLost(batch));
   };
 
-  const putCheckpoint = async (pen: number, checkpoint: StoredCheckpoint): Promise<void> => {
+  const putCheckpoint = async (writerEpoch: number, checkpoint: StoredCheckpoint): Promise<void> => {
     checkCheckpoint(checkpoint);
     const { size, note } = checkpoint;
     const refuse = (): void => {
-      mustHavePen(pen);
+      mustHoldWriterEpoch(writerEpoch);
       const stored = audit.checkpoints.get(size);
       if (stored !== undefined && !onlyGains(stored.note, note)) throw notOnlyGained(size);
     };
@@ -143,14 +143,14 @@ export function memoryAuditLog(options: MemoryAuditLogOptions): MemoryAuditLog {
     return write("audit.tiles", () => undefined, commit, outOfReach);
   };
 
-  const repairIndex = async (pen: number, rows: readonly Omit<AuditIndexRow, "at">[]): Promise<number> => {
+  const repairIndex = async (writerEpoch: number, rows: readonly Omit<AuditIndexRow, "at">[]): Promise<number> => {
     const repairs = rows.map((row) => ({ ...row }));
     let repaired = 0;
     const commit = (): void => {
       repaired = repairs.filter((row) => putRight(audit, row)).length;
       indexAnew(audit);
     };
-    await write("audit.index", () => mustHavePen(pen), commit, outOfReach);
+    await write("audit.index", () => mustHoldWriterEpoch(writerEpoch), commit, outOfReach);
     return repaired;
   };
 
@@ -173,18 +173,18 @@ export function memoryAuditLog(options: MemoryAuditLogOptions): MemoryAuditLog {
     const later = (): void => {
       if (owed) return;
       owed = true;
-      timers.after(world.faults.deliveryDelayMs(), () => {
+      timers.after(tables.faults.deliveryDelayMs(), () => {
         owed = false;
         if (process.isReachable() && audit.followers.has(later)) run();
       });
     };
-    // Who was cut off may have missed something, and is told when it is back.
+    // Who was cut off may have missed something, and is notified when it is back.
     const watcher: Watcher = { committed: () => undefined, broadcast: () => undefined, stirred: later };
     audit.followers.add(later);
-    world.watchers.add(watcher);
+    tables.watchers.add(watcher);
     const stop = (): void => {
       audit.followers.delete(later);
-      world.watchers.delete(watcher);
+      tables.watchers.delete(watcher);
       stops.delete(stop);
     };
     stops.add(stop);
@@ -204,10 +204,10 @@ export function memoryAuditLog(options: MemoryAuditLogOptions): MemoryAuditLog {
     replaceTile,
     repairIndex,
     onAppend,
-    takePen: () =>
+    takeWriterEpoch: () =>
       ask(() => {
-        audit.pen += 1;
-        return { pen: audit.pen, head: { ...audit.head } };
+        audit.writerEpoch += 1;
+        return { writerEpoch: audit.writerEpoch, head: { ...audit.head } };
       }),
   };
   return {
@@ -223,12 +223,12 @@ export function memoryAuditLog(options: MemoryAuditLogOptions): MemoryAuditLog {
 const eventKind = /^(bus|key\.rotated|key\.revoked|subject-key-destroyed)\//;
 
 /** In the same step as the entries, as one commit does. */
-function publish(world: MemoryWorld, rows: readonly NewAuditRow[]): void {
+function publish(tables: MemoryTables, rows: readonly NewAuditRow[]): void {
   const { name: subject } = subjects.auditAppended;
   const timeOf = timesOfRows();
-  world.append(
+  tables.append(
     rows.map(({ text, timestamp }) => {
-      const sequence = world.nextSequence();
+      const sequence = tables.nextSequence();
       const at = timeOf({ timestamp });
       return {
         id: eventIdOf(sequence),
@@ -253,7 +253,7 @@ function copied({ sequence, eventId, subjectId, action, text, timestamp }: NewAu
 }
 
 /** Only what the text says is written; the text's own members are what the database looks for in its bytes. */
-function putRight(audit: AuditWorld, repair: Omit<AuditIndexRow, "at">): boolean {
+function putRight(audit: AuditTables, repair: Omit<AuditIndexRow, "at">): boolean {
   const at = audit.rows.findIndex(({ sequence }) => sequence === repair.sequence);
   const row = audit.rows[at];
   if (row === undefined) return false;
@@ -266,25 +266,25 @@ function putRight(audit: AuditWorld, repair: Omit<AuditIndexRow, "at">): boolean
   return true;
 }
 
-function indexAnew(audit: AuditWorld): void {
+function indexAnew(audit: AuditTables): void {
   audit.byEvent.clear();
   audit.bySubject.clear();
   for (const row of audit.rows) index(audit, row);
 }
 
-function keep(audit: AuditWorld, row: NewAuditRow): void {
+function keep(audit: AuditTables, row: NewAuditRow): void {
   audit.rows.push(row);
   index(audit, row);
 }
 
-function index(audit: AuditWorld, row: NewAuditRow): void {
+function index(audit: AuditTables, row: NewAuditRow): void {
   audit.byEvent.set(row.eventId, row.sequence);
   const others = audit.bySubject.get(row.subjectId);
   if (others === undefined) audit.bySubject.set(row.subjectId, [row.sequence]);
   else others.push(row.sequence);
 }
 
-function keepTile(audit: AuditWorld, tile: StoredTile): void {
+function keepTile(audit: AuditTables, tile: StoredTile): void {
   const key = `${tile.level}/${tile.index}`;
   if (tile.hashes.length >= (audit.tiles.get(key)?.hashes.length ?? 0)) audit.tiles.set(key, tile);
 }

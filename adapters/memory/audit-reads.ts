@@ -2,11 +2,18 @@
 import type { AuditRow, NewAuditRow } from "../../ports/audit-log.ts";
 import { timesOfRows } from "../records/audit-batch.ts";
 import type { FlatAuditLog } from "../records/flat-audit-log.ts";
-import type { AuditWorld } from "./audit-world.ts";
+import type { AuditTables } from "./audit-tables.ts";
 
 export type MemoryAuditReads = Omit<
   FlatAuditLog,
-  "takePen" | "append" | "closeAndAppend" | "putCheckpoint" | "putTiles" | "replaceTile" | "repairIndex" | "onAppend"
+  | "takeWriterEpoch"
+  | "append"
+  | "closeAndAppend"
+  | "putCheckpoint"
+  | "putTiles"
+  | "replaceTile"
+  | "repairIndex"
+  | "onAppend"
 >;
 
 function entryOf({ sequence, text }: NewAuditRow): AuditRow {
@@ -22,7 +29,7 @@ function pick(ids: readonly string[], sequenceOf: (id: string) => number | undef
   return found;
 }
 
-export function createMemoryAuditReads(audit: AuditWorld, ask: <T>(answer: () => T) => Promise<T>): MemoryAuditReads {
+export function createMemoryAuditReads(audit: AuditTables, ask: <T>(answer: () => T) => Promise<T>): MemoryAuditReads {
   // As long as nobody took rows away, each stands at its own number.
   const page = (from: number, count: number): NewAuditRow[] =>
     audit.rows[from]?.sequence === from

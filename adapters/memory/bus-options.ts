@@ -6,7 +6,7 @@ import type { Timers } from "../../ports/timers.ts";
 import type { MayPublish } from "../transport/publish-authority.ts";
 import type { SubjectLookup } from "./codec.ts";
 import type { LogReader } from "./reader.ts";
-import type { MemoryProcess } from "./world.ts";
+import type { MemoryProcess } from "./tables.ts";
 
 export interface MemoryBusOptions {
   readonly process: MemoryProcess;

@@ -1,4 +1,4 @@
-// The bus in memory: the same promises as every transport (ports/bus.ts) over the shared log of a MemoryWorld, in virtual
+// The bus in memory: the same promises as every transport (ports/bus.ts) over the shared log of a MemoryTables, in virtual
 // or in real time, whichever its timers keep.
 import { Defect, Fault } from "../../contracts/src/fault.ts";
 import { validatePattern, validatePatterns } from "../../contracts/src/subjects.ts";
@@ -8,14 +8,14 @@ import type { MemoryBusOptions } from "./bus-options.ts";
 import { encode } from "./codec.ts";
 import { durableSubscription, type MemorySubscription } from "./durable.ts";
 import { ephemeralSubscription } from "./ephemeral.ts";
-import { never, type WrittenEvent } from "./world.ts";
+import { never, type WrittenEvent } from "./tables.ts";
 
 /** How long broadcasts are gathered before the newest of each key go out. */
 const batchMs = 10;
 
 export function memoryBus(options: MemoryBusOptions): Bus {
   const { process, timers } = options;
-  const { world } = process;
+  const { tables } = process;
   const subscriptions = new Set<Subscription & Partial<MemorySubscription>>();
   const batch = new Map<string, WrittenEvent>();
   let closed = false;
@@ -39,7 +39,7 @@ export function memoryBus(options: MemoryBusOptions): Bus {
     const events = [...batch.values()];
     batch.clear();
     if (closed || !process.isReachable()) return;
-    for (const event of events) for (const watcher of [...world.watchers]) watcher.broadcast(event);
+    for (const event of events) for (const watcher of [...tables.watchers]) watcher.broadcast(event);
   };
 
   return {
@@ -68,7 +68,7 @@ export function memoryBus(options: MemoryBusOptions): Bus {
     },
     async forget(name) {
       if (!process.isAlive()) return never;
-      world.durables.delete(name);
+      tables.durables.delete(name);
     },
     health() {
       if (closed) return { connected: false, complaint: "the bus is closed" };

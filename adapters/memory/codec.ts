@@ -3,7 +3,7 @@ import { messageOf } from "../../contracts/src/fault.ts";
 import { parseJson } from "../../contracts/src/parse-json.ts";
 import type { Subject } from "../../contracts/src/subject.ts";
 import type { BusEvent, Unread } from "../../ports/bus.ts";
-import type { WrittenEvent } from "./world.ts";
+import type { WrittenEvent } from "./tables.ts";
 
 export type SubjectLookup = (name: string) => Subject<unknown> | undefined;
 

@@ -1,15 +1,15 @@
 // Decisions in the memory world: expanded when they are appended, because its log holds what is heard, in the order in which it is.
 import { type DecisionRow, expandedDecision } from "../transport/decision-messages.ts";
-import type { MemoryWorld } from "./world.ts";
+import type { MemoryTables } from "./tables.ts";
 
 /** Appends every message of these decisions in one step, as one commit does. */
-export function appendDecisions(world: MemoryWorld, rows: readonly DecisionRow[]): void {
+export function appendDecisions(tables: MemoryTables, rows: readonly DecisionRow[]): void {
   const text = new TextEncoder();
-  world.append(
+  tables.append(
     rows.flatMap((row) =>
       expandedDecision(row).map(({ id, subject, key, at, source, payload }) => {
         // A poisoned one keeps its bytes, which are no JSON: whoever reads it parks it.
-        return { id, subject, key, at, source, bytes: text.encode(payload), sequence: world.nextSequence() };
+        return { id, subject, key, at, source, bytes: text.encode(payload), sequence: tables.nextSequence() };
       }),
     ),
   );

@@ -10,7 +10,7 @@ import type { MemoryBusOptions } from "./bus-options.ts";
 import { decode, decodeAll } from "./codec.ts";
 import { advance, candidates, inCommitOrder } from "./reader.ts";
 import { signal } from "./signal.ts";
-import type { DurableState, LogEntry, Watcher } from "./world.ts";
+import type { DurableState, LogEntry, Watcher } from "./tables.ts";
 
 const backOffMs = { first: 10, max: 1_000 };
 
@@ -24,8 +24,8 @@ export function durableSubscription(
   handler: Handler,
 ): MemorySubscription {
   const { process, timers } = bus;
-  const { world } = process;
-  const { faults } = world;
+  const { tables } = process;
+  const { faults } = tables;
   const reader = bus.reader ?? inCommitOrder;
   const attemptsMax = options.attemptsMax ?? 5;
   const read = options.unread === true ? decodeAll : decode;
@@ -44,10 +44,10 @@ export function durableSubscription(
   const aside = memoryAside(bus, options, handler, read);
 
   const wanted = wantedBy(options.subjects);
-  const registered = world.durables.get(options.name) ?? { place: 0, done: new Set(), holder: undefined };
-  world.durables.set(options.name, registered);
+  const registered = tables.durables.get(options.name) ?? { place: 0, done: new Set(), holder: undefined };
+  tables.durables.set(options.name, registered);
   /** A name that was entered again is another one: who ran under the old entry has ended. */
-  const isForgotten = () => world.durables.get(options.name) !== registered;
+  const isForgotten = () => tables.durables.get(options.name) !== registered;
   const watcher: Watcher = {
     committed: (entry) => {
       if (wanted(entry)) timers.after(faults.deliveryDelayMs(), bell.ring);
@@ -56,12 +56,12 @@ export function durableSubscription(
     stirred: () => {
       timers.after(faults.deliveryDelayMs(), bell.ring);
       // Something may be asked of it that it looks for only then.
-      if (world.parked.length > 0) timers.after(faults.deliveryDelayMs() + aside.dueMs(), bell.ring);
+      if (tables.parked.length > 0) timers.after(faults.deliveryDelayMs() + aside.dueMs(), bell.ring);
     },
   };
   const letGo = () => {
     stopping.abort();
-    world.watchers.delete(watcher);
+    tables.watchers.delete(watcher);
     if (registered.holder === me) registered.holder = undefined;
     bell.ring();
   };
@@ -73,7 +73,7 @@ export function durableSubscription(
       own = { place: registered.place, done: new Set(registered.done), holder: me };
     }
     if (registered.holder !== me || own === undefined) return undefined;
-    const ready = candidates(reader, world.log, own, wanted);
+    const ready = candidates(reader, tables.log, own, wanted);
     return ready[ready.length > 1 ? faults.pick(ready.length) : 0];
   };
 
@@ -87,7 +87,7 @@ export function durableSubscription(
     if (!process.isAlive() || own === undefined) return;
     handled += 1;
     own.done.add(entry.position);
-    advance(reader, world.log, own, wanted);
+    advance(reader, tables.log, own, wanted);
     if (faults.savesThePlace()) save();
   };
 
@@ -129,7 +129,7 @@ export function durableSubscription(
   const noteCaughtUp = () => {
     const leads = process.isReachable() && !isForgotten() && registered.holder === me;
     if (!leads || own === undefined || inHand || stopping.signal.aborted || aside.isHolding()) return;
-    if (candidates(reader, world.log, own, wanted).length === 0) caughtUpAt = bus.clock.now();
+    if (candidates(reader, tables.log, own, wanted).length === 0) caughtUpAt = bus.clock.now();
   };
 
   /** What is held is known before anything is handed over. */
@@ -157,7 +157,7 @@ export function durableSubscription(
     }
   };
 
-  world.watchers.add(watcher);
+  tables.watchers.add(watcher);
   const forgetDeath = process.onKill(letGo);
   timers.after(faults.deliveryDelayMs(), bell.ring);
   const serving = bell.heard().then(serve);
@@ -176,7 +176,7 @@ export function durableSubscription(
       save();
       letGo();
       forgetDeath();
-      for (const other of world.watchers) other.stirred();
+      for (const other of tables.watchers) other.stirred();
     },
   };
 }

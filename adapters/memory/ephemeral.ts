@@ -4,7 +4,7 @@ import type { EphemeralOptions, Handler, Subscription } from "../../ports/bus.ts
 import type { MemoryBusOptions } from "./bus-options.ts";
 import { decode } from "./codec.ts";
 import { signal } from "./signal.ts";
-import type { Watcher, WrittenEvent } from "./world.ts";
+import type { Watcher, WrittenEvent } from "./tables.ts";
 
 export function ephemeralSubscription(
   bus: MemoryBusOptions,
@@ -12,7 +12,7 @@ export function ephemeralSubscription(
   handler: Handler,
 ): Subscription {
   const { process, timers } = bus;
-  const { world } = process;
+  const { tables } = process;
   const queue: WrittenEvent[] = [];
   const bell = signal();
   let open = true;
@@ -31,12 +31,12 @@ export function ephemeralSubscription(
     }
     if (queue.length >= options.queueMax) dropAt(0);
     queue.push(event);
-    timers.after(world.faults.deliveryDelayMs(), bell.ring);
+    timers.after(tables.faults.deliveryDelayMs(), bell.ring);
   };
   const watcher: Watcher = {
     committed: offer,
     broadcast: (event) => {
-      if (!world.faults.losesBroadcast()) offer(event);
+      if (!tables.faults.losesBroadcast()) offer(event);
     },
     stirred: () => undefined,
   };
@@ -56,7 +56,7 @@ export function ephemeralSubscription(
       try {
         await handler(decoded.event);
       } catch (thrown) {
-        // Missing an event is allowed here, so a failure costs this one event and is told to whoever wants to know.
+        // Missing an event is allowed here, so a failure costs this one event and is asked to whoever wants to know.
         bus.onListenerFailed?.(decoded.event, thrown);
       }
       handled += 1;
@@ -65,10 +65,10 @@ export function ephemeralSubscription(
 
   const letGo = () => {
     open = false;
-    world.watchers.delete(watcher);
+    tables.watchers.delete(watcher);
     bell.ring();
   };
-  world.watchers.add(watcher);
+  tables.watchers.add(watcher);
   const forgetDeath = process.onKill(letGo);
   const serving = bell.heard().then(serve);
   return {

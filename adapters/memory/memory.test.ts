@@ -1,20 +1,20 @@
-// The memory store and bus pass the same suites as every other transport, in fair weather and in foul, and the suites are
-// shown to notice planted mistakes.
+// The memory store and bus pass the same suites as every other transport, in a run without faults and in foul, and the suites are
+// shown to notice planted bugs.
 import { describe, expect, it } from "vitest";
 import { busConformance, runBusCheck } from "../../testkit/conformance/bus.ts";
 import { lateCommit } from "../../testkit/conformance/bus-order.ts";
 import { runStoreCheck, storeConformance } from "../../testkit/conformance/store.ts";
 import { exhaustionIsAFault } from "../../testkit/conformance/store-conflicts.ts";
-import { dice } from "../../testkit/virtual/dice.ts";
-import { memoryBusRig, memoryStoreRig } from "../../testkit/virtual/memory-rig.ts";
+import { memoryBusFixture, memoryStoreFixture } from "../../testkit/virtual/memory-fixture.ts";
+import { prng } from "../../testkit/virtual/prng.ts";
 import type { MemoryFaults } from "./faults.ts";
 import type { LogReader } from "./reader.ts";
 
 const seed = 20_260_102;
 
 /** Delays, late places and events out of turn across keys: all that the promises allow. */
-function foulWeather(): Partial<MemoryFaults> {
-  const thrown = dice(seed);
+function foulFaults(): Partial<MemoryFaults> {
+  const thrown = prng(seed);
   return {
     commitDelayMs: () => thrown.below(4),
     answerDelayMs: () => thrown.below(4),
@@ -24,10 +24,10 @@ function foulWeather(): Partial<MemoryFaults> {
   };
 }
 
-storeConformance("memory", () => memoryStoreRig({ seed }));
-storeConformance(`memory in foul weather, seed ${seed}`, () => memoryStoreRig({ seed, faults: foulWeather() }));
-busConformance("memory", () => memoryBusRig({ seed }));
-busConformance(`memory in foul weather, seed ${seed}`, () => memoryBusRig({ seed, faults: foulWeather() }));
+storeConformance("memory", () => memoryStoreFixture({ seed }));
+storeConformance(`memory in faults, seed ${seed}`, () => memoryStoreFixture({ seed, faults: foulFaults() }));
+busConformance("memory", () => memoryBusFixture({ seed }));
+busConformance(`memory in faults, seed ${seed}`, () => memoryBusFixture({ seed, faults: foulFaults() }));
 
 describe("the suites notice", () => {
   /** Wrong: an event that was published early and committed late has a lower sequence than what was seen already. */
@@ -38,13 +38,13 @@ describe("the suites notice", () => {
   };
 
   it("a reader that goes by the highest sequence (bus promise 1)", async () => {
-    const naive = () => memoryBusRig({ seed, reader: byHighestSequence });
+    const naive = () => memoryBusFixture({ seed, reader: byHighestSequence });
     await expect(runBusCheck(lateCommit, naive)).rejects.toThrow(/the late event/);
-    await expect(runBusCheck(lateCommit, () => memoryBusRig({ seed }))).resolves.toBeUndefined();
+    await expect(runBusCheck(lateCommit, () => memoryBusFixture({ seed }))).resolves.toBeUndefined();
   });
 
   it("a store that tries less often than it says (store promise 4)", async () => {
-    const short = async () => ({ ...(await memoryStoreRig({ seed })), attemptsMax: 5 });
+    const short = async () => ({ ...(await memoryStoreFixture({ seed })), attemptsMax: 5 });
     await expect(runStoreCheck(exhaustionIsAFault, short)).rejects.toThrow();
   });
 });

@@ -9,12 +9,12 @@ import type { OneTimeCodes } from "../../ports/one-time-codes.ts";
 import type { Store } from "../../ports/store.ts";
 
 /** What would be on disk: the attempts of everybody who has a second factor, by their subjects. */
-export type CodeWorld = Map<string, AttemptState>;
+export type CodeTables = Map<string, AttemptState>;
 
 export interface MemoryOneTimeCodesOptions {
-  readonly codes: CodeWorld;
+  readonly codes: CodeTables;
   readonly clock: Clock;
-  /** Told of what was judged, as the real ones tell it. */
+  /** Reported of what was judged, as the real ones tell it. */
   readonly store: Store;
 }
 
@@ -67,7 +67,7 @@ export function memoryOneTimeCodes({ codes, clock, store }: MemoryOneTimeCodesOp
 }
 
 /** Gives somebody a second factor. */
-export function enrol(codes: CodeWorld, subject: string): void {
+export function enrol(codes: CodeTables, subject: string): void {
   codes.set(subject, freshAttempts);
 }
 

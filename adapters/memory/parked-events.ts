@@ -5,7 +5,7 @@ import type { AsideEvent, ParkedRecords } from "../../ports/parked-events.ts";
 import type { RecordTools } from "./layered-map.ts";
 
 /** In the order in which they were put aside. */
-export type ParkedWorld = AsideEvent[];
+export type ParkedTables = AsideEvent[];
 
 /** The same without waiting, on the rows themselves. */
 export type ParkedNow = {
@@ -14,7 +14,7 @@ export type ParkedNow = {
   ) => Awaited<ReturnType<ParkedRecords[Name]>>;
 };
 
-export function parkedNow(rows: ParkedWorld): ParkedNow {
+export function parkedNow(rows: ParkedTables): ParkedNow {
   const indexOf = (subscription: string, eventId: string): number =>
     rows.findIndex((row) => row.subscription === subscription && row.eventId === eventId);
   const standing = (): AsideEvent[] => rows.filter(({ state }) => state !== "DISCARDED");
@@ -99,12 +99,12 @@ export function parkedNow(rows: ParkedWorld): ParkedNow {
 }
 
 export function parkedChanges(
-  world: ParkedWorld,
+  tables: ParkedTables,
   { inTurn, lock }: RecordTools,
 ): { readonly records: ParkedRecords; apply(): boolean } {
   const changes: ((on: ParkedNow) => void)[] = [];
   const view = (): ParkedNow => {
-    const copy = parkedNow(structuredClone(world));
+    const copy = parkedNow(structuredClone(tables));
     for (const change of changes) change(copy);
     return copy;
   };
@@ -139,7 +139,7 @@ export function parkedChanges(
     records,
     /** True when something changed. */
     apply() {
-      const on = parkedNow(world);
+      const on = parkedNow(tables);
       for (const change of changes) change(on);
       return changes.length > 0;
     },

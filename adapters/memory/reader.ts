@@ -1,6 +1,6 @@
 // How a durable subscription goes through the log. It is a value of its own because going through it wrongly (by highest
 // sequence) is the classic mistake, and the conformance suite has to be shown that it notices.
-import type { DurableState, LogEntry } from "./world.ts";
+import type { DurableState, LogEntry } from "./tables.ts";
 
 export interface LogReader {
   /** The first entry behind a place; place 0 is before all. */

@@ -2,10 +2,10 @@
 import { Fault } from "../../contracts/src/fault.ts";
 import type { ReferenceData } from "../../ports/reference-data.ts";
 import { referenceOf } from "../records/reference-contents.ts";
-import { type MemoryProcess, never } from "./world.ts";
+import { type MemoryProcess, never } from "./tables.ts";
 
 export function memoryReferenceData(process: MemoryProcess): ReferenceData {
-  const { risk } = process.world;
+  const { risk } = process.tables;
   const refuse = (): void => {
     if (!process.isReachable()) throw new Fault("STORE_UNAVAILABLE", "the store is out of reach", { retry: "later" });
   };

@@ -1,8 +1,8 @@
 // What the risk engine reads back from the memory world. Everything is a copy, as it would be from a database.
 import type { JournalRow, RiskStore } from "../../ports/risk-store.ts";
-import type { RiskWorld } from "./risk-world.ts";
+import type { RiskTables } from "./risk-tables.ts";
 
-export type MemoryRiskReads = Omit<RiskStore, "append" | "outcomeOf" | "takePen" | "onChange">;
+export type MemoryRiskReads = Omit<RiskStore, "append" | "outcomeOf" | "takeWriterEpoch" | "onChange">;
 
 const snapshotsKept = 3;
 
@@ -15,7 +15,7 @@ function isSame(one: Uint8Array, other: Uint8Array): boolean {
   return one.length === other.length && one.every((byte, index) => byte === other[index]);
 }
 
-export function createMemoryRiskReads(risk: RiskWorld, ask: <T>(answer: () => T) => Promise<T>): MemoryRiskReads {
+export function createMemoryRiskReads(risk: RiskTables, ask: <T>(answer: () => T) => Promise<T>): MemoryRiskReads {
   return {
     snapshot: () => ask(() => structuredClone(risk.snapshots.at(-1))),
     saveSnapshot: (snapshot) =>

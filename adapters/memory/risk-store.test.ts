@@ -1,23 +1,23 @@
-// The risk engine's store and the reference data in memory pass the same suites as on PostgreSQL, in fair weather and in foul, and the
-// suite is shown to notice planted mistakes.
+// The risk engine's store and the reference data in memory pass the same suites as on PostgreSQL, in a run without faults and in foul, and the
+// suite is shown to notice planted bugs.
 import { describe, expect, it } from "vitest";
 import { subjects } from "../../contracts/src/subjects.ts";
 import { referenceConformance } from "../../testkit/conformance/reference-data.ts";
 import { riskStoreConformance, runRiskStoreCheck } from "../../testkit/conformance/risk-store.ts";
-import { batchIsWholeOrNothing, onePen } from "../../testkit/conformance/risk-store-journal.ts";
+import type { RiskStoreFixture } from "../../testkit/conformance/risk-store-fixture.ts";
+import { batchIsWholeOrNothing, oneWriter } from "../../testkit/conformance/risk-store-journal.ts";
 import { keysAreFirst } from "../../testkit/conformance/risk-store-reads.ts";
-import type { RiskStoreRig } from "../../testkit/conformance/risk-store-rig.ts";
-import { memoryRiskStoreRig } from "../../testkit/risk-rigs.ts";
-import { dice } from "../../testkit/virtual/dice.ts";
+import { memoryRiskStoreFixture } from "../../testkit/risk-fixtures.ts";
+import { prng } from "../../testkit/virtual/prng.ts";
 import { scheduler } from "../../testkit/virtual/scheduler.ts";
 import type { MemoryFaults } from "./faults.ts";
 import { memoryRiskStore } from "./risk-store.ts";
-import { memoryWorld } from "./world.ts";
+import { memoryTables } from "./tables.ts";
 
 const seed = 20_261_115;
 
-function foulWeather(): Partial<MemoryFaults> {
-  const thrown = dice(seed);
+function foulFaults(): Partial<MemoryFaults> {
+  const thrown = prng(seed);
   return {
     commitDelayMs: () => thrown.below(4),
     answerDelayMs: () => thrown.below(4),
@@ -25,29 +25,32 @@ function foulWeather(): Partial<MemoryFaults> {
   };
 }
 
-riskStoreConformance("memory", () => memoryRiskStoreRig({ seed }));
-riskStoreConformance(`memory in foul weather, seed ${seed}`, () => memoryRiskStoreRig({ seed, faults: foulWeather() }));
-referenceConformance("memory", () => memoryRiskStoreRig({ seed }));
+riskStoreConformance("memory", () => memoryRiskStoreFixture({ seed }));
+riskStoreConformance(`memory in faults, seed ${seed}`, () => memoryRiskStoreFixture({ seed, faults: foulFaults() }));
+referenceConformance("memory", () => memoryRiskStoreFixture({ seed }));
 
 describe("the suite notices", () => {
-  /** A rig whose store does one thing wrong. */
-  const planted = (wrong: (rig: RiskStoreRig) => Partial<RiskStoreRig["risk"]>) => async (): Promise<RiskStoreRig> => {
-    const rig = await memoryRiskStoreRig({ seed });
-    return { ...rig, risk: { ...rig.risk, ...wrong(rig) } };
-  };
+  /** A fixture whose store does one thing wrong. */
+  const planted =
+    (wrong: (fixture: RiskStoreFixture) => Partial<RiskStoreFixture["risk"]>) =>
+    async (): Promise<RiskStoreFixture> => {
+      const fixture = await memoryRiskStoreFixture({ seed });
+      return { ...fixture, risk: { ...fixture.risk, ...wrong(fixture) } };
+    };
 
-  it("a store that does not look at the pen (promise 4)", async () => {
-    const blind = planted((rig) => ({
-      append: async (batch) => rig.risk.append({ ...batch, pen: await rig.risk.takePen("anybody") }),
+  it("a store that does not read the writer epoch (promise 4)", async () => {
+    const blind = planted((fixture) => ({
+      append: async (batch) =>
+        fixture.risk.append({ ...batch, writerEpoch: await fixture.risk.takeWriterEpoch("anybody") }),
     }));
-    await expect(runRiskStoreCheck(onePen, blind)).rejects.toThrow(/stale pen/);
+    await expect(runRiskStoreCheck(oneWriter, blind)).rejects.toThrow(/stale writer epoch/);
   });
 
   it("a store that takes half a batch (promise 2)", async () => {
-    const halving = planted((rig) => ({
+    const halving = planted((fixture) => ({
       async append(batch) {
         for (const [place, entry] of batch.entries.entries()) {
-          await rig.risk.append({ ...batch, id: `${batch.id}${place}`, entries: [entry] });
+          await fixture.risk.append({ ...batch, id: `${batch.id}${place}`, entries: [entry] });
         }
       },
     }));
@@ -55,9 +58,9 @@ describe("the suite notices", () => {
   });
 
   it("a store that gives repetitions of a key for its first use", async () => {
-    const forgetful = planted((rig) => ({
+    const forgetful = planted((fixture) => ({
       append: (batch) =>
-        rig.risk.append({ ...batch, entries: batch.entries.map((entry) => ({ ...entry, code: "SOMETHING" })) }),
+        fixture.risk.append({ ...batch, entries: batch.entries.map((entry) => ({ ...entry, code: "SOMETHING" })) }),
     }));
     await expect(runRiskStoreCheck(keysAreFirst, forgetful)).rejects.toThrow();
   });
@@ -67,18 +70,18 @@ describe("the memory store of the risk engine", () => {
   it("says of a decision that nobody can unpack what every transport says: one message that gets parked", async () => {
     const time = scheduler({ seed });
     const stop = time.pump();
-    const world = memoryWorld();
-    const process = world.process("riskengine");
+    const tables = memoryTables();
+    const process = tables.process("riskengine");
     const risk = memoryRiskStore({ process, timers: time.timers });
-    const pen = await risk.takePen("one");
+    const writerEpoch = await risk.takeWriterEpoch("one");
     const entry = { kind: "decision" as const, at: time.clock.now(), fundId: "alpha", orderId: "order-1" };
-    const decisionId = time.dice.uuid();
+    const decisionId = time.prng.uuid();
     await risk.append({
-      id: time.dice.uuid(),
-      pen,
+      id: time.prng.uuid(),
+      writerEpoch,
       entries: [{ ...entry, decisionId, approved: true, code: "", payload: Uint8Array.of(255, 255, 255) }],
     });
-    expect(world.log.map((one) => [one.id, one.subject, one.source])).toEqual([
+    expect(tables.log.map((one) => [one.id, one.subject, one.source])).toEqual([
       [decisionId, subjects.decisionMade.name, "riskengine"],
     ]);
     process.kill();

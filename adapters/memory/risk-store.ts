@@ -6,7 +6,7 @@ import type { Timers } from "../../ports/timers.ts";
 import type { DecisionRow } from "../transport/decision-messages.ts";
 import { appendDecisions } from "./decisions.ts";
 import { createMemoryRiskReads } from "./risk-reads.ts";
-import { type MemoryProcess, never, type Watcher } from "./world.ts";
+import { type MemoryProcess, never, type Watcher } from "./tables.ts";
 
 export interface MemoryRiskStoreOptions {
   readonly process: MemoryProcess;
@@ -19,10 +19,10 @@ export interface MemoryRiskStore extends RiskStore {
 
 export function memoryRiskStore(options: MemoryRiskStoreOptions): MemoryRiskStore {
   const { process, timers } = options;
-  const { world } = process;
-  const { risk } = world;
+  const { tables } = process;
+  const { risk } = tables;
   const stops = new Set<() => void>();
-  /** The pens of batches whose answer was lost. */
+  /** The writer epochs of batches whose answer was lost. */
   const lost = new Map<string, number>();
   let closed = false;
 
@@ -43,19 +43,19 @@ export function memoryRiskStore(options: MemoryRiskStoreOptions): MemoryRiskStor
     mustBeReachable();
     if (batch.entries.length === 0) return;
     const entries = batch.entries.map(copied);
-    await pause(world.faults.commitDelayMs());
+    await pause(tables.faults.commitDelayMs());
     if (!process.isAlive()) return never;
     mustBeReachable();
     refuse(batch, entries);
-    const fate = world.faults.commit("risk.append");
+    const fate = tables.faults.commit("risk.append");
     if (fate === "conflict" || fate === "failed") {
       throw new Fault("STORE_UNAVAILABLE", "the batch could not be committed", { retry: "later" });
     }
     if (fate !== "lost, not committed") commit(batch.id, entries);
-    await pause(world.faults.answerDelayMs());
+    await pause(tables.faults.answerDelayMs());
     if (!process.isAlive()) return never;
     if (fate === "committed") return;
-    lost.set(batch.id, batch.pen);
+    lost.set(batch.id, batch.writerEpoch);
     throw new Fault("STORE_COMMIT_UNKNOWN", "the answer to the commit of a journal batch was lost", {
       retry: "never",
       facts: { transaction: batch.id },
@@ -63,11 +63,15 @@ export function memoryRiskStore(options: MemoryRiskStoreOptions): MemoryRiskStor
   };
 
   const refuse = (batch: JournalBatch, entries: readonly JournalEntry[]): void => {
-    if (batch.pen !== risk.pen) {
-      throw new Fault("STORE_CONFLICT", "another engine has taken the pen, or an outcome was asked for since", {
-        retry: "never",
-        facts: { pen: batch.pen },
-      });
+    if (batch.writerEpoch !== risk.writerEpoch) {
+      throw new Fault(
+        "STORE_CONFLICT",
+        "another engine has taken the writer epoch, or an outcome was asked for since",
+        {
+          retry: "never",
+          facts: { writerEpoch: batch.writerEpoch },
+        },
+      );
     }
     const fills = entries.map((entry) => entry.fillId).filter((fillId) => fillId !== undefined);
     if (new Set(fills).size < fills.length || fills.some((fillId) => risk.fills.has(fillId))) {
@@ -76,11 +80,11 @@ export function memoryRiskStore(options: MemoryRiskStoreOptions): MemoryRiskStor
   };
 
   const commit = (batchId: string, entries: readonly JournalEntry[]): void => {
-    const rows: JournalRow[] = entries.map((entry) => ({ ...entry, id: BigInt(world.nextSequence()) }));
+    const rows: JournalRow[] = entries.map((entry) => ({ ...entry, id: BigInt(tables.nextSequence()) }));
     risk.batches.add(batchId);
     risk.journal.push(...rows);
     for (const { fillId } of rows) if (fillId !== undefined) risk.fills.add(fillId);
-    appendDecisions(world, rows.filter((row) => row.kind === "decision").map(decisionRow));
+    appendDecisions(tables, rows.filter((row) => row.kind === "decision").map(decisionRow));
   };
 
   const onChange = (run: () => void): (() => void) => {
@@ -88,15 +92,15 @@ export function memoryRiskStore(options: MemoryRiskStoreOptions): MemoryRiskStor
     const later = (): void => {
       if (owed) return;
       owed = true;
-      timers.after(world.faults.deliveryDelayMs(), () => {
+      timers.after(tables.faults.deliveryDelayMs(), () => {
         owed = false;
-        if (process.isReachable() && world.watchers.has(watcher)) run();
+        if (process.isReachable() && tables.watchers.has(watcher)) run();
       });
     };
     const watcher: Watcher = { committed: later, stirred: later, broadcast: () => undefined };
-    world.watchers.add(watcher);
+    tables.watchers.add(watcher);
     const stop = (): void => {
-      world.watchers.delete(watcher);
+      tables.watchers.delete(watcher);
       stops.delete(stop);
     };
     stops.add(stop);
@@ -110,16 +114,16 @@ export function memoryRiskStore(options: MemoryRiskStoreOptions): MemoryRiskStor
     ...createMemoryRiskReads(risk, ask),
     append,
     onChange,
-    takePen: () =>
+    takeWriterEpoch: () =>
       ask(() => {
-        risk.pen += 1;
-        return risk.pen;
+        risk.writerEpoch += 1;
+        return risk.writerEpoch;
       }),
     outcomeOf: (batchId) =>
       ask(() => {
         if (risk.batches.has(batchId)) return "committed";
-        const pen = lost.get(batchId);
-        if (pen === undefined || pen === risk.pen) risk.pen += 1;
+        const writerEpoch = lost.get(batchId);
+        if (writerEpoch === undefined || writerEpoch === risk.writerEpoch) risk.writerEpoch += 1;
         return "not committed";
       }),
     async close() {

@@ -5,10 +5,10 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Random } from "../../ports/random.ts";
 import type { Store, UnitOfWork } from "../../ports/store.ts";
 import type { Timers } from "../../ports/timers.ts";
-import { type UntoldChange, watchChanges, watchedUnit } from "../records/audited-changes.ts";
+import { type UnauditedChange, watchChanges, watchedUnit } from "../records/audited-changes.ts";
 import type { MayPublish } from "../transport/publish-authority.ts";
+import { type MemoryProcess, never } from "./tables.ts";
 import { beginTransaction, conflict, type Transaction } from "./transaction.ts";
-import { type MemoryProcess, never } from "./world.ts";
 
 export interface MemoryStoreOptions {
   readonly process: MemoryProcess;
@@ -20,7 +20,7 @@ export interface MemoryStoreOptions {
   /** Which subjects this process may publish; any other is a Defect. Absent: all of them. */
   readonly mayPublish?: MayPublish;
   /** Which changes the audit log would not know of: they are a Defect and never committed. Absent: all are let through. */
-  readonly untoldChange?: UntoldChange;
+  readonly unauditedChange?: UnauditedChange;
 }
 
 /** What a try came to: an answer, or a conflict after which the work may be run again. */
@@ -28,7 +28,7 @@ type Try<T> = { readonly answer: T } | { readonly conflict: Fault };
 
 export function memoryStore(options: MemoryStoreOptions): Store {
   const { process, timers } = options;
-  const { world } = process;
+  const { tables } = process;
   const attemptsMax = options.attemptsMax ?? 5;
   const open = new Set<Promise<unknown>>();
   let closed = false;
@@ -43,7 +43,7 @@ export function memoryStore(options: MemoryStoreOptions): Store {
     const transaction = beginTransaction(name, options);
     const forgetDeath = process.onKill(transaction.end);
     try {
-      const watch = options.untoldChange === undefined ? undefined : watchChanges(name, options.untoldChange);
+      const watch = options.unauditedChange === undefined ? undefined : watchChanges(name, options.unauditedChange);
       const { unit } = transaction;
       const answer = await work(watch === undefined ? unit : watchedUnit(unit, watch));
       if (transaction.isDoomed()) return { conflict: conflict(name) };
@@ -61,17 +61,17 @@ export function memoryStore(options: MemoryStoreOptions): Store {
 
   /** Commits, or throws; a conflict is returned, because only that is tried again. */
   const commit = async (name: string, transaction: Transaction): Promise<Fault | undefined> => {
-    await pause(world.faults.commitDelayMs());
+    await pause(tables.faults.commitDelayMs());
     if (!process.isAlive()) return never;
     if (!process.isReachable()) throw new Fault("STORE_UNAVAILABLE", "the store is out of reach", { retry: "later" });
-    const fate = world.faults.commit(name);
+    const fate = tables.faults.commit(name);
     if (fate === "conflict") return conflict(name);
     if (fate === "failed") throw new Fault("STORE_UNAVAILABLE", `${name} could not be committed`, { retry: "later" });
     const committed = fate !== "lost, not committed";
     if (committed) transaction.apply();
-    world.outcomes.set(transaction.id, committed ? "committed" : "not committed");
+    tables.outcomes.set(transaction.id, committed ? "committed" : "not committed");
     transaction.end();
-    await pause(world.faults.answerDelayMs());
+    await pause(tables.faults.answerDelayMs());
     if (!process.isAlive()) return never;
     if (fate === "committed") return undefined;
     throw new Fault("STORE_COMMIT_UNKNOWN", `the answer to the commit of ${name} was lost`, {
@@ -114,7 +114,7 @@ export function memoryStore(options: MemoryStoreOptions): Store {
       if (!process.isAlive()) return never;
       const refused = refuse();
       if (refused !== undefined) throw refused;
-      return world.outcomes.get(transaction) ?? "not committed";
+      return tables.outcomes.get(transaction) ?? "not committed";
     },
     async health() {
       if (!process.isAlive()) return never;

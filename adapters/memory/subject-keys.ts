@@ -4,13 +4,13 @@ import type { SubjectKey, SubjectKeys } from "../../ports/subject-keys.ts";
 interface KeptKey {
   readonly key: SubjectKey;
   isDestroyed: boolean;
-  isTold: boolean;
+  isReported: boolean;
 }
 
 /** By id. */
-export type SubjectKeyWorld = Map<string, KeptKey>;
+export type SubjectKeyTables = Map<string, KeptKey>;
 
-export function memorySubjectKeys(kept: SubjectKeyWorld = new Map()): SubjectKeys {
+export function memorySubjectKeys(kept: SubjectKeyTables = new Map()): SubjectKeys {
   const keyOf = (person: string): KeptKey | undefined =>
     [...kept.values()].find((one) => one.key.person === person && !one.isDestroyed);
   return {
@@ -22,7 +22,7 @@ export function memorySubjectKeys(kept: SubjectKeyWorld = new Map()): SubjectKey
       const before = keyOf(key.person);
       if (before !== undefined) return before.key;
       const added = { ...key, wrapped: Uint8Array.from(key.wrapped) };
-      kept.set(key.id, { key: added, isDestroyed: false, isTold: false });
+      kept.set(key.id, { key: added, isDestroyed: false, isReported: false });
       return added;
     },
     async find(ids) {
@@ -39,14 +39,14 @@ export function memorySubjectKeys(kept: SubjectKeyWorld = new Map()): SubjectKey
       one.key.wrapped.fill(0);
       one.isDestroyed = true;
     },
-    async untold(person) {
+    async unaudited(person) {
       return [...kept.values()]
-        .filter((one) => one.isDestroyed && !one.isTold && (person === undefined || one.key.person === person))
+        .filter((one) => one.isDestroyed && !one.isReported && (person === undefined || one.key.person === person))
         .map(({ key }) => ({ id: key.id, person: key.person }));
     },
-    async markTold(id) {
+    async markReported(id) {
       const one = kept.get(id);
-      if (one?.isDestroyed === true) one.isTold = true;
+      if (one?.isDestroyed === true) one.isReported = true;
     },
   };
 }

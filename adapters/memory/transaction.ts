@@ -7,6 +7,7 @@ import type { Instance, UnitOfWork } from "../../ports/store.ts";
 import { type MayPublish, mustBePublisher } from "../transport/publish-authority.ts";
 import { encode } from "./codec.ts";
 import { parkedChanges } from "./parked-events.ts";
+import type { MemoryProcess, WrittenEvent } from "./tables.ts";
 import { auditAnewChanges } from "./units/audit-anew.ts";
 import { auditStandingChanges } from "./units/audit-standing.ts";
 import { actionChanges } from "./units/corporate-actions.ts";
@@ -16,7 +17,7 @@ import { haltChanges } from "./units/halt.ts";
 import { ledgerChanges } from "./units/ledger.ts";
 import { lossChanges } from "./units/loss.ts";
 import { omsChanges } from "./units/oms.ts";
-import { weatherChanges } from "./units/paper-faults.ts";
+import { faultsChanges } from "./units/paper-faults.ts";
 import { reconcileChanges } from "./units/reconcile.ts";
 import { type RecordChanges, recordChanges } from "./units/records.ts";
 import { researchChanges } from "./units/research.ts";
@@ -24,7 +25,6 @@ import { restrictionChanges } from "./units/restrictions.ts";
 import { stepUpChanges } from "./units/step-up.ts";
 import { stopChanges } from "./units/stop.ts";
 import { watchdogChanges } from "./units/watchdogs.ts";
-import type { MemoryProcess, WrittenEvent } from "./world.ts";
 
 export interface Transaction {
   readonly id: string;
@@ -64,7 +64,7 @@ interface Pending {
   readonly research: ReturnType<typeof researchChanges>;
   readonly stops: ReturnType<typeof stopChanges>;
   readonly reconcile: ReturnType<typeof reconcileChanges>;
-  readonly paperWeather: ReturnType<typeof weatherChanges>;
+  readonly paperFaults: ReturnType<typeof faultsChanges>;
   readonly restrictions: ReturnType<typeof restrictionChanges>;
   readonly corporateActions: ReturnType<typeof actionChanges>;
   readonly stepUps: ReturnType<typeof stepUpChanges>;
@@ -77,7 +77,7 @@ interface Pending {
 
 export function beginTransaction(name: string, ports: TransactionPorts): Transaction {
   const { process } = ports;
-  const { world } = process;
+  const { tables } = process;
   const owner = {};
   let state: "open" | "doomed" | "ended" = "open";
   let last: Promise<unknown> = Promise.resolve();
@@ -97,32 +97,32 @@ export function beginTransaction(name: string, ports: TransactionPorts): Transac
     return result;
   };
   const lock = async (row: string) => {
-    if (await world.locks.acquire(row, owner)) {
-      if (state === "ended") world.locks.release(owner);
+    if (await tables.locks.acquire(row, owner)) {
+      if (state === "ended") tables.locks.release(owner);
       return check();
     }
     state = "doomed";
-    world.locks.release(owner);
+    tables.locks.release(owner);
     throw conflict(name);
   };
-  const records = recordChanges(world.risk, { inTurn, lock });
-  const halts = haltChanges(world.halts, { inTurn, lock });
-  const flattens = flattenChanges(world.flattens, { inTurn, lock });
-  const oms = omsChanges(world.oms, world.risk, world.ledger, { inTurn, lock });
-  const ledger = ledgerChanges(world.ledger, records.treasury, { inTurn, lock });
-  const losses = lossChanges(world.losses, { inTurn, lock });
-  const research = researchChanges(world.research, { inTurn, lock });
-  const stops = stopChanges(world.stops, { inTurn, lock });
-  const reconcile = reconcileChanges(world.reconcile, { inTurn, lock });
-  const paperWeather = weatherChanges(world.paperWeather, { inTurn, lock });
-  const restrictions = restrictionChanges(world.restrictions, { inTurn, lock });
-  const corporateActions = actionChanges(world.corporateActions, { inTurn, lock });
-  const stepUps = stepUpChanges(world.stepUps, { inTurn, lock });
-  const auditStanding = auditStandingChanges(world.auditStanding, { inTurn, lock });
-  const firstSeen = firstSeenChanges(world.firstSeen, { inTurn, lock });
-  const parked = parkedChanges(world.parked, { inTurn, lock });
-  const auditAnew = auditAnewChanges(world.auditAnew, { inTurn });
-  const watchdogs = watchdogChanges(world.watchdogs, { inTurn, lock });
+  const records = recordChanges(tables.risk, { inTurn, lock });
+  const halts = haltChanges(tables.halts, { inTurn, lock });
+  const flattens = flattenChanges(tables.flattens, { inTurn, lock });
+  const oms = omsChanges(tables.oms, tables.risk, tables.ledger, { inTurn, lock });
+  const ledger = ledgerChanges(tables.ledger, records.treasury, { inTurn, lock });
+  const losses = lossChanges(tables.losses, { inTurn, lock });
+  const research = researchChanges(tables.research, { inTurn, lock });
+  const stops = stopChanges(tables.stops, { inTurn, lock });
+  const reconcile = reconcileChanges(tables.reconcile, { inTurn, lock });
+  const paperFaults = faultsChanges(tables.paperFaults, { inTurn, lock });
+  const restrictions = restrictionChanges(tables.restrictions, { inTurn, lock });
+  const corporateActions = actionChanges(tables.corporateActions, { inTurn, lock });
+  const stepUps = stepUpChanges(tables.stepUps, { inTurn, lock });
+  const auditStanding = auditStandingChanges(tables.auditStanding, { inTurn, lock });
+  const firstSeen = firstSeenChanges(tables.firstSeen, { inTurn, lock });
+  const parked = parkedChanges(tables.parked, { inTurn, lock });
+  const auditAnew = auditAnewChanges(tables.auditAnew, { inTurn });
+  const watchdogs = watchdogChanges(tables.watchdogs, { inTurn, lock });
   const pending: Pending = {
     events: [],
     handled: new Set(),
@@ -136,7 +136,7 @@ export function beginTransaction(name: string, ports: TransactionPorts): Transac
     research,
     stops,
     reconcile,
-    paperWeather,
+    paperFaults,
     restrictions,
     corporateActions,
     stepUps,
@@ -148,14 +148,14 @@ export function beginTransaction(name: string, ports: TransactionPorts): Transac
   };
 
   return {
-    id: world.nextTransaction(),
+    id: tables.nextTransaction(),
     unit: unitOf(ports, pending, inTurn, lock),
     isDoomed: () => state === "doomed",
     apply() {
-      for (const row of pending.handled) world.handled.add(row);
+      for (const row of pending.handled) tables.handled.add(row);
       for (const [incarnation, instance] of pending.instances) {
-        if (instance === undefined) world.instances.delete(incarnation);
-        else world.instances.set(incarnation, instance);
+        if (instance === undefined) tables.instances.delete(incarnation);
+        else tables.instances.set(incarnation, instance);
       }
       pending.records.apply();
       pending.halts.apply();
@@ -166,7 +166,7 @@ export function beginTransaction(name: string, ports: TransactionPorts): Transac
       pending.research.apply();
       pending.stops.apply();
       pending.reconcile.apply();
-      pending.paperWeather.apply();
+      pending.paperFaults.apply();
       pending.restrictions.apply();
       pending.corporateActions.apply();
       pending.stepUps.apply();
@@ -174,13 +174,13 @@ export function beginTransaction(name: string, ports: TransactionPorts): Transac
       pending.firstSeen.apply();
       pending.auditAnew.apply();
       pending.watchdogs.apply();
-      world.append(pending.events);
+      tables.append(pending.events);
       // Subscriptions look what is asked of them.
-      if (pending.parked.apply()) for (const watcher of [...world.watchers]) watcher.stirred();
+      if (pending.parked.apply()) for (const watcher of [...tables.watchers]) watcher.stirred();
     },
     end() {
       state = "ended";
-      world.locks.release(owner);
+      tables.locks.release(owner);
     },
   };
 }
@@ -191,11 +191,11 @@ function unitOf(
   inTurn: <T>(operation: () => Promise<T>) => Promise<T>,
   lock: (row: string) => Promise<void>,
 ): UnitOfWork {
-  const { world, name: source } = ports.process;
+  const { tables, name: source } = ports.process;
   const instanceOf = (incarnation: string) =>
-    pending.instances.has(incarnation) ? pending.instances.get(incarnation) : world.instances.get(incarnation);
+    pending.instances.has(incarnation) ? pending.instances.get(incarnation) : tables.instances.get(incarnation);
   const known = (): Instance[] =>
-    [...new Set([...world.instances.keys(), ...pending.instances.keys()])]
+    [...new Set([...tables.instances.keys(), ...pending.instances.keys()])]
       .map(instanceOf)
       .filter((instance) => instance !== undefined)
       .sort((one, other) => one.startedAt - other.startedAt)
@@ -211,7 +211,7 @@ function unitOf(
       return inTurn(async () => {
         const id = ports.random.uuid();
         const at = ports.clock.now();
-        pending.events.push({ id, subject: subject.name, key, at, source, bytes, sequence: world.nextSequence() });
+        pending.events.push({ id, subject: subject.name, key, at, source, bytes, sequence: tables.nextSequence() });
         return id;
       });
     },
@@ -232,7 +232,7 @@ function unitOf(
     research: pending.research.records,
     stops: pending.stops.records,
     reconcile: pending.reconcile.records,
-    paperWeather: pending.paperWeather.records,
+    paperFaults: pending.paperFaults.records,
     restrictions: pending.restrictions.records,
     corporateActions: pending.corporateActions.records,
     auditStanding: pending.auditStanding.records,
@@ -245,7 +245,7 @@ function unitOf(
         inTurn(async () => {
           const row = JSON.stringify([subscription, eventId]);
           await lock(`handled ${row}`);
-          if (world.handled.has(row) || pending.handled.has(row)) return false;
+          if (tables.handled.has(row) || pending.handled.has(row)) return false;
           pending.handled.add(row);
           return true;
         }),
@@ -255,7 +255,7 @@ function unitOf(
           for (const eventId of [...eventIds].sort()) {
             const row = JSON.stringify([subscription, eventId]);
             await lock(`handled ${row}`);
-            if (world.handled.has(row) || pending.handled.has(row)) continue;
+            if (tables.handled.has(row) || pending.handled.has(row)) continue;
             pending.handled.add(row);
             first.add(eventId);
           }
@@ -290,7 +290,7 @@ function unitOf(
           const lost: Instance[] = [];
           for (const { incarnation } of known().filter((instance) => instance.leaseUntil <= at)) {
             await lock(`instance ${incarnation}`);
-            // Whoever held the row before may have renewed or buried it, so it is looked at again.
+            // Whoever held the row before may have renewed or buried it, so it is read again.
             const instance = instanceOf(incarnation);
             if (instance === undefined || instance.leaseUntil > at) continue;
             pending.instances.set(incarnation, undefined);

@@ -228,7 +228,7 @@ async function watch(connection: NatsConnection, watched: Watched): Promise<void
   state.complaint = `The connection to NATS at ${address} is closed.`;
 }
 
-/** A refusal is told by what was refused: either the server's permissions are wrong, or somebody speaks in another's name. */
+/** A refusal is reported by what was refused: either the server's permissions are wrong, or somebody speaks in another's name. */
 function tellError(log: Log, address: string, error: Error): void {
   if (error instanceof PermissionViolationError) {
     const { operation, subject } = error;

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { everySubject, subjects } from "../../contracts/src/subjects.ts";
 import { publish, publishMany, record } from "../../testkit/conformance/bus-kit.ts";
 import { eventually, pass } from "../../testkit/conformance/waiting.ts";
-import { type NatsWorld, openNatsWorld } from "../../testkit/nats-rig.ts";
+import { type NatsPlatform, openNatsPlatform } from "../../testkit/nats-fixture.ts";
 import {
   heardOfApproved,
   heardOfDenied,
@@ -19,21 +19,21 @@ import { relayName } from "./relay.ts";
 
 const real = {};
 const streamName = "PORTCULLIS";
-let world: NatsWorld;
+let fixture: NatsPlatform;
 let foreign: NatsConnection;
 
 beforeEach(async () => {
-  world = await openNatsWorld();
-  foreign = await connect({ servers: world.server.url, reconnectTimeWait: 50, maxReconnectAttempts: -1 });
+  fixture = await openNatsPlatform();
+  foreign = await connect({ servers: fixture.server.url, reconnectTimeWait: 50, maxReconnectAttempts: -1 });
 });
 
 afterEach(async () => {
   await foreign.close();
-  await world.close();
+  await fixture.close();
 });
 
 const journal = {
-  query: async (text: string, values: unknown[]) => ({ rows: await world.sql<{ id?: unknown }>(text, values) }),
+  query: async (text: string, values: unknown[]) => ({ rows: await fixture.sql<{ id?: unknown }>(text, values) }),
 };
 
 async function stored(): Promise<string[]> {
@@ -53,7 +53,7 @@ const idsOf = ({ decisionId }: { readonly decisionId: string }, gates = 6): stri
 ];
 
 test("gates and decisions arrive in order among other events, in bursts smaller than a decision", async () => {
-  const process = await world.process("first");
+  const process = await fixture.process("first");
   const seen = await record(process.bus, { name: "test.all", subjects: [everySubject] });
   const proved = await record(process.bus, { name: "test.proved", subjects: [everySubject], proved: true });
   const narrow = await record(process.bus, { name: "test.denials", subjects: [subjects.gateFailed.name] });
@@ -79,7 +79,7 @@ test("gates and decisions arrive in order among other events, in bursts smaller 
 test.each(["the relay that sent it", "another relay"])(
   "a decision of which the stream lost the end is completed by %s, and nobody hears a message twice",
   async (who) => {
-    const [first, second] = [await world.process("first"), await world.process("second")];
+    const [first, second] = [await fixture.process("first"), await fixture.process("second")];
     const seen = await record(first.bus, { name: "test.all", subjects: [everySubject] });
     const decision = testDecision("o-1");
     const manager = await jetstreamManager(foreign);
@@ -90,9 +90,10 @@ test.each(["the relay that sent it", "another relay"])(
     const relay = await first.startRelay();
     await eventually(real, "the complaint", () => relay.health().complaint !== undefined);
     expect((await stored()).slice(2)).toEqual(idsOf(decision).slice(0, 3));
-    const [cursor] = await world.sql<{ id: string }>("select cursor_id::text as id from subscription where name = $1", [
-      relayName,
-    ]);
+    const [cursor] = await fixture.sql<{ id: string }>(
+      "select cursor_id::text as id from subscription where name = $1",
+      [relayName],
+    );
     expect(Number(cursor?.id)).toBeLessThanOrEqual(2);
     let finisher = relay;
     if (who === "another relay") await relay.close();
@@ -110,7 +111,7 @@ test.each(["the relay that sent it", "another relay"])(
 );
 
 test("a decision that cannot be read is parked by the relay, and the next goes on", async () => {
-  const process = await world.process("first");
+  const process = await fixture.process("first");
   const seen = await record(process.bus, { name: "test.all", subjects: ["svc.v1.risk.>"] });
   const broken = { decisionId: randomUUID(), orderId: "o-bad", payload: Buffer.from([0x0a, 0xff, 0xff]) };
   const decision = testDecision("o-1");
@@ -119,20 +120,20 @@ test("a decision that cannot be read is parked by the relay, and the next goes o
   await process.startRelay();
   await eventually(real, "the decision", () => seen.events.length >= 7, seen.ids);
   expect(seen.ids()).toEqual(idsOf(decision));
-  const parked = await world.sql("select subscription, event_id from parked_event");
+  const parked = await fixture.sql("select subscription, event_id from parked_event");
   expect(parked).toEqual([{ subscription: relayName, event_id: broken.decisionId }]);
 });
 
 test("a stream that lost everything gets what is behind the floor again, not every decision that was ever made", async () => {
-  const process = await world.process("first");
+  const process = await fixture.process("first");
   await insertDecision(journal, testDecision("old"));
   await publish(process.store, { key: "k", n: 1 });
   const kept = testDecision("kept");
   await insertDecision(journal, kept);
   const relay = await process.startRelay();
   await eventually(real, "all published", () => relay.publishedCount() >= 15);
-  await world.sql("delete from outbox");
-  await world.sql("update outbox_floor set trimmed_id = 2");
+  await fixture.sql("delete from outbox");
+  await fixture.sql("update outbox_floor set trimmed_id = 2");
   const manager = await jetstreamManager(foreign);
   await manager.streams.delete(streamName);
   const newest = testDecision("newest", "denied");

@@ -15,7 +15,7 @@ import type { Finished, Generation, Known } from "./generation.ts";
 import { backoffMs } from "./handle-one.ts";
 import type { Lead } from "./lead.ts";
 import { asideOf, bytesOf } from "./park.ts";
-import { wishesOf } from "./read-together.ts";
+import { requestsOf } from "./read-together.ts";
 import { recentIds } from "./recent-ids.ts";
 import { runTerm, type TermContext } from "./term.ts";
 import { decode, foreignSource, type SubjectLookup } from "./wire.ts";
@@ -134,7 +134,7 @@ function termContext(
     timers: context.timers,
     ackWaitMs: context.ackWaitMs,
     recordMs: context.recordMs,
-    wishes: wishesOf(options, context.prove),
+    requests: requestsOf(options, context.prove),
     complain: (sentence) => {
       memory.trouble = sentence;
     },

@@ -12,7 +12,7 @@ import { publish, publishMany, range, record } from "../../testkit/conformance/b
 import { appleRed, thingChanged } from "../../testkit/conformance/subjects.ts";
 import { eventually } from "../../testkit/conformance/waiting.ts";
 import { quietLog } from "../../testkit/global-setup.ts";
-import { type NatsWorld, openNatsWorld, testLookup, testStream } from "../../testkit/nats-rig.ts";
+import { type NatsPlatform, openNatsPlatform, testLookup, testStream } from "../../testkit/nats-fixture.ts";
 import { noAsideStore } from "../../testkit/no-aside.ts";
 import { type Claim, proveOnPostgres } from "../postgres/bus/outbox-proof.ts";
 import { openClient } from "../postgres/connection.ts";
@@ -26,17 +26,17 @@ import { recentIds } from "./recent-ids.ts";
 import { ensureStream } from "./stream.ts";
 
 const real = {};
-let world: NatsWorld;
+let fixture: NatsPlatform;
 let foreign: NatsConnection;
 
 beforeEach(async () => {
-  world = await openNatsWorld();
-  foreign = await connect({ servers: world.server.url });
+  fixture = await openNatsPlatform();
+  foreign = await connect({ servers: fixture.server.url });
 });
 
 afterEach(async () => {
   await foreign.close();
-  await world.close();
+  await fixture.close();
 });
 
 function send(payload: string, fields: Readonly<Record<string, string>>): void {
@@ -49,7 +49,7 @@ function send(payload: string, fields: Readonly<Record<string, string>>): void {
 const endlessId = (): string => randomBytes(4_000).toString("hex");
 
 test("ids and headers that the database cannot hold stop nobody, parked or handled", async () => {
-  const process = await world.process("first");
+  const process = await fixture.process("first");
   await process.startRelay();
   const name = "test.odd";
   const seen = await record(process.bus, { name }, (event) =>
@@ -65,7 +65,7 @@ test("ids and headers that the database cannot hold stop nobody, parked or handl
   await eventually(real, "the three good ones", () => seen.events.length >= 3, seen.numbers);
   expect(seen.numbers()).toEqual([1, 2, 3]);
   expect(seen.events[1]).toMatchObject({ key: "five", source: "seven" });
-  const rows = await world.sql<{ event_id: string; source: string; key: string }>(
+  const rows = await fixture.sql<{ event_id: string; source: string; key: string }>(
     "select event_id, source, key from parked_event order by parked_us",
   );
   expect(rows.length).toBe(3);
@@ -109,12 +109,12 @@ test("what the store refuses for ever is parked in a form that it takes", async 
 });
 
 test("a forged position leads the relay nowhere: what the stream has lost is published again", async () => {
-  const process = await world.process("first");
+  const process = await fixture.process("first");
   const relay = await process.startRelay();
   await publishMany(process.store, "k", 1, 5);
   await eventually(real, "all five", () => relay.publishedCount() === 5);
   await relay.close();
-  const [{ cursor_id } = { cursor_id: "0" }] = await world.sql<{ cursor_id: string }>(
+  const [{ cursor_id } = { cursor_id: "0" }] = await fixture.sql<{ cursor_id: string }>(
     "select cursor_id from subscription where name = 'nats.relay'",
   );
   expect(Number(cursor_id)).toBeGreaterThanOrEqual(5);
@@ -132,7 +132,7 @@ test("a forged position leads the relay nowhere: what the stream has lost is pub
 });
 
 test("to who asks for proof an event is ours only with the id, subject and bytes of a row that is still there", async () => {
-  const process = await world.process("first");
+  const process = await fixture.process("first");
   await process.startRelay();
   const shown: string[] = [];
   const ahead = async (events: readonly BusEvent[]) => void shown.push(...events.map(({ id }) => id));
@@ -140,7 +140,7 @@ test("to who asks for proof an event is ours only with the id, subject and bytes
   const seen = await record(process.bus, proving);
   const own = await publish(process.store, { key: "k", n: 1 });
   await eventually(real, "our own", () => seen.events.length === 1);
-  const [row] = await world.sql<{ id: string; at_us: string; payload: Buffer }>("select * from outbox");
+  const [row] = await fixture.sql<{ id: string; at_us: string; payload: Buffer }>("select * from outbox");
   const { id: position = "", payload = Buffer.of(), at_us: at = "" } = row ?? {};
   const text = payload.toString();
   expect(seen.events[0]).toMatchObject({ id: own, key: "k", source: "first", at: Number(at) });
@@ -162,7 +162,7 @@ test("to who asks for proof an event is ours only with the id, subject and bytes
 });
 
 test("whoever takes the id of an event of ours before it is relayed keeps it neither from the stream nor from who asks for proof", async () => {
-  const process = await world.process("first");
+  const process = await fixture.process("first");
   const proved = await record(process.bus, { name: "test.taken", proved: true });
   const ids = await publishMany(process.store, "k", 1, 3);
   send(JSON.stringify({ key: "k", n: 99 }), { "Nats-Msg-Id": ids[1] ?? "", "Portcullis-Source": "first" });
@@ -182,7 +182,7 @@ test("whoever takes the id of an event of ours before it is relayed keeps it nei
 });
 
 async function mayBeProvedOnlyAs(claim: Claim): Promise<void> {
-  const client = await openClient(world.database.address.app, { log: quietLog, applicationName: "test" });
+  const client = await openClient(fixture.database.address.app, { log: quietLog, applicationName: "test" });
   const prove = proveOnPostgres((statement) => client.query(statement as QueryArrayConfig));
   const payload = Buffer.from(claim.payload);
   payload[payload.length - 1] = 0x20;
@@ -196,16 +196,16 @@ async function mayBeProvedOnlyAs(claim: Claim): Promise<void> {
   ]);
   expect(answers.slice(0, 5)).toEqual(Array.from({ length: 5 }, () => undefined));
   expect(answers[5]).toMatchObject({ key: "k", source: "first" });
-  await world.sql("delete from outbox");
+  await fixture.sql("delete from outbox");
   expect(await prove([claim])).toEqual([undefined]);
   await client.end();
 }
 
 test("a burst of large events ends at about eight megabytes without an answer", async () => {
-  const process = await world.process("first");
+  const process = await fixture.process("first");
   const text = "x".repeat(900_000);
   for (const n of range(1, 20)) await publish(process.store, { key: "k", n, text });
-  const link = await connectNats({ url: world.server.url, name: "test", log: quietLog });
+  const link = await connectNats({ url: fixture.server.url, name: "test", log: quietLog });
   let [flyingBytes, flyingBytesMax] = [0, 0];
   const stream: NatsLink["stream"] = Object.create(link.stream);
   stream.publish = async (subject, payload, options) => {

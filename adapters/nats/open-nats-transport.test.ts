@@ -8,7 +8,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { quietLog } from "../../testkit/global-setup.ts";
 import { type NatsServer, startNatsServer } from "../../testkit/nats-server.ts";
 import { type TestDatabase, testDatabase } from "../../testkit/postgres.ts";
-import { noMetrics } from "../../testkit/postgres-rig.ts";
+import { noMetrics } from "../../testkit/postgres-fixture.ts";
 import { loadConfiguration } from "../configuration/load-configuration.ts";
 import { systemClock } from "../system/clock.ts";
 import { systemRandom } from "../system/random.ts";

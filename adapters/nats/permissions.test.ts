@@ -15,7 +15,7 @@ import type { Log } from "../../ports/log.ts";
 import { eventually, rejection } from "../../testkit/conformance/waiting.ts";
 import { type NatsServer, natsServerBinary, startNatsServer } from "../../testkit/nats-server.ts";
 import { type TestDatabase, testDatabase } from "../../testkit/postgres.ts";
-import { noMetrics, noTracer } from "../../testkit/postgres-rig.ts";
+import { noMetrics, noTracer } from "../../testkit/postgres-fixture.ts";
 import { exampleMark, exampleNav, exampleOrder } from "../../testkit/record-examples.ts";
 import { loadConfiguration } from "../configuration/load-configuration.ts";
 import { systemClock } from "../system/clock.ts";
@@ -275,7 +275,7 @@ describe("the server refuses", () => {
   });
 });
 
-test("a login that is missing, open to others or no login at all is told by its file before anything starts", async () => {
+test("a login that is missing, open to others or no login at all is reported by its file before anything starts", async () => {
   const empty = await mkdtemp(join(tmpdir(), "portcullis-logins-"));
   const settings = { PORTCULLIS_BUS_CREDS_DIR: empty };
   const path = join(empty, "treasury.creds");

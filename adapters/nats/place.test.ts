@@ -8,8 +8,8 @@ import { publish, publishMany, range, record } from "../../testkit/conformance/b
 import { pearRed } from "../../testkit/conformance/subjects.ts";
 import { eventually, pass } from "../../testkit/conformance/waiting.ts";
 import { quietLog } from "../../testkit/global-setup.ts";
-import { type NatsWorld, openNatsWorld } from "../../testkit/nats-rig.ts";
-import { noMetrics } from "../../testkit/postgres-rig.ts";
+import { type NatsPlatform, openNatsPlatform } from "../../testkit/nats-fixture.ts";
+import { noMetrics } from "../../testkit/postgres-fixture.ts";
 import { startTrim } from "../postgres/bus/trim.ts";
 import { openPool } from "../postgres/connection.ts";
 import { systemClock } from "../system/clock.ts";
@@ -19,17 +19,17 @@ import { oldestStored, trimStream } from "./trim.ts";
 
 const real = {};
 const streamName = "PORTCULLIS";
-let world: NatsWorld;
+let fixture: NatsPlatform;
 let foreign: NatsConnection;
 
 beforeEach(async () => {
-  world = await openNatsWorld();
-  foreign = await connect({ servers: world.server.url, reconnectTimeWait: 50, maxReconnectAttempts: -1 });
+  fixture = await openNatsPlatform();
+  foreign = await connect({ servers: fixture.server.url, reconnectTimeWait: 50, maxReconnectAttempts: -1 });
 });
 
 afterEach(async () => {
   await foreign.close();
-  await world.close();
+  await fixture.close();
 });
 
 async function consumers() {
@@ -40,7 +40,7 @@ async function consumers() {
 }
 
 test("an idle subscription that closes keeps the place that trimming has followed: nothing was missed", async () => {
-  const process = await world.process("first");
+  const process = await fixture.process("first");
   const relay = await process.startRelay();
   const narrow = { name: "test.narrow", subjects: [pearRed.name] };
   const first = await record(process.bus, narrow);
@@ -59,7 +59,7 @@ test("an idle subscription that closes keeps the place that trimming has followe
 });
 
 test("a place is gone back from when the stream holds another message under its number, and trusted when it does not", async () => {
-  const process = await world.process("first");
+  const process = await fixture.process("first");
   const relay = await process.startRelay();
   await publishMany(process.store, "k", 1, 12);
   await eventually(real, "all stored", () => relay.publishedCount() === 12);
@@ -89,7 +89,7 @@ test("a place is gone back from when the stream holds another message under its 
 });
 
 test("what a subscription records carries the time of the message", async () => {
-  const process = await world.process("first");
+  const process = await fixture.process("first");
   await process.startRelay();
   const seen = await record(process.bus, { name: "test.timed" });
   await publishMany(process.store, "k", 1, 3);
@@ -103,7 +103,7 @@ test("what a subscription records carries the time of the message", async () => 
 });
 
 test("forgetting a name ends who handles elsewhere and who stands by, and leaves no consumer behind", async () => {
-  const [first, second, third] = await Promise.all(["first", "second", "third"].map((each) => world.process(each)));
+  const [first, second, third] = await Promise.all(["first", "second", "third"].map((each) => fixture.process(each)));
   if (first === undefined || second === undefined || third === undefined) throw new Error("three were asked for");
   await first.startRelay();
   const name = "test.forgotten";
@@ -127,30 +127,30 @@ test("forgetting a name ends who handles elsewhere and who stands by, and leaves
 });
 
 test("handled ids stay known while NATS can still hand over their events, and while it cannot say", async () => {
-  const process = await world.process("first");
+  const process = await fixture.process("first");
   const relay = await process.startRelay();
   const id = await publish(process.store, { key: "k", n: 1 });
   await eventually(real, "one stored", () => relay.publishedCount() === 1);
   await process.store.transact("test.handle", async (unit) => void (await unit.handled.firstTime("test.late", id)));
-  const pool = openPool(world.database.address.app, { log: quietLog, applicationName: "history test", sizeMax: 1 });
-  await world.sql("update outbox set at_us = at_us - 3600000000");
+  const pool = openPool(fixture.database.address.app, { log: quietLog, applicationName: "history test", sizeMax: 1 });
+  await fixture.sql("update outbox set at_us = at_us - 3600000000");
   // Three days later: the outbox is trimmed behind the relay, the stream still keeps the event for who was away.
   const clock = { now: () => plusMilliseconds(systemClock().now(), 3 * 86_400_000) };
   const historyFloor = () => oldestStored(process.link, streamName, clock);
   const ports = { clock, timers: systemTimers(), log: quietLog, metrics: noMetrics };
   const trim = startTrim({ ...ports, pool, historyFloor });
-  const known = async () => (await world.sql("select 1 from handled_event")).length;
+  const known = async () => (await fixture.sql("select 1 from handled_event")).length;
   try {
     await eventually(real, "the outbox is trimmed", async () => {
       await trim.round();
-      return (await world.sql("select 1 from outbox")).length === 0;
+      return (await fixture.sql("select 1 from outbox")).length === 0;
     });
     expect(await known()).toBe(1);
-    await world.server.kill();
+    await fixture.server.kill();
     await eventually(real, "the outage", () => !process.link.health().connected);
     await trim.round();
     expect(await known()).toBe(1);
-    await world.server.restart();
+    await fixture.server.restart();
     await eventually(real, "the server", () => process.link.health().connected);
     await process.link.manager.streams.purge(streamName);
     await trim.round();

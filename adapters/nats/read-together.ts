@@ -9,37 +9,37 @@ import { backoffMs, type HandlingContext, recentIdOf } from "./handle-one.ts";
 import { type Arrival, claimedBy, type Decoded, decode, foreignSource, positionOf } from "./wire.ts";
 
 /** What a subscription asked for; undefined when nothing of it. */
-export interface Wishes {
+export interface Requests {
   /** Set when sources are to be proved. */
   readonly prove: Prove | undefined;
   readonly unread: boolean;
   readonly ahead: DurableOptions["ahead"];
 }
 
-export function wishesOf(options: DurableOptions, prove: Prove): Wishes | undefined {
+export function requestsOf(options: DurableOptions, prove: Prove): Requests | undefined {
   const { proved = false, unread = false, ahead } = options;
   if (!proved && !unread && ahead === undefined) return undefined;
   return { prove: proved ? prove : undefined, unread, ahead };
 }
 
-/** What each arrival is, in their order; undefined where it is not for this subscription. "stopped" when told to while it waited. */
+/** What each arrival is, in their order; undefined where it is not for this subscription. "stopped" when asked to while it waited. */
 export async function readTogether(
   context: HandlingContext,
-  wishes: Wishes,
+  requests: Requests,
   arrivals: readonly Arrival[],
   stop: AbortSignal,
 ): Promise<readonly (Decoded | undefined)[] | "stopped"> {
   const found = arrivals.map((arrival) =>
-    matchesAny(context.patterns, arrival.subject) ? readOne(context, wishes, arrival) : undefined,
+    matchesAny(context.patterns, arrival.subject) ? readOne(context, requests, arrival) : undefined,
   );
-  const read = wishes.prove === undefined ? found : await proved(context, wishes.prove, arrivals, found, stop);
-  if (read !== "stopped" && wishes.ahead !== undefined) await showAhead(context, wishes.ahead, read);
+  const read = requests.prove === undefined ? found : await proved(context, requests.prove, arrivals, found, stop);
+  if (read !== "stopped" && requests.ahead !== undefined) await showAhead(context, requests.ahead, read);
   return read;
 }
 
-function readOne(context: HandlingContext, wishes: Wishes, arrival: Arrival): Decoded {
+function readOne(context: HandlingContext, requests: Requests, arrival: Arrival): Decoded {
   const decoded = decode(arrival, context.lookup);
-  if (decoded.ok || !wishes.unread) return decoded;
+  if (decoded.ok || !requests.unread) return decoded;
   const unread = { kind: decoded.kind, reason: decoded.reason, bytes: arrival.data };
   const subject = context.lookup(decoded.envelope.subject);
   return { ok: true, event: { ...decoded.envelope, payload: undefined, unread }, subject };

@@ -14,7 +14,7 @@ import type { NatsLink } from "./connect.ts";
 import { deleteConsumer, type Place, recordPlace } from "./consumer-list.ts";
 import { type Finished, type Generation, type Known, openGeneration } from "./generation.ts";
 import { type Fate, type HandlingContext, handleOne } from "./handle-one.ts";
-import { readTogether, type Wishes } from "./read-together.ts";
+import { type Requests, readTogether } from "./read-together.ts";
 import type { Arrival, Decoded } from "./wire.ts";
 
 export interface TermContext extends HandlingContext {
@@ -24,7 +24,7 @@ export interface TermContext extends HandlingContext {
   readonly ackWaitMs: number;
   readonly recordMs: number;
   /** Undefined when one message after the other is all that it wants. */
-  readonly wishes: Wishes | undefined;
+  readonly requests: Requests | undefined;
   /** What this running subscription has finished, over all its terms. */
   finished(): Finished | undefined;
   finish(finished: Finished, fate: Fate): void;
@@ -157,7 +157,7 @@ function receive(state: TermState, message: JsMsg, end: (why: string) => void): 
   state.wake();
 }
 
-/** Handles what is queued, one after the other, until told to stop. */
+/** Handles what is queued, one after the other, until asked to stop. */
 async function pump(context: TermContext, state: TermState, stop: AbortSignal, asked: AbortSignal): Promise<void> {
   const onStop = (): void => state.wake();
   stop.addEventListener("abort", onStop);
@@ -174,7 +174,7 @@ async function pump(context: TermContext, state: TermState, stop: AbortSignal, a
         continue;
       }
       state.inHand = message;
-      // A lost connection does not interrupt the tries of the event in hand; being told to stop does.
+      // A lost connection does not interrupt the tries of the event in hand; being asked to stop does.
       if (!(await readAhead(context, state, message, asked))) return;
       const read = state.read.get(message);
       state.read.delete(message);
@@ -188,11 +188,11 @@ async function pump(context: TermContext, state: TermState, stop: AbortSignal, a
   }
 }
 
-/** Reads what lies there together, unless that was done; false when told to stop meanwhile. */
+/** Reads what lies there together, unless that was done; false when asked to stop meanwhile. */
 async function readAhead(context: TermContext, state: TermState, next: JsMsg, asked: AbortSignal): Promise<boolean> {
-  if (context.wishes === undefined || state.read.has(next)) return true;
+  if (context.requests === undefined || state.read.has(next)) return true;
   const messages = [next, ...state.queue];
-  const read = await readTogether(context, context.wishes, messages.map(arrivalOf), asked);
+  const read = await readTogether(context, context.requests, messages.map(arrivalOf), asked);
   if (read === "stopped") return false;
   for (const [index, message] of messages.entries()) state.read.set(message, read[index]);
   return true;

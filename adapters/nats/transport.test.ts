@@ -8,7 +8,7 @@ import { publish, publishMany, range, record, thingOf } from "../../testkit/conf
 import { conformanceRoot, markMoved, thingChanged } from "../../testkit/conformance/subjects.ts";
 import { eventually, pass } from "../../testkit/conformance/waiting.ts";
 import { quietLog } from "../../testkit/global-setup.ts";
-import { type NatsWorld, openNatsWorld, testStream } from "../../testkit/nats-rig.ts";
+import { type NatsPlatform, openNatsPlatform, testStream } from "../../testkit/nats-fixture.ts";
 import { systemClock } from "../system/clock.ts";
 import { connectNats } from "./connect.ts";
 import type { LeadRelay } from "./relay.ts";
@@ -18,17 +18,17 @@ import { positionOf } from "./wire.ts";
 
 const real = {};
 const streamName = "PORTCULLIS";
-let world: NatsWorld;
+let fixture: NatsPlatform;
 let foreign: NatsConnection;
 
 beforeEach(async () => {
-  world = await openNatsWorld();
-  foreign = await connect({ servers: world.server.url, reconnectTimeWait: 50, maxReconnectAttempts: -1 });
+  fixture = await openNatsPlatform();
+  foreign = await connect({ servers: fixture.server.url, reconnectTimeWait: 50, maxReconnectAttempts: -1 });
 });
 
 afterEach(async () => {
   await foreign.close();
-  await world.close();
+  await fixture.close();
 });
 
 async function streamState() {
@@ -37,13 +37,13 @@ async function streamState() {
 }
 
 async function parkedRows() {
-  return world.sql<{ subscription: string; event_id: string; error: string; attempts: number }>(
+  return fixture.sql<{ subscription: string; event_id: string; error: string; attempts: number }>(
     "select subscription, event_id, error, attempts from parked_event order by parked_us",
   );
 }
 
 test("a foreign program's plain JSON is received like our own", async () => {
-  const process = await world.process("first");
+  const process = await fixture.process("first");
   await process.startRelay();
   const seen = await record(process.bus, { name: "test.foreign" });
   foreign.publish(thingChanged.name, JSON.stringify({ key: "their key", n: 1 }));
@@ -56,7 +56,7 @@ test("a foreign program's plain JSON is received like our own", async () => {
 });
 
 test("foreign rubbish and unknown subjects are parked at once, and the rest goes on", async () => {
-  const process = await world.process("first");
+  const process = await fixture.process("first");
   await process.startRelay();
   const seen = await record(process.bus, { name: "test.rubbish", subjects: [`${conformanceRoot}.>`] });
   foreign.publish(thingChanged.name, "{ this is no JSON");
@@ -73,7 +73,7 @@ test("foreign rubbish and unknown subjects are parked at once, and the rest goes
 });
 
 test("marks are heard by listeners, ours and foreign, and are never stored", async () => {
-  const process = await world.process("first");
+  const process = await fixture.process("first");
   const heard: unknown[] = [];
   const options = { subjects: [markMoved.name], queueMax: 10, overflow: "keep-newest-per-key" } as const;
   await process.bus.listen(options, async (event) => void heard.push(event.payload));
@@ -86,7 +86,7 @@ test("marks are heard by listeners, ours and foreign, and are never stored", asy
 });
 
 test("kill -9 of the server, again and again: nothing is lost, nothing comes twice, the order holds", async () => {
-  const [writer, relay] = await Promise.all([world.process("writer"), world.process("relay")]);
+  const [writer, relay] = await Promise.all([fixture.process("writer"), fixture.process("relay")]);
   await relay.startRelay();
   const seen = await record(writer.bus, { name: "test.survivor", queueMax: 20 }, () => pass(real, 1));
   let published = 0;
@@ -95,9 +95,9 @@ test("kill -9 of the server, again and again: nothing is lost, nothing comes twi
   })();
   for (let round = 0; round < 4; round++) {
     await pass(real, 120);
-    await world.server.kill();
+    await fixture.server.kill();
     await pass(real, 50);
-    await world.server.restart();
+    await fixture.server.restart();
   }
   await publishing;
   await eventually(
@@ -112,7 +112,7 @@ test("kill -9 of the server, again and again: nothing is lost, nothing comes twi
 });
 
 test("a relay that dies between publishing and saving its cursor leaves no repetition behind", async () => {
-  const [writer, victim, heir] = await Promise.all(["writer", "victim", "heir"].map((name) => world.process(name)));
+  const [writer, victim, heir] = await Promise.all(["writer", "victim", "heir"].map((name) => fixture.process(name)));
   if (writer === undefined || victim === undefined || heir === undefined) throw new Error("three were asked for");
   const forgetful = (lead: LeadRelay): LeadRelay => {
     return async (signal) => ({ ...(await lead(signal)), saveCursor: () => Promise.resolve() });
@@ -122,7 +122,7 @@ test("a relay that dies between publishing and saving its cursor leaves no repet
   await publishMany(writer.store, "k", 1, 50);
   await eventually(real, "the first fifty", () => seen.events.length >= 50 && relay.publishedCount() >= 50);
   await victim.die();
-  const [cursor] = await world.sql<{ cursor_id: string }>(
+  const [cursor] = await fixture.sql<{ cursor_id: string }>(
     "select cursor_id from subscription where name = 'nats.relay'",
   );
   expect(cursor?.cursor_id).toBe("0");
@@ -137,7 +137,7 @@ test("a relay that dies between publishing and saving its cursor leaves no repet
 });
 
 test("a stream that lost everything is filled again from the outbox, and a running subscription sees no repetition", async () => {
-  const process = await world.process("first");
+  const process = await fixture.process("first");
   await process.startRelay();
   const seen = await record(process.bus, { name: "test.refilled" });
   await publishMany(process.store, "k", 1, 20);
@@ -152,7 +152,7 @@ test("a stream that lost everything is filled again from the outbox, and a runni
 });
 
 test("a stream that is deleted while nothing is published comes back by itself", async () => {
-  const process = await world.process("first");
+  const process = await fixture.process("first");
   const relay = await process.startRelay();
   await publishMany(process.store, "k", 1, 5);
   await eventually(real, "five messages", async () => (await streamState()).messages >= 5);
@@ -165,7 +165,7 @@ test("a stream that is deleted while nothing is published comes back by itself",
 });
 
 test("foreign messages between ours never put ours out of order", async () => {
-  const process = await world.process("first");
+  const process = await fixture.process("first");
   const stop = new AbortController();
   const flood = (async () => {
     while (!stop.signal.aborted) {
@@ -190,7 +190,7 @@ test("foreign messages between ours never put ours out of order", async () => {
 });
 
 test("a full stream stops the relay with a complaint and loses nothing once there is room", async () => {
-  const process = await world.process("first");
+  const process = await fixture.process("first");
   const manager = await jetstreamManager(foreign);
   await manager.streams.update(streamName, { max_bytes: 20_000 });
   // Small ones would still fit where a large one does not: they must not overtake it.
@@ -206,7 +206,7 @@ test("a full stream stops the relay with a complaint and loses nothing once ther
 });
 
 test("trimming removes what everybody has finished and keeps what somebody has not", async () => {
-  const process = await world.process("first");
+  const process = await fixture.process("first");
   await process.startRelay();
   const quick = await record(process.bus, { name: "test.quick" });
   const idle = await record(process.bus, { name: "test.idle", subjects: [`${conformanceRoot}.pear.red`] });
@@ -233,7 +233,7 @@ test("trimming removes what everybody has finished and keeps what somebody has n
 });
 
 test("events that somebody removed before a subscription had them are a reported gap", async () => {
-  const process = await world.process("first");
+  const process = await fixture.process("first");
   await process.startRelay();
   const first = await record(process.bus, { name: "test.gap" });
   await publishMany(process.store, "k", 1, 3);
@@ -253,12 +253,12 @@ test("a stream that would lose events is refused with every reason", async () =>
   const manager = await jetstreamManager(foreign);
   const name = "ELSEWHERE";
   await manager.streams.add({ name, subjects: ["other.>"], discard: "old", max_age: 1_000_000_000 });
-  const link = await connectNats({ url: world.server.url, name: "test", log: quietLog });
+  const link = await connectNats({ url: fixture.server.url, name: "test", log: quietLog });
   const refused = await ensureStream(link, { ...testStream, name }).catch((thrown: unknown) => thrown);
   expect(refused).toMatchObject({ code: "BUS_UNSUPPORTED", retry: "never" });
   for (const reason of ["discard", "max_age", "duplicate_window", everySubject])
     expect(String(refused)).toContain(reason);
   const compressed = await ensureStream(link, { ...testStream, compression: "s2" }).catch((thrown: unknown) => thrown);
-  if (world.server.version.startsWith("2.9.")) expect(String(compressed)).toContain("stream_compression");
+  if (fixture.server.version.startsWith("2.9.")) expect(String(compressed)).toContain("stream_compression");
   await link.close();
 });

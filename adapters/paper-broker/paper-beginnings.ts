@@ -19,7 +19,7 @@ export interface PaperBeginnings {
   readonly speeds: readonly SpeedChange[];
 }
 
-export interface PaperWishes {
+export interface PaperRequests {
   readonly configuration: Pick<Configuration, "database" | "market" | "paper">;
   readonly now: Instant;
 }
@@ -31,16 +31,16 @@ const speedForm = /^speed\.(\d+)$/;
 const speedChangesMax = 1_000;
 
 /** Only in a database of its own does the platform put paper funds in without being asked for. */
-export function wantsPaperFunds({ database, paper }: PaperWishes["configuration"]): boolean {
+export function wantsPaperFunds({ database, paper }: PaperRequests["configuration"]): boolean {
   return paper.seed === "always" || (paper.seed === "auto" && database.url === undefined);
 }
 
-export async function paperBeginnings(pool: pg.Pool, wishes: PaperWishes): Promise<PaperBeginnings> {
+export async function paperBeginnings(pool: pg.Pool, requests: PaperRequests): Promise<PaperBeginnings> {
   let client: pg.PoolClient | undefined;
   try {
     client = await pool.connect();
     await client.query("begin");
-    const beginnings = await settled(client, wishes);
+    const beginnings = await settled(client, requests);
     await client.query("commit");
     client.release();
     return beginnings;
@@ -51,7 +51,7 @@ export async function paperBeginnings(pool: pg.Pool, wishes: PaperWishes): Promi
   }
 }
 
-async function settled(client: pg.PoolClient, { configuration, now }: PaperWishes): Promise<PaperBeginnings> {
+async function settled(client: pg.PoolClient, { configuration, now }: PaperRequests): Promise<PaperBeginnings> {
   await client.query("select pg_advisory_xact_lock($1::int, $2::int)", lockKeys);
   const { rows } = await client.query("select path, shown from configuration_value where service = $1", [service]);
   const kept = new Map<string, string>(rows.map(({ path, shown }) => [path, shown]));
@@ -75,7 +75,7 @@ async function settled(client: pg.PoolClient, { configuration, now }: PaperWishe
 }
 
 /** A database from before this was written down has the answer in its books. */
-async function beginsSeeded(client: pg.PoolClient, configuration: PaperWishes["configuration"]): Promise<boolean> {
+async function beginsSeeded(client: pg.PoolClient, configuration: PaperRequests["configuration"]): Promise<boolean> {
   const { rows } = await client.query(
     `select begun, exists (select from paper_position) or exists (select from oms_fill where fill_id like 'seed-%') as seeded
      from paper_head`,

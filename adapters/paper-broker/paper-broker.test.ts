@@ -8,13 +8,13 @@ import { auditStandingConformance } from "../../testkit/conformance/audit-standi
 import { brokerConformance, order } from "../../testkit/conformance/broker.ts";
 import { corporateActionConformance } from "../../testkit/conformance/corporate-action-records.ts";
 import { firstSeenConformance } from "../../testkit/conformance/first-seen-records.ts";
-import { paperWeatherConformance } from "../../testkit/conformance/paper-weather-records.ts";
+import { paperFaultsConformance } from "../../testkit/conformance/paper-faults-records.ts";
 import { parkedConformance } from "../../testkit/conformance/parked-records.ts";
 import { eventually } from "../../testkit/conformance/waiting.ts";
 import { watchdogConformance } from "../../testkit/conformance/watchdog-records.ts";
 import { quietLog } from "../../testkit/global-setup.ts";
-import { memoryPaperBrokerRig, type PaperBrokerRig } from "../../testkit/paper-broker-rig.ts";
-import { memoryStoreRig } from "../../testkit/virtual/memory-rig.ts";
+import { memoryPaperBrokerFixture, type PaperBrokerFixture } from "../../testkit/paper-broker-fixture.ts";
+import { memoryStoreFixture } from "../../testkit/virtual/memory-fixture.ts";
 import { scheduler } from "../../testkit/virtual/scheduler.ts";
 import { paperMarket } from "../paper-market/paper-market.ts";
 import { startPaperMatching } from "./matching.ts";
@@ -22,82 +22,82 @@ import { memoryPaperBooks } from "./memory-books.ts";
 import { paperBroker } from "./paper-broker.ts";
 import { paperInstruments } from "./paper-instruments.ts";
 
-brokerConformance("paper, in memory", () => memoryPaperBrokerRig());
-paperWeatherConformance("memory", async () => {
-  const { store, close } = await memoryStoreRig({ seed: 1 });
+brokerConformance("paper, in memory", () => memoryPaperBrokerFixture());
+paperFaultsConformance("memory", async () => {
+  const { store, close } = await memoryStoreFixture({ seed: 1 });
   return { store, close };
 });
 corporateActionConformance("memory", async () => {
-  const { store, close } = await memoryStoreRig({ seed: 1 });
+  const { store, close } = await memoryStoreFixture({ seed: 1 });
   return { store, close };
 });
 auditStandingConformance("memory", async () => {
-  const { store, close } = await memoryStoreRig({ seed: 1 });
+  const { store, close } = await memoryStoreFixture({ seed: 1 });
   return { store, close };
 });
 firstSeenConformance("memory", async () => {
-  const { store, close } = await memoryStoreRig({ seed: 1 });
+  const { store, close } = await memoryStoreFixture({ seed: 1 });
   return { store, close };
 });
 parkedConformance("memory", async () => {
-  const { store, close } = await memoryStoreRig({ seed: 1 });
+  const { store, close } = await memoryStoreFixture({ seed: 1 });
   return { store, close };
 });
 auditAnewConformance("memory", async () => {
-  const { store, close } = await memoryStoreRig({ seed: 1 });
+  const { store, close } = await memoryStoreFixture({ seed: 1 });
   return { store, close };
 });
 
 watchdogConformance("memory", async () => {
-  const { store, close } = await memoryStoreRig({ seed: 1 });
+  const { store, close } = await memoryStoreFixture({ seed: 1 });
   return { store, close };
 });
 
 const market = { orderType: "MARKET" } as const;
 
-async function withRig(run: (rig: PaperBrokerRig) => Promise<void>): Promise<void> {
-  const rig = await memoryPaperBrokerRig();
+async function withFixture(run: (fixture: PaperBrokerFixture) => Promise<void>): Promise<void> {
+  const fixture = await memoryPaperBrokerFixture();
   try {
-    await run(rig);
+    await run(fixture);
   } finally {
-    await rig.close();
+    await fixture.close();
   }
 }
 
-async function quantityOf({ broker, account }: PaperBrokerRig): Promise<bigint | string> {
+async function quantityOf({ broker, account }: PaperBrokerFixture): Promise<bigint | string> {
   const answer = await broker.positions(account);
   return answer.complete ? (answer.items[0]?.quantity ?? 0n) : answer.why;
 }
 
 describe("the paper broker's weather", () => {
-  it("in silence about half of what is sent arrives, and nobody is told", () =>
-    withRig(async (rig) => {
-      const speak = await rig.silence();
-      for (let n = 0; n < 40; n += 1) await rig.broker.submit(order(rig, `s${n}`)).catch(() => undefined);
+  it("in silence about half of what is sent arrives, and nobody is notified", () =>
+    withFixture(async (fixture) => {
+      const speak = await fixture.silence();
+      for (let n = 0; n < 40; n += 1) await fixture.broker.submit(order(fixture, `s${n}`)).catch(() => undefined);
       await speak();
-      const open = await rig.broker.openOrders(rig.account);
+      const open = await fixture.broker.openOrders(fixture.account);
       const arrived = open.complete ? open.items.length : 0;
       expect(arrived).toBeGreaterThan(8);
       expect(arrived).toBeLessThan(32);
     }));
 
   it("a resting order trades through the silence, and its report is there afterwards", () =>
-    withRig(async (rig) => {
-      await rig.broker.submit(order(rig, "rests"));
-      const speak = await rig.silence();
-      await rig.show("39", "40", "1000");
+    withFixture(async (fixture) => {
+      await fixture.broker.submit(order(fixture, "rests"));
+      const speak = await fixture.silence();
+      await fixture.show("39", "40", "1000");
       await speak();
-      expect((await rig.broker.reports(0, 10)).map(({ status }) => status.state)).toEqual(["WORKING", "FILLED"]);
+      expect((await fixture.broker.reports(0, 10)).map(({ status }) => status.state)).toEqual(["WORKING", "FILLED"]);
     }));
 
   it("a lost report ends an answer, and is there when it is asked for again; the others come in their turn", () =>
-    withRig(async (rig) => {
-      for (let n = 0; n < 20; n += 1) await rig.broker.submit(order(rig, `l${n}`));
-      rig.suffer({ report_loss_pct: 0.3 });
+    withFixture(async (fixture) => {
+      for (let n = 0; n < 20; n += 1) await fixture.broker.submit(order(fixture, `l${n}`));
+      fixture.suffer({ report_loss_pct: 0.3 });
       const cursors: number[] = [];
       let asked = 0;
       while (cursors.length < 20) {
-        cursors.push(...(await rig.broker.reports(cursors.length, 20)).map(({ cursor }) => cursor));
+        cursors.push(...(await fixture.broker.reports(cursors.length, 20)).map(({ cursor }) => cursor));
         asked += 1;
         expect(asked).toBeLessThan(25);
       }
@@ -106,47 +106,53 @@ describe("the paper broker's weather", () => {
     }));
 
   it("a repeated report stands twice in an answer, never beyond what was asked for", () =>
-    withRig(async (rig) => {
-      for (let n = 0; n < 4; n += 1) await rig.broker.submit(order(rig, `r${n}`));
-      rig.suffer({ report_repeat_pct: 1 });
-      expect((await rig.broker.reports(0, 100)).map(({ cursor }) => cursor)).toEqual([1, 1, 2, 2, 3, 3, 4, 4]);
-      expect((await rig.broker.reports(0, 3)).map(({ cursor }) => cursor)).toEqual([1, 1, 2]);
+    withFixture(async (fixture) => {
+      for (let n = 0; n < 4; n += 1) await fixture.broker.submit(order(fixture, `r${n}`));
+      fixture.suffer({ report_repeat_pct: 1 });
+      expect((await fixture.broker.reports(0, 100)).map(({ cursor }) => cursor)).toEqual([1, 1, 2, 2, 3, 3, 4, 4]);
+      expect((await fixture.broker.reports(0, 3)).map(({ cursor }) => cursor)).toEqual([1, 1, 2]);
     }));
 });
 
 describe("a paper broker that is made to differ", () => {
   it("books a trade that nobody asked for, without a report", () =>
-    withRig(async (rig) => {
+    withFixture(async (fixture) => {
       const [quantity, price] = [parse("-30"), parse("40")];
-      await rig.broker.disturb({ kind: "OFF_SYSTEM_TRADE", account: rig.account, symbol: rig.symbol, quantity, price });
-      expect(await quantityOf(rig)).toBe(quantity);
-      expect(await rig.broker.reports(0, 10)).toEqual([]);
+      await fixture.broker.disturb({
+        kind: "OFF_SYSTEM_TRADE",
+        account: fixture.account,
+        symbol: fixture.symbol,
+        quantity,
+        price,
+      });
+      expect(await quantityOf(fixture)).toBe(quantity);
+      expect(await fixture.broker.reports(0, 10)).toEqual([]);
     }));
 
   it("hides a fill: the order and the position know it, the reports never do", () =>
-    withRig(async (rig) => {
-      await rig.broker.disturb({ kind: "HIDE_FILLS", count: 1 });
-      await rig.broker.submit(order(rig, "hidden", market));
-      await rig.show("39", "40", "1000");
-      expect(await rig.broker.order(`${rig.account}-hidden`)).toMatchObject({ state: "FILLED" });
-      expect(await quantityOf(rig)).toBe(parse("100"));
-      expect((await rig.broker.reports(0, 10)).map(({ status }) => status.state)).toEqual(["WORKING"]);
-      await rig.broker.submit(order(rig, "told", market));
-      await rig.show("39", "40", "1000");
-      expect((await rig.broker.reports(1, 10)).map(({ status }) => status.state)).toEqual(["WORKING", "FILLED"]);
+    withFixture(async (fixture) => {
+      await fixture.broker.disturb({ kind: "HIDE_FILLS", count: 1 });
+      await fixture.broker.submit(order(fixture, "hidden", market));
+      await fixture.show("39", "40", "1000");
+      expect(await fixture.broker.order(`${fixture.account}-hidden`)).toMatchObject({ state: "FILLED" });
+      expect(await quantityOf(fixture)).toBe(parse("100"));
+      expect((await fixture.broker.reports(0, 10)).map(({ status }) => status.state)).toEqual(["WORKING"]);
+      await fixture.broker.submit(order(fixture, "told", market));
+      await fixture.show("39", "40", "1000");
+      expect((await fixture.broker.reports(1, 10)).map(({ status }) => status.state)).toEqual(["WORKING", "FILLED"]);
     }));
 
   it("lags behind with an account's positions for a while, and answers in part", () =>
-    withRig(async (rig) => {
-      const until = plusMilliseconds(rig.now(), 5_000);
-      await rig.broker.disturb({ kind: "POSITION_LAG", account: rig.account, until });
-      await rig.broker.submit(order(rig, "late", market));
-      await rig.show("39", "40", "1000");
-      expect(await quantityOf(rig)).toBe(0n);
-      await rig.settle?.(6_000);
-      expect(await quantityOf(rig)).toBe(parse("100"));
-      await rig.broker.disturb({ kind: "INCOMPLETE", until: plusMilliseconds(rig.now(), 1_000) });
-      expect(await quantityOf(rig)).toMatch(/in part/);
+    withFixture(async (fixture) => {
+      const until = plusMilliseconds(fixture.now(), 5_000);
+      await fixture.broker.disturb({ kind: "POSITION_LAG", account: fixture.account, until });
+      await fixture.broker.submit(order(fixture, "late", market));
+      await fixture.show("39", "40", "1000");
+      expect(await quantityOf(fixture)).toBe(0n);
+      await fixture.settle?.(6_000);
+      expect(await quantityOf(fixture)).toBe(parse("100"));
+      await fixture.broker.disturb({ kind: "INCOMPLETE", until: plusMilliseconds(fixture.now(), 1_000) });
+      expect(await quantityOf(fixture)).toMatch(/in part/);
     }));
 
   it("has not begun until somebody puts the first positions in, and does so once", async () => {
@@ -156,7 +162,7 @@ describe("a paper broker that is made to differ", () => {
       ...time,
       log: quietLog,
       books: memoryPaperBooks(),
-      weather: () => undefined,
+      faults: () => undefined,
       instruments: () => paperListings,
       sessions: "always",
       latencyMs: 0,
@@ -177,18 +183,18 @@ it("an order is with the broker after its latency and no earlier: a quote before
     ...time,
     log: quietLog,
     books: memoryPaperBooks(),
-    weather: () => undefined,
+    faults: () => undefined,
     instruments: () => paperListings,
     sessions: "always",
     latencyMs: 50,
   });
   await broker.begin([]);
-  const rig = { broker, account: "alpha", symbol: "AAPL" } as unknown as PaperBrokerRig;
+  const fixture = { broker, account: "alpha", symbol: "AAPL" } as unknown as PaperBrokerFixture;
   const show = () => {
     const sizes = { bid_size: "1000", ask_size: "1000" };
     return broker.match([{ symbol: "AAPL", bid: "10", ask: "11", ...sizes, quoted_at: format(time.clock.now()) }]);
   };
-  const sent = broker.submit(order(rig, "late", { limitPrice: parse("100") }));
+  const sent = broker.submit(order(fixture, "late", { limitPrice: parse("100") }));
   await time.timers.sleep(49);
   expect(await show()).toBe(0);
   expect(await broker.order("alpha-late")).toBeUndefined();
@@ -207,7 +213,7 @@ it("the hall lets orders trade on the market's own quotes, ends days, and begins
     ...time,
     log: quietLog,
     books: { ...books, waiting: async (at) => (isBroken ? Promise.reject(new Error("no books")) : books.waiting(at)) },
-    weather: () => undefined,
+    faults: () => undefined,
     instruments: () => paperListings,
     sessions: "always",
     latencyMs: 20,
@@ -225,14 +231,14 @@ it("the hall lets orders trade on the market's own quotes, ends days, and begins
       },
     },
   });
-  const rig = { broker, account: "alpha", symbol: "AAPL" } as unknown as PaperBrokerRig;
+  const fixture = { broker, account: "alpha", symbol: "AAPL" } as unknown as PaperBrokerFixture;
   const patience = { settle: (ms: number) => time.timers.sleep(ms) };
   const stateOf = async (id: string) => (await broker.order(`alpha-${id}`))?.state;
-  await broker.submit(order(rig, "now", market));
-  await broker.submit(order(rig, "day", { tif: "DAY", limitPrice: parse("1") }));
+  await broker.submit(order(fixture, "now", market));
+  await broker.submit(order(fixture, "day", { tif: "DAY", limitPrice: parse("1") }));
   await eventually(patience, "a market order to trade", async () => (await stateOf("now")) === "FILLED");
   isBroken = true;
-  await broker.submit(order(rig, "later", market));
+  await broker.submit(order(fixture, "later", market));
   await time.timers.sleep(3_000);
   expect(await stateOf("later")).toBe("WORKING");
   isBroken = false;
@@ -254,24 +260,24 @@ it("a day ends at the close where there are sessions, else at midnight", () => {
 });
 
 describe("23.8: options that end at the paper broker", () => {
-  const quoteOf = (rig: PaperBrokerRig, bid: string, ask: string, symbol = "AAPL") => ({
-    ...{ symbol, bid, ask, bid_size: "100", ask_size: "100", quoted_at: format(rig.now()) },
+  const quoteOf = (fixture: PaperBrokerFixture, bid: string, ask: string, symbol = "AAPL") => ({
+    ...{ symbol, bid, ask, bid_size: "100", ask_size: "100", quoted_at: format(fixture.now()) },
   });
 
   it("are settled once, at the first price after their end; what rests ends, and nothing is traded any more", () =>
-    withRig(async (rig) => {
+    withFixture(async (fixture) => {
       const option = "AAPL-C200";
-      const { account, broker } = rig;
+      const { account, broker } = fixture;
       const trade = { kind: "OFF_SYSTEM_TRADE", account, symbol: option, price: parse("5") } as const;
       await broker.disturb({ ...trade, quantity: parse("-3") });
-      const resting = { ...order(rig, "resting"), symbol: option, tif: "GTC", limitPrice: parse("1") } as const;
+      const resting = { ...order(fixture, "resting"), symbol: option, tif: "GTC", limitPrice: parse("1") } as const;
       expect((await broker.submit(resting)).state).toBe("WORKING");
-      await broker.match([quoteOf(rig, "219", "221")]);
+      await broker.match([quoteOf(fixture, "219", "221")]);
       expect(await broker.settlement?.(option)).toBeUndefined();
-      rig.step(2 * 365 * 86_400_000);
-      await broker.match([quoteOf(rig, "5", "6", option)]);
+      fixture.step(2 * 365 * 86_400_000);
+      await broker.match([quoteOf(fixture, "5", "6", option)]);
       expect(await broker.settlement?.(option)).toBeUndefined();
-      await broker.match([quoteOf(rig, "219", "221")]);
+      await broker.match([quoteOf(fixture, "219", "221")]);
       const settlement = await broker.settlement?.(option);
       expect(settlement).toMatchObject({ price: parse("220") });
       expect(await broker.order(resting.clientOrderId)).toMatchObject({ state: "EXPIRED" });
@@ -282,8 +288,8 @@ describe("23.8: options that end at the paper broker", () => {
       };
       expect(await shown()).toEqual([["AAPL", parse("-300")]]);
       // Another process, another price: it is settled already.
-      const next = rig.another();
-      await next.match([quoteOf(rig, "99", "101")]);
+      const next = fixture.another();
+      await next.match([quoteOf(fixture, "99", "101")]);
       expect(await next.settlement?.(option)).toEqual(settlement);
       expect(await shown()).toEqual([["AAPL", parse("-300")]]);
       expect((await next.submit({ ...resting, clientOrderId: "late" })).state).toBe("REJECTED");

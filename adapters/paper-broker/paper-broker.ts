@@ -43,7 +43,7 @@ export interface PaperBrokerOptions {
   readonly log: Log;
   readonly books: PaperBooks;
   /** What it suffers at present; nothing when undefined. */
-  readonly weather: () => PaperWeather | undefined;
+  readonly faults: () => PaperWeather | undefined;
   /** As they are now; the same array until a corporate action changes them. */
   readonly instruments: () => readonly PaperInstrument[];
   readonly sessions: SessionKind;
@@ -63,7 +63,7 @@ export type Disturbance =
     }
   /** The next trades happen and are never reported. */
   | { readonly kind: "HIDE_FILLS"; readonly count: number }
-  /** Until then the account's positions are told as they are now. */
+  /** Until then the account's positions are reported as they are now. */
   | { readonly kind: "POSITION_LAG"; readonly account: string; readonly until: Instant }
   /** Until then this client's questions about accounts are answered in part only. */
   | { readonly kind: "INCOMPLETE"; readonly until: Instant };
@@ -91,7 +91,7 @@ export function paperBroker(options: PaperBrokerOptions): PaperBroker {
   const settled = new Set<string>();
   let incompleteUntil = 0;
 
-  const isSilent = (): boolean => (tryParse(options.weather()?.broker_silent_until ?? "") ?? 0) > clock.now();
+  const isSilent = (): boolean => (tryParse(options.faults()?.broker_silent_until ?? "") ?? 0) > clock.now();
 
   /** Something on its way to the broker and an answer on its way back (promise 2 of the port). */
   async function tell<Answer>(id: string, act: () => Promise<Answer>): Promise<Answer> {
@@ -121,35 +121,35 @@ export function paperBroker(options: PaperBrokerOptions): PaperBroker {
 
   const hasEnded = (symbol: string, now: Instant): boolean => (market.endingOption(symbol)?.endsAt ?? now + 1) <= now;
 
-  /** Options that ended before a price of their underlying; each is looked at until it is known to be settled. */
+  /** Options that ended before a price of their underlying; each is read until it is known to be settled. */
   async function settleEnded(quotes: readonly Quote[], now: Instant): Promise<number> {
-    let told = 0;
+    let reported = 0;
     for (const quote of quotes.flatMap((one) => matchingQuote(one))) {
       for (const { terms, endsAt } of market.optionsOn(quote.symbol)) {
         if (endsAt > now || quote.at < endsAt || settled.has(terms.symbol)) continue;
         const price = decimal.divide(decimal.add(quote.bid, quote.ask), two, "half-even");
         const selection = { orderId: settlementId(terms.symbol), symbols: [terms.symbol, terms.underlying] };
-        told += await books.change(selection, (view) => settleOption(view, terms, price, now));
+        reported += await books.change(selection, (view) => settleOption(view, terms, price, now));
         settled.add(terms.symbol);
       }
     }
-    return told;
+    return reported;
   }
 
   async function matchAll(quotes: readonly Quote[]): Promise<number> {
     const now = clock.now();
     const { symbols, someEnded } = await books.waiting(now);
-    let told = 0;
-    if (someEnded) told += await books.change({ endedBy: now }, (view) => expireOrders(view, now));
-    told += await settleEnded(quotes, now);
+    let reported = 0;
+    if (someEnded) reported += await books.change({ endedBy: now }, (view) => expireOrders(view, now));
+    reported += await settleEnded(quotes, now);
     const wanted = quotes
       .filter(({ symbol }) => symbols.includes(symbol) && !hasEnded(symbol, now))
       .flatMap((quote) => matchingQuote(quote));
     if (wanted.length > 0) {
       const selection = { symbols: wanted.map(({ symbol }) => symbol) };
-      told += await books.change(selection, (view) => matchQuotes(view, wanted, market.termsOf, now));
+      reported += await books.change(selection, (view) => matchQuotes(view, wanted, market.termsOf, now));
     }
-    return told;
+    return reported;
   }
 
   return {
@@ -198,9 +198,9 @@ export function paperBroker(options: PaperBrokerOptions): PaperBroker {
     },
     begin: (positions) => books.change({}, (view) => beginBooks(view, positions)),
     async match(quotes) {
-      const told = await matchAll(quotes);
-      if (told > 0) bell.changed();
-      return told;
+      const reported = await matchAll(quotes);
+      if (reported > 0) bell.changed();
+      return reported;
     },
     async disturb(disturbance) {
       switch (disturbance.kind) {

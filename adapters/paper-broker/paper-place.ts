@@ -6,7 +6,7 @@ import type { PaperWeather } from "../../contracts/src/records/fund.ts";
 import type { StoredAction } from "../../ports/corporate-actions.ts";
 import { type Wake, whenWritten } from "../postgres/bus/wake.ts";
 import { storeFault } from "../postgres/store-fault.ts";
-import { type PaperBeginnings, type PaperWishes, paperBeginnings } from "./paper-beginnings.ts";
+import { type PaperBeginnings, type PaperRequests, paperBeginnings } from "./paper-beginnings.ts";
 import type { PaperBooks } from "./paper-books.ts";
 import { postgresPaperBooks } from "./postgres-books.ts";
 
@@ -15,8 +15,8 @@ export interface PaperPlace {
   /** When prices were those of the listings: when the database was made. */
   beganAt(): Promise<Instant>;
   /** What the first start decided for good; decides it when this is the first. */
-  beginnings(wishes: PaperWishes): Promise<PaperBeginnings>;
-  readWeather(): Promise<PaperWeather | undefined>;
+  beginnings(requests: PaperRequests): Promise<PaperBeginnings>;
+  readFaults(): Promise<PaperWeather | undefined>;
   /** Corporate actions that are under way or were applied, in the order in which they were. */
   readActions(): Promise<readonly StoredAction[]>;
   /** Calls back when the weather may have changed. */
@@ -34,8 +34,8 @@ export function postgresPaperPlace(pool: pg.Pool, wake: Pick<Wake, "onPoke">): P
   return {
     books: postgresPaperBooks(pool),
     beganAt: async () => fromMicroseconds(Number((await ask("select began_us from paper_market"))[0]?.began_us)),
-    beginnings: (wishes) => paperBeginnings(pool, wishes),
-    readWeather: async () => (await ask("select content from paper_weather"))[0]?.content,
+    beginnings: (requests) => paperBeginnings(pool, requests),
+    readFaults: async () => (await ask("select content from paper_weather"))[0]?.content,
     readActions: async () =>
       (
         await ask(

@@ -7,13 +7,13 @@ import { auditStandingConformance } from "../../testkit/conformance/audit-standi
 import { brokerConformance, order } from "../../testkit/conformance/broker.ts";
 import { corporateActionConformance } from "../../testkit/conformance/corporate-action-records.ts";
 import { firstSeenConformance } from "../../testkit/conformance/first-seen-records.ts";
-import { paperWeatherConformance } from "../../testkit/conformance/paper-weather-records.ts";
+import { paperFaultsConformance } from "../../testkit/conformance/paper-faults-records.ts";
 import { parkedConformance } from "../../testkit/conformance/parked-records.ts";
 import { watchdogConformance } from "../../testkit/conformance/watchdog-records.ts";
 import { quietLog } from "../../testkit/global-setup.ts";
-import { type PaperBrokerRig, paperBrokerRigOn } from "../../testkit/paper-broker-rig.ts";
+import { type PaperBrokerFixture, paperBrokerFixtureOn } from "../../testkit/paper-broker-fixture.ts";
 import { type TestDatabase, testDatabase } from "../../testkit/postgres.ts";
-import { openPeer } from "../../testkit/postgres-rig.ts";
+import { openPeer } from "../../testkit/postgres-fixture.ts";
 import { loadConfiguration } from "../configuration/load-configuration.ts";
 import { openPool } from "../postgres/connection.ts";
 import { systemClock } from "../system/clock.ts";
@@ -33,11 +33,15 @@ afterAll(async () => {
   await database.drop();
 });
 
-const rigOn = (): Promise<PaperBrokerRig> =>
-  paperBrokerRigOn(postgresPaperBooks(pool), { clock: systemClock(), timers: systemTimers() }, async () => undefined);
+const fixtureOn = (): Promise<PaperBrokerFixture> =>
+  paperBrokerFixtureOn(
+    postgresPaperBooks(pool),
+    { clock: systemClock(), timers: systemTimers() },
+    async () => undefined,
+  );
 
-brokerConformance("paper, in PostgreSQL", rigOn);
-paperWeatherConformance("PostgreSQL", async () => openPeer(database.address.app));
+brokerConformance("paper, in PostgreSQL", fixtureOn);
+paperFaultsConformance("PostgreSQL", async () => openPeer(database.address.app));
 corporateActionConformance("PostgreSQL", async () => openPeer(database.address.app));
 auditStandingConformance("PostgreSQL", async () => openPeer(database.address.app));
 firstSeenConformance("PostgreSQL", async () => openPeer(database.address.app));
@@ -46,26 +50,26 @@ parkedConformance("PostgreSQL", async () => openPeer(database.address.app));
 auditAnewConformance("PostgreSQL", async () => openPeer(database.address.app));
 
 it("orders that come at the same time over many connections are numbered without gaps", async () => {
-  const rig = await rigOn();
-  const before = await rig.books.cursor();
+  const fixture = await fixtureOn();
+  const before = await fixture.books.cursor();
   const ids = Array.from({ length: 40 }, (_unused, n) => `crowd-${n % 20}`);
-  const said = await Promise.all(ids.map((id) => rig.another().submit(order(rig, id))));
+  const said = await Promise.all(ids.map((id) => fixture.another().submit(order(fixture, id))));
   expect(new Set(said.map(({ brokerOrderId }) => brokerOrderId)).size).toBe(20);
-  const reports = await rig.broker.reports(before, 100);
+  const reports = await fixture.broker.reports(before, 100);
   expect(reports.map(({ cursor }) => cursor)).toEqual(Array.from({ length: 20 }, (_unused, n) => before + n + 1));
-  await rig.close();
+  await fixture.close();
 });
 
 it("two matchers that see the same quote trade its size once", async () => {
-  const rig = await rigOn();
-  await rig.broker.submit(order(rig, "big", { quantity: parse("1000"), orderType: "MARKET" }));
-  const other = rig.another();
+  const fixture = await fixtureOn();
+  await fixture.broker.submit(order(fixture, "big", { quantity: parse("1000"), orderType: "MARKET" }));
+  const other = fixture.another();
   const quoted_at = new Date(Date.now() + 5).toISOString();
-  const quote = { symbol: rig.symbol, bid: "9", ask: "10", bid_size: "100", ask_size: "100", quoted_at };
-  await Promise.all([rig.broker.match([quote]), other.match([quote]), other.match([quote])]);
-  expect(await rig.broker.order(`${rig.account}-big`)).toMatchObject({ filledQuantity: parse("100") });
-  await rig.broker.cancel(`${rig.account}-big`);
-  await rig.close();
+  const quote = { symbol: fixture.symbol, bid: "9", ask: "10", bid_size: "100", ask_size: "100", quoted_at };
+  await Promise.all([fixture.broker.match([quote]), other.match([quote]), other.match([quote])]);
+  expect(await fixture.broker.order(`${fixture.account}-big`)).toMatchObject({ filledQuantity: parse("100") });
+  await fixture.broker.cancel(`${fixture.account}-big`);
+  await fixture.close();
 });
 
 const beginnings = (environment: Readonly<Record<string, string>>, now = systemClock().now()) => {

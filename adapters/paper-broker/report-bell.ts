@@ -1,4 +1,4 @@
-// The bell of the paper broker's reports, and the road that they take: by the weather, some are lost on the way and some come twice.
+// The bell of the paper broker's reports, and the network that they take: by the weather, some are lost on the way and some come twice.
 //
 // A lost report does not ring, and the first answer that would contain it ends before it, because reports are numbered without gaps. Asked
 // again, it is there. A repeated one stands twice in an answer and rings twice. Which ones these are follows from their numbers.
@@ -23,7 +23,7 @@ export interface BellOptions {
   readonly books: Pick<PaperBooks, "cursor">;
   readonly timers: Timers;
   readonly log: Log;
-  readonly weather: () => PaperWeather | undefined;
+  readonly faults: () => PaperWeather | undefined;
 }
 
 /** How often it is looked whether another process has made a report. */
@@ -42,9 +42,9 @@ export function reportBell(options: BellOptions): ReportBell {
   let owed = false;
   let pause: CancelTimer | undefined;
 
-  const isLost = (cursor: number): boolean => fractionAt(lossLane, cursor) < (options.weather()?.report_loss_pct ?? 0);
+  const isLost = (cursor: number): boolean => fractionAt(lossLane, cursor) < (options.faults()?.report_loss_pct ?? 0);
   const isRepeated = (cursor: number): boolean =>
-    fractionAt(repeatLane, cursor) < (options.weather()?.report_repeat_pct ?? 0);
+    fractionAt(repeatLane, cursor) < (options.faults()?.report_repeat_pct ?? 0);
 
   function ringAll(): void {
     for (const ring of [...rings]) ring();
@@ -64,7 +64,7 @@ export function reportBell(options: BellOptions): ReportBell {
       if (!closed && news.some(isRepeated)) ringAll();
     } catch (thrown) {
       if (thrown instanceof Defect) throw thrown;
-      options.log.debug("the paper broker's reports cannot be looked at", { reason: messageOf(thrown) });
+      options.log.debug("the paper broker's reports cannot be read", { reason: messageOf(thrown) });
     } finally {
       looking = false;
     }

@@ -11,10 +11,10 @@ import type { MarketHistory } from "../../ports/market-history.ts";
 import type { Quotes } from "../../ports/quotes.ts";
 import type { Timers } from "../../ports/timers.ts";
 import type { Configuration } from "../configuration/schema.ts";
+import { type FaultsWatch, watchFaults } from "../paper-broker/faults-watch.ts";
 import { startPaperMatching } from "../paper-broker/matching.ts";
 import { type PaperBroker, paperBroker } from "../paper-broker/paper-broker.ts";
 import type { PaperPlace } from "../paper-broker/paper-place.ts";
-import { type WeatherWatch, watchWeather } from "../paper-broker/weather-watch.ts";
 import { type Endings, endAll } from "../system/end-all.ts";
 import { type KnownActions, paperMarket, pricesOf } from "./paper-market.ts";
 import { paperMarketHistory } from "./paper-market-history.ts";
@@ -30,12 +30,12 @@ export interface OpenPaperOptions {
   /** How fast the market has run from when on. */
   readonly speeds: readonly SpeedChange[];
   /** False in a process that uses neither market nor broker: then it is not asked for all the time. */
-  readonly followsWeather: boolean;
+  readonly followsFaults: boolean;
   /** In the process where orders trade: what the broker's books begin with, if they have not begun. */
   readonly matching?: { readonly firstPositions: readonly PaperPosition[] };
 }
 
-const fairWeather: WeatherWatch = { now: () => undefined, close: async () => undefined };
+const fairFaults: FaultsWatch = { now: () => undefined, close: async () => undefined };
 
 export interface OpenedPaper {
   readonly quotes: Quotes;
@@ -48,11 +48,11 @@ export async function openPaper(options: OpenPaperOptions): Promise<OpenedPaper>
   const { place, listings, log } = options;
   const { market, paper } = options.configuration;
   const beganAt = await place.beganAt();
-  const weather = options.followsWeather
-    ? await watchWeather({ ...options, read: place.readWeather, onChange: place.onChange })
-    : fairWeather;
-  const endings: Endings = [() => weather.close()];
-  const actions = options.followsWeather ? await watchActions(options) : undefined;
+  const faults = options.followsFaults
+    ? await watchFaults({ ...options, read: place.readFaults, onChange: place.onChange })
+    : fairFaults;
+  const endings: Endings = [() => faults.close()];
+  const actions = options.followsFaults ? await watchActions(options) : undefined;
   if (actions !== undefined) endings.push(() => actions.close());
   const marketOptions = {
     ...options,
@@ -61,14 +61,14 @@ export async function openPaper(options: OpenPaperOptions): Promise<OpenedPaper>
     speeds: options.speeds,
     sessions: market.sessions,
     beganAt,
-    weather: weather.now,
+    faults: faults.now,
     ...(actions !== undefined && { actions: actions.now }),
   };
   const quotes = paperMarket(marketOptions);
   const broker = paperBroker({
     ...options,
     books: place.books,
-    weather: weather.now,
+    faults: faults.now,
     instruments: pricesOf(marketOptions).listings,
     sessions: market.sessions,
     latencyMs: paper.latency_ms,
@@ -94,5 +94,5 @@ async function watchActions({ clock, place, ...options }: OpenPaperOptions) {
     const readAt = clock.now();
     return { actions: await place.readActions(), readAt };
   };
-  return watchWeather<KnownActions>({ ...options, read, onChange: place.onChange, what: "corporate actions" });
+  return watchFaults<KnownActions>({ ...options, read, onChange: place.onChange, what: "corporate actions" });
 }

@@ -17,7 +17,7 @@ import { paperMarketHistory } from "./paper-market-history.ts";
 const noon = fromUnixMs(1_794_744_000_000);
 const dayMs = 86_400_000;
 
-function rig(over: Partial<PaperMarketOptions> = {}, startAt = noon) {
+function fixture(over: Partial<PaperMarketOptions> = {}, startAt = noon) {
   const time = scheduler({ seed: 1, startAt });
   const stop = time.pump();
   const options = { ...time, seed: 1, quoteEveryMs: 500, listings: paperListings, beganAt: noon, ...over };
@@ -32,14 +32,14 @@ function rig(over: Partial<PaperMarketOptions> = {}, startAt = noon) {
   };
 }
 
-marketHistoryConformance("paper market", async () => rig());
+marketHistoryConformance("paper market", async () => fixture());
 marketHistoryConformance("paper market with real sessions", async () =>
-  rig({ sessions: "real" }, fromUnixMs(Date.UTC(2026, 10, 16, 17))),
+  fixture({ sessions: "real" }, fromUnixMs(Date.UTC(2026, 10, 16, 17))),
 );
 
 describe("the paper market's past", () => {
   it("is what was quoted, and the newest bar grows", async () => {
-    const { history, options, time, close } = rig();
+    const { history, options, time, close } = fixture();
     const heard: Quote[] = [];
     const stream = await paperMarket(options).subscribe(["BTC-USD"], (quotes) => void heard.push(...quotes));
     await time.timers.sleep(90_200);
@@ -56,7 +56,7 @@ describe("the paper market's past", () => {
 
   it("costs little the second time, and is made anew when a gap of the weather moves it", async () => {
     let gaps: { symbol: string; pct: number; from: string }[] = [];
-    const { history, time, close } = rig({ weather: () => ({ gaps }) as never });
+    const { history, time, close } = fixture({ faults: () => ({ gaps }) as never });
     const from = minusMilliseconds(noon, 60 * dayMs);
     const ask = async () => {
       const began = time.clock.now();
@@ -74,7 +74,7 @@ describe("the paper market's past", () => {
   });
 
   it("has the volatility of its listing over a year of days, and gets to the listed price", async () => {
-    const { history, close } = rig();
+    const { history, close } = fixture();
     for (const [symbol, least, most] of [
       ["AAPL", 0.2, 0.35],
       ["BTC-USD", 0.45, 0.7],
@@ -94,7 +94,7 @@ describe("the paper market's past", () => {
   });
 
   it("has more news where volume bursts", async () => {
-    const { history, close } = rig();
+    const { history, close } = fixture();
     const from = minusMilliseconds(noon, 20 * dayMs);
     const items = await history.news("AAPL", from, noon, 1_000);
     const { bars } = await history.bars("AAPL", "15m", from, noon, 10_000);
@@ -109,7 +109,7 @@ describe("the paper market's past", () => {
   });
 
   it("with real sessions has no bars of a closed market", async () => {
-    const { history, close } = rig({ sessions: "real" });
+    const { history, close } = fixture({ sessions: "real" });
     const monday = fromUnixMs(Date.UTC(2026, 10, 9));
     const { bars } = await history.bars("AAPL", "1d", monday, plusMilliseconds(monday, 6 * dayMs), 10);
     expect(bars.map(({ start }) => start.slice(0, 10))).toEqual([

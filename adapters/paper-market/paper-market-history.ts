@@ -1,5 +1,5 @@
 // The paper market's past: bars and news of any moment, computed when they are asked for. A bar's high and low are those of its opening, its
-// closing and the moments in between that are looked at: a minute is looked at every ten seconds, a day every two hours.
+// closing and the moments in between that are read: a minute is read every ten seconds, a day every two hours.
 import * as decimal from "../../contracts/src/decimal.ts";
 import { format, fromMicroseconds, fromUnixMs, type Instant, later } from "../../contracts/src/instant.ts";
 import type { Bar, BarInterval, NewsItem } from "../../contracts/src/records/market.ts";
@@ -9,7 +9,7 @@ import type { MarketHistory } from "../../ports/market-history.ts";
 import { type PaperMarketOptions, pricesOf, sessionsOf, termsOf } from "./paper-market.ts";
 
 const secondUs = 1_000_000;
-/** The length of each interval, and how often a price is looked at in it. */
+/** The length of each interval, and how often a price is read in it. */
 const intervals: Readonly<Record<BarInterval, { readonly lengthUs: number; readonly looks: number }>> = {
   "1m": { lengthUs: 60 * secondUs, looks: 6 },
   "5m": { lengthUs: 300 * secondUs, looks: 10 },
@@ -19,12 +19,12 @@ const intervals: Readonly<Record<BarInterval, { readonly lengthUs: number; reado
 };
 /** After so much work others get their turn. */
 const workPerTurn = 250;
-/** Bars are made in this many looks at a time, a few milliseconds, and then everybody else gets as long. */
+/** Bars are made in this many reads a time, a few milliseconds, and then everybody else gets as long. */
 const barLooksPerTurn = 96;
 const barPauseMs = 4;
 /** Bars that are over do not change, so that asking for them again costs nothing. */
 const keptBarsMax = 20_000;
-/** No answer looks at more than this, however empty the time is that was asked about. */
+/** No answer reads more than this, however empty the time is that was asked about. */
 const workMax = 200_000;
 
 export function paperMarketHistory(options: PaperMarketOptions): MarketHistory {
@@ -68,13 +68,13 @@ export function paperMarketHistory(options: PaperMarketOptions): MarketHistory {
   let keptUnder = "";
 
   /** A gap of the weather moves prices of the past as well, for as long as it is there, and so does a split. */
-  function forgetOtherWeather(): void {
-    const gaps = JSON.stringify([options.weather?.()?.gaps ?? [], ...terms()]);
+  function forgetOtherFaults(): void {
+    const gaps = JSON.stringify([options.faults?.()?.gaps ?? [], ...terms()]);
     if (gaps !== keptUnder) kept.clear();
     keptUnder = gaps;
   }
 
-  /** As the bar closes: its last moment that is looked at and in which the symbol was traded. */
+  /** As the bar closes: its last moment that is read and in which the symbol was traded. */
   function closeAt(symbol: string, interval: BarInterval, start: number, end: number): string | undefined {
     const { lengthUs, looks } = intervals[interval];
     for (let look = looks; look >= 0; look -= 1) {
@@ -105,7 +105,7 @@ export function paperMarketHistory(options: PaperMarketOptions): MarketHistory {
       const { lengthUs, looks } = intervals[interval];
       const until = Math.min(to, newest());
       const bars: Bar[] = [];
-      forgetOtherWeather();
+      forgetOtherFaults();
       let work = 0;
       let sincePause = 0;
       for (let start = Math.ceil(later(from, fromUnixMs(0)) / lengthUs) * lengthUs; start < until; start += lengthUs) {
@@ -123,7 +123,7 @@ export function paperMarketHistory(options: PaperMarketOptions): MarketHistory {
         sincePause = 0;
         await timers.sleep(barPauseMs, signal);
         if (signal?.aborted === true) break;
-        forgetOtherWeather();
+        forgetOtherFaults();
       }
       return { known: true, bars };
     },

@@ -47,7 +47,7 @@ async function heardFrom(startAt: Instant, forMs: number, options: Options = {})
 
 const priceIn = (heard: readonly Quote[], symbol: string): number =>
   Number(heard.find((each) => each.symbol === symbol)?.last);
-const weather = (over: Partial<PaperWeather>) => (): PaperWeather => ({
+const faults = (over: Partial<PaperWeather>) => (): PaperWeather => ({
   set_by: "operator:duty",
   reason: "tested",
   at: format(noon),
@@ -121,7 +121,7 @@ describe("the paper market", () => {
 
   it("moves an option with its underlying, a put the other way, and lets it lose value in time", async () => {
     const up = { gaps: [{ symbol: "SPY", pct: 0.01, from: format(noon) }] };
-    const [before, after] = [await heardFrom(noon, 0), await heardFrom(noon, 0, { weather: weather(up) })];
+    const [before, after] = [await heardFrom(noon, 0), await heardFrom(noon, 0, { faults: faults(up) })];
     const moved = (symbol: string): number => priceIn(after, symbol) - priceIn(before, symbol);
     expect(moved("SPY")).toBeCloseTo(5.92, 0);
     expect(moved("SPY 281215C00650000") / moved("SPY")).toBeCloseTo(0.55, 1);
@@ -131,12 +131,12 @@ describe("the paper market", () => {
   it("suffers gaps from their moment on, and does not quote what is halted", async () => {
     const gap = { gaps: [{ symbol: "AAPL", pct: -0.12, from: format(plusMilliseconds(noon, 1_000)) }] };
     const fair = (await heardFrom(noon, 2_000)).filter(({ symbol }) => symbol === "AAPL");
-    const foul = (await heardFrom(noon, 2_000, { weather: weather(gap) })).filter(({ symbol }) => symbol === "AAPL");
+    const foul = (await heardFrom(noon, 2_000, { faults: faults(gap) })).filter(({ symbol }) => symbol === "AAPL");
     expect(foul.slice(0, 2)).toEqual(fair.slice(0, 2));
     for (const [index, each] of foul.slice(2).entries()) {
       expect(Number(each.last) / Number(fair[index + 2]?.last)).toBeCloseTo(0.88, 3);
     }
-    const halted = await heardFrom(noon, 1_000, { weather: weather({ halted_symbols: ["AAPL"] }) });
+    const halted = await heardFrom(noon, 1_000, { faults: faults({ halted_symbols: ["AAPL"] }) });
     expect(new Set(halted.map(({ symbol }) => symbol)).size).toBe(paperListings.length - 1);
   });
 

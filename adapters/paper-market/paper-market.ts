@@ -1,4 +1,4 @@
-// The paper market: quotes that nobody traded. Prices, sizes and volume are core/paper/paper-prices.ts; here they are told every step, but for symbols
+// The paper market: quotes that nobody traded. Prices, sizes and volume are core/paper/paper-prices.ts; here they are notified every step, but for symbols
 // that are halted or, with real sessions, whose market is closed.
 import { isOpen, type TradingCalendar } from "../../contracts/src/calendar.ts";
 import { calendarByName } from "../../contracts/src/calendars.ts";
@@ -30,7 +30,7 @@ export interface PaperMarketOptions {
   /** `real` quotes only while the instruments' markets are open; `always` when absent. */
   readonly sessions?: "always" | "real";
   /** What it is made to suffer; fair when absent. */
-  readonly weather?: () => PaperWeather | undefined;
+  readonly faults?: () => PaperWeather | undefined;
   /** The corporate actions that it follows, as they were read last; it knows of none when absent. */
   readonly actions?: () => KnownActions | undefined;
 }
@@ -52,7 +52,7 @@ export function paperMarket(options: PaperMarketOptions): Quotes {
   const prices = pricesOf(options);
   const isTraded = sessionsOf(options);
   const isHalted = (symbol: string, at: Instant): boolean =>
-    (options.weather?.()?.halted_symbols?.includes(symbol) ?? false) || isSuspended(options, symbol, at);
+    (options.faults?.()?.halted_symbols?.includes(symbol) ?? false) || isSuspended(options, symbol, at);
 
   return {
     name: "paper",
@@ -65,7 +65,7 @@ export function paperMarket(options: PaperMarketOptions): Quotes {
       function tick(): void {
         if (stopped) return;
         const step = Math.floor(toUnixMs(clock.now()) / quoteEveryMs);
-        // Armed before anybody is told, so that a listener that throws does not silence the market.
+        // Armed before anybody is notified, so that a listener that throws does not silence the market.
         cancel = timers.after((step + 1) * quoteEveryMs - toUnixMs(clock.now()), tick);
         const at = fromUnixMs(step * quoteEveryMs);
         // Who asked for a symbol that is called otherwise by now hears it by its new name; who asked for a new name before the action that
@@ -143,7 +143,7 @@ export function pricesOf(options: PaperMarketOptions): PaperPrices {
     beganAt: options.beganAt,
     speeds: options.speeds ?? [],
     listings: options.listings,
-    gaps: () => options.weather?.()?.gaps ?? [],
+    gaps: () => options.faults?.()?.gaps ?? [],
     terms: termsOf(options),
   });
 }

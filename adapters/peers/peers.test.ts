@@ -4,7 +4,7 @@ import { Fault } from "../../contracts/src/fault.ts";
 import { RiskDecision } from "../../contracts/src/generated/svc/v1/order.ts";
 import type { Identity } from "../../ports/identity.ts";
 import type { RpcService, UnaryHandler } from "../../ports/rpc.ts";
-import { orderOf } from "../../testkit/oms-rig.ts";
+import { orderOf } from "../../testkit/oms-fixture.ts";
 import { exampleDecision, exampleEnvelope } from "../../testkit/record-examples.ts";
 import { systemTimers } from "../system/timers.ts";
 import { createInProcessPeers } from "./in-process-peers.ts";
@@ -57,15 +57,15 @@ describe("peers", () => {
 
   it("what the other side denied is an answer, what it did not answer is trouble", async () => {
     const denial = { code: "ORDER_KEY_CONFLICT", reason: "taken" } as const;
-    const { orderDesk } = peersWith({ SubmitOrder: () => ({ denial }), AdjustPosition: () => ({ denial }) });
-    expect(await orderDesk.submit(orderOf("o-1"))).toEqual({ denial });
+    const { orderManagement } = peersWith({ SubmitOrder: () => ({ denial }), AdjustPosition: () => ({ denial }) });
+    expect(await orderManagement.submit(orderOf("o-1"))).toEqual({ denial });
     const adjustment = { adjustmentId: "a-1", fundId: "alpha", strategyId: "s", symbol: "AAPL", reason: "r" };
     const numbers = { fromQuantity: "1", toQuantity: "2", price: "3", broker: "paper" };
-    expect(await orderDesk.adjust({ ...adjustment, ...numbers })).toEqual({ denial });
+    expect(await orderManagement.adjust({ ...adjustment, ...numbers })).toEqual({ denial });
     expect(asked[1]?.request).toMatchObject({ adjustment_id: "a-1", from_quantity: "1", to_quantity: "2" });
     const silent = peersWith({ CheckOrder: () => new Promise(() => undefined) }, 20);
     await expect(silent.riskChecks.check(orderOf("o-1"))).rejects.toMatchObject({ code: "DEADLINE_EXCEEDED" });
     const absent = createInProcessPeers({ timers, identity, find: () => undefined });
-    await expect(absent.orderDesk.order("o-1")).rejects.toMatchObject({ code: "SERVICE_UNAVAILABLE" });
+    await expect(absent.orderManagement.order("o-1")).rejects.toMatchObject({ code: "SERVICE_UNAVAILABLE" });
   });
 });

@@ -10,14 +10,21 @@ import type { BelievedApproval } from "../../contracts/src/records/books.ts";
 import { riskEnvelope } from "../../contracts/src/records/envelope.ts";
 import { riskDecision } from "../../contracts/src/records/order.ts";
 import type { Outcome } from "../../ports/identity.ts";
-import type { Answered, HaltsConfirmer, OrderDesk, RiskBooks, RiskChecks, Withdrawals } from "../../ports/peers.ts";
+import type {
+  Answered,
+  HaltsConfirmer,
+  OrderManagement,
+  RiskBooks,
+  RiskChecks,
+  Withdrawals,
+} from "../../ports/peers.ts";
 
 /** Asks one procedure. A denial is an answer; what got none in time rejects. */
 export type AskPeer = (service: string, method: string, request: object) => Promise<Outcome<unknown>>;
 
 export interface Peers {
   readonly riskChecks: RiskChecks;
-  readonly orderDesk: OrderDesk;
+  readonly orderManagement: OrderManagement;
   readonly riskBooks: RiskBooks;
   readonly haltsConfirmer: HaltsConfirmer;
   readonly withdrawals: Withdrawals;
@@ -26,7 +33,7 @@ export interface Peers {
 export function peersOver(ask: AskPeer): Peers {
   return {
     riskChecks: riskChecksOver(ask),
-    orderDesk: orderDeskOver(ask),
+    orderManagement: orderQueriesOver(ask),
     riskBooks: riskBooksOver(ask),
     haltsConfirmer: haltsConfirmerOver(ask),
     withdrawals: withdrawalsOver(ask),
@@ -116,7 +123,7 @@ function riskChecksOver(ask: AskPeer): RiskChecks {
   };
 }
 
-function orderDeskOver(ask: AskPeer): OrderDesk {
+function orderQueriesOver(ask: AskPeer): OrderManagement {
   const answered = async <Answer>(asking: Promise<Outcome<unknown>>): Promise<Answered<Answer>> => {
     const outcome = await asking;
     // The codec gave what the procedure answers.

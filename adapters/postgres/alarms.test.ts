@@ -9,12 +9,12 @@ import { quietLog } from "../../testkit/global-setup.ts";
 import { systemClock } from "../system/clock.ts";
 import { createAlarms } from "./alarms.ts";
 
-it("an alarm is told once while its condition lasts", async () => {
-  const told: AlarmRaised[] = [];
+it("an alarm is reported once while its condition lasts", async () => {
+  const reported: AlarmRaised[] = [];
   let refuse = false;
   const events = {
     publish: async (subject: { readonly schema: { parse(value: unknown): unknown } }, payload: unknown) => {
-      told.push(subject.schema.parse(payload) as AlarmRaised);
+      reported.push(subject.schema.parse(payload) as AlarmRaised);
       return "id";
     },
   };
@@ -38,16 +38,16 @@ it("an alarm is told once while its condition lasts", async () => {
   await raise("one");
   await raise("one");
   await raise("other");
-  expect(told.map((alarm) => alarm.facts?.["about"])).toEqual(["one", "other"]);
-  expect(told[0]).toMatchObject({ code: "SUBSCRIPTION_LAG", level: "warning", service: "operations" });
+  expect(reported.map((alarm) => alarm.facts?.["about"])).toEqual(["one", "other"]);
+  expect(reported[0]).toMatchObject({ code: "SUBSCRIPTION_LAG", level: "warning", service: "operations" });
   alarms.clear("SUBSCRIPTION_LAG", "one");
   await raise("one");
-  expect(told.length).toBe(3);
+  expect(reported.length).toBe(3);
   alarms.clear("SUBSCRIPTION_LAG", "one");
   refuse = true;
   await raise("one");
   refuse = false;
   await raise("one");
   await raise("one");
-  expect(told.length).toBe(4);
+  expect(reported.length).toBe(4);
 });

@@ -35,7 +35,7 @@ export function createAlarms(options: {
 
   /** Never rejects: an alarm that could not be published counts as not raised, and the next sight of it tries again. */
   async function publish(key: string, code: AlarmCode, about: string, sentence: string): Promise<void> {
-    const told = {
+    const reported = {
       code,
       level: registry[code].level,
       service: source,
@@ -44,7 +44,7 @@ export function createAlarms(options: {
       at: format(clock.now()),
     };
     try {
-      await store.transact("bus.alarm", (unit) => unit.events.publish(subject, told));
+      await store.transact("bus.alarm", (unit) => unit.events.publish(subject, reported));
     } catch (thrown) {
       raised.delete(key);
       log.warn("an alarm could not be published", { code, about, reason: messageOf(thrown) });

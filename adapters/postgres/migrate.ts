@@ -100,7 +100,7 @@ async function connect(owner: ConnectionTarget, log: Log): Promise<pg.Client> {
 function explain(error: unknown): Fault {
   const forbidden = error instanceof Error && "code" in error && error.code === "42501";
   if (!forbidden) {
-    const sentence = `The database failed while its schema was looked at: ${messageOf(error)}.`;
+    const sentence = `The database failed while its schema was read: ${messageOf(error)}.`;
     return new Fault("STORE_UNAVAILABLE", sentence, { retry: "later", cause: error });
   }
   const sentence =

@@ -1,5 +1,5 @@
 // One line when the store goes out of reach and one when it is back: an outage must not fill the disk with what everybody
-// who tries meanwhile is told.
+// who tries meanwhile is reported.
 import type { Fault } from "../../contracts/src/fault.ts";
 import type { Log } from "../../ports/log.ts";
 

@@ -9,7 +9,7 @@ import { eventually, rejection } from "../../testkit/conformance/waiting.ts";
 import { startCutProxy } from "../../testkit/cut-proxy.ts";
 import { quietLog } from "../../testkit/global-setup.ts";
 import { type TestDatabase, testDatabase } from "../../testkit/postgres.ts";
-import { openPeer, type PostgresPeer } from "../../testkit/postgres-rig.ts";
+import { openPeer, type PostgresPeer } from "../../testkit/postgres-fixture.ts";
 import { openPool } from "./connection.ts";
 
 let database: TestDatabase;
@@ -148,9 +148,9 @@ describe("an outage", () => {
         proxy.restore();
         await publishOne(cut, 2);
         await publishOne(cut, 3);
-        const told = lines.filter((line) => line.includes("the store is"));
-        expect(told.length).toBe(2 * round);
-        expect(told.slice(-2)).toEqual(["warn the store is out of reach", "info the store is in reach again"]);
+        const reported = lines.filter((line) => line.includes("the store is"));
+        expect(reported.length).toBe(2 * round);
+        expect(reported.slice(-2)).toEqual(["warn the store is out of reach", "info the store is in reach again"]);
       }
       expect(lines.filter((line) => line.includes("transaction failed"))).toEqual([]);
     } finally {

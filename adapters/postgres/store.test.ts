@@ -7,9 +7,9 @@ import { thingChanged } from "../../testkit/conformance/subjects.ts";
 import { rejection } from "../../testkit/conformance/waiting.ts";
 import { startCutProxy } from "../../testkit/cut-proxy.ts";
 import { type TestDatabase, testDatabase } from "../../testkit/postgres.ts";
-import { openPeer, type PostgresPeer, postgresStoreRig } from "../../testkit/postgres-rig.ts";
+import { openPeer, type PostgresPeer, postgresStoreFixture } from "../../testkit/postgres-fixture.ts";
 
-storeConformance("PostgreSQL", () => postgresStoreRig());
+storeConformance("PostgreSQL", () => postgresStoreFixture());
 
 describe("store on PostgreSQL", () => {
   let database: TestDatabase;

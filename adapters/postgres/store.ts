@@ -12,7 +12,7 @@ import type { Tracer } from "../../ports/tracer.ts";
 import {
   type ChangeWatch,
   statementReader,
-  type UntoldChange,
+  type UnauditedChange,
   watchChanges,
   watchedEvents,
 } from "../records/audited-changes.ts";
@@ -39,8 +39,8 @@ export interface PostgresStoreOptions {
   /** Which subjects this process may publish; any other is a Defect. Absent: all of them. */
   readonly mayPublish?: MayPublish;
   /** Which changes the audit log would not know of: they are a Defect and never committed. Absent: all are let through. */
-  readonly untoldChange?: UntoldChange;
-  /** Told after every commit that had events. */
+  readonly unauditedChange?: UnauditedChange;
+  /** Reported after every commit that had events. */
   readonly wake: Pick<Wake, "poke">;
   /** Runs of one work before STORE_CONFLICT; default 8. */
   readonly attemptsMax?: number;
@@ -77,7 +77,7 @@ export function createPostgresStore(options: PostgresStoreOptions): PostgresStor
   async function attempt<T>(name: string, work: (unit: UnitOfWork, sql: Sql) => Promise<T>): Promise<T> {
     const marker = () => ({ id: options.random.uuid(), at: options.clock.now() });
     const transaction = openTransaction({ pool, name, marker });
-    const watch = options.untoldChange === undefined ? undefined : watchChanges(name, options.untoldChange);
+    const watch = options.unauditedChange === undefined ? undefined : watchChanges(name, options.unauditedChange);
     const sql = watch === undefined ? transaction : watchedSql(transaction, watch, recordsOf);
     const watchEvents = (events: UnitOfWork["events"]) => (watch === undefined ? events : watchedEvents(events, watch));
     const buffered = createUnitOfWork({ ...options, sql, watchEvents });
@@ -176,8 +176,8 @@ function endOf(thrown: unknown): string {
 /** Doubling with full jitter, so that those who collided do not meet again. */
 function jittered(random: Random, attempt: number): number {
   const spanMs = Math.min(backOffMsMax, backOffMsMin * 2 ** attempt);
-  const dice = random.bytes(1)[0] ?? 0;
-  return backOffMsMin + (spanMs * dice) / 255;
+  const prng = random.bytes(1)[0] ?? 0;
+  return backOffMsMin + (spanMs * prng) / 255;
 }
 
 async function within<T>(timers: Timers, ms: number, promise: Promise<T>): Promise<T | undefined> {

@@ -49,13 +49,13 @@ export function createPostgresSubjectKeys({ pool }: { readonly pool: pg.Pool }):
       const text = "update audit_subject_key set wrapped = null where person = $1 and wrapped is not null";
       await ask("destroying a subject key", text, [person]);
     },
-    async untold(person) {
+    async unaudited(person) {
       const text = `select ${columns} from audit_subject_key
         where wrapped is null and not told and ($1::text is null or person = $1) order by id limit 1000`;
       const rows = await ask("looking for destroyed subject keys", text, [person ?? null]);
       return rows.map((row): SubjectKeyName => ({ id: row.id, person: row.person }));
     },
-    async markTold(id) {
+    async markReported(id) {
       const text = "update audit_subject_key set told = true where id = $1 and wrapped is null";
       await ask("marking a destroyed subject key", text, [id]);
     },

@@ -19,7 +19,7 @@ import { haltRecords } from "./units/halts.ts";
 import { ledgerRecords } from "./units/ledger.ts";
 import { lossRecords } from "./units/losses.ts";
 import { omsRecords } from "./units/oms.ts";
-import { paperWeatherRecords } from "./units/paper-weather.ts";
+import { paperFaultsRecords } from "./units/paper-faults.ts";
 import { parkedRecords } from "./units/parked.ts";
 import { reconcileRecords } from "./units/reconcile.ts";
 import { referenceRecords, treasuryRecords } from "./units/reference.ts";
@@ -80,7 +80,7 @@ export function createUnitOfWork(options: {
     stops: stopRecords(options.sql),
     reconcile: reconcileRecords(options.sql),
     restrictions: restrictionRecords(options.sql),
-    paperWeather: paperWeatherRecords(options.sql),
+    paperFaults: paperFaultsRecords(options.sql),
     corporateActions: corporateActionRecords(options.sql),
     stepUps: { redeem: (shown) => redeemOrTell(options.sql, events, shown) },
     auditStanding: auditStandingRecords(options.sql),

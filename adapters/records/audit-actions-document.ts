@@ -2,7 +2,7 @@
 // audit log and the stores ask.
 import { auditActions, ownActions, unreadActions } from "../../contracts/src/audit-actions.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
-import { otherWriters, type UnitRule, unitsOfWork, untoldRecords } from "./state-changes.ts";
+import { otherWriters, type UnitRule, unauditedRecords, unitsOfWork } from "./state-changes.ts";
 
 type SubjectKey = keyof typeof subjects;
 
@@ -33,14 +33,14 @@ function actionsOf(key: SubjectKey): readonly string[] {
 }
 
 function unitRow([name, rule]: [string, UnitRule]): string {
-  const told =
-    "untold" in rule
-      ? rule.untold
+  const reported =
+    "unaudited" in rule
+      ? rule.unaudited
       : rule.tells
           .flatMap(actionsOf)
           .map((action) => `\`${action}\``)
           .join(" or ");
-  return `| \`${name}\` | ${told} |`;
+  return `| \`${name}\` | ${reported} |`;
 }
 
 const pairsOf = (table: Readonly<Record<string, string>>): string[] =>
@@ -84,15 +84,15 @@ export function auditActionsDocument(): string {
     "",
     "Every transaction by its name, and the entry that tells of it, at least one of those named. The store refuses to commit one that changes a record and tells nothing, or that is not in this table.",
     "",
-    "| transaction | told by |",
+    "| transaction | reported by |",
     "|---|---|",
     ...Object.entries(unitsOfWork).map(unitRow),
     "",
-    "Records that may change without being told:",
+    "Records that may change without being reported:",
     "",
     "| record | why |",
     "|---|---|",
-    ...pairsOf(untoldRecords),
+    ...pairsOf(unauditedRecords),
     "",
     "What writes to the database beside these transactions:",
     "",

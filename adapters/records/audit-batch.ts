@@ -86,8 +86,11 @@ export function notOnlyGained(size: number): Fault {
   });
 }
 
-export function stalePen(pen: number): Fault {
-  return new Fault("STORE_CONFLICT", "another sequencer has taken the pen", { retry: "never", facts: { pen } });
+export function staleWriterEpoch(writerEpoch: number): Fault {
+  return new Fault("STORE_CONFLICT", "another sequencer has taken the writer epoch", {
+    retry: "never",
+    facts: { writerEpoch },
+  });
 }
 
 export function headElsewhere(after: number): Fault {

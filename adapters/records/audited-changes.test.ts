@@ -1,4 +1,4 @@
-// A change that nobody is told of is a Defect and never becomes durable, on either store; and how statements are read.
+// A change that nobody is notified of is a Defect and never becomes durable, on either store; and how statements are read.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Defect } from "../../contracts/src/fault.ts";
 import { plusMilliseconds } from "../../contracts/src/instant.ts";
@@ -6,16 +6,16 @@ import { subjects } from "../../contracts/src/subjects.ts";
 import type { Instance, Store } from "../../ports/store.ts";
 import { quietLog } from "../../testkit/global-setup.ts";
 import { testDatabase } from "../../testkit/postgres.ts";
-import { noMetrics, noTracer } from "../../testkit/postgres-rig.ts";
+import { noMetrics, noTracer } from "../../testkit/postgres-fixture.ts";
 import { memoryStore } from "../memory/store.ts";
-import { memoryWorld } from "../memory/world.ts";
+import { memoryTables } from "../memory/tables.ts";
 import { openPool } from "../postgres/connection.ts";
 import { createPostgresStore, type PostgresStore } from "../postgres/store.ts";
 import { systemClock } from "../system/clock.ts";
 import { systemRandom } from "../system/random.ts";
 import { systemTimers } from "../system/timers.ts";
 import { statementReader } from "./audited-changes.ts";
-import { untoldChange } from "./state-changes.ts";
+import { unauditedChange } from "./state-changes.ts";
 
 const tools = { clock: systemClock(), random: systemRandom(), timers: systemTimers() };
 const now = tools.clock.now();
@@ -27,10 +27,10 @@ const started = { service: "oms", incarnation: "one", host: "here", pid: 1, at: 
 
 async function openPostgres(): Promise<{ store: PostgresStore; close(): Promise<void> }> {
   const database = await testDatabase();
-  const pool = openPool(database.address.app, { log: quietLog, applicationName: "told changes" });
+  const pool = openPool(database.address.app, { log: quietLog, applicationName: "reported changes" });
   const wake = { poke: () => undefined };
   const store = createPostgresStore({
-    ...{ ...tools, log: quietLog, pool, wake, metrics: noMetrics, tracer: noTracer, source: "oms", untoldChange },
+    ...{ ...tools, log: quietLog, pool, wake, metrics: noMetrics, tracer: noTracer, source: "oms", unauditedChange },
   });
   return {
     store,
@@ -42,7 +42,7 @@ async function openPostgres(): Promise<{ store: PostgresStore; close(): Promise<
   };
 }
 
-describe.each(["memory", "postgres"] as const)("a store that asks whether a change is told, in %s", (kind) => {
+describe.each(["memory", "postgres"] as const)("a store that asks whether a change is reported, in %s", (kind) => {
   let store: Store;
   let close: () => Promise<void> | void;
   beforeAll(async () => {
@@ -50,7 +50,7 @@ describe.each(["memory", "postgres"] as const)("a store that asks whether a chan
       ({ store, close } = await openPostgres());
       return;
     }
-    store = memoryStore({ ...tools, process: memoryWorld().process("oms"), untoldChange });
+    store = memoryStore({ ...tools, process: memoryTables().process("oms"), unauditedChange });
     close = () => store.close();
   });
   afterAll(() => close());

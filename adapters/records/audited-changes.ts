@@ -5,8 +5,8 @@ import type { Subject } from "../../contracts/src/subject.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
 
-/** The complaint about a unit of work, or undefined; `untoldChange` of adapters/records/state-changes.ts. */
-export type UntoldChange = (
+/** The complaint about a unit of work, or undefined; `unauditedChange` of adapters/records/state-changes.ts. */
+export type UnauditedChange = (
   unit: string,
   records: ReadonlySet<string>,
   published: ReadonlySet<string>,
@@ -16,18 +16,18 @@ export interface ChangeWatch {
   /** The verb and the table: `insert halt`. */
   wrote(record: string): void;
   published(subject: Subject<never>): void;
-  /** A Defect when something was changed and not told. */
+  /** A Defect when something was changed and not reported. */
   judge(): void;
 }
 
-export function watchChanges(unit: string, untold: UntoldChange): ChangeWatch {
+export function watchChanges(unit: string, unaudited: UnauditedChange): ChangeWatch {
   const records = new Set<string>();
   const published = new Set<string>();
   return {
     wrote: (record) => void records.add(record),
     published: (subject) => void published.add(subject.name),
     judge() {
-      const complaint = untold(unit, records, published);
+      const complaint = unaudited(unit, records, published);
       if (complaint !== undefined) throw new Defect(complaint);
     },
   };
@@ -46,7 +46,7 @@ export function watchedUnit(unit: UnitOfWork, watch: ChangeWatch): UnitOfWork {
     ledger,
     configuration,
     oms,
-    paperWeather,
+    paperFaults,
     reconcile,
   } = unit;
   const after: After = async (doing, record, isChange = () => true) => {
@@ -97,7 +97,7 @@ export function watchedUnit(unit: UnitOfWork, watch: ChangeWatch): UnitOfWork {
       putAgreement: (agreement) => after(reconcile.putAgreement(agreement), "insert reconcile_agreement"),
     },
     oms: watchedOms(oms, after),
-    paperWeather: { ...paperWeather, put: (weather) => after(paperWeather.put(weather), "insert paper_weather") },
+    paperFaults: { ...paperFaults, put: (faults) => after(paperFaults.put(faults), "insert paper_weather") },
     restrictions: watchedRestrictions(unit.restrictions, after),
     corporateActions: watchedActions(unit.corporateActions, after),
     stepUps: watchedStepUps(unit.stepUps, watch),
@@ -277,7 +277,7 @@ function watchedLosses(losses: UnitOfWork["losses"], after: After): UnitOfWork["
 function watchedHalts(halts: UnitOfWork["halts"], after: After): UnitOfWork["halts"] {
   return {
     ...halts,
-    tell: (told) => after(halts.tell(told), "insert halt_told", (isFirst) => isFirst),
+    tell: (reported) => after(halts.tell(reported), "insert halt_told", (isFirst) => isFirst),
     prove: (step) => after(halts.prove(step), "insert halt_step", (isFirst) => isFirst),
     putResume: (resume) => after(halts.putResume(resume), "insert resume_request"),
   };

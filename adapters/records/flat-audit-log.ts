@@ -17,8 +17,8 @@ export const logSpan = 2 ** 40;
 
 /** The store by itself: every number is a place in the whole. */
 export interface FlatAuditLog
-  extends Omit<AuditLog, "takePen" | "beginAnew" | "closedLogs" | "closed" | "newestCheckpoint"> {
-  takePen(incarnation: string): Promise<{ readonly pen: number; readonly head: AuditHead }>;
+  extends Omit<AuditLog, "takeWriterEpoch" | "beginAnew" | "closedLogs" | "closed" | "newestCheckpoint"> {
+  takeWriterEpoch(incarnation: string): Promise<{ readonly writerEpoch: number; readonly head: AuditHead }>;
   /** Keeps the head as that of a closed log, and goes on at the batch's place, in one transaction. The batch may be empty. */
   closeAndAppend(batch: AuditBatch, at: NewLog["at"]): Promise<void>;
   /** With heads as they stood in the whole. */
@@ -39,7 +39,7 @@ function baseOf(number: number): number {
 
 /** The log that is written now, and those before it. */
 export function currentLog(flat: FlatAuditLog): AuditLog {
-  /** Where the log begins that this process writes or has looked at first; only taking the pen or beginning anew moves it. */
+  /** Where the log begins that this process writes or has read first; only taking the writer epoch or beginning anew moves it. */
   let known: number | undefined;
   const base = async (): Promise<number> => {
     known ??= baseOf(numberOf((await flat.head()).size));
@@ -47,22 +47,22 @@ export function currentLog(flat: FlatAuditLog): AuditLog {
   };
   const reads = readsBetween(flat, base, () => everything);
   const moved = movedRows();
-  const at = (begin: number, { pen, after, rows, head }: AuditBatch): AuditBatch =>
+  const at = (begin: number, { writerEpoch, after, rows, head }: AuditBatch): AuditBatch =>
     begin === 0
-      ? { pen, after, rows, head }
-      : { pen, after: begin + after, rows: moved(rows, begin), head: movedHead(head, begin) };
+      ? { writerEpoch, after, rows, head }
+      : { writerEpoch, after: begin + after, rows: moved(rows, begin), head: movedHead(head, begin) };
   return {
     ...flat,
     ...reads,
-    async takePen(incarnation) {
-      const { pen, head } = await flat.takePen(incarnation);
+    async takeWriterEpoch(incarnation) {
+      const { writerEpoch, head } = await flat.takeWriterEpoch(incarnation);
       const number = numberOf(head.size);
       known = baseOf(number);
-      return { pen, number, head: movedHead(head, -known) };
+      return { writerEpoch, number, head: movedHead(head, -known) };
     },
-    async beginAnew({ pen, rows, head, at: closedAt }) {
+    async beginAnew({ writerEpoch, rows, head, at: closedAt }) {
       const next = (await base()) + logSpan;
-      await flat.closeAndAppend(at(next, { pen, after: 0, rows, head }), closedAt);
+      await flat.closeAndAppend(at(next, { writerEpoch, after: 0, rows, head }), closedAt);
       known = next;
     },
     async closedLogs() {
@@ -81,9 +81,9 @@ export function currentLog(flat: FlatAuditLog): AuditLog {
       };
     },
     append: async (batch) => flat.append(at(known ?? (await base()), batch)),
-    ...(flat.foresee === undefined
+    ...(flat.preEncode === undefined
       ? {}
-      : { foresee: (batch) => (known === undefined ? undefined : flat.foresee?.(at(known, batch))) }),
+      : { preEncode: (batch) => (known === undefined ? undefined : flat.preEncode?.(at(known, batch))) }),
     async sequencesOf(eventIds) {
       const begin = await base();
       return new Map([...(await flat.sequencesOf(eventIds))].map(([id, sequence]) => [id, sequence - begin]));
@@ -93,15 +93,15 @@ export function currentLog(flat: FlatAuditLog): AuditLog {
       const found = [...(await flat.newestOf(subjectIds))].filter(([, sequence]) => sequence >= begin);
       return new Map(found.map(([id, sequence]) => [id, sequence - begin]));
     },
-    async repairIndex(pen, rows) {
+    async repairIndex(writerEpoch, rows) {
       const begin = await base();
       return flat.repairIndex(
-        pen,
+        writerEpoch,
         rows.map((row) => ({ ...row, sequence: begin + row.sequence })),
       );
     },
-    async putCheckpoint(pen, checkpoint) {
-      return flat.putCheckpoint(pen, { ...checkpoint, size: (await base()) + checkpoint.size });
+    async putCheckpoint(writerEpoch, checkpoint) {
+      return flat.putCheckpoint(writerEpoch, { ...checkpoint, size: (await base()) + checkpoint.size });
     },
     async putTiles(tiles) {
       const begin = await base();

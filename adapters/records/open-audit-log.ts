@@ -39,7 +39,7 @@ function readOnly({ pool, wake }: OpenedStore): AuditLog {
   };
   return currentLog({
     ...createAuditReads(ask),
-    takePen: refuse,
+    takeWriterEpoch: refuse,
     append: refuse,
     closeAndAppend: refuse,
     putCheckpoint: refuse,

@@ -57,7 +57,7 @@ function readOnly({ clock }: OpenStoreOptions, { pool, reserved, wake }: OpenedS
   };
   return {
     ...createRiskReads(askOver(pool), askOver(reserved), clock),
-    takePen: refuse,
+    takeWriterEpoch: refuse,
     append: refuse,
     outcomeOf: refuse,
     saveSnapshot: refuse,

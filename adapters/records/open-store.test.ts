@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { quietLog } from "../../testkit/global-setup.ts";
 import { type TestDatabase, testDatabase } from "../../testkit/postgres.ts";
-import { noMetrics, noTracer } from "../../testkit/postgres-rig.ts";
+import { noMetrics, noTracer } from "../../testkit/postgres-fixture.ts";
 import { systemClock } from "../system/clock.ts";
 import { systemRandom } from "../system/random.ts";
 import { systemTimers } from "../system/timers.ts";

@@ -13,7 +13,7 @@ import { answerMsMaxOfServices, type ConnectionTarget, openClient, openPool } fr
 import { createPostgresStore, type PostgresStore } from "../postgres/store.ts";
 import { type Endings, endAll } from "../system/end-all.ts";
 import { publishAuthority } from "../transport/publish-authority.ts";
-import { untoldChange } from "./state-changes.ts";
+import { unauditedChange } from "./state-changes.ts";
 
 export interface OpenStoreOptions {
   readonly clock: Clock;
@@ -53,7 +53,7 @@ export function openStore(options: OpenStoreOptions): OpenedStore {
   const open = () => openClient(database, connecting);
   const wake = createWake({ ...options, open });
   const mayPublish = publishAuthority(services);
-  const storeOn = { ...options, wake, mayPublish, untoldChange };
+  const storeOn = { ...options, wake, mayPublish, unauditedChange };
   const store = createPostgresStore({ ...storeOn, pool });
   const leaseStore = createPostgresStore({ ...storeOn, pool: reserved });
   const endings: Endings = [

@@ -7,7 +7,7 @@ import { auditActions, ownActions } from "../../contracts/src/audit-actions.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import { migrations } from "../postgres/migrations/index.ts";
 import { auditActionsDocument } from "./audit-actions-document.ts";
-import { otherWriters, unitsOfWork, untoldChange, untoldRecords } from "./state-changes.ts";
+import { otherWriters, unauditedChange, unauditedRecords, unitsOfWork } from "./state-changes.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 const isSource = (path: string): boolean =>
@@ -59,11 +59,11 @@ describe("the register of what changes state", () => {
 
   it("names only subjects that become entries, tables that exist, and says why in sentences", () => {
     for (const [name, rule] of Object.entries(unitsOfWork)) {
-      if ("untold" in rule) expect(rule.untold, name).toMatch(/^[A-Z].*\.$/);
+      if ("unaudited" in rule) expect(rule.unaudited, name).toMatch(/^[A-Z].*\.$/);
       else for (const key of rule.tells) expect(auditActions[key], `${name}: ${key}`).toHaveProperty("actions");
     }
     const made = migrations.flatMap(({ sql }) => [...sql.matchAll(/create table (\w+)/g)].map(([, table]) => table));
-    for (const [record, why] of Object.entries(untoldRecords)) {
+    for (const [record, why] of Object.entries(unauditedRecords)) {
       expect(made, record).toContain(record.split(" ").at(-1));
       expect(why).toMatch(/^[A-Z].*\.$/);
     }
@@ -73,28 +73,28 @@ describe("the register of what changes state", () => {
   });
 });
 
-describe("untoldChange", () => {
+describe("unauditedChange", () => {
   const published = (...keys: (keyof typeof subjects)[]) => new Set(keys.map((key) => subjects[key].name));
 
-  it("lets through what is told, what may be untold, and what changes nothing", () => {
-    expect(untoldChange("risk.halt", new Set(["insert halt"]), published("riskHaltRequested"))).toBeUndefined();
-    expect(untoldChange("treasury.fill", new Set(["insert treasury_holding"]), new Set())).toBeUndefined();
-    expect(untoldChange("lease.renew", new Set(["update service_instance"]), new Set())).toBeUndefined();
-    expect(untoldChange("never.heard.of", new Set(["insert handled_event"]), new Set())).toBeUndefined();
-    expect(untoldChange("never.heard.of", new Set(), new Set())).toBeUndefined();
+  it("lets through what is reported, what may be unaudited, and what changes nothing", () => {
+    expect(unauditedChange("risk.halt", new Set(["insert halt"]), published("riskHaltRequested"))).toBeUndefined();
+    expect(unauditedChange("treasury.fill", new Set(["insert treasury_holding"]), new Set())).toBeUndefined();
+    expect(unauditedChange("lease.renew", new Set(["update service_instance"]), new Set())).toBeUndefined();
+    expect(unauditedChange("never.heard.of", new Set(["insert handled_event"]), new Set())).toBeUndefined();
+    expect(unauditedChange("never.heard.of", new Set(), new Set())).toBeUndefined();
   });
 
-  it("complains of a change that nobody is told of, or only by something that is no entry or tells of something else", () => {
+  it("complains of a change that nobody is notified of, or only by something that is no entry or tells of something else", () => {
     const halt = new Set(["insert halt"]);
-    expect(untoldChange("risk.halt", halt, new Set())).toContain("publishes none of riskHaltRequested");
-    expect(untoldChange("risk.halt", halt, published("gatePassed", "alarmRaised"))).toContain("insert halt");
-    expect(untoldChange("lease.renew", new Set(["insert service_instance"]), new Set())).toContain("serviceStarted");
+    expect(unauditedChange("risk.halt", halt, new Set())).toContain("publishes none of riskHaltRequested");
+    expect(unauditedChange("risk.halt", halt, published("gatePassed", "alarmRaised"))).toContain("insert halt");
+    expect(unauditedChange("lease.renew", new Set(["insert service_instance"]), new Set())).toContain("serviceStarted");
   });
 
   it("complains of a unit of work that is not in the register, whatever it publishes", () => {
-    const complaint = untoldChange("never.heard.of", new Set(["insert halt"]), published("riskHaltRequested"));
+    const complaint = unauditedChange("never.heard.of", new Set(["insert halt"]), published("riskHaltRequested"));
     expect(complaint).toContain("state-changes.ts");
-    expect(untoldChange("toString", new Set(["insert halt"]), new Set())).toContain("state-changes.ts");
+    expect(unauditedChange("toString", new Set(["insert halt"]), new Set())).toContain("state-changes.ts");
   });
 });
 

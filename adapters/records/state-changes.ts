@@ -1,21 +1,23 @@
 // Every unit of work of the platform, and which events tell of what it changed. The rule is simple: whoever changes a record publishes, in the
 // same transaction, an event that becomes an entry of the audit log. What need not is written down here with its reason, and nothing else
-// is let through: the store asks `untoldChange` before every commit.
+// is let through: the store asks `unauditedChange` before every commit.
 import { auditActions } from "../../contracts/src/audit-actions.ts";
 import type { AuditRule } from "../../contracts/src/events/event.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 
 type SubjectKey = keyof typeof subjects;
 
-/** A unit of work changes records and tells it by one of these, or it has a reason why nobody need be told. */
-export type UnitRule = { readonly tells: readonly SubjectKey[] } | { readonly untold: string };
+/** A unit of work changes records and tells it by one of these, or it has a reason why nobody need be reported. */
+export type UnitRule = { readonly tells: readonly SubjectKey[] } | { readonly unaudited: string };
 
 const tells = (...keys: readonly SubjectKey[]): UnitRule => ({ tells: keys });
-const untold = (reason: string): UnitRule => ({ untold: reason });
+const unaudited = (reason: string): UnitRule => ({ unaudited: reason });
 
-const onlyReads = untold("It only reads.");
-const spent = untold("It removes what had ended before; that it ended was told then.");
-const loginDialogue = untold("It is the memory of a login that is under way; that it succeeded or failed is told.");
+const onlyReads = unaudited("It only reads.");
+const spent = unaudited("It removes what had ended before; that it ended was reported then.");
+const loginDialogue = unaudited(
+  "It is the memory of a login that is under way; that it succeeded or failed is reported.",
+);
 
 /** By the name that is given to `transact`. */
 export const unitsOfWork: Readonly<Record<string, UnitRule>> = {
@@ -40,15 +42,17 @@ export const unitsOfWork: Readonly<Record<string, UnitRule>> = {
   "oms.cross": tells("fillsCreated"),
   "oms.settle": tells("fillsCreated"),
   "oms.alarm": tells("alarmRaised"),
-  "oms.trim": untold("Forgets idempotency keys that count no more; the orders under them stay."),
+  "oms.trim": unaudited("Forgets idempotency keys that count no more; the orders under them stay."),
   "oms.action": tells("corporateActionChanged"),
-  "oms.weather": tells("paperWeather"),
+  "oms.weather": tells("paperFaults"),
   "oms.weather-read": onlyReads,
   "treasury.seed": tells("referenceChanged", "ledgerBooked"),
   "treasury.paper-feed": tells("referenceChanged"),
-  "treasury.waiting": untold("Each fill is an entry of its own; that one waits is told by an alarm in the same unit."),
-  "treasury.fill": untold("Holdings are the sum of fills, and each fill is an entry."),
-  "treasury.value": untold("A valuation follows from fills and prices."),
+  "treasury.waiting": unaudited(
+    "Each fill is an entry of its own; that one waits is reported by an alarm in the same unit.",
+  ),
+  "treasury.fill": unaudited("Holdings are the sum of fills, and each fill is an entry."),
+  "treasury.value": unaudited("A valuation follows from fills and prices."),
   "treasury.alarm": tells("alarmRaised"),
   "treasury.flow": tells("ledgerBooked"),
   "treasury.borrow": tells("ledgerBooked"),
@@ -57,17 +61,19 @@ export const unitsOfWork: Readonly<Record<string, UnitRule>> = {
   "treasury.action": tells("corporateActionChanged"),
   "treasury.look": onlyReads,
   "treasury.history": tells("seedImported"),
-  "treasury.thin": untold("It removes values whose minute, hour or day keeps a later one."),
-  "oms.history": untold("Trades of a past that was made up; seed.imported tells of the whole with its hash."),
+  "treasury.thin": unaudited("It removes values whose minute, hour or day keeps a later one."),
+  "oms.history": unaudited("Trades of a past that was made up; seed.imported tells of the whole with its hash."),
   "research.seed": tells("strategyChanged"),
   "research.strategy": tells("strategyChanged"),
   "research.look": onlyReads,
-  "research.decide": untold(
-    "Opinions, and the number that keeps orders' ids apart; what is done about them is told by orders.",
+  "research.decide": unaudited(
+    "Opinions, and the number that keeps orders' ids apart; what is done about them is reported by orders.",
   ),
-  "research.realised": untold("What came of opinions follows from prices."),
-  "research.daily": untold("Opinions at a day's end and what came of them; what is done about them is told by orders."),
-  "research.backtest": untold("A backtest follows from the market's seed and the code."),
+  "research.realised": unaudited("What came of opinions follows from prices."),
+  "research.daily": unaudited(
+    "Opinions at a day's end and what came of them; what is done about them is reported by orders.",
+  ),
+  "research.backtest": unaudited("A backtest follows from the market's seed and the code."),
   "reference.get": onlyReads,
   "reference.standing": onlyReads,
   "reference.set": tells("referenceChanged"),
@@ -89,8 +95,8 @@ export const unitsOfWork: Readonly<Record<string, UnitRule>> = {
   "platform.restart": tells("restartRequested"),
   "risk.release": tells("throttleReleased"),
   "risk.approval": tells("approvalExpired", "approvalSent"),
-  "risk.approval-note": untold(
-    "It only keeps order management from sending what is about to be released; the release is told, and so is the order's end.",
+  "risk.approval-note": unaudited(
+    "It only keeps order management from sending what is about to be released; the release is reported, and so is the order's end.",
   ),
   "risk.attempt": tells("operatorAttempted"),
   "risk.alarm": tells("alarmRaised"),
@@ -103,14 +109,16 @@ export const unitsOfWork: Readonly<Record<string, UnitRule>> = {
   "audit.anew.look": onlyReads,
   "audit.alarm": tells("alarmRaised"),
   "marks.alarm": tells("alarmRaised"),
-  "audit.standing": untold("How far the log has come follows from the log; when it fails that is an alarm."),
+  "audit.standing": unaudited("How far the log has come follows from the log; when it fails that is an alarm."),
   "audit.kept": onlyReads,
   "riskengine.audit": onlyReads,
   "workers.alarm": tells("alarmRaised"),
-  "workers.seen": untold("When something was seen first; that it stands is an alarm."),
+  "workers.seen": unaudited("When something was seen first; that it stands is an alarm."),
   "workers.attempt": tells("operatorAttempted"),
   "watchdogs.look": onlyReads,
-  "watchdogs.judged": untold("What a watchdog remembers follows from what it read; a change of its state is told."),
+  "watchdogs.judged": unaudited(
+    "What a watchdog remembers follows from what it read; a change of its state is reported.",
+  ),
   "watchdogs.change": tells(
     "watchdogHealth",
     "watchdogDrift",
@@ -123,21 +131,25 @@ export const unitsOfWork: Readonly<Record<string, UnitRule>> = {
     "watchdogDependency",
     "watchdogVolDd",
   ),
-  "watchdogs.forget": untold("It removes the memory of what is not watched any more; its episode was told to its end."),
-  "watchdogs.pnl": untold("Profit or loss by the day follows from valuations."),
+  "watchdogs.forget": unaudited(
+    "It removes the memory of what is not watched any more; its episode was reported to its end.",
+  ),
+  "watchdogs.pnl": unaudited("Profit or loss by the day follows from valuations."),
   "watchdogs.pause": tells("operatorAttempted"),
   "watchdogs.configure": tells("operatorAttempted"),
   "stops.look": onlyReads,
   "stops.trigger": tells("stopTriggered"),
   "stops.drive": tells("stopAttempted", "stopEnded"),
-  "stops.refused": untold("Order management told of what it refused; the next attempt is told when it is made."),
+  "stops.refused": unaudited(
+    "Order management reported what it refused; the next attempt is notified when it is made.",
+  ),
   "stops.end": tells("stopEnded"),
   "stops.list": onlyReads,
   "reconcile.read": onlyReads,
   "reconcile.orders": onlyReads,
   "reconcile.look": tells("reconcileDifference"),
-  "reconcile.adjusting": untold(
-    "It only remembers that an adjustment is about to be handed in; what comes of it is told.",
+  "reconcile.adjusting": unaudited(
+    "It only remembers that an adjustment is about to be handed in; what comes of it is reported.",
   ),
   "reconcile.flat": tells("flatProved"),
   "reconcile.list": onlyReads,
@@ -152,22 +164,22 @@ export const unitsOfWork: Readonly<Record<string, UnitRule>> = {
 
   // The bus.
   "bus.alarm": tells("alarmRaised"),
-  "bus.park": untold(
-    "Tells bus.parked, unless that is the very event that is put aside: it would never end; what waits behind a held one is told by that one.",
+  "bus.park": unaudited(
+    "Tells bus.parked, unless that is the very event that is put aside: it would never end; what waits behind a held one is reported by that one.",
   ),
-  "bus.retry": untold(
-    "Tells bus.retried of what failed before or somebody asked for; what only waited is told by its own entry.",
+  "bus.retry": unaudited(
+    "Tells bus.retried of what failed before or somebody asked for; what only waited is reported by its own entry.",
   ),
   "parked.look": onlyReads,
   "parked.retry": tells("operatorAttempted"),
-  "parked.withdraw": untold("Takes back a request that nobody took; whoever asked is told so."),
+  "parked.withdraw": unaudited("Takes back a request that nobody took; whoever asked is notified so."),
   "parked.discard": tells("busDiscarded"),
 
   // Who is there.
   "identity.session_refused": tells("sessionRefused"),
   "identity.log_out": tells("sessionClosed"),
   "identity.revoke_all": tells("sessionClosed"),
-  "identity.revoke_session": untold("The first half of the end of a login; oidc_end_session tells it."),
+  "identity.revoke_session": unaudited("The first half of the end of a login; oidc_end_session tells it."),
   "identity.token_issue": tells("serviceTokenChanged"),
   "identity.token_rotate": tells("serviceTokenChanged"),
   "identity.token_revoke": tells("serviceTokenChanged"),
@@ -178,7 +190,7 @@ export const unitsOfWork: Readonly<Record<string, UnitRule>> = {
   "identity.development_operators": tells("operatorChanged", "factorChanged", "serviceTokenChanged"),
   "identity.development_remove": tells("operatorChanged", "serviceTokenChanged"),
   signing_keys_publish: tells("signingKeyChanged"),
-  identity_issuer: untold("It follows from the configuration and the port that was free."),
+  identity_issuer: unaudited("It follows from the configuration and the port that was free."),
   oidc_upsert: loginDialogue,
   oidc_consume: loginDialogue,
   oidc_remove: loginDialogue,
@@ -199,24 +211,24 @@ export const unitsOfWork: Readonly<Record<string, UnitRule>> = {
   "identity.feed": onlyReads,
 };
 
-/** Records that change without anybody being told, by their table, or by one verb on it. */
-export const untoldRecords: Readonly<Record<string, string>> = {
-  handled_event: "Which events were acted on: what was done about them is told.",
-  "update service_instance": "A heartbeat; that it stopped is told.",
+/** Records that change without anybody being notified, by their table, or by one verb on it. */
+export const unauditedRecords: Readonly<Record<string, string>> = {
+  handled_event: "Which events were acted on: what was done about them is reported.",
+  "update service_instance": "A heartbeat; that it stopped is reported.",
   risk_envelope_head: "Points at the newest version, and is locked while there is none.",
   reference_head: "Points at the newest version, and is locked while there is none.",
-  halt_epoch: "Counts halts; each of them is told.",
-  reconcile_look: "What the newest look at a difference saw; what becomes of the difference is told.",
-  reconcile_agreement: "How far an account agrees with us; where it does not, that is told.",
+  halt_epoch: "Counts halts; each of them is reported.",
+  reconcile_look: "What the newest read a difference saw; what becomes of the difference is reported.",
+  reconcile_agreement: "How far an account agrees with us; where it does not, that is reported.",
   risk_nav: "A valuation follows from fills and prices.",
-  loss_state: "What follows from valuations; where losses are counted from and what they halt is told.",
+  loss_state: "What follows from valuations; where losses are counted from and what they halt is reported.",
   loss_sample: "A valuation that a window may begin with.",
   treasury_fund: "The newest valuation, and what follows from it.",
   oidc_state: "The memory of logins that are under way.",
-  oms_key: "Written while somebody looks which order took the key; the order is told.",
-  oms_fund: "Counts a fund's trades; each of them is told.",
+  oms_key: "Written while somebody looks which order took the key; the order is reported.",
+  oms_fund: "Counts a fund's trades; each of them is reported.",
   first_seen: "When something was seen first; that it stands is an alarm.",
-  oms_report_cursor: "How far a broker's reports were read; what they changed is told.",
+  oms_report_cursor: "How far a broker's reports were read; what they changed is reported.",
 };
 
 /** What writes to the database beside the units of work, by its file, and why that is right. */
@@ -233,9 +245,9 @@ export const otherWriters: Readonly<Record<string, string>> = {
   "adapters/postgres/audit/audit-log.ts": "The audit log itself, its checkpoints and tiles.",
   "adapters/postgres/migrate.ts": "The schema, before anything runs.",
   "adapters/paper-broker/postgres-books.ts":
-    "The books of a broker, which is outside of the platform: what it does to our orders is told by ours when they hear of it.",
+    "The books of a broker, which is outside of the platform: what it does to our orders is reported by ours when they hear of it.",
   "adapters/paper-broker/paper-beginnings.ts":
-    "How the paper platform began, which follows from the configuration of a start, and that is told.",
+    "How the paper platform began, which follows from the configuration of a start, and that is reported.",
   "adapters/anchors/postgres-anchor.ts": "Copies of checkpoints in a database of other hands.",
   "adapters/postgres/subject-keys.ts":
     "Keys that seal personal fields; that one is destroyed is the entry subject.key_destroyed.",
@@ -253,24 +265,24 @@ function isAudited(rule: AuditRule): boolean {
  * What is wrong with a unit of work that is about to be committed; undefined when nothing is. A record is the verb and the table: `insert halt`.
  * Subjects are those that it published.
  */
-export function untoldChange(
+export function unauditedChange(
   unit: string,
   records: ReadonlySet<string>,
   published: ReadonlySet<string>,
 ): string | undefined {
-  const changed = [...records].filter((record) => !isUntold(record));
+  const changed = [...records].filter((record) => !isUnaudited(record));
   if (changed.length === 0) return undefined;
   const rule = Object.hasOwn(unitsOfWork, unit) ? unitsOfWork[unit] : undefined;
   if (rule === undefined) {
-    return `${unit} changes ${changed.join(", ")} and is not in adapters/records/state-changes.ts: say there how it is told`;
+    return `${unit} changes ${changed.join(", ")} and is not in adapters/records/state-changes.ts: say there how it is reported`;
   }
-  if ("untold" in rule) return undefined;
-  const isTold = rule.tells.some((key) => audited.has(subjects[key].name) && published.has(subjects[key].name));
-  if (isTold) return undefined;
+  if ("unaudited" in rule) return undefined;
+  const isReported = rule.tells.some((key) => audited.has(subjects[key].name) && published.has(subjects[key].name));
+  if (isReported) return undefined;
   return `${unit} changes ${changed.join(", ")} and publishes none of ${rule.tells.join(", ")}: the audit log would not know`;
 }
 
-function isUntold(record: string): boolean {
+function isUnaudited(record: string): boolean {
   const table = record.slice(record.indexOf(" ") + 1);
-  return Object.hasOwn(untoldRecords, record) || Object.hasOwn(untoldRecords, table);
+  return Object.hasOwn(unauditedRecords, record) || Object.hasOwn(unauditedRecords, table);
 }

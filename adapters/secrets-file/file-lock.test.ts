@@ -5,17 +5,17 @@ import { once } from "node:events";
 import { readdir, readFile, rename, utimes, writeFile } from "node:fs/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { faultOf } from "../../testkit/conformance/secrets.ts";
-import { type FileRig, makeFileRig } from "../../testkit/secrets-file/folders.ts";
+import { type FileFixture, makeFileFixture } from "../../testkit/secrets-file/folders.ts";
 import { openFileLock } from "./file-lock.ts";
 import { formatIdentity, isAlive, type ProcessIdentity, parseIdentity, thisProcess } from "./process-identity.ts";
 
-let rig: FileRig;
+let fixture: FileFixture;
 let file: string;
 beforeEach(async () => {
-  rig = await makeFileRig();
-  file = rig.options.file;
+  fixture = await makeFileFixture();
+  file = fixture.options.file;
 });
-afterEach(() => rig.close());
+afterEach(() => fixture.close());
 
 async function endedPid(): Promise<number> {
   const child = spawn(process.execPath, ["-e", ""], { stdio: "ignore" });
@@ -25,11 +25,11 @@ async function endedPid(): Promise<number> {
 }
 
 function identity(changes: Partial<ProcessIdentity>, self: Omit<ProcessIdentity, "id">): string {
-  return formatIdentity({ ...self, id: rig.options.random.uuid(), ...changes });
+  return formatIdentity({ ...self, id: fixture.options.random.uuid(), ...changes });
 }
 
 async function taken(waitMsMax: number): Promise<string> {
-  const lock = await openFileLock(file, waitMsMax, rig.options);
+  const lock = await openFileLock(file, waitMsMax, fixture.options);
   return lock.hold(async (held) => {
     await held.assertHeld();
     return "taken";
@@ -38,20 +38,20 @@ async function taken(waitMsMax: number): Promise<string> {
 
 describe("The lock", () => {
   it("1: is held by one at a time and leaves nothing behind, also when the work throws", async () => {
-    const locks = await Promise.all([1, 2, 3, 4].map(() => openFileLock(file, 5_000, rig.options)));
+    const locks = await Promise.all([1, 2, 3, 4].map(() => openFileLock(file, 5_000, fixture.options)));
     let inside = 0;
     let most = 0;
     const work = async () => {
       inside += 1;
       most = Math.max(most, inside);
-      await rig.options.timers.sleep(1);
+      await fixture.options.timers.sleep(1);
       inside -= 1;
     };
     await Promise.all(locks.flatMap((lock) => Array.from({ length: 10 }, () => lock.hold(work))));
     expect(most).toBe(1);
     const failed = locks[0]?.hold(() => Promise.reject(new Error("the work failed")));
     await expect(failed).rejects.toThrow("the work failed");
-    expect(await readdir(rig.folder)).toEqual([]);
+    expect(await readdir(fixture.folder)).toEqual([]);
   });
 
   it("1: held by a living process is waited for, and after the bound that is SECRETS_UNAVAILABLE, later", async () => {
@@ -60,17 +60,17 @@ describe("The lock", () => {
     const fault = await faultOf(taken(60));
     expect([fault.code, fault.retry, fault.facts["reason"]]).toEqual(["SECRETS_UNAVAILABLE", "later", "locked"]);
     expect(fault.facts["pid"]).toBe(process.pid);
-    expect(await readdir(rig.folder)).toEqual(["secrets.enc.lock"]);
+    expect(await readdir(fixture.folder)).toEqual(["secrets.enc.lock"]);
   });
 
   it("2: of a dead process is taken over at once, by one of many", async () => {
     const self = await thisProcess();
     const dead = identity({ pid: await endedPid() }, self);
     await writeFile(`${file}.lock`, dead);
-    const before = rig.log.lines.length;
+    const before = fixture.log.lines.length;
     expect(await Promise.all(Array.from({ length: 8 }, () => taken(2_000)))).toEqual(Array(8).fill("taken"));
-    expect(rig.log.lines.slice(before).filter((line) => line.startsWith("Took over"))).toHaveLength(1);
-    expect(await readdir(rig.folder)).toEqual([]);
+    expect(fixture.log.lines.slice(before).filter((line) => line.startsWith("Took over"))).toHaveLength(1);
+    expect(await readdir(fixture.folder)).toEqual([]);
   });
 
   it("2: of a process whose number is in use again is taken over", async () => {
@@ -88,7 +88,7 @@ describe("The lock", () => {
     await writeFile(`${file}.lock.heir-of.${parseIdentity(holder)?.id}`, heir);
     await writeFile(`${file}.lock.heir-of.${parseIdentity(heir)?.id}`, heirsHeir);
     expect(await taken(2_000)).toBe("taken");
-    expect(await readdir(rig.folder)).toEqual([]);
+    expect(await readdir(fixture.folder)).toEqual([]);
   });
 
   it("3: with a living heir is left to that heir", async () => {
@@ -112,7 +112,7 @@ describe("The lock", () => {
   });
 
   it("4: that was taken over is noticed before anything is replaced, and not released for the other", async () => {
-    const lock = await openFileLock(file, 1_000, rig.options);
+    const lock = await openFileLock(file, 1_000, fixture.options);
     const self = await thisProcess();
     const other = identity({}, self);
     const lost = lock.hold(async (held) => {
@@ -132,7 +132,7 @@ describe("A process identity", () => {
     expect(await isAlive({ ...self, id: "" })).toBe(true);
     expect(await isAlive({ ...self, id: "", pid: 1, started: "0" })).toBe(true);
     expect(await isAlive({ ...self, id: "", pid: await endedPid() })).toBe(false);
-    const text = formatIdentity({ ...self, id: rig.options.random.uuid() });
+    const text = formatIdentity({ ...self, id: fixture.options.random.uuid() });
     expect(formatIdentity(parseIdentity(text) ?? { ...self, id: "" })).toBe(text);
     expect(parseIdentity("12345")).toBeUndefined();
   });

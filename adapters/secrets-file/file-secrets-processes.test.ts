@@ -9,14 +9,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { type FileRig, makeFileRig } from "../../testkit/secrets-file/folders.ts";
+import { type FileFixture, makeFileFixture } from "../../testkit/secrets-file/folders.ts";
 
 const counter = "secret/portcullis/counter";
 const seed = Number(process.env["PORTCULLIS_TEST_SEED"] ?? randomInt(2 ** 31));
 const killRounds = process.env["PORTCULLIS_TEST_LONG"] === "1" ? 100 : 15;
 
 /** A small repeatable die (mulberry32). */
-function dice(start: number): () => number {
+function prng(start: number): () => number {
   let state = start;
   return () => {
     state = (state + 0x6d2b79f5) | 0;
@@ -26,33 +26,33 @@ function dice(start: number): () => number {
   };
 }
 
-let rig: FileRig;
+let fixture: FileFixture;
 let program: string;
 const children: Child[] = [];
 
 beforeEach(async () => {
-  rig = await makeFileRig();
-  program = join(rig.folder, "program", "child.mjs");
+  fixture = await makeFileFixture();
+  program = join(fixture.folder, "program", "child.mjs");
   const source = fileURLToPath(new URL("../../testkit/secrets-file/child.ts", import.meta.url));
   await build({ entryPoints: [source], outfile: program, bundle: true, platform: "node", format: "esm" });
 });
 
 afterEach(async () => {
   for (const child of children.splice(0)) await child.kill();
-  await rig.close();
+  await fixture.close();
 });
 
 interface Child {
   readonly process: ChildProcess;
-  /** Versions that it was told are on disk. */
+  /** Versions that it was reported are on disk. */
   readonly acknowledged: number[];
   readonly ended: Promise<unknown>;
   kill(): Promise<void>;
 }
 
 function start(rounds: number): Child {
-  const key = join(rig.folder, "secrets.key");
-  const child = spawn(process.execPath, [program, rig.options.file, key, String(rounds)], {
+  const key = join(fixture.folder, "secrets.key");
+  const child = spawn(process.execPath, [program, fixture.options.file, key, String(rounds)], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   const acknowledged: number[] = [];
@@ -84,8 +84,8 @@ async function untilCounting(child: Child): Promise<void> {
 }
 
 it(`survives kill -9 in the middle of writing, ${killRounds} times (PORTCULLIS_TEST_SEED=${seed})`, async () => {
-  const next = dice(seed);
-  const secrets = await rig.open({ lockWaitMsMax: 2_000 });
+  const next = prng(seed);
+  const secrets = await fixture.open({ lockWaitMsMax: 2_000 });
   for (let round = 0; round < killRounds; round += 1) {
     const before = (await secrets.get(counter))?.version ?? 0;
     const child = start(0);
@@ -102,8 +102,8 @@ it(`survives kill -9 in the middle of writing, ${killRounds} times (PORTCULLIS_T
     expect(mine.version).toBe((after?.version ?? 0) + 1);
   }
   // A new opening sweeps what the killed ones left beside the file.
-  await (await rig.open()).rotate(counter, (now) => String(Number(now?.value) + 1));
-  expect((await readdir(rig.folder)).sort()).toEqual(["program", "secrets.enc", "secrets.key"]);
+  await (await fixture.open()).rotate(counter, (now) => String(Number(now?.value) + 1));
+  expect((await readdir(fixture.folder)).sort()).toEqual(["program", "secrets.enc", "secrets.key"]);
 }, 120_000);
 
 it("gives each version to one of several processes that start at once on nothing", async () => {
@@ -113,7 +113,7 @@ it("gives each version to one of several processes that start at once on nothing
   const versions = crew.flatMap((child) => child.acknowledged).sort((a, b) => a - b);
   const total = crew.length * rounds;
   expect(versions).toEqual(Array.from({ length: total }, (_unused, index) => index + 1));
-  expect(await (await rig.open()).get(counter)).toEqual({ path: counter, version: total, value: String(total) });
+  expect(await (await fixture.open()).get(counter)).toEqual({ path: counter, version: total, value: String(total) });
 }, 60_000);
 
 it("lets the others go on when some are killed, and every acknowledged version is given once", async () => {
@@ -128,7 +128,7 @@ it("lets the others go on when some are killed, and every acknowledged version i
   expect(survivor?.acknowledged).toHaveLength(40);
   const versions = crew.flatMap((child) => child.acknowledged);
   expect(new Set(versions).size).toBe(versions.length);
-  const now = await (await rig.open()).get(counter);
+  const now = await (await fixture.open()).get(counter);
   expect(now?.value).toBe(String(now?.version));
   expect(now?.version).toBeLessThanOrEqual(versions.length + 3);
   expect(now?.version).toBeGreaterThanOrEqual(Math.max(...versions));

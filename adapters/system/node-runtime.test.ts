@@ -38,7 +38,7 @@ it.each([
   ["is not there", () => join(folder, "missing")],
   ["is for another machine", () => program("foreign", "\u007fELF and nothing behind it")],
   ["fails when it starts", () => program("failing", "#!/bin/sh\nexit 127\n")],
-])("a brought Node that %s is not used, and that is told", (_name, make) => {
+])("a brought Node that %s is not used, and that is reported", (_name, make) => {
   const path = make();
   const warn = vi.fn();
   expect(findNodeRuntime({ warn }, "/own/node", () => path)).toBe("/own/node");

@@ -9,7 +9,7 @@ import type { Log } from "../../ports/log.ts";
 /** A program that does not answer in this time is not the one we want; it takes 50 ms. */
 const answerMsMax = 10_000;
 
-/** The path of a program; asked for once per process, because it is tried first. That it does not run is told, because then services run on what was not tested here. */
+/** The path of a program; asked for once per process, because it is tried first. That it does not run is reported, because then services run on what was not tested here. */
 export function findNodeRuntime(
   log: Pick<Log, "warn">,
   own: string = process.execPath,

@@ -1,4 +1,4 @@
-// Real dice: the operating system's cryptographic random source.
+// Real PRNG: the operating system's cryptographic random source.
 import { randomBytes, randomUUID } from "node:crypto";
 import type { Random } from "../../ports/random.ts";
 

@@ -33,7 +33,7 @@ export function addressInRunFile(dataFolder: string, supervisor: number, part: s
   try {
     text = readFileSync(join(dataFolder, "run.json"), "utf8");
   } catch {
-    // Nothing has told anything yet, or it has ended.
+    // Nothing has notified of anything yet, or it has ended.
     return undefined;
   }
   const { pid, addresses } = parseJson(text) as RunFile;

@@ -7,11 +7,11 @@ import { spawn } from "node:child_process";
 import { Fault, messageOf } from "../../contracts/src/fault.ts";
 
 /**
- * A part's pauses are its collector's, so it is told how to have few and short ones; and its compiler, to take its time.
+ * A part's pauses are its collector's, so it is notified how to have few and short ones; and its compiler, to take its time.
  *  1. What lives for one call must die young. V8 notices where objects are made that outlive a small collection, as all do that are in hand during a busy
  *     moment, and from then on makes their like among the old ones. There they are dead at once and still point to the call that they were made for:
  *     every answered call was kept, copied twice and left to the large collection, and whether that began was a matter of chance. So it is forbidden.
- *  2. Then little survives, and a small collection takes as long as there is to look at: a millisecond for eight megabytes.
+ *  2. Then little survives, and a small collection takes as long as there is to read: a millisecond for eight megabytes.
  *  3. It is done by the one thread that waits for it: its helpers would compete with the other parts for the same few processors, and it would
  *     wait for the last of them.
  *  4. The heap grows to five times what was alive after the last large collection before there is another: a rare long pause meets fewer than frequent shorter ones.
@@ -33,7 +33,7 @@ export interface PartFailure {
   readonly message: string;
 }
 
-export type FromPart =
+export type FromService =
   | { readonly type: "ready"; readonly addresses: Readonly<Record<string, string>> }
   | ({ readonly type: "failed" } & PartFailure);
 
@@ -46,17 +46,17 @@ interface Beat {
 interface Ask {
   readonly type: "ask";
   readonly number: number;
-  readonly what: PartWish;
+  readonly what: SupervisorRequest;
 }
 
 /** The services to be started anew, in place. */
-export type PartWish = { readonly wish: "restart"; readonly parts: readonly string[] };
+export type SupervisorRequest = { readonly request: "restart"; readonly parts: readonly string[] };
 
 const beatEveryMs = 1_000;
 /** Looks without a beat in between after which a child counts as hung. Looks, not seconds: when the machine slept, so did we. */
 const silentLooksMax = 20;
 
-export type ToPart =
+export type ToService =
   | { readonly type: "start"; readonly input: unknown }
   | { readonly type: "stop" }
   | ({ readonly type: "answer"; readonly number: number } & (
@@ -72,7 +72,7 @@ export interface PartExit {
 export interface PartProcess {
   readonly pid: number;
   /** Settles once: the first thing the part says, or its end if it said nothing. */
-  readonly outcome: Promise<FromPart | { readonly type: "exited"; readonly exit: PartExit }>;
+  readonly outcome: Promise<FromService | { readonly type: "exited"; readonly exit: PartExit }>;
   readonly exited: Promise<PartExit>;
   /** Asks it to stop; after the grace period it is killed. Resolves when it is gone. */
   stop(graceMs: number): Promise<PartExit>;
@@ -86,11 +86,11 @@ export interface SpawnPartOptions {
   /** Shown in the process list. */
   readonly name: string;
   readonly input: unknown;
-  /** What the part wishes for; what it resolves to travels back as JSON. */
-  grant(wish: PartWish): Promise<unknown>;
+  /** What the part requests for; what it resolves to travels back as JSON. */
+  grant(request: SupervisorRequest): Promise<unknown>;
 }
 
-export function spawnPart(options: SpawnPartOptions): PartProcess {
+export function spawnService(options: SpawnPartOptions): PartProcess {
   const child = spawn(options.node, [...nodeFlags, options.entry, options.name], {
     stdio: ["ignore", "inherit", "inherit", "ipc"],
     detached: true,
@@ -102,8 +102,8 @@ export function spawnPart(options: SpawnPartOptions): PartProcess {
     child.once("error", () => resolve({ code: null, signal: null }));
   });
   let silentLooks = 0;
-  const said = new Promise<FromPart>((resolve) =>
-    child.on("message", (message: FromPart | Beat | Ask) => {
+  const said = new Promise<FromService>((resolve) =>
+    child.on("message", (message: FromService | Beat | Ask) => {
       silentLooks = 0;
       if (message.type === "ask") void answer(message);
       else if (message.type !== "beat") resolve(message);
@@ -124,8 +124,8 @@ export function spawnPart(options: SpawnPartOptions): PartProcess {
     }
   }
 
-  function send(message: ToPart): void {
-    // A child that just died cannot be told anything; its exit says the rest.
+  function send(message: ToService): void {
+    // A child that just died cannot be notified of anything; its exit says the rest.
     if (child.connected) child.send(message, () => undefined);
   }
 
@@ -154,9 +154,9 @@ function withoutSettings(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
 export function partSide(): {
   readonly input: Promise<unknown>;
   readonly stopped: Promise<string>;
-  tell(message: FromPart): Promise<void>;
+  tell(message: FromService): Promise<void>;
   /** Rejects with SERVICE_UNAVAILABLE when nobody grants it. */
-  ask(what: PartWish): Promise<unknown>;
+  ask(what: SupervisorRequest): Promise<unknown>;
 } {
   let giveInput: (input: unknown) => void = () => undefined;
   let giveStop: (reason: string) => void = () => undefined;
@@ -166,9 +166,9 @@ export function partSide(): {
   const stopped = new Promise<string>((resolve) => {
     giveStop = resolve;
   });
-  const asked = new Map<number, (answer: Extract<ToPart, { readonly type: "answer" }>) => void>();
+  const asked = new Map<number, (answer: Extract<ToService, { readonly type: "answer" }>) => void>();
   let asks = 0;
-  process.on("message", (message: ToPart) => {
+  process.on("message", (message: ToService) => {
     if (message.type === "start") giveInput(message.input);
     else if (message.type === "answer") asked.get(message.number)?.(message);
     else giveStop("the supervisor asked for it");

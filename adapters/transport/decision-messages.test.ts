@@ -5,7 +5,7 @@ import { subjectByName, subjects } from "../../contracts/src/subjects.ts";
 import { testDecision } from "../../testkit/test-decisions.ts";
 import { decode } from "../memory/codec.ts";
 import { appendDecisions } from "../memory/decisions.ts";
-import { memoryWorld } from "../memory/world.ts";
+import { memoryTables } from "../memory/tables.ts";
 import { decisionSubjects, expandedDecision, messagesPerDecisionMax } from "./decision-messages.ts";
 
 const at = fromMicroseconds(1_700_000_000_000_000);
@@ -64,14 +64,14 @@ it.each([
 });
 
 it("stands in the memory world's log as what is heard, a poisoned one as what nobody can decode", () => {
-  const world = memoryWorld();
+  const tables = memoryTables();
   const decision = testDecision("o-1");
-  appendDecisions(world, [
+  appendDecisions(tables, [
     { ...decision, at },
     { decisionId: "bad", orderId: "o", at, payload: Buffer.alloc(0) },
   ]);
   const messages = expandedDecision({ ...decision, at });
-  expect(world.log.map((entry) => entry.id)).toEqual([...messages.map((message) => message.id), "bad"]);
-  expect(world.log.map((entry) => entry.sequence)).toEqual(world.log.map((_, index) => index + 1));
-  expect(world.log.map((entry) => decode(entry, subjectByName).ok)).toEqual([...messages.map(() => true), false]);
+  expect(tables.log.map((entry) => entry.id)).toEqual([...messages.map((message) => message.id), "bad"]);
+  expect(tables.log.map((entry) => entry.sequence)).toEqual(tables.log.map((_, index) => index + 1));
+  expect(tables.log.map((entry) => decode(entry, subjectByName).ok)).toEqual([...messages.map(() => true), false]);
 });

@@ -5,7 +5,7 @@ import type { Timers } from "../../ports/timers.ts";
 import { eventually, pass } from "../../testkit/conformance/waiting.ts";
 import { quietLog } from "../../testkit/global-setup.ts";
 import { type TestDatabase, testDatabase } from "../../testkit/postgres.ts";
-import { noMetrics, noTracer } from "../../testkit/postgres-rig.ts";
+import { noMetrics, noTracer } from "../../testkit/postgres-fixture.ts";
 import type { Configuration } from "../configuration/schema.ts";
 import { openClient } from "../postgres/connection.ts";
 import { systemClock } from "../system/clock.ts";

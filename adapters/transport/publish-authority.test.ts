@@ -6,12 +6,12 @@ import type { Bus } from "../../ports/bus.ts";
 import { eventually, rejection } from "../../testkit/conformance/waiting.ts";
 import { quietLog } from "../../testkit/global-setup.ts";
 import { type TestDatabase, testDatabase } from "../../testkit/postgres.ts";
-import { noMetrics, noTracer } from "../../testkit/postgres-rig.ts";
+import { noMetrics, noTracer } from "../../testkit/postgres-fixture.ts";
 import { exampleMark, exampleNav } from "../../testkit/record-examples.ts";
 import type { Configuration } from "../configuration/schema.ts";
 import { memoryBus } from "../memory/bus.ts";
 import { memoryStore } from "../memory/store.ts";
-import { memoryWorld } from "../memory/world.ts";
+import { memoryTables } from "../memory/tables.ts";
 import { openClient } from "../postgres/connection.ts";
 import { systemClock } from "../system/clock.ts";
 import { systemRandom } from "../system/random.ts";
@@ -114,7 +114,7 @@ describe("on PostgreSQL", () => {
 });
 
 it("in memory the same rule holds when it is handed in", async () => {
-  const process = memoryWorld().process("treasury");
+  const process = memoryTables().process("treasury");
   const options = { ...ports, process, mayPublish: publishAuthority(["treasury"]) };
   const store = memoryStore(options);
   await store.transact("test.own", (unit) => unit.events.publish(subjects.navUpdated, nav));

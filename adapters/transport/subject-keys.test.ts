@@ -16,8 +16,8 @@ afterAll(() => database.drop());
 const pool = () => openPool(database.address.app, { log: quietLog, applicationName: "subject keys", sizeMax: 4 });
 
 subjectKeysConformance("memory", async () => {
-  const world = new Map();
-  return { keys: memorySubjectKeys(world), other: memorySubjectKeys(world), close: async () => undefined };
+  const tables = new Map();
+  return { keys: memorySubjectKeys(tables), other: memorySubjectKeys(tables), close: async () => undefined };
 });
 
 subjectKeysConformance("PostgreSQL", async () => {

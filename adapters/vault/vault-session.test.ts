@@ -16,7 +16,7 @@ const path = "secret/portcullis/a";
 /** So far in the future that a pending timer this far off is a request under way, and no test ever reaches it. */
 const requestTimeoutMs = 1e12;
 
-/** Time that passes only when it is told to; it stands still while a request is under way. */
+/** Time that passes only when it is asked to; it stands still while a request is under way. */
 function manualTime() {
   let nowMs = 1_700_000_000_000;
   const pending = new Set<{ atMs: number; run: () => void }>();
@@ -52,7 +52,7 @@ function manualTime() {
   return { clock, timers, advance, pendingCount: () => pending.size };
 }
 
-interface Rig {
+interface Fixture {
   readonly server: VaultServer;
   readonly time: ReturnType<typeof manualTime>;
   readonly log: RememberingLog;
@@ -61,17 +61,17 @@ interface Rig {
   asked(part: string): number;
 }
 
-let rig: Rig | undefined;
+let fixture: Fixture | undefined;
 afterEach(async () => {
-  await rig?.secrets.close();
-  await rig?.server.stop();
-  expect(rig?.time.pendingCount()).toBe(0);
+  await fixture?.secrets.close();
+  await fixture?.server.stop();
+  expect(fixture?.time.pendingCount()).toBe(0);
 });
 
 async function start(
   options: Partial<VaultServerOptions>,
   loginOf?: (server: VaultServer) => VaultLogin,
-): Promise<Rig> {
+): Promise<Fixture> {
   const [time, random, log] = [manualTime(), systemRandom(), rememberingLog()];
   const server = await startVaultServer({ clock: time.clock, random, ...options });
   const { address, roleId, secretId } = server;
@@ -93,8 +93,8 @@ async function start(
     seen = server.requests.length;
     return count;
   };
-  rig = { server, time, log, secrets, asked };
-  return rig;
+  fixture = { server, time, log, secrets, asked };
+  return fixture;
 }
 
 it("renews a lease before it ends, again and again, without a new login", async () => {
@@ -127,7 +127,7 @@ it("logs in anew instead of renewing when the token is not renewable", async () 
   const { time, asked, secrets } = await start({ leaseS: 60, renewable: false });
   asked("");
   await time.advance(125_000);
-  const { server } = rig ?? {};
+  const { server } = fixture ?? {};
   expect(server?.requests.some((request) => request.path.includes("renew-self"))).toBe(false);
   expect(asked("auth/approle/login")).toBe(3);
   expect(await secrets.get(path)).toBeUndefined();

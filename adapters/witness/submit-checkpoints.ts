@@ -42,12 +42,13 @@ export function witnessClient(
         return { line: text };
       }
       if (status === proofRefused && oldSize > 0) return notContinued(oldSize, size);
-      const told = sizeTold(text);
-      if (status !== conflict || told === undefined) return { why: `${status} ${text.trim().slice(0, 200)}` };
-      sizes.set(url, told);
-      if (told > size) return larger(told, size);
-      if (told === oldSize) return told === size ? otherRoot(told) : { why: `409 from ${told}, where it stands` };
-      oldSize = told;
+      const reported = sizeReported(text);
+      if (status !== conflict || reported === undefined) return { why: `${status} ${text.trim().slice(0, 200)}` };
+      sizes.set(url, reported);
+      if (reported > size) return larger(reported, size);
+      if (reported === oldSize)
+        return reported === size ? otherRoot(reported) : { why: `409 from ${reported}, where it stands` };
+      oldSize = reported;
     }
     return { why: "it keeps changing where it stands" };
   }
@@ -91,7 +92,7 @@ function notContinued(witnessSize: number, size: number): Answer {
   return { why, known: { kind: "not continued", witnessSize } };
 }
 
-function sizeTold(text: string): number | undefined {
+function sizeReported(text: string): number | undefined {
   const size = /^\d{1,16}$/.test(text.trim()) ? Number(text.trim()) : Number.NaN;
   return Number.isSafeInteger(size) ? size : undefined;
 }

@@ -3,12 +3,12 @@ import { cpus, loadavg } from "node:os";
 import type { RunningAudit } from "../../services/operations/audit/audit-ports.ts";
 import type { Bench, BenchResult } from "../bench.ts";
 import { type DatabasePlace, openDatabasePlace } from "../bus/place.ts";
-import { openAudit } from "./ground.ts";
+import { openAudit } from "./fixture.ts";
 import { judge, type Seen } from "./judge.ts";
 import { measureProofs } from "./proofs.ts";
 import { openRawAppend } from "./raw-append.ts";
 import { prepareBundle, prepareReading } from "./verifying.ts";
-import { wishOf } from "./wishes.ts";
+import { requestOf } from "./wishes.ts";
 
 export interface AuditBenchOptions {
   /** Rounds of append windows; in each, the raw limit and every number of callers have one. */
@@ -73,11 +73,11 @@ async function measureAll(
   const proof = await measureProofs(await place.database("bench_audit_proof"), proofSizes, proofsPerSize, signal);
   const hashed = measureBundle(options, signal, progress);
   const address = await place.database("bench_audit");
-  const ground = await openAudit(address);
+  const fixture = await openAudit(address);
   try {
     const raw = await openRawAppend(address, options.rawBatchEntries);
-    const appended = await measureAppends(ground.audit, raw, options, signal, progress).finally(() => raw.close());
-    const reading = await prepareReading(ground.audit, address, options.databaseEntries);
+    const appended = await measureAppends(fixture.audit, raw, options, signal, progress).finally(() => raw.close());
+    const reading = await prepareReading(fixture.audit, address, options.databaseEntries);
     const verifyDatabase: number[] = [];
     const rawRead: number[] = [];
     try {
@@ -92,9 +92,9 @@ async function measureAll(
     }
     const facts = { ...place.facts, ...machine() };
     const read = { verifyDatabase: counted(verifyDatabase), rawRead: counted(rawRead) };
-    return { ...appended, ...hashed, ...read, proof, entries: ground.audit.status().size, facts };
+    return { ...appended, ...hashed, ...read, proof, entries: fixture.audit.status().size, facts };
   } finally {
-    await ground.close();
+    await fixture.close();
   }
 }
 
@@ -136,7 +136,7 @@ async function appendFor(
       while (performance.now() - began < windowMs) {
         const n = numbers.next;
         numbers.next += 1;
-        await log.append(wishOf(n));
+        await log.append(requestOf(n));
       }
     }),
   );

@@ -12,9 +12,9 @@ import { writeTlogProof } from "../../core/audit/tlog-proof.ts";
 import type { AuditLog } from "../../ports/audit-log.ts";
 import { createGrowingTree, hashesOf } from "../../services/operations/audit/log/growing-tree.ts";
 import { logSigner } from "../../testkit/audit/keys.ts";
-import { dice } from "../../testkit/virtual/dice.ts";
+import { prng } from "../../testkit/virtual/prng.ts";
 import { median } from "../bus/contender.ts";
-import { openLogStore } from "./ground.ts";
+import { openLogStore } from "./fixture.ts";
 
 export interface ProofFigure {
   readonly bytes: number;
@@ -75,7 +75,7 @@ interface Grown {
 }
 
 async function proofsOf({ auditLog, tree, size, root }: Grown, count: number, signal: AbortSignal) {
-  const thrown = dice(seed);
+  const thrown = prng(seed);
   const note = signCheckpoint({ origin, size, root }, [logSigner(origin, 9)]);
   const times: number[] = [];
   let bytes = 0;

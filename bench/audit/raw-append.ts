@@ -5,9 +5,9 @@ import { hash } from "node:crypto";
 import { type DatabaseAddress, openClient } from "../../adapters/postgres/connection.ts";
 import { systemSha256OfBytes } from "../../adapters/system/signing.ts";
 import { makeEntry, withoutHashes } from "../../core/audit/entry.ts";
-import type { AuditWish } from "../../services/operations/audit/log/append-request.ts";
+import type { AppendRequest } from "../../services/operations/audit/log/append-request.ts";
 import { quietLog } from "../bus/ticket.ts";
-import { wishOf } from "./wishes.ts";
+import { requestOf } from "./wishes.ts";
 
 const tableText = `
 create table bench_audit_raw (
@@ -28,8 +28,8 @@ export async function openRawAppend(address: DatabaseAddress, batchEntries: numb
   const client = await openClient(address.owner, { log: quietLog, applicationName: "bench audit raw" });
   await client.query(tableText);
   await client.query("set synchronous_commit = on");
-  const wishes = Array.from({ length: textCount }, (_unused, n) => wishOf(n));
-  const sixes = wishes.map(sixOf);
+  const requests = Array.from({ length: textCount }, (_unused, n) => requestOf(n));
+  const sixes = requests.map(sixOf);
   const places = Array.from(
     { length: batchEntries },
     (_unused, n) => `(${[1, 2, 3, 4, 5].map((column) => `$${5 * n + column}`).join()})`,
@@ -41,8 +41,8 @@ export async function openRawAppend(address: DatabaseAddress, batchEntries: numb
   async function append(): Promise<void> {
     const values: unknown[] = [];
     for (let n = 0; n < batchEntries; n += 1) {
-      const [six, wish] = [sixes[sequence % textCount], wishes[sequence % textCount]];
-      if (six === undefined || wish === undefined) throw new RangeError("there are no texts");
+      const [six, request] = [sixes[sequence % textCount], requests[sequence % textCount]];
+      if (six === undefined || request === undefined) throw new RangeError("there are no texts");
       six.write(previous, 0, "latin1");
       previous = hash("sha256", six, "hex");
       // As long as the text of an entry: its six fields and the two hashes with their names.
@@ -51,7 +51,7 @@ export async function openRawAppend(address: DatabaseAddress, batchEntries: numb
       whole.write(previous, six.length - 64, "latin1");
       six.copy(whole, six.length, 0, 64);
       whole.fill(0x20, six.length + 64);
-      values.push(sequence, wish.eventId, wish.subjectId, wish.action, whole);
+      values.push(sequence, request.eventId, request.subjectId, request.action, whole);
       sequence += 1;
     }
     await client.query({ name: "bench_audit_raw", text, values });
@@ -71,7 +71,7 @@ export async function openRawAppend(address: DatabaseAddress, batchEntries: numb
 const hashRunBytes = 153;
 
 /** The bytes that are hashed: room for the hash before, and the text of the six fields. */
-function sixOf({ actor, action, subjectId, data }: AuditWish, n: number): Buffer {
+function sixOf({ actor, action, subjectId, data }: AppendRequest, n: number): Buffer {
   const fields = { sequence: 1_000_000 + n, timestamp: "2026-11-15T09:30:00.123456Z", actor, action, data };
   const entry = makeEntry({ ...fields, subject_id: subjectId, prev_hash: "0".repeat(64) }, systemSha256OfBytes);
   return Buffer.concat([Buffer.alloc(64), withoutHashes(entry.text) ?? Buffer.alloc(0)]);

@@ -16,7 +16,7 @@ import { createTreeHash } from "../../core/audit/merkle.ts";
 import type { RunningAudit } from "../../services/operations/audit/audit-ports.ts";
 import { logSigner } from "../../testkit/audit/keys.ts";
 import { quietLog } from "../bus/ticket.ts";
-import { wishOf } from "./wishes.ts";
+import { requestOf } from "./wishes.ts";
 
 const timestamp = "2026-11-15T09:30:00.123456Z";
 const origin = "portcullis/audit/00000000-0000-4000-8000-000000000009";
@@ -69,7 +69,7 @@ function entriesOf(count: number, vkey: string): Entry[] {
   const entries = [makeGenesis({ origin, incarnation, keys: [vkey], timestamp }, sha256)];
   while (entries.length < count) {
     const sequence = entries.length;
-    const { actor, action, subjectId, data } = wishOf(sequence);
+    const { actor, action, subjectId, data } = requestOf(sequence);
     const prev_hash = entries.at(-1)?.hash ?? "";
     entries.push(makeEntry({ sequence, timestamp, actor, action, subject_id: subjectId, data, prev_hash }, sha256));
   }

@@ -2,7 +2,7 @@
 // four steps (0.7 KB each). Nothing about an order is remembered from the one before.
 import { randomUUID } from "node:crypto";
 import { subjects } from "../../contracts/src/subjects.ts";
-import type { AuditWish } from "../../services/operations/audit/log/append-request.ts";
+import type { AppendRequest } from "../../services/operations/audit/log/append-request.ts";
 
 const gates = ["idempotency", "schema", "static", "position_risk", "drawdown_halt", "short_side", "cro_veto"];
 const results = gates.map((gate) => ({ facts: { limit: "250000.00", value: "18725.00" }, gate, passed: true }));
@@ -11,12 +11,12 @@ const states = ["NEW", "ROUTED", "WORKING", "PARTIALLY_FILLED", "FILLED"];
 const at = "2026-11-15T09:30:00.123456Z";
 
 /** Entry n: every fifth is a decision, the others are what becomes of its order. */
-export function wishOf(n: number): AuditWish {
+export function requestOf(n: number): AppendRequest {
   const orderId = `order-${String(Math.floor(n / states.length)).padStart(9, "0")}`;
   return n % states.length === 0 ? decisionOf(orderId) : stepOf(orderId, n % states.length);
 }
 
-function decisionOf(orderId: string): AuditWish {
+function decisionOf(orderId: string): AppendRequest {
   const eventId = randomUUID();
   const payload = {
     decision: { approved: true, decision_id: eventId, fund_id: "alpha", order_id: orderId, strategy_id: "momentum" },
@@ -29,7 +29,7 @@ function decisionOf(orderId: string): AuditWish {
   return { eventId, actor, action: "order.decided", subjectId: orderId, data, isPlain: true };
 }
 
-function stepOf(orderId: string, step: number): AuditWish {
+function stepOf(orderId: string, step: number): AppendRequest {
   const eventId = randomUUID();
   const payload = {
     at,

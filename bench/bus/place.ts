@@ -40,18 +40,18 @@ const folderPrefix = "portcullis-bench-";
 
 /** With a database and a nats-server. */
 export async function openPlace(): Promise<Place> {
-  const ground = await openDatabasePlace();
+  const fixture = await openDatabasePlace();
   try {
     await putNatsServerOnPath();
-    const nats = await startNatsServer({ jetStream: true, storeFolder: join(ground.folder, "nats") });
+    const nats = await startNatsServer({ jetStream: true, storeFolder: join(fixture.folder, "nats") });
     const close = async (): Promise<void> => {
       await nats.stop();
-      await ground.close();
+      await fixture.close();
     };
-    const facts = { ...ground.facts, nats_server_version: nats.version };
-    return { natsUrl: nats.url, facts, database: ground.database, close };
+    const facts = { ...fixture.facts, nats_server_version: nats.version };
+    return { natsUrl: nats.url, facts, database: fixture.database, close };
   } catch (thrown) {
-    await ground.close();
+    await fixture.close();
     throw thrown;
   }
 }

@@ -41,7 +41,7 @@ interface Tally {
 }
 
 /** mulberry32: small, seeded, good enough to space arrivals. */
-export function dice(seed: number): () => number {
+export function prng(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;
@@ -98,7 +98,7 @@ function ask(
 
 /** Every arrival is due at a moment that does not depend on any answer; a late generator is counted against the server, as users would. */
 async function poisson(connections: readonly WireConnection[], task: LoadTask, tally: Tally): Promise<number> {
-  const roll = dice(task.seed);
+  const roll = prng(task.seed);
   const startMs = performance.now();
   let dueMs = startMs;
   let open = 0;

@@ -152,7 +152,7 @@ export async function startEngine(
     brokers: [],
     omsQueries: undefined as never,
     riskChecks: undefined as never,
-    orderDesk: undefined as never,
+    orderManagement: undefined as never,
     haltsConfirmer: undefined as never,
     oneTimeCodes: undefined as never,
     treasuryQueries: undefined as never,
@@ -227,7 +227,7 @@ function counted(handler: UnaryHandler | undefined, tally: Tally): UnaryHandler 
   }) as unknown as UnaryHandler;
 }
 
-/** Not a spread of the call, which would look at its signal and so make one; and not made from it as from a prototype, which gives each a shape of its own. */
+/** Not a spread of the call, which would read its signal and so make one; and not made from it as from a prototype, which gives each a shape of its own. */
 class StampedCall implements RpcCall {
   readonly requestBytes: Uint8Array;
   private readonly call: RpcCall;

@@ -9,8 +9,8 @@ import type { GatesTask } from "./check-order-gates.ts";
 import type { Variant } from "./check-order-server.ts";
 import { type Child, startChild } from "./children.ts";
 import { measureCommits } from "./commits.ts";
+import { layFixture } from "./fixture.ts";
 import type { Speed } from "./gates.ts";
-import { layGround } from "./ground.ts";
 import { openH2load } from "./h2load.ts";
 import { type Judged, judge } from "./judge.ts";
 import { orderKinds } from "./orders.ts";
@@ -130,8 +130,8 @@ async function measureServers(
   progress: (line: string) => void,
 ): Promise<Seen> {
   const [durableDatabase, asyncDatabase] = [await place.database("bench_durable"), await place.database("bench_async")];
-  await layGround(durableDatabase);
-  await layGround(asyncDatabase);
+  await layFixture(durableDatabase);
+  await layFixture(asyncDatabase);
   const floor = await startTarget("floor", durableDatabase, children);
   const unsaved = await startTarget("async", asyncDatabase, children);
   const durable = await startTarget("durable", durableDatabase, children);

@@ -1,4 +1,4 @@
-// The gates alone, in this process, without a wire and without a store: whole checks, with hashing the order, looking at the books, the seven
+// The gates alone, in this process, without a wire and without a store: whole checks, with hashing the order, reading the books, the seven
 // gates, and reserving. And how much of a check depends on the number of funds, each order being another fund's.
 import { systemBlake3 } from "../../adapters/system/hashing.ts";
 import { systemStopwatch } from "../../adapters/system/stopwatch.ts";
@@ -7,7 +7,7 @@ import * as instant from "../../contracts/src/instant.ts";
 import { createEngine, type Engine } from "../../core/engine/engine.ts";
 import { inputAgesDefault } from "../../core/engine/input-ages.ts";
 import { compileEnvelope } from "../../core/envelope/envelope.ts";
-import { benchEnvelope, benchFill, benchNav, benchReference } from "./ground.ts";
+import { benchEnvelope, benchFill, benchNav, benchReference } from "./fixture.ts";
 import { medianOf, percentile } from "./measure.ts";
 import { fundOf, positionsPerFund, symbolOf } from "./orders.ts";
 

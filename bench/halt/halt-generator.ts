@@ -7,7 +7,7 @@
 //  3. An order that was sent after the lift was answered must be approved.
 import { HaltRequest, HaltResponse, HaltStatus, ResumeRequest } from "../../contracts/src/generated/svc/v1/halt.ts";
 import { RiskDecision } from "../../contracts/src/generated/svc/v1/order.ts";
-import { dice } from "../check-order/check-order-generator.ts";
+import { prng } from "../check-order/check-order-generator.ts";
 import { fundOf, orderFrame } from "../check-order/orders.ts";
 import { connectWire, type WireConnection } from "../check-order/wire-http2.ts";
 import { buys, type HaltLevel, haltCodes, strategyOf } from "./halt-orders.ts";
@@ -287,7 +287,7 @@ export async function runHalts(task: HaltTask): Promise<HaltResult> {
   const counts = { sent: 0, leftOut: 0, answered: 0, approved: 0, deniedByHalt: 0, wrong: 0 };
   const tally: Tally = { ...counts, complaint: undefined, halts: [], echoMs: [], orderMs: [] };
   const lines = await openLines(task);
-  const roll = dice(task.seed);
+  const roll = prng(task.seed);
   const run: Run = { task, lines, tally, roll, halting: undefined, liftedMs: new Map(), number: task.first, open: 0 };
   try {
     const startMs = performance.now();

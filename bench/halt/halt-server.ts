@@ -6,7 +6,7 @@ import { createMetrics } from "../../adapters/telemetry/prometheus-metrics.ts";
 import type { Verifier } from "../../ports/identity.ts";
 import { benchTools } from "../bus/ticket.ts";
 import { dieOf, everybody } from "../check-order/check-order-server.ts";
-import { type HaltPart, type PartPlace, startEnginePart, startManagerPart } from "./parts.ts";
+import { type HaltProcess, type PartPlace, startEngineProcess, startManagerProcess } from "./processes.ts";
 
 export interface HaltServerStart extends PartPlace {
   readonly part: "engine" | "manager";
@@ -29,7 +29,7 @@ const whoever: Verifier = {
 
 async function start({ part, enginePort, ...place }: HaltServerStart): Promise<{ readonly port: number }> {
   const tools = benchTools();
-  const running = part === "engine" ? await startEnginePart(place) : await startManager(place, enginePort);
+  const running = part === "engine" ? await startEngineProcess(place) : await startManager(place, enginePort);
   const server = await serveGrpc({
     ...tools,
     crash: { die: dieOf },
@@ -46,9 +46,9 @@ async function start({ part, enginePort, ...place }: HaltServerStart): Promise<{
   return { port: server.address.port };
 }
 
-function startManager(place: PartPlace, enginePort: number | undefined): Promise<HaltPart> {
+function startManager(place: PartPlace, enginePort: number | undefined): Promise<HaltProcess> {
   const targets = () => ({ riskengine: `127.0.0.1:${enginePort}` });
-  return startManagerPart(place, createGrpcPeers({ ...benchTools(), token: "bench", targets }).haltsConfirmer);
+  return startManagerProcess(place, createGrpcPeers({ ...benchTools(), token: "bench", targets }).haltsConfirmer);
 }
 
 if (process.send !== undefined && process.argv[2] === "halt-server") {

@@ -12,7 +12,7 @@ import { measureCommits } from "../check-order/commits.ts";
 import type { HaltResult, HaltTask } from "./halt-generator.ts";
 import { type HaltServerStart, operatorToken } from "./halt-server.ts";
 import { judge, type SetupSeen } from "./judge.ts";
-import { layHaltGround } from "./parts.ts";
+import { layHaltFixture } from "./processes.ts";
 
 export interface HaltOptions {
   readonly rounds: number;
@@ -98,17 +98,17 @@ async function start(
   signal: AbortSignal,
   endings: (() => Promise<void>)[],
 ): Promise<Running> {
-  const startPart = async (message: HaltServerStart): Promise<number> => {
+  const startProcess = async (message: HaltServerStart): Promise<number> => {
     const child = startChild(entryOf("halt", "halt-server"), "halt-server");
     endings.push(() => child.stop());
     return (await child.ask<{ readonly port: number }>(message)).port;
   };
   const startOne = async (name: SetupName): Promise<HaltSetup> => {
     const database = await place.database(`bench_${name}`);
-    await layHaltGround(database);
+    await layHaltFixture(database);
     const where = { database, natsUrl: name === "nats" ? place.natsUrl : undefined };
-    const enginePort = await startPart({ ...where, part: "engine" });
-    return { database, enginePort, operationsPort: await startPart({ ...where, part: "manager", enginePort }) };
+    const enginePort = await startProcess({ ...where, part: "engine" });
+    return { database, enginePort, operationsPort: await startProcess({ ...where, part: "manager", enginePort }) };
   };
   const setups = { default: await startOne("default"), nats: await startOne("nats") };
   const echo = startChild(entryOf("check-order", "check-order-server"), "server");

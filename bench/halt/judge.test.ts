@@ -33,10 +33,10 @@ test.each<[string, SetupSeen, RegExp]>([
   ["a violation", { ...seen(), comparison: { ...comparison, violations: ["d under h"] } }, /d under h/],
   ["a halt that is not stored", { ...seen(), comparison: { ...comparison, halts: 1 } }, /2 halts .* 1 are stored/],
   ["no comparison", { ...seen(), comparison: undefined }, /not compared/],
-])("%s is told", (_name, byDefault, told) => {
+])("%s is reported", (_name, byDefault, reported) => {
   const { shortfalls } = judged(byDefault);
   expect(shortfalls).toHaveLength(1);
-  expect(shortfalls[0]).toMatch(told);
+  expect(shortfalls[0]).toMatch(reported);
 });
 
 test("over NATS nothing is promised of the time", () => {

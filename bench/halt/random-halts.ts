@@ -8,10 +8,10 @@ import type { Identity } from "../../ports/identity.ts";
 import type { HaltsConfirmer } from "../../ports/peers.ts";
 import type { EncodedAnswer, RpcCall, UnaryHandler } from "../../ports/rpc.ts";
 import { benchTools } from "../bus/ticket.ts";
-import { dice } from "../check-order/check-order-generator.ts";
+import { prng } from "../check-order/check-order-generator.ts";
 import { fundCount, fundOf, orderFrame } from "../check-order/orders.ts";
 import { buys, strategyOf } from "./halt-orders.ts";
-import { type HaltPart, layHaltGround, startEnginePart, startManagerPart } from "./parts.ts";
+import { type HaltProcess, layHaltFixture, startEngineProcess, startManagerProcess } from "./processes.ts";
 
 export interface RandomHaltsOptions {
   readonly database: DatabaseAddress;
@@ -21,7 +21,7 @@ export interface RandomHaltsOptions {
   readonly halters: number;
   /** Orders under way at once. */
   readonly traders: number;
-  /** A fault to be found: the manager is told that the engine blocks, while the engine has not been asked and hears of it later by itself. */
+  /** A fault to be found: the manager is notified that the engine blocks, while the engine has not been asked and hears of it later by itself. */
   readonly planted?: "confirmed unasked";
 }
 
@@ -49,7 +49,7 @@ const [duty, relief] = [person("duty"), person("relief")];
 
 type Door = (service: "RiskEngine" | "Operations", method: string, message: object, who: object) => Promise<unknown>;
 
-interface World {
+interface Tables {
   readonly ask: Door;
   readonly roll: () => number;
   readonly acknowledged: Record<string, number>;
@@ -59,43 +59,43 @@ interface World {
 }
 
 export async function haltAtRandom(options: RandomHaltsOptions): Promise<RandomHaltsDone> {
-  await layHaltGround(options.database);
+  await layHaltFixture(options.database);
   const place = { database: options.database };
-  const engine = await startEnginePart(place);
+  const engine = await startEngineProcess(place);
   const peers = createInProcessPeers({
     timers: benchTools().timers,
     identity: machine as unknown as Identity,
     find: (name) => (name === "RiskEngine" ? { name, handlers: engine.handlers } : undefined),
     answerMsMax: 6_000,
   });
-  let manager: HaltPart | undefined;
+  let manager: HaltProcess | undefined;
   try {
     const liar: HaltsConfirmer = {
       announce: async () => undefined,
       confirm: async (epoch) => ({ incarnation: "liar", epoch }),
     };
-    manager = await startManagerPart(place, options.planted === undefined ? peers.haltsConfirmer : liar);
+    manager = await startManagerProcess(place, options.planted === undefined ? peers.haltsConfirmer : liar);
     const parts = { RiskEngine: engine, Operations: manager };
-    const world: World = {
+    const tables: Tables = {
       ask: (service, method, message, who) => call(parts[service].handlers[method], message, who),
-      roll: dice(options.seed),
+      roll: prng(options.seed),
       acknowledged: {},
       counts: { begun: 0, lifts: 0, orders: 0, approvedAfterwards: 0 },
       holding: new Set(),
     };
-    await untilApproved(world);
+    await untilApproved(tables);
     let isOver = false;
     const trading = Promise.all(
       Array.from({ length: options.traders }, async () => {
-        while (!isOver) await trade(world);
+        while (!isOver) await trade(tables);
       }),
     );
-    await Promise.all(Array.from({ length: options.halters }, () => keepHalting(world, options.halts))).finally(() => {
+    await Promise.all(Array.from({ length: options.halters }, () => keepHalting(tables, options.halts))).finally(() => {
       isOver = true;
     });
     await trading;
-    const { begun: _begun, ...counts } = world.counts;
-    return { acknowledged: world.acknowledged, ...counts };
+    const { begun: _begun, ...counts } = tables.counts;
+    return { acknowledged: tables.acknowledged, ...counts };
   } finally {
     await manager?.close();
     await engine.close();
@@ -115,7 +115,7 @@ function call(handler: UnaryHandler | undefined, message: object, who: object): 
   return handler(message as never, rpc);
 }
 
-async function trade({ ask, roll, counts, holding }: World): Promise<RiskDecision> {
+async function trade({ ask, roll, counts, holding }: Tables): Promise<RiskDecision> {
   counts.orders += 1;
   const fund = Math.floor(roll() * fundCount);
   const covering = [...holding].filter((halt) => halt.fund === -1 || halt.fund === fund);
@@ -130,25 +130,25 @@ async function trade({ ask, roll, counts, holding }: World): Promise<RiskDecisio
 }
 
 /** The first price may be a moment away. */
-async function untilApproved(world: World): Promise<void> {
+async function untilApproved(tables: Tables): Promise<void> {
   const endMs = performance.now() + patienceMs;
   for (;;) {
-    const { approved, code } = await trade(world);
+    const { approved, code } = await trade(tables);
     if (approved) return;
     if (performance.now() > endMs) throw new Error(`no order is approved: ${code}`);
   }
 }
 
-async function keepHalting(world: World, count: number): Promise<void> {
-  while (world.counts.begun < count) {
-    world.counts.begun += 1;
-    await pause(world.roll() * 40);
-    await haltOnce(world);
+async function keepHalting(tables: Tables, count: number): Promise<void> {
+  while (tables.counts.begun < count) {
+    tables.counts.begun += 1;
+    await pause(tables.roll() * 40);
+    await haltOnce(tables);
   }
 }
 
-async function haltOnce(world: World): Promise<void> {
-  const { ask, roll, acknowledged } = world;
+async function haltOnce(tables: Tables): Promise<void> {
+  const { ask, roll, acknowledged } = tables;
   const fund = Math.floor(roll() * fundCount);
   const level = roll() < 0.05 ? "FIRM_HALT" : roll() < 0.5 ? "FUND_HALT" : "STRATEGY_HALT";
   const door = roll() < 0.5 ? "RiskEngine" : "Operations";
@@ -157,9 +157,9 @@ async function haltOnce(world: World): Promise<void> {
   if (answer.acknowledged !== true) throw new Error(`a halt was not acknowledged: ${JSON.stringify(answer)}`);
   const name = `${door} ${level}`;
   acknowledged[name] = (acknowledged[name] ?? 0) + 1;
-  world.holding.add({ level, fund: level === "FIRM_HALT" ? -1 : fund });
+  tables.holding.add({ level, fund: level === "FIRM_HALT" ? -1 : fund });
   await pause(roll() * 15);
-  await (level === "FIRM_HALT" ? liftAll(world) : lift(world, level, fund));
+  await (level === "FIRM_HALT" ? liftAll(tables) : lift(tables, level, fund));
 }
 
 function requestOf(severity: "FIRM_HALT" | "FUND_HALT" | "STRATEGY_HALT", fund: number): HaltRequest {
@@ -173,7 +173,7 @@ function requestOf(severity: "FIRM_HALT" | "FUND_HALT" | "STRATEGY_HALT", fund: 
 
 /** One operator lifts what is on the scope; whoever lifted everything in between has done it already. */
 async function lift(
-  { ask, roll, counts, holding }: World,
+  { ask, roll, counts, holding }: Tables,
   level: "FUND_HALT" | "STRATEGY_HALT",
   fund: number,
 ): Promise<void> {
@@ -187,7 +187,7 @@ async function lift(
 }
 
 /** Two operators lift everything; a halt or a lift in between voids the request, and they begin again. */
-async function liftAll({ ask, counts, holding }: World): Promise<void> {
+async function liftAll({ ask, counts, holding }: Tables): Promise<void> {
   for (let tries = 0; tries < 200; tries += 1) {
     const asked = await ask("Operations", "ResumeHalt", resumeOf({ reason: "all clear", one_time_code: "1" }), duty);
     if (denialOf(asked) === "HALT_NOT_ACTIVE") return;

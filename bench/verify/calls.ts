@@ -16,7 +16,7 @@ import { createMetrics } from "../../adapters/telemetry/prometheus-metrics.ts";
 import { RiskEnvelope } from "../../contracts/src/generated/svc/v1/envelope.ts";
 import type { Verifier } from "../../ports/identity.ts";
 import { benchTools } from "../bus/ticket.ts";
-import type { Ground } from "./ground.ts";
+import type { Fixture } from "./fixture.ts";
 
 /**
  * `identity`: our server with our verifier. `no_check`: our server, and a verifier that believes everybody at once. `bare`: the gRPC
@@ -55,16 +55,16 @@ const envelope: RiskEnvelope = {
   max_position_pct: 0.07,
 };
 
-export async function measureCalls(ground: Ground, options: CallOptions): Promise<ReadonlyMap<number, CallFigures>> {
-  const [token = ""] = await ground.sign(1);
+export async function measureCalls(fixture: Fixture, options: CallOptions): Promise<ReadonlyMap<number, CallFigures>> {
+  const [token = ""] = await fixture.sign(1);
   const contenders: Contender[] = [];
   try {
-    const everybody = await ground.verifier.verify(token);
-    const believing = { ...ground.verifier, verify: () => Promise.resolve(everybody) };
-    contenders.push(await openOurs("identity", ground.verifier, token));
+    const everybody = await fixture.verifier.verify(token);
+    const believing = { ...fixture.verifier, verify: () => Promise.resolve(everybody) };
+    contenders.push(await openOurs("identity", fixture.verifier, token));
     contenders.push(await openOurs("no_check", believing, token));
     contenders.push(await openBare("bare", token, (_call, callback) => callback(null, envelope)));
-    contenders.push(await openBare("by_hand", token, checkingByHand(ground)));
+    contenders.push(await openBare("by_hand", token, checkingByHand(fixture)));
     const found = new Map<number, CallFigures>();
     for (const inFlight of options.inFlight) found.set(inFlight, await measureLevel(contenders, inFlight, options));
     return found;
@@ -182,7 +182,7 @@ async function openBare(name: CallName, token: string, handler: EnvelopeHandler)
   };
 }
 
-function checkingByHand({ verifyByHand }: Ground): EnvelopeHandler {
+function checkingByHand({ verifyByHand }: Fixture): EnvelopeHandler {
   return (call, callback) => {
     const [sent] = call.metadata.get("authorization");
     verifyByHand(String(sent).slice("Bearer ".length)).then(

@@ -1,6 +1,6 @@
 // How long one check of a token takes: ours of a token that was seen before, of a machine's token and of a token that nobody has seen,
 // beside the same token verified by hand each time. Alone, and with many asking at once.
-import type { Ground } from "./ground.ts";
+import type { Fixture } from "./fixture.ts";
 
 export type CheckName = "by_hand" | "cached" | "service" | "by_hand_cold" | "cold";
 
@@ -23,13 +23,16 @@ interface Check {
   check(n: number): Promise<unknown>;
 }
 
-export async function measureChecks(ground: Ground, options: CheckOptions): Promise<ReadonlyMap<number, CheckFigures>> {
-  const [seen = ""] = await ground.sign(1);
+export async function measureChecks(
+  fixture: Fixture,
+  options: CheckOptions,
+): Promise<ReadonlyMap<number, CheckFigures>> {
+  const [seen = ""] = await fixture.sign(1);
   const found = new Map(options.inFlight.map((inFlight) => [inFlight, emptyFigures()]));
   // The first window of each warms the compiler and the caches and is not counted.
   for (let window = -1; window < options.windows; window += 1) {
     for (const [inFlight, figures] of found) {
-      const turn = await checksOf(ground, seen, options);
+      const turn = await checksOf(fixture, seen, options);
       const from = Math.max(0, window) % turn.length;
       for (const one of [...turn.slice(from), ...turn.slice(0, from)]) {
         options.signal.throwIfAborted();
@@ -43,9 +46,9 @@ export async function measureChecks(ground: Ground, options: CheckOptions): Prom
 }
 
 /** Both who check what nobody has seen get the same tokens, and those are new in every window. */
-async function checksOf(ground: Ground, seen: string, options: CheckOptions): Promise<readonly Check[]> {
-  const fresh = await ground.sign(options.slowCount);
-  const { verifier, verifyByHand, serviceToken } = ground;
+async function checksOf(fixture: Fixture, seen: string, options: CheckOptions): Promise<readonly Check[]> {
+  const fresh = await fixture.sign(options.slowCount);
+  const { verifier, verifyByHand, serviceToken } = fixture;
   const [slow, quick] = [options.slowCount, options.quickCount];
   return [
     { name: "by_hand", count: slow, check: () => verifyByHand(seen) },

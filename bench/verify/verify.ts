@@ -6,7 +6,7 @@ import { median } from "../bus/contender.ts";
 import { type DatabaseFacts, openDatabasePlace } from "../bus/place.ts";
 import { type CallFigures, type CallName, type CallOptions, measureCalls } from "./calls.ts";
 import { type CheckFigures, type CheckName, type CheckOptions, measureChecks } from "./checks.ts";
-import { openGround } from "./ground.ts";
+import { openFixture } from "./fixture.ts";
 
 export interface VerifyBenchOptions
   extends Pick<CheckOptions, "slowCount" | "quickCount">,
@@ -53,14 +53,14 @@ export async function runVerify(options: VerifyBenchOptions, progress: (line: st
     progress("starting PostgreSQL");
     const place = await openDatabasePlace();
     try {
-      const ground = await openGround(await place.database("bench_verify"));
+      const fixture = await openFixture(await place.database("bench_verify"));
       try {
         const common = { ...options, progress, signal: interruption.signal };
-        const checks = await measureChecks(ground, { ...common, windows: options.checkWindows });
-        const calls = await measureCalls(ground, { ...common, windows: options.callWindows });
+        const checks = await measureChecks(fixture, { ...common, windows: options.checkWindows });
+        const calls = await measureCalls(fixture, { ...common, windows: options.callWindows });
         return judge(checks, calls, options, place.facts);
       } finally {
-        await ground.close();
+        await fixture.close();
       }
     } finally {
       await place.close();

@@ -50,7 +50,7 @@ export function isOperation(text: string): text is Operation {
   return Object.hasOwn(operations, text);
 }
 
-/** The part of an identity that authority looks at. */
+/** The part of an identity that authority reads. */
 export interface Caller {
   readonly roles: readonly Role[];
   /** A machine's token is narrowed to these; absent means that the roles alone decide. */

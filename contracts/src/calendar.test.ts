@@ -71,7 +71,7 @@ describe("US equities", () => {
     expect(holidays.filter((date) => date.startsWith("2027"))).toHaveLength(10);
   });
 
-  test("years whose holidays are not known are told", () => {
+  test("years whose holidays are not known are reported", () => {
     expect(isKnown(usEquities, at("2027-12-31T12:00:00Z"))).toBe(true);
     expect(isKnown(usEquities, at("2028-01-01T12:00:00Z"))).toBe(false);
     expect(isKnown(alwaysOpen, at("2200-01-01T12:00:00Z"))).toBe(true);

@@ -16,8 +16,8 @@ export interface DeclaredRoute {
   readonly answer: string;
   readonly status: number;
   readonly form: "json" | "text" | "bytes" | "events";
-  /** The member of the answer that is told, where that is not all of it. */
-  readonly told?: string;
+  /** The member of the answer that is reported, where that is not all of it. */
+  readonly reported?: string;
   readonly timeoutMs?: number;
   readonly attemptsPerMinuteMax?: number;
   /** The member of a row, with dots, that the next page begins after. */

@@ -13,18 +13,18 @@ export class Fault extends Error {
   readonly retry: Retry;
   readonly facts: Facts;
   /** Whether the attempt that ended so is on record already; a server records it otherwise. */
-  readonly isTold: boolean;
+  readonly isReported: boolean;
 
   constructor(
     code: FaultCode,
     message: string,
-    options: { retry: Retry; facts?: Facts; cause?: unknown; isTold?: boolean },
+    options: { retry: Retry; facts?: Facts; cause?: unknown; isReported?: boolean },
   ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
     this.retry = options.retry;
     this.facts = options.facts ?? {};
-    this.isTold = options.isTold ?? false;
+    this.isReported = options.isReported ?? false;
   }
 }
 

@@ -72,7 +72,7 @@ export function later(left: Instant, right: Instant): Instant {
 
 const rfc3339 =
   /^([0-9]{4})-([0-9]{2})-([0-9]{2})T([0-9]{2}):([0-9]{2}):([0-9]{2})(?:\.([0-9]{1,9}))?(?:Z|([+-])([0-9]{2}):([0-9]{2}))$/;
-/** A date and a time with nine decimals and an offset; longer input is not looked at. */
+/** A date and a time with nine decimals and an offset; longer input is not read. */
 const textLengthMax = 35;
 
 /**

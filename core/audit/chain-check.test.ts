@@ -274,7 +274,7 @@ describe("the chain", () => {
     expect([rootOf(unlinked) === itsRoot, check(unlinked)?.code]).toEqual([true, "LINK_MISMATCH"]);
   });
 
-  it("A23 an entry before the first one shown is not looked at, but the link to it is when it is known", () => {
+  it("A23 an entry before the first one shown is not read, but the link to it is when it is known", () => {
     const forged = rehashed(edited(textOf(7), hashOf(6), hashOf(5)));
     expect(check([forged], { from: 7 })).toBeUndefined();
     expect(check([forged], { from: 7, prevHash: hashOf(6) })).toMatchObject({ code: "LINK_MISMATCH", sequence: 7 });

@@ -1,5 +1,5 @@
 // Where things stand in the text of an entry, found in one pass over its bytes that also tells whether it is one: eight fields (or the six that
-// are hashed), in their order, of their types, canonical, within their limits. Nothing is built, so that a verifier can look at every entry
+// are hashed), in their order, of their types, canonical, within their limits. Nothing is built, so that a verifier can read every entry
 // of a log this way.
 import { levelsMax, textBytesMax } from "./canonical/canonical-json.ts";
 import {

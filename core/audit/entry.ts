@@ -81,9 +81,9 @@ export function makeEntry(fields: EntryFields, sha256: Sha256OfBytes): Entry {
 /** Texts of many entries share a piece of memory: one of their own for each costs as much as its hash. */
 const pieceBytes = 2 * 65_536;
 
-// tidy: long because both ways of making an entry share memory and what was looked at before.
+// tidy: long because both ways of making an entry share memory and what was read before.
 export function createEntryMaker(sha256: Sha256OfBytes): EntryMaker {
-  // What the entry before was made of or came to need not be looked at again.
+  // What the entry before was made of or came to need not be read again.
   let goodTimestamp: string | undefined;
   let goodHash = zeroHex;
   /** What is hashed is only needed while it is. */
@@ -277,7 +277,7 @@ export function withHashes(six: Uint8Array, hash: string, prevHash: string): Uin
   return text;
 }
 
-/** What the text says; undefined when it is not the canonical text of an entry. Whether its hash is right is not looked at. */
+/** What the text says; undefined when it is not the canonical text of an entry. Whether its hash is right is not read. */
 export function readEntry(text: Uint8Array): EntryRecord | undefined {
   if (layoutOf(text, readEntryLayout) === undefined) return undefined;
   return parseJson(decodeUtf8(text)) as EntryRecord;

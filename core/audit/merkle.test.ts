@@ -66,10 +66,10 @@ describe("the tree", () => {
   });
 
   it("grows leaf by leaf as defined, from any snapshot on, and tells of every full subtree once", () => {
-    const told = new Map<string, Hash>();
+    const reported = new Map<string, Hash>();
     const frontier = createFrontier(tree, undefined, (level, index, full) => {
-      expect(told.has(`${level}/${index}`)).toBe(false);
-      told.set(`${level}/${index}`, full);
+      expect(reported.has(`${level}/${index}`)).toBe(false);
+      reported.set(`${level}/${index}`, full);
     });
     for (let size = 0; size <= sizeMax; size += 1) {
       expect(frontier.size).toBe(size);
@@ -79,8 +79,8 @@ describe("the tree", () => {
       expect(restored.root()).toBe(rootOf(sizeMax));
       if (size < sizeMax) frontier.append(leafOf(size));
     }
-    expect(told.size).toBe(2 * sizeMax - 1);
-    for (const [place, full] of told) {
+    expect(reported.size).toBe(2 * sizeMax - 1);
+    for (const [place, full] of reported) {
       const [level = 0, index = 0] = place.split("/").map(Number);
       expect(full).toBe(hashAt(level, index));
     }

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { logSigner, sha256, verifySignature, witnessSigner } from "../../testkit/audit/keys.ts";
 import { mutated } from "../../testkit/audit/mutated.ts";
 import { firstSigner, origin, sampleLog, secondSigner, tree } from "../../testkit/audit/sample-log.ts";
-import { dice } from "../../testkit/virtual/dice.ts";
+import { prng } from "../../testkit/virtual/prng.ts";
 import { base64OfHash, readUtf8 } from "./base64.ts";
 import { readCheckpointNote } from "./checkpoint.ts";
 import { asHash } from "./hash.ts";
@@ -212,7 +212,7 @@ describe("add-checkpoint", () => {
   });
 
   it(`a mutated request is never cosigned for another head (seed ${seed})`, () => {
-    const random = dice(seed);
+    const random = prng(seed);
     const honest = new TextEncoder().encode(bodyOf(6, 14));
     const statuses = new Set<number>();
     const kept = { size: 6, root: log.root(6), note: log.checkpoint(6) };
@@ -225,7 +225,7 @@ describe("add-checkpoint", () => {
   });
 
   it(`random hashes never prove anything (seed ${seed})`, () => {
-    const random = dice(seed);
+    const random = prng(seed);
     const forged = sampleLog(14, "forged").checkpoint(14);
     const states = Array.from({ length: 13 }, (_, at) => ({ size: at + 1, root: log.root(at + 1), note: "" }));
     for (let round = 0; round < 500; round += 1) {

@@ -3,14 +3,14 @@ import { Defect } from "../../contracts/src/fault.ts";
 import type { GateCheck, Order, RiskDecision } from "../../contracts/src/generated/svc/v1/order.ts";
 import type { Instant } from "../../contracts/src/instant.ts";
 import * as instant from "../../contracts/src/instant.ts";
-import { paceFigure } from "../gates/static.ts";
+import { paceInput } from "../gates/static.ts";
 import { parseAmount } from "../money/amount.ts";
 import type { Amended } from "../orders/open-order.ts";
 import { countOrder, ordersInSecond } from "../orders/order-rate.ts";
 import { amend, isSameOrder, rememberTerms, reopen, reserve } from "../orders/reservations.ts";
 import { directionOf } from "../orders/terms.ts";
 import { countApproval } from "../orders/throttle.ts";
-import { amendsFigure, lowersWord, windowFigure } from "./check.ts";
+import { amendsInput, lowersWord, windowInput } from "./check.ts";
 import { fundBookOf, strategyBookOf, symbolBookOf } from "./records.ts";
 import type { EngineState } from "./state.ts";
 
@@ -21,10 +21,10 @@ export function adoptDecision(state: EngineState, order: Order, decision: RiskDe
   if (at > state.lastAt) state.lastAt = at;
   const schema = decision.checks.find(({ gate }) => gate === "schema");
   const limits = decision.checks.find(({ gate }) => gate === "static");
-  const amends = figureOf(schema, amendsFigure);
+  const amends = figureOf(schema, amendsInput);
   const addsRisk = decision.classification !== "REDUCE" && amends !== lowersWord;
   // An unmarked reduction counts since it answers for its pace; that of an earlier version tells of none.
-  const obeys = addsRisk || figureOf(limits, paceFigure) !== undefined;
+  const obeys = addsRisk || figureOf(limits, paceInput) !== undefined;
   if (obeys && limits?.result === "PASSED") {
     const fund = fundBookOf(state.books, order.fund_id);
     const strategy = strategyBookOf(state.books, order.strategy_id);
@@ -39,7 +39,7 @@ export function adoptDecision(state: EngineState, order: Order, decision: RiskDe
   const approved: Approved = { quantity, key: order.idempotency_key, approvedAt: at, unsentUntil };
   if (amends === undefined) adoptOrder(state, order, approved);
   else adoptAmendment(state, order, approved);
-  const window = figureOf(limits, windowFigure);
+  const window = figureOf(limits, windowInput);
   if (window === undefined || !obeys) return;
   countApproval(strategyBookOf(state.books, order.strategy_id), {
     book: symbolBookOf(state.books, order.symbol),

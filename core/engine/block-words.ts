@@ -15,7 +15,7 @@ type Words = (named: Named) => Omit<BlockWords, "sinceUnknown"> & { readonly sin
 const notKept = "The engine does not keep when it began.";
 const neverSeen = "There has been none since the engine started.";
 const lossesList = ({ fundId }: Named) => `ctl riskengine losses list --fund-id ${fundId ?? ""}`;
-const freshPrice = "The next price ends it; when none comes, look at the feed.";
+const freshPrice = "The next price ends it; when none comes, read the feed.";
 
 const words: Readonly<Partial<Record<DenialCode | FaultCode, Words>>> = {
   FIRM_HALTED: () => ({
@@ -77,7 +77,7 @@ const words: Readonly<Partial<Record<DenialCode | FaultCode, Words>>> = {
   MARK_STALE: () => ({ ends: "A fresh price of everything that the fund holds ends it." }),
   DELTA_MISSING: () => ({ ends: "The option's next price with a delta ends it.", sinceUnknown: neverSeen }),
   DELTA_STALE: () => ({
-    ends: "A fresh price of the option and of its underlying ends it; when none comes, look at the feed.",
+    ends: "A fresh price of the option and of its underlying ends it; when none comes, read the feed.",
   }),
   FX_RATE_MISSING: () => ({
     ends: "A rate in the reference data ends it.",

@@ -7,8 +7,8 @@ import { describe, expect, it } from "vitest";
 import * as instant from "../../contracts/src/instant.ts";
 import type { ActiveHalt } from "../../contracts/src/records/halt.ts";
 import {
+  engineFixture,
   engineOptions,
-  engineRig,
   envelopeRecord,
   hold,
   markOf,
@@ -17,7 +17,7 @@ import {
   prices,
   reference,
   startOfDay,
-} from "../../testkit/risk/engine-rig.ts";
+} from "../../testkit/risk/engine-fixture.ts";
 import { compileEnvelope } from "../envelope/envelope.ts";
 import type { StandingBlock } from "./blocks.ts";
 import { createEngine, type Engine } from "./engine.ts";
@@ -196,7 +196,7 @@ describe("22.10: blocks", () => {
   });
 
   it("say nothing about a fund that may trade, and since when each stands", () => {
-    expect(all(engineRig(), startOfDay).filter(({ symbol }) => symbol !== "SAP")).toEqual([]);
+    expect(all(engineFixture(), startOfDay).filter(({ symbol }) => symbol !== "SAP")).toEqual([]);
     const { engine } = under({
       ...{ firmHalt: true, fundHalt: true, strategyHalt: true, haltsUnknown: true, lossPending: true },
       ...{ lossMissing: false, restricted: ["AAPL"], differs: true, noEnvelope: true, noFx: true, stale: ["XOM"] },

@@ -7,7 +7,7 @@ import type { Order } from "../../contracts/src/generated/svc/v1/order.ts";
 import type * as instant from "../../contracts/src/instant.ts";
 import { nothing, oneUnit, toDecimal } from "../money/amount.ts";
 import { firstDenial } from "./check.ts";
-import * as sheets from "./fast/fund-state.ts";
+import * as fundStates from "./fast/fund-state.ts";
 import { namesOf } from "./fast/order-hash.ts";
 import { fillView } from "./fill-view.ts";
 import {
@@ -151,7 +151,7 @@ const isAbout =
   (block: StandingBlock): boolean =>
     block.code === code;
 
-/** What holds in symbols by themselves, as this fund would be told. */
+/** What holds in symbols by themselves, as this fund would be reported. */
 export function symbolBlocks(
   state: EngineState,
   fundId: string,
@@ -181,7 +181,7 @@ export function fundsToAsk({ books }: EngineState): readonly BlockedFund[] {
 export function symbolsToAsk({ books }: EngineState, fundId: string | undefined, countMax: number): readonly string[] {
   const fund = fundId === undefined ? undefined : books.funds.get(fundId);
   const isAllowed = (assetClass: string): boolean => fund?.envelope?.allowedAssetClasses.has(assetClass) ?? true;
-  const held = new Set(fund === undefined ? [] : sheets.slotsOf(fund));
+  const held = new Set(fund === undefined ? [] : fundStates.slotsOf(fund));
   const known = [...books.symbols.values()].filter(({ facts }) => facts !== undefined && isAllowed(facts.assetClass));
   const first = known.filter(({ slot }) => held.has(slot));
   const rest = known.filter(({ slot }) => !held.has(slot));

@@ -28,15 +28,15 @@ import type { FundView, Verdict } from "./view.ts";
 
 /** Up to and with the static gate, after which an order counts for its pace. */
 const earlyGates: readonly Gate[] = gatesOf("key", "order");
-/** What the risk officer's answer does not make the gates look at again, and what it does. */
+/** What the risk officer's answer does not make the gates read again, and what it does. */
 const keyGates: readonly Gate[] = gatesOf("key");
 const orderGates: readonly Gate[] = gatesOf("order");
 const lateGates: readonly Gate[] = gatesOf("risk");
 const officerGates: readonly Gate[] = gatesOf("model");
 /** Figures that the journal is read back by. */
-export const amendsFigure = "amends";
+export const amendsInput = "amends";
 export const lowersWord = "an open order, to a lower quantity";
-export const windowFigure = "repeated_execution_window_ms";
+export const windowInput = "repeated_execution_window_ms";
 const gatesOfProbe: readonly Gate[] = gatesOf("order", "risk");
 
 export function check(state: EngineState, order: Order, askedAt: Instant, asker: Asker): Checked {
@@ -173,10 +173,10 @@ function emptyUndo(state: EngineState): CheckUndo {
   };
 }
 
-/** The first gate that says no decides; what each looked at is in the notes. */
+/** The first gate that says no decides; what each read is in the notes. */
 function runGates(state: EngineState, asked: readonly Gate[], order: Order, at: Instant): Denial | undefined {
   const { view, notes, options } = state;
-  // Where one gate ends the next begins, also across what is counted in between: a look at the clock costs as much as a small gate.
+  // Where one gate ends the next begins, also across what is counted in between: a read the clock costs as much as a small gate.
   let startedUs = Number.isNaN(state.gateEndedUs) ? options.stopwatch() : state.gateEndedUs;
   for (const gate of asked) {
     notes.begin(gate.name);
@@ -193,10 +193,10 @@ function runGates(state: EngineState, asked: readonly Gate[], order: Order, at: 
 
 /** What the books will make of an approval; the journal must tell it, because it is read back without the view. */
 function noteConsequence(order: Order, view: FundView, gate: GateName, notes: NoteBook): void {
-  if (gate === "schema" && view.amends) notes.word(amendsFigure, view.lowers === true ? lowersWord : "an open order");
+  if (gate === "schema" && view.amends) notes.word(amendsInput, view.lowers === true ? lowersWord : "an open order");
   if (gate !== "static" || !obeysLimits(order, view)) return;
   const windowMs = repeatWindowMs(view);
-  if (windowMs !== undefined) notes.count(windowFigure, windowMs);
+  if (windowMs !== undefined) notes.count(windowInput, windowMs);
 }
 
 /** How long an approval counts for the throttle; undefined when the envelope has none. */

@@ -1,12 +1,12 @@
 // How a result reads as a message: figures, ages, warnings at their thresholds, and what is absent.
 import { describe, expect, it } from "vitest";
-import { engineRig, moment, orderOf } from "../../testkit/risk/engine-rig.ts";
+import { engineFixture, moment, orderOf } from "../../testkit/risk/engine-fixture.ts";
 import { decisionMessage } from "./decision.ts";
 
 const limit = (quantity: string) => ({ quantity, order_type: "LIMIT", limit_price: "200.00" });
 
 function decide(quantity: string, at = 0) {
-  const engine = engineRig();
+  const engine = engineFixture();
   return decisionMessage(engine.check(orderOf("a", limit(quantity)), moment(at)), "decision-1");
 }
 

@@ -1,5 +1,5 @@
-// A check's result, and the message that is made of it. What a check looked at is written over by the next one, so the message and the
-// inputs of a result are made before anything else is checked; whoever comes too late is told so, and never gets another order's figures.
+// A check's result, and the message that is made of it. What a check read is written over by the next one, so the message and the
+// inputs of a result are made before anything else is checked; whoever comes too late is notified so, and never gets another order's figures.
 // Results that have to wait (a duplicate's, and one that the risk officer is asked about) keep theirs and may be read at any time.
 import * as decimal from "../../contracts/src/decimal.ts";
 import { Defect } from "../../contracts/src/fault.ts";
@@ -14,7 +14,7 @@ import * as instant from "../../contracts/src/instant.ts";
 import type { Classification, GateName } from "../../contracts/src/records/values.ts";
 import type { Envelope } from "../envelope/envelope.ts";
 import { type Amount, toDecimal } from "../money/amount.ts";
-import { type Exact, toExact, type Worth } from "../money/exact.ts";
+import { type Exact, type Notional, toExact } from "../money/exact.ts";
 import type { OpenOrder } from "../orders/open-order.ts";
 import type { CountedOrder } from "../orders/order-rate.ts";
 import type { Amendment } from "../orders/reservations.ts";
@@ -22,7 +22,7 @@ import type { CountedApproval } from "../orders/throttle.ts";
 import type { Asker, WaitingUndo } from "../orders/waiting-exits.ts";
 import type { Hash } from "./fast/order-hash.ts";
 import { joinViews, type ViewPacker } from "./fast/view-bytes.ts";
-import { amountFigure, countFigure, exactFigure, type LimitShare, type NoteBook, type NoteColumns } from "./notes.ts";
+import { amountInput, countInput, exactInput, type LimitShare, type NoteBook, type NoteColumns } from "./notes.ts";
 import type { FundView } from "./view.ts";
 
 export interface Checked {
@@ -99,7 +99,7 @@ export function notesOf(checked: Checked): NoteColumns {
   return checked.notes;
 }
 
-/** Everything that the gates could look at, for the record; to be asked for before the next check. */
+/** Everything that the gates could read, for the record; to be asked for before the next check. */
 export function inputsOf(checked: Checked): Uint8Array {
   const { source, packed, asked } = checked;
   if (packed !== undefined) return packed;
@@ -171,16 +171,16 @@ function figureAt(notes: NoteColumns, place: number): Figure {
 
 function figureText(notes: NoteColumns, place: number): string {
   const kind = notes.kinds[place];
-  if (kind === countFigure) return String(notes.numbers[place]);
-  if (kind === amountFigure) return decimal.format(toDecimal(noted(notes, place) as Amount));
-  if (kind === exactFigure) return centsText(toExact(noted(notes, place) as Worth));
+  if (kind === countInput) return String(notes.numbers[place]);
+  if (kind === amountInput) return decimal.format(toDecimal(noted(notes, place) as Amount));
+  if (kind === exactInput) return centsText(toExact(noted(notes, place) as Notional));
   return String(notes.values[place] ?? "");
 }
 
 /** An amount, or a product of two, as it was noted. */
-export function noted(notes: NoteColumns, place: number): Amount | Worth {
+export function noted(notes: NoteColumns, place: number): Amount | Notional {
   const number = notes.numbers[place] ?? Number.NaN;
-  return (Number.isNaN(number) ? notes.values[place] : number) as Amount | Worth;
+  return (Number.isNaN(number) ? notes.values[place] : number) as Amount | Notional;
 }
 
 function centsText(value: Exact): string {

@@ -1,7 +1,7 @@
-// The one view that every gate looks at, before anything was filled in.
+// The one view that every gate reads, before anything was filled in.
 
 import * as amounts from "../money/amount.ts";
-import { worthless } from "../money/exact.ts";
+import { zeroNotional } from "../money/exact.ts";
 import { noTerms } from "../orders/terms.ts";
 import { type InputAges, inputAgesDefault } from "./input-ages.ts";
 import type { FundView, Verdict } from "./view.ts";
@@ -55,10 +55,10 @@ export function emptyView(ages: InputAges = inputAgesDefault): FundView {
     option: undefined,
     nav: undefined,
     navAgeMs: Number.NaN,
-    grossOthers: worthless,
-    netHighOthers: worthless,
-    netLowOthers: worthless,
-    sectorOthers: worthless,
+    grossOthers: zeroNotional,
+    netHighOthers: zeroNotional,
+    netLowOthers: zeroNotional,
+    sectorOthers: zeroNotional,
     unpricedSymbol: undefined,
     unpricedRate: undefined,
     unpricedRateAgeMs: Number.NaN,

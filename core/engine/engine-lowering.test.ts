@@ -4,8 +4,8 @@ import { describe, expect, it } from "vitest";
 import type { Order } from "../../contracts/src/generated/svc/v1/order.ts";
 import type { RiskEnvelope } from "../../contracts/src/records/envelope.ts";
 import {
+  engineFixture,
   engineOptions,
-  engineRig,
   envelopeRecord,
   fillOf,
   hold,
@@ -14,7 +14,7 @@ import {
   orderOf,
   reference,
   transitionOf,
-} from "../../testkit/risk/engine-rig.ts";
+} from "../../testkit/risk/engine-fixture.ts";
 import { compileEnvelope } from "../envelope/envelope.ts";
 import { decisionMessage, inputsOf } from "./decision.ts";
 import { createEngine, type Engine } from "./engine.ts";
@@ -29,7 +29,7 @@ function amended(quantity: string, more: Partial<Order> = {}): Order {
 
 /** An engine whose order "a" of 600 works at a broker. */
 function working(more: Partial<RiskEnvelope> = {}): Engine {
-  const engine = engineRig(more);
+  const engine = engineFixture(more);
   expect(engine.check(first, moment(0)).outcome).toBe("approved");
   engine.applyTransition(transitionOf(first, "WORKING"));
   return engine;
@@ -75,7 +75,7 @@ describe.each(Object.entries(obstacles))("under %s", (code, obstacle) => {
 });
 
 describe("a lower quantity", () => {
-  it("holds the old one until the new one is told", () => {
+  it("holds the old one until the new one is reported", () => {
     const engine = working();
     halt(engine);
     engine.check(amended("100"), moment(1));
@@ -95,7 +95,7 @@ describe("a lower quantity", () => {
     expect(engine.check(amended("550"), moment(4)).code).toBe("FIRM_HALTED");
   });
 
-  it("is measured against the price that was told last, and against every price that may be in force", () => {
+  it("is measured against the price that was reported last, and against every price that may be in force", () => {
     const engine = working();
     const dearer = { limit_price: "205.00" };
     expect(engine.check(amended("600", dearer), moment(1)).outcome).toBe("approved");
@@ -110,7 +110,7 @@ describe("a lower quantity", () => {
   it.each(["ACCEPTED", "UNKNOWN", undefined] as const)(
     "of an order that may never have been sent (%s) is new risk",
     (to) => {
-      const engine = engineRig();
+      const engine = engineFixture();
       engine.check(first, moment(0));
       if (to !== undefined) engine.applyTransition(transitionOf(first, to));
       halt(engine);
@@ -121,7 +121,7 @@ describe("a lower quantity", () => {
   );
 
   it("may not drop the claim to reduce only, and keeps it when the position is gone meanwhile", () => {
-    const engine = engineRig();
+    const engine = engineFixture();
     hold(engine, "alpha", "AAPL", "600");
     const exit = { ...first, side: "SELL", reduce_only: true };
     expect(engine.check(exit, moment(0)).outcome).toBe("approved");
@@ -142,8 +142,8 @@ describe("a lower quantity", () => {
 
   it("counts neither for the rate nor for the throttle, also when it is read back", () => {
     const limits = { order_rate_max_per_s: 2, repeated_execution_max: 1, repeated_execution_window_s: 60 };
-    const [engine, fresh] = [working(limits), engineRig(limits)];
-    fresh.adoptDecision(first, decisionMessage(engineRig(limits).check(first, moment(0)), "d"), moment(0));
+    const [engine, fresh] = [working(limits), engineFixture(limits)];
+    fresh.adoptDecision(first, decisionMessage(engineFixture(limits).check(first, moment(0)), "d"), moment(0));
     fresh.applyTransition(transitionOf(first, "WORKING"));
     for (const [index, quantity] of ["500", "400", "400", "300"].entries()) {
       const order = amended(quantity);

@@ -1,6 +1,14 @@
-// Ids that have one hash are told apart: those of strategies, symbols and open orders are looked up by a hash before anybody compares them.
+// Ids that have one hash are distinguished: those of strategies, symbols and open orders are looked up by a hash before anybody compares them.
 import { expect, it } from "vitest";
-import { engineRig, markAll, moment, orderOf, reference, startOfDay, valueAll } from "../../testkit/risk/engine-rig.ts";
+import {
+  engineFixture,
+  markAll,
+  moment,
+  orderOf,
+  reference,
+  startOfDay,
+  valueAll,
+} from "../../testkit/risk/engine-fixture.ts";
 import { createIdMap, hashOfId } from "./fast/id-table.ts";
 
 /** Two ids of that form with the same hash, the first two that there are. */
@@ -27,7 +35,7 @@ it("whoever asks with an id gets what stands under it, though another id has the
 
 it("strategies with one hash trade for their own funds, and one that nobody has is not known", () => {
   const [one, other] = twins((number) => `s${number}`);
-  const engine = engineRig();
+  const engine = engineFixture();
   const funds = reference.funds.map((fund) => {
     if (fund.fund_id === "alpha") return { ...fund, strategies: [one] };
     return fund.fund_id === "beta" ? { ...fund, strategies: [other] } : fund;
@@ -48,7 +56,7 @@ it("strategies with one hash trade for their own funds, and one that nobody has 
 
 it("an order whose id has the hash of an open one is a new order", () => {
   const [one, other] = twins((number) => `o-${number}`);
-  const engine = engineRig();
+  const engine = engineFixture();
   const ask = (id: string) => engine.check(orderOf(id, { quantity: "1" }), moment(1)).outcome;
   expect([ask(one), ask(other)]).toEqual(["approved", "approved"]);
   expect(engine.exposure("alpha")?.openOrders).toBe(2);

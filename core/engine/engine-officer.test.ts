@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import type { RiskEnvelope } from "../../contracts/src/records/envelope.ts";
 import {
-  engineRig,
+  engineFixture,
   envelopeRecord,
   fillOf,
   hold,
@@ -11,7 +11,7 @@ import {
   orderOf,
   transitionOf,
   valueAll,
-} from "../../testkit/risk/engine-rig.ts";
+} from "../../testkit/risk/engine-fixture.ts";
 import { compileEnvelope } from "../envelope/envelope.ts";
 import { decisionMessage, inputsOf } from "./decision.ts";
 import { replayDecision } from "./replay.ts";
@@ -26,7 +26,7 @@ function verdict(kind: Verdict["kind"]): Verdict {
 
 describe("the risk officer", () => {
   it("is asked after six gates have passed, and the exposure is reserved meanwhile", () => {
-    const engine = engineRig(on);
+    const engine = engineFixture(on);
     const asked = engine.check(orderOf("a", limit("1000")), moment(0));
     expect(asked.outcome).toBe("ask");
     expect(decisionMessage(asked, "d").checks.map(({ gate }) => gate)).not.toContain("cro_veto");
@@ -34,7 +34,7 @@ describe("the risk officer", () => {
   });
 
   it("passes: the decision has all seven gates and the verdict, and replays", () => {
-    const engine = engineRig(on);
+    const engine = engineFixture(on);
     const order = orderOf("a", limit("1000"));
     const asked = engine.check(order, moment(0));
     engine.check(orderOf("other", { symbol: "XOM", quantity: "1" }), moment(1));
@@ -58,7 +58,7 @@ describe("the risk officer", () => {
     ["timeout", "RISK_OFFICER_TIMEOUT"],
     ["unreadable", "RISK_OFFICER_UNREADABLE"],
   ] as const)("%s: denied, and the reservation is released, the key is not", (kind, code) => {
-    const engine = engineRig(on);
+    const engine = engineFixture(on);
     const asked = engine.check(orderOf("a", limit("1000")), moment(0));
     const done = engine.conclude(asked, verdict(kind), moment(10));
     expect(done).toMatchObject({ outcome: "denied", code, gate: "cro_veto" });
@@ -67,7 +67,7 @@ describe("the risk officer", () => {
   });
 
   it("cannot approve what became too much while it thought", () => {
-    const engine = engineRig(on);
+    const engine = engineFixture(on);
     const asked = engine.check(orderOf("a", limit("1000")), moment(0));
     markAll(engine, moment(10), { AAPL: "210" });
     expect(engine.conclude(asked, verdict("pass"), moment(11)).code).toBe("POSITION_LIMIT_EXCEEDED");
@@ -81,7 +81,7 @@ describe("the risk officer", () => {
     ["allowed_order_types", { allowed_order_types: ["MARKET"] }, "ORDER_TYPE_NOT_ALLOWED"],
     ["max_position_pct", { max_position_pct: 0.01 }, "POSITION_LIMIT_EXCEEDED"],
   ])("23: cannot approve what %s no longer allows since it was asked", (_limit, tighter, code) => {
-    const engine = engineRig(on);
+    const engine = engineFixture(on);
     const order = orderOf("a", { ...limit("600"), limit_price: "200.10" });
     const asked = engine.check(order, moment(0));
     expect(asked.outcome).toBe("ask");
@@ -99,14 +99,14 @@ describe("the risk officer", () => {
   });
 
   it("23: cannot approve what tightened limits no longer allow of an amendment, and lowering is not asked about under any", () => {
-    const engine = engineRig(on);
+    const engine = engineFixture(on);
     const order = orderOf("a", limit("300"));
     expect(engine.conclude(engine.check(order, moment(0)), verdict("pass"), moment(1)).outcome).toBe("approved");
     engine.applyTransition(transitionOf(order, "WORKING"));
     const asked = engine.check({ ...order, ...limit("700"), idempotency_key: "more" }, moment(2));
     expect(asked.outcome).toBe("ask");
     engine.setEnvelope(compileEnvelope(envelopeRecord("alpha", { ...on, max_notional: 10_000, version: 2 })));
-    // The larger quantity is told to be in force by somebody else: what was asked about as new risk is judged as new risk.
+    // The larger quantity is asked to be in force by somebody else: what was asked about as new risk is judged as new risk.
     engine.applyTransition(transitionOf(order, "WORKING", { quantity: "900" }));
     const done = engine.conclude(asked, verdict("pass"), moment(3));
     expect(done).toMatchObject({ outcome: "denied", code: "NOTIONAL_ABOVE_MAX" });
@@ -115,7 +115,7 @@ describe("the risk officer", () => {
   });
 
   it("23: does not deny for the pace of those that were asked about meanwhile", () => {
-    const engine = engineRig({ ...on, order_rate_max_per_s: 2 });
+    const engine = engineFixture({ ...on, order_rate_max_per_s: 2 });
     const first = engine.check(orderOf("a", limit("1")), moment(0));
     const second = engine.check(orderOf("b", limit("2")), moment(1));
     expect(engine.check(orderOf("c", limit("3")), moment(2)).code).toBe("ORDER_RATE_EXCEEDED");
@@ -124,7 +124,7 @@ describe("the risk officer", () => {
   });
 
   it("cannot approve past a halt that came while it thought", () => {
-    const engine = engineRig(on);
+    const engine = engineFixture(on);
     const asked = engine.check(orderOf("a", limit("100")), moment(0));
     engine.setHalts({ known: false, epoch: 9, active: [] });
     expect(engine.conclude(asked, verdict("pass"), moment(1))).toMatchObject({
@@ -134,15 +134,15 @@ describe("the risk officer", () => {
   });
 
   it("is not asked about a reduction, and not on a dry run", () => {
-    const engine = engineRig(on);
+    const engine = engineFixture(on);
     hold(engine, "alpha", "AAPL", "100");
     expect(engine.check(orderOf("a", { side: "SELL", quantity: "100" }), moment(0)).outcome).toBe("approved");
     expect(engine.check(orderOf("b", { dry_run: true, quantity: "1" }), moment(1)).outcome).toBe("approved");
   });
 
   it("withdrawn instead of concluded leaves nothing behind, whatever came in between", () => {
-    const engine = engineRig({ ...on, repeated_execution_max: 5 });
-    const twin = engineRig({ ...on, repeated_execution_max: 5 });
+    const engine = engineFixture({ ...on, repeated_execution_max: 5 });
+    const twin = engineFixture({ ...on, repeated_execution_max: 5 });
     const asked = engine.check(orderOf("a", limit("100")), moment(0));
     const between = (one: typeof engine) => {
       const other = one.check(orderOf("b", limit("7")), moment(5));
@@ -155,7 +155,7 @@ describe("the risk officer", () => {
   });
 
   it("concluded and then withdrawn leaves nothing behind either", () => {
-    const engine = engineRig({ ...on, repeated_execution_max: 5 });
+    const engine = engineFixture({ ...on, repeated_execution_max: 5 });
     const before = engine.snapshot();
     const asked = engine.check(orderOf("a", limit("100")), moment(0));
     engine.withdraw(engine.conclude(asked, verdict("pass"), moment(9)));
@@ -164,7 +164,7 @@ describe("the risk officer", () => {
   });
 
   it("does not let an order be amended before it is approved", () => {
-    const engine = engineRig(on);
+    const engine = engineFixture(on);
     engine.check(orderOf("a", limit("100")), moment(0));
     const amendment = orderOf("a", { ...limit("200"), idempotency_key: "k2" });
     expect(engine.check(amendment, moment(1))).toMatchObject({
@@ -174,7 +174,7 @@ describe("the risk officer", () => {
   });
 
   it("cannot revive an order that ended while its amendment was thought about", () => {
-    const engine = engineRig(on);
+    const engine = engineFixture(on);
     const order = orderOf("a", limit("100"));
     engine.conclude(engine.check(order, moment(0)), verdict("pass"), moment(1));
     const asked = engine.check({ ...order, ...limit("300"), idempotency_key: "k2" }, moment(2));
@@ -190,11 +190,11 @@ describe("the journal, read back", () => {
   it("finds the order of an amendment that it filled or ended first", () => {
     const order = orderOf("a", limit("100"));
     const amendment = { ...order, ...limit("150"), idempotency_key: "k2" };
-    const live = engineRig();
+    const live = engineFixture();
     const first = decisionMessage(live.check(order, moment(0)), "d1");
     const second = decisionMessage(live.check(amendment, moment(1)), "d2");
     live.applyFill(fillOf(order, "100"));
-    const fresh = engineRig();
+    const fresh = engineFixture();
     fresh.adoptDecision(order, first, moment(0));
     fresh.applyFill(fillOf(order, "100"));
     fresh.adoptDecision(amendment, second, moment(1));
@@ -202,7 +202,7 @@ describe("the journal, read back", () => {
     expect(fresh.snapshot().orders).toMatchObject([{ order_id: "a", filled: "100", amendments: ["150"] }]);
 
     live.applyTransition(transitionOf(order, "CANCELLED", { filled_quantity: "100" }));
-    const other = engineRig();
+    const other = engineFixture();
     other.adoptDecision(order, first, moment(0));
     other.applyFill(fillOf(order, "100"));
     other.applyTransition(transitionOf(order, "CANCELLED", { filled_quantity: "100" }));
@@ -212,13 +212,13 @@ describe("the journal, read back", () => {
 
   it("trips a throttle again, and not one that was released between", () => {
     const limits = { repeated_execution_max: 1, repeated_execution_window_s: 60 };
-    const [live, fresh] = [engineRig(limits), engineRig(limits)];
+    const [live, fresh] = [engineFixture(limits), engineFixture(limits)];
     const decide = (id: string, at: number) => {
       const order = orderOf(id, { quantity: "1" });
       return { order, decision: decisionMessage(live.check(order, moment(at)), id), at: moment(at) };
     };
-    const told = [decide("a", 0), decide("b", 1)];
-    for (const { order, decision, at } of told) fresh.adoptDecision(order, decision, at);
+    const reported = [decide("a", 0), decide("b", 1)];
+    for (const { order, decision, at } of reported) fresh.adoptDecision(order, decision, at);
     expect(fresh.throttle("trend")?.tripped).toBe(true);
     // Denied before the release was heard, written behind it.
     const { order, decision, at } = decide("c", 2);
@@ -231,7 +231,7 @@ describe("the journal, read back", () => {
 
 describe("sums that leave the numbers that are exact", () => {
   it("are added up the long way, and stay exact", () => {
-    const engine = engineRig();
+    const engine = engineFixture();
     hold(engine, "alpha", "AAPL", "90000000000.123456789123456789");
     hold(engine, "alpha", "MSFT", "-70000000000000000");
     hold(engine, "alpha", "XOM", "3");

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { Order } from "../../contracts/src/generated/svc/v1/order.ts";
 import * as instant from "../../contracts/src/instant.ts";
 import {
-  engineRig,
+  engineFixture,
   fillOf,
   hold,
   markAll,
@@ -12,7 +12,7 @@ import {
   orderOf,
   startOfDay,
   transitionOf,
-} from "../../testkit/risk/engine-rig.ts";
+} from "../../testkit/risk/engine-fixture.ts";
 import { compileEnvelope } from "../envelope/envelope.ts";
 import { decisionMessage } from "./decision.ts";
 import type { Engine } from "./engine.ts";
@@ -37,20 +37,20 @@ function open(engine: Engine): readonly string[] {
 
 describe("exposure", () => {
   it("counts an order from the moment of its approval, before anybody acknowledged it", () => {
-    const engine = engineRig();
+    const engine = engineFixture();
     expect(engine.check(orderOf("a", limit("1000")), moment(0)).outcome).toBe("approved");
     expect(engine.check(orderOf("b", limit("1")), moment(1)).code).toBe("POSITION_LIMIT_EXCEEDED");
   });
 
   it("lets an order reach its limit exactly", () => {
-    const engine = engineRig();
+    const engine = engineFixture();
     expect(engine.check(orderOf("a", limit("999")), moment(0)).outcome).toBe("approved");
     expect(engine.check(orderOf("b", limit("1")), moment(1)).outcome).toBe("approved");
     expect(engine.check(orderOf("c", limit("1")), moment(2)).code).toBe("POSITION_LIMIT_EXCEEDED");
   });
 
   it("never nets pending buys with pending sells", () => {
-    const engine = engineRig();
+    const engine = engineFixture();
     expect(engine.check(orderOf("buy", limit("1000")), moment(0)).outcome).toBe("approved");
     expect(engine.check(orderOf("sell", { ...limit("1000"), side: "SELL_SHORT" }), moment(1)).outcome).toBe("approved");
     expect(engine.check(orderOf("more", limit("1")), moment(2)).code).toBe("POSITION_LIMIT_EXCEEDED");
@@ -58,7 +58,7 @@ describe("exposure", () => {
   });
 
   it("counts a partial fill once: what filled is held, what did not is pending", () => {
-    const engine = engineRig();
+    const engine = engineFixture();
     const order = orderOf("a", limit("600"));
     engine.check(order, moment(0));
     engine.applyFill(fillOf(order, "250"));
@@ -69,7 +69,7 @@ describe("exposure", () => {
   });
 
   it("spends nothing on a dry run, not even the key, the pace or the clock", () => {
-    const engine = engineRig();
+    const engine = engineFixture();
     const before = engine.snapshot();
     expect(engine.check(orderOf("a", { ...limit("1000"), dry_run: true }), moment(5_000)).outcome).toBe("approved");
     expect(engine.snapshot()).toEqual(before);
@@ -78,7 +78,7 @@ describe("exposure", () => {
   });
 
   it("charges a denied order nothing but its key and its place in the pace", () => {
-    const engine = engineRig();
+    const engine = engineFixture();
     expect(engine.check(orderOf("a", limit("1001")), moment(0)).code).toBe("POSITION_LIMIT_EXCEEDED");
     expect(open(engine)).toEqual([]);
     expect(engine.check(orderOf("a", limit("1001")), moment(1)).code).toBe("DUPLICATE_KEY");
@@ -88,7 +88,7 @@ describe("exposure", () => {
 describe("reservations", () => {
   it("are freed when the order is rejected, cancelled or expires", () => {
     for (const ending of ["REJECTED", "CANCELLED", "EXPIRED"] as const) {
-      const engine = engineRig();
+      const engine = engineFixture();
       const order = orderOf("a", limit("1000"));
       engine.check(order, moment(0));
       engine.applyTransition(transitionOf(order, ending));
@@ -98,7 +98,7 @@ describe("reservations", () => {
   });
 
   it("stay with an order whose fate is unknown", () => {
-    const engine = engineRig();
+    const engine = engineFixture();
     const order = orderOf("a", limit("1000"));
     engine.check(order, moment(0));
     engine.applyTransition(transitionOf(order, "UNKNOWN"));
@@ -106,7 +106,7 @@ describe("reservations", () => {
   });
 
   it("take a fill before the acknowledgement", () => {
-    const engine = engineRig();
+    const engine = engineFixture();
     const order = orderOf("a", limit("100"));
     engine.check(order, moment(0));
     engine.applyFill(fillOf(order, "100"));
@@ -116,7 +116,7 @@ describe("reservations", () => {
   });
 
   it("take a late fill after the cancel, which moves the position", () => {
-    const engine = engineRig();
+    const engine = engineFixture();
     const order = orderOf("a", limit("100"));
     engine.check(order, moment(0));
     engine.applyTransition(transitionOf(order, "CANCELLED"));
@@ -125,7 +125,7 @@ describe("reservations", () => {
   });
 
   it("keep what a cancel says has filled until those fills come", () => {
-    const engine = engineRig();
+    const engine = engineFixture();
     const order = orderOf("a", limit("1000"));
     engine.check(order, moment(0));
     engine.applyTransition(transitionOf(order, "CANCELLED", { filled_quantity: "600" }));
@@ -136,7 +136,7 @@ describe("reservations", () => {
   });
 
   it("do not come back after the end: a late WORKING changes nothing", () => {
-    const engine = engineRig();
+    const engine = engineFixture();
     const order = orderOf("a", limit("500"));
     engine.check(order, moment(0));
     engine.applyTransition(transitionOf(order, "CANCELLED", { filled_quantity: "100" }));
@@ -145,7 +145,7 @@ describe("reservations", () => {
   });
 
   it("give the whole of an overfill to the position", () => {
-    const engine = engineRig();
+    const engine = engineFixture();
     const order = orderOf("a", limit("100"));
     engine.check(order, moment(0));
     expect(engine.applyFill(fillOf(order, "130"))).toMatchObject({ closed: true, overfill: 30n * 10n ** 18n });
@@ -154,7 +154,7 @@ describe("reservations", () => {
   });
 
   it("do not move for a fill that names the order and contradicts it", () => {
-    const engine = engineRig();
+    const engine = engineFixture();
     const order = orderOf("a", limit("100"));
     engine.check(order, moment(0));
     expect(engine.applyFill({ ...fillOf(order, "10"), side: "SELL" })).toMatchObject({ known: false });
@@ -166,8 +166,8 @@ describe("reservations", () => {
 describe("amendments", () => {
   const amended = (quantity: string, key: string) => orderOf("a", { ...limit(quantity), idempotency_key: key });
 
-  it("hold the larger of the old and the new quantity until the new one is told", () => {
-    const engine = engineRig();
+  it("hold the larger of the old and the new quantity until the new one is reported", () => {
+    const engine = engineFixture();
     engine.check(orderOf("a", limit("600")), moment(0));
     expect(engine.check(amended("200", "k2"), moment(1)).outcome).toBe("approved");
     expect(engine.check(orderOf("b", limit("401")), moment(2)).code).toBe("POSITION_LIMIT_EXCEEDED");
@@ -176,7 +176,7 @@ describe("amendments", () => {
   });
 
   it("are not counted against themselves", () => {
-    const engine = engineRig();
+    const engine = engineFixture();
     engine.check(orderOf("a", limit("900")), moment(0));
     expect(engine.check(amended("1000", "k2"), moment(1)).outcome).toBe("approved");
     expect(engine.check(amended("1001", "k3"), moment(2)).code).toBe("POSITION_LIMIT_EXCEEDED");
@@ -184,7 +184,7 @@ describe("amendments", () => {
   });
 
   it("below what has filled leave nothing to fill", () => {
-    const engine = engineRig();
+    const engine = engineFixture();
     const order = orderOf("a", limit("500"));
     engine.check(order, moment(0));
     engine.applyFill(fillOf(order, "300"));
@@ -194,7 +194,7 @@ describe("amendments", () => {
   });
 
   it("wait for each other: the terms of the first do not settle the second", () => {
-    const engine = engineRig();
+    const engine = engineFixture();
     const order = orderOf("a", limit("100"));
     engine.check(order, moment(0));
     engine.check(amended("50", "k2"), moment(1));
@@ -205,8 +205,8 @@ describe("amendments", () => {
     expect(engine.snapshot().orders).toMatchObject([{ quantity: "700", amendments: [] }]);
   });
 
-  it("are told by the newest word: terms that come late change nothing", () => {
-    const engine = engineRig();
+  it("are reported by the newest word: terms that come late change nothing", () => {
+    const engine = engineFixture();
     const order = orderOf("a", limit("100"));
     engine.check(order, moment(0));
     engine.check(amended("300", "k2"), moment(1));
@@ -216,7 +216,7 @@ describe("amendments", () => {
   });
 
   it("of another symbol, side, strategy or fund are refused", () => {
-    const engine = engineRig();
+    const engine = engineFixture();
     engine.check(orderOf("a", limit("100")), moment(0));
     for (const [index, other] of [{ side: "SELL" }, { symbol: "MSFT" }, { strategy_id: "value" }].entries()) {
       const asked = orderOf("a", { ...limit("90"), idempotency_key: `other-${index}`, ...other });
@@ -225,7 +225,7 @@ describe("amendments", () => {
   });
 
   it("of an order that has ended and waits for its last fills are refused", () => {
-    const engine = engineRig();
+    const engine = engineFixture();
     const order = orderOf("a", limit("100"));
     engine.check(order, moment(0));
     engine.applyTransition(transitionOf(order, "CANCELLED", { filled_quantity: "10" }));
@@ -234,7 +234,7 @@ describe("amendments", () => {
   });
 
   it("refuses one that comes when the order has ended already, and holds nothing for it", () => {
-    const engine = engineRig();
+    const engine = engineFixture();
     const first = orderOf("a", limit("60"));
     engine.check(first, moment(0));
     engine.applyTransition(transitionOf(first, "FILLED", { filled_quantity: "60" }));
@@ -246,7 +246,7 @@ describe("amendments", () => {
   });
 
   it("of a denied kind leave the order as it was", () => {
-    const engine = engineRig();
+    const engine = engineFixture();
     engine.check(orderOf("a", limit("100")), moment(0));
     const before = engine.snapshot().orders;
     expect(engine.check(amended("5000", "k2"), moment(1)).outcome).toBe("denied");
@@ -259,7 +259,7 @@ describe("reduce, flip, short", () => {
     orderOf(id, { ...limit(quantity), side: "SELL", ...more });
 
   it("two quick sells cannot both close the same holding", () => {
-    const engine = engineRig({ strict_sides: false });
+    const engine = engineFixture({ strict_sides: false });
     hold(engine, "alpha", "AAPL", "100");
     expect(engine.check(sell("a", "60"), moment(0)).classification).toBe("REDUCE");
     const second = engine.check(sell("b", "60"), moment(1));
@@ -268,7 +268,7 @@ describe("reduce, flip, short", () => {
   });
 
   it("reduce_only is proven against pending reductions, not believed", () => {
-    const engine = engineRig();
+    const engine = engineFixture();
     hold(engine, "alpha", "AAPL", "100");
     expect(engine.check(sell("a", "60", { reduce_only: true }), moment(0)).outcome).toBe("approved");
     const second = engine.check(sell("b", "60", { reduce_only: true }), moment(1));
@@ -278,7 +278,7 @@ describe("reduce, flip, short", () => {
   });
 
   it("from flat nothing reduces, and one lot more than held flips", () => {
-    const engine = engineRig();
+    const engine = engineFixture();
     expect(engine.check(sell("flat", "1", { reduce_only: true }), moment(0)).code).toBe("SCHEMA_REDUCE_ONLY_UNPROVEN");
     hold(engine, "alpha", "AAPL", "100");
     expect(engine.check(sell("equal", "100", { dry_run: true }), moment(1)).classification).toBe("REDUCE");
@@ -286,7 +286,7 @@ describe("reduce, flip, short", () => {
   });
 
   it("a reduction passes though everything is above its limit, stale and without a NAV", () => {
-    const engine = engineRig();
+    const engine = engineFixture();
     hold(engine, "alpha", "AAPL", "50000");
     const far = moment(3_600_000);
     expect(engine.check(sell("more", "60000"), far).outcome).toBe("denied");
@@ -295,7 +295,7 @@ describe("reduce, flip, short", () => {
   });
 
   it("a denied flip says how much could be closed, and a smaller order of that passes", () => {
-    const engine = engineRig({ shorting_enabled: false, strict_sides: false });
+    const engine = engineFixture({ shorting_enabled: false, strict_sides: false });
     hold(engine, "alpha", "AAPL", "100");
     const flip = engine.check(sell("flip", "150"), moment(0));
     expect(flip).toMatchObject({ code: "SHORTING_DISABLED", classification: "FLIP", gate: "short_side" });
@@ -304,7 +304,7 @@ describe("reduce, flip, short", () => {
   });
 
   it("a denied flip in a halt that lets nothing out could close nothing", () => {
-    const engine = engineRig({ halt_allow_reduce_only: false });
+    const engine = engineFixture({ halt_allow_reduce_only: false });
     hold(engine, "alpha", "AAPL", "100");
     const since = "2026-11-15T13:30:00.000000Z";
     const halt = { severity: "FIRM_HALT", fund_id: "", reason: "r", requested_by: "x", halt_id: "h", since } as const;
@@ -315,7 +315,7 @@ describe("reduce, flip, short", () => {
   });
 
   it("22.7: what a side does not allow is denied with the quantity that would pass, and that one passes", () => {
-    const engine = engineRig();
+    const engine = engineFixture();
     hold(engine, "alpha", "AAPL", "100");
     hold(engine, "alpha", "MSFT", "-50");
     hold(engine, "beta", "BTC-USD", "1");
@@ -342,7 +342,7 @@ describe("reduce, flip, short", () => {
   });
 
   it("22.4: an unmarked reduction counts for the pace, a marked one does not", () => {
-    const engine = engineRig({ order_rate_max_per_s: 2 });
+    const engine = engineFixture({ order_rate_max_per_s: 2 });
     hold(engine, "alpha", "AAPL", "100");
     for (const id of ["a", "b", "c", "d"])
       expect(engine.check(sell(id, "1", { reduce_only: true }), moment(0)).code).toBe("");
@@ -354,7 +354,7 @@ describe("reduce, flip, short", () => {
   });
 
   it("the short is what results after other pending sells", () => {
-    const engine = engineRig({ shorting_enabled: false, strict_sides: false });
+    const engine = engineFixture({ shorting_enabled: false, strict_sides: false });
     hold(engine, "alpha", "AAPL", "100");
     expect(engine.check(sell("a", "100"), moment(0)).outcome).toBe("approved");
     expect(engine.check(sell("b", "1"), moment(1)).code).toBe("SHORTING_DISABLED");
@@ -363,7 +363,7 @@ describe("reduce, flip, short", () => {
 
 describe("keys", () => {
   it("count as seen until exactly 300 s have passed", () => {
-    const engine = engineRig();
+    const engine = engineFixture();
     engine.check(orderOf("a", { symbol: "MSFT" }), moment(0));
     const asked = () => orderOf("a", { symbol: "MSFT" });
     expect(engine.check(asked(), moment(299_999.999)).code).toBe("DUPLICATE_KEY");
@@ -372,14 +372,14 @@ describe("keys", () => {
   });
 
   it("are not prolonged by repeats", () => {
-    const engine = engineRig();
+    const engine = engineFixture();
     engine.check(orderOf("a"), moment(0));
     expect(engine.check(orderOf("a"), moment(200_000)).code).toBe("DUPLICATE_KEY");
     expect(engine.check(orderOf("a"), moment(300_000)).code).not.toBe("DUPLICATE_KEY");
   });
 
   it("with another body are reused, over all funds", () => {
-    const engine = engineRig();
+    const engine = engineFixture();
     engine.check(orderOf("a"), moment(0));
     expect(engine.check(orderOf("a", { quantity: "101" }), moment(1)).code).toBe("KEY_REUSED");
     const elsewhere = orderOf("z", { idempotency_key: "key-a", fund_id: "beta", strategy_id: "coins" });
@@ -387,7 +387,7 @@ describe("keys", () => {
   });
 
   it("survive a restart through rememberKey, and the first sighting stays", () => {
-    const [before, after] = [engineRig(), engineRig()];
+    const [before, after] = [engineFixture(), engineFixture()];
     const { keyHash, bodyHash, at } = before.check(orderOf("a"), moment(0));
     after.rememberKey(bytesOfHash(keyHash), bytesOfHash(bodyHash), at);
     after.rememberKey(bytesOfHash(keyHash), bytesOfHash(bodyHash), moment(100_000));
@@ -398,7 +398,7 @@ describe("keys", () => {
 
 describe("pace and throttle", () => {
   it("counts a sliding second exactly, per strategy and per fund", () => {
-    const engine = engineRig({ order_rate_max_per_s: 2 });
+    const engine = engineFixture({ order_rate_max_per_s: 2 });
     const ask = (id: string, strategy_id: string, at: number) =>
       engine.check(orderOf(id, { strategy_id, quantity: "1" }), moment(at)).code;
     expect([ask("a", "trend", 0), ask("b", "value", 500)]).toEqual(["", ""]);
@@ -409,7 +409,7 @@ describe("pace and throttle", () => {
   });
 
   it("trips at one more than allowed and stays tripped until it is released", () => {
-    const engine = engineRig({ repeated_execution_max: 2, repeated_execution_window_s: 60 });
+    const engine = engineFixture({ repeated_execution_max: 2, repeated_execution_window_s: 60 });
     const ask = (id: string, at: number, more: Partial<Order> = {}) =>
       engine.check(orderOf(id, { quantity: "1", ...more }), moment(at)).code;
     expect([ask("a", 0), ask("b", 1), ask("c", 2)]).toEqual(["", "", "THROTTLE_TRIPPED"]);
@@ -423,16 +423,16 @@ describe("pace and throttle", () => {
   });
 
   it("does not trip on a dry run", () => {
-    const engine = engineRig({ repeated_execution_max: 1 });
+    const engine = engineFixture({ repeated_execution_max: 1 });
     engine.check(orderOf("a", { quantity: "1" }), moment(0));
     expect(engine.check(orderOf("b", { quantity: "1", dry_run: true }), moment(1)).code).toBe("THROTTLE_TRIPPED");
     expect(engine.throttle("trend")?.tripped).toBe(false);
   });
 });
 
-describe("what is told late", () => {
+describe("what is reported late", () => {
   it("an older mark, valuation or envelope changes nothing", () => {
-    const engine = engineRig();
+    const engine = engineFixture();
     hold(engine, "alpha", "AAPL", "100");
     engine.setMark({ symbol: "AAPL", price: "1", source: "late", at: "2026-11-15T13:29:00.000000Z" });
     engine.setNav({ fund_id: "alpha", nav: "1", currency: "USD", as_of: "2026-11-15T13:29:00.000000Z" });
@@ -445,7 +445,7 @@ describe("what is told late", () => {
   });
 
   it("a value that was computed now from old prices is as old as they are", () => {
-    const engine = engineRig({}, { ages: { ...inputAgesDefault, nav: 60_000 } });
+    const engine = engineFixture({}, { ages: { ...inputAgesDefault, nav: 60_000 } });
     const as_of = instant.format(moment(0));
     const tell = (oldest_price_age_ms: number) =>
       engine.setNav({ fund_id: "alpha", nav: "10000000", currency: "USD", as_of, oldest_price_age_ms });
@@ -458,14 +458,14 @@ describe("what is told late", () => {
   });
 
   it("a position without a price denies new risk in every other symbol, and says which", () => {
-    const engine = engineRig();
+    const engine = engineFixture();
     hold(engine, "alpha", "UNHEARD", "5");
     expect(engine.check(orderOf("a"), moment(0))).toMatchObject({ code: "MARK_MISSING" });
     expect(engine.exposure("alpha")?.unpriced).toEqual(["UNHEARD"]);
   });
 
   it("a mark from far ahead is no fresher than one from far behind", () => {
-    const engine = engineRig();
+    const engine = engineFixture();
     hold(engine, "alpha", "MSFT", "5");
     engine.setMark({ symbol: "MSFT", price: "400", source: "fast clock", at: "2026-11-15T14:30:00.000000Z" });
     expect(engine.check(orderOf("a"), moment(0)).code).toBe("MARK_STALE");

@@ -2,8 +2,8 @@
 // what the engine promises about itself: the same calls give the same bytes, and nobody reads another order's notes.
 import { describe, expect, it } from "vitest";
 import { RiskDecision } from "../../contracts/src/generated/svc/v1/order.ts";
+import { engineFixture, moment, orderOf } from "../../testkit/risk/engine-fixture.ts";
 import { liveOnce, nothingSeen } from "../../testkit/risk/engine-properties.ts";
-import { engineRig, moment, orderOf } from "../../testkit/risk/engine-rig.ts";
 import { decisionMessage, inputsOf } from "./decision.ts";
 
 const seeds = Array.from({ length: 24 }, (_, index) => 4_000 + index);
@@ -37,7 +37,7 @@ describe("random lives", () => {
 describe("determinism", () => {
   it("gives the same bytes for the same calls", () => {
     const run = () => {
-      const engine = engineRig();
+      const engine = engineFixture();
       return ["BUY", "SELL", "SELL_SHORT", "BUY"].map((side, index) => {
         const checked = engine.check(
           orderOf(`o${index}`, { side, quantity: String(300 * (index + 1)) }),
@@ -50,7 +50,7 @@ describe("determinism", () => {
   });
 
   it("never decides at an earlier moment than before", () => {
-    const engine = engineRig();
+    const engine = engineFixture();
     expect(engine.check(orderOf("a"), moment(50)).at).toBe(moment(50));
     expect(engine.check(orderOf("b"), moment(10)).at).toBe(moment(50));
   });
@@ -58,7 +58,7 @@ describe("determinism", () => {
 
 describe("notes of a result", () => {
   it("are refused after the next check, instead of being another order's", () => {
-    const engine = engineRig();
+    const engine = engineFixture();
     const first = engine.check(orderOf("a"), moment(0));
     engine.check(orderOf("b"), moment(1));
     expect(() => decisionMessage(first, "d")).toThrow(/written over/);
@@ -66,7 +66,7 @@ describe("notes of a result", () => {
   });
 
   it("are kept by a duplicate, which has to wait for its original", () => {
-    const engine = engineRig();
+    const engine = engineFixture();
     engine.check(orderOf("a"), moment(0));
     const duplicate = engine.check(orderOf("a"), moment(1));
     engine.check(orderOf("b"), moment(2));

@@ -1,4 +1,4 @@
-// The risk engine's core: a state machine that is told what happened and asked about orders, and answers from nothing else. It reads no
+// The risk engine's core: a state machine that is given what happened and asked about orders, and answers from nothing else. It reads no
 // clock and does no input or output; the same calls in the same order give the same answers.
 //
 // Contract with the shell:
@@ -58,7 +58,7 @@ import {
 } from "./blocks.ts";
 import { check, conclude, withdraw } from "./check.ts";
 import type { Checked as CheckResult } from "./decision.ts";
-import * as sheets from "./fast/fund-state.ts";
+import * as fundStates from "./fast/fund-state.ts";
 import { sumOf } from "./fast/fund-state.ts";
 import { type Hash, hashOfBytes } from "./fast/order-hash.ts";
 import type { AuditStanding } from "./fill-view.ts";
@@ -128,7 +128,7 @@ export interface Engine {
   /** Symbols in which nothing is decided because of a corporate action; replaces all that were. */
   setHeldSymbols(held: readonly HeldSymbol[]): void;
   heldSymbols(): readonly string[];
-  /** Until when the audit log may be relied on. An engine that is never told does not ask; the shell tells it before it serves. */
+  /** Until when the audit log may be relied on. An engine that is never notified does not ask; the shell tells it before it serves. */
   setAudit(standing: Readonly<AuditStanding>): void;
   check(order: Order, at: Instant, asker?: Asker): Checked;
   /** The second half of a check whose outcome is "ask", with the risk officer's answer. */
@@ -288,9 +288,9 @@ function exposureOf({ books }: EngineState, fundId: string): FundExposure | unde
     ([sector, number]) => [sector, toExact(sectorGross(books, fund, number))] as const,
   );
   return {
-    gross: toExact(sumOf(fund, sheets.gross)),
-    netHigh: toExact(sumOf(fund, sheets.netHigh)),
-    netLow: toExact(sumOf(fund, sheets.netLow)),
+    gross: toExact(sumOf(fund, fundStates.gross)),
+    netHigh: toExact(sumOf(fund, fundStates.netHigh)),
+    netLow: toExact(sumOf(fund, fundStates.netLow)),
     sectors: new Map(sectors.filter(([, gross]) => gross !== 0n)),
     unpriced: unpricedSymbols(books, fund),
     openOrders: fund.openOrders,
@@ -300,14 +300,14 @@ function exposureOf({ books }: EngineState, fundId: string): FundExposure | unde
 function linesOf({ books }: EngineState): readonly ExposureLine[] {
   const text = (amount: Amount): string => decimal.format(toDecimal(amount));
   return [...books.funds.values()].flatMap((fund) =>
-    sheets.slotsOf(fund).map((slot) => {
-      const row = sheets.rowOf(fund, slot);
+    fundStates.slotsOf(fund).map((slot) => {
+      const row = fundStates.rowOf(fund, slot);
       return {
         fund_id: fund.id,
         symbol: books.bySlot[slot]?.symbol ?? "",
-        quantity: text(sheets.positionAt(fund, row)),
-        pending_buy: text(sheets.pendingBuyAt(fund, row)),
-        pending_sell: text(sheets.pendingSellAt(fund, row)),
+        quantity: text(fundStates.positionAt(fund, row)),
+        pending_buy: text(fundStates.pendingBuyAt(fund, row)),
+        pending_sell: text(fundStates.pendingSellAt(fund, row)),
       };
     }),
   );

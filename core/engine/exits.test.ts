@@ -1,7 +1,7 @@
 // Exits: how large ones are cut, and which of those that rest have to shrink.
 import { describe, expect, it } from "vitest";
 import * as decimal from "../../contracts/src/decimal.ts";
-import { dice } from "../../testkit/virtual/dice.ts";
+import { prng } from "../../testkit/virtual/prng.ts";
 import { nextSlice } from "../orders/exit-slices.ts";
 import { type RestingExit, shrinkExits } from "../orders/reduce-only.ts";
 
@@ -27,7 +27,7 @@ describe("slices", () => {
 
 describe("resting exits", () => {
   it(`never close more than there is, oldest first, and only those change that must, seed ${seed}`, () => {
-    const thrown = dice(seed);
+    const thrown = prng(seed);
     for (let round = 0; round < 100; round += 1) {
       const position = decimal.fromInteger(BigInt(thrown.below(41) - 20));
       const exits: RestingExit[] = Array.from({ length: thrown.below(6) }, (_, index) => ({

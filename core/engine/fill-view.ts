@@ -1,4 +1,4 @@
-// Fills the one view that every gate looks at, from the books, for one order at one moment. What an amendment already holds is left out of
+// Fills the one view that every gate reads, from the books, for one order at one moment. What an amendment already holds is left out of
 // the pending quantities and of the sums, so that an order is never counted against itself.
 import type { Order } from "../../contracts/src/generated/svc/v1/order.ts";
 import type { Instant } from "../../contracts/src/instant.ts";
@@ -10,7 +10,7 @@ import { leaveOutPlainly } from "../exposure/plain-exposure.ts";
 import { tableOf } from "../exposure/value-tables.ts";
 import * as amounts from "../money/amount.ts";
 import * as exact from "../money/exact.ts";
-import { worthless } from "../money/exact.ts";
+import { zeroNotional } from "../money/exact.ts";
 import { fillOptions } from "../options/option-view.ts";
 import { heldAt } from "../orders/broker-holdings.ts";
 import type { OpenOrder } from "../orders/open-order.ts";
@@ -22,7 +22,7 @@ import { repeatsWithin } from "../orders/throttle.ts";
 import { lapsedQuantity } from "../orders/unsent-approvals.ts";
 import { type WaitingExits, waitingExit } from "../orders/waiting-exits.ts";
 import { noVerdict } from "./empty-view.ts";
-import * as sheets from "./fast/fund-state.ts";
+import * as fundStates from "./fast/fund-state.ts";
 import { headOf, noRow, pendingBuyAt, pendingSellAt, positionAt, rowOf, sumOf } from "./fast/fund-state.ts";
 import type { NameHashes } from "./fast/order-hash.ts";
 import type { InputAges } from "./input-ages.ts";
@@ -74,7 +74,7 @@ export interface Found {
   fund: FundBook | undefined;
   strategy: StrategyBook | undefined;
   book: SymbolBook | undefined;
-  /** Where the fund's line of that symbol stands in its sheet. */
+  /** Where the fund's line of that symbol stands in its fund state. */
   row: number;
   /** The open order that has the same id. */
   open: OpenOrder | undefined;
@@ -85,7 +85,7 @@ export interface Found {
 }
 
 export function nothingFound(): Found {
-  const value: LineValue = { high: worthless, low: worthless, gross: worthless };
+  const value: LineValue = { high: zeroNotional, low: zeroNotional, gross: zeroNotional };
   const none = { fund: undefined, strategy: undefined, book: undefined, row: noRow, open: undefined };
   return { ...none, value, limits: noLimits() };
 }
@@ -229,11 +229,11 @@ function fillPrices(
 function fillFund(view: FundView, source: ViewSource, found: Found, at: Instant): void {
   const { fund } = found;
   view.nav = fund === undefined ? undefined : navOf(fund);
-  view.navAgeMs = fund === undefined ? Number.NaN : (at - headOf(fund, sheets.navPricedAt)) / 1_000;
-  view.grossOthers = worthless;
-  view.netHighOthers = worthless;
-  view.netLowOthers = worthless;
-  view.sectorOthers = worthless;
+  view.navAgeMs = fund === undefined ? Number.NaN : (at - headOf(fund, fundStates.navPricedAt)) / 1_000;
+  view.grossOthers = zeroNotional;
+  view.netHighOthers = zeroNotional;
+  view.netLowOthers = zeroNotional;
+  view.sectorOthers = zeroNotional;
   view.unpricedSymbol = undefined;
   view.unpricedRate = undefined;
   view.unpricedRateAgeMs = Number.NaN;
@@ -244,7 +244,7 @@ function fillFund(view: FundView, source: ViewSource, found: Found, at: Instant)
   view.lossBlock = undefined;
   view.option = undefined;
   if (fund === undefined) return;
-  if (fund.lossPending || at >= headOf(fund, sheets.lossesUntil)) {
+  if (fund.lossPending || at >= headOf(fund, fundStates.lossesUntil)) {
     view.lossBlock = fund.lossPending ? "pending" : "not judged";
     view.lossReason = fund.lossPending ? "" : fund.lossReason;
   }
@@ -275,17 +275,17 @@ function fillOthers(view: FundView, books: Books, { book, row, value }: Found, f
   }
   const sector = sectorGross(books, fund, sectorNumber);
   if (row === noRow) {
-    view.grossOthers = sumOf(fund, sheets.gross);
-    view.netHighOthers = sumOf(fund, sheets.netHigh);
-    view.netLowOthers = sumOf(fund, sheets.netLow);
+    view.grossOthers = sumOf(fund, fundStates.gross);
+    view.netHighOthers = sumOf(fund, fundStates.netHigh);
+    view.netLowOthers = sumOf(fund, fundStates.netLow);
     view.sectorOthers = sector;
     return;
   }
   lineValue(fund, row, view.unitValue, value);
   const { gross, high, low } = value;
-  view.grossOthers = exact.minus(sumOf(fund, sheets.gross), gross);
-  view.netHighOthers = exact.minus(sumOf(fund, sheets.netHigh), high);
-  view.netLowOthers = exact.minus(sumOf(fund, sheets.netLow), low);
+  view.grossOthers = exact.minus(sumOf(fund, fundStates.gross), gross);
+  view.netHighOthers = exact.minus(sumOf(fund, fundStates.netHigh), high);
+  view.netLowOthers = exact.minus(sumOf(fund, fundStates.netLow), low);
   view.sectorOthers = exact.minus(sector, gross);
   if (view.amends) return;
   view.heldHigh = high;

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { Order } from "../../contracts/src/generated/svc/v1/order.ts";
 import type { ActiveHalt } from "../../contracts/src/records/halt.ts";
-import { engineRig, fillOf, hold, moment, orderOf, transitionOf } from "../../testkit/risk/engine-rig.ts";
+import { engineFixture, fillOf, hold, moment, orderOf, transitionOf } from "../../testkit/risk/engine-fixture.ts";
 import type { Engine } from "./engine.ts";
 
 const since = "2026-11-15T13:30:00.000000Z";
@@ -36,7 +36,7 @@ const sell = (id: string, quantity: string, more: Partial<Order> = {}): Order =>
 
 describe.each(situations)("%s", (_name, code, begin) => {
   function open(quantity = "100"): Engine {
-    const engine = engineRig();
+    const engine = engineFixture();
     if (quantity !== "0") hold(engine, "alpha", "AAPL", quantity);
     begin(engine);
     return engine;

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import * as decimal from "../../contracts/src/decimal.ts";
 import type { RiskEnvelope } from "../../contracts/src/records/envelope.ts";
-import { engineRig, hold, moment, orderOf } from "../../testkit/risk/engine-rig.ts";
+import { engineFixture, hold, moment, orderOf } from "../../testkit/risk/engine-fixture.ts";
 
 const symbols = ["AAPL", "MSFT", "XOM", "BTC-USD", "SPY", "SPY-C500", "SPY-P400"] as const;
 const options = { "SPY-C500": "OPTION", "SPY-P400": "OPTION" } as const;
@@ -19,7 +19,7 @@ const whole = { AAPL: "1", MSFT: "1", XOM: "1", SPY: "1", "SPY-C500": "1", "SPY-
 const lots = { ...whole, "BTC-USD": "0.0001" } as const;
 const strategies = { alpha: "trend", beta: "coins" } as const;
 
-const world = fc.record({
+const tables = fc.record({
   fund: fc.constantFrom("alpha" as const, "beta" as const),
   symbol: fc.constantFrom(...symbols),
   side: fc.constantFrom("BUY", "SELL", "SELL_SHORT", "BUY_TO_COVER"),
@@ -49,8 +49,8 @@ const world = fc.record({
   }),
 });
 
-function rig(envelope: Partial<RiskEnvelope>, held: readonly { symbol: string; quantity: number }[], fund: string) {
-  const engine = engineRig(envelope);
+function fixture(envelope: Partial<RiskEnvelope>, held: readonly { symbol: string; quantity: number }[], fund: string) {
+  const engine = engineFixture(envelope);
   for (const { symbol, quantity } of held) if (quantity !== 0) hold(engine, fund, symbol, String(quantity));
   return engine;
 }
@@ -58,8 +58,8 @@ function rig(envelope: Partial<RiskEnvelope>, held: readonly { symbol: string; q
 describe("headroom", () => {
   it("names what a check lets through, and one lot more is denied by what it says binds", () => {
     fc.assert(
-      fc.property(world, ({ fund, symbol, side, held, pending, envelope }) => {
-        const engine = rig(envelope, held, fund);
+      fc.property(tables, ({ fund, symbol, side, held, pending, envelope }) => {
+        const engine = fixture(envelope, held, fund);
         const strategy_id = strategies[fund];
         const order = (id: string, of: (typeof symbols)[number], quantity: string, way: string) =>
           orderOf(id, { fund_id: fund, strategy_id, symbol: of, side: way, quantity, asset_class: classes[of] });
@@ -88,7 +88,7 @@ describe("headroom", () => {
   });
 
   it("says which limit binds, and what each allows", () => {
-    const engine = engineRig({ price_collar_pct: 0 });
+    const engine = engineFixture({ price_collar_pct: 0 });
     expect(engine.headroom({ fundId: "alpha", symbol: "AAPL", side: "BUY" }, moment(0))).toMatchObject({
       quantity: "1000",
       notional: "200000",
@@ -105,7 +105,7 @@ describe("headroom", () => {
   });
 
   it("is nothing, with the code of what denies, for an unknown fund or symbol, in a halt, and without an envelope", () => {
-    const engine = engineRig();
+    const engine = engineFixture();
     const ask = (fundId: string, symbol: string) => engine.headroom({ fundId, symbol, side: "BUY" }, moment(0));
     expect(ask("nobody", "AAPL")).toMatchObject({ quantity: "0", binding: "SCHEMA_FUND_UNKNOWN" });
     expect(ask("alpha", "NOTHING")).toMatchObject({ quantity: "0", binding: "SCHEMA_SYMBOL_UNKNOWN" });
@@ -114,7 +114,7 @@ describe("headroom", () => {
   });
 
   it("22.7: of a sale or a cover is what that side may close, and of a short sale nothing while the fund is long", () => {
-    const engine = rig(
+    const engine = fixture(
       {},
       [
         { symbol: "AAPL", quantity: 100 },
@@ -132,7 +132,11 @@ describe("headroom", () => {
   });
 
   it("22.4: of a sale is one order's worth, whatever is held", () => {
-    const engine = rig({ max_notional: 10_500, price_collar_pct: 0.05 }, [{ symbol: "AAPL", quantity: 100 }], "alpha");
+    const engine = fixture(
+      { max_notional: 10_500, price_collar_pct: 0.05 },
+      [{ symbol: "AAPL", quantity: 100 }],
+      "alpha",
+    );
     expect(engine.headroom({ fundId: "alpha", symbol: "AAPL", side: "SELL" }, moment(0))).toMatchObject({
       quantity: "50",
       binding: "max_notional",
@@ -140,7 +144,11 @@ describe("headroom", () => {
   });
 
   it("of a sale without shorting is what is held and not yet being sold", () => {
-    const engine = rig({ shorting_enabled: false, strict_sides: false }, [{ symbol: "AAPL", quantity: 100 }], "alpha");
+    const engine = fixture(
+      { shorting_enabled: false, strict_sides: false },
+      [{ symbol: "AAPL", quantity: 100 }],
+      "alpha",
+    );
     engine.check(orderOf("a", { side: "SELL", quantity: "30" }), moment(0));
     expect(engine.headroom({ fundId: "alpha", symbol: "AAPL", side: "SELL" }, moment(1))).toMatchObject({
       quantity: "70",

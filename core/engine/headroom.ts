@@ -62,7 +62,7 @@ export function headroom(state: EngineState, question: HeadroomQuestion, askedAt
     symbol: question.symbol,
     side: question.side,
     quantity: decimal.format(most),
-    notional: worthOf(view, envelope, most),
+    notional: notionalOf(view, envelope, most),
     binding: field ?? denial ?? "",
     price: priceFigure(view),
     limits,
@@ -152,7 +152,7 @@ function limitsOf(search: Search, envelope: Envelope): LimitHeadroom[] {
 }
 
 /** The quantity at the worst price of a market order, in the fund's currency; zero without a price. */
-function worthOf(view: FundView, envelope: Envelope | undefined, quantity: Decimal): string {
+function notionalOf(view: FundView, envelope: Envelope | undefined, quantity: Decimal): string {
   const market = marketPrice(view);
   const { instrument, fxRate } = view;
   if (market === undefined || instrument === undefined || fxRate === undefined || envelope === undefined) return "0";

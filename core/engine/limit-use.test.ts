@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { LimitUse, Loss } from "../../contracts/src/generated/svc/v1/riskengine.ts";
-import { engineRig, hold, moment, orderOf } from "../../testkit/risk/engine-rig.ts";
+import { engineFixture, hold, moment, orderOf } from "../../testkit/risk/engine-fixture.ts";
 import type { Engine } from "./engine.ts";
 import { exposureUse, inOrder, lossUse, unusedLimits } from "./limit-use.ts";
 
@@ -25,7 +25,7 @@ function useOf(engine: Engine, fundId = "alpha"): readonly LimitUse[] {
   ]);
 }
 
-const world = fc.record({
+const tables = fc.record({
   held: fc.array(fc.record({ symbol: fc.constantFrom(...symbols), quantity: fc.integer({ min: -300, max: 300 }) }), {
     maxLength: 5,
   }),
@@ -39,8 +39,8 @@ const world = fc.record({
 describe("24.1: the use of limits", () => {
   it("1, 2: is that of headroom, letter by letter, for every symbol, with open orders on both sides", () => {
     fc.assert(
-      fc.property(world, ({ held, pending, max_stress_loss_pct }) => {
-        const engine = engineRig({ strict_sides: false, ...(max_stress_loss_pct && { max_stress_loss_pct }) });
+      fc.property(tables, ({ held, pending, max_stress_loss_pct }) => {
+        const engine = engineFixture({ strict_sides: false, ...(max_stress_loss_pct && { max_stress_loss_pct }) });
         for (const { symbol, quantity } of held) if (quantity !== 0) hold(engine, "alpha", symbol, String(quantity));
         for (const [index, { symbol, side, quantity }] of pending.entries()) {
           const asset_class = classes[symbol] ?? "EQUITY";
@@ -70,8 +70,8 @@ describe("24.1: the use of limits", () => {
     );
   });
 
-  it("1: is told of every limit of a fund that holds nothing, and of a position for each symbol", () => {
-    const engine = engineRig();
+  it("1: is reported every limit of a fund that holds nothing, and of a position for each symbol", () => {
+    const engine = engineFixture();
     const none = useOf(engine);
     expect(none.map(({ limit, scope, used, share, band }) => [limit, scope, used, share, band])).toEqual(
       ["max_gross_exposure_pct", "max_net_exposure_pct", "max_notional", "max_position_pct"]
@@ -89,7 +89,7 @@ describe("24.1: the use of limits", () => {
   });
 
   it("1: of what cannot be counted has a reason and the band 100, and stands first", () => {
-    const unpriced = engineRig();
+    const unpriced = engineFixture();
     hold(unpriced, "alpha", "NOTHING", "5");
     expect(useOf(unpriced)[0]).toMatchObject({
       limit: "max_position_pct",
@@ -98,7 +98,7 @@ describe("24.1: the use of limits", () => {
       band: 100,
     });
     expect(useOf(unpriced)[0]).not.toHaveProperty("share");
-    expect(useOf(engineRig(), "nobody")).toMatchObject([{ reason: "ENVELOPE_MISSING", band: 100 }]);
+    expect(useOf(engineFixture(), "nobody")).toMatchObject([{ reason: "ENVELOPE_MISSING", band: 100 }]);
   });
 
   it.each([
@@ -121,7 +121,7 @@ describe("24.1: the use of limits", () => {
   });
 
   it("3: counts a limit of zero as used up", () => {
-    const engine = engineRig({ max_position_pct: 0, max_gross_exposure_pct: 0 });
+    const engine = engineFixture({ max_position_pct: 0, max_gross_exposure_pct: 0 });
     hold(engine, "alpha", "AAPL", "1");
     const zero = useOf(engine).filter(({ allowed }) => allowed === "0");
     expect(zero.map(({ limit, share, band }) => [limit, share, band])).toEqual([

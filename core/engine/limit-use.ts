@@ -1,5 +1,5 @@
 // How much of every limit of a fund is used: its exposure limits as headroom counts them, symbol by symbol, and its loss limits as the list of losses
-// has them. Nothing is counted here a second time; only shares and bands are made, and what several symbols say of one limit is told once.
+// has them. Nothing is counted here a second time; only shares and bands are made, and what several symbols say of one limit is reported once.
 //
 // Invariants (limit-use.test.ts names them):
 //  1. Every limit of the envelope and every loss limit that is on has a row. What cannot be counted has a reason, and the band 100.
@@ -12,7 +12,7 @@ import * as instant from "../../contracts/src/instant.ts";
 import type { Envelope } from "../envelope/envelope.ts";
 import { navOf } from "../envelope/nav-limits.ts";
 import * as amounts from "../money/amount.ts";
-import { product, type Worth, worthless } from "../money/exact.ts";
+import { type Notional, product, zeroNotional } from "../money/exact.ts";
 import { centsDown, centsUp, imagine, limitsInForce } from "./limits-in-force.ts";
 import type { EngineState } from "./state.ts";
 import type { FundView } from "./view.ts";
@@ -46,7 +46,7 @@ function whyUncounted({ envelope, nav, price, fxRate }: FundView): string {
   return price !== undefined && fxRate === undefined ? "FX_RATE_MISSING" : "MARK_MISSING";
 }
 
-/** Every limit of the fund's envelope with nothing used of it; what its symbols use is told instead where there is any. */
+/** Every limit of the fund's envelope with nothing used of it; what its symbols use is reported instead where there is any. */
 export function unusedLimits(state: EngineState, fundId: string, askedAt: instant.Instant): readonly LimitUse[] {
   const fund = state.books.funds.get(fundId);
   const envelope = fund?.envelope;
@@ -59,11 +59,11 @@ export function unusedLimits(state: EngineState, fundId: string, askedAt: instan
   const isHolding = fund !== undefined && fund.count > 0;
   const limits = fundLimits(envelope, nav).filter(([limit]) => limit !== "max_position_pct" || !isHolding);
   return limits.map(([limit, scope, allowed]) =>
-    counted({ fund_id: fundId, limit, scope, as_of }, centsUp(worthless), centsDown(allowed)),
+    counted({ fund_id: fundId, limit, scope, as_of }, centsUp(zeroNotional), centsDown(allowed)),
   );
 }
 
-function fundLimits(envelope: Envelope, nav: amounts.Amount): readonly (readonly [string, string, Worth])[] {
+function fundLimits(envelope: Envelope, nav: amounts.Amount): readonly (readonly [string, string, Notional])[] {
   const { maxNotional, maxPosition, maxGrossExposure, maxNetExposure, maxStressLoss, sectorLimits } = envelope;
   return [
     // Of each position; of none when nothing is held.

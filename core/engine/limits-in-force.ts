@@ -7,7 +7,7 @@ import type { Instant } from "../../contracts/src/instant.ts";
 import type { Envelope } from "../envelope/envelope.ts";
 import * as amounts from "../money/amount.ts";
 import * as exact from "../money/exact.ts";
-import { product, toExact, type Worth } from "../money/exact.ts";
+import { type Notional, product, toExact } from "../money/exact.ts";
 import { stressLosses } from "../options/option-case.ts";
 import { endsOf } from "../options/option-sums.ts";
 import { namesOf } from "./fast/order-hash.ts";
@@ -48,8 +48,8 @@ export interface LimitInForce {
   readonly field: string;
   /** The symbol or the sector that it is about; empty when it is the fund's own. */
   readonly scope: string;
-  readonly used: Worth;
-  readonly allowed: Worth;
+  readonly used: Notional;
+  readonly allowed: Notional;
   /** The envelope with this limit and no other. */
   readonly alone: Partial<Envelope>;
 }
@@ -92,7 +92,7 @@ export function limitsInForce(view: FundView, envelope: Envelope): readonly Limi
   const sectorLimit = envelope.sectorLimits.get(sector);
   const { maxNotional, maxPosition, maxGrossExposure, maxNetExposure, sectorLimits } = envelope;
   const limits: LimitInForce[] = [
-    limit("max_notional", "", exact.worthless, product(maxNotional, decimal.one), { maxNotional }),
+    limit("max_notional", "", exact.zeroNotional, product(maxNotional, decimal.one), { maxNotional }),
     limit("max_position_pct", symbol, group, product(maxPosition, nav), { maxPosition }),
     limit("max_gross_exposure_pct", "", exact.plus(view.grossOthers, position), product(maxGrossExposure, nav), {
       maxGrossExposure,
@@ -111,16 +111,22 @@ export function limitsInForce(view: FundView, envelope: Envelope): readonly Limi
   return limits;
 }
 
-function limit(field: string, scope: string, used: Worth, allowed: Worth, alone: Partial<Envelope>): LimitInForce {
+function limit(
+  field: string,
+  scope: string,
+  used: Notional,
+  allowed: Notional,
+  alone: Partial<Envelope>,
+): LimitInForce {
   return { field, scope, used, allowed, alone };
 }
 
-export function centsUp(value: Worth): string {
+export function centsUp(value: Notional): string {
   return decimal.format(
     (((toExact(value) + exactUnitPerCent - 1n) / exactUnitPerCent) * (decimal.one / 100n)) as Decimal,
   );
 }
 
-export function centsDown(value: Worth): string {
+export function centsDown(value: Notional): string {
   return decimal.format(((toExact(value) / exactUnitPerCent) * (decimal.one / 100n)) as Decimal);
 }

@@ -2,8 +2,8 @@
 import { describe, expect, it } from "vitest";
 import type { RiskEnvelope } from "../../contracts/src/records/envelope.ts";
 import {
+  engineFixture,
   engineOptions,
-  engineRig,
   envelopeRecord,
   fillOf,
   markAll,
@@ -12,7 +12,7 @@ import {
   reference,
   startOfDay,
   valueAll,
-} from "../../testkit/risk/engine-rig.ts";
+} from "../../testkit/risk/engine-fixture.ts";
 import { compileEnvelope } from "../envelope/envelope.ts";
 import { createEngine, type Engine } from "./engine.ts";
 
@@ -21,7 +21,7 @@ const sale = { side: "SELL", order_type: "MARKET", quantity: "60" } as const;
 
 /** Long 100 AAPL: 60 with alpaca, 40 with paper; then the envelope loses what it says. */
 function holding(more: Partial<RiskEnvelope> = nothingAllowed): Engine {
-  const engine = engineRig();
+  const engine = engineFixture();
   const bought = orderOf("seed", { symbol: "AAPL", side: "BUY" });
   engine.applyFill({ ...fillOf(bought, "60", 1), broker: "alpaca" });
   engine.applyFill({ ...fillOf(bought, "40", 2), broker: "paper" });
@@ -77,7 +77,7 @@ describe("23.4: marked exits and what is allowed no more", () => {
   });
 
   it("a fill that names no broker is of its order's, and what is closed is held no longer", () => {
-    const engine = engineRig();
+    const engine = engineFixture();
     const { limit_price: _none, ...plain } = orderOf("b-1", { symbol: "AAPL", side: "BUY", broker: "paper" });
     const bought = { ...plain, order_type: "MARKET", quantity: "10" };
     expect(engine.check(bought, moment(1)).code).toBe("");

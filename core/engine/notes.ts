@@ -7,18 +7,18 @@ import type { Amount } from "../money/amount.ts";
 import * as exact from "../money/exact.ts";
 
 /** How a figure is shown: a word or a count as it is, an amount as the decimal it is, a product of two rounded up to the cent. */
-const wordFigure = 0;
-export const countFigure = 1;
-export const amountFigure = 2;
-export const exactFigure = 3;
+const wordInput = 0;
+export const countInput = 1;
+export const amountInput = 2;
+export const exactInput = 3;
 /** Several times what all gates together write. */
 const figuresMax = 256;
 
 /** How much of a limit would be used. */
 export interface LimitShare {
   readonly limit: string;
-  readonly used: exact.Worth;
-  readonly allowed: exact.Worth;
+  readonly used: exact.Notional;
+  readonly allowed: exact.Notional;
 }
 
 /** One gate that was reached: its figures are the columns' from `start` up to `end`, its shares end before `shareEnd`. */
@@ -103,16 +103,16 @@ export function createNoteBook(): NoteBook {
     ages,
     shares,
     decimal(name: string, value: Amount, ageMs = Number.NaN) {
-      if (typeof value === "number") write(name, amountFigure, value, ageMs);
-      else writeValue(name, amountFigure, value, ageMs);
+      if (typeof value === "number") write(name, amountInput, value, ageMs);
+      else writeValue(name, amountInput, value, ageMs);
     },
-    exact(name: string, value: exact.Worth) {
-      if (typeof value === "number") write(name, exactFigure, value, Number.NaN);
-      else writeValue(name, exactFigure, value, Number.NaN);
+    exact(name: string, value: exact.Notional) {
+      if (typeof value === "number") write(name, exactInput, value, Number.NaN);
+      else writeValue(name, exactInput, value, Number.NaN);
     },
-    word: (name: string, value: string, ageMs = Number.NaN) => writeValue(name, wordFigure, value, ageMs),
+    word: (name: string, value: string, ageMs = Number.NaN) => writeValue(name, wordInput, value, ageMs),
     count(name: string, value: number) {
-      write(name, countFigure, value, Number.NaN);
+      write(name, countInput, value, Number.NaN);
     },
     share(limit, used, allowed) {
       // Below half of a limit nobody is warned.
@@ -165,7 +165,7 @@ export function createNoteBook(): NoteBook {
       for (const [index, note] of kept.entries()) gates[index] = { ...note };
       for (const [index, name] of copied.names.slice(0, last?.end ?? 0).entries()) {
         const [number = Number.NaN, ageMs = Number.NaN] = [copied.numbers[index], copied.ages[index]];
-        values[write(name, copied.kinds[index] ?? wordFigure, number, ageMs)] = copied.values[index] ?? "";
+        values[write(name, copied.kinds[index] ?? wordInput, number, ageMs)] = copied.values[index] ?? "";
       }
       for (const [index, share] of copied.shares.slice(0, last?.shareEnd ?? 0).entries()) shares[index] = share;
       book.gateCount = kept.length;

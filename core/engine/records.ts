@@ -6,10 +6,10 @@ import type { Decimal } from "../../contracts/src/decimal.ts";
 import type { Instant } from "../../contracts/src/instant.ts";
 import type { Envelope } from "../envelope/envelope.ts";
 import type { Amount } from "../money/amount.ts";
-import type { Exact, Worth } from "../money/exact.ts";
+import type { Exact, Notional } from "../money/exact.ts";
 import type { StrategyPositions } from "../orders/strategy-positions.ts";
 import { type CellArena, createCellArena } from "./fast/cell-arena.ts";
-import { createFundSheet, type FundSheet } from "./fast/fund-state.ts";
+import { createFundState, type FundState } from "./fast/fund-state.ts";
 import { createIdMap, type IdMap } from "./fast/id-table.ts";
 import { createInstantRing, type InstantRing } from "./fast/instant-ring.ts";
 import type { InstrumentFacts, Losses, NavLimits } from "./view.ts";
@@ -51,18 +51,18 @@ export interface OptionBook {
   deltaAt: number;
 }
 
-/** A fund is its sheet and what does not fit there. Every number that a check looks at stands in the sheet: in a record it would be an object of its own. */
-export interface FundBook extends FundSheet {
+/** A fund is its fund state and what does not fit there. Every number that a check reads stands in the fund state: in a record it would be an object of its own. */
+export interface FundBook extends FundState {
   readonly id: string;
   known: boolean;
   currency: string;
   envelope: Envelope | undefined;
-  /** A NAV that is not plain; the plain one stands in the sheet. */
+  /** A NAV that is not plain; the plain one stands in the fund state. */
   wideNav: Decimal | undefined;
   navAt: number;
   /** Whether a loss above its limit waits for its confirmation. */
   lossPending: boolean;
-  /** Which of its loss limits are not judged, and why, from the moment on that the sheet has. */
+  /** Which of its loss limits are not judged, and why, from the moment on that the fund state has. */
   lossReason: string;
   /** The envelope's limits at this NAV, if one of them is not plain. */
   wideLimits: NavLimits | undefined;
@@ -92,7 +92,7 @@ export interface OptionSums {
 
 /** An underlying: its own line and those of the options on it, in the worst case of each. */
 export interface OptionGroup {
-  readonly gross: Worth;
+  readonly gross: Notional;
   /** In the stress. */
   readonly losses: Losses;
   /** Units of the underlying that have to be delivered if every written call is assigned. */
@@ -145,7 +145,7 @@ export interface ValueTable {
 
 export interface Books {
   readonly arena: CellArena;
-  /** For the paces alone: beside the sheets, which grow and leave, they would lie far from each other. */
+  /** For the paces alone: beside the fund states, which grow and leave, they would lie far from each other. */
   readonly rings: CellArena;
   readonly symbols: IdMap<SymbolBook>;
   readonly funds: Map<string, FundBook>;
@@ -218,18 +218,18 @@ function createSymbolBook(symbol: string, place: number, slot: number): SymbolBo
   };
 }
 
-/** Written out, so that everything stands in the record itself; what a check looks at comes first. */
+/** Written out, so that everything stands in the record itself; what a check reads comes first. */
 function createFundBook(arena: CellArena, rings: CellArena, id: string): FundBook {
-  const sheet = createFundSheet(arena);
+  const fundState = createFundState(arena);
   return {
-    cells: sheet.cells,
-    words: sheet.words,
-    base: sheet.base,
-    capacity: sheet.capacity,
-    count: sheet.count,
-    pendingCount: sheet.pendingCount,
-    unevenCount: sheet.unevenCount,
-    sectorCount: sheet.sectorCount,
+    cells: fundState.cells,
+    words: fundState.words,
+    base: fundState.base,
+    capacity: fundState.capacity,
+    count: fundState.count,
+    pendingCount: fundState.pendingCount,
+    unevenCount: fundState.unevenCount,
+    sectorCount: fundState.sectorCount,
     id,
     envelope: undefined,
     table: undefined,
@@ -245,10 +245,10 @@ function createFundBook(arena: CellArena, rings: CellArena, id: string): FundBoo
     wideNav: undefined,
     wideLimits: undefined,
     wideSectors: undefined,
-    wideLines: sheet.wideLines,
-    wideSums: sheet.wideSums,
+    wideLines: fundState.wideLines,
+    wideSums: fundState.wideSums,
     navAt: Number.NaN,
-    block: sheet.block,
+    block: fundState.block,
     arena,
   };
 }

@@ -1,4 +1,4 @@
-// A recorded decision, made again under another envelope from nothing but its record: the order, and what the gates could look at then.
+// A recorded decision, made again under another envelope from nothing but its record: the order, and what the gates could read then.
 // Each order is judged as the world stood when it was asked; what other orders would have become under that envelope is not imagined.
 // Two figures were counted under the old envelope and are taken as they are: equal approvals within its window, and the risk officer's
 // verdict. Where nobody was asked, nobody is taken to have objected.

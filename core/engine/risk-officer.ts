@@ -17,7 +17,7 @@ const persona = [
   'Answer with JSON of the form {"verdict":"PASS" or "VETO","reason":"one sentence"} and nothing else.',
 ].join("\n");
 
-/** The figures are those that the other gates looked at for this very order. */
+/** The figures are those that the other gates read for this very order. */
 export function riskOfficerQuestion(
   order: Order,
   envelope: RiskEnvelope,

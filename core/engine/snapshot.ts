@@ -199,7 +199,7 @@ function orderSnapshot(order: OpenOrder): OrderSnapshot {
     amendments: order.amendments.map(({ quantity }) => decimal.format(toDecimal(quantity))),
     filled: decimal.format(toDecimal(order.filled)),
     ended: order.ended,
-    filled_told: decimal.format(toDecimal(order.filledTold)),
+    filled_told: decimal.format(toDecimal(order.filledReported)),
     terms_at: orNull(order.termsAt),
   };
 }
@@ -334,7 +334,7 @@ function restoreOne(
     expiredOnce: approval?.expired_once ?? false,
     filled: parseAmount(snapshot.filled),
     ended: snapshot.ended,
-    filledTold: parseAmount(snapshot.filled_told),
+    filledReported: parseAmount(snapshot.filled_told),
     termsAt: snapshot.terms_at ?? Number.NaN,
   });
   return order;

@@ -1,4 +1,4 @@
-// The engine's state and what is told to it from outside: reference data, envelopes, valuations, marks and halts. Each takes the newest of
+// The engine's state and what is asked to it from outside: reference data, envelopes, valuations, marks and halts. Each takes the newest of
 // its kind; what is older than what is known changes nothing, so that late messages do no harm.
 import * as instant from "../../contracts/src/instant.ts";
 import type { NavUpdated } from "../../contracts/src/records/fund.ts";
@@ -15,7 +15,7 @@ import { type Amount, isEqual, parseAmount } from "../money/amount.ts";
 import { endOfDate } from "../options/option-expiry.ts";
 import { createOrderBook } from "../orders/reservations.ts";
 import { emptyView } from "./empty-view.ts";
-import * as sheets from "./fast/fund-state.ts";
+import * as fundStates from "./fast/fund-state.ts";
 import { headOf, setHead, slotsOf } from "./fast/fund-state.ts";
 import { createOrderHasher, type OrderHasher } from "./fast/order-hash.ts";
 import { createSeenKeys, type SeenKeys } from "./fast/seen-keys.ts";
@@ -54,7 +54,7 @@ export interface EngineState extends ViewSource {
   readonly notes: NoteBook;
   /** The one view that is filled again for every check. */
   readonly view: FundView;
-  /** What the order that was looked at last names. */
+  /** What the order that was read last names. */
   readonly found: Found;
   readonly packer: ViewPacker;
   readonly sharedParts: SharedParts;
@@ -224,7 +224,7 @@ export function setNav({ books }: EngineState, nav: NavUpdated): void {
   setNavOf(fund, isOwn ? parseAmount(nav.nav) : undefined);
   fund.navAt = at;
   // A value that was computed just now from old prices is an old one.
-  setHead(fund, sheets.navPricedAt, instant.minusMilliseconds(at, nav.oldest_price_age_ms ?? 0));
+  setHead(fund, fundStates.navPricedAt, instant.minusMilliseconds(at, nav.oldest_price_age_ms ?? 0));
 }
 
 /** What a fund's losses mean for new risk. */
@@ -240,7 +240,7 @@ export interface LossStanding {
 
 export function setLosses({ books }: EngineState, { fundId, judgedUntil, reason, isPending }: LossStanding): void {
   const fund = fundBookOf(books, fundId);
-  setHead(fund, sheets.lossesUntil, judgedUntil ?? Number.NEGATIVE_INFINITY);
+  setHead(fund, fundStates.lossesUntil, judgedUntil ?? Number.NEGATIVE_INFINITY);
   fund.lossReason = reason;
   fund.lossPending = isPending;
 }
@@ -299,9 +299,9 @@ function clockSetBack({ books }: EngineState, now: instant.Instant): void {
   }
   for (const fund of books.funds.values()) {
     // What is remembered of the oldest mark holds only while marks grow younger.
-    setHead(fund, sheets.oldestMarkAt, Number.NEGATIVE_INFINITY);
+    setHead(fund, fundStates.oldestMarkAt, Number.NEGATIVE_INFINITY);
     if (fund.navAt > now) fund.navAt = now;
-    if (headOf(fund, sheets.navPricedAt) > now) setHead(fund, sheets.navPricedAt, now);
+    if (headOf(fund, fundStates.navPricedAt) > now) setHead(fund, fundStates.navPricedAt, now);
   }
 }
 

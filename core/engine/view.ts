@@ -1,4 +1,4 @@
-// Everything that the gates look at, for one order at one moment, flat. The engine fills one view again and again, so nothing here
+// Everything that the gates read, for one order at one moment, flat. The engine fills one view again and again, so nothing here
 // outlives a check; what was in it is written into the decision's record, and a replay fills it from there.
 //
 // Conventions: quantities and prices are amounts in the instrument's terms; values are exact products, in the fund's currency. "Others" leaves
@@ -8,7 +8,7 @@ import type { Decimal } from "../../contracts/src/decimal.ts";
 import type { Classification, Severity } from "../../contracts/src/records/values.ts";
 import type { Envelope } from "../envelope/envelope.ts";
 import type { Amount } from "../money/amount.ts";
-import type { Exact, Worth } from "../money/exact.ts";
+import type { Exact, Notional } from "../money/exact.ts";
 import type { InputAges } from "./input-ages.ts";
 
 /** What is known about an order's numbers before it is known to be an order; undefined is what could not be read. */
@@ -46,7 +46,7 @@ export interface OptionView {
   /** What one contract adds to net exposure, with its sign. */
   readonly netValue: Amount | undefined;
   /** What the other lines of the underlying count together. */
-  readonly groupOthers: Worth;
+  readonly groupOthers: Notional;
   /** In the stress, what one unit of the order's symbol gains or loses; undefined while that cannot be said. */
   readonly unitStress: UnitStress | undefined;
   /** What the other lines of the underlying lose, and what the other underlyings do at their worst. */
@@ -153,11 +153,11 @@ export interface FundView {
   // The fund, in the worst case over its open orders, this symbol left out.
   nav: Amount | undefined;
   navAgeMs: number;
-  grossOthers: Worth;
+  grossOthers: Notional;
   /** If every pending buy fills and no sell does, and the other way round. */
-  netHighOthers: Worth;
-  netLowOthers: Worth;
-  sectorOthers: Worth;
+  netHighOthers: Notional;
+  netLowOthers: Notional;
+  sectorOthers: Notional;
   /** A symbol that is held or pending and has no price; undefined when all have one. */
   unpricedSymbol: string | undefined;
   /** Set when that symbol has a price and only the exchange rate is missing or too old, with its age; or an option's delta is, which has no age when it is missing. */
@@ -174,8 +174,8 @@ export interface FundView {
   /** The envelope's limits at this NAV. */
   limits: NavLimits | undefined;
   /** (Position + pending buys) x unit value, and (position - pending sells) x unit value. */
-  heldHigh: Worth | undefined;
-  heldLow: Worth | undefined;
+  heldHigh: Notional | undefined;
+  heldLow: Notional | undefined;
 
   // Halts.
   haltsKnown: boolean;
@@ -188,7 +188,7 @@ export interface FundView {
   strategyHalted: boolean;
   /**
    * Why the fund's losses let no new risk through: one waits for its confirmation, or a limit is not judged. "missing" stands only in records of
-   * earlier versions, which told a period without a baseline apart.
+   * earlier versions, which given a period without a baseline apart.
    */
   lossBlock?: "pending" | "not judged" | "missing" | undefined;
   /** Which limits are not judged, why and what ends it; says something only with "not judged". */
@@ -218,10 +218,10 @@ export interface FundView {
 export interface NavLimits {
   readonly envelope: Envelope | undefined;
   readonly nav: Amount;
-  readonly position: Worth;
-  readonly gross: Worth;
-  readonly net: Worth;
-  readonly notional: Worth;
+  readonly position: Notional;
+  readonly gross: Notional;
+  readonly net: Notional;
+  readonly notional: Notional;
 }
 
 /** What one unit gains (above zero) or loses in each case, in the fund's currency. */

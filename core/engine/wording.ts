@@ -2,13 +2,13 @@
 import type { Decimal } from "../../contracts/src/decimal.ts";
 import * as decimal from "../../contracts/src/decimal.ts";
 import { type Amount, toDecimal } from "../money/amount.ts";
-import { toExact, type Worth } from "../money/exact.ts";
+import { type Notional, toExact } from "../money/exact.ts";
 
 const exactUnit = decimal.one * decimal.one;
 const textLengthShown = 64;
 
 /** An amount rounded up to the cent: "250,000.01 USD". */
-export function money(value: Worth, currency: string): string {
+export function money(value: Notional, currency: string): string {
   const cents = ceiling(toExact(value) * 100n, exactUnit);
   const sign = cents < 0n ? "-" : "";
   const digits = (cents < 0n ? -cents : cents).toString().padStart(3, "0");
@@ -17,7 +17,7 @@ export function money(value: Worth, currency: string): string {
 }
 
 /** What part of a whole a value is, rounded up to a hundredth of a percent: "7.01 %". */
-export function percentOf(value: Worth, whole: Amount): string {
+export function percentOf(value: Notional, whole: Amount): string {
   const hundredths = ceiling(toExact(value) * 10_000n, toDecimal(whole) * decimal.one);
   return `${decimal.format((hundredths * (decimal.one / 100n)) as Decimal)} %`;
 }

@@ -100,8 +100,8 @@ test.each(table)("%s", (field, from, to, effect) => {
 
 test("the table has every field that is a limit", () => {
   const notLimits = ["fund_id", "version", "updated_by", "updated_at", "reason", "loosening", "hash"];
-  const told = new Set(table.map(([field]) => field.split(".")[0]));
-  expect([...told].sort()).toEqual(
+  const reported = new Set(table.map(([field]) => field.split(".")[0]));
+  expect([...reported].sort()).toEqual(
     Object.keys(riskEnvelope.shape)
       .filter((field) => !notLimits.includes(field))
       .sort(),

@@ -44,7 +44,7 @@ const lists = [
   "allowed_asset_classes",
 ] as const satisfies readonly (keyof RiskEnvelope)[];
 
-/** Every field that has a single value, in the order in which changes are told. */
+/** Every field that has a single value, in the order in which changes are reported. */
 const judges: readonly (readonly [field: keyof RiskEnvelope, judge: Judge])[] = [
   ...limits.map((field) => [field, limit(field)] as const),
   ["price_collar_pct", collar],

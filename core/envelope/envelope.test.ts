@@ -107,9 +107,9 @@ const outOfRange: readonly (readonly [keyof RiskEnvelopeMessage, readonly unknow
 
 test.each(outOfRange)("%s out of its range is named", (field, values) => {
   for (const value of values) {
-    const told = mistakes({ [field]: value });
-    expect(told, String(value)).toMatch(new RegExp(`^${field} is `));
-    expect(told.length).toBeLessThan(300);
+    const reported = mistakes({ [field]: value });
+    expect(reported, String(value)).toMatch(new RegExp(`^${field} is `));
+    expect(reported.length).toBeLessThan(300);
   }
 });
 
@@ -146,8 +146,8 @@ test.each([
   ["window without a throttle", { repeated_execution_window_s: 5 }, /window_s is given without repeated_execution_max/],
   ["empty window", { repeated_execution_max: 1, repeated_execution_window_s: 0 }, /window_s is 0: give whole seconds/],
   ["a broker twice", { allowed_brokers: ["paper", "paper"] }, /^allowed_brokers names "paper" more than once/],
-] as const)("together: %s", (_name, changed, told) => {
-  expect(mistakes(changed)).toMatch(told);
+] as const)("together: %s", (_name, changed, reported) => {
+  expect(mistakes(changed)).toMatch(reported);
 });
 
 test("exactly equal limits are no contradiction", () => {
@@ -155,11 +155,11 @@ test("exactly equal limits are no contradiction", () => {
   expect(mistakes(equal)).toBe("");
 });
 
-test("every mistake is told in one answer, and an answer stays readable", () => {
-  const told = mistakes({ max_position_pct: 70, daily_loss_halt_pct: undefined, allowed_order_types: ["PEGGED"] });
-  expect(told).toMatch(/max_position_pct is 70: give a share of NAV from 0 to 10, where 0.07 is 7 %\./);
-  expect(told).toMatch(/daily_loss_halt_pct is missing/);
-  expect(told).toMatch(/allowed_order_types is "PEGGED"/);
+test("every mistake is reported in one answer, and an answer stays readable", () => {
+  const reported = mistakes({ max_position_pct: 70, daily_loss_halt_pct: undefined, allowed_order_types: ["PEGGED"] });
+  expect(reported).toMatch(/max_position_pct is 70: give a share of NAV from 0 to 10, where 0.07 is 7 %\./);
+  expect(reported).toMatch(/daily_loss_halt_pct is missing/);
+  expect(reported).toMatch(/allowed_order_types is "PEGGED"/);
   const sectors = Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`${index}`.padEnd(300, "x"), -1]));
   const many = mistakes({ sector_limits_pct: sectors });
   expect(many).toMatch(/There are [0-9]+ more mistakes\.$/);

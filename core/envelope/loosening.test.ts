@@ -1,10 +1,10 @@
-// Whatever a change of limits lets through that was denied before is told as loosening: nobody gets more without the second factor.
+// Whatever a change of limits lets through that was denied before is reported as loosening: nobody gets more without the second factor.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Order } from "../../contracts/src/generated/svc/v1/order.ts";
 import type { RiskEnvelope } from "../../contracts/src/records/envelope.ts";
 import { countOf } from "../../testkit/full-count.ts";
-import { engineRig, envelopeRecord, fillOf, moment, orderOf, prices } from "../../testkit/risk/engine-rig.ts";
+import { engineFixture, envelopeRecord, fillOf, moment, orderOf, prices } from "../../testkit/risk/engine-fixture.ts";
 import { loosens } from "./changes.ts";
 import { compileEnvelope, envelopeChanges } from "./envelope.ts";
 
@@ -60,9 +60,9 @@ const change = fc.record({
   halted: fc.nat(3).map((n) => n === 0),
 });
 
-/** The fund as the change finds it; what an order would be told is asked without leaving a trace. */
+/** The fund as the change finds it; what an order would be reported is asked without leaving a trace. */
 function fundOf({ order: given, held, earlier, halted }: Change) {
-  const engine = engineRig();
+  const engine = engineFixture();
   const [position = "0", side = "BUY"] = held.split(" ");
   const asked = { ...given, side };
   const symbol = asked.symbol ?? "AAPL";

@@ -1,7 +1,7 @@
 // An envelope's limits as amounts of one fund: its fractions times the NAV. They change when one of the two does and are asked for with
 // every order, so they are multiplied once and kept beside the fund.
 
-import * as sheets from "../engine/fast/fund-state.ts";
+import * as fundStates from "../engine/fast/fund-state.ts";
 import { headOf, setHead } from "../engine/fast/fund-state.ts";
 import type { FundBook } from "../engine/records.ts";
 import type { NavLimits } from "../engine/view.ts";
@@ -25,19 +25,19 @@ export function navLimits(known: NavLimits | undefined, envelope: Envelope, nav:
 
 /** Undefined for a fund that was not valued. */
 export function navOf(fund: FundBook): Amount | undefined {
-  const nav = headOf(fund, sheets.nav);
+  const nav = headOf(fund, fundStates.nav);
   return Number.isNaN(nav) ? fund.wideNav : (nav as Plain);
 }
 
 export function setNavOf(fund: FundBook, nav: Amount | undefined): void {
-  setHead(fund, sheets.nav, typeof nav === "number" ? nav : Number.NaN);
+  setHead(fund, fundStates.nav, typeof nav === "number" ? nav : Number.NaN);
   fund.wideNav = typeof nav === "bigint" ? nav : undefined;
   forgetLimits(fund);
 }
 
 /** The NAV or the envelope is another one now. */
 export function forgetLimits(fund: FundBook): void {
-  setHead(fund, sheets.positionLimit, Number.NaN);
+  setHead(fund, fundStates.positionLimit, Number.NaN);
   fund.wideLimits = undefined;
 }
 
@@ -49,16 +49,16 @@ export function noLimits(): FilledLimits {
   return { envelope: undefined, nav: unknown, position: unknown, gross: unknown, net: unknown, notional: unknown };
 }
 
-/** Those of the fund's own envelope at its own NAV, from its sheet if they are known already. */
+/** Those of the fund's own envelope at its own NAV, from its fund state if they are known already. */
 export function limitsOf(fund: FundBook, envelope: Envelope, nav: Amount, into: FilledLimits): NavLimits {
-  const position = headOf(fund, sheets.positionLimit);
+  const position = headOf(fund, fundStates.positionLimit);
   if (Number.isNaN(position)) return fund.wideLimits ?? keepLimits(fund, navLimits(undefined, envelope, nav));
   into.envelope = envelope;
   into.nav = nav;
   into.position = position as Plain;
-  into.gross = headOf(fund, sheets.grossLimit) as Plain;
-  into.net = headOf(fund, sheets.netLimit) as Plain;
-  into.notional = headOf(fund, sheets.notionalLimit) as Plain;
+  into.gross = headOf(fund, fundStates.grossLimit) as Plain;
+  into.net = headOf(fund, fundStates.netLimit) as Plain;
+  into.notional = headOf(fund, fundStates.notionalLimit) as Plain;
   return into;
 }
 
@@ -70,10 +70,10 @@ function keepLimits(fund: FundBook, limits: NavLimits): NavLimits {
     typeof net === "number" &&
     typeof notional === "number"
   ) {
-    setHead(fund, sheets.positionLimit, position);
-    setHead(fund, sheets.grossLimit, gross);
-    setHead(fund, sheets.netLimit, net);
-    setHead(fund, sheets.notionalLimit, notional);
+    setHead(fund, fundStates.positionLimit, position);
+    setHead(fund, fundStates.grossLimit, gross);
+    setHead(fund, fundStates.netLimit, net);
+    setHead(fund, fundStates.notionalLimit, notional);
   } else fund.wideLimits = limits;
   return limits;
 }

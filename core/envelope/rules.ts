@@ -79,8 +79,10 @@ const shownCharactersMax = 60;
 /** Every mistake, at most so many that an answer can carry them; empty when there is none. */
 export function envelopeMistakes(asked: Asked, issues: readonly Issue[]): readonly string[] {
   const found = new Set([...issues.map((issue) => aboutIssue(asked, issue)), ...aboutRules(asked)]);
-  const told = [...found].slice(0, mistakesMax);
-  return found.size > told.length ? [...told, `There are ${found.size - told.length} more mistakes.`] : told;
+  const reported = [...found].slice(0, mistakesMax);
+  return found.size > reported.length
+    ? [...reported, `There are ${found.size - reported.length} more mistakes.`]
+    : reported;
 }
 
 function aboutIssue(asked: Asked, issue: Issue): string {

@@ -1,4 +1,4 @@
-// Ten thousand funds mostly allow the same brokers and have the same limits. Their envelopes share what is equal, so that looking at one fund's
+// Ten thousand funds mostly allow the same brokers and have the same limits. Their envelopes share what is equal, so that reading one fund's
 // finds what the last fund's left in the cache.
 import type { Amount } from "../money/amount.ts";
 import type { Envelope } from "./envelope.ts";

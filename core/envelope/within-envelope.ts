@@ -94,7 +94,7 @@ function newRiskLeft(room: FundRoom, instrument: Instrument, line: HeldLine, wan
     fraction === undefined ? undefined : share(room, decimal.multiply(nav, decimal.fromNumber(fraction), "down"));
   const others = room.lines.filter(({ symbol }) => symbol !== line.symbol);
   const sum = (values: readonly Decimal[]): Decimal => values.reduce(decimal.add, decimal.zero);
-  const worst = (held: HeldLine): Decimal => worth(room, held.symbol, worstQuantity(held));
+  const worst = (held: HeldLine): Decimal => notional(room, held.symbol, worstQuantity(held));
   // The side that the order makes larger, as it stands before it.
   const here = decimal.multiply(
     decimal.max(decimal.zero, decimal.sign(wanted) > 0 ? longest(line) : decimal.negate(shortest(line))),
@@ -107,7 +107,7 @@ function newRiskLeft(room: FundRoom, instrument: Instrument, line: HeldLine, wan
   // Which way an option moves depends on its right: both ways count.
   const sideways = others.map((held) =>
     underlyingOf(room, held.symbol) === held.symbol
-      ? worth(
+      ? notional(
           room,
           held.symbol,
           decimal.max(decimal.zero, decimal.sign(wanted) > 0 ? longest(held) : decimal.negate(shortest(held))),
@@ -153,6 +153,6 @@ function exposureOf({ prices, deltas, instruments }: FundRoom, symbol: string): 
   return decimal.max(premium, decimal.multiply(delta, notional, "up"));
 }
 
-function worth(room: FundRoom, symbol: string, quantity: Decimal): Decimal {
+function notional(room: FundRoom, symbol: string, quantity: Decimal): Decimal {
   return decimal.multiply(quantity, exposureOf(room, symbol), "up");
 }

@@ -1,14 +1,22 @@
 // A holding that cannot be valued stops new risk in the whole fund, and the answer names what is missing: its price, or only the exchange
 // rate. The sums themselves are compared with a model in engine.test.ts.
 import { expect, it } from "vitest";
-import { engineRig, hold, markAll, moment, orderOf, reference, valueAll } from "../../testkit/risk/engine-rig.ts";
+import {
+  engineFixture,
+  hold,
+  markAll,
+  moment,
+  orderOf,
+  reference,
+  valueAll,
+} from "../../testkit/risk/engine-fixture.ts";
 import { decisionMessage } from "../engine/decision.ts";
 
 const hourMs = 3_600_000;
 const order = orderOf("a", { quantity: "1" });
 
 it("names the exchange rate of another holding when that is too old, with its age", () => {
-  const engine = engineRig();
+  const engine = engineFixture();
   hold(engine, "alpha", "SAP", "10");
   const [fresh, old] = [moment(hourMs), moment(hourMs + 1)];
   markAll(engine, fresh);
@@ -21,7 +29,7 @@ it("names the exchange rate of another holding when that is too old, with its ag
 });
 
 it("does not mind an old exchange rate of what the fund does not hold, and minds it as soon as it does", () => {
-  const engine = engineRig();
+  const engine = engineFixture();
   hold(engine, "alpha", "MSFT", "10");
   const old = moment(hourMs + 1);
   markAll(engine, old);
@@ -36,7 +44,7 @@ it("does not mind an old exchange rate of what the fund does not hold, and minds
 });
 
 it("names the exchange rate of another holding when there is none, and its price when that is missing too", () => {
-  const engine = engineRig();
+  const engine = engineFixture();
   hold(engine, "alpha", "SAP", "10");
   engine.setReference({ ...reference, fx: [] });
   expect(engine.check({ ...order, dry_run: true }, moment(1))).toMatchObject({

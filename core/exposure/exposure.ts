@@ -8,7 +8,7 @@
 //  3. A line without a value counts nothing and makes the fund unpriced; no new risk passes while there is one.
 //  4. A line that holds nothing and expects nothing is gone.
 import type { Instant } from "../../contracts/src/instant.ts";
-import * as sheets from "../engine/fast/fund-state.ts";
+import * as fundStates from "../engine/fast/fund-state.ts";
 import {
   clearSectors,
   headOf,
@@ -29,7 +29,7 @@ import type { Books, FundBook, SymbolBook } from "../engine/records.ts";
 import type { Amount } from "../money/amount.ts";
 import * as amounts from "../money/amount.ts";
 import * as exact from "../money/exact.ts";
-import { type Exact, type Worth, worthless } from "../money/exact.ts";
+import { type Exact, type Notional, zeroNotional } from "../money/exact.ts";
 import { type Plain, sum } from "../money/plain.ts";
 import { addUpOptions } from "../options/option-sums.ts";
 import { addUpPlainly } from "./fund-sums.ts";
@@ -45,20 +45,20 @@ export function catchUp(books: Books, fund: FundBook): void {
   fund.wideSectors = undefined;
   if (!addUpPlainly(books, fund)) addUpExactly(books, fund);
   if (fund.mayHaveOptions) addUpOptions(books, fund);
-  setHead(fund, sheets.changesSeen, books.changes);
+  setHead(fund, fundStates.changesSeen, books.changes);
 }
 
 /** Whether the fund's sums have seen every change so far. */
 function isCurrent(books: Books, fund: FundBook): boolean {
-  return headOf(fund, sheets.changesSeen) === books.changes;
+  return headOf(fund, fundStates.changesSeen) === books.changes;
 }
 
 /** The long way, for sums that do not fit into plain numbers. */
 function addUpExactly(books: Books, fund: FundBook): void {
-  const value: LineValue = { high: worthless, low: worthless, gross: worthless };
-  let gross = worthless;
-  let netHigh = worthless;
-  let netLow = worthless;
+  const value: LineValue = { high: zeroNotional, low: zeroNotional, gross: zeroNotional };
+  let gross = zeroNotional;
+  let netHigh = zeroNotional;
+  let netLow = zeroNotional;
   clearSectors(fund, fund.sectorCount);
   for (const slot of slotsOf(fund)) {
     lineValue(fund, rowOf(fund, slot), tableOf(books, fund).values[slot], value);
@@ -66,14 +66,14 @@ function addUpExactly(books: Books, fund: FundBook): void {
     netHigh = exact.plus(netHigh, value.high);
     netLow = exact.plus(netLow, value.low);
   }
-  setSum(fund, sheets.gross, gross);
-  setSum(fund, sheets.netHigh, netHigh);
-  setSum(fund, sheets.netLow, netLow);
+  setSum(fund, fundStates.gross, gross);
+  setSum(fund, fundStates.netHigh, netHigh);
+  setSum(fund, fundStates.netLow, netLow);
 }
 
 /** The fund's gross exposure to the sector of that number; 0 is none. Its sums are up to date. */
-export function sectorGross(books: Books, fund: FundBook, sector: number): Worth {
-  if (sector === 0) return worthless;
+export function sectorGross(books: Books, fund: FundBook, sector: number): Notional {
+  if (sector === 0) return zeroNotional;
   const plain = sectorSumOf(fund, sector);
   if (!Number.isNaN(plain)) return plain;
   fund.wideSectors ??= new Map();
@@ -86,7 +86,7 @@ export function sectorGross(books: Books, fund: FundBook, sector: number): Worth
 }
 
 function addUpSector(books: Books, fund: FundBook, sector: number): Exact {
-  const value: LineValue = { high: worthless, low: worthless, gross: worthless };
+  const value: LineValue = { high: zeroNotional, low: zeroNotional, gross: zeroNotional };
   let gross = 0n;
   for (const slot of slotsOf(fund)) {
     if (books.sectorAt[slot] !== sector) continue;
@@ -126,7 +126,7 @@ function move(books: Books, fund: FundBook, book: SymbolBook, held: Amount, buys
   setLine(fund, book.slot, row, position, pendingBuy, pendingSell);
   if (book.option !== undefined) fund.mayHaveOptions = true;
   // Lines of one underlying count together: such a fund is added up anew by whoever asks next.
-  if (fund.mayHaveOptions) setHead(fund, sheets.changesSeen, -1);
+  if (fund.mayHaveOptions) setHead(fund, fundStates.changesSeen, -1);
   // Sums that are behind the prices are added up anew anyway, with whatever the line is by then.
   if (!isCurrent(books, fund)) return;
   const unitValue = tableOf(books, fund).values[book.slot];
@@ -139,8 +139,8 @@ function move(books: Books, fund: FundBook, book: SymbolBook, held: Amount, buys
   addGross(books, fund, book, exact.product(change, unitValue));
   const high = exact.product(amounts.plus(held, buys), unitValue);
   const low = exact.product(amounts.minus(held, sells), unitValue);
-  setSum(fund, sheets.netHigh, exact.plus(sumOf(fund, sheets.netHigh), high));
-  setSum(fund, sheets.netLow, exact.plus(sumOf(fund, sheets.netLow), low));
+  setSum(fund, fundStates.netHigh, exact.plus(sumOf(fund, fundStates.netHigh), high));
+  setSum(fund, fundStates.netLow, exact.plus(sumOf(fund, fundStates.netLow), low));
   noteInputs(books, fund, book);
 }
 
@@ -149,9 +149,9 @@ function worstQuantity(position: Amount, pendingBuy: Amount, pendingSell: Amount
   return amounts.larger(high, amounts.magnitude(amounts.minus(position, pendingSell)));
 }
 
-function addGross(books: Books, fund: FundBook, book: SymbolBook, change: Worth): void {
+function addGross(books: Books, fund: FundBook, book: SymbolBook, change: Notional): void {
   const { wideSectors } = fund;
-  setSum(fund, sheets.gross, exact.plus(sumOf(fund, sheets.gross), change));
+  setSum(fund, fundStates.gross, exact.plus(sumOf(fund, fundStates.gross), change));
   const sector = books.sectorAt[book.slot] ?? 0;
   const wide = wideSectors?.get(sector);
   if (wide !== undefined) wideSectors?.set(sector, (wide + exact.toExact(change)) as Exact);
@@ -162,20 +162,20 @@ function addGross(books: Books, fund: FundBook, book: SymbolBook, change: Worth)
 
 /** A line that is new in the sums may bring an older mark or an older rate. */
 function noteInputs(books: Books, fund: FundBook, { slot, markedAt }: SymbolBook): void {
-  if (markedAt < headOf(fund, sheets.oldestMarkAt)) setHead(fund, sheets.oldestMarkAt, markedAt);
+  if (markedAt < headOf(fund, fundStates.oldestMarkAt)) setHead(fund, fundStates.oldestMarkAt, markedAt);
   const fxAt = tableOf(books, fund).fxAt[slot] ?? Number.NaN;
-  if (fxAt < headOf(fund, sheets.oldestFxAt)) setHead(fund, sheets.oldestFxAt, fxAt);
+  if (fxAt < headOf(fund, fundStates.oldestFxAt)) setHead(fund, fundStates.oldestFxAt, fxAt);
 }
 
 /**
  * The age of the oldest mark among the fund's lines but that of one slot, or of none, in milliseconds; zero when there are none. Below the age that is allowed it may
- * be told too old, because marks grow younger without anybody looking; above it, where it denies, it is exact. A mark from further ahead
+ * be reported too old, because marks grow younger without anybody looking; above it, where it denies, it is exact. A mark from further ahead
  * than it may lie behind counts as being that old.
  */
 export function oldestMarkAgeMs(books: Books, fund: FundBook, except: number, at: Instant, ageMsMax: number): number {
   const { count } = fund;
   if (count < 2 && count === (rowOf(fund, except) === noRow ? 0 : 1)) return 0;
-  const ageAtMost = at - headOf(fund, sheets.oldestMarkAt);
+  const ageAtMost = at - headOf(fund, fundStates.oldestMarkAt);
   const microsecondsMax = ageMsMax * 1_000;
   if (ageAtMost <= microsecondsMax && books.newestMarkAt - at <= microsecondsMax) {
     return Math.max(0, ageAtMost / 1_000);
@@ -189,7 +189,7 @@ export function oldestMarkAgeMs(books: Books, fund: FundBook, except: number, at
     const distance = markedAt - at > microsecondsMax ? markedAt - at : at - markedAt;
     if (distance > age) age = distance;
   }
-  setHead(fund, sheets.oldestMarkAt, oldest);
+  setHead(fund, fundStates.oldestMarkAt, oldest);
   return age / 1_000;
 }
 
@@ -210,7 +210,7 @@ export function firstUnpriced(
   fxAgeMsMax: number,
 ): Unpriced | undefined {
   const fxMicrosecondsMax = fxAgeMsMax * 1_000;
-  if (!fund.unpriced && at - headOf(fund, sheets.oldestFxAt) <= fxMicrosecondsMax) return undefined;
+  if (!fund.unpriced && at - headOf(fund, fundStates.oldestFxAt) <= fxMicrosecondsMax) return undefined;
   const { values, rates, fxAt } = tableOf(books, fund);
   let first: SymbolBook | undefined;
   let oldest = Number.POSITIVE_INFINITY;
@@ -223,7 +223,7 @@ export function firstUnpriced(
     if (first === undefined || book.symbol < first.symbol) first = book;
   }
   // It may have been another fund's rate that was old.
-  setHead(fund, sheets.oldestFxAt, oldest);
+  setHead(fund, fundStates.oldestFxAt, oldest);
   if (first === undefined) return undefined;
   const { symbol, slot, facts, price } = first;
   if (values[slot] !== undefined) {

@@ -67,13 +67,13 @@ function addUpEvenly(books: Books, fund: FundBook, place: number): boolean {
   let oldestMark = Number.POSITIVE_INFINITY;
   for (let row = 0; row < count; row += 1) {
     const slot = words[slots + row] ?? 0;
-    const worth = (cells[positions + row] ?? Number.NaN) * (values[slot] ?? Number.NaN);
-    const size = abs(worth);
+    const notional = (cells[positions + row] ?? Number.NaN) * (values[slot] ?? Number.NaN);
+    const size = abs(notional);
     const marked = markedAt[slot] ?? Number.NaN;
     const sector = sectorAt[slot] ?? 0;
     if (marked < oldestMark) oldestMark = marked;
     added += size;
-    held += worth;
+    held += notional;
     inSectors[sector] = (inSectors[sector] ?? 0) + size;
   }
   sums[gross] = added;

@@ -5,21 +5,21 @@ import type { FundBook } from "../engine/records.ts";
 import type { Amount } from "../money/amount.ts";
 import * as amounts from "../money/amount.ts";
 import * as exact from "../money/exact.ts";
-import { type Worth, worthless } from "../money/exact.ts";
+import { type Notional, zeroNotional } from "../money/exact.ts";
 
 /** What the line adds to the sums if every pending buy fills and no sell does, the other way round, and at worst. */
 export interface LineValue {
-  high: Worth;
-  low: Worth;
-  gross: Worth;
+  high: Notional;
+  low: Notional;
+  gross: Notional;
 }
 
 /** The values of a fund's line at that value of a unit; all zero without one. */
 export function lineValue(fund: FundBook, row: number, unitValue: Amount | undefined, into: LineValue): void {
   if (unitValue === undefined) {
-    into.high = worthless;
-    into.low = worthless;
-    into.gross = worthless;
+    into.high = zeroNotional;
+    into.low = zeroNotional;
+    into.gross = zeroNotional;
     return;
   }
   const position = positionAt(fund, row);

@@ -4,7 +4,15 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import * as decimal from "../../contracts/src/decimal.ts";
 import * as instant from "../../contracts/src/instant.ts";
-import { engineRig, markAll, moment, orderOf, prices, reference, startOfDay } from "../../testkit/risk/engine-rig.ts";
+import {
+  engineFixture,
+  markAll,
+  moment,
+  orderOf,
+  prices,
+  reference,
+  startOfDay,
+} from "../../testkit/risk/engine-fixture.ts";
 import { inputsOf } from "../engine/decision.ts";
 import { type RecordedView, unpackViews } from "../engine/fast/view-bytes.ts";
 
@@ -114,7 +122,7 @@ test.each(Object.entries(lives))(`an engine's sums are what bigints give, holdin
   };
   fc.assert(
     fc.property(fc.array(step, { minLength: 5, maxLength: 60 }), (steps) => {
-      const engine = engineRig({ ...limitless, sector_limits_pct: {} });
+      const engine = engineFixture({ ...limitless, sector_limits_pct: {} });
       const oracle = new Oracle();
       const open: { id: string; symbol: string; side: string; quantity: bigint }[] = [];
       markAll(engine, startOfDay);
@@ -147,8 +155,8 @@ test.each(Object.entries(lives))(`an engine's sums are what bigints give, holdin
           const [ended] = open.splice(happened.which % Math.max(1, open.length), 1);
           if (ended === undefined) continue;
           const names = { order_id: ended.id, fund_id: "alpha", strategy_id: "trend", symbol: ended.symbol };
-          const told = { from: "WORKING", to: "CANCELLED", filled_quantity: "0", remaining_quantity: "0" } as const;
-          engine.applyTransition({ ...names, ...told, at: instant.format(at) });
+          const reported = { from: "WORKING", to: "CANCELLED", filled_quantity: "0", remaining_quantity: "0" } as const;
+          engine.applyTransition({ ...names, ...reported, at: instant.format(at) });
           oracle.line(ended.symbol)[ended.side === "BUY" ? "buys" : "sells"] -= ended.quantity;
         }
         const exposure = engine.exposure("alpha");

@@ -2,17 +2,17 @@
 // sums, so that digits can be added as they are. Each does just what its longer form does with amounts of any kind, or does nothing and says
 // so; whoever calls it then takes the long way. plain-exposure.test.ts compares them with bigints.
 
-import * as sheets from "../engine/fast/fund-state.ts";
+import * as fundStates from "../engine/fast/fund-state.ts";
 import { headOf, pendingsOf, positionOf, sectorPlace } from "../engine/fast/fund-state.ts";
 import type { FundBook } from "../engine/records.ts";
 import type { FundView } from "../engine/view.ts";
-import type { Worth } from "../money/exact.ts";
+import type { Notional } from "../money/exact.ts";
 import { digitsAt, digitsMax, type Plain, placeOf, plainOf, unitsBetween } from "../money/plain.ts";
 
 const { abs, max } = Math;
 
 /** Digits at that place, or NaN for what is not plain or stands at a finer one. Digits that are no longer exact are too many to be taken. */
-function digitsIf(value: Worth | number | undefined, place: number): number {
+function digitsIf(value: Notional | number | undefined, place: number): number {
   if (typeof value !== "number") return Number.NaN;
   const own = placeOf(value as Plain);
   return own === place ? digitsAt(value, place) : digitsAt(value, own) * unitsBetween(own, place);
@@ -33,7 +33,7 @@ export function leaveOutPlainly(
   valuePlace: number,
 ): boolean {
   const { cells, base } = fund;
-  const sumPlace = headOf(fund, sheets.sumPlace);
+  const sumPlace = headOf(fund, fundStates.sumPlace);
   const position = (cells[positionOf(fund, row)] ?? Number.NaN) as Plain;
   const place = placeOf(position);
   const value = valueIn(sumPlace, valueDigits, place + valuePlace);
@@ -42,11 +42,11 @@ export function leaveOutPlainly(
   const high = (held + digitsAt(cells[pendings] ?? Number.NaN, place)) * value;
   const low = (held - digitsAt(cells[pendings + 1] ?? Number.NaN, place)) * value;
   const worst = max(abs(high), abs(low));
-  const grossOthers = digitsIf(cells[base + sheets.gross], sumPlace) - worst;
+  const grossOthers = digitsIf(cells[base + fundStates.gross], sumPlace) - worst;
   const sectorOthers = sector === 0 ? -worst : digitsIf(cells[sectorPlace(fund, sector)], sumPlace) - worst;
-  const highOthers = digitsIf(cells[base + sheets.netHigh], sumPlace) - high;
-  const lowOthers = digitsIf(cells[base + sheets.netLow], sumPlace) - low;
-  // What is not plain is NaN here and fails the comparison; of the rest none is larger than the two that are looked at.
+  const highOthers = digitsIf(cells[base + fundStates.netHigh], sumPlace) - high;
+  const lowOthers = digitsIf(cells[base + fundStates.netLow], sumPlace) - low;
+  // What is not plain is NaN here and fails the comparison; of the rest none is larger than the two that are read.
   if (!(worst <= digitsMax && max(abs(grossOthers), abs(sectorOthers), abs(highOthers), abs(lowOthers)) <= digitsMax)) {
     return false;
   }
@@ -61,14 +61,14 @@ export function leaveOutPlainly(
 
 /** What a fund could reach with an order: its position in the symbol, and gross, net and in the symbol's sector. */
 export interface WorstCase {
-  readonly position: Worth;
-  readonly gross: Worth;
-  readonly net: Worth;
-  readonly inSector: Worth;
+  readonly position: Notional;
+  readonly gross: Notional;
+  readonly net: Notional;
+  readonly inSector: Notional;
 }
 
 /** With an order that adds so much to one end of what is held; undefined when that needs the long way. */
-export function worstCasePlainly(view: FundView, own: Worth): WorstCase | undefined {
+export function worstCasePlainly(view: FundView, own: Notional): WorstCase | undefined {
   if (typeof view.grossOthers !== "number") return undefined;
   const place = placeOf(view.grossOthers);
   const added = digitsIf(own, place);
@@ -102,7 +102,7 @@ export function movePlainly(
   valuePlace: number,
 ): boolean {
   const { cells, base } = fund;
-  const sumPlace = headOf(fund, sheets.sumPlace);
+  const sumPlace = headOf(fund, fundStates.sumPlace);
   const position = (cells[positionOf(fund, row)] ?? Number.NaN) as Plain;
   const place = placeOf(position);
   const moved = digitsIf(change, place);
@@ -116,10 +116,10 @@ export function movePlainly(
   const before = max(abs(held + buys), abs(held - sells));
   const worst = (max(abs(held + buysAfter), abs(held - sellsAfter)) - before) * value;
   const ends = moved * value;
-  const all = digitsIf(cells[base + sheets.gross], sumPlace) + worst;
+  const all = digitsIf(cells[base + fundStates.gross], sumPlace) + worst;
   const sectorAt = sectorPlace(fund, sector);
   const inSector = digitsIf(cells[sectorAt], sumPlace) + worst;
-  const netAt = base + (direction === 1 ? sheets.netHigh : sheets.netLow);
+  const netAt = base + (direction === 1 ? fundStates.netHigh : fundStates.netLow);
   const net = digitsIf(cells[netAt], sumPlace) + (direction === 1 ? ends : -ends);
   const isEmpty = held === 0 && buysAfter === 0 && sellsAfter === 0;
   const largest = max(abs(all), abs(inSector), abs(net), abs(worst), abs(ends), abs(buysAfter), abs(sellsAfter));
@@ -127,7 +127,7 @@ export function movePlainly(
   cells[pendings] = plainOf(buysAfter, place);
   cells[pendings + 1] = plainOf(sellsAfter, place);
   fund.pendingCount += (buysAfter !== 0 || sellsAfter !== 0 ? 1 : 0) - (buys !== 0 || sells !== 0 ? 1 : 0);
-  cells[base + sheets.gross] = plainOf(all, sumPlace);
+  cells[base + fundStates.gross] = plainOf(all, sumPlace);
   cells[sectorAt] = plainOf(inSector, sumPlace);
   cells[netAt] = plainOf(net, sumPlace);
   return true;

@@ -15,7 +15,7 @@ import {
   timesUp,
   toDecimal,
 } from "../money/amount.ts";
-import { type Exact, larger, product, toExact, type Worth } from "../money/exact.ts";
+import { type Exact, larger, type Notional, product, toExact } from "../money/exact.ts";
 
 /** The highest of last price, bid and ask; undefined without a price, or when the price cannot value anything. */
 export function marketPrice(view: FundView): Amount | undefined {
@@ -62,7 +62,7 @@ export function unitValueAt(price: Amount, instrument: InstrumentFacts, fxRate: 
  * What the order is worth against the largest order that is allowed: all of it at its worst price, and never less than what the order itself
  * says. Of an amended order also what has filled counts, or amending would be a way around. By earlier rules what only closes did not count.
  */
-export function notionalAtWorst(view: FundView, unitValue: Amount, fxRate: Amount): Worth {
+export function notionalAtWorst(view: FundView, unitValue: Amount, fxRate: Amount): Notional {
   const quantity = view.terms.quantity ?? nothing;
   const judged = view.earlierRules === true ? minus(quantity, view.closingQuantity) : quantity;
   const computed = product(judged, unitValue);

@@ -61,7 +61,7 @@ export function exitCollarDenial(order: Order, view: FundView, envelope: Envelop
   return collarDenial(order, view, envelope.exitCollar);
 }
 
-function isOutside(own: amounts.Amount, price: amounts.Amount, band: exact.Worth): boolean {
+function isOutside(own: amounts.Amount, price: amounts.Amount, band: exact.Notional): boolean {
   const distance = amounts.magnitude(amounts.minus(own, price));
   return exact.isMore(exact.product(distance, amounts.oneUnit), band);
 }

@@ -4,13 +4,13 @@ import { Defect } from "../../contracts/src/fault.ts";
 import { d, judge, type Spoil } from "../../testkit/passing-order.ts";
 import type { Verdict } from "../engine/view.ts";
 
-function told(verdict: Partial<Verdict>, more: Spoil = () => undefined) {
+function reported(verdict: Partial<Verdict>, more: Spoil = () => undefined) {
   return judge((draft) => [Object.assign(draft.view, { verdict: { ...draft.view.verdict, ...verdict } }), more(draft)]);
 }
 
 describe("cro_veto", () => {
   test("a veto says why, in one line, cut to size", () => {
-    const outcome = told({ kind: "veto", reason: `too much\nat once ${"x".repeat(5_000)}` });
+    const outcome = reported({ kind: "veto", reason: `too much\nat once ${"x".repeat(5_000)}` });
     expect(outcome).toMatchObject({ code: "RISK_OFFICER_VETO", gate: "cro_veto" });
     expect(outcome.reason).toMatch(/^The risk officer says: "too much\\nat once x+…"\.$/);
     expect(outcome.reason.length).toBeLessThan(1_100);
@@ -18,19 +18,19 @@ describe("cro_veto", () => {
 
   test("no answer in time is the fund's own choice", () => {
     const lenient: Spoil = ({ envelope }) => Object.assign(envelope, { cro_veto_on_timeout: "PASS_WITH_WARNING" });
-    expect(told({ kind: "timeout" })).toMatchObject({ code: "RISK_OFFICER_TIMEOUT" });
-    const passed = told({ kind: "timeout" }, lenient);
+    expect(reported({ kind: "timeout" })).toMatchObject({ code: "RISK_OFFICER_TIMEOUT" });
+    const passed = reported({ kind: "timeout" }, lenient);
     expect(passed.approved).toBe(true);
     expect(passed.figures.get("on_timeout")).toBe("PASS_WITH_WARNING");
   });
 
   test("an answer that cannot be read denies, whatever the policy about time is", () => {
     const lenient: Spoil = ({ envelope }) => Object.assign(envelope, { cro_veto_on_timeout: "PASS_WITH_WARNING" });
-    expect(told({ kind: "unreadable" }, lenient).code).toBe("RISK_OFFICER_UNREADABLE");
+    expect(reported({ kind: "unreadable" }, lenient).code).toBe("RISK_OFFICER_UNREADABLE");
   });
 
   test("what was asked, of whom and at which cost is noted", () => {
-    const { figures } = told({ kind: "pass" });
+    const { figures } = reported({ kind: "pass" });
     expect(Object.fromEntries(figures)).toMatchObject({
       verdict: "pass",
       model: "persona-1",
@@ -38,11 +38,13 @@ describe("cro_veto", () => {
       cost_usd: "0.002",
       took_ms: "150",
     });
-    expect(told({ kind: "pass", costUsd: "" }).figures.get("cost_usd")).toBe("unknown");
+    expect(reported({ kind: "pass", costUsd: "" }).figures.get("cost_usd")).toBe("unknown");
   });
 
   test("it never approves what another gate denied", () => {
-    expect(told({ kind: "pass" }, ({ view }) => Object.assign(view, { halt: "FUND_HALT" })).code).toBe("FUND_HALTED");
+    expect(reported({ kind: "pass" }, ({ view }) => Object.assign(view, { halt: "FUND_HALT" })).code).toBe(
+      "FUND_HALTED",
+    );
   });
 
   test("a reduction is not asked about, and nothing else may come here unasked", () => {
@@ -50,9 +52,9 @@ describe("cro_veto", () => {
       order.side = "SELL";
       view.position = d("100");
     };
-    expect(told({ kind: "none" }, reduction).approved).toBe(true);
-    expect(told({ kind: "veto" }, reduction).approved).toBe(true);
-    expect(() => told({ kind: "none" })).toThrow(Defect);
+    expect(reported({ kind: "none" }, reduction).approved).toBe(true);
+    expect(reported({ kind: "veto" }, reduction).approved).toBe(true);
+    expect(() => reported({ kind: "none" })).toThrow(Defect);
   });
 });
 

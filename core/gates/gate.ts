@@ -1,5 +1,5 @@
 // The shape of a gate: a name, one human sentence, the oldest inputs it accepts, and one pure function. A gate says no by returning a
-// denial; what it looked at it writes into the notes either way, so that the record can answer "why" without asking anybody.
+// denial; what it read it writes into the notes either way, so that the record can answer "why" without asking anybody.
 import type { Denial } from "../../contracts/src/codes.ts";
 import type { Order } from "../../contracts/src/generated/svc/v1/order.ts";
 import type { Instant } from "../../contracts/src/instant.ts";
@@ -7,17 +7,17 @@ import type { GateName } from "../../contracts/src/records/values.ts";
 import type { InputAges } from "../engine/input-ages.ts";
 import type { FundView } from "../engine/view.ts";
 import type { Amount } from "../money/amount.ts";
-import type { Worth } from "../money/exact.ts";
+import type { Notional } from "../money/exact.ts";
 
-/** Where a gate writes the figures it looked at. Nothing is formatted here: that happens when a record is made. */
+/** Where a gate writes the figures it read. Nothing is formatted here: that happens when a record is made. */
 export interface Notes {
   decimal(name: string, value: Amount, ageMs?: number): void;
   /** A product of two amounts; it is shown rounded up to the cent. */
-  exact(name: string, value: Worth): void;
+  exact(name: string, value: Notional): void;
   word(name: string, value: string, ageMs?: number): void;
   count(name: string, value: number): void;
   /** How much of a limit would be used: from half of it on it becomes a warning. The limit is the envelope's field. */
-  share(limit: string, used: Worth, allowed: Worth): void;
+  share(limit: string, used: Notional, allowed: Notional): void;
 }
 
 /**

@@ -24,7 +24,7 @@ export function obeysLimits(order: Order, view: FundView): boolean {
 
 /**
  * A marked exit that is proven: it passes what the envelope and the fund no longer allow, because what it closes was allowed when it was opened. The
- * schema gate asks before it has looked at the claim, so the proof is asked for here.
+ * schema gate asks before it has read the claim, so the proof is asked for here.
  */
 export function isMarkedExit(order: Order, view: FundView): boolean {
   return order.reduce_only === true && view.classification === "REDUCE" && view.heldAtBroker !== undefined;

@@ -156,7 +156,7 @@ test("a denial names the figures of its case", () => {
   expect(reason).toBe('The position in "AAPL" could reach 700,200.00 USD, 7.01 % of NAV; 7 % is the most.');
 });
 
-test("shares are told for every limit, also the sector's by its name", () => {
+test("shares are reported for every limit, also the sector's by its name", () => {
   const { shares, ages } = judge(() => undefined);
   expect([...shares.keys()]).toEqual([
     "max_notional",

@@ -163,7 +163,7 @@ function stressDenial(view: FundView, envelope: Envelope, notes: Notes): Denial 
 }
 
 /** The two ends that the symbol can reach: every purchase fills and no sale does, and the other way round. */
-function worstCase(view: FundView, own: exact.Worth, unitValue: amounts.Amount): WorstCase {
+function worstCase(view: FundView, own: exact.Notional, unitValue: amounts.Amount): WorstCase {
   let high = view.heldHigh ?? exact.product(amounts.plus(view.position, view.pendingBuy), unitValue);
   let low = view.heldLow ?? exact.product(amounts.minus(view.position, view.pendingSell), unitValue);
   if (view.terms.direction === 1) high = exact.plus(high, own);
@@ -209,13 +209,13 @@ const sectorLimits: Limit = {
   words: (sector) => `Exposure to the sector ${quoted(sector)}`,
 };
 
-function denialOf(limit: Limit, of: string, value: exact.Worth, fraction: amounts.Amount, view: FundView): Denial {
-  const worth = `${money(value, view.fundCurrency)}, ${percentOf(value, assured(view.nav, "a NAV"))} of NAV`;
-  return { code: limit.code, reason: `${limit.words(of)} could reach ${worth}; ${percent(fraction)} is the most.` };
+function denialOf(limit: Limit, of: string, value: exact.Notional, fraction: amounts.Amount, view: FundView): Denial {
+  const notional = `${money(value, view.fundCurrency)}, ${percentOf(value, assured(view.nav, "a NAV"))} of NAV`;
+  return { code: limit.code, reason: `${limit.words(of)} could reach ${notional}; ${percent(fraction)} is the most.` };
 }
 
 /** What the order itself adds: at the mark, but what it opens at the order's own worst price if that is worse. */
-function ownValue(order: Order, view: FundView, envelope: Envelope, unitValue: amounts.Amount): exact.Worth {
+function ownValue(order: Order, view: FundView, envelope: Envelope, unitValue: amounts.Amount): exact.Notional {
   const own = openQuantityMax(view);
   const market = assured(marketPrice(view), "a price");
   const fxRate = assured(view.fxRate, "a rate");

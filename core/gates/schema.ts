@@ -195,13 +195,13 @@ function notionalDenial(order: Order, view: FundView): Denial | undefined {
   const own = ownPrice(order.order_type, terms);
   const price = own ?? freshMark(view);
   if (price === undefined) return undefined;
-  const worth = product(quantity, amounts.timesUp(price, multiplier));
-  if (isTooLarge(worth)) {
+  const notional = product(quantity, amounts.timesUp(price, multiplier));
+  if (isTooLarge(notional)) {
     const reason = `${amount(quantity)} at ${amount(price)} is worth more than can be kept exactly.`;
     return { code: "SCHEMA_NOTIONAL_OVERFLOW", reason };
   }
   if (terms.notional === undefined) return undefined;
-  const value = toExact(worth);
+  const value = toExact(notional);
   const claimed = toExact(product(terms.notional, amounts.oneUnit));
   const difference = claimed > value ? claimed - value : value - claimed;
   if (difference * (own === undefined ? 10n : 100n) <= value) return undefined;

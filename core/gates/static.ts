@@ -17,8 +17,8 @@ import type { Gate, Notes } from "./gate.ts";
 import { withMarkHint } from "./mark-hint.ts";
 import { assured, isFresh, isMarkedExit, isNewRisk, obeysLimits } from "./new-risk.ts";
 
-/** Told of every order that answers for its pace, and of no other: the journal is read back by it. */
-export const paceFigure = "strategy_orders_in_second";
+/** Reported of every order that answers for its pace, and of no other: the journal is read back by it. */
+export const paceInput = "strategy_orders_in_second";
 
 /** Called so because `static` is a word of the language. */
 export const staticLimits: Gate = {
@@ -156,7 +156,7 @@ function sizeDenial(order: Order, view: FundView, envelope: Envelope, notes: Not
 export function paceDenial(order: Order, view: FundView, envelope: Envelope, notes: Notes): Denial | undefined {
   const { strategyOrdersInSecond: ofStrategy, fundOrdersInSecond: ofFund } = view;
   const rateMax = envelope.orderRateMaxPerS;
-  notes.count(paceFigure, ofStrategy);
+  notes.count(paceInput, ofStrategy);
   notes.count("fund_orders_in_second", ofFund);
   if (view.verdict.kind !== "none") return undefined;
   const most = ofStrategy > ofFund ? ofStrategy : ofFund;

@@ -250,7 +250,7 @@ function judgeCosign(
   }
   const halts = haltsLiftedWith(active, {});
   if (!isSet(named.haltIds, halts)) {
-    const reason = `The halts changed since ${requestId} was made, so nothing was lifted. Look at them, and ask again.`;
+    const reason = `The halts changed since ${requestId} was made, so nothing was lifted. Read them, and ask again.`;
     return { kind: "refused", denial: { code: "RESUME_REQUEST_VOID", reason }, ends: { requestId, outcome: "void" } };
   }
   if (asked.haltIds.length > 0 && !isSet(asked.haltIds, halts)) return changed();
@@ -280,7 +280,7 @@ export function isSet(haltIds: readonly string[], halts: readonly ActiveHalt[]):
 }
 
 function changed(): ResumeVerdict {
-  return refused("RESUME_REQUEST_VOID", "These are not the halts in force. Look at them, and ask again.");
+  return refused("RESUME_REQUEST_VOID", "These are not the halts in force. Read them, and ask again.");
 }
 
 function noCode(): ResumeVerdict {
@@ -295,13 +295,13 @@ function ended(requestId: string, outcome: string): ResumeVerdict {
   if (outcome === "replaced") {
     return refused(
       "RESUME_REQUEST_VOID",
-      `A newer request took the place of ${requestId}: look at the halts, and sign that one.`,
+      `A newer request took the place of ${requestId}: read the halts, and sign that one.`,
     );
   }
   if (outcome === "expired") {
     return refused("RESUME_REQUEST_EXPIRED", `The request ${requestId} waited too long. Ask again.`);
   }
-  return refused("RESUME_REQUEST_VOID", `The halts changed since ${requestId} was made. Look at them, and ask again.`);
+  return refused("RESUME_REQUEST_VOID", `The halts changed since ${requestId} was made. Read them, and ask again.`);
 }
 
 function refused(code: DenialCode, reason: string): ResumeVerdict {

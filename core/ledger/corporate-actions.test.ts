@@ -88,7 +88,7 @@ describe(`corporate actions, seed ${seed}`, () => {
         let price = d("100");
         for (const [index, one] of steps.entries()) {
           if ("ratio" in one) {
-            const worth = decimal.multiply(position.quantity, price, "half-even");
+            const notional = decimal.multiply(position.quantity, price, "half-even");
             const after = requantified(position, scaled(position.quantity, one.ratio));
             price = scaled(price, inverse(one.ratio));
             expect([after.cost, after.realisedPnl, after.openedBy]).toEqual([
@@ -97,7 +97,7 @@ describe(`corporate actions, seed ${seed}`, () => {
               position.openedBy,
             ]);
             const difference = decimal.abs(
-              decimal.subtract(decimal.multiply(after.quantity, price, "half-even"), worth),
+              decimal.subtract(decimal.multiply(after.quantity, price, "half-even"), notional),
             );
             expect(difference <= d("0.000000000001")).toBe(true);
             position = after;

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import * as decimal from "../../contracts/src/decimal.ts";
 import type { Side } from "../../contracts/src/records/values.ts";
-import { dice } from "../../testkit/virtual/dice.ts";
+import { prng } from "../../testkit/virtual/prng.ts";
 import { type BookedPosition, bookTrade, flatPosition, signedQuantity, valued } from "./position.ts";
 
 const seed = 6_002;
@@ -40,7 +40,7 @@ describe("a position", () => {
   });
 
   it(`invariants 1 and 3: the sum of its trades, and exactly what was received less what was paid when flat, seed ${seed}`, () => {
-    const thrown = dice(seed);
+    const thrown = prng(seed);
     for (let life = 0; life < 60; life += 1) {
       const multiplier = d(thrown.chance(0.3) ? "100" : "1");
       let position = flatPosition;
@@ -65,7 +65,7 @@ describe("a position", () => {
   });
 
   it(`agrees with a list of lots of which every closing takes the same share, seed ${seed}`, () => {
-    const thrown = dice(seed);
+    const thrown = prng(seed);
     for (let life = 0; life < 60; life += 1) {
       let position = flatPosition;
       let lots: { size: number; price: number }[] = [];

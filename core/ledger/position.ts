@@ -96,9 +96,9 @@ export function valued(
   price: Decimal,
   multiplier: Decimal,
 ): { readonly value: Decimal; readonly unrealisedPnl: Decimal } {
-  const worth = decimal.multiply(position.quantity, price, "half-even");
+  const notional = decimal.multiply(position.quantity, price, "half-even");
   return {
-    value: decimal.multiply(worth, multiplier, "half-even"),
-    unrealisedPnl: decimal.multiply(decimal.subtract(worth, position.cost), multiplier, "half-even"),
+    value: decimal.multiply(notional, multiplier, "half-even"),
+    unrealisedPnl: decimal.multiply(decimal.subtract(notional, position.cost), multiplier, "half-even"),
   };
 }

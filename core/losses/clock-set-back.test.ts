@@ -3,7 +3,7 @@
 import { describe, expect, it } from "vitest";
 import type { Order } from "../../contracts/src/generated/svc/v1/order.ts";
 import { format } from "../../contracts/src/instant.ts";
-import { engineRig, fillOf, markAll, moment, orderOf, valueAll } from "../../testkit/risk/engine-rig.ts";
+import { engineFixture, fillOf, markAll, moment, orderOf, valueAll } from "../../testkit/risk/engine-fixture.ts";
 import type { Engine } from "../engine/engine.ts";
 
 const hourMs = 3_600_000;
@@ -21,7 +21,7 @@ function hold(engine: Engine, symbol: string): void {
 
 describe("23.10: a clock that is set back by an hour", () => {
   it("takes no new risk until it has caught up with the last decision, and lets exits pass", () => {
-    const engine = engineRig();
+    const engine = engineFixture();
     hold(engine, "AAPL");
     expect(endOf(engine, 0)).toBe("approved");
     // Nothing is heard any more: the prices must not stay young for an hour.
@@ -36,7 +36,7 @@ describe("23.10: a clock that is set back by an hour", () => {
   });
 
   it("goes on at once where nothing was decided since, with the prices and values that come after the step", () => {
-    const engine = engineRig();
+    const engine = engineFixture();
     engine.noteClock(moment(0));
     engine.noteClock(moment(-hourMs));
     markAll(engine, moment(-hourMs + 1));
@@ -47,7 +47,7 @@ describe("23.10: a clock that is set back by an hour", () => {
   });
 
   it("does not make a price young for an hour: without another one it is too old after its time", () => {
-    const engine = engineRig();
+    const engine = engineFixture();
     engine.noteClock(moment(0));
     engine.noteClock(moment(-hourMs));
     expect(endOf(engine, -hourMs + 10_000)).toBe("approved");
@@ -58,7 +58,7 @@ describe("23.10: a clock that is set back by an hour", () => {
   });
 
   it("does not hide a held name that fell silent after the step, also when the old time comes round again", () => {
-    const engine = engineRig();
+    const engine = engineFixture();
     hold(engine, "XOM");
     engine.noteClock(moment(0));
     expect(endOf(engine, 1, { dry_run: true })).toBe("approved");
@@ -70,7 +70,7 @@ describe("23.10: a clock that is set back by an hour", () => {
   });
 
   it("is no step when it is less than clocks may differ", () => {
-    const engine = engineRig();
+    const engine = engineFixture();
     expect(endOf(engine, 0)).toBe("approved");
     expect(endOf(engine, -5_000)).toBe("approved");
   });

@@ -71,7 +71,7 @@ export interface LossBreach {
 
 export interface LossOutcome {
   readonly state: LossState;
-  /** To be written down and told. */
+  /** To be written down and reported. */
   readonly baselines: readonly Baseline[];
   readonly sample: LossSample | undefined;
   readonly breaches: readonly LossBreach[];

@@ -78,7 +78,7 @@ describe("23.6: another currency", () => {
     expect(say(5, "190", "-8", "EUR")).toEqual(["high_water", "strategy a"]);
   });
 
-  test("where no ratio can be told, what waited halts at once", () => {
+  test("where no ratio can be reported, what waited halts at once", () => {
     const life = lossLife();
     life.value(noon, "100");
     life.value(secondsAfter(noon, 1), "-1", { holds: false });
@@ -150,29 +150,29 @@ test(`23.6: whatever flows, flips and restarts come between, a day's loss per un
   fc.assert(
     fc.property(fc.array(step, { minLength: 5, maxLength: 40 }), (steps) => {
       const life = lossLife({ confirmations: 1, limits: { weekly_loss_halt_pct: 0.9, monthly_loss_halt_pct: 0.9 } });
-      const say = (second: number, worth: number, flows: number, currency: string) =>
-        life.value(secondsAfter(noon, second), worth.toFixed(6), { flows: flows.toFixed(6), currency, holds: true });
-      let [worth, flows, unit, currency] = [1_000_000, 0, 1, "USD"];
-      say(0, worth, flows, currency);
+      const say = (second: number, notional: number, flows: number, currency: string) =>
+        life.value(secondsAfter(noon, second), notional.toFixed(6), { flows: flows.toFixed(6), currency, holds: true });
+      let [notional, flows, unit, currency] = [1_000_000, 0, 1, "USD"];
+      say(0, notional, flows, currency);
       for (const [index, { kind, by }] of steps.entries()) {
         if (kind === "move") {
-          worth *= 1 + by / 1_000;
+          notional *= 1 + by / 1_000;
           unit *= 1 + by / 1_000;
         } else if (kind === "flow") {
-          const amount = (worth * by) / 1_000;
-          worth += amount;
+          const amount = (notional * by) / 1_000;
+          notional += amount;
           flows += amount;
         } else if (kind === "currency") {
-          worth *= by / 1_000;
+          notional *= by / 1_000;
           flows *= by / 1_000;
           currency = currency === "USD" ? "EUR" : "USD";
         } else life.restart(secondsAfter(noon, index + 1));
-        const told = say(index + 1, worth, flows, currency);
+        const reported = say(index + 1, notional, flows, currency);
         const lost = 1 - unit;
         // The figures here are not exact, and those there are rounded.
-        if (lost > 0.02 + 1e-7) expect(told).toEqual(["daily"]);
-        if (lost < 0.02 - 1e-7) expect(told).toEqual([]);
-        if (told.length === 0) continue;
+        if (lost > 0.02 + 1e-7) expect(reported).toEqual(["daily"]);
+        if (lost < 0.02 - 1e-7) expect(reported).toEqual([]);
+        if (reported.length === 0) continue;
         halted += 1;
         return;
       }

@@ -45,7 +45,7 @@ export function priceStanding(nav: NavUpdated, { isInSession, ageMsMax, at }: Pr
   return { why, until };
 }
 
-/** Of a value that is told without its prices only the oldest is known, and not of what. */
+/** Of a value that is reported without its prices only the oldest is known, and not of what. */
 function pricesOf(nav: NavUpdated): readonly { readonly symbol?: string; readonly pricedAt: Instant }[] {
   const asOf = parse(nav.as_of);
   if (nav.prices === undefined) return [{ pricedAt: minusMilliseconds(asOf, nav.oldest_price_age_ms ?? 0) }];

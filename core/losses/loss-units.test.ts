@@ -86,7 +86,7 @@ describe("a flow after a loss", () => {
   });
 });
 
-describe("flows where no share can be told", () => {
+describe("flows where no share can be reported", () => {
   test("all of it is withdrawn, a little after the market moved, and other money comes: the share that was lost stays", () => {
     const { value } = begin();
     expect([value("100"), value("99"), value("0", "-98.9"), value("0", "-98.9")]).toEqual([[], [], [], []]);
@@ -137,14 +137,14 @@ test(`whatever flows come, a fund that earns nothing loses nothing, and one that
       // In tenths of a thousandth, always below the limit of 2 %.
       const money = 1_000_000_000n;
       value(String(money));
-      let worth = (money * (10_000n - BigInt(lost))) / 10_000n;
-      value(String(worth));
+      let notional = (money * (10_000n - BigInt(lost))) / 10_000n;
+      value(String(notional));
       let sum = 0n;
       for (const permille of flows) {
-        const moved = (worth * BigInt(permille)) / 1_000n;
-        worth += moved;
+        const moved = (notional * BigInt(permille)) / 1_000n;
+        notional += moved;
         sum += moved;
-        expect(value(String(worth), String(sum))).toEqual([]);
+        expect(value(String(notional), String(sum))).toEqual([]);
       }
       expect(life.pending()).toEqual([]);
     }),

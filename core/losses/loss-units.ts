@@ -2,7 +2,7 @@
 // moment, and losses are counted per unit. So no flow makes a loss, hides one, or changes the share of the fund that was lost before it.
 //
 // A value x of the past is worth (x - shift) * units now / units then + shift now. Flows of a fund that is worth something scale the units; of
-// one that is worth nothing no share can be told, and they are added as plain money. What comes in between two valuations counts as there from the
+// one that is worth nothing no share can be reported, and they are added as plain money. What comes in between two valuations counts as there from the
 // first on, what goes as there until the second, so neither makes more of the market's moves in between than they were. When more than 10 s lie between
 // them, money that comes counts as of the lower of the two, so that no deposit hides what was lost while nobody could value the fund.
 import type { Decimal } from "../../contracts/src/decimal.ts";
@@ -44,7 +44,7 @@ export function countUnits(known: LossState, heard: FundValuation, jump: Decimal
   const { newest } = known;
   const flow = decimal.subtract(heard.netFlows, newest.netFlows);
   if (flow === decimal.zero) return { state: known, valuation: { ...heard, ...unitCount(newest) } };
-  const before = worthBefore(known, heard, flow, jump ?? decimal.zero);
+  const before = notionalBefore(known, heard, flow, jump ?? decimal.zero);
   const after = decimal.add(before, flow);
   if (before > 0n && after === heard.value && after <= 0n && heard.holds !== true) return undefined;
   const [units, shift] = [unitsOf(newest), shiftOf(newest)];
@@ -68,7 +68,7 @@ export function unitCount({ units, shift }: UnitCount): UnitCount {
  * What the fund was worth when the flow came. While a jump waits for its confirmation nobody knows whether the newest value is a bad mark: the
  * one that is nearer to what came after is taken. And what came after is believed only as far as it is no jump itself.
  */
-function worthBefore(
+function notionalBefore(
   { newest, steady, jump }: LossState,
   heard: FundValuation,
   flow: Decimal,

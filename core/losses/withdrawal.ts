@@ -4,14 +4,14 @@
 //
 // Invariants (withdrawal.test.ts names them):
 //  1. After a withdrawal that passes NAV is above zero and every exposure limit holds, whatever of the open orders fills. Exactly at a limit passes.
-//  2. The greatest amount that is told passes, and a hundredth more does not.
+//  2. The greatest amount that is reported passes, and a hundredth more does not.
 //  3. Two that would not pass together do not both pass, and no order is approved on money that is about to leave.
 //  4. Under a halt of the firm or the fund nothing leaves; and neither does it where limits or NAV cannot be evaluated.
 import type { Denial } from "../../contracts/src/codes.ts";
 import type { Decimal } from "../../contracts/src/decimal.ts";
 import * as decimal from "../../contracts/src/decimal.ts";
 import type * as instant from "../../contracts/src/instant.ts";
-import * as sheets from "../engine/fast/fund-state.ts";
+import * as fundStates from "../engine/fast/fund-state.ts";
 import { headOf, rowOf, slotsOf, sumOf } from "../engine/fast/fund-state.ts";
 import type { FundBook } from "../engine/records.ts";
 import type { EngineState } from "../engine/state.ts";
@@ -24,7 +24,7 @@ import { tableOf } from "../exposure/value-tables.ts";
 import { isFresh } from "../gates/new-risk.ts";
 import { amountOf, toDecimal } from "../money/amount.ts";
 import * as exact from "../money/exact.ts";
-import { toExact, type Worth, worthless } from "../money/exact.ts";
+import { type Notional, toExact, zeroNotional } from "../money/exact.ts";
 import { isAhead } from "./dated.ts";
 
 export interface WithdrawalAsked {
@@ -70,8 +70,8 @@ export function reserveWithdrawal(
     fund.navAt = Math.max(fund.navAt, asked.at + 1);
     return undefined;
   }
-  const told = tightest.most <= 0n ? "Nothing" : `At most ${decimal.format(tightest.most)} ${fund.currency}`;
-  return { code: tightest.code, reason: `${told} can be withdrawn from ${asked.fundId} now: ${tightest.why}.` };
+  const reported = tightest.most <= 0n ? "Nothing" : `At most ${decimal.format(tightest.most)} ${fund.currency}`;
+  return { code: tightest.code, reason: `${reported} can be withdrawn from ${asked.fundId} now: ${tightest.why}.` };
 }
 
 function haltDenial({ halts }: EngineState, fundId: string): Denial | undefined {
@@ -89,10 +89,10 @@ function whyUnknown({ books, ages }: EngineState, fund: FundBook | undefined, at
   if (fund?.known !== true) return "the risk engine does not know the fund";
   if (fund.envelope === undefined) return "the fund has no limits";
   if (navOf(fund) === undefined) return "the fund has not been valued";
-  const navAgeMs = (at - headOf(fund, sheets.navPricedAt)) / 1_000;
+  const navAgeMs = (at - headOf(fund, fundStates.navPricedAt)) / 1_000;
   if (!isFresh(navAgeMs, ages.nav)) return `its NAV is ${seconds(navAgeMs)} old, and ${seconds(ages.nav)} is the most`;
   if (fund.lossPending) return "a loss of it is above its limit and waits for its confirmation";
-  if (at >= headOf(fund, sheets.lossesUntil)) return `a loss limit of it is not judged (${fund.lossReason})`;
+  if (at >= headOf(fund, fundStates.lossesUntil)) return `a loss limit of it is not judged (${fund.lossReason})`;
   catchUp(books, fund);
   const unpriced = firstUnpriced(books, fund, -1, at, ages.fx);
   if (unpriced !== undefined) return `${quoted(unpriced.symbol)} is held or ordered and cannot be valued`;
@@ -113,13 +113,13 @@ function boundsOf(
   cash: Decimal,
 ): readonly Bound[] {
   const { maxPosition, maxGrossExposure, maxNetExposure, maxStressLoss, sectorLimits } = envelope;
-  const limit = (field: string, words: string, exposure: Worth, of: Envelope["maxPosition"]): Bound => {
+  const limit = (field: string, words: string, exposure: Notional, of: Envelope["maxPosition"]): Bound => {
     const fraction = toDecimal(of);
     const most = mostUnder(nav, toExact(exposure), fraction);
     const why = `${words} is ${money(exposure, fund.currency)}, and ${field} allows ${percent(of)} of NAV`;
     return { most, code: "FLOW_LIMIT_EXCEEDED", why };
   };
-  const line: LineValue = { high: worthless, low: worthless, gross: worthless };
+  const line: LineValue = { high: zeroNotional, low: zeroNotional, gross: zeroNotional };
   const { values } = tableOf(books, fund);
   const positions = slotsOf(fund).map((slot) => {
     lineValue(fund, rowOf(fund, slot), values[slot], line);
@@ -129,8 +129,8 @@ function boundsOf(
     const words = `the exposure to ${quoted(books.bySlot[slot]?.symbol)} with its options`;
     return limit("max_position_pct", words, gross, maxPosition);
   });
-  const [netHigh, netLow] = [sumOf(fund, sheets.netHigh), sumOf(fund, sheets.netLow)].map(exact.magnitude);
-  const net = exact.larger(netHigh ?? worthless, netLow ?? worthless);
+  const [netHigh, netLow] = [sumOf(fund, fundStates.netHigh), sumOf(fund, fundStates.netLow)].map(exact.magnitude);
+  const net = exact.larger(netHigh ?? zeroNotional, netLow ?? zeroNotional);
   const sectors = [...sectorLimits].map(([sector, fraction]) => {
     const gross = sectorGross(books, fund, books.sectorNumbers.get(sector) ?? 0);
     return limit(`sector_limits_pct.${sector}`, `exposure to the sector ${quoted(sector)}`, gross, fraction);
@@ -147,7 +147,7 @@ function boundsOf(
       code: "FLOW_LIMIT_EXCEEDED",
       why: `its NAV is ${whole} and must stay above zero`,
     },
-    limit("max_gross_exposure_pct", "gross exposure", sumOf(fund, sheets.gross), maxGrossExposure),
+    limit("max_gross_exposure_pct", "gross exposure", sumOf(fund, fundStates.gross), maxGrossExposure),
     limit("max_net_exposure_pct", "net exposure", net, maxNetExposure),
     ...sectors,
     ...positions,

@@ -7,7 +7,7 @@ import * as decimal from "../../contracts/src/decimal.ts";
 import * as amounts from "./amount.ts";
 import { type Amount, amountOf, toDecimal } from "./amount.ts";
 import * as exact from "./exact.ts";
-import { type Exact, toExact, type Worth } from "./exact.ts";
+import { type Exact, type Notional, toExact } from "./exact.ts";
 import { digitsMax, placeMax, plainOf } from "./plain.ts";
 
 const seed = Number(process.env["PORTCULLIS_SEED"] ?? "20261115");
@@ -37,7 +37,7 @@ const plains = fc
   .map(([count, place]) => plainOf(Number(count), place));
 const values: fc.Arbitrary<Amount> = fc.oneof(plains, decimals.map(amountOf), decimals);
 /** Any plain one, products, and sums of them. */
-const worths: fc.Arbitrary<Worth> = fc.oneof(
+const worths: fc.Arbitrary<Notional> = fc.oneof(
   plains,
   fc.tuple(values, values).map(([left, right]) => exact.product(left, right)),
   fc
@@ -120,7 +120,7 @@ test(`exact products give what bigints give (seed ${seed})`, () => {
     runs,
   );
   fc.assert(
-    fc.property(worths, worths, (left: Worth, right: Worth) => {
+    fc.property(worths, worths, (left: Notional, right: Notional) => {
       const [one, other]: [Exact, Exact] = [toExact(left), toExact(right)];
       return (
         toExact(exact.plus(left, right)) === one + other &&
@@ -137,7 +137,7 @@ test(`exact products give what bigints give (seed ${seed})`, () => {
   );
 });
 
-test("what is too large for a decimal is told from what is not", () => {
+test("what is too large for a decimal is reported from what is not", () => {
   expect(amounts.isTooLarge(decimal.largest)).toBe(false);
   expect(amounts.isTooLarge((decimal.largest + 1n) as Decimal)).toBe(true);
   expect(exact.isTooLarge(exact.product(decimal.largest, decimal.one))).toBe(false);

@@ -6,9 +6,9 @@ import * as plain from "./plain.ts";
 
 declare const exactBrand: unique symbol;
 export type Exact = bigint & { readonly [exactBrand]: "exact" };
-export type Worth = Exact | plain.Plain;
+export type Notional = Exact | plain.Plain;
 
-export const worthless: Worth = plain.plainZero;
+export const zeroNotional: Notional = plain.plainZero;
 
 const units: readonly bigint[] = Array.from(
   { length: plain.placeMax + 1 },
@@ -18,16 +18,16 @@ const units: readonly bigint[] = Array.from(
 const exactMax = decimal.largest * decimal.one;
 
 /** A whole number, as a count or a time in milliseconds is one. */
-export function wholeOf(count: number): Worth {
+export function wholeOf(count: number): Notional {
   return plain.plainOf(count, 0);
 }
 
-export function toExact(worth: Worth): Exact {
-  if (typeof worth === "bigint") return worth;
-  return (BigInt(plain.digitsOf(worth)) * (units[plain.placeOf(worth)] ?? 0n)) as Exact;
+export function toExact(notional: Notional): Exact {
+  if (typeof notional === "bigint") return notional;
+  return (BigInt(plain.digitsOf(notional)) * (units[plain.placeOf(notional)] ?? 0n)) as Exact;
 }
 
-export function product(left: Amount, right: Amount): Worth {
+export function product(left: Amount, right: Amount): Notional {
   if (typeof left === "number" && typeof right === "number") {
     const product = plain.product(left, right);
     if (!Number.isNaN(product)) return product;
@@ -35,7 +35,7 @@ export function product(left: Amount, right: Amount): Worth {
   return (toDecimal(left) * toDecimal(right)) as Exact;
 }
 
-export function plus(left: Worth, right: Worth): Worth {
+export function plus(left: Notional, right: Notional): Notional {
   if (typeof left === "number" && typeof right === "number") {
     const sum = plain.sum(left, right);
     if (!Number.isNaN(sum)) return sum;
@@ -43,7 +43,7 @@ export function plus(left: Worth, right: Worth): Worth {
   return (toExact(left) + toExact(right)) as Exact;
 }
 
-export function minus(left: Worth, right: Worth): Worth {
+export function minus(left: Notional, right: Notional): Notional {
   if (typeof left === "number" && typeof right === "number") {
     const difference = plain.difference(left, right);
     if (!Number.isNaN(difference)) return difference;
@@ -51,38 +51,38 @@ export function minus(left: Worth, right: Worth): Worth {
   return (toExact(left) - toExact(right)) as Exact;
 }
 
-export function magnitude(worth: Worth): Worth {
-  if (typeof worth === "number") return plain.isBelowZero(worth) ? plain.negative(worth) : worth;
-  return (worth < 0n ? -worth : worth) as Exact;
+export function magnitude(notional: Notional): Notional {
+  if (typeof notional === "number") return plain.isBelowZero(notional) ? plain.negative(notional) : notional;
+  return (notional < 0n ? -notional : notional) as Exact;
 }
 
-export function isMore(left: Worth, right: Worth): boolean {
+export function isMore(left: Notional, right: Notional): boolean {
   if (typeof left === "number" && typeof right === "number") return plain.compared(left, right) > 0;
   return toExact(left) > toExact(right);
 }
 
 /** Whether it is less than half of the other. */
-export function isLessThanHalf(part: Worth, whole: Worth): boolean {
+export function isLessThanHalf(part: Notional, whole: Notional): boolean {
   if (typeof part === "number" && typeof whole === "number") return plain.isLessThanHalf(part, whole);
   return toExact(part) * 2n < toExact(whole);
 }
 
 /** The same at cents or finer, so that it compares with sums of money in one step. */
-export function inCents(worth: Worth): Worth {
-  if (typeof worth === "bigint" || plain.placeOf(worth) > 0) return worth;
-  const cents = plain.atPlace(worth, 1);
-  return Number.isNaN(cents) ? worth : cents;
+export function inCents(notional: Notional): Notional {
+  if (typeof notional === "bigint" || plain.placeOf(notional) > 0) return notional;
+  const cents = plain.atPlace(notional, 1);
+  return Number.isNaN(cents) ? notional : cents;
 }
 
-export function isPositive(worth: Worth): boolean {
-  return typeof worth === "number" ? plain.isAboveZero(worth) : worth > 0n;
+export function isPositive(notional: Notional): boolean {
+  return typeof notional === "number" ? plain.isAboveZero(notional) : notional > 0n;
 }
 
-export function larger(left: Worth, right: Worth): Worth {
+export function larger(left: Notional, right: Notional): Notional {
   return isMore(left, right) ? left : right;
 }
 
 /** Whether it has more digits than a decimal keeps. */
-export function isTooLarge(worth: Worth): boolean {
-  return typeof worth === "bigint" && worth > exactMax;
+export function isTooLarge(notional: Notional): boolean {
+  return typeof notional === "bigint" && notional > exactMax;
 }

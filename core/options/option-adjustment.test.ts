@@ -7,7 +7,7 @@ import type { ActionLeg } from "../../contracts/src/records/corporate-action.ts"
 import type { Instrument } from "../../contracts/src/records/market.ts";
 import type { ReferenceContents } from "../../contracts/src/records/reference.ts";
 import {
-  engineRig,
+  engineFixture,
   hold,
   markOf,
   moment,
@@ -15,7 +15,7 @@ import {
   prices,
   reference,
   valueAll,
-} from "../../testkit/risk/engine-rig.ts";
+} from "../../testkit/risk/engine-fixture.ts";
 import { inverse, parseRatio, type Ratio, reissued, scaled } from "../ledger/corporate-actions.ts";
 import { bookTrade, flatPosition } from "../ledger/position.ts";
 import { adjustedOption, optionLegs } from "./option-adjustment.ts";
@@ -189,17 +189,20 @@ describe(`23.4: options on a share that is split or renamed, seed ${seed}`, () =
       const priced = (price: string): string =>
         decimal.format(leg === undefined ? d(price) : scaled(d(price), leg.price));
       const risk = optionRisks[symbol];
-      const told = markOf(
+      const reported = markOf(
         leg?.new_symbol ?? (symbol === "SPY" ? symbol : names[symbol]),
         priced(prices[symbol] ?? ""),
         moment(1),
       );
-      if (risk === undefined) return told;
+      if (risk === undefined) return reported;
       const { delta, stressed_up: up, stressed_down: down } = risk;
-      return { ...told, option_risk: { delta, stressed_up: priced(up), stressed_down: priced(down), at: told.at } };
+      return {
+        ...reported,
+        option_risk: { delta, stressed_up: priced(up), stressed_down: priced(down), at: reported.at },
+      };
     };
     const used = (isAfter: boolean) => {
-      const engine = engineRig(wide);
+      const engine = engineFixture(wide);
       engine.setReference(isAfter ? after : contents);
       for (const [symbol, quantity] of [
         ["SPY", "1000"],

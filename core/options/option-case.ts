@@ -5,14 +5,14 @@ import type { FundView, OptionView } from "../engine/view.ts";
 import type { WorstCase } from "../exposure/plain-exposure.ts";
 import type { Amount } from "../money/amount.ts";
 import * as amounts from "../money/amount.ts";
-import type { Exact, Worth } from "../money/exact.ts";
+import type { Exact, Notional } from "../money/exact.ts";
 import * as exact from "../money/exact.ts";
 import { openQuantityMax } from "../orders/classify.ts";
 import { lineLosses, noLosses, plusLosses, worstLoss } from "./option-stress.ts";
 import { endsOf } from "./option-sums.ts";
 
 /** Undefined for an order in anything but an option. The order adds `own` to one end of its line. */
-export function optionCase(view: FundView, own: Worth, unitValue: Amount): WorstCase | undefined {
+export function optionCase(view: FundView, own: Notional, unitValue: Amount): WorstCase | undefined {
   const netValue = view.option?.netValue;
   if (netValue === undefined) return undefined;
   const buys = view.terms.direction === 1;

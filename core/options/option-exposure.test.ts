@@ -3,7 +3,7 @@
 import { describe, expect, it } from "vitest";
 import type { RiskEnvelope } from "../../contracts/src/records/envelope.ts";
 import {
-  engineRig,
+  engineFixture,
   hold,
   markAll,
   markOf,
@@ -13,7 +13,7 @@ import {
   reference,
   startOfDay,
   valueAll,
-} from "../../testkit/risk/engine-rig.ts";
+} from "../../testkit/risk/engine-fixture.ts";
 import { decisionMessage } from "../engine/decision.ts";
 import type { Engine } from "../engine/engine.ts";
 
@@ -44,19 +44,19 @@ describe("23.8: an option counts its underlying", () => {
   it("340 short contracts, four times NAV of underlying, are denied: by themselves, gross, net and in the sector", () => {
     const short = { ...call, side: "SELL_SHORT", quantity: "340", ...limited };
     // By its premium it was 0.17 of NAV.
-    expect(codeOf(engineRig(), short)).toBe("POSITION_LIMIT_EXCEEDED");
-    expect(codeOf(engineRig({ ...wide, max_gross_exposure_pct: 4 }), short)).toBe("GROSS_EXPOSURE_EXCEEDED");
-    expect(codeOf(engineRig({ ...wide, max_net_exposure_pct: 4 }), short)).toBe("NET_EXPOSURE_EXCEEDED");
-    const sector = engineRig({ ...wide, sector_limits_pct: { index: 4 } });
+    expect(codeOf(engineFixture(), short)).toBe("POSITION_LIMIT_EXCEEDED");
+    expect(codeOf(engineFixture({ ...wide, max_gross_exposure_pct: 4 }), short)).toBe("GROSS_EXPOSURE_EXCEEDED");
+    expect(codeOf(engineFixture({ ...wide, max_net_exposure_pct: 4 }), short)).toBe("NET_EXPOSURE_EXCEEDED");
+    const sector = engineFixture({ ...wide, sector_limits_pct: { index: 4 } });
     const { code, reason } = ask(sector, short);
     expect(code).toBe("SECTOR_LIMIT_EXCEEDED");
     expect(reason).toContain('"index"');
-    expect(codeOf(engineRig(wide), short)).toBe("");
+    expect(codeOf(engineFixture(wide), short)).toBe("");
   });
 
   it("exactly at a limit passes, one contract more does not", () => {
     // 20 % of a million are 16 calls.
-    const engine = engineRig();
+    const engine = engineFixture();
     expect(codeOf(engine, { ...call, quantity: "16", ...limited })).toBe("");
     expect(codeOf(engine, { ...call, quantity: "17", ...limited })).toBe("POSITION_LIMIT_EXCEEDED");
     expect(codeOf(engine, { ...put, side: "SELL_SHORT", quantity: "33", ...limited, limit_price: "3" })).toBe("");
@@ -66,7 +66,7 @@ describe("23.8: an option counts its underlying", () => {
   });
 
   it("counts the premium where that is larger, at the order's own worst price", () => {
-    const engine = engineRig();
+    const engine = engineFixture();
     engine.setMark(markOf("SPY-C500", "150", startOfDay, "0.25"));
     const order = { ...call, ...limited, limit_price: "150" };
     expect(codeOf(engine, { ...order, quantity: "13" })).toBe("");
@@ -74,7 +74,7 @@ describe("23.8: an option counts its underlying", () => {
   });
 
   it("counts the contracts on one underlying together, and with the underlying itself", () => {
-    const engine = engineRig();
+    const engine = engineFixture();
     // 48,000 in shares, 60,000 in puts, 84,000 in calls: 192,000 of 200,000.
     hold(engine, "alpha", "SPY", "100");
     hold(engine, "alpha", "SPY-P400", "-10");
@@ -95,7 +95,7 @@ describe("23.8: an option counts its underlying", () => {
   });
 
   it("counts what is approved at once", () => {
-    const engine = engineRig();
+    const engine = engineFixture();
     const approve = (id: string, quantity: string) =>
       engine.check(orderOf(id, { ...call, side: "SELL_SHORT", quantity, ...limited }), startOfDay).code;
     expect([approve("a", "10"), approve("b", "6"), approve("c", "1")]).toEqual(["", "", "POSITION_LIMIT_EXCEEDED"]);
@@ -105,7 +105,7 @@ describe("23.8: an option counts its underlying", () => {
   });
 
   it("net exposure goes by the sign of the delta: a short put is long, a long put short", () => {
-    const engine = engineRig({ ...wide, max_net_exposure_pct: 0.2 });
+    const engine = engineFixture({ ...wide, max_net_exposure_pct: 0.2 });
     hold(engine, "alpha", "AAPL", "900");
     const puts = { ...put, ...limited, limit_price: "3" };
     expect(codeOf(engine, { ...puts, side: "SELL_SHORT", quantity: "3" })).toBe("");
@@ -117,7 +117,7 @@ describe("23.8: an option counts its underlying", () => {
   });
 
   it("moves with its delta and with its underlying's price", () => {
-    const engine = engineRig(wide);
+    const engine = engineFixture(wide);
     hold(engine, "alpha", "SPY-C500", "-10");
     const gross = () => engine.exposure("alpha")?.gross;
     expect(gross()).toBe(120_000n * 10n ** 36n);
@@ -135,7 +135,7 @@ describe("23.8: an option counts its underlying", () => {
 describe("23.8: without a fresh delta", () => {
   const { "SPY-C500": _, ...others } = prices;
   const dark = () => {
-    const engine = engineRig();
+    const engine = engineFixture();
     engine.setReference({
       ...reference,
       instruments: reference.instruments.filter(({ symbol }) => symbol !== "SPY-C500"),
@@ -169,7 +169,7 @@ describe("23.8: without a fresh delta", () => {
   });
 
   it("one that is too old denies as well, and so does an old price of its underlying", () => {
-    const engine = engineRig();
+    const engine = engineFixture();
     hold(engine, "alpha", "SPY-P400", "-5");
     const [fresh, old] = [moment(10_000), moment(10_001)];
     const order = { ...call, quantity: "1", ...limited };
@@ -207,7 +207,7 @@ describe("23.8: without a fresh delta", () => {
       reference.instruments.filter(({ symbol }) => symbol !== "SPY"),
       reference.instruments.map((one) => (one.symbol === "SPY" ? { ...one, currency: "EUR" } : one)),
     ]) {
-      const engine = engineRig();
+      const engine = engineFixture();
       engine.setReference({ ...reference, instruments });
       markAll(engine, startOfDay);
       expect(codeOf(engine, { ...call, quantity: "1", ...limited })).toBe("DELTA_MISSING");
@@ -217,7 +217,7 @@ describe("23.8: without a fresh delta", () => {
 
 describe("23.8: restrictions follow the underlying", () => {
   it("the restricted list's SPY is no new risk in its options either; exits pass", () => {
-    const engine = engineRig();
+    const engine = engineFixture();
     hold(engine, "alpha", "SPY-P400", "-5");
     engine.setReference({ ...reference, restricted: [{ symbol: "SPY", reason: "we know too much" }] });
     expect(codeOf(engine, { ...call, quantity: "1", ...limited })).toBe("SYMBOL_RESTRICTED");

@@ -1,4 +1,4 @@
-// What becomes of an option when it has ended, pure and the same for broker and books: worthless it is gone; in the money it is settled by delivery
+// What becomes of an option when it has ended, pure and the same for broker and books: zero it is gone; in the money it is settled by delivery
 // where its underlying is a share (a written call sells shares at the strike, a written put buys them; who holds the contract does the
 // opposite), and in cash where it is not.
 //
@@ -46,13 +46,13 @@ export function settlementLegs(
   if (contracts === decimal.zero) return [];
   const { symbol, right, strike } = terms;
   const gain = right === "CALL" ? decimal.subtract(price, strike) : decimal.subtract(strike, price);
-  const isWorth = decimal.sign(gain) > 0;
+  const isNotional = decimal.sign(gain) > 0;
   const gone = {
     symbol,
     change: decimal.negate(contracts),
-    price: isWorth && !terms.isDelivered ? gain : decimal.zero,
+    price: isNotional && !terms.isDelivered ? gain : decimal.zero,
   };
-  if (!isWorth || !terms.isDelivered) return [gone];
+  if (!isNotional || !terms.isDelivered) return [gone];
   const shares = decimal.multiply(contracts, terms.multiplier, "half-even");
   return [
     gone,

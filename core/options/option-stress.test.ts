@@ -2,7 +2,14 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { RiskEnvelope } from "../../contracts/src/records/envelope.ts";
-import { engineRig, envelopeRecord, hold, orderOf, reference, startOfDay } from "../../testkit/risk/engine-rig.ts";
+import {
+  engineFixture,
+  envelopeRecord,
+  hold,
+  orderOf,
+  reference,
+  startOfDay,
+} from "../../testkit/risk/engine-fixture.ts";
 import type { Engine } from "../engine/engine.ts";
 import { compileEnvelope, envelopeChanges } from "../envelope/envelope.ts";
 
@@ -15,7 +22,7 @@ const wide: Partial<RiskEnvelope> = {
   max_notional: 10_000_000,
   strict_sides: false,
 };
-/** What one unit gains in each case, as the marks of the rig have it: SPY at 480, the call at 5, the put at 3. */
+/** What one unit gains in each case, as the marks of the fixture have it: SPY at 480, the call at 5, the put at 3. */
 const changes = { SPY: [96, -96], "SPY-C500": [8_500, -450], "SPY-P400": [-260, 3_200] } as const;
 type Symbol = keyof typeof changes;
 const symbols = Object.keys(changes) as Symbol[];
@@ -66,7 +73,7 @@ describe(`23.8: the stress, seed ${seed}`, () => {
           limit: fc.integer({ min: 1, max: 40 }),
         }),
         (lines, { symbol, side, quantity, limit }) => {
-          const engine = engineRig(wide);
+          const engine = engineFixture(wide);
           for (const { symbol: held, held: count, buys, sells } of lines) {
             if (count !== 0) hold(engine, "alpha", held, String(count));
             if (buys > 0) expect(ask(engine, `buy ${held}`.replace(" ", "-"), held, "BUY", buys, false)).toBe("");
@@ -100,7 +107,7 @@ describe(`23.8: the stress, seed ${seed}`, () => {
 
   it("passes exactly at its limit, is off when absent, and lets a hedge through above it", () => {
     const at = (max_stress_loss_pct: number | undefined) =>
-      engineRig({ ...wide, ...(max_stress_loss_pct !== undefined && { max_stress_loss_pct }) });
+      engineFixture({ ...wide, ...(max_stress_loss_pct !== undefined && { max_stress_loss_pct }) });
     // Ten written calls lose 85,000 when SPY stands 20 % higher.
     expect(ask(at(0.085), "a", "SPY-C500", "SELL_SHORT", 10, true)).toBe("");
     expect(ask(at(0.0849), "a", "SPY-C500", "SELL_SHORT", 10, true)).toBe("STRESS_LOSS_EXCEEDED");
@@ -135,7 +142,7 @@ describe(`23.8: the stress, seed ${seed}`, () => {
 describe("23.8: borrowing follows the underlying", () => {
   const lent = (available_quantity: string, fee_pct = "0.01") => {
     const borrow = { symbol: "SPY", available_quantity, fee_pct, as_of: reference.borrow[0]?.as_of ?? "" };
-    const engine = engineRig({ ...wide, strict_sides: true });
+    const engine = engineFixture({ ...wide, strict_sides: true });
     engine.setReference({ ...reference, borrow: available_quantity === "none" ? [] : [borrow] });
     return engine;
   };

@@ -18,15 +18,15 @@ const movedBy = 5n;
 /** Undefined while the option's stressed prices, or a price, are not known. */
 export function unitStress({ option, price, facts }: SymbolBook, rate: Amount | undefined): UnitStress | undefined {
   if (price === undefined || facts === undefined || rate === undefined) return undefined;
-  const worth = (change: bigint): Decimal => {
+  const notional = (change: bigint): Decimal => {
     const contract = (change * toDecimal(facts.multiplier)) / one;
     return ((contract * toDecimal(rate)) / one) as Decimal;
   };
   const now = toDecimal(price);
-  if (option === undefined) return { up: worth(now / movedBy), down: worth(-now / movedBy) };
+  if (option === undefined) return { up: notional(now / movedBy), down: notional(-now / movedBy) };
   const { stressedUp, stressedDown } = option;
   if (stressedUp === undefined || stressedDown === undefined) return undefined;
-  return { up: worth(toDecimal(stressedUp) - now), down: worth(toDecimal(stressedDown) - now) };
+  return { up: notional(toDecimal(stressedUp) - now), down: notional(toDecimal(stressedDown) - now) };
 }
 
 /** What a line loses in each case, at the worse of its two ends; below zero it gains. */

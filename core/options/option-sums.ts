@@ -8,7 +8,7 @@
 //  3. What is owed of an underlying is what written calls could have to deliver, each at its worst end.
 //  4. A fund's sums are never current while an option line has changed and nobody has added up.
 
-import * as sheets from "../engine/fast/fund-state.ts";
+import * as fundStates from "../engine/fast/fund-state.ts";
 import {
   noRow,
   pendingBuyAt,
@@ -25,17 +25,17 @@ import { type LineValue, lineValue } from "../exposure/line-value.ts";
 import { tableOf } from "../exposure/value-tables.ts";
 import * as amounts from "../money/amount.ts";
 import * as exact from "../money/exact.ts";
-import { type Exact, type Worth, worthless } from "../money/exact.ts";
+import { type Exact, type Notional, zeroNotional } from "../money/exact.ts";
 import { lineLosses, noLosses, plusLosses, unitStress, worstLoss } from "./option-stress.ts";
 
-const line: LineValue = { high: worthless, low: worthless, gross: worthless };
+const line: LineValue = { high: zeroNotional, low: zeroNotional, gross: zeroNotional };
 
 /** Sums that were added up from all lines, as if each were a share, become those of options. */
 export function addUpOptions(books: Books, fund: FundBook): void {
   const { values, nets } = tableOf(books, fund);
   const groups = new Map<number, OptionGroup>();
-  let netHigh = sumOf(fund, sheets.netHigh);
-  let netLow = sumOf(fund, sheets.netLow);
+  let netHigh = sumOf(fund, fundStates.netHigh);
+  let netLow = sumOf(fund, fundStates.netLow);
   let oldestDeltaAt = Number.POSITIVE_INFINITY;
   let found = false;
   for (const slot of slotsOf(fund)) {
@@ -59,8 +59,8 @@ export function addUpOptions(books: Books, fund: FundBook): void {
   }
   fund.mayHaveOptions = found;
   fund.options = found ? { groups, stress: stressOf(groups), oldestDeltaAt } : undefined;
-  setSum(fund, sheets.netHigh, netHigh);
-  setSum(fund, sheets.netLow, netLow);
+  setSum(fund, fundStates.netHigh, netHigh);
+  setSum(fund, fundStates.netLow, netLow);
 }
 
 function stressOf(groups: ReadonlyMap<number, OptionGroup>): Exact {
@@ -74,8 +74,8 @@ export function netEnds(
   fund: FundBook,
   row: number,
   net: amounts.Amount | undefined,
-): { readonly high: Worth; readonly low: Worth } {
-  if (net === undefined || row === noRow) return { high: worthless, low: worthless };
+): { readonly high: Notional; readonly low: Notional } {
+  if (net === undefined || row === noRow) return { high: zeroNotional, low: zeroNotional };
   return endsOf(positionAt(fund, row), pendingBuyAt(fund, row), pendingSellAt(fund, row), net);
 }
 
@@ -85,7 +85,7 @@ export function endsOf(
   buys: amounts.Amount,
   sells: amounts.Amount,
   net: amounts.Amount,
-): { readonly high: Worth; readonly low: Worth } {
+): { readonly high: Notional; readonly low: Notional } {
   const most = exact.product(amounts.plus(position, buys), net);
   const least = exact.product(amounts.minus(position, sells), net);
   return exact.isMore(least, most) ? { high: least, low: most } : { high: most, low: least };
@@ -94,7 +94,7 @@ export function endsOf(
 /** A group of which there is no option yet. */
 function underlyingAlone(books: Books, fund: FundBook, underlying: SymbolBook): OptionGroup {
   const row = rowOf(fund, underlying.slot);
-  const own: LineValue = { high: worthless, low: worthless, gross: worthless };
+  const own: LineValue = { high: zeroNotional, low: zeroNotional, gross: zeroNotional };
   lineValue(fund, row, row === noRow ? undefined : tableOf(books, fund).values[underlying.slot], own);
   return { gross: own.gross, losses: lossesOf(books, fund, row, underlying), owed: amounts.nothing };
 }

@@ -1,6 +1,6 @@
-// Fills what the gates look at where options are concerned: for an order in one, and for an order in an underlying that the fund has options on.
+// Fills what the gates read where options are concerned: for an order in one, and for an order in an underlying that the fund has options on.
 import type { Instant } from "../../contracts/src/instant.ts";
-import * as sheets from "../engine/fast/fund-state.ts";
+import * as fundStates from "../engine/fast/fund-state.ts";
 import { noRow, pendingSellAt, positionAt, rowOf, slotsOf, sumOf } from "../engine/fast/fund-state.ts";
 import type { Books, FundBook, OptionGroup, SymbolBook } from "../engine/records.ts";
 import type { FundView } from "../engine/view.ts";
@@ -9,7 +9,7 @@ import { tableOf } from "../exposure/value-tables.ts";
 import { isFresh } from "../gates/new-risk.ts";
 import * as amounts from "../money/amount.ts";
 import * as exact from "../money/exact.ts";
-import { type Exact, worthless } from "../money/exact.ts";
+import { type Exact, zeroNotional } from "../money/exact.ts";
 import { minusLosses, noLosses, unitStress, worstLoss } from "./option-stress.ts";
 import { deltaTimeOf, groupOf, lossesOf, netEnds, owedBy } from "./option-sums.ts";
 
@@ -18,7 +18,7 @@ interface Asked {
   readonly row: number;
 }
 
-const own: LineValue = { high: worthless, low: worthless, gross: worthless };
+const own: LineValue = { high: zeroNotional, low: zeroNotional, gross: zeroNotional };
 
 /** After everything else of the fund was filled. */
 export function fillOptions(view: FundView, books: Books, fund: FundBook, { book, row }: Asked, at: Instant): void {
@@ -27,8 +27,8 @@ export function fillOptions(view: FundView, books: Books, fund: FundBook, { book
   const table = tableOf(books, fund);
   if (book.option !== undefined) {
     const net = netEnds(fund, row, table.nets[book.slot]);
-    view.netHighOthers = exact.minus(sumOf(fund, sheets.netHigh), net.high);
-    view.netLowOthers = exact.minus(sumOf(fund, sheets.netLow), net.low);
+    view.netHighOthers = exact.minus(sumOf(fund, fundStates.netHigh), net.high);
+    view.netLowOthers = exact.minus(sumOf(fund, fundStates.netLow), net.low);
     view.heldHigh = undefined;
     view.heldLow = undefined;
   } else if (fund.options?.groups.has(book.slot) !== true) return;
@@ -40,7 +40,7 @@ export function fillOptions(view: FundView, books: Books, fund: FundBook, { book
     delta: book.option?.delta,
     deltaAgeMs: book.option === undefined ? Number.NaN : (at - deltaTimeOf(book)) / 1_000,
     netValue: table.nets[book.slot],
-    groupOthers: underlying === undefined ? worthless : exact.minus(group.gross, own.gross),
+    groupOthers: underlying === undefined ? zeroNotional : exact.minus(group.gross, own.gross),
     unitStress: unitStress(book, table.rates[book.slot]),
     lossesOthers: minusLosses(group.losses, underlying === undefined ? noLosses : lossesOf(books, fund, row, book)),
     stressRest: ((fund.options?.stress ?? 0n) - groupStress(fund, underlying)) as Exact,
@@ -52,7 +52,7 @@ export function fillOptions(view: FundView, books: Books, fund: FundBook, { book
   if (book.option !== undefined) fillBorrow(view, underlying, at);
 }
 
-const noGroup: OptionGroup = { gross: worthless, losses: noLosses, owed: amounts.nothing };
+const noGroup: OptionGroup = { gross: zeroNotional, losses: noLosses, owed: amounts.nothing };
 
 function groupStress({ options }: FundBook, underlying: SymbolBook | undefined): bigint {
   const group = underlying === undefined ? undefined : options?.groups.get(underlying.slot);

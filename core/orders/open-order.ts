@@ -12,13 +12,13 @@ export interface OpenOrder {
   readonly side: string;
   readonly direction: 1 | -1;
   book: SymbolBook;
-  /** As it was approved first, or as a transition told last. */
+  /** As it was approved first, or as a transition reported last. */
   quantity: Amount;
-  /** Under which it was approved first, or those of the amendment that a transition told last; undefined when they are not known. */
+  /** Under which it was approved first, or those of the amendment that a transition reported last; undefined when they are not known. */
   terms: OrderTerms | undefined;
-  /** Approved amendments that no transition has told yet, oldest first. */
+  /** Approved amendments that no transition has reported yet, oldest first. */
   amendments: readonly Amended[];
-  /** Whether a fill or a transition told that it is with a broker. */
+  /** Whether a fill or a transition notified that it is with a broker. */
   sent: boolean;
   /** The newest `valid_until` of its approvals while nothing shows that it was sent; NaN once something does. */
   unsentUntil: number;
@@ -30,13 +30,13 @@ export interface OpenOrder {
   released: boolean;
   /** Whether it ever was. */
   expiredOnce: boolean;
-  /** Amendments that ran out unsent, newest last: one that is told all the same is recognised. */
+  /** Amendments that ran out unsent, newest last: one that is reported all the same is recognised. */
   dropped: readonly Amended[];
   filled: Amount;
   ended: boolean;
   /** What the ending said has filled. */
-  filledTold: Amount;
-  /** When the quantity was told last; NaN while it was not. */
+  filledReported: Amount;
+  /** When the quantity was reported last; NaN while it was not. */
   termsAt: number;
   /** Reserved, and not approved before the risk officer has answered. */
   awaitsVerdict: boolean;

@@ -1,7 +1,7 @@
 // The table of an order's life, cell by cell where it matters, and as a whole under random events.
 import { describe, expect, it } from "vitest";
 import { orderState } from "../../contracts/src/records/values.ts";
-import { dice } from "../../testkit/virtual/dice.ts";
+import { prng } from "../../testkit/virtual/prng.ts";
 import { hasEnded, lifecycle, mayBeWithBroker, nextState, orderEvents } from "./order-lifecycle.ts";
 
 const seed = 6_001;
@@ -46,7 +46,7 @@ describe("the life of an order", () => {
   });
 
   it(`every life reaches an end, and no life goes back from it, seed ${seed}`, () => {
-    const thrown = dice(seed);
+    const thrown = prng(seed);
     let ended = 0;
     for (let life = 0; life < 300; life += 1) {
       let state: (typeof orderState.options)[number] = "PENDING_CHECK";

@@ -15,7 +15,7 @@ export function ordersInSecond({ pace }: FundBook | StrategyBook, at: Instant): 
   return pace.size === 0 ? 0 : countWithin(pace, at, microsecondsPerSecond);
 }
 
-/** Counts an order that got past the static gate; before it there were so many within the second, as `ordersInSecond` has just told. */
+/** Counts an order that got past the static gate; before it there were so many within the second, as `ordersInSecond` has just reported. */
 export function countOrder(
   fund: FundBook,
   strategy: StrategyBook,

@@ -33,8 +33,8 @@ export function applyTransition(books: Books, orders: OrderBook, transition: Ord
   if (transition.dropped_amendment_key !== undefined) dropAmendment(order, transition.dropped_amendment_key);
   if (endings.has(transition.to)) {
     order.ended = true;
-    order.filledTold = amounts.larger(order.filledTold, parseAmount(transition.filled_quantity));
-    // What it tells to have traded and no fill has told yet must have been sent.
+    order.filledReported = amounts.larger(order.filledReported, parseAmount(transition.filled_quantity));
+    // What it tells to have traded and no fill has reported yet must have been sent.
     noteSending(order, at);
   } else {
     if (showsSending.has(transition.to)) noteSending(order, at);
@@ -66,9 +66,9 @@ function tellTerms(order: OpenOrder, quantity: Amount, at: number): boolean {
   order.termsAt = at;
   order.quantity = quantity;
   const index = order.amendments.findIndex((waiting) => amounts.isEqual(waiting.quantity, quantity));
-  const told = order.amendments[index];
-  if (told !== undefined) {
-    order.terms = told.terms;
+  const reported = order.amendments[index];
+  if (reported !== undefined) {
+    order.terms = reported.terms;
     order.amendments = index === order.amendments.length - 1 ? noAmendments : order.amendments.slice(index + 1);
     return false;
   }

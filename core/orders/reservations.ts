@@ -72,12 +72,12 @@ export interface FillEffect {
 
 export const noAmendments: readonly Amended[] = [];
 const endedMax = 65_536;
-/** Amendments that wait to be told; of more than these the largest stands for two. */
+/** Amendments that wait to be reported; of more than these the largest stands for two. */
 const amendmentsMax = 16;
 /** What may still fill (invariant 1). */
 function remainingOf(order: OpenOrder): Amount {
   if (order.expired) return amounts.nothing;
-  let atMost = order.ended ? order.filledTold : order.quantity;
+  let atMost = order.ended ? order.filledReported : order.quantity;
   if (!order.ended) for (const { quantity } of order.amendments) atMost = amounts.larger(quantity, atMost);
   return amounts.isMore(atMost, order.filled) ? amounts.minus(atMost, order.filled) : amounts.nothing;
 }
@@ -180,7 +180,7 @@ export function reserve(
     dropped: noAmendments,
     filled: amounts.nothing,
     ended: false,
-    filledTold: amounts.nothing,
+    filledReported: amounts.nothing,
     termsAt: Number.NaN,
     awaitsVerdict: false,
     remaining: quantity,

@@ -3,7 +3,14 @@ import { describe, expect, it } from "vitest";
 import type { Order } from "../../contracts/src/generated/svc/v1/order.ts";
 import type { ActiveHalt } from "../../contracts/src/records/halt.ts";
 import type { Fill } from "../../contracts/src/records/order.ts";
-import { engineOptions, engineRig, fillOf, moment, orderOf, transitionOf } from "../../testkit/risk/engine-rig.ts";
+import {
+  engineFixture,
+  engineOptions,
+  fillOf,
+  moment,
+  orderOf,
+  transitionOf,
+} from "../../testkit/risk/engine-fixture.ts";
 import { decisionMessage, inputsOf } from "../engine/decision.ts";
 import { createEngine, type Engine } from "../engine/engine.ts";
 import { unpackViews } from "../engine/fast/view-bytes.ts";
@@ -36,7 +43,7 @@ const held = (engine: Engine) =>
 
 describe("23.3: an exit of a halted strategy", () => {
   it("does not open a short against what another strategy holds", () => {
-    const engine = engineRig();
+    const engine = engineFixture();
     trade(engine, "value", "100");
     expect(engine.check(exit("open", "100", { dry_run: true }), moment(0)).code).toBe("");
     halt(engine, ofStrategy);
@@ -55,7 +62,7 @@ describe("23.3: an exit of a halted strategy", () => {
   });
 
   it("passes up to what the strategy holds beyond its own other orders, and says that it reduces it", () => {
-    const engine = engineRig();
+    const engine = engineFixture();
     trade(engine, "trend", "60");
     trade(engine, "value", "100");
     halt(engine, ofStrategy);
@@ -77,7 +84,7 @@ describe("23.3: an exit of a halted strategy", () => {
   });
 
   it("reduces a short position of its own with BUY, and of nobody else", () => {
-    const engine = engineRig();
+    const engine = engineFixture();
     trade(engine, "trend", "-30");
     trade(engine, "value", "-30");
     halt(engine, ofStrategy);
@@ -89,7 +96,7 @@ describe("23.3: an exit of a halted strategy", () => {
   });
 
   it("does not count an approval of its strategy that nobody sent in time", () => {
-    const engine = engineRig();
+    const engine = engineFixture();
     trade(engine, "trend", "60");
     trade(engine, "value", "100");
     expect(engine.check(exit("unsent", "60"), moment(0)).code).toBe("");
@@ -100,7 +107,7 @@ describe("23.3: an exit of a halted strategy", () => {
   });
 
   it("was proven then and there only: an approval without the mark says nothing of its strategy", () => {
-    const engine = engineRig();
+    const engine = engineFixture();
     trade(engine, "value", "100");
     const of = (more: Partial<Order>) =>
       decisionMessage(engine.check(orderOf("o", more), moment(0)), "d").reduces_strategy;
@@ -109,8 +116,8 @@ describe("23.3: an exit of a halted strategy", () => {
     expect(of({ side: "SELL", quantity: "1", strategy_id: "value", reduce_only: true, dry_run: true })).toBe(true);
   });
 
-  it("has what it looked at in its record, and what was recorded before is judged by the rules of then", () => {
-    const engine = engineRig();
+  it("has what it read in its record, and what was recorded before is judged by the rules of then", () => {
+    const engine = engineFixture();
     trade(engine, "trend", "60");
     halt(engine, ofStrategy);
     const bytes = inputsOf(engine.check(exit("a", "60"), moment(0)));
@@ -125,7 +132,7 @@ describe("23.3: an exit of a halted strategy", () => {
 describe("23.3: SELL_SHORT with reduce_only", () => {
   it("is no order, whatever is held", () => {
     for (const quantity of ["0", "100", "-100"]) {
-      const engine = engineRig();
+      const engine = engineFixture();
       if (quantity !== "0") trade(engine, "trend", quantity);
       const { code, gate, reason } = engine.check(exit("short", "10", { side: "SELL_SHORT" }), moment(0));
       expect([code, gate]).toEqual(["SCHEMA_SHORT_NOT_REDUCING", "schema"]);
@@ -136,7 +143,7 @@ describe("23.3: SELL_SHORT with reduce_only", () => {
 
 describe("23.3: what strategies hold", () => {
   it("a cross moves both strategies and neither the fund nor a broker, also between its two fills", () => {
-    const engine = engineRig();
+    const engine = engineFixture();
     trade(engine, "trend", "100", { broker: "paper" });
     trade(engine, "value", "-100", { broker: "paper" });
     const before = engine.snapshot();
@@ -156,7 +163,7 @@ describe("23.3: what strategies hold", () => {
       drawn += 1;
       return fractionAt(lane, drawn);
     };
-    const engine = engineRig();
+    const engine = engineFixture();
     halt(engine, ofStrategy);
     const sums = new Map([
       ["trend", 0],

@@ -4,14 +4,14 @@ import * as decimal from "../../contracts/src/decimal.ts";
 import type { Order } from "../../contracts/src/generated/svc/v1/order.ts";
 import * as instant from "../../contracts/src/instant.ts";
 import {
+  engineFixture,
   engineOptions,
-  engineRig,
   fillOf,
   hold,
   moment,
   orderOf,
   transitionOf,
-} from "../../testkit/risk/engine-rig.ts";
+} from "../../testkit/risk/engine-fixture.ts";
 import { decisionMessage } from "../engine/decision.ts";
 import { createEngine, type Engine } from "../engine/engine.ts";
 import { isWhole } from "../engine/snapshot.ts";
@@ -30,7 +30,7 @@ function pending(engine: Engine): readonly string[] {
 
 /** An engine with one approved purchase of 100 that nobody sent. */
 function approved(): Engine {
-  const engine = engineRig();
+  const engine = engineFixture();
   expect(engine.check(orderOf("a", { quantity: "100" }), moment(0)).outcome).toBe("approved");
   return engine;
 }
@@ -47,7 +47,7 @@ describe("22.2: an approval that is never sent", () => {
   });
 
   it.each(["ROUTED", "WORKING", "PARTIALLY_FILLED", "UNKNOWN", "CANCEL_PENDING"] as const)(
-    "never expires after %s was told (invariant 1)",
+    "never expires after %s was reported (invariant 1)",
     (to) => {
       const engine = approved();
       engine.applyTransition(transitionOf(orderOf("a", { quantity: "100" }), to));
@@ -97,7 +97,7 @@ describe("22.2: an approval that is never sent", () => {
     expect(pending(engine)).toEqual(["40", "60", "0"]);
   });
 
-  it("is gone when its ending is told late, but for what that says has traded", () => {
+  it("is gone when its ending is reported late, but for what that says has traded", () => {
     const order = orderOf("a", { quantity: "100" });
     const engine = approved();
     engine.expire("a", far);
@@ -128,7 +128,7 @@ describe("22.2: an approval that is never sent", () => {
     expect(engine.approval("a")).toMatchObject({ state: "EXPIRED" });
   });
 
-  it("takes an unsent amendment back to what is in force, and knows it when it is told all the same", () => {
+  it("takes an unsent amendment back to what is in force, and knows it when it is reported all the same", () => {
     const order = orderOf("a", { quantity: "100" });
     const engine = approved();
     engine.applyTransition(transitionOf(order, "WORKING"));
@@ -136,8 +136,8 @@ describe("22.2: an approval that is never sent", () => {
     expect(pending(engine)).toEqual(["0", "250", "0"]);
     expect(engine.expire("a", far)).toMatchObject({ what: "AMENDMENT" });
     expect(pending(engine)).toEqual(["0", "100", "0"]);
-    const told = transitionOf(order, "WORKING", { quantity: "250", at: instant.format(moment(90_000)) });
-    expect(engine.applyTransition(told).reservedAgain).toBe(true);
+    const reported = transitionOf(order, "WORKING", { quantity: "250", at: instant.format(moment(90_000)) });
+    expect(engine.applyTransition(reported).reservedAgain).toBe(true);
     expect(pending(engine)).toEqual(["0", "250", "0"]);
   });
 
@@ -185,7 +185,7 @@ describe("22.2: an approval that is never sent", () => {
 
 describe("22.2: the proof that an exit reduces", () => {
   it("is not kept out by an unsent approval past its time, whose exposure counts all the same (invariant 4)", () => {
-    const engine = engineRig();
+    const engine = engineFixture();
     hold(engine, "alpha", "AAPL", "100");
     expect(engine.check(orderOf("a", { side: "SELL", quantity: "100" }), moment(0)).outcome).toBe("approved");
     const exit = (key: string) => orderOf(key, { side: "SELL", quantity: "100", reduce_only: true });
@@ -198,7 +198,7 @@ describe("22.2: the proof that an exit reduces", () => {
   });
 
   it("24: is the only one to add up what lapsed: an order that closes nothing does not, however many there are", () => {
-    const engine = engineRig();
+    const engine = engineFixture();
     hold(engine, "alpha", "AAPL", "100");
     for (const key of ["a", "b"]) engine.check(orderOf(key, { quantity: "10" }), moment(0));
     engine.check(orderOf("c", { side: "SELL", quantity: "20" }), moment(0));

@@ -2,7 +2,14 @@
 import { describe, expect, it } from "vitest";
 import type { Order } from "../../contracts/src/generated/svc/v1/order.ts";
 import * as instant from "../../contracts/src/instant.ts";
-import { engineOptions, engineRig, hold, moment, orderOf, transitionOf } from "../../testkit/risk/engine-rig.ts";
+import {
+  engineFixture,
+  engineOptions,
+  hold,
+  moment,
+  orderOf,
+  transitionOf,
+} from "../../testkit/risk/engine-fixture.ts";
 import { decisionMessage, inputsOf } from "../engine/decision.ts";
 import type { Engine } from "../engine/engine.ts";
 import { unpackViews } from "../engine/fast/view-bytes.ts";
@@ -41,7 +48,7 @@ describe("S2: an exit of the platform and approvals that nobody sends", () => {
     ["orders without the mark", (ms: number) => exitOf(`s-${ms}`, { reduce_only: undefined })],
     ["many small ones", (ms: number) => exitOf(`s-${ms}`, { quantity: "5" })],
   ])("passes as soon as what was there before it has run out, against %s (invariant 2)", (_what, asked) => {
-    const engine = engineRig();
+    const engine = engineFixture();
     hold(engine, "alpha", "AAPL", "100");
     const attempts = [1_000, 2_000, 4_000, 6_500, 8_000];
     const { approved, codes } = siege(engine, 8_000, attempts, asked);
@@ -55,7 +62,7 @@ describe("S2: an exit of the platform and approvals that nobody sends", () => {
   });
 
   it("takes nothing from an approval that is sent within its time (invariant 1)", () => {
-    const engine = engineRig();
+    const engine = engineFixture();
     hold(engine, "alpha", "AAPL", "100");
     expect(engine.check(exitOf("s"), moment(0), stranger).outcome).toBe("approved");
     expect(engine.check(exitOf("stop-1"), moment(10), platform).outcome).toBe("denied");
@@ -66,8 +73,8 @@ describe("S2: an exit of the platform and approvals that nobody sends", () => {
     expect(again.reason).toContain('what it needs is held by 100 of order "s" asked for by service:stranger (sent).');
   });
 
-  it("says who holds what it needs, until when, and that it goes first; the other is told which exit waits", () => {
-    const engine = engineRig();
+  it("says who holds what it needs, until when, and that it goes first; the other is given which exit waits", () => {
+    const engine = engineFixture();
     hold(engine, "alpha", "AAPL", "100");
     engine.check(exitOf("s"), moment(0), stranger);
     const { reason } = engine.check(exitOf("stop-1"), moment(10), platform);
@@ -88,7 +95,7 @@ describe("S2: an exit of the platform and approvals that nobody sends", () => {
   });
 
   it("stands in nobody's way on the other side, in other symbols and funds, or once the position is gone (invariant 3)", () => {
-    const engine = engineRig();
+    const engine = engineFixture();
     for (const symbol of ["AAPL", "MSFT"]) hold(engine, "alpha", symbol, "100");
     engine.check(exitOf("s"), moment(0), stranger);
     expect(engine.check(exitOf("stop-1"), moment(10), platform).outcome).toBe("denied");
@@ -102,7 +109,7 @@ describe("S2: an exit of the platform and approvals that nobody sends", () => {
   });
 
   it("is forgotten when nobody asks for it any more, when it passed, and when the check is taken back (invariant 3)", () => {
-    const engine = engineRig();
+    const engine = engineFixture();
     hold(engine, "alpha", "AAPL", "100");
     engine.check(exitOf("s", { quantity: "60" }), moment(0), stranger);
     const denied = engine.check(exitOf("stop-1"), moment(10), platform);

@@ -1,5 +1,5 @@
 // A random walk in continuous time as a pure function of a lane and a moment: no step depends on the steps before, so any moment of any year
-// costs the same. It is Lévy's construction: a straight line over 136 years, whose middle is moved by chance, and the middle of each half, and so
+// costs the same. It is Lévy's construction: a straight line over 136 years, whose middle is moved at random, and the middle of each half, and so
 // on down to a quarter of a second. Increments over any time are independent and have that time as their variance.
 import { bitsAt } from "./seeded-random.ts";
 

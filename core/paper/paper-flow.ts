@@ -29,13 +29,13 @@ const fadeS = 5_400;
 /** Bursts that may still be felt begun in this slot or one of so many before. */
 const feltSlots = Math.ceil((600 + fadeS) / slotS) + 1;
 
-export interface FlowLanes {
+export interface FlowStreams {
   readonly burst: number;
   readonly news: number;
   readonly volume: number;
 }
 
-export function flowLanes(seed: number, symbol: string): FlowLanes {
+export function flowStreams(seed: number, symbol: string): FlowStreams {
   return {
     burst: laneOf(seed, `${symbol} burst`),
     news: laneOf(seed, `${symbol} news`),
@@ -43,7 +43,7 @@ export function flowLanes(seed: number, symbol: string): FlowLanes {
   };
 }
 
-export function burstIn({ burst: lane }: FlowLanes, slot: number): Burst | undefined {
+export function burstIn({ burst: lane }: FlowStreams, slot: number): Burst | undefined {
   if (fractionAt(lane, slot) >= burstChance) return undefined;
   const bits = bitsAt(lane ^ 0x5bd1_e995, slot);
   return {
@@ -55,11 +55,11 @@ export function burstIn({ burst: lane }: FlowLanes, slot: number): Burst | undef
 }
 
 /** How far bursts have the price pushed at that moment: from -1 to 1 for one, and more when they come together. */
-export function burstPush(lanes: FlowLanes, seconds: number): number {
+export function burstPush(streams: FlowStreams, seconds: number): number {
   const slot = Math.floor(seconds / slotS);
   let push = 0;
   for (let back = 0; back <= feltSlots; back += 1) {
-    const burst = burstIn(lanes, slot - back);
+    const burst = burstIn(streams, slot - back);
     if (burst !== undefined) push += burst.direction * burst.strength * felt(burst, seconds);
   }
   return push;
@@ -73,10 +73,10 @@ function felt({ startS, lengthS }: Burst, seconds: number): number {
 }
 
 /** The burst that is under way at that moment. */
-export function burstNow(lanes: FlowLanes, seconds: number): Burst | undefined {
+export function burstNow(streams: FlowStreams, seconds: number): Burst | undefined {
   const slot = Math.floor(seconds / slotS);
   for (const each of [slot, slot - 1]) {
-    const burst = burstIn(lanes, each);
+    const burst = burstIn(streams, each);
     if (burst !== undefined && seconds >= burst.startS && seconds < burst.startS + burst.lengthS) return burst;
   }
   return undefined;
@@ -87,11 +87,11 @@ const minuteS = 60;
 const burstMinutes = 15;
 
 /** Minutes of usual volume that were traded between two moments; grows with the later one. */
-export function volumeBetween(lanes: FlowLanes, fromS: number, toS: number): number {
-  let minutes = tradedMinutes(lanes, toS) - tradedMinutes(lanes, fromS);
+export function volumeBetween(streams: FlowStreams, fromS: number, toS: number): number {
+  let minutes = tradedMinutes(streams, toS) - tradedMinutes(streams, fromS);
   const first = Math.floor((fromS - 1_624) / slotS);
   for (let slot = first; slot <= Math.floor(toS / slotS); slot += 1) {
-    const burst = burstIn(lanes, slot);
+    const burst = burstIn(streams, slot);
     if (burst === undefined) continue;
     const seconds = clamp(toS - burst.startS, burst.lengthS) - clamp(fromS - burst.startS, burst.lengthS);
     minutes += (burst.strength * burstMinutes * seconds) / minuteS;
@@ -104,7 +104,7 @@ function clamp(value: number, most: number): number {
 }
 
 /** Minutes since 1970, each of which holds between a fifth and nine fifths of the usual volume. */
-function tradedMinutes({ volume: lane }: FlowLanes, seconds: number): number {
+function tradedMinutes({ volume: lane }: FlowStreams, seconds: number): number {
   const minute = Math.floor(seconds / minuteS);
   const within = seconds / minuteS - minute;
   const at = (place: number): number => 0.8 * fractionAt(lane, place);
@@ -112,10 +112,10 @@ function tradedMinutes({ volume: lane }: FlowLanes, seconds: number): number {
 }
 
 /** The news of one half hour, if there is any. */
-export function headlineIn(lanes: FlowLanes, slot: number): Headline | undefined {
-  const burst = burstIn(lanes, slot);
-  const chance = fractionAt(lanes.news, slot);
-  const bits = bitsAt(lanes.news ^ 0x27d4_eb2f, slot);
+export function headlineIn(streams: FlowStreams, slot: number): Headline | undefined {
+  const burst = burstIn(streams, slot);
+  const chance = fractionAt(streams.news, slot);
+  const bits = bitsAt(streams.news ^ 0x27d4_eb2f, slot);
   if (burst !== undefined && chance < newsWithBurstChance) {
     const words = burst.direction > 0 ? risingWords : fallingWords;
     return { slot, atS: Math.floor(burst.startS) + (bits & 0x3f), text: words[(bits >>> 8) % words.length] ?? "" };

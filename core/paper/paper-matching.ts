@@ -78,7 +78,7 @@ export interface MatchingStep {
 
 export interface Matched {
   readonly steps: readonly MatchingStep[];
-  /** Stops that were touched and did not trade: they changed, and nobody is told. */
+  /** Stops that were touched and did not trade: they changed, and nobody is notified. */
   readonly touched: readonly PaperOrder[];
   /** Those that a trade moved, by account. */
   readonly positions: ReadonlyMap<string, PaperPosition>;

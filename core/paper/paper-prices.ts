@@ -22,7 +22,7 @@ import { type Greeks, greeksOf, impliedVolatility, interestRate, type OptionTerm
 import { exp } from "../stats/elementary.ts";
 import { dayWalk, longWalk } from "./brownian.ts";
 import { type MarketTime, marketTime, type SpeedChange } from "./market-time.ts";
-import { burstNow, burstPush, type FlowLanes, flowLanes, volumeBetween } from "./paper-flow.ts";
+import { burstNow, burstPush, type FlowStreams, flowStreams, volumeBetween } from "./paper-flow.ts";
 import { bitsAt, laneOf } from "./seeded-random.ts";
 
 /** A symbol that the paper market quotes: where its price begins and how it moves. */
@@ -98,7 +98,7 @@ export interface PaperPrices {
   quote(symbol: string, at: Instant): Quote;
   /** Units traded between two moments, in whole lots. */
   volume(symbol: string, from: Instant, to: Instant): decimal.Decimal;
-  flow(symbol: string): FlowLanes;
+  flow(symbol: string): FlowStreams;
   /** The market's own time, which may run faster than ours. */
   readonly time: MarketTime;
 }
@@ -116,9 +116,9 @@ interface Listed {
   readonly lot: decimal.Decimal;
   readonly halfSpread: decimal.Decimal;
   readonly lane: number;
-  readonly sharedLane: number;
-  readonly flow: FlowLanes;
-  readonly sizeLane: number;
+  readonly sharedStream: number;
+  readonly flow: FlowStreams;
+  readonly sizeStream: number;
   /** The walk's level when the market began. */
   readonly begun: number;
   readonly option: Omit<OptionTerms, "price" | "years"> | undefined;
@@ -312,9 +312,9 @@ function prepared(options: PaperPricesOptions, listing: PaperListing, time: Mark
     lot: decimal.parse(listing.lotSize),
     halfSpread: decimal.multiply(tick, decimal.fromInteger(BigInt(listing.halfSpreadTicks)), "half-even"),
     lane: laneOf(seed, symbol),
-    sharedLane: laneOf(seed, `all ${listing.assetClass}`),
-    flow: flowLanes(seed, symbol),
-    sizeLane: laneOf(seed, `${symbol} size`),
+    sharedStream: laneOf(seed, `all ${listing.assetClass}`),
+    flow: flowStreams(seed, symbol),
+    sizeStream: laneOf(seed, `${symbol} size`),
     begun: 0,
     option: undefined,
     endsS,
@@ -327,11 +327,11 @@ function prepared(options: PaperPricesOptions, listing: PaperListing, time: Mark
 }
 
 /** The logarithm of the price, but for where it begins. */
-function level(it: Pick<Listed, "listing" | "lane" | "sharedLane">, seconds: number, marketS: number): number {
+function level(it: Pick<Listed, "listing" | "lane" | "sharedStream">, seconds: number, marketS: number): number {
   const { volatility, correlation } = it.listing;
   const walk = (lane: number): number => longWalk(lane, seconds) + dayWalk(lane, marketS);
   const own = Math.sqrt(1 - correlation * correlation);
-  const mixed = (correlation === 0 ? 0 : correlation * walk(it.sharedLane)) + own * walk(it.lane);
+  const mixed = (correlation === 0 ? 0 : correlation * walk(it.sharedStream)) + own * walk(it.lane);
   return (volatility / Math.sqrt(secondsPerYear)) * mixed;
 }
 
@@ -348,7 +348,7 @@ function sizes(
   marketS: number,
   factor: number,
 ): readonly [decimal.Decimal, decimal.Decimal] {
-  const bits = bitsAt(it.sizeLane, Math.floor(seconds * 4));
+  const bits = bitsAt(it.sizeStream, Math.floor(seconds * 4));
   const burst = burstNow(it.flow, marketS);
   const thin = 0.15;
   const sized = (share: number, isTaken: boolean): decimal.Decimal => {

@@ -59,7 +59,7 @@ export interface Evidence {
   readonly gaps: readonly OrderGap[];
   /** Newest first. */
   readonly booked: readonly BookedTrade[];
-  /** Whether every order since the books last agreed was looked at. */
+  /** Whether every order since the books last agreed was read. */
   readonly isWhole: boolean;
 }
 
@@ -107,7 +107,7 @@ export function classify({ symbol, ours, brokers }: Mismatch, evidence: Evidence
       class: "OFF_SYSTEM_TRADE",
       evidence: `${has}: every order of ours agrees since the books last did, so somebody traded outside of them.`,
     };
-  return { class: "UNKNOWN", evidence: `${has}: no order of ours that we could look at explains it.` };
+  return { class: "UNKNOWN", evidence: `${has}: no order of ours that we could read explains it.` };
 }
 
 /** The oldest of the newest trades that together make up what the broker does not show yet. */

@@ -22,7 +22,7 @@ export interface BacktestBook {
   /** Trades until the target is held; a change inside the band is not worth its fee. */
   tradeTo(day: string, symbol: string, target: Decimal, price: Decimal): void;
   /** Cash and positions at these prices: the profit so far, since it began with nothing. */
-  worth(prices: ReadonlyMap<string, Decimal>): { readonly profit: Decimal; readonly held: Decimal };
+  notional(prices: ReadonlyMap<string, Decimal>): { readonly profit: Decimal; readonly held: Decimal };
 }
 
 const bandPart = decimal.parse("0.2");
@@ -39,7 +39,7 @@ export function backtestBook(instruments: ReadonlyMap<string, Instrument>): Back
     const fee = feeOf(assetClass, quantity, price);
     trades.push({ day, symbol, side: sideOf(held, step), quantity, price, fee });
     positions.set(symbol, decimal.add(held, step));
-    cash = decimal.subtract(decimal.subtract(cash, worthOf(instrument, step, price)), fee);
+    cash = decimal.subtract(decimal.subtract(cash, notionalOf(instrument, step, price)), fee);
   }
 
   return {
@@ -55,20 +55,20 @@ export function backtestBook(instruments: ReadonlyMap<string, Instrument>): Back
       const crosses = decimal.sign(held) * decimal.sign(target) < 0;
       for (const step of crosses ? [decimal.negate(held), target] : [change]) trade(day, instrument, step, price);
     },
-    worth(prices) {
+    notional(prices) {
       let held = decimal.zero;
       for (const [symbol, quantity] of positions) {
         const instrument = instruments.get(symbol);
         const price = prices.get(symbol);
         if (instrument === undefined || price === undefined) continue;
-        held = decimal.add(held, worthOf(instrument, quantity, price));
+        held = decimal.add(held, notionalOf(instrument, quantity, price));
       }
       return { profit: decimal.add(cash, held), held };
     },
   };
 }
 
-function worthOf({ multiplier }: Instrument, quantity: Decimal, price: Decimal): Decimal {
+function notionalOf({ multiplier }: Instrument, quantity: Decimal, price: Decimal): Decimal {
   const units = decimal.multiply(quantity, decimal.parse(multiplier), "half-even");
   return decimal.multiply(units, price, "half-even");
 }

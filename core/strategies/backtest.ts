@@ -7,7 +7,7 @@
 import * as decimal from "../../contracts/src/decimal.ts";
 import type { Instant } from "../../contracts/src/instant.ts";
 import type { Instrument } from "../../contracts/src/records/market.ts";
-import { informationCoefficient, momentsMax, type Told } from "../stats/information-coefficient.ts";
+import { informationCoefficient, momentsMax, type Reported } from "../stats/information-coefficient.ts";
 import { type Performance, performanceOf } from "../stats/performance.ts";
 import { type BacktestBook, type BacktestTrade, backtestBook } from "./backtest-account.ts";
 import { exactFraction, type Strategy, type StrategyOpinion } from "./shape.ts";
@@ -48,12 +48,12 @@ export function backtest(
   const money = decimal.toNumber(decimal.multiply(nav, exactFraction(strategy.allocationPct), "down"));
   const book = backtestBook(instruments);
   const rows = new Map<string, number[]>();
-  const told: Told[][] = [];
+  const reported: Reported[][] = [];
   const results: BacktestDay[] = [];
   let opinion: StrategyOpinion = { signals: [], targets: [] };
   for (const [place, today] of days.entries()) {
-    if (place > 0) told.push(realised(opinion, days[place - 1], today));
-    if (told.length > momentsMax) told.shift();
+    if (place > 0) reported.push(realised(opinion, days[place - 1], today));
+    if (reported.length > momentsMax) reported.shift();
     for (const [symbol, close] of today.closes) push(rows, symbol, decimal.toNumber(close), strategy.lookback);
     const { closes: prices, at } = today;
     const { allocationPct } = strategy;
@@ -62,11 +62,12 @@ export function backtest(
     if (place === days.length - 1) closeAll(book, today);
     else if (results.length % strategy.tradesEveryDays === 0) follow(book, today, opinion);
     const before = results.at(-1)?.profit ?? decimal.zero;
-    const { profit, held } = book.worth(prices);
+    const { profit, held } = book.notional(prices);
     results.push({
       day: today.day,
       return: money === 0 ? 0 : decimal.toNumber(decimal.subtract(profit, before)) / money,
-      informationCoefficient: told.length === 0 ? null : informationCoefficient(strategy.signalled.length, told),
+      informationCoefficient:
+        reported.length === 0 ? null : informationCoefficient(strategy.signalled.length, reported),
       profit,
       held,
     });
@@ -82,7 +83,7 @@ function push(rows: Map<string, number[]>, symbol: string, close: number, countM
   rows.set(symbol, row);
 }
 
-function realised(opinion: StrategyOpinion, yesterday: BacktestClose | undefined, today: BacktestClose): Told[] {
+function realised(opinion: StrategyOpinion, yesterday: BacktestClose | undefined, today: BacktestClose): Reported[] {
   return opinion.signals.flatMap(({ symbol, value }) => {
     const from = yesterday?.closes.get(symbol);
     const to = today.closes.get(symbol);

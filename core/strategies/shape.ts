@@ -44,7 +44,7 @@ export interface Strategy {
   readonly name: string;
   readonly fundId: string;
   readonly sentence: string;
-  /** Every symbol that it looks at. */
+  /** Every symbol that it reads. */
   readonly watches: (instruments: ReadonlyMap<string, Instrument>) => readonly string[];
   /** The symbols that its signals are about. */
   readonly signalled: readonly string[];

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import * as decimal from "../../contracts/src/decimal.ts";
 import type { Instant } from "../../contracts/src/instant.ts";
 import { paperCapital, paperReference } from "../../services/shared/paper-seeds.ts";
-import { dice } from "../../testkit/virtual/dice.ts";
+import { prng } from "../../testkit/virtual/prng.ts";
 import { strategies, strategyByName } from "./index.ts";
 import type { Strategy, StrategyInput, StrategyOpinion } from "./shape.ts";
 
@@ -12,7 +12,7 @@ const seed = 20_261_115;
 const instruments = new Map(paperReference("").instruments.map((one) => [one.symbol, one]));
 
 function randomInput(strategy: Strategy, round: number): StrategyInput {
-  const chance = dice(seed).fork(`${strategy.name} ${round}`);
+  const chance = prng(seed).fork(`${strategy.name} ${round}`);
   const closes = new Map<string, readonly number[]>();
   const prices = new Map<string, decimal.Decimal>();
   for (const symbol of strategy.watches(instruments)) {
@@ -31,7 +31,7 @@ function randomInput(strategy: Strategy, round: number): StrategyInput {
   return { closes, prices, instruments, positions: new Map(), nav, allocationPct, at: 0 as Instant };
 }
 
-function worth(
+function notional(
   input: StrategyInput,
   { targets }: StrategyOpinion,
   counts: (symbol: string) => boolean,
@@ -63,7 +63,7 @@ describe.each(strategies.map((strategy) => [strategy.name, strategy] as const))(
         expect(decimal.sign(quantity) * (instrument?.asset_class === "OPTION" ? -1 : 1)).toBeGreaterThanOrEqual(0);
       }
       const money = decimal.multiply(input.nav, decimal.fromNumber(input.allocationPct), "up");
-      const held = worth(input, opinion, (symbol) => instruments.get(symbol)?.asset_class !== "OPTION");
+      const held = notional(input, opinion, (symbol) => instruments.get(symbol)?.asset_class !== "OPTION");
       expect(decimal.compare(held, money)).toBeLessThanOrEqual(0);
     }
   });

@@ -4,7 +4,7 @@ import * as decimal from "../../contracts/src/decimal.ts";
 import type { Instant } from "../../contracts/src/instant.ts";
 import { order as orderRecord } from "../../contracts/src/records/order.ts";
 import { paperCapital, paperEnvelopes, paperListings, paperReference } from "../../services/shared/paper-seeds.ts";
-import { dice } from "../../testkit/virtual/dice.ts";
+import { prng } from "../../testkit/virtual/prng.ts";
 import { type FundRoom, fitting, type HeldLine, withinSide } from "../envelope/within-envelope.ts";
 import { strategies } from "./index.ts";
 import type { StrategyInput } from "./shape.ts";
@@ -18,7 +18,7 @@ const share = decimal.parse("0.8");
 const whole = (count: number): Decimal => decimal.fromInteger(BigInt(count));
 
 function randomPlan(round: number): OrderPlan {
-  const chance = dice(seed).fork(`plan ${round}`);
+  const chance = prng(seed).fork(`plan ${round}`);
   const strategy = strategies[round % strategies.length] ?? strategies[0];
   if (strategy === undefined) throw new Error("there are no strategies");
   const envelope = paperEnvelopes.find(({ fund_id }) => fund_id === strategy.fundId);

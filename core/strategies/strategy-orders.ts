@@ -72,14 +72,14 @@ export function strategyOrders(plan: OrderPlan): readonly Order[] {
     return fitting({ ...plan.room, lines }, wanted.symbol, within);
   };
 
-  const wishes = wishesOf(plan);
-  for (const wanted of wishes.slice(0, stepsMax)) {
+  const requests = requestsOf(plan);
+  for (const wanted of requests.slice(0, stepsMax)) {
     if (busy.has(wanted.symbol)) continue;
     const quantity = fits(wanted, step(plan, wanted, chance(orders.length)));
     place(wanted, quantity, through(plan, wanted, quantity));
     reserve(lines, wanted.symbol, quantity);
   }
-  const idle = wishes.filter(({ symbol }) => !busy.has(symbol));
+  const idle = requests.filter(({ symbol }) => !busy.has(symbol));
   const resting = idle[Math.floor(chance(10) * idle.length)];
   if (plan.decision % restEvery === 0 && resting !== undefined) {
     const quantity = fits(resting, step(plan, resting, chance(11)));
@@ -89,7 +89,7 @@ export function strategyOrders(plan: OrderPlan): readonly Order[] {
 }
 
 /** What is further from its target than an order is worth, the furthest first; ties go by name. */
-function wishesOf({ input, opinion, room, quotes }: OrderPlan): readonly Wanted[] {
+function requestsOf({ input, opinion, room, quotes }: OrderPlan): readonly Wanted[] {
   return opinion.targets
     .flatMap(({ symbol, quantity }) => {
       const instrument = input.instruments.get(symbol);
@@ -103,10 +103,10 @@ function wishesOf({ input, opinion, room, quotes }: OrderPlan): readonly Wanted[
       const unit = decimal.multiply(price, decimal.parse(instrument.multiplier), "up");
       return decimal.sign(change) === 0 ? [] : [{ symbol, change, held, unit, instrument }];
     })
-    .sort((one, other) => decimal.compare(worth(other), worth(one)) || (one.symbol < other.symbol ? -1 : 1));
+    .sort((one, other) => decimal.compare(notional(other), notional(one)) || (one.symbol < other.symbol ? -1 : 1));
 }
 
-function worth({ change, unit }: Wanted): Decimal {
+function notional({ change, unit }: Wanted): Decimal {
   return decimal.multiply(decimal.abs(change), unit, "up");
 }
 

@@ -128,7 +128,7 @@ export const dependencyWatchdog: Watchdog<DependencyInput, Keys, DependencyMemor
   alarm: "WATCHDOG_DEPENDENCY",
   unit: "bad polls",
   config: keys,
-  // One that misses a poll in a thousand by chance misses three in a row once in 300 years.
+  // One that misses a poll in a thousand at random misses three in a row once in 300 years.
   expectedAlertsPerYear: () => 0,
   emptyMemory: emptyDependencyMemory,
   judge,

@@ -1,5 +1,5 @@
 // The typed word before something dangerous: given with --confirm, or asked for where a person sits. Whether it is the right one is the server's to say, on every
-// surface: a wish without its word is refused there, and leaves an entry.
+// surface: a request without its word is refused there, and leaves an entry.
 import type { Context, VerbOption } from "./verbs/verb.ts";
 
 export function confirmOption(word: string): VerbOption {

@@ -2,7 +2,7 @@
 // is made before a verb asks for it, so that a verb which needs no server touches neither files nor network.
 import { bearerOf } from "./login/bearer.ts";
 import { type Flags, resolveSettings, type Settings } from "./settings.ts";
-import type { Context, World } from "./verbs/verb.ts";
+import type { Context, Tables } from "./verbs/verb.ts";
 
 export interface Typed {
   readonly arguments: Readonly<Record<string, readonly string[]>>;
@@ -15,10 +15,10 @@ export interface Typed {
 /** Long enough for a server under load, short enough for a person. */
 const timeoutMsDefault = 15_000;
 
-export function createContext(world: World, typed: Typed): Context {
+export function createContext(tables: Tables, typed: Typed): Context {
   let settings: Settings | undefined;
   const resolved = () => {
-    settings ??= resolveSettings(typed.flags, world.environment);
+    settings ??= resolveSettings(typed.flags, tables.environment);
     return settings;
   };
   const valuesOf = (name: string): readonly string[] => {
@@ -27,13 +27,13 @@ export function createContext(world: World, typed: Typed): Context {
   };
   const connect = async (token: (() => Promise<string>) | string | undefined, timeoutMs = timeoutMsDefault) => {
     const { createClient } = await import("../client/src/client.ts");
-    const { signal } = world;
+    const { signal } = tables;
     const cancellable: typeof fetch = (input, init) =>
       fetch(input, { ...init, signal: init?.signal ? AbortSignal.any([init.signal, signal]) : signal });
     return createClient({ baseUrl: resolved().server.value, token, timeoutMs, fetch: cancellable });
   };
   return {
-    ...world,
+    ...tables,
     json: typed.json,
     flags: typed.flags,
     settings: resolved,
@@ -42,7 +42,7 @@ export function createContext(world: World, typed: Typed): Context {
     switched: (name) => typed.options[name] === true,
     option: (name) => valuesOf(name).at(-1),
     optionsOf: valuesOf,
-    client: (timeoutMs) => connect(() => bearerOf(resolved(), world), timeoutMs),
+    client: (timeoutMs) => connect(() => bearerOf(resolved(), tables), timeoutMs),
     clientWith: (token, timeoutMs) => connect(token, timeoutMs),
   };
 }

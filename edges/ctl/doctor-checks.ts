@@ -61,7 +61,7 @@ const strictestFirst = ["FIRM_HALT", "FUND_HALT", "STRATEGY_HALT"] as const;
 
 /** The halts in force, for callers who may read them; undefined for everybody else. */
 export async function haltsSeen(context: Context, checks: readonly Check[]): Promise<HaltsSeen | undefined> {
-  // Whoever is not logged in, or is and cannot reach the server, has been told so.
+  // Whoever is not logged in, or is and cannot reach the server, has been notified so.
   if (!checks.some(({ name, state }) => name === "login" && state === "ok")) return undefined;
   try {
     const { known, halts } = await (await context.client()).getHaltStatus({}, { timeoutMs: checkTimeoutMs });
@@ -335,7 +335,7 @@ async function login(context: Context, settings: Settings): Promise<readonly Che
   }
 }
 
-/** Events that wait for somebody; nothing for callers who may not read them, or are told by the login's own check. */
+/** Events that wait for somebody; nothing for callers who may not read them, or are reported by the login's own check. */
 async function putAside(context: Context, settings: Settings): Promise<readonly Check[]> {
   const name = "events put aside";
   if (settings.token === undefined && settings.stored === undefined) return [];

@@ -12,7 +12,7 @@ export interface PricesCheck {
   readonly advice?: string;
 }
 
-/** A corporate action leaves its symbols without a price for a moment: what still has none after so long is told. */
+/** A corporate action leaves its symbols without a price for a moment: what still has none after so long is reported. */
 const lookAgainMs = 2_000;
 const timeoutMs = 5_000;
 const shownMax = 10;
@@ -55,6 +55,6 @@ async function unpricedSymbols(context: Context): Promise<ReadonlyMap<string, st
     const calendar = calendars.get(symbol);
     return calendar !== undefined && !isOpen(calendar, context.clock.now());
   };
-  const told = stops.filter(({ symbol, complaint = "" }) => !(complaint.endsWith("s old") && isClosed(symbol)));
-  return new Map(told.map(({ symbol, complaint }) => [symbol, complaint ?? "no quote"]));
+  const reported = stops.filter(({ symbol, complaint = "" }) => !(complaint.endsWith("s old") && isClosed(symbol)));
+  return new Map(reported.map(({ symbol, complaint }) => [symbol, complaint ?? "no quote"]));
 }

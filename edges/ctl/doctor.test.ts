@@ -140,7 +140,7 @@ describe("doctor", () => {
     expect(damaged.stdout).toMatch(/fail {2}profile file .*lacks server\.\n *-> `ctl auth login` writes it anew/);
   });
 
-  it("looks at the issuer", async () => {
+  it("reads the issuer", async () => {
     server.on("GET /oidc/.well-known/openid-configuration", { body: discovery() });
     expect(await run("doctor")).toMatchObject({ exit: 0, stdout: expect.stringContaining("has no device flow") });
     server.on("GET /oidc/.well-known/openid-configuration", { status: 404, body: {} });
@@ -245,11 +245,11 @@ describe("doctor", () => {
     });
     server.on("GET /v1/healthz", { body: { status: "ok", notes: ["oms: The broker is silent."] } });
     server.on(haltsRoute, { body: statusOf("FUND_HALT") });
-    expect((await run("doctor")).stdout).toMatch(/The platform is in order, 1 to look at; 1 halt is in force\.\n$/);
+    expect((await run("doctor")).stdout).toMatch(/The platform is in order, 1 to read; 1 halt is in force\.\n$/);
     server.on("GET /v1/healthz", problem(503, "SERVICE_UNAVAILABLE", "oms is failing."));
     expect(await run("doctor")).toMatchObject({
       exit: 1,
-      stdout: expect.stringMatching(/1 failing, 0 to look at; 1 halt is in force\.\n$/),
+      stdout: expect.stringMatching(/1 failing, 0 to read; 1 halt is in force\.\n$/),
     });
   });
 

@@ -11,7 +11,7 @@ export async function fundModes(client: Client, context: Context): Promise<ModeO
     return (fundId) => modes.get(fundId) ?? "?";
   } catch (thrown) {
     if (!isApiError(thrown) || thrown.status < 500) throw thrown;
-    context.terminal.say(`Which funds are PAPER and which LIVE cannot be told now: ${thrown.message}`);
+    context.terminal.say(`Which funds are PAPER and which LIVE cannot be reported now: ${thrown.message}`);
     return () => "?";
   }
 }

@@ -73,11 +73,11 @@ describe("exit codes", () => {
     expect(inWords.stderr).toContain("Because I say so.");
     const asJson = await run("auth whoami --json");
     expect(asJson).toMatchObject({ exit, stdout: "" });
-    const told = JSON.parse(asJson.stderr.trim().split("\n").at(-1) ?? "") as object;
-    expect(told).toMatchObject({ status, code, detail: "Because I say so.", exit_code: exit });
+    const reported = JSON.parse(asJson.stderr.trim().split("\n").at(-1) ?? "") as object;
+    expect(reported).toMatchObject({ status, code, detail: "Because I say so.", exit_code: exit });
   });
 
-  it("a field that is wrong is told by the option that was typed", async () => {
+  it("a field that is wrong is reported by the option that was typed", async () => {
     const errors = [
       { field: "query.count_max", expected: "at most 500" },
       { field: "query.fund_id", expected: "text" },

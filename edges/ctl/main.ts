@@ -12,14 +12,14 @@ import { clean, jsonText } from "./text/text.ts";
 import { inTypedWords } from "./text/typed-names.ts";
 import { groupsOf } from "./verb-groups.ts";
 import { verbs } from "./verbs/index.ts";
-import type { Answer, Context, Verb, World } from "./verbs/verb.ts";
+import type { Answer, Context, Tables, Verb } from "./verbs/verb.ts";
 
-export interface CtlWorld extends Omit<World, "terminal" | "verbs"> {
+export interface CtlTables extends Omit<Tables, "terminal" | "verbs"> {
   readonly streams: Streams;
 }
 
-export async function runCtl(argv: readonly string[], { streams, ...world }: CtlWorld): Promise<number> {
-  const terminal = createTerminal(streams, world.environment);
+export async function runCtl(argv: readonly string[], { streams, ...tables }: CtlTables): Promise<number> {
+  const terminal = createTerminal(streams, tables.environment);
   const json = asksForJson(argv);
   // Until it is known which profile is used, hints are as they were written.
   let hint = (text: string): string => text;
@@ -30,21 +30,21 @@ export async function runCtl(argv: readonly string[], { streams, ...world }: Ctl
       case "help":
         return printed(terminal, json ? jsonText({ help: parsed.text }) : parsed.text);
       case "version":
-        return printed(terminal, json ? jsonText({ version: world.version() }) : world.version());
+        return printed(terminal, json ? jsonText({ version: tables.version() }) : tables.version());
       case "wrong":
         if (parsed.help !== undefined && !json) terminal.say(parsed.help);
         throw parsed.refusal;
       case "verb": {
         verb = parsed.verb;
-        const context = createContext({ ...world, terminal, verbs }, parsed.typed);
-        const offered = (text: string) => (world.repository === undefined ? text.replace(startHere, "") : text);
+        const context = createContext({ ...tables, terminal, verbs }, parsed.typed);
+        const offered = (text: string) => (tables.repository === undefined ? text.replace(startHere, "") : text);
         hint = (text) => hintFor(offered(text), profileNameOf(context));
         return answered(terminal, await parsed.verb.run(context), parsed.typed.json, hint);
       }
     }
   } catch (error) {
-    const told = await failureOf(error);
-    const failure = verb === undefined ? told : inTypedWords(told, verb);
+    const reported = await failureOf(error);
+    const failure = verb === undefined ? reported : inTypedWords(reported, verb);
     return failed(terminal, failure.hint === undefined ? failure : { ...failure, hint: hint(failure.hint) }, json);
   }
 }
@@ -77,8 +77,8 @@ function answered(terminal: Terminal, answer: Answer, json: boolean, hint: (text
 function failed(terminal: Terminal, failure: Failure, json: boolean): number {
   const { exit, code, hint } = failure;
   if (json) {
-    const told = { ...failure.problem, code, detail: failure.detail, ...(hint === undefined ? {} : { hint }) };
-    terminal.say(JSON.stringify(parseJson(jsonText({ ...told, exit_code: exit }))));
+    const reported = { ...failure.problem, code, detail: failure.detail, ...(hint === undefined ? {} : { hint }) };
+    terminal.say(JSON.stringify(parseJson(jsonText({ ...reported, exit_code: exit }))));
     return exit;
   }
   terminal.say(`${terminal.paint.red("ctl:")} ${clean(failure.detail)}`);

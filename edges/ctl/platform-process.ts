@@ -86,7 +86,7 @@ async function healthy(context: Context, child: ChildProcess, logPath: string): 
   child.once("error", (error) => {
     failed = error;
   });
-  let toldS = 0;
+  let reportedS = 0;
   for (;;) {
     const facts = dataFolders(context)
       .map(readRunFacts)
@@ -99,8 +99,8 @@ async function healthy(context: Context, child: ChildProcess, logPath: string): 
       throw startFailure(failed?.message ?? `it ended with ${child.exitCode ?? child.signalCode}`, logPath);
     }
     if (waitedS * 1_000 >= readyPatienceMs) throw startFailure(`it was not healthy after ${waitedS} s`, logPath);
-    if (waitedS >= toldS + 2) {
-      toldS = waitedS;
+    if (waitedS >= reportedS + 2) {
+      reportedS = waitedS;
       terminal.say(terminal.paint.dim(`waiting for it to be healthy (${waitedS} s)`));
     }
     await timers.sleep(pauseMs, signal);

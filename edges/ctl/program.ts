@@ -156,8 +156,8 @@ function fill(command: Command, verb: Verb): Command {
 }
 
 function optionOf({ name, value, sentence, repeats, required, standard, values, closed }: VerbOption): Option {
-  const told = required === true ? `${sentence} (required)` : sentence;
-  const option = new Option(`--${name}${value === undefined ? "" : ` <${value}>`}`, told);
+  const reported = required === true ? `${sentence} (required)` : sentence;
+  const option = new Option(`--${name}${value === undefined ? "" : ` <${value}>`}`, reported);
   if (closed === true && values !== undefined) option.choices([...values]);
   if (standard !== undefined) option.default(standard);
   if (repeats === true) {

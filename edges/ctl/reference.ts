@@ -115,8 +115,8 @@ function optionTable(options: readonly VerbOption[]): readonly string[] {
       repeats === true ? "repeatable" : "",
       standard === undefined ? "" : `default \`${standard}\``,
     ];
-    const told = facts.filter((fact) => fact !== "").join(", ");
-    return `| \`--${name}${value === undefined ? "" : ` ${value}`}\` | ${cell(sentence)} | ${told} |`;
+    const reported = facts.filter((fact) => fact !== "").join(", ");
+    return `| \`--${name}${value === undefined ? "" : ` ${value}`}\` | ${cell(sentence)} | ${reported} |`;
   });
   return ["| option | meaning | |", "|---|---|---|", ...rows, ""];
 }

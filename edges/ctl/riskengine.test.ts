@@ -1,4 +1,4 @@
-// The verbs of limits, rejections, headroom and funds against a server that answers as told: what is sent, what is read, and how it ends.
+// The verbs of limits, rejections, headroom and funds against a server that answers as asked: what is sent, what is read, and how it ends.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

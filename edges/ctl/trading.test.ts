@@ -1,4 +1,4 @@
-// The verbs of orders, positions, accounts, strategies, stops, the reconciler and drills against a server that answers as told: what is sent, what is read, and
+// The verbs of orders, positions, accounts, strategies, stops, the reconciler and drills against a server that answers as asked: what is sent, what is read, and
 // how it ends.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -76,12 +76,12 @@ describe("positions", () => {
     expect(await run("oms positions list")).toMatchObject({ exit: 2 });
   });
 
-  it("are told although nobody can say which funds are paper", async () => {
+  it("are reported although nobody can say which funds are paper", async () => {
     server.on("GET /v1/oms/positions?fund_id=alpha", { body: [apple] });
     server.on("GET /v1/treasury/funds", problem(503, "SERVICE_UNAVAILABLE", "The service treasury does not answer."));
     const shown = await run("oms positions list --fund-id alpha");
     expect(shown).toMatchObject({ exit: 0, stdout: expect.stringMatching(/alpha +\? +alpha-momentum/) });
-    expect(shown.stderr).toContain("PAPER and which LIVE cannot be told");
+    expect(shown.stderr).toContain("PAPER and which LIVE cannot be reported");
   });
 
   it("of all funds come with totals that mix neither paper and money nor currencies, and leave out what has no price", async () => {
@@ -182,7 +182,7 @@ describe("orders submit", () => {
     ["REJECTED", rejected, 6, "NOTIONAL_ABOVE_MAX: Too large."],
     ["PENDING_CHECK", {}, 8, "has not answered yet"],
     ["UNKNOWN", {}, 8, "it may trade, or not"],
-  ])("%s is told as that and as nothing more", async (state, more, exit, words) => {
+  ])("%s is reported as that and as nothing more", async (state, more, exit, words) => {
     server.on(route, { body: { ...status, state, ...more } });
     const done = await run(line);
     expect(done).toMatchObject({ exit, stdout: expect.stringContaining(words) });
@@ -269,7 +269,7 @@ describe("orders and trades", () => {
     expect(await run("oms orders cancel o-1")).toMatchObject({ exit: 6 });
   });
 
-  it("are told trade by trade", async () => {
+  it("are reported trade by trade", async () => {
     const fill = {
       ...{ fill_id: "f-1", order_id: "o-1", fund_id: "alpha", strategy_id: "s", symbol: "AAPL", side: "BUY" },
       ...{ quantity: "1.5", price: "0.00001234", fee: "0.5", currency: "USD", filled_at: at, kind: "ADJUSTMENT" },

@@ -16,7 +16,7 @@ export interface AuditQuestion<Request extends object, Answer extends object> {
   readonly message: Request;
   readonly timeoutMs?: number;
   readonly status?: 200 | 201;
-  /** What is told of the answer. */
+  /** What is reported the answer. */
   tell(answer: Answer): object;
 }
 
@@ -46,8 +46,8 @@ export async function askAuditText<Request extends object, Answer extends object
   question: Omit<AuditQuestion<Request, Answer>, "tell"> & { textOf(answer: Answer): string },
 ): Promise<HttpAnswer> {
   const { textOf, ...rest } = question;
-  const told = await askAudit<Request, Answer>(parts, request, { ...rest, tell: (answer) => [textOf(answer)] });
-  return Array.isArray(told.body) ? { ...told, body: String(told.body[0]) } : told;
+  const reported = await askAudit<Request, Answer>(parts, request, { ...rest, tell: (answer) => [textOf(answer)] });
+  return Array.isArray(reported.body) ? { ...reported, body: String(reported.body[0]) } : reported;
 }
 
 export function brokenChain(fault: Fault): HttpAnswer {

@@ -20,7 +20,7 @@ afterEach(async () => {
   for (const server of servers.splice(0)) await server.drain(0);
 });
 
-async function rig(behaviour: Behaviour = {}) {
+async function fixture(behaviour: Behaviour = {}) {
   const { parts, calls } = testParts(behaviour);
   const { ports, lines } = testPorts();
   const anywhere = { host: "127.0.0.1", port: 0, environmentVariable: "PORTCULLIS_HTTP_PORT" };
@@ -59,13 +59,13 @@ async function rig(behaviour: Behaviour = {}) {
   return { baseUrl, as, raw, calls, lines };
 }
 
-const wish = { name: "feed", operations: ["CheckOrder" as const], expiresInS: 3_600, stepUpProof: "the-proof" };
+const request = { name: "feed", operations: ["CheckOrder" as const], expiresInS: 3_600, stepUpProof: "the-proof" };
 
 describe("the services' own procedures", () => {
   const held = { strategy_id: "alpha-momentum", fund_id: "alpha", tripped: false };
 
   it("are asked with the token that the caller showed, and under the request's id", async () => {
-    const { as, calls, lines } = await rig({ procedures: { "RiskEngine/ReleaseThrottle": held } });
+    const { as, calls, lines } = await fixture({ procedures: { "RiskEngine/ReleaseThrottle": held } });
     const answer = await as("duty-token").releaseThrottle({ strategyId: "alpha-momentum", reason: "fixed" });
     expect(answer).toEqual(held);
     expect(calls).toEqual([
@@ -78,20 +78,20 @@ describe("the services' own procedures", () => {
     expect(JSON.stringify(lines)).not.toContain("duty-token");
   });
 
-  it("that deny and that do not answer are told by their code and status", async () => {
-    const denied = await rig({ denial: { code: "THROTTLE_NOT_TRIPPED", reason: "It has not tripped." } });
+  it("that deny and that do not answer are reported by their code and status", async () => {
+    const denied = await fixture({ denial: { code: "THROTTLE_NOT_TRIPPED", reason: "It has not tripped." } });
     const call = denied.as("duty-token").releaseThrottle({ strategyId: "s" });
     await expect(call).rejects.toMatchObject({
       status: 409,
       code: "THROTTLE_NOT_TRIPPED",
       detail: "It has not tripped.",
     });
-    const down = (await rig()).as("duty-token").listFunds();
+    const down = (await fixture()).as("duty-token").listFunds();
     await expect(down).rejects.toMatchObject({ status: 503, code: "SERVICE_UNAVAILABLE" });
   });
 
   it("are not asked for who may not, or for nobody", async () => {
-    const { as, calls } = await rig({ procedures: { "RiskEngine/ReleaseThrottle": held } });
+    const { as, calls } = await fixture({ procedures: { "RiskEngine/ReleaseThrottle": held } });
     await expect(as("viewer-token").releaseThrottle({ strategyId: "s" })).rejects.toMatchObject({ status: 403 });
     await expect(as().listFunds()).rejects.toMatchObject({ status: 401 });
     expect(calls).toEqual([]);
@@ -100,7 +100,7 @@ describe("the services' own procedures", () => {
 
 describe("through the client", () => {
   it("every operation answers its caller", async () => {
-    const { as, calls } = await rig();
+    const { as, calls } = await fixture();
     const client = as("duty-token");
     expect(await as().getHealth()).toEqual({ status: "ok" });
     expect(await as().getLoginConfiguration()).toMatchObject({ client_id: "portcullis-cli", development_login: true });
@@ -117,7 +117,7 @@ describe("through the client", () => {
       await client.stepUp({ action: "IssueServiceToken", parameters, recoveryCode: "7K2M 7k2m-7k2m" }),
     ).toMatchObject({ proof: "proof" });
     expect(await client.listServiceTokens()).toMatchObject([{ id: "k1" }]);
-    expect(await client.issueServiceToken(wish)).toMatchObject({ token: "pcs_k1_value" });
+    expect(await client.issueServiceToken(request)).toMatchObject({ token: "pcs_k1_value" });
     expect(await client.rotateServiceToken({ tokenId: "k1", overlapS: 0, expiresInS: 60 })).toMatchObject({ id: "k1" });
     expect(await client.revokeServiceToken({ tokenId: "k1" })).toMatchObject({ id: "k1" });
     expect(await client.revokeSessions({ actor: "operator:relief" })).toEqual({
@@ -133,7 +133,7 @@ describe("through the client", () => {
 
   it("a denial is an ApiError with its code, its reason and the time to wait", async () => {
     const denial = { code: "SECOND_FACTOR_LOCKED", reason: "Locked for 60 s." } as const;
-    const { as } = await rig({ denial, retryAfterS: 60 });
+    const { as } = await fixture({ denial, retryAfterS: 60 });
     await expect(as("duty-token").confirmSecondFactor({ code: "123456" })).rejects.toMatchObject({
       name: "ApiError",
       status: 429,
@@ -144,7 +144,7 @@ describe("through the client", () => {
   });
 
   it("22.11: nobody is logged out by a wrong word", async () => {
-    const { as, calls } = await rig();
+    const { as, calls } = await fixture();
     for (const confirmation of [undefined, "", "rotate"]) {
       const asked = { retire: "at_once" as const, ...(confirmation === undefined ? {} : { confirmation }) };
       await expect(as("duty-token").rotateSigningKeys(asked)).rejects.toMatchObject({ code: "CONFIRMATION_WRONG" });
@@ -154,7 +154,7 @@ describe("through the client", () => {
   });
 
   it("with an external issuer nobody rotates keys here", async () => {
-    const { as } = await rig({ externalIssuer: true });
+    const { as } = await fixture({ externalIssuer: true });
     await expect(as("duty-token").rotateSigningKeys({ retire: "at_once" })).rejects.toMatchObject({
       status: 409,
       code: "SIGNING_KEYS_EXTERNAL",
@@ -163,27 +163,27 @@ describe("through the client", () => {
   });
 
   it("nobody without a good token or the role gets further, whatever they send", async () => {
-    const { as, calls } = await rig();
+    const { as, calls } = await fixture();
     for (const token of [undefined, "forged"]) {
-      const call = as(token).issueServiceToken({ ...wish, name: "NOT VALID" });
+      const call = as(token).issueServiceToken({ ...request, name: "NOT VALID" });
       await expect(call).rejects.toMatchObject({ status: 401, code: "UNAUTHENTICATED" });
     }
     for (const token of ["viewer-token", "machine-token"]) {
-      const call = as(token).issueServiceToken({ ...wish, name: "NOT VALID" });
+      const call = as(token).issueServiceToken({ ...request, name: "NOT VALID" });
       await expect(call).rejects.toMatchObject({ status: 403, code: "PERMISSION_DENIED" });
     }
     expect(calls).toEqual([]);
   });
 
   it("the table of authority guards second factors from machines", async () => {
-    const { as } = await rig();
+    const { as } = await fixture();
     const client = as("machine-token");
     await expect(client.beginSecondFactor()).rejects.toMatchObject({ status: 403 });
     await expect(client.confirmSecondFactor({ code: "123456" })).rejects.toMatchObject({ status: 403 });
   });
 
   it("the thirty-first try of a minute is refused and says when to come back", async () => {
-    const { as, calls } = await rig();
+    const { as, calls } = await fixture();
     const client = as("duty-token");
     for (let attempt = 0; attempt < 30; attempt += 1) await client.confirmSecondFactor({ code: "123456" });
     const refused = await client.confirmSecondFactor({ code: "123456" }).catch((thrown: unknown) => thrown);
@@ -216,7 +216,7 @@ describe("bodies of every kind", () => {
     ["more than a megabyte", `{"code":"${"1".repeat(1_100_000)}"}`, "application/json", [413]],
   ];
   it.each(bodies)("%s is a problem and reaches no part", async (_name, body, type, statuses) => {
-    const { raw, calls } = await rig();
+    const { raw, calls } = await fixture();
     for (const path of paths) {
       const response = await raw(path, body, type);
       const problem = (await response.json()) as Record<string, unknown>;
@@ -228,7 +228,7 @@ describe("bodies of every kind", () => {
   });
 
   it("says what was expected where, without repeating what was sent", async () => {
-    const { raw } = await rig();
+    const { raw } = await fixture();
     const response = await raw("/v1/auth/step-up", '{"action":"StepUp","parameters":{},"totp":"98765"}');
     const text = await response.text();
     expect(text).toContain("body.totp: expected six digits");
@@ -236,7 +236,7 @@ describe("bodies of every kind", () => {
   });
 
   it("nests no deeper than it can read", async () => {
-    const { raw, calls } = await rig();
+    const { raw, calls } = await fixture();
     const deep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
     const body = `{"action":"StepUp","parameters":{"a":${deep}},"totp":"123456"}`;
     expect((await raw("/v1/auth/step-up", body)).status).toBe(400);
@@ -245,14 +245,14 @@ describe("bodies of every kind", () => {
 });
 
 it("no secret of a request or an answer is in the log", async () => {
-  const { as, lines, baseUrl } = await rig();
+  const { as, lines, baseUrl } = await fixture();
   const client = as("duty-token");
   await client.beginSecondFactor({ totp: "424242" });
   await client.beginSecondFactor({ recoveryCode: "dead-beef-dead-beef" });
   await client.confirmSecondFactor({ code: "434343" });
   await client.stepUp({ action: "IssueServiceToken", parameters: { hush: "parameter" }, totp: "444444" });
-  await client.issueServiceToken(wish);
-  await client.issueServiceToken({ ...wish, name: "NOT VALID" }).catch((thrown: unknown) => thrown);
+  await client.issueServiceToken(request);
+  await client.issueServiceToken({ ...request, name: "NOT VALID" }).catch((thrown: unknown) => thrown);
   await fetch(`${baseUrl}/v1/auth/identity`, { headers: { authorization: "Bearer forged-token" } });
   const log = JSON.stringify(lines);
   expect(lines.length).toBeGreaterThan(0);
@@ -262,7 +262,7 @@ it("no secret of a request or an answer is in the log", async () => {
 
 it("a tile of the audit log is served byte for byte under its C2SP path, slashes written either way", async () => {
   const content = new Uint8Array([0, 255, 10, 13, 128, 0]);
-  const { baseUrl, calls } = await rig({ procedures: { "AuditDesk/GetAuditTile": { content } } });
+  const { baseUrl, calls } = await fixture({ procedures: { "AuditDesk/GetAuditTile": { content } } });
   const headers = { authorization: "Bearer viewer-token" };
   for (const path of ["tile/0/x001/067", "tile/0%2Fx001%2F067"]) {
     const answer = await fetch(`${baseUrl}/v1/operations/audit/log/${path}`, { headers });

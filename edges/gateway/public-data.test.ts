@@ -14,7 +14,7 @@ afterEach(async () => {
   for (const server of servers.splice(0)) await server.drain(0);
 });
 
-async function rig(procedures: NonNullable<Behaviour["procedures"]>, perMinuteMax = publicRequestsPerMinuteMax) {
+async function fixture(procedures: NonNullable<Behaviour["procedures"]>, perMinuteMax = publicRequestsPerMinuteMax) {
   const { parts, calls } = testParts({ procedures });
   const routes = [publicQuote(parts), publicBars(parts), publicFunds(parts)];
   expect(routes.map((route) => route.attemptsPerMinuteMax)).toEqual([600, 60, 600]);
@@ -58,7 +58,7 @@ const procedures = {
 
 describe("public market data", () => {
   it("is the record or a list of records, asked for with the gateway's own token whatever the caller shows", async () => {
-    const { get, calls, operator } = await rig(procedures);
+    const { get, calls, operator } = await fixture(procedures);
     const shown = await get("/v1/quotes/BTC-USD", { authorization: "Bearer somebody" });
     expect(await shown.json()).toEqual({ ...quote, age_s: expect.any(Number) });
     expect(shown.headers.get("cache-control")).toBe("public, max-age=1");
@@ -78,7 +78,7 @@ describe("public market data", () => {
   });
 
   it("is a problem where there is nothing, where the question is wrong, and where nobody answers", async () => {
-    const { get } = await rig({ ...procedures, "MarketDesk/ListBars": undefined });
+    const { get } = await fixture({ ...procedures, "MarketDesk/ListBars": undefined });
     for (const [path, status, code] of [
       ["/v1/quotes/NONESUCH", 404, "NOT_FOUND"],
       ["/v1/quotes/aapl", 400, "INVALID_ARGUMENT"],
@@ -97,7 +97,7 @@ describe("public market data", () => {
   });
 
   it("says what there is nothing of", async () => {
-    const { get } = await rig(procedures);
+    const { get } = await fixture(procedures);
     expect(await (await get("/v1/quotes/NONESUCH")).json()).toMatchObject({
       detail: expect.stringContaining('no quote of "NONESUCH"'),
     });
@@ -124,7 +124,7 @@ describe("public market data", () => {
   });
 
   it("is not sent again to whoever has it", async () => {
-    const { get } = await rig(procedures);
+    const { get } = await fixture(procedures);
     const etag = (await get("/v1/funds")).headers.get("etag") ?? "";
     expect(etag).toMatch(/^"[\w-]{27}"$/);
     for (const held of [etag, `"old", ${etag}`, `W/${etag}`, "*"]) {
@@ -136,7 +136,7 @@ describe("public market data", () => {
   });
 
   it("is refused to an address that asks more often than it may, with the time to wait", async () => {
-    const { get, calls } = await rig(procedures, 5);
+    const { get, calls } = await fixture(procedures, 5);
     for (let asked = 0; asked < 5; asked += 1) expect((await get("/v1/funds")).status).toBe(200);
     const refused = await get("/v1/funds");
     expect(refused.status).toBe(429);

@@ -1,5 +1,5 @@
 // What the three routes of market data on the public port share: they ask the services with the gateway's own token, because nobody logs in
-// there; one source address may ask so often and no oftener; and whoever asks again for what has not changed is told just that.
+// there; one source address may ask so often and no oftener; and whoever asks again for what has not changed is reported just that.
 import { createHash } from "node:crypto";
 import { Fault } from "../../contracts/src/fault.ts";
 import type { HttpAnswer, HttpRequest } from "../../ports/http.ts";
@@ -36,11 +36,11 @@ export async function answerPublic<Request extends object, Answer extends object
   const outcome = await parts.services.call(service, method, message, asking).catch(refusedToUs);
   if (!outcome.ok) return denied(outcome);
   // A procedure's answer is the message that the protos name for it.
-  const told = tell(outcome.value as Answer);
-  if (told === undefined) {
+  const reported = tell(outcome.value as Answer);
+  if (reported === undefined) {
     return { status: 404, body: { code: "NOT_FOUND", ...(nothing !== undefined && { detail: nothing }) } };
   }
-  const body = plain(told);
+  const body = plain(reported);
   const etag = `"${createHash("sha256").update(JSON.stringify(body)).digest("base64url").slice(0, 27)}"`;
   const more = headers?.(outcome.value as Answer) ?? {};
   return { status: 200, body, headers: { etag, "cache-control": `public, max-age=${freshS}`, ...more } };

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import type { HaltRequest } from "../../contracts/src/generated/svc/v1/halt.ts";
 import { fromMicroseconds } from "../../contracts/src/instant.ts";
 import { activeHalt } from "../../contracts/src/records/halt.ts";
-import { machine, person } from "../../testkit/halt-rig.ts";
+import { machine, person } from "../../testkit/halt-fixture.ts";
 import { type AskedHalt, readHalt } from "./halt-request.ts";
 
 const funds = { fund: () => undefined, fundOfStrategy: () => undefined };
@@ -28,7 +28,7 @@ it.each([
   expect(Object.keys(halt.evidence ?? {}).length).toBeGreaterThan(0);
 });
 
-it("figures that cannot be written are told as words, and what can is kept as it is", () => {
+it("figures that cannot be written are reported as words, and what can is kept as it is", () => {
   const evidence = {
     drawdown: Number.NaN,
     z: Number.NEGATIVE_INFINITY,

@@ -1,6 +1,6 @@
 // Latching a halt, whoever was asked: the row, the event that tells of it and the operator's attempt are one transaction.
 //
-//  1. The same halt_id twice is one halt, told of once; for another scope, or when it was lifted meanwhile, it is refused by name: a caller
+//  1. The same halt_id twice is one halt, reported once; for another scope, or when it was lifted meanwhile, it is refused by name: a caller
 //     must not believe that something is halted which is not.
 //  2. Several halts on one scope are all kept, up to a bound at which one more would change nothing.
 import type { Denial } from "../../contracts/src/codes.ts";
@@ -8,7 +8,7 @@ import { Fault } from "../../contracts/src/fault.ts";
 import type { ActiveHalt, HaltRequest } from "../../contracts/src/records/halt.ts";
 import type { Subject } from "../../contracts/src/subject.ts";
 import { haltsPerScopeMax, isSameScope } from "../../core/halts/halts.ts";
-import type { HaltTeller } from "../../ports/halt-records.ts";
+import type { HaltPublisher } from "../../ports/halt-records.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
 import type { Attempt, Attempts } from "../shared/attempts.ts";
 import type { AskedHalt } from "./halt-request.ts";
@@ -18,15 +18,15 @@ export type Latched = { readonly halt: ActiveHalt; readonly auditId: string } | 
 export interface LatchOptions {
   /** Runs a unit of work to its known end. */
   readonly transact: <Value>(work: (unit: UnitOfWork) => Promise<Value>) => Promise<Value>;
-  readonly teller: HaltTeller;
-  /** By which it is told. */
+  readonly publisher: HaltPublisher;
+  /** By which it is reported. */
   readonly subject: Subject<ActiveHalt> | Subject<HaltRequest>;
   readonly attempts: Attempts;
 }
 
 export type Latch = (halt: AskedHalt, attempt: Attempt | undefined) => Promise<Latched>;
 
-export function createLatch({ transact, teller, subject, attempts }: LatchOptions): Latch {
+export function createLatch({ transact, publisher, subject, attempts }: LatchOptions): Latch {
   async function latchIn(unit: UnitOfWork, halt: AskedHalt, attempt: Attempt | undefined): Promise<Latched> {
     const { epoch, active } = await unit.risk.lockHalts();
     const before = active.find(({ halt_id: id }) => id === halt.halt_id);
@@ -38,20 +38,20 @@ export function createLatch({ transact, teller, subject, attempts }: LatchOption
     const latched = before ?? (await unit.risk.latchHalt(halt));
     // It was known and is not in force: taking it for a new halt would leave the scope free.
     if (before === undefined && latched.epoch <= epoch) throw wasLifted(halt);
-    const auditId = before === undefined ? await tellIn(unit, latched) : await toldBefore(unit, latched);
+    const auditId = before === undefined ? await tellIn(unit, latched) : await reportedBefore(unit, latched);
     if (attempt !== undefined) await attempts.allowed(unit, attempt);
     return { halt: latched, auditId };
   }
 
   async function tellIn(unit: UnitOfWork, halt: ActiveHalt): Promise<string> {
     const eventId = await unit.events.publish(subject as Subject<ActiveHalt>, halt);
-    await unit.halts.tell({ haltId: halt.halt_id, teller, eventId });
+    await unit.halts.tell({ haltId: halt.halt_id, publisher, eventId });
     return eventId;
   }
 
-  async function toldBefore(unit: UnitOfWork, halt: ActiveHalt): Promise<string> {
-    const told = await unit.halts.told([halt.halt_id]);
-    return (told.find((one) => one.teller === teller) ?? told[0])?.eventId ?? "";
+  async function reportedBefore(unit: UnitOfWork, halt: ActiveHalt): Promise<string> {
+    const reported = await unit.halts.reported([halt.halt_id]);
+    return (reported.find((one) => one.publisher === publisher) ?? reported[0])?.eventId ?? "";
   }
 
   return async (halt, attempt) => {

@@ -3,7 +3,7 @@
 //
 //  1. Rules are asked twice: before a code is spent, and again with the halts locked, where only the second answer counts.
 //  2. A lift, its events, the end of its request and the attempt are one transaction: all of it or nothing.
-//  3. Every attempt of a person is told, allowed or not; a refusal changes nothing but the request that it ends.
+//  3. Every attempt of a person is notified, allowed or not; a refusal changes nothing but the request that it ends.
 import type { Denial } from "../../contracts/src/codes.ts";
 import { messageOf } from "../../contracts/src/fault.ts";
 import type { HaltStatus, ResumeRequest } from "../../contracts/src/generated/svc/v1/halt.ts";
@@ -34,19 +34,19 @@ import { type RebaseAsked, rebaseLosses } from "../shared/rebase-losses.ts";
 import type { ServicePorts } from "../shared/service.ts";
 import { transactToKnownEnd } from "../shared/unknown-outcome.ts";
 
-export type LadderPorts = Pick<
+export type ResumeWorkflowPorts = Pick<
   ServicePorts,
   "store" | "clock" | "timers" | "random" | "log" | "oneTimeCodes" | "referenceData"
 >;
 
 export interface HaltLadderOptions {
-  readonly ports: LadderPorts;
+  readonly ports: ResumeWorkflowPorts;
   readonly attempts: Attempts;
   /** Runs after a lift is durable: engines shall know of it at once. That it fails takes nothing back. */
   readonly lifted: (epoch: number) => Promise<void>;
 }
 
-export interface HaltLadder {
+export interface ResumeWorkflow {
   resume(request: ResumeRequest, call: Pick<RpcCall, "identity">): Promise<HaltStatus | DeniedAnswer>;
 }
 
@@ -59,7 +59,7 @@ interface Asking {
 /** What a transaction came to. */
 type Done = { readonly status: HaltStatus; readonly liftedEpoch?: number } | DeniedAnswer;
 
-export function createHaltLadder({ ports, attempts, lifted }: HaltLadderOptions): HaltLadder {
+export function createResumeWorkflow({ ports, attempts, lifted }: HaltLadderOptions): ResumeWorkflow {
   const { clock } = ports;
 
   async function resume(
@@ -80,7 +80,7 @@ export function createHaltLadder({ ports, attempts, lifted }: HaltLadderOptions)
       const denial = await showCode(identity, request.one_time_code ?? "", asked, verdict.halts);
       if (denial !== undefined) return attempts.refused(attempt, denial);
     }
-    // A code opens the halts that were looked at, and none that was raised while it was judged.
+    // A code opens the halts that were read, and none that was raised while it was judged.
     const isOpened = verdict.kind === "lift" && verdict.needsCode;
     const bound = isOpened ? { ...asked, haltIds: verdict.halts.map(({ halt_id: id }) => id) } : asked;
     const asking: Asking = { asked: bound, attempt, strategies: await strategies(ports) };
@@ -193,8 +193,8 @@ export function createHaltLadder({ ports, attempts, lifted }: HaltLadderOptions)
     const request = await unit.halts.resume(requestId);
     if (request === undefined) return;
     await unit.halts.putResume({ ...request, ended: { outcome, by, at } });
-    const told = { request_id: requestId, outcome, ended_by: by, at: format(at) };
-    await unit.events.publish(subjects.resumeEnded, told);
+    const reported = { request_id: requestId, outcome, ended_by: by, at: format(at) };
+    await unit.events.publish(subjects.resumeEnded, reported);
   }
 
   async function tellEngines(epoch: number): Promise<void> {
@@ -222,7 +222,9 @@ async function inForce(unit: UnitOfWork, { requestId }: ResumeAsked): Promise<Be
 }
 
 /** Every strategy of the funds that people trade. */
-export async function strategies({ referenceData }: Pick<LadderPorts, "referenceData">): Promise<readonly Strategy[]> {
+export async function strategies({
+  referenceData,
+}: Pick<ResumeWorkflowPorts, "referenceData">): Promise<readonly Strategy[]> {
   const { funds } = await referenceData.read();
   const theirs = funds.filter(({ fund_id: fundId }) => fundId !== drillFundId);
   return theirs.flatMap(({ fund_id: fundId, strategies: own }) => own.map((strategyId) => ({ fundId, strategyId })));
@@ -283,7 +285,7 @@ export function statusOf(fundId: string, halts: readonly ActiveHalt[], epoch: nu
   };
 }
 
-/** Empty texts count as absent: on the wire they cannot always be told apart. */
+/** Empty texts count as absent: on the wire they cannot always be distinguished. */
 function readResume(request: ResumeRequest, identity: Identity): ResumeAsked {
   const given = (text: string | undefined): string | undefined =>
     text === undefined || text === "" ? undefined : text;

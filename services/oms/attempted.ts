@@ -1,4 +1,4 @@
-// What people asked order management to do, told in the transaction that does it; what machines do is told by the events of the change itself.
+// What people asked order management to do, reported in the transaction that does it; what machines do is reported by the events of the change itself.
 import { format, type Instant } from "../../contracts/src/instant.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { Identity } from "../../ports/identity.ts";
@@ -11,7 +11,7 @@ export interface Attempted {
   readonly reason: string;
 }
 
-/** The event's id; undefined when nothing was told. */
+/** The event's id; undefined when nothing was reported. */
 export async function tellAttempt(
   unit: UnitOfWork,
   identity: Identity,

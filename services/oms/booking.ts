@@ -148,7 +148,7 @@ async function addToOrder(
   }
   const moved = await move(unit, stored, filledQuantity < total ? "fill_part" : "fill_whole", at, changes);
   if (moved !== stored) return moved;
-  // It has ended before: what it traded is added all the same, and told by the trade.
+  // It has ended before: what it traded is added all the same, and reported by the trade.
   const late: StoredOrder = { ...stored, ...changes, updatedAt: at };
   await unit.oms.updateOrder(late);
   return late;

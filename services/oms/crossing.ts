@@ -85,7 +85,7 @@ function unpriced(symbol: string): Denial {
   return { code: "CROSS_UNPRICED", reason: `There is no fresh mark of ${symbol} to cross at.` };
 }
 
-/** Invariant 2: the positions are those that were looked at, and enough of them is free. */
+/** Invariant 2: the positions are those that were read, and enough of them is free. */
 async function moved(
   unit: UnitOfWork,
   { request, legs, quantity }: Cross,

@@ -1,6 +1,6 @@
 // What a halt means for orders that are with a broker: those that it covers are cancelled, and asked for until the broker has said that they
 // are gone. Proven reductions that are marked so stay where the fund's envelope lets them. Halts are read whenever somebody says that they changed
-// and four times a second in any case; what was swept is looked at again while a halt is in force.
+// and four times a second in any case; what was swept is read again while a halt is in force.
 import { Defect, messageOf } from "../../contracts/src/fault.ts";
 import { type Instant, millisecondsBetween } from "../../contracts/src/instant.ts";
 import type { ActiveHalt } from "../../contracts/src/records/halt.ts";
@@ -12,7 +12,7 @@ import type { StoredOrder } from "../../ports/oms-records.ts";
 import type { Cancelling } from "./cancelling.ts";
 import type { OmsPorts } from "./oms-parts.ts";
 
-/** Looks that follow a word are at least this far apart: every commit of anybody may be told as a change. */
+/** Looks that follow a word are at least this far apart: every commit of anybody may be reported as a change. */
 const lookMsMin = 50;
 const sweepAgainMs = 2_000;
 const bellsMax = 100;
@@ -78,7 +78,7 @@ export async function sweepHalts(ports: OmsPorts, cancelling: Cancelling): Promi
     return allowed ? undefined : covering[0];
   }
 
-  /** An exit is not cancelled because nobody can say whether it may stay; it is looked at again. */
+  /** An exit is not cancelled because nobody can say whether it may stay; it is read again. */
   async function exitsAllowed(fundId: string): Promise<boolean> {
     try {
       return (await ports.riskChecks.envelope(fundId))?.halt_allow_reduce_only ?? false;

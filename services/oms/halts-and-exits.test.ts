@@ -6,27 +6,27 @@ import type { OrderStatus } from "../../contracts/src/generated/svc/v1/platform.
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { Identity } from "../../ports/identity.ts";
 import type { DeniedAnswer } from "../../ports/rpc.ts";
-import { type OmsLife, type OmsRig, omsRig, operator, orderOf } from "../../testkit/oms-rig.ts";
+import { type OmsFixture, type OmsLife, omsFixture, operator, orderOf } from "../../testkit/oms-fixture.ts";
 import { ignoreEndedIncarnations } from "../../testkit/virtual/incarnation.ts";
 
 const seed = 61_115;
-const rigs: OmsRig[] = [];
+const fixtures: OmsFixture[] = [];
 let undo: () => void = () => undefined;
 
-async function rigged(): Promise<OmsRig> {
+async function fixtureOf(): Promise<OmsFixture> {
   undo = ignoreEndedIncarnations();
-  const rig = await omsRig({ seed });
-  rigs.push(rig);
-  return rig;
+  const fixture = await omsFixture({ seed });
+  fixtures.push(fixture);
+  return fixture;
 }
 
 afterEach(async () => {
-  for (const rig of rigs.splice(0)) await rig.close();
+  for (const fixture of fixtures.splice(0)) await fixture.close();
   undo();
 });
 
-const becomes = (rig: OmsRig, id: string, state: string) =>
-  rig.until(`${id} is ${state}`, async () => (await rig.order(id))?.state === state);
+const becomes = (fixture: OmsFixture, id: string, state: string) =>
+  fixture.until(`${id} is ${state}`, async () => (await fixture.order(id))?.state === state);
 const submit = (oms: OmsLife, ...given: Parameters<typeof orderOf>) =>
   oms.call<OrderStatus>("SubmitOrder", orderOf(...given));
 const exit = { side: "SELL", reduce_only: true } as const;
@@ -39,43 +39,43 @@ const adjust = (oms: OmsLife, id: string, from: string, to: string) =>
 describe(`halts, seed ${seed}`, () => {
   it("a halt between approval and sending refuses the order; a proven, marked exit goes out if the envelope lets it", async () => {
     for (const exitsPassHalts of [true, false]) {
-      const rig = await rigged();
-      const oms = await rig.start();
-      rig.risk.exitsPassHalts = exitsPassHalts;
+      const fixture = await fixtureOf();
+      const oms = await fixture.start();
+      fixture.risk.exitsPassHalts = exitsPassHalts;
       // The answer comes late: the halt is latched after the decision.
       let lost = 2;
-      rig.risk.losesAnswer = () => lost-- > 0;
+      fixture.risk.losesAnswer = () => lost-- > 0;
       const submitted = [submit(oms, "o-1"), submit(oms, "o-2", { ...exit, quantity: "5" })];
-      await rig.until("both are decided", () => rig.risk.decided.length === 2);
-      await rig.halt({ severity: "FUND_HALT", fund_id: "alpha" });
+      await fixture.until("both are decided", () => fixture.risk.decided.length === 2);
+      await fixture.halt({ severity: "FUND_HALT", fund_id: "alpha" });
       const [increase, reduction] = await Promise.all(submitted);
       expect(increase).toMatchObject({ state: "REJECTED", code: "APPROVAL_OUTDATED" });
       expect(reduction?.state).toBe(exitsPassHalts ? "WORKING" : "REJECTED");
-      expect(rig.broker.arrivals.has("o-1")).toBe(false);
+      expect(fixture.broker.arrivals.has("o-1")).toBe(false);
     }
   });
 
   it("working orders that a halt covers are cancelled until that is proven, also after a restart; exits stay", async () => {
-    const rig = await rigged();
-    const first = await rig.start();
+    const fixture = await fixtureOf();
+    const first = await fixture.start();
     await adjust(first, "a-1", "0", "100");
     await submit(first, "o-1");
     await submit(first, "o-2", { strategy_id: "alpha-meanrev" });
     await submit(first, "o-3", exit);
     let silent = true;
-    rig.broker.silence = (question) => (question === "cancel" && silent ? "before" : undefined);
-    await rig.halt({ severity: "STRATEGY_HALT", fund_id: "alpha", strategy_id: "alpha-momentum" });
-    await becomes(rig, "o-1", "CANCEL_PENDING");
-    await rig.time.timers.sleep(20_000);
-    expect((await rig.order("o-1"))?.state).toBe("CANCEL_PENDING");
+    fixture.broker.silence = (question) => (question === "cancel" && silent ? "before" : undefined);
+    await fixture.halt({ severity: "STRATEGY_HALT", fund_id: "alpha", strategy_id: "alpha-momentum" });
+    await becomes(fixture, "o-1", "CANCEL_PENDING");
+    await fixture.time.timers.sleep(20_000);
+    expect((await fixture.order("o-1"))?.state).toBe("CANCEL_PENDING");
     first.kill();
     silent = false;
-    await rig.start();
-    await becomes(rig, "o-1", "CANCELLED");
-    expect(rig.broker.kept.get("o-1")?.state).toBe("CANCELLED");
-    expect((await rig.order("o-1"))?.reason).toContain("halt-1");
-    expect((await rig.order("o-2"))?.state).toBe("WORKING");
-    expect((await rig.order("o-3"))?.state).toBe("WORKING");
+    await fixture.start();
+    await becomes(fixture, "o-1", "CANCELLED");
+    expect(fixture.broker.kept.get("o-1")?.state).toBe("CANCELLED");
+    expect((await fixture.order("o-1"))?.reason).toContain("halt-1");
+    expect((await fixture.order("o-2"))?.state).toBe("WORKING");
+    expect((await fixture.order("o-3"))?.state).toBe("WORKING");
   });
 
   it.each([
@@ -85,55 +85,59 @@ describe(`halts, seed ${seed}`, () => {
   ] as const)(
     "23.3: under a %s an exit against another strategy's position is %s, and %s when it was not sent yet",
     async (severity, sent, unsent) => {
-      const rig = await rigged();
-      const oms = await rig.start();
+      const fixture = await fixtureOf();
+      const oms = await fixture.start();
       await adjust(oms, "a-1", "0", "100");
-      rig.risk.reducesStrategy = false;
+      fixture.risk.reducesStrategy = false;
       await submit(oms, "o-1", { ...exit, quantity: "5" });
-      rig.risk.reducesStrategy = true;
+      fixture.risk.reducesStrategy = true;
       await submit(oms, "o-2", { ...exit, quantity: "5" });
-      rig.risk.reducesStrategy = false;
+      fixture.risk.reducesStrategy = false;
       let lost = 1;
-      rig.risk.losesAnswer = () => lost-- > 0;
+      fixture.risk.losesAnswer = () => lost-- > 0;
       const late = submit(oms, "o-3", { ...exit, quantity: "5" });
-      await rig.until("it is decided", () => rig.risk.decided.length === 3);
+      await fixture.until("it is decided", () => fixture.risk.decided.length === 3);
       const scope = { fund_id: severity === "FIRM_HALT" ? "" : "alpha" };
-      await rig.halt({ severity, ...scope, ...(severity === "STRATEGY_HALT" && { strategy_id: "alpha-momentum" }) });
+      await fixture.halt({
+        severity,
+        ...scope,
+        ...(severity === "STRATEGY_HALT" && { strategy_id: "alpha-momentum" }),
+      });
       expect((await late).state).toBe(unsent);
-      await becomes(rig, "o-1", sent);
-      await rig.time.timers.sleep(5_000);
-      expect([(await rig.order("o-1"))?.state, (await rig.order("o-2"))?.state]).toEqual([sent, "WORKING"]);
+      await becomes(fixture, "o-1", sent);
+      await fixture.time.timers.sleep(5_000);
+      expect([(await fixture.order("o-1"))?.state, (await fixture.order("o-2"))?.state]).toEqual([sent, "WORKING"]);
     },
   );
 
   it("an order whose fate is unknown is cancelled as well, and one that the broker never had is simply gone", async () => {
-    const rig = await rigged();
-    const oms = await rig.start();
-    rig.broker.silence = (question) => (question === "submit" || question === "order" ? "before" : undefined);
+    const fixture = await fixtureOf();
+    const oms = await fixture.start();
+    fixture.broker.silence = (question) => (question === "submit" || question === "order" ? "before" : undefined);
     await submit(oms, "o-1");
-    expect((await rig.order("o-1"))?.state).toBe("UNKNOWN");
-    await rig.halt({ severity: "FIRM_HALT", fund_id: "" });
-    rig.broker.silence = () => undefined;
-    await becomes(rig, "o-1", "CANCELLED");
-    expect(rig.broker.arrivals.size).toBe(0);
+    expect((await fixture.order("o-1"))?.state).toBe("UNKNOWN");
+    await fixture.halt({ severity: "FIRM_HALT", fund_id: "" });
+    fixture.broker.silence = () => undefined;
+    await becomes(fixture, "o-1", "CANCELLED");
+    expect(fixture.broker.arrivals.size).toBe(0);
   });
 });
 
 it("23.6: when a fund's losses are not judged for a minute what rests and adds risk is cancelled, and exits stay", async () => {
-  const rig = await rigged();
-  const oms = await rig.start();
+  const fixture = await fixtureOf();
+  const oms = await fixture.start();
   await adjust(oms, "a-1", "0", "100");
   await submit(oms, "o-1");
   await submit(oms, "o-2", { strategy_id: "alpha-meanrev" });
   await submit(oms, "o-3", exit);
   await submit(oms, "o-4", { fund_id: "beta", strategy_id: "beta-trend" });
-  await rig.unjudged("alpha", "AAPL is not traded.");
+  await fixture.unjudged("alpha", "AAPL is not traded.");
   for (const id of ["o-1", "o-2"]) {
-    await becomes(rig, id, "CANCELLED");
-    expect((await rig.order(id))?.reason).toBe("AAPL is not traded.");
+    await becomes(fixture, id, "CANCELLED");
+    expect((await fixture.order(id))?.reason).toBe("AAPL is not traded.");
   }
-  expect((await rig.order("o-3"))?.state).toBe("WORKING");
-  expect((await rig.order("o-4"))?.state).toBe("WORKING");
+  expect((await fixture.order("o-3"))?.state).toBe("WORKING");
+  expect((await fixture.order("o-4"))?.state).toBe("WORKING");
 });
 
 describe("amendments", () => {
@@ -146,44 +150,44 @@ describe("amendments", () => {
     });
 
   it("are checked under their own key and hold when the broker has confirmed them", async () => {
-    const rig = await rigged();
-    const oms = await rig.start();
+    const fixture = await fixtureOf();
+    const oms = await fixture.start();
     await submit(oms, "o-1");
     const amended = await amend(oms, { quantity: "12.0", limit_price: "229" });
     expect(amended).toMatchObject({ state: "WORKING", order: { quantity: "12", limit_price: "229" } });
-    expect(rig.risk.asked[1]).toMatchObject({ order_id: "o-1", idempotency_key: "amend-1", quantity: "12" });
-    expect(rig.broker.kept.get("o-1")?.order.quantity).toBe(decimal.parse("12"));
-    expect(rig.told(subjects.ordersUpdated).at(-1)).toMatchObject({ quantity: "12", limit_price: "229" });
-    rig.broker.trade("o-1", "12", "229");
-    await becomes(rig, "o-1", "FILLED");
+    expect(fixture.risk.asked[1]).toMatchObject({ order_id: "o-1", idempotency_key: "amend-1", quantity: "12" });
+    expect(fixture.broker.kept.get("o-1")?.order.quantity).toBe(decimal.parse("12"));
+    expect(fixture.reported(subjects.ordersUpdated).at(-1)).toMatchObject({ quantity: "12", limit_price: "229" });
+    fixture.broker.trade("o-1", "12", "229");
+    await becomes(fixture, "o-1", "FILLED");
   });
 
   it("are dropped when they are denied, and the order stays as it was", async () => {
-    const rig = await rigged();
-    const oms = await rig.start();
+    const fixture = await fixtureOf();
+    const oms = await fixture.start();
     await submit(oms, "o-1");
-    rig.risk.decide = () => "NOTIONAL_ABOVE_MAX";
+    fixture.risk.decide = () => "NOTIONAL_ABOVE_MAX";
     expect(await amend(oms, { quantity: "1000" })).toMatchObject({ denial: { code: "ORDER_DENIED" } });
-    expect(await rig.order("o-1")).toMatchObject({ state: "WORKING", order: { quantity: "10" } });
-    expect(await rig.order("o-1")).not.toHaveProperty("amendment");
-    rig.broker.trade("o-1", "4", "230");
-    await becomes(rig, "o-1", "PARTIALLY_FILLED");
+    expect(await fixture.order("o-1")).toMatchObject({ state: "WORKING", order: { quantity: "10" } });
+    expect(await fixture.order("o-1")).not.toHaveProperty("amendment");
+    fixture.broker.trade("o-1", "4", "230");
+    await becomes(fixture, "o-1", "PARTIALLY_FILLED");
     const less = { idempotency_key: "amend-2", quantity: "3" };
     expect(await amend(oms, less)).toMatchObject({ denial: { code: "ORDER_NOT_OPEN" } });
   });
 
   it("go on after a restart, whether the engine or the broker was silent", async () => {
-    const rig = await rigged();
-    const first = await rig.start();
+    const fixture = await fixtureOf();
+    const first = await fixture.start();
     await submit(first, "o-1");
-    rig.broker.silence = (question) => (question === "amend" || question === "order" ? "after" : undefined);
+    fixture.broker.silence = (question) => (question === "amend" || question === "order" ? "after" : undefined);
     const pending = await amend(first, { quantity: "15" });
     expect(pending.order?.quantity).toBe("10");
     first.kill();
-    rig.broker.silence = () => undefined;
-    await rig.start();
-    await rig.until("the terms hold", async () => (await rig.order("o-1"))?.order.quantity === "15");
-    expect(rig.risk.decided.length).toBe(2);
+    fixture.broker.silence = () => undefined;
+    await fixture.start();
+    await fixture.until("the terms hold", async () => (await fixture.order("o-1"))?.order.quantity === "15");
+    expect(fixture.risk.decided.length).toBe(2);
   });
 });
 
@@ -195,36 +199,37 @@ describe("amendments that must not come into force", () => {
 
   it("are not handed over, or again, on an approval that ran out or under a halt that came after it", async () => {
     for (const trouble of ["time", "halt"] as const) {
-      const rig = await rigged();
-      const oms = await rig.start();
+      const fixture = await fixtureOf();
+      const oms = await fixture.start();
       await submit(oms, "o-1");
-      if (trouble === "halt") rig.risk.validMs = 60_000;
+      if (trouble === "halt") fixture.risk.validMs = 60_000;
       // The broker hears nothing of the first hand-over, and says so only later.
-      rig.broker.silence = (question) => (question === "amend" || question === "order" ? "before" : undefined);
+      fixture.broker.silence = (question) => (question === "amend" || question === "order" ? "before" : undefined);
       expect((await amend(oms, { quantity: "15" })).order?.quantity).toBe("10");
-      expect((await rig.order("o-1"))?.amendment).toMatchObject({ quantity: "15" });
-      if (trouble === "time") await rig.time.timers.sleep(6_000);
-      else await rig.halt({ severity: "FUND_HALT", fund_id: "alpha" });
+      expect((await fixture.order("o-1"))?.amendment).toMatchObject({ quantity: "15" });
+      if (trouble === "time") await fixture.time.timers.sleep(6_000);
+      else await fixture.halt({ severity: "FUND_HALT", fund_id: "alpha" });
       let amends = 0;
-      rig.broker.silence = (question) => {
+      fixture.broker.silence = (question) => {
         if (question === "amend") amends += 1;
         return undefined;
       };
-      if (trouble === "halt") await becomes(rig, "o-1", "CANCELLED");
-      else await rig.until("the terms are settled", async () => (await rig.order("o-1"))?.amendment === undefined);
-      expect((await rig.order("o-1"))?.order.quantity).toBe("10");
+      if (trouble === "halt") await becomes(fixture, "o-1", "CANCELLED");
+      else
+        await fixture.until("the terms are settled", async () => (await fixture.order("o-1"))?.amendment === undefined);
+      expect((await fixture.order("o-1"))?.order.quantity).toBe("10");
       expect(amends).toBe(0);
-      if (trouble === "time") expect((await rig.order("o-1"))?.reason).toMatch(/^Not amended\. .*ran out/);
+      if (trouble === "time") expect((await fixture.order("o-1"))?.reason).toMatch(/^Not amended\. .*ran out/);
     }
   });
 
   it("with the key of other terms are a conflict, and terms that an order cannot have are refused", async () => {
-    const rig = await rigged();
-    const oms = await rig.start();
+    const fixture = await fixtureOf();
+    const oms = await fixture.start();
     await submit(oms, "o-1");
-    rig.broker.silence = (question) => (question === "amend" || question === "order" ? "before" : undefined);
+    fixture.broker.silence = (question) => (question === "amend" || question === "order" ? "before" : undefined);
     const first = amend(oms, { quantity: "15" });
-    await rig.until("it is wished", async () => (await rig.order("o-1"))?.amendment !== undefined);
+    await fixture.until("it is wished", async () => (await fixture.order("o-1"))?.amendment !== undefined);
     expect(await amend(oms, { quantity: "16" })).toMatchObject({ denial: { code: "ORDER_KEY_CONFLICT" } });
     expect(await amend(oms, { quantity: "15.0" })).toMatchObject({ order: { quantity: "10" } });
     await first;
@@ -236,29 +241,29 @@ describe("amendments that must not come into force", () => {
   });
 
   it("are not recorded when the broker has other prices, and an order that ended is not open to its own terms", async () => {
-    const rig = await rigged();
-    const oms = await rig.start();
+    const fixture = await fixtureOf();
+    const oms = await fixture.start();
     await submit(oms, "o-1");
-    const { amend: real } = rig.broker;
+    const { amend: real } = fixture.broker;
     // It takes the quantity and says nothing of the price.
-    rig.broker.amend = (id, { quantity }) => real(id, quantity === undefined ? {} : { quantity });
+    fixture.broker.amend = (id, { quantity }) => real(id, quantity === undefined ? {} : { quantity });
     expect(await amend(oms, { limit_price: "229" })).toMatchObject({ denial: { code: "ORDER_BROKER_REJECTED" } });
-    expect(await rig.order("o-1")).toMatchObject({
+    expect(await fixture.order("o-1")).toMatchObject({
       order: { limit_price: "230" },
       reason: expect.stringContaining("Not amended"),
     });
-    rig.broker.amend = real;
+    fixture.broker.amend = real;
     await amend(oms, { idempotency_key: "amend-2", limit_price: "229" });
-    expect(await rig.order("o-1")).toMatchObject({ order: { limit_price: "229" } });
-    expect((await rig.order("o-1"))?.reason).toBeUndefined();
+    expect(await fixture.order("o-1")).toMatchObject({ order: { limit_price: "229" } });
+    expect((await fixture.order("o-1"))?.reason).toBeUndefined();
     // Ended at the broker while its report is still on the way.
-    for (let cursor = 1; cursor < 20; cursor += 1) rig.broker.hidden.add(cursor);
-    rig.broker.end("o-1", "CANCELLED");
+    for (let cursor = 1; cursor < 20; cursor += 1) fixture.broker.hidden.add(cursor);
+    fixture.broker.end("o-1", "CANCELLED");
     const late = await amend(oms, { idempotency_key: "amend-3", limit_price: "228" });
     expect(late).toMatchObject({ denial: { code: "ORDER_NOT_OPEN" } });
-    expect((await rig.order("o-1"))?.order.limit_price).toBe("229");
-    rig.broker.hidden.clear();
-    await becomes(rig, "o-1", "CANCELLED");
+    expect((await fixture.order("o-1"))?.order.limit_price).toBe("229");
+    fixture.broker.hidden.clear();
+    await becomes(fixture, "o-1", "CANCELLED");
     const same = await amend(oms, { idempotency_key: "amend-4", limit_price: "229" });
     expect(same).toMatchObject({ denial: { code: "ORDER_NOT_OPEN" } });
   });
@@ -266,8 +271,8 @@ describe("amendments that must not come into force", () => {
 
 describe("names", () => {
   it("of the platform's own orders and of slices are refused at the door", async () => {
-    const rig = await rigged();
-    const oms = await rig.start();
+    const fixture = await fixtureOf();
+    const oms = await fixture.start();
     const own = { kind: "service", actor: "service:operations", name: "operations" } as Identity;
     const stranger = { kind: "service", actor: "service:webhook", name: "webhook" } as Identity;
     const give = (order: object, identity: Identity) =>
@@ -292,97 +297,104 @@ describe("names", () => {
 
 describe("exits", () => {
   it("that claim more than there is are not cut: whole, the engine denies them", async () => {
-    const rig = await rigged();
-    const oms = await rig.start();
-    rig.risk.maxNotional = 1_000;
-    rig.risk.decide = ({ quantity }) => Number(quantity) <= 10 || "SCHEMA_REDUCE_ONLY_UNPROVEN";
+    const fixture = await fixtureOf();
+    const oms = await fixture.start();
+    fixture.risk.maxNotional = 1_000;
+    fixture.risk.decide = ({ quantity }) => Number(quantity) <= 10 || "SCHEMA_REDUCE_ONLY_UNPROVEN";
     await adjust(oms, "a-1", "0", "20");
     const claim = await submit(oms, "claim", { ...exit, limit_price: "100", quantity: "25" });
     expect(claim).toMatchObject({ state: "REJECTED", code: "SCHEMA_REDUCE_ONLY_UNPROVEN" });
-    expect(rig.risk.asked.map(({ quantity }) => quantity)).toEqual(["25"]);
+    expect(fixture.risk.asked.map(({ quantity }) => quantity)).toEqual(["25"]);
     await submit(oms, "other", { ...exit, limit_price: "90", quantity: "5" });
     expect((await submit(oms, "more", { ...exit, limit_price: "100", quantity: "16" })).state).toBe("REJECTED");
     expect((await submit(oms, "exit", { ...exit, limit_price: "100", quantity: "15" })).state).toBe("WORKING");
     // Somebody closes most of it meanwhile: what is left is the next slice.
-    await becomes(rig, "exit/1", "WORKING");
+    await becomes(fixture, "exit/1", "WORKING");
     await adjust(oms, "a-2", "20", "18");
-    rig.broker.trade("exit/1", "10", "100");
-    await rig.until("the next slice", async () => (await rig.order("exit/2")) !== undefined);
-    expect((await rig.order("exit/2"))?.order.quantity).toBe("3");
+    fixture.broker.trade("exit/1", "10", "100");
+    await fixture.until("the next slice", async () => (await fixture.order("exit/2")) !== undefined);
+    expect((await fixture.order("exit/2"))?.order.quantity).toBe("3");
   });
 
   it("above the largest order go out in slices, one after the other, and the whole shows their sum", async () => {
-    const rig = await rigged();
-    const first = await rig.start();
+    const fixture = await fixtureOf();
+    const first = await fixture.start();
     await adjust(first, "a-1", "0", "25");
-    rig.risk.maxNotional = 1_000;
+    fixture.risk.maxNotional = 1_000;
     const status = await submit(first, "exit", { ...exit, limit_price: "100", quantity: "25" });
     expect(status.state).toBe("WORKING");
-    await becomes(rig, "exit/1", "WORKING");
-    expect([...rig.broker.kept.keys()]).toEqual(["exit/1"]);
-    rig.broker.trade("exit/1", "10", "101");
-    await becomes(rig, "exit/2", "WORKING");
-    expect(await rig.order("exit")).toMatchObject({ state: "PARTIALLY_FILLED", filledQuantity: decimal.parse("10") });
+    await becomes(fixture, "exit/1", "WORKING");
+    expect([...fixture.broker.kept.keys()]).toEqual(["exit/1"]);
+    fixture.broker.trade("exit/1", "10", "101");
+    await becomes(fixture, "exit/2", "WORKING");
+    expect(await fixture.order("exit")).toMatchObject({
+      state: "PARTIALLY_FILLED",
+      filledQuantity: decimal.parse("10"),
+    });
     first.kill();
-    await rig.start();
-    rig.broker.trade("exit/2", "10", "99");
-    await becomes(rig, "exit/3", "WORKING");
-    rig.broker.trade("exit/3", "5", "98");
-    await becomes(rig, "exit", "FILLED");
-    expect([...rig.broker.kept.values()].map(({ order }) => decimal.format(order.quantity))).toEqual(["10", "10", "5"]);
-    expect(rig.risk.asked.map(({ idempotency_key: key }) => key)).toEqual([1, 2, 3].map((n) => `slice-exit/${n}`));
-    expect((await rig.positions())[0]?.quantity).toBe(decimal.zero);
+    await fixture.start();
+    fixture.broker.trade("exit/2", "10", "99");
+    await becomes(fixture, "exit/3", "WORKING");
+    fixture.broker.trade("exit/3", "5", "98");
+    await becomes(fixture, "exit", "FILLED");
+    expect([...fixture.broker.kept.values()].map(({ order }) => decimal.format(order.quantity))).toEqual([
+      "10",
+      "10",
+      "5",
+    ]);
+    expect(fixture.risk.asked.map(({ idempotency_key: key }) => key)).toEqual([1, 2, 3].map((n) => `slice-exit/${n}`));
+    expect((await fixture.positions())[0]?.quantity).toBe(decimal.zero);
   });
 
   it("22.4: are cut only when they are marked: all else goes to the engine whole", async () => {
-    const rig = await rigged();
-    const oms = await rig.start();
+    const fixture = await fixtureOf();
+    const oms = await fixture.start();
     await adjust(oms, "a-1", "0", "50");
-    rig.risk.maxNotional = 1_000;
-    rig.risk.decide = ({ quantity }) => Number(quantity) <= 10 || "NOTIONAL_ABOVE_MAX";
+    fixture.risk.maxNotional = 1_000;
+    fixture.risk.decide = ({ quantity }) => Number(quantity) <= 10 || "NOTIONAL_ABOVE_MAX";
     const plain = { side: "SELL", limit_price: "100", quantity: "25" } as const;
     expect(await submit(oms, "plain", plain)).toMatchObject({ state: "REJECTED", code: "NOTIONAL_ABOVE_MAX" });
     expect(await submit(oms, "buy", { ...plain, side: "BUY" })).toMatchObject({ state: "REJECTED" });
     expect(await submit(oms, "exit", { ...exit, ...plain })).toMatchObject({ state: "WORKING" });
-    await becomes(rig, "exit/1", "WORKING");
-    const slice = (await rig.order("exit/1"))?.order;
+    await becomes(fixture, "exit/1", "WORKING");
+    const slice = (await fixture.order("exit/1"))?.order;
     expect([slice?.quantity, slice?.reduce_only]).toEqual(["10", true]);
-    expect(rig.risk.asked.map(({ quantity }) => quantity)).toEqual(["25", "25", "10"]);
+    expect(fixture.risk.asked.map(({ quantity }) => quantity)).toEqual(["25", "25", "10"]);
   });
 
   it("in slices can be cancelled, and end as their last slice does", async () => {
-    const rig = await rigged();
-    const oms = await rig.start();
+    const fixture = await fixtureOf();
+    const oms = await fixture.start();
     await adjust(oms, "a-1", "0", "60");
-    rig.risk.maxNotional = 1_000;
+    fixture.risk.maxNotional = 1_000;
     await submit(oms, "exit", { ...exit, limit_price: "100", quantity: "25" });
-    await becomes(rig, "exit/1", "WORKING");
+    await becomes(fixture, "exit/1", "WORKING");
     await oms.call("CancelOrder", { order_id: "exit", reason: "enough" });
-    await becomes(rig, "exit", "CANCELLED");
-    expect((await rig.order("exit/1"))?.state).toBe("CANCELLED");
+    await becomes(fixture, "exit", "CANCELLED");
+    expect((await fixture.order("exit/1"))?.state).toBe("CANCELLED");
     await submit(oms, "other", { ...exit, limit_price: "100", quantity: "25" });
-    await becomes(rig, "other/1", "WORKING");
-    rig.risk.decide = () => "SCHEMA_REDUCE_ONLY_UNPROVEN";
-    rig.broker.trade("other/1", "10", "100");
-    await becomes(rig, "other", "CANCELLED");
-    expect(await rig.order("other")).toMatchObject({
+    await becomes(fixture, "other/1", "WORKING");
+    fixture.risk.decide = () => "SCHEMA_REDUCE_ONLY_UNPROVEN";
+    fixture.broker.trade("other/1", "10", "100");
+    await becomes(fixture, "other", "CANCELLED");
+    expect(await fixture.order("other")).toMatchObject({
       code: "SCHEMA_REDUCE_ONLY_UNPROVEN",
       filledQuantity: decimal.parse("10"),
     });
   });
 
   it("that rest above what is left of the position are lowered, newest first, or cancelled", async () => {
-    const rig = await rigged();
-    const oms = await rig.start();
+    const fixture = await fixtureOf();
+    const oms = await fixture.start();
     await adjust(oms, "a-1", "0", "20");
     await submit(oms, "old", { ...exit, quantity: "10" });
     await submit(oms, "young", { ...exit, quantity: "10" });
     await adjust(oms, "a-2", "20", "14");
-    await rig.until("the younger is lowered", async () => (await rig.order("young"))?.order.quantity === "4");
-    expect((await rig.order("old"))?.order.quantity).toBe("10");
+    await fixture.until("the younger is lowered", async () => (await fixture.order("young"))?.order.quantity === "4");
+    expect((await fixture.order("old"))?.order.quantity).toBe("10");
     await adjust(oms, "a-3", "14", "0");
-    await becomes(rig, "old", "CANCELLED");
-    await becomes(rig, "young", "CANCELLED");
+    await becomes(fixture, "old", "CANCELLED");
+    await becomes(fixture, "young", "CANCELLED");
     expect(oms.deaths).toEqual([]);
   });
 });

@@ -43,7 +43,7 @@ function wordsOf(status: BrokerOrderStatus, event: OrderEvent, stored: StoredOrd
   return {};
 }
 
-/** Whether the broker told of trades that no report has brought yet. */
+/** Whether the broker reported trades that no report has brought yet. */
 export function hasUnreported(stored: StoredOrder, status: BrokerOrderStatus): boolean {
   return decimal.compare(status.filledQuantity, stored.filledQuantity) > 0;
 }

@@ -12,14 +12,14 @@ import { type Cancelling, createCancelling } from "./cancelling.ts";
 import { createChecking } from "./checking.ts";
 import { carryOutActions } from "./corporate-actions/corporate-actions.ts";
 import { createCrossing } from "./crossing.ts";
-import { createDrivers, type Drivers } from "./drive.ts";
 import { sweepHalts } from "./halt-sweep.ts";
 import { hearHistory } from "./import-history.ts";
 import { openInstruments } from "./instruments.ts";
 import { type Bells, keyWindowMs, type Step, type StepOutcome } from "./oms-parts.ts";
 import { createOrderCommands } from "./order-commands.ts";
 import { createOrderLists } from "./order-lists.ts";
-import { createPaperWeather } from "./paper-weather.ts";
+import { createDrivers, type Drivers } from "./order-worker.ts";
+import { createPaperFaults } from "./paper-faults.ts";
 import { createReductions } from "./reductions.ts";
 import { type ReportReader, readReports } from "./reports.ts";
 import { createRouting, type Routing } from "./routing.ts";
@@ -90,7 +90,7 @@ async function assemble(ports: ServicePorts, stops: (() => Promise<void>)[]): Pr
   stops.push(() => history.close());
 
   const commands = createOrderCommands({ ports, drivers, cancelling, amending });
-  const weather = createPaperWeather(ports);
+  const faults = createPaperFaults(ports);
   const lists = createOrderLists(ports, instruments);
   const handlers = {
     SubmitOrder: createSubmitting(ports, drivers),
@@ -103,8 +103,8 @@ async function assemble(ports: ServicePorts, stops: (() => Promise<void>)[]): Pr
     ListFills: lists.listFills,
     AdjustPosition: createAdjusting(ports, instruments, bells),
     CrossPositions: createCrossing(ports, instruments, bells),
-    GetPaperWeather: weather.getPaperWeather,
-    SetPaperWeather: weather.setPaperWeather,
+    GetPaperWeather: faults.getPaperWeather,
+    SetPaperWeather: faults.setPaperWeather,
   } satisfies Record<string, UnaryHandler>;
   const rpc: RpcService = { name: "Oms", handlers };
   return {
@@ -195,7 +195,7 @@ async function keepTakingUp(ports: ServicePorts, drivers: Drivers, bells: Bells)
   };
 }
 
-/** A broker that is silent is no failure of ours: orders can be handed in and are driven on when it answers. It is told all the same. */
+/** A broker that is silent is no failure of ours: orders can be handed in and are driven on when it answers. It is reported all the same. */
 function healthOf(readers: ReadonlyMap<string, ReportReader>, unknown: number): Health {
   const silent = [...readers].flatMap(([name, reader]) => {
     const since = reader.silentSince();

@@ -1,4 +1,4 @@
-// The procedures that change open orders: cancel one, cancel all, amend. Each wish is durable before it is answered.
+// The procedures that change open orders: cancel one, cancel all, amend. Each request is durable before it is answered.
 import * as decimal from "../../contracts/src/decimal.ts";
 import { Fault } from "../../contracts/src/fault.ts";
 import type {
@@ -18,9 +18,9 @@ import type { Amending } from "./amendments/amending.ts";
 import type { Terms } from "./amendments/amendment-terms.ts";
 import { type Attempted, tellAttempt } from "./attempted.ts";
 import type { Cancelling } from "./cancelling.ts";
-import type { Drivers } from "./drive.ts";
 import type { OmsPorts } from "./oms-parts.ts";
 import { statusOf } from "./order-status.ts";
+import type { Drivers } from "./order-worker.ts";
 import { mustBeFree } from "./reserved-names.ts";
 
 const answerMsMax = 3_000;
@@ -54,8 +54,8 @@ export function createOrderCommands({ ports, drivers, cancelling, amending }: Or
 
   async function cancelOrder(request: CancelOrderRequest, call: Call): Promise<OrderStatus | DeniedAnswer> {
     const { order_id: orderId, reason } = request;
-    const told = tells(call, { verb: "CancelOrder", target: orderId, reason });
-    const answer = await cancelling.request(orderId, wordsOf(reason, call), told);
+    const reported = tells(call, { verb: "CancelOrder", target: orderId, reason });
+    const answer = await cancelling.request(orderId, wordsOf(reason, call), reported);
     if (answer === undefined) throw noSuchOrder(orderId);
     if ("denial" in answer) return answer;
     await drivers.settled(orderId, ({ state }) => hasEnded(state), answerMsMax);
@@ -91,8 +91,8 @@ export function createOrderCommands({ ports, drivers, cancelling, amending }: Or
     const { order_id: orderId, idempotency_key: key, reason } = request;
     const terms = readTerms(request);
     mustBeFree({ idempotency_key: key }, call.identity);
-    const told = tells(call, { verb: "AmendOrder", target: orderId, reason });
-    const answer = await amending.request(orderId, key, terms, told);
+    const reported = tells(call, { verb: "AmendOrder", target: orderId, reason });
+    const answer = await amending.request(orderId, key, terms, reported);
     if (answer === undefined) throw noSuchOrder(orderId);
     if ("denial" in answer) return answer;
     if (answer.stored.amendment?.idempotency_key !== key) return statusOf(answer.stored);

@@ -42,7 +42,7 @@ export function positionMessageOf(
 ): Position {
   const multiplier = decimal.parse(instrument?.multiplier ?? "1");
   const { fundId, strategyId, symbol, quantity, averagePrice } = position;
-  const worth = priced === undefined ? undefined : valued(bookedPosition(position), priced.price, multiplier);
+  const notional = priced === undefined ? undefined : valued(bookedPosition(position), priced.price, multiplier);
   return {
     fund_id: fundId,
     strategy_id: strategyId,
@@ -50,9 +50,9 @@ export function positionMessageOf(
     quantity: decimal.format(quantity),
     average_price: decimal.format(averagePrice),
     ...(priced !== undefined && { mark_price: decimal.format(priced.price), mark_at: format(priced.at) }),
-    ...(worth !== undefined && {
-      market_value: decimal.format(worth.value),
-      unrealised_pnl: decimal.format(worth.unrealisedPnl),
+    ...(notional !== undefined && {
+      market_value: decimal.format(notional.value),
+      unrealised_pnl: decimal.format(notional.unrealisedPnl),
     }),
     currency: instrument?.currency ?? "",
     as_of: format(position.updatedAt),

@@ -1,5 +1,5 @@
 // Keeps resting exits within what there is to exit: when a position became smaller, orders that are marked reduce_only and rest above it are
-// lowered or cancelled. The risk engine proves reductions against the fund's whole position in a symbol, so that is what is looked at here.
+// lowered or cancelled. The risk engine proves reductions against the fund's whole position in a symbol, so that is what is read here.
 import * as decimal from "../../contracts/src/decimal.ts";
 import { Defect, messageOf } from "../../contracts/src/fault.ts";
 import { type RestingExit, shrinkExits } from "../../core/orders/reduce-only.ts";
@@ -12,7 +12,7 @@ import { remainingOf } from "./transitions.ts";
 const lookAgainMs = 1_000;
 
 export interface Reductions {
-  /** Look at this symbol of this fund soon. */
+  /** Read this symbol of this fund soon. */
   look(fundId: string, symbol: string): void;
   stop(): Promise<void>;
 }
@@ -48,7 +48,7 @@ export function createReductions({ ports, cancelling, amending, bells }: Reducti
         if (!(await settle(place.fundId, place.symbol))) continue;
       } catch (thrown) {
         if (thrown instanceof Defect) ports.crash.die(thrown);
-        ports.log.warn("resting exits cannot be looked at yet", { ...place, error: messageOf(thrown) });
+        ports.log.warn("resting exits cannot be read yet", { ...place, error: messageOf(thrown) });
       }
       // Trouble, or an order that is still changing: once more, a little later.
       await ports.timers.sleep(lookAgainMs, ending.signal);
@@ -56,7 +56,7 @@ export function createReductions({ ports, cancelling, amending, bells }: Reducti
     }
   }
 
-  /** Whether it has to be looked at again. */
+  /** Whether it has to be read again. */
   async function settle(fundId: string, symbol: string): Promise<boolean> {
     const { position, resting } = await ports.store.transact("oms.look", async (unit) => {
       const isExit = ({ order, sliced }: StoredOrder): boolean =>

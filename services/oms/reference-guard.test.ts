@@ -3,7 +3,7 @@ import { afterEach, expect, it } from "vitest";
 import * as decimal from "../../contracts/src/decimal.ts";
 import type { ReferenceDocument } from "../../contracts/src/generated/svc/v1/platform.ts";
 import type { FundReference } from "../../contracts/src/records/reference.ts";
-import { orderOf } from "../../testkit/oms-rig.ts";
+import { orderOf } from "../../testkit/oms-fixture.ts";
 import { call, type TestBooks, testBooks } from "../../testkit/virtual/treasury-books.ts";
 import type { RunningService } from "../shared/service.ts";
 import { createReferenceGuard } from "./reference-guard.ts";
@@ -21,9 +21,9 @@ async function set<One>(running: RunningService, kind: string, change: (all: rea
 it("23.4: an order whose instrument or strategy went away after its approval is not sent, unless it is a marked exit", async () => {
   books = testBooks(20_261_115);
   const running = await books.start();
-  const guard = createReferenceGuard(books.rig.portsOf("oms"));
+  const guard = createReferenceGuard(books.fixture.portsOf("oms"));
   const order = orderOf("o-1", { fund_id: "alpha", strategy_id: "alpha-meanrev", symbol: "XOM" });
-  const at = books.rig.time.clock.now();
+  const at = books.fixture.time.clock.now();
   const stored = {
     ...{ order, state: "ACCEPTED" as const, bodyHash: "ab", submittedBy: "x", createdAt: at, updatedAt: at },
     ...{ filledQuantity: decimal.zero, filledValue: decimal.zero },

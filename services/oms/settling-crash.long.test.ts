@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { expect, it } from "vitest";
 import { eventually } from "../../testkit/platform.ts";
 import { testDatabase } from "../../testkit/postgres.ts";
-import { openPeer } from "../../testkit/postgres-rig.ts";
+import { openPeer } from "../../testkit/postgres-fixture.ts";
 import { deaths, holdEnded, rightlySettled, settledBooks } from "../../testkit/settling-worker.ts";
 
 it.each(deaths)(

@@ -2,7 +2,7 @@
 import { afterEach, expect, it } from "vitest";
 import { eventually } from "../../testkit/platform.ts";
 import { testDatabase } from "../../testkit/postgres.ts";
-import { openPeer, type PostgresPeer } from "../../testkit/postgres-rig.ts";
+import { openPeer, type PostgresPeer } from "../../testkit/postgres-fixture.ts";
 import { holdEnded, rightlySettled, settledBooks, settlingWorker } from "../../testkit/settling-worker.ts";
 
 const ends: (() => Promise<unknown>)[] = [];

@@ -4,7 +4,7 @@ import * as decimal from "../../contracts/src/decimal.ts";
 import { format, type Instant, plusMilliseconds } from "../../contracts/src/instant.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import { endOfDate } from "../../core/options/option-expiry.ts";
-import { omsRig } from "../../testkit/oms-rig.ts";
+import { omsFixture } from "../../testkit/oms-fixture.ts";
 import { paperReference } from "../shared/paper-seeds.ts";
 
 const dayMs = 86_400_000;
@@ -16,10 +16,10 @@ afterEach(async () => {
 });
 
 /** The call ends so many days from now; the fund is short three of them, in two strategies' names. */
-async function rigged(days: number, held: Readonly<Record<string, string>> = { "gamma-income": "-3" }) {
-  const rig = await omsRig({ seed: 23 });
-  closes.push(rig.close);
-  const now = rig.time.clock.now();
+async function fixtureOf(days: number, held: Readonly<Record<string, string>> = { "gamma-income": "-3" }) {
+  const fixture = await omsFixture({ seed: 23 });
+  closes.push(fixture.close);
+  const now = fixture.time.clock.now();
   const expiry = format(plusMilliseconds(now, days * dayMs)).slice(0, 10);
   const before = paperReference(format(now));
   const instruments = before.instruments.map((one) => (one.symbol === symbol ? { ...one, expiry } : one));
@@ -27,54 +27,54 @@ async function rigged(days: number, held: Readonly<Record<string, string>> = { "
     one.fund_id === "gamma" ? { ...one, strategies: [...one.strategies, "other"] } : one,
   );
   const set = { version: 2, setBy: "x", setAt: now, reason: "", hash: "" };
-  await rig.outside.transact("reference", async (unit) => {
+  await fixture.outside.transact("reference", async (unit) => {
     await unit.reference.put({ ...set, kind: "instruments", content: instruments });
     await unit.reference.put({ ...set, kind: "funds", content: funds });
   });
   const settled = { price: decimal.parse("670"), at: endOfDate(expiry) as Instant, cursor: 0 };
   const said: { settlement: typeof settled | undefined } = { settlement: undefined };
-  rig.broker.settlement = async () => said.settlement;
-  const oms = await rig.start();
+  fixture.broker.settlement = async () => said.settlement;
+  const oms = await fixture.start();
   for (const [strategy_id, to_quantity] of Object.entries(held)) {
     await oms.call("AdjustPosition", {
       ...{ adjustment_id: `first-${strategy_id}`, fund_id: "gamma", strategy_id, symbol, from_quantity: "0" },
       ...{ to_quantity, price: "68.5", broker: "paper", reason: "a test" },
     });
   }
-  const fills = () => rig.told(subjects.fillsCreated).filter(({ kind }) => kind === "SETTLEMENT");
-  const alarms = (code: string) => rig.told(subjects.alarmRaised).filter((one) => one.code === code);
-  return { rig, oms, said, settled, fills, alarms, endsAt: settled.at };
+  const fills = () => fixture.reported(subjects.fillsCreated).filter(({ kind }) => kind === "SETTLEMENT");
+  const alarms = (code: string) => fixture.reported(subjects.alarmRaised).filter((one) => one.code === code);
+  return { fixture, oms, said, settled, fills, alarms, endsAt: settled.at };
 }
 
 describe("23.8: options that end", () => {
   it("are warned of from five days before on, once a day, while the fund is short", async () => {
-    const far = await rigged(6);
-    await far.rig.time.timers.sleep(20_000);
+    const far = await fixtureOf(6);
+    await far.fixture.time.timers.sleep(20_000);
     expect(far.alarms("OPTION_EXPIRING")).toEqual([]);
-    const { rig, alarms, fills } = await rigged(3);
-    await rig.time.timers.sleep(20_000);
+    const { fixture, alarms, fills } = await fixtureOf(3);
+    await fixture.time.timers.sleep(20_000);
     expect(alarms("OPTION_EXPIRING")).toMatchObject([{ sentence: expect.stringContaining(`short 3 ${symbol}`) }]);
-    rig.time.stepClock(dayMs);
-    await rig.time.timers.sleep(20_000);
+    fixture.time.stepClock(dayMs);
+    await fixture.time.timers.sleep(20_000);
     expect(alarms("OPTION_EXPIRING").length).toBe(2);
     expect(fills()).toEqual([]);
-    const long = await rigged(2, { "gamma-income": "3" });
-    await long.rig.time.timers.sleep(20_000);
+    const long = await fixtureOf(2, { "gamma-income": "3" });
+    await long.fixture.time.timers.sleep(20_000);
     expect(long.alarms("OPTION_EXPIRING")).toEqual([]);
   });
 
   it("are settled by delivery at the broker's price, as trades with ids of their own, once, whatever dies", async () => {
-    const { rig, oms, said, settled, fills, alarms } = await rigged(-1, { "gamma-income": "-3", other: "1" });
-    await rig.time.timers.sleep(20_000);
+    const { fixture, oms, said, settled, fills, alarms } = await fixtureOf(-1, { "gamma-income": "-3", other: "1" });
+    await fixture.time.timers.sleep(20_000);
     expect(fills()).toEqual([]);
-    rig.time.stepClock(120_000);
-    await rig.time.timers.sleep(20_000);
+    fixture.time.stepClock(120_000);
+    await fixture.time.timers.sleep(20_000);
     expect(alarms("OPTION_UNSETTLED").length).toBe(2);
     said.settlement = settled;
-    await rig.until("the first is settled", () => fills().length > 0);
+    await fixture.until("the first is settled", () => fills().length > 0);
     oms.kill();
-    await rig.start();
-    await rig.time.timers.sleep(30_000);
+    await fixture.start();
+    await fixture.time.timers.sleep(30_000);
     const shown = fills().map((fill) =>
       [fill.strategy_id, fill.symbol, fill.side, fill.quantity, fill.price].join(" "),
     );
@@ -87,7 +87,7 @@ describe("23.8: options that end", () => {
       ].sort(),
     );
     expect(new Set(fills().map(({ fill_id }) => fill_id)).size).toBe(4);
-    const positions = (await rig.positions()).filter(({ quantity }) => quantity !== 0n);
+    const positions = (await fixture.positions()).filter(({ quantity }) => quantity !== 0n);
     expect(positions.map((one) => [one.strategyId, one.symbol, decimal.format(one.quantity)])).toEqual([
       ["gamma-income", "SPY", "-300"],
       ["other", "SPY", "100"],
@@ -95,11 +95,11 @@ describe("23.8: options that end", () => {
   });
 
   it("wait for reports that the broker made before", async () => {
-    const { rig, said, settled, fills } = await rigged(-1);
+    const { fixture, said, settled, fills } = await fixtureOf(-1);
     said.settlement = { ...settled, cursor: 1 };
-    await rig.time.timers.sleep(20_000);
+    await fixture.time.timers.sleep(20_000);
     expect(fills()).toEqual([]);
     said.settlement = settled;
-    await rig.until("it is settled", () => fills().length === 2);
+    await fixture.until("it is settled", () => fills().length === 2);
   });
 });

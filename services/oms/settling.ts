@@ -28,7 +28,7 @@ const unsettledMsMax = 60_000;
 export function settleOptions(ports: OmsPorts, instruments: Instruments, bells: Bells): () => Promise<void> {
   const ending = new AbortController();
   /** When each alarm was raised last; bounded by what is held. */
-  let told = new Map<string, Instant>();
+  let reported = new Map<string, Instant>();
   let troubled = false;
 
   async function look(): Promise<void> {
@@ -52,7 +52,7 @@ export function settleOptions(ports: OmsPorts, instruments: Instruments, bells: 
         );
       }
     }
-    told = still;
+    reported = still;
   }
 
   async function settle(position: StoredPosition, endsAt: Instant, still: Map<string, Instant>): Promise<void> {
@@ -108,7 +108,7 @@ export function settleOptions(ports: OmsPorts, instruments: Instruments, bells: 
     still: Map<string, Instant>,
   ): Promise<void> {
     const key = JSON.stringify([code, fundId, strategyId, symbol]);
-    const before = told.get(key);
+    const before = reported.get(key);
     const now = ports.clock.now();
     if (before !== undefined && millisecondsBetween(before, now) < dayMs) {
       still.set(key, before);

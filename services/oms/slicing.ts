@@ -130,7 +130,7 @@ export function createSlicing({ ports, instruments, cancelling, bells }: Slicing
   async function makeSlice(known: StoredOrder, from: number, quantity: decimal.Decimal): Promise<StepOutcome> {
     const made = await ports.store.transact("oms.slice", async (unit) => {
       const parent = await lock(unit, known);
-      // Somebody wants it gone since it was looked at.
+      // Somebody wants it gone since it was read.
       if (hasEnded(parent.state) || parent.cancelReason !== undefined) return undefined;
       let number = from;
       // Somebody may have had the name before such names were refused.

@@ -1,5 +1,5 @@
 // The front door for orders. An order is durable before anything else happens to it; from then on its driver takes it further, and the caller is
-// told how far it came.
+// notified how far it came.
 //
 //  1. The same key and body within five minutes is the same order, however often it comes; another body is a conflict; later it is a new order.
 //  2. An order that a halt covers is refused here, whether the risk engine is up or not, unless it is marked as an exit: those go on to be proven.
@@ -17,9 +17,9 @@ import type { DeniedAnswer, RpcCall } from "../../ports/rpc.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
 import { tellAttempt } from "./attempted.ts";
 import { verdictOf } from "./checking.ts";
-import type { Drivers } from "./drive.ts";
 import { keyWindowMs, type OmsPorts } from "./oms-parts.ts";
 import { statusOf } from "./order-status.ts";
+import type { Drivers } from "./order-worker.ts";
 import { mustBeFree } from "./reserved-names.ts";
 import { hexOf } from "./slicing.ts";
 import { transitionOf } from "./transitions.ts";
@@ -53,10 +53,10 @@ export function createSubmitting(ports: OmsPorts, drivers: Drivers) {
       throw new Fault("RESOURCE_EXHAUSTED", "As many orders as can be are under way.", { retry: "later" });
     }
     const attempted = { verb: "SubmitOrder", target: order.fund_id, reason: order.thesis ?? "" } as const;
-    const told = async (unit: UnitOfWork): Promise<void> => {
+    const reported = async (unit: UnitOfWork): Promise<void> => {
       await tellAttempt(unit, identity, attempted, clock.now());
     };
-    const taken = await takeIn(order, bodyHash, identity.actor, told);
+    const taken = await takeIn(order, bodyHash, identity.actor, reported);
     if ("denial" in taken) return taken;
     return answer(taken.stored);
   }
@@ -66,7 +66,7 @@ export function createSubmitting(ports: OmsPorts, drivers: Drivers) {
     order: Order,
     bodyHash: string,
     submittedBy: string,
-    told: (unit: UnitOfWork) => Promise<void>,
+    reported: (unit: UnitOfWork) => Promise<void>,
   ): Promise<{ readonly stored: StoredOrder } | DeniedAnswer> {
     for (let tries = 1; ; tries += 1) {
       try {
@@ -77,7 +77,7 @@ export function createSubmitting(ports: OmsPorts, drivers: Drivers) {
           if (same !== undefined) return conflict(`The key belongs to order ${same.order.order_id}, which differs.`);
           const known = await unit.oms.lockOrder(order.order_id);
           if (known !== undefined) return conflict(whyTaken(known, bodyHash));
-          await told(unit);
+          await reported(unit);
           return { stored: await insert(unit, order, bodyHash, submittedBy) };
         });
       } catch (thrown) {

@@ -79,7 +79,7 @@ function subjectOf(from: OrderState, to: OrderState): Subject<OrderTransition> {
   return subjects.ordersUpdated;
 }
 
-/** Terms are told when they changed, and when the order goes out: that is what ends an amendment in the risk engine. */
+/** Terms are notified when they changed, and when the order goes out: that is what ends an amendment in the risk engine. */
 export function transitionOf(before: Pick<StoredOrder, "state" | "order">, after: StoredOrder): OrderTransition {
   const { order, decision } = after;
   const termsChanged = before.order !== order;
@@ -112,7 +112,7 @@ export function remainingOf({ order, filledQuantity, state }: StoredOrder): deci
   return decimal.max(decimal.subtract(decimal.parse(order.quantity), filledQuantity), decimal.zero);
 }
 
-/** Told in the transaction that found it. */
+/** Reported in the transaction that found it. */
 export async function alarm(
   unit: UnitOfWork,
   code: AlarmCode,

@@ -6,7 +6,7 @@ import type { Mark, Quote } from "../../contracts/src/records/market.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { Quotes } from "../../ports/quotes.ts";
 import { exampleQuote } from "../../testkit/record-examples.ts";
-import { type ServiceRig, serviceRig } from "../../testkit/virtual/service-rig.ts";
+import { type ServiceFixture, serviceFixture } from "../../testkit/virtual/service-fixture.ts";
 import { paperListings, paperReference } from "../shared/paper-seeds.ts";
 import type { ServicePorts } from "../shared/service.ts";
 import { markOf, startMarks } from "./marks.ts";
@@ -29,35 +29,35 @@ const instrument = {
   calendar: "always-open",
 };
 
-async function list(rig: ServiceRig, version: number, symbols: readonly string[]): Promise<void> {
+async function list(fixture: ServiceFixture, version: number, symbols: readonly string[]): Promise<void> {
   const seeded = paperReference("").instruments.filter(({ asset_class }) => asset_class === "OPTION");
   const content = symbols.map(
     (symbol) => seeded.find((option) => option.symbol === symbol) ?? { ...instrument, symbol },
   );
-  const setAt = rig.time.clock.now();
-  await rig
+  const setAt = fixture.time.clock.now();
+  await fixture
     .portsOf("treasury")
     .store.transact("list", (unit) =>
       unit.reference.put({ kind: "instruments", version, content, setBy: "t", setAt, reason: "r", hash: "0" }),
     );
 }
 
-/** A rig with a running feed and everything that treasury would hear of it. */
+/** A fixture with a running feed and everything that treasury would hear of it. */
 async function feed(differs: Partial<ServicePorts> = {}) {
-  const rig = serviceRig(seed);
-  closes.push(rig.close);
+  const fixture = serviceFixture(seed);
+  closes.push(fixture.close);
   const heard: Mark[] = [];
-  const ports = rig.portsOf("treasury");
+  const ports = fixture.portsOf("treasury");
   await ports.bus.listen(
     { subjects: [subjects.marketMarks.name], queueMax: 1_000, overflow: "keep-newest-per-key" },
     async ({ payload }) => void heard.push(payload as Mark),
   );
-  const running = startMarks(rig.portsOf("operations", differs));
+  const running = startMarks(fixture.portsOf("operations", differs));
   closes.push(() => running.stop());
-  return { rig, heard, running };
+  return { fixture, heard, running };
 }
 
-/** A market that says what it is told to. */
+/** A market that says what it is asked to. */
 function puppet() {
   const ears = new Set<(quotes: readonly Quote[]) => void>();
   const asked: (readonly string[])[] = [];
@@ -77,18 +77,18 @@ function puppet() {
 
 describe(`the feed of marks, seed ${seed}`, () => {
   it("has a fresh mark of every instrument within 2 s of its being listed, and keeps them fresh", async () => {
-    const { rig, heard } = await feed();
+    const { fixture, heard } = await feed();
     const symbols = paperListings.map(({ symbol }) => symbol);
-    await rig.time.timers.sleep(5_000);
+    await fixture.time.timers.sleep(5_000);
     expect(heard).toEqual([]);
-    await list(rig, 1, symbols);
-    await rig.time.timers.sleep(2_000);
+    await list(fixture, 1, symbols);
+    await fixture.time.timers.sleep(2_000);
     expect(new Set(heard.map(({ symbol }) => symbol))).toEqual(new Set(symbols));
-    await rig.time.timers.sleep(10_000);
+    await fixture.time.timers.sleep(10_000);
     for (const symbol of symbols) {
       const newest = heard.findLast((mark) => mark.symbol === symbol);
       expect(newest).toMatchObject({ source: "paper" });
-      expect(millisecondsBetween(parse(newest?.at ?? ""), rig.time.clock.now())).toBeLessThan(2_000);
+      expect(millisecondsBetween(parse(newest?.at ?? ""), fixture.time.clock.now())).toBeLessThan(2_000);
     }
     const perSymbol = heard.length / symbols.length;
     expect(perSymbol).toBeGreaterThan(18);
@@ -96,13 +96,13 @@ describe(`the feed of marks, seed ${seed}`, () => {
   });
 
   it("23.8: tells the delta of every option with its mark, and of nothing else", async () => {
-    const { rig, heard } = await feed();
+    const { fixture, heard } = await feed();
     await list(
-      rig,
+      fixture,
       1,
       paperListings.map(({ symbol }) => symbol),
     );
-    await rig.time.timers.sleep(3_000);
+    await fixture.time.timers.sleep(3_000);
     for (const { symbol, option } of paperListings) {
       const newest = heard.findLast((mark) => mark.symbol === symbol);
       expect(newest?.option_risk === undefined, symbol).toBe(option === undefined);
@@ -116,22 +116,22 @@ describe(`the feed of marks, seed ${seed}`, () => {
 
   it("asks again when the instruments change, and only then", async () => {
     const market = puppet();
-    const { rig } = await feed({ quotes: market.quotes });
-    await list(rig, 1, ["AAPL", "XOM"]);
-    await rig.time.timers.sleep(1_000);
-    await list(rig, 2, ["XOM", "AAPL"]);
-    await rig.time.timers.sleep(1_000);
-    await list(rig, 3, ["XOM", "SPY"]);
-    await rig.time.timers.sleep(1_000);
+    const { fixture } = await feed({ quotes: market.quotes });
+    await list(fixture, 1, ["AAPL", "XOM"]);
+    await fixture.time.timers.sleep(1_000);
+    await list(fixture, 2, ["XOM", "AAPL"]);
+    await fixture.time.timers.sleep(1_000);
+    await list(fixture, 3, ["XOM", "SPY"]);
+    await fixture.time.timers.sleep(1_000);
     expect(market.asked.map((symbols) => symbols.join())).toEqual(["", "AAPL,XOM", "XOM,SPY"]);
     expect(market.ears.size).toBe(1);
   });
 
   it("takes the newest of several quotes, never an older one, none that is crossed and none that nobody asked for", async () => {
     const market = puppet();
-    const { rig, heard } = await feed({ quotes: market.quotes });
-    await list(rig, 1, ["AAPL", "XOM"]);
-    await rig.time.timers.sleep(3_000);
+    const { fixture, heard } = await feed({ quotes: market.quotes });
+    await list(fixture, 1, ["AAPL", "XOM"]);
+    await fixture.time.timers.sleep(3_000);
     const quote = (symbol: string, bid: string, ask: string, second: number): Quote => ({
       symbol,
       bid,
@@ -142,7 +142,7 @@ describe(`the feed of marks, seed ${seed}`, () => {
     market.say(quote("XOM", "2", "1", 5), quote("SPY", "1", "1", 5));
     market.say(quote("AAPL", "4", "4", 6));
     market.say(quote("AAPL", "5", "5", 7));
-    await rig.time.timers.sleep(1_000);
+    await fixture.time.timers.sleep(1_000);
     expect(heard).toEqual([
       { symbol: "AAPL", price: "3.5", bid: "3", ask: "4", source: "puppet", at: "2026-01-02T00:00:05.000000Z" },
       { symbol: "AAPL", price: "5", bid: "5", ask: "5", source: "puppet", at: "2026-01-02T00:00:07.000000Z" },
@@ -151,74 +151,74 @@ describe(`the feed of marks, seed ${seed}`, () => {
 
   it("23.10: a quote from the future is refused and alarmed, and freezes nothing", async () => {
     const market = puppet();
-    const { rig, heard } = await feed({ quotes: market.quotes });
-    await list(rig, 1, ["AAPL", "XOM"]);
-    await rig.time.timers.sleep(1_000);
+    const { fixture, heard } = await feed({ quotes: market.quotes });
+    await list(fixture, 1, ["AAPL", "XOM"]);
+    await fixture.time.timers.sleep(1_000);
     const say = async (aheadMs: number, price: string) => {
-      const quoted_at = format(plusMilliseconds(rig.time.clock.now(), aheadMs));
+      const quoted_at = format(plusMilliseconds(fixture.time.clock.now(), aheadMs));
       market.say({ symbol: "AAPL", bid: price, ask: price, quoted_at });
-      await rig.time.timers.sleep(1_000);
+      await fixture.time.timers.sleep(1_000);
     };
     await say(0, "1");
     for (const aheadMs of [5_001, 60_000, 366 * 86_400_000]) await say(aheadMs, "9");
     await say(0, "2");
     await say(5_000, "3");
     expect(heard.map(({ price }) => price)).toEqual(["1", "2", "3"]);
-    const told = () => rig.told(subjects.alarmRaised).filter(({ code }) => code === "INPUT_DATED_AHEAD");
-    expect(told()).toMatchObject([{ facts: { about: "quotes puppet", symbol: "AAPL" } }]);
-    // Told again only after a minute of honest ones.
-    await rig.time.timers.sleep(62_000);
+    const reported = () => fixture.reported(subjects.alarmRaised).filter(({ code }) => code === "INPUT_DATED_AHEAD");
+    expect(reported()).toMatchObject([{ facts: { about: "quotes puppet", symbol: "AAPL" } }]);
+    // Reported again only after a minute of honest ones.
+    await fixture.time.timers.sleep(62_000);
     await say(6_000, "9");
-    expect(told()).toHaveLength(2);
+    expect(reported()).toHaveLength(2);
   });
 
-  it("23.10: after the clock was set back the market goes on, and somebody is told", async () => {
-    const { rig, heard } = await feed();
-    await list(rig, 1, ["AAPL"]);
-    await rig.time.timers.sleep(3_000);
-    rig.time.stepClock(-3_600_000);
+  it("23.10: after the clock was set back the market goes on, and somebody is notified", async () => {
+    const { fixture, heard } = await feed();
+    await list(fixture, 1, ["AAPL"]);
+    await fixture.time.timers.sleep(3_000);
+    fixture.time.stepClock(-3_600_000);
     const before = heard.length;
-    await rig.time.timers.sleep(3_000);
+    await fixture.time.timers.sleep(3_000);
     expect(heard.length).toBeGreaterThan(before + 3);
     const newest = heard.at(-1)?.at ?? "";
-    expect(Math.abs(millisecondsBetween(parse(newest), rig.time.clock.now()))).toBeLessThan(2_000);
-    const stepped = rig.told(subjects.alarmRaised).filter(({ code }) => code === "CLOCK_STEPPED");
+    expect(Math.abs(millisecondsBetween(parse(newest), fixture.time.clock.now()))).toBeLessThan(2_000);
+    const stepped = fixture.reported(subjects.alarmRaised).filter(({ code }) => code === "CLOCK_STEPPED");
     expect(stepped).toMatchObject([{ service: "operations", facts: { step_ms: expect.any(Number) } }]);
   });
 
   it("alarms once when the market is silent for 10 s, and again after it spoke in between", async () => {
     const market = puppet();
-    const { rig } = await feed({ quotes: market.quotes });
-    await list(rig, 1, ["AAPL", "NOPE"]);
-    const told = () => rig.told(subjects.alarmRaised);
-    await rig.time.timers.sleep(9_000);
-    expect(told()).toEqual([]);
-    await rig.time.timers.sleep(60_000);
-    expect(told()).toMatchObject([{ code: "QUOTES_SILENT", level: "warning", service: "operations" }]);
-    market.say({ symbol: "AAPL", bid: "1", ask: "1", quoted_at: format(rig.time.clock.now()) });
-    await rig.time.timers.sleep(5_000);
-    expect(told()).toHaveLength(1);
-    await rig.time.timers.sleep(30_000);
-    expect(told()).toHaveLength(2);
+    const { fixture } = await feed({ quotes: market.quotes });
+    await list(fixture, 1, ["AAPL", "NOPE"]);
+    const reported = () => fixture.reported(subjects.alarmRaised);
+    await fixture.time.timers.sleep(9_000);
+    expect(reported()).toEqual([]);
+    await fixture.time.timers.sleep(60_000);
+    expect(reported()).toMatchObject([{ code: "QUOTES_SILENT", level: "warning", service: "operations" }]);
+    market.say({ symbol: "AAPL", bid: "1", ask: "1", quoted_at: format(fixture.time.clock.now()) });
+    await fixture.time.timers.sleep(5_000);
+    expect(reported()).toHaveLength(1);
+    await fixture.time.timers.sleep(30_000);
+    expect(reported()).toHaveLength(2);
   });
 
   it("expects nothing of a market that knows none of its symbols", async () => {
     const market = puppet();
-    const { rig } = await feed({ quotes: market.quotes });
-    await list(rig, 1, ["NOPE"]);
-    await rig.time.timers.sleep(60_000);
-    expect(rig.told(subjects.alarmRaised)).toEqual([]);
+    const { fixture } = await feed({ quotes: market.quotes });
+    await list(fixture, 1, ["NOPE"]);
+    await fixture.time.timers.sleep(60_000);
+    expect(fixture.reported(subjects.alarmRaised)).toEqual([]);
   });
 
   it("says nothing after its stop", async () => {
-    const { rig, heard, running } = await feed();
-    await list(rig, 1, ["AAPL"]);
-    await rig.time.timers.sleep(2_000);
+    const { fixture, heard, running } = await feed();
+    await list(fixture, 1, ["AAPL"]);
+    await fixture.time.timers.sleep(2_000);
     await running.stop();
-    await rig.time.timers.sleep(100);
+    await fixture.time.timers.sleep(100);
     const before = heard.length;
     expect(before).toBeGreaterThan(0);
-    await rig.time.timers.sleep(5_000);
+    await fixture.time.timers.sleep(5_000);
     expect(heard).toHaveLength(before);
   });
 });

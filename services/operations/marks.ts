@@ -43,13 +43,13 @@ export function startMarks(ports: MarksPorts): MarksFeed {
   let pause: CancelTimer | undefined;
   let change = -1;
   let asked: ReadonlySet<string> = new Set();
-  let unknownTold = "";
+  let unknownReported = "";
   let heardAt = clock.now();
   let silent = false;
   let troubled = false;
-  /** The newest quote that was dated ahead of our clock, and when it came; told when somebody was notified of it. */
+  /** The newest quote that was dated ahead of our clock, and when it came; notified when somebody was notified of it. */
   let ahead: { readonly quote: Quote; readonly heardAt: Instant } | undefined;
-  let aheadTold = false;
+  let aheadReported = false;
   const lookAtClock = watchClock(clock);
   /** Of steps back of the clock that nobody was notified of yet. */
   let setBackMs = 0;
@@ -73,7 +73,7 @@ export function startMarks(ports: MarksPorts): MarksFeed {
         options.set(quote.symbol, quote);
       }
     }
-    // Quotes of a moment come together, in any order: an option is looked at when its underlying's is known.
+    // Quotes of a moment come together, in any order: an option is read when its underlying's is known.
     for (const quote of options.values()) addOptionRisk(quote);
     if (pause === undefined) send();
   }
@@ -135,8 +135,8 @@ export function startMarks(ports: MarksPorts): MarksFeed {
   function tellUnknown(): void {
     const unknown = stream?.unknown ?? [];
     const key = unknown.join("\n");
-    if (key === unknownTold) return;
-    unknownTold = key;
+    if (key === unknownReported) return;
+    unknownReported = key;
     if (unknown.length === 0) log.info("the market quotes every instrument again");
     else log.warn("the market does not quote some instruments", { unknown: unknown.slice(0, 20) });
   }
@@ -166,21 +166,28 @@ export function startMarks(ports: MarksPorts): MarksFeed {
     }
     if (ahead === undefined) return;
     const { quote, heardAt: at } = ahead;
-    if (!aheadTold) {
+    if (!aheadReported) {
       const sentence = `${quotes.name} quotes ${quote.symbol} as of ${quote.quoted_at}, which lies ahead of our clock; such quotes are refused.`;
       await alarm("INPUT_DATED_AHEAD", sentence, { about: `quotes ${quotes.name}`, symbol: quote.symbol });
-      aheadTold = true;
+      aheadReported = true;
     }
     const quietMs = millisecondsBetween(at, look.now);
     if (quietMs < aheadForgottenMs && quietMs >= 0) return;
     ahead = undefined;
-    aheadTold = false;
+    aheadReported = false;
   }
 
   async function alarm(code: AlarmCode, sentence: string, facts: Readonly<Record<string, string | number>>) {
     log.error("an alarm was raised", { code, sentence });
-    const told = { code, level: alarms[code].level, service: "operations", sentence, facts, at: format(clock.now()) };
-    await ports.store.transact("marks.alarm", (unit) => unit.events.publish(subjects.alarmRaised, told));
+    const reported = {
+      code,
+      level: alarms[code].level,
+      service: "operations",
+      sentence,
+      facts,
+      at: format(clock.now()),
+    };
+    await ports.store.transact("marks.alarm", (unit) => unit.events.publish(subjects.alarmRaised, reported));
   }
 
   const looking = look();

@@ -8,16 +8,16 @@ import type { Service, ServicePorts } from "../shared/service.ts";
 import { startLastingAudit } from "./audit/anew/lasting-audit.ts";
 import type { RunningAudit } from "./audit/audit-ports.ts";
 import { watchCheckpointAge } from "./audit/checking/checkpoint-age.ts";
-import { auditDesk } from "./audit/desks/audit-desk.ts";
 import { startSecretWatch } from "./audit/intake/secret-watch.ts";
+import { auditQueries } from "./audit/queries/audit-queries.ts";
 import { startDrills } from "./drills/drills.ts";
 import { startFlatten } from "./flatten/flatten.ts";
 import { type RunningHalts, startHalts } from "./halts/halts.ts";
-import { marketDesk } from "./market-desk.ts";
+import { marketQueries } from "./market-queries.ts";
 import { startMarks } from "./marks.ts";
 import { rememberQuotes } from "./newest-quotes.ts";
 import { startParked } from "./parked/parked.ts";
-import { riskDesk } from "./risk-desk.ts";
+import { riskQueries } from "./risk-queries.ts";
 import { watchLeases } from "./watch-leases.ts";
 import { createWorkerAlarms } from "./worker-alarms.ts";
 import { startWorkers } from "./workers.ts";
@@ -47,19 +47,19 @@ export const operations: Service = {
     const halts = await startHalts(ports, createWorkerAlarms(ports));
     const parked = startParked(ports);
     const unsigned = watchCheckpointAge({ ports, alarms: createWorkerAlarms(ports), status: audit.status });
-    const desk = startHaltDesk(ports, halts, remembered.newest);
+    const orderManagement = startHaltQueries(ports, halts, remembered.newest);
     return {
       rpc: [
         { name: "Operations", handlers: { ...audit.rpcHandlers, ...halts.handlers } },
-        auditDesk({ ...ports, ...audit }),
-        riskDesk(ports),
-        marketDesk({ ...ports, ...remembered }),
+        auditQueries({ ...ports, ...audit }),
+        riskQueries(ports),
+        marketQueries({ ...ports, ...remembered }),
         { name: "RiskWorkers", handlers: { ...workers.handlers, ...parked.handlers } },
-        { name: "HaltDesk", handlers: desk.handlers },
+        { name: "HaltDesk", handlers: orderManagement.handlers },
       ],
       health: () => healthOf(audit, both(workers.health(), unsigned.health()), halts.health()),
       stop: async () => {
-        await desk.stop();
+        await orderManagement.stop();
         await unsigned.stop();
         await parked.stop();
         await halts.stop();
@@ -75,10 +75,10 @@ export const operations: Service = {
 };
 
 /** What operators do beside halting. Paper funds are kept with the paper broker; without any broker there is nothing to flatten. */
-function startHaltDesk(ports: ServicePorts, halts: RunningHalts, newest: ReadonlyMap<string, Quote>) {
+function startHaltQueries(ports: ServicePorts, halts: RunningHalts, newest: ReadonlyMap<string, Quote>) {
   const alarms = createWorkerAlarms(ports);
   const broker = ports.brokers.find(({ name }) => name === "paper") ?? ports.brokers[0];
-  const flatten = broker && startFlatten({ ports, desk: ports.orderDesk, broker, alarms });
+  const flatten = broker && startFlatten({ ports, orderManagement: ports.orderManagement, broker, alarms });
   const drills = startDrills({ ports, halts, newest, broker: broker?.name ?? "paper", alarms });
   return {
     handlers: { ...flatten?.handlers, ...drills.handlers } satisfies RpcService["handlers"],
@@ -95,7 +95,7 @@ function both(one: Health, other: Health): Health {
   return complaints.length === 0 ? one : { ...one, complaint: complaints.join(" ") };
 }
 
-/** A log that takes no entries or does not verify is everybody's business; one that no witness answers for is told by its status. */
+/** A log that takes no entries or does not verify is everybody's business; one that no witness answers for is reported by its status. */
 export function healthOf(
   audit: Pick<RunningAudit, "status">,
   workers: Health = { status: "ok" },

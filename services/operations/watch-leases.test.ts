@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import { noFaults } from "../../adapters/memory/faults.ts";
 import { memoryStore } from "../../adapters/memory/store.ts";
-import { memoryWorld } from "../../adapters/memory/world.ts";
+import { memoryTables } from "../../adapters/memory/tables.ts";
 import { plusMilliseconds } from "../../contracts/src/instant.ts";
 import type { Log } from "../../ports/log.ts";
 import { scheduler } from "../../testkit/virtual/scheduler.ts";
@@ -14,12 +14,12 @@ const log: Log = { debug: silence, info: silence, warn: silence, error: silence,
 it("S4: raises SERVICE_LOST for a service that does not come back, and clears it when it does", async () => {
   const time = scheduler({ seed: 4 });
   const { clock, timers } = time;
-  const world = memoryWorld(noFaults);
-  const store = memoryStore({ process: world.process("operations"), clock, timers, random: time.dice.fork("leases") });
-  const told: string[] = [];
+  const tables = memoryTables(noFaults);
+  const store = memoryStore({ process: tables.process("operations"), clock, timers, random: time.prng.fork("leases") });
+  const reported: string[] = [];
   const alarms = {
-    raise: async (_code: string, about: string, sentence: string) => void told.push(`${about}: ${sentence}`),
-    clear: (_code: string, about: string) => void told.push(`${about} is there`),
+    raise: async (_code: string, about: string, sentence: string) => void reported.push(`${about}: ${sentence}`),
+    clear: (_code: string, about: string) => void reported.push(`${about} is there`),
   };
   const die = (defect: Error): never => {
     throw defect;
@@ -36,13 +36,13 @@ it("S4: raises SERVICE_LOST for a service that does not come back, and clears it
   await finish(register());
   const watch = watchLeases({ store, clock, timers, log, crash: { die } }, alarms as never);
   await pass(12_000);
-  expect(told.filter((line) => line.includes("is down since"))).toEqual([]);
+  expect(reported.filter((line) => line.includes("is down since"))).toEqual([]);
   await pass(5_000);
-  expect(told.some((line) => line.startsWith("treasury: The service treasury is down since "))).toBe(true);
-  told.length = 0;
+  expect(reported.some((line) => line.startsWith("treasury: The service treasury is down since "))).toBe(true);
+  reported.length = 0;
   await finish(register());
   await pass(2_000);
-  expect(told).toContain("treasury is there");
-  expect(told.filter((line) => line.includes("is down since"))).toEqual([]);
+  expect(reported).toContain("treasury is there");
+  expect(reported.filter((line) => line.includes("is down since"))).toEqual([]);
   await finish(watch.stop());
 });

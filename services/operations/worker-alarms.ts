@@ -17,7 +17,7 @@ export interface WorkerAlarms {
 
 type Facts = Readonly<Record<string, string | number>>;
 
-/** More conditions at once than this are not told apart any more: all are forgotten and may be told again. */
+/** More conditions at once than this are not distinguished any more: all are forgotten and may be reported again. */
 const raisedMax = 10_000;
 
 export function alarmOf(code: AlarmCode, sentence: string, facts: Facts, at: string): AlarmRaised {

@@ -22,7 +22,7 @@ export async function tellAttempt(
   identity: Identity,
   attempt: { readonly verb: string; readonly target: string; readonly reason: string; readonly at: Instant },
 ): Promise<void> {
-  // What machines do is told by the events of the change itself.
+  // What machines do is reported by the events of the change itself.
   if (identity.kind !== "operator") return;
   await unit.events.publish(subjects.operatorAttempted, {
     operator: identity.actor,

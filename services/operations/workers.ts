@@ -24,10 +24,10 @@ export async function startWorkers(ports: ServicePorts, newest: ReadonlyMap<stri
     return { handlers: {}, health: () => ({ status: "ok", complaint }), stop: async () => undefined };
   }
   const alarms = createWorkerAlarms(ports);
-  const { orderDesk: desk } = ports;
+  const { orderManagement } = ports;
   const chat = await startAlertsToChat({ ports, chat: ports.chat, alarms });
-  const stops = startStops({ ports, newest, desk, broker: broker.name, alarms });
-  const reconciler = startReconciler({ ports, broker, desk, alarms });
+  const stops = startStops({ ports, newest, orderManagement, broker: broker.name, alarms });
+  const reconciler = startReconciler({ ports, broker, orderManagement, alarms });
   const books = booksOf(ports);
   return {
     handlers: { ...stops.handlers, ...reconciler.handlers, GetBooks: books.getBooks },

@@ -25,7 +25,7 @@ import type { MarketView } from "./market-view.ts";
 
 export type DecidePorts = Pick<
   ServicePorts,
-  "clock" | "log" | "store" | "riskStore" | "referenceData" | "riskChecks" | "orderDesk" | "settings"
+  "clock" | "log" | "store" | "riskStore" | "referenceData" | "riskChecks" | "orderManagement" | "settings"
 >;
 
 /** What a strategy remembers between two decisions; a restart may forget it. */
@@ -62,7 +62,7 @@ export async function decide(
   const cancelled = stored.status === "live" ? olderThan(books.open, minusMilliseconds(now, restMs)) : books.open;
   for (const { order, state } of cancelled) {
     if (state === "CANCEL_PENDING") continue;
-    await ports.orderDesk.cancel(order.order_id, `${strategy.name} no longer wants it`);
+    await ports.orderManagement.cancel(order.order_id, `${strategy.name} no longer wants it`);
   }
   if (stored.status === "halted") return;
   const nav = await freshNav(ports, strategy.fundId, ports.settings.risk.navAgeMsMax);
@@ -186,7 +186,7 @@ function quoteOf(market: MarketView, symbol: string) {
 async function handIn(ports: DecidePorts, orders: readonly Order[], memory: DecideMemory): Promise<void> {
   for (const order of orders) {
     if (memory.isStopping()) return;
-    const given = await ports.orderDesk.submit(order);
+    const given = await ports.orderManagement.submit(order);
     const refusal = "denial" in given ? given.denial.code : given.answer.code;
     if (refusal === undefined || refusal === "") continue;
     ports.log.debug("an order was refused", { order_id: order.order_id, code: refusal });

@@ -16,7 +16,7 @@ export interface Alarms {
   stop(): Promise<void>;
 }
 
-/** More conditions at once than this are not told apart any more: the oldest are forgotten and may be told again. */
+/** More conditions at once than this are not distinguished any more: the oldest are forgotten and may be reported again. */
 const raisedMax = 10_000;
 
 export function createAlarms(ports: Pick<ServicePorts, "store" | "clock" | "log" | "crash">): Alarms {
@@ -25,7 +25,7 @@ export function createAlarms(ports: Pick<ServicePorts, "store" | "clock" | "log"
 
   /** An alarm that could not be published counts as not raised, and the next sight of it tries again. */
   async function publish(key: string, code: AlarmCode, about: string, sentence: string): Promise<void> {
-    const told = {
+    const reported = {
       code,
       level: registry[code].level,
       service: "riskengine",
@@ -34,7 +34,7 @@ export function createAlarms(ports: Pick<ServicePorts, "store" | "clock" | "log"
       at: format(ports.clock.now()),
     };
     try {
-      await ports.store.transact("risk.alarm", (unit) => unit.events.publish(subjects.alarmRaised, told));
+      await ports.store.transact("risk.alarm", (unit) => unit.events.publish(subjects.alarmRaised, reported));
     } catch (thrown) {
       if (thrown instanceof Defect) ports.crash.die(thrown);
       raised.delete(key);

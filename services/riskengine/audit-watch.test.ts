@@ -4,12 +4,12 @@ import { fromMicroseconds, plusMilliseconds } from "../../contracts/src/instant.
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { Engine } from "../../core/engine/engine.ts";
 import type { AuditStanding } from "../../ports/audit-standing.ts";
-import { type ServiceRig, serviceRig, testSettings } from "../../testkit/virtual/service-rig.ts";
+import { type ServiceFixture, serviceFixture, testSettings } from "../../testkit/virtual/service-fixture.ts";
 import { createAlarms } from "./alarms.ts";
 import { type AuditWatch, watchAudit } from "./audit-watch.ts";
 
 const settings = { ...testSettings, audit: { ...testSettings.audit, behindMaxMs: 30_000 } };
-let rig: ServiceRig;
+let fixture: ServiceFixture;
 let watch: AuditWatch;
 let last: Parameters<Engine["setAudit"]>[0];
 
@@ -21,28 +21,28 @@ function engineThatNotes(): Engine {
 }
 
 const start = async (): Promise<void> => {
-  const ports = rig.portsOf("riskengine", { settings });
+  const ports = fixture.portsOf("riskengine", { settings });
   const engine = engineThatNotes();
   watch = await watchAudit(ports, engine, createAlarms(ports));
 };
-const now = () => rig.time.clock.now();
+const now = () => fixture.time.clock.now();
 const isBlocked = (): boolean => now() >= last.goodUntil;
-const pass = (ms: number) => rig.time.timers.sleep(ms);
+const pass = (ms: number) => fixture.time.timers.sleep(ms);
 const report = (standing: Partial<AuditStanding> = {}): void => {
-  rig.world.auditStanding.current = { pen: 1, through: now(), ...standing };
+  fixture.tables.auditStanding.current = { writerEpoch: 1, through: now(), ...standing };
 };
 const alarms = (): readonly string[] =>
-  rig
-    .told(subjects.alarmRaised)
+  fixture
+    .reported(subjects.alarmRaised)
     .filter(({ code }) => code === "AUDIT_STOPS_NEW_RISK")
     .map(({ sentence }) => sentence);
 
 beforeEach(() => {
-  rig = serviceRig(223);
+  fixture = serviceFixture(223);
 });
 afterEach(async () => {
   await watch.stop();
-  await rig.close();
+  await fixture.close();
 });
 
 describe("22.3: no audit, no new risk", () => {
@@ -71,7 +71,7 @@ describe("22.3: no audit, no new risk", () => {
     report();
     await pass(600);
     const until = last.goodUntil;
-    expect(until).toBe(plusMilliseconds(rig.world.auditStanding.current?.through ?? fromMicroseconds(0), 30_000));
+    expect(until).toBe(plusMilliseconds(fixture.tables.auditStanding.current?.through ?? fromMicroseconds(0), 30_000));
     await pass(30_000);
     expect(isBlocked()).toBe(true);
     expect(last.reason).toMatch(/^The audit log is behind the outbox since/);
@@ -102,7 +102,7 @@ describe("22.3: no audit, no new risk", () => {
 
   test("a store that does not answer makes the log late too", async () => {
     report();
-    const ports = rig.portsOf("riskengine", { settings });
+    const ports = fixture.portsOf("riskengine", { settings });
     let fails = false;
     const store: typeof ports.store = {
       ...ports.store,

@@ -10,15 +10,17 @@ import {
   machine,
   operator,
   orderOf,
-  type RiskEngineRig,
-  riskEngineRig,
-} from "../../testkit/riskengine-rig.ts";
+  type RiskEngineFixture,
+  riskEngineFixture,
+} from "../../testkit/riskengine-fixture.ts";
 
 const seed = 11;
 
-async function begin(options: Partial<Parameters<typeof riskEngineRig>[0]> = {}): Promise<[RiskEngineRig, EngineLife]> {
-  const rig = await riskEngineRig({ seed, ...options });
-  return [rig, await rig.start()];
+async function begin(
+  options: Partial<Parameters<typeof riskEngineFixture>[0]> = {},
+): Promise<[RiskEngineFixture, EngineLife]> {
+  const fixture = await riskEngineFixture({ seed, ...options });
+  return [fixture, await fixture.start()];
 }
 
 /** How it ended: a decision's verdict, or the fault's code. */
@@ -34,130 +36,132 @@ const thousand = { quantity: "1000" };
 
 describe("1: durable before it is answered", () => {
   it("an ordinary order is approved, and the journal has it as it came", async () => {
-    const [rig, life] = await begin();
+    const [fixture, life] = await begin();
     expect(life.service.health()).toEqual({ status: "ok" });
     const order = orderOf({ thesis: "momentum" });
-    const decision = await rig.finish(life.check(order));
+    const decision = await fixture.finish(life.check(order));
     expect(decision).toMatchObject({ approved: true, code: "", order_id: order.order_id });
-    const [row] = rig.decisions();
+    const [row] = fixture.decisions();
     expect(row).toMatchObject({ orderId: order.order_id, approved: true, code: "", decisionId: decision.decision_id });
     const record = DecisionRecord.decode(row?.payload ?? new Uint8Array());
     expect(record.order).toEqual(order);
     expect(record.decision).toEqual(decision);
     expect(record.inputs.length).toBeGreaterThan(0);
-    await rig.finish(life.service.stop());
+    await fixture.finish(life.service.stop());
   });
 
   it("no answer leaves before the commit has ended", async () => {
-    const [rig, life] = await begin();
-    rig.delays.commitMs = 50;
+    const [fixture, life] = await begin();
+    fixture.delays.commitMs = 50;
     let answered = false;
     const answer = life.check({}).then(() => {
       answered = true;
     });
-    await rig.pass(49);
+    await fixture.pass(49);
     expect(answered).toBe(false);
-    expect(rig.decisions()).toHaveLength(0);
-    await rig.finish(answer);
-    expect(rig.decisions()).toHaveLength(1);
+    expect(fixture.decisions()).toHaveLength(0);
+    await fixture.finish(answer);
+    expect(fixture.decisions()).toHaveLength(1);
   });
 
   it("a dry run spends nothing, not even the key", async () => {
-    const [rig, life] = await begin();
+    const [fixture, life] = await begin();
     const order = orderOf({ ...thousand, dry_run: true });
     for (let times = 0; times < 5; times += 1) {
-      expect(await rig.finish(life.check(order))).toMatchObject({ approved: true, dry_run: true });
+      expect(await fixture.finish(life.check(order))).toMatchObject({ approved: true, dry_run: true });
     }
-    expect(rig.decisions()).toHaveLength(0);
+    expect(fixture.decisions()).toHaveLength(0);
     for (let times = 0; times < 3; times += 1) {
-      expect(await rig.finish(endOf(life.check(thousand)))).toBe("approved");
+      expect(await fixture.finish(endOf(life.check(thousand)))).toBe("approved");
     }
-    expect(await rig.finish(endOf(life.check({ ...order, dry_run: undefined })))).toBe("POSITION_LIMIT_EXCEEDED");
+    expect(await fixture.finish(endOf(life.check({ ...order, dry_run: undefined })))).toBe("POSITION_LIMIT_EXCEEDED");
   });
 });
 
 describe("what never became durable", () => {
   it("a definite failure takes back the batch and every later one", async () => {
-    const [rig, life] = await begin();
-    rig.delays.commitMs = 10;
-    rig.fates.set("risk.append", ["failed"]);
+    const [fixture, life] = await begin();
+    fixture.delays.commitMs = 10;
+    fixture.fates.set("risk.append", ["failed"]);
     const first = [orderOf(thousand), orderOf(thousand)];
     const second = orderOf(thousand);
     const ends = first.map((order) => endOf(life.check(order)));
-    await rig.pass(5);
+    await fixture.pass(5);
     // On top of what is about to be taken back.
     const laterEnd = endOf(life.check(second));
-    expect(await rig.finish(Promise.all([...ends, laterEnd]))).toEqual([
+    expect(await fixture.finish(Promise.all([...ends, laterEnd]))).toEqual([
       "STORE_UNAVAILABLE",
       "STORE_UNAVAILABLE",
       "STORE_UNAVAILABLE",
     ]);
-    expect(rig.decisions()).toHaveLength(0);
+    expect(fixture.decisions()).toHaveLength(0);
     // Room and keys are free again: the same orders pass.
-    for (const order of [...first, second]) expect(await rig.finish(endOf(life.check(order)))).toBe("approved");
-    expect(await rig.finish(endOf(life.check({ quantity: "200" })))).toBe("POSITION_LIMIT_EXCEEDED");
+    for (const order of [...first, second]) expect(await fixture.finish(endOf(life.check(order)))).toBe("approved");
+    expect(await fixture.finish(endOf(life.check({ quantity: "200" })))).toBe("POSITION_LIMIT_EXCEEDED");
   });
 
   it("a lost answer to COMMIT never frees the reservation of a durable approval", async () => {
-    const [rig, life] = await begin();
-    rig.fates.set("risk.append", ["lost, committed"]);
+    const [fixture, life] = await begin();
+    fixture.fates.set("risk.append", ["lost, committed"]);
     const ends = Promise.all([endOf(life.check(thousand)), endOf(life.check(thousand)), endOf(life.check(thousand))]);
-    expect(await rig.finish(ends)).toEqual(["approved", "approved", "approved"]);
-    expect(rig.decisions()).toHaveLength(3);
-    expect(await rig.finish(endOf(life.check({ quantity: "200" })))).toBe("POSITION_LIMIT_EXCEEDED");
+    expect(await fixture.finish(ends)).toEqual(["approved", "approved", "approved"]);
+    expect(fixture.decisions()).toHaveLength(3);
+    expect(await fixture.finish(endOf(life.check({ quantity: "200" })))).toBe("POSITION_LIMIT_EXCEEDED");
     expect(life.deaths).toEqual([]);
   });
 
   it("while the outcome is unknown nothing is decided, and nothing is freed", async () => {
-    const [rig, life] = await begin();
-    rig.fates.set("risk.append", ["lost, committed"]);
-    rig.delays.answerMs = 20;
+    const [fixture, life] = await begin();
+    fixture.fates.set("risk.append", ["lost, committed"]);
+    fixture.delays.answerMs = 20;
     const ends = Promise.all([endOf(life.check(thousand)), endOf(life.check(thousand)), endOf(life.check(thousand))]);
-    await rig.pass(10);
+    await fixture.pass(10);
     life.process.setReachable(false);
-    await rig.pass(1_500);
-    expect(await rig.finish(endOf(life.check({ quantity: "200" })))).toBe("STORE_UNAVAILABLE");
+    await fixture.pass(1_500);
+    expect(await fixture.finish(endOf(life.check({ quantity: "200" })))).toBe("STORE_UNAVAILABLE");
     expect(life.service.health().status).toBe("failing");
     life.process.setReachable(true);
-    expect(await rig.finish(ends)).toEqual(["approved", "approved", "approved"]);
-    expect(await rig.finish(endOf(life.check({ quantity: "200" })))).toBe("POSITION_LIMIT_EXCEEDED");
+    expect(await fixture.finish(ends)).toEqual(["approved", "approved", "approved"]);
+    expect(await fixture.finish(endOf(life.check({ quantity: "200" })))).toBe("POSITION_LIMIT_EXCEEDED");
     expect(life.service.health()).toEqual({ status: "ok" });
   });
 
   it("an unknown outcome that was none takes everything back and decides again", async () => {
-    const [rig, life] = await begin();
-    rig.fates.set("risk.append", ["lost, not committed"]);
+    const [fixture, life] = await begin();
+    fixture.fates.set("risk.append", ["lost, not committed"]);
     const order = orderOf(thousand);
-    expect(await rig.finish(endOf(life.check(order)))).toBe("STORE_UNAVAILABLE");
-    expect(await rig.finish(endOf(life.check(order)))).toBe("approved");
-    expect(rig.decisions()).toHaveLength(1);
+    expect(await fixture.finish(endOf(life.check(order)))).toBe("STORE_UNAVAILABLE");
+    expect(await fixture.finish(endOf(life.check(order)))).toBe("approved");
+    expect(fixture.decisions()).toHaveLength(1);
     expect(life.deaths).toEqual([]);
   });
 
-  it("an engine that lost the pen decides nothing more, says so and ends", async () => {
-    const [rig, life] = await begin();
-    await rig.finish(life.check({}));
-    const successor = await rig.start();
-    expect(await rig.finish(endOf(life.check({})))).toBe("SERVICE_UNAVAILABLE");
+  it("an engine that lost the writer epoch decides nothing more, says so and ends", async () => {
+    const [fixture, life] = await begin();
+    await fixture.finish(life.check({}));
+    const successor = await fixture.start();
+    expect(await fixture.finish(endOf(life.check({})))).toBe("SERVICE_UNAVAILABLE");
     expect(life.service.health()).toMatchObject({ status: "failing" });
-    await rig.pass(10);
+    await fixture.pass(10);
     expect(life.deaths).toHaveLength(1);
-    expect(await rig.finish(endOf(successor.check({})))).toBe("approved");
+    expect(await fixture.finish(endOf(successor.check({})))).toBe("approved");
   });
 });
 
 describe("2: refused before it touches the books", () => {
   it("more than may wait is RESOURCE_EXHAUSTED, and no order suffers from it later", async () => {
-    const [rig, life] = await begin({ settings: { undecidedMax: 10 } });
-    rig.delays.commitMs = 10;
-    const ends = await rig.finish(Promise.all(Array.from({ length: 25 }, () => endOf(life.check({ quantity: "1" })))));
+    const [fixture, life] = await begin({ settings: { undecidedMax: 10 } });
+    fixture.delays.commitMs = 10;
+    const ends = await fixture.finish(
+      Promise.all(Array.from({ length: 25 }, () => endOf(life.check({ quantity: "1" })))),
+    );
     expect(ends.filter((end) => end === "approved")).toHaveLength(10);
     expect(ends.filter((end) => end === "RESOURCE_EXHAUSTED")).toHaveLength(15);
-    expect(await rig.finish(endOf(life.check({ quantity: "1" })))).toBe("approved");
+    expect(await fixture.finish(endOf(life.check({ quantity: "1" })))).toBe("approved");
   });
 
   it("a caller who is gone is not decided for", async () => {
-    const [rig, life] = await begin();
+    const [fixture, life] = await begin();
     const gone = AbortSignal.abort();
     const handler = life.service.rpc[0]?.handlers["CheckOrder"];
     const call = {
@@ -168,94 +172,94 @@ describe("2: refused before it touches the books", () => {
       requestBytes: new Uint8Array(),
     };
     const answer = handler?.(orderOf({}) as never, call) ?? Promise.resolve();
-    await expect(rig.finish(answer)).rejects.toMatchObject({ code: "CANCELLED" });
-    expect(rig.decisions()).toHaveLength(0);
+    await expect(fixture.finish(answer)).rejects.toMatchObject({ code: "CANCELLED" });
+    expect(fixture.decisions()).toHaveLength(0);
   });
 });
 
 describe("3: duplicates", () => {
   it("the same order again is denied with its first decision attached, and reserves nothing", async () => {
-    const [rig, life] = await begin();
+    const [fixture, life] = await begin();
     const order = orderOf(thousand);
-    const first = await rig.finish(life.check(order));
+    const first = await fixture.finish(life.check(order));
     for (let times = 0; times < 5; times += 1) {
-      const again = await rig.finish(life.check(order));
+      const again = await fixture.finish(life.check(order));
       expect(again).toMatchObject({ approved: false, rejecting_gate: "idempotency", code: "DUPLICATE_KEY" });
       expect(again.original).toEqual(first);
     }
-    for (const { payload } of rig.decisions()) expect(DecisionRecord.decode(payload).order).toEqual(order);
-    expect(await rig.finish(endOf(life.check(thousand)))).toBe("approved");
-    expect(await rig.finish(endOf(life.check(thousand)))).toBe("approved");
+    for (const { payload } of fixture.decisions()) expect(DecisionRecord.decode(payload).order).toEqual(order);
+    expect(await fixture.finish(endOf(life.check(thousand)))).toBe("approved");
+    expect(await fixture.finish(endOf(life.check(thousand)))).toBe("approved");
   });
 
   it("a dry run of it has the first decision attached too, and writes nothing", async () => {
-    const [rig, life] = await begin();
-    rig.delays.commitMs = 20;
+    const [fixture, life] = await begin();
+    fixture.delays.commitMs = 20;
     const order = orderOf({});
     const dry = { ...order, dry_run: true };
     // The second is asked while the first is on its way.
-    const [first, early] = await rig.finish(Promise.all([life.check(order), life.check(dry)]));
-    const late = await rig.finish(life.check(dry));
+    const [first, early] = await fixture.finish(Promise.all([life.check(order), life.check(dry)]));
+    const late = await fixture.finish(life.check(dry));
     for (const again of [early, late]) {
       expect(again).toMatchObject({ approved: false, code: "DUPLICATE_KEY", dry_run: true });
       expect(again?.original).toEqual(first);
     }
-    expect(rig.decisions()).toHaveLength(1);
-    const other = await rig.finish(life.check({ ...dry, quantity: "101" }));
+    expect(fixture.decisions()).toHaveLength(1);
+    const other = await fixture.finish(life.check({ ...dry, quantity: "101" }));
     expect([other.code, other.original]).toEqual(["KEY_REUSED", undefined]);
   });
 
-  it("another order under the key is told so, without the first", async () => {
-    const [rig, life] = await begin();
+  it("another order under the key is notified so, without the first", async () => {
+    const [fixture, life] = await begin();
     const order = orderOf({});
-    await rig.finish(life.check(order));
-    const other = await rig.finish(life.check({ ...order, quantity: "101" }));
+    await fixture.finish(life.check(order));
+    const other = await fixture.finish(life.check({ ...order, quantity: "101" }));
     expect(other).toMatchObject({ approved: false, code: "KEY_REUSED" });
     expect(other.original).toBeUndefined();
   });
 
   it("while the first is on its way, each waits for its own commit and gets the first", async () => {
-    const [rig, life] = await begin();
-    rig.delays.commitMs = 20;
+    const [fixture, life] = await begin();
+    fixture.delays.commitMs = 20;
     const order = orderOf({});
-    const answers = await rig.finish(Promise.all([life.check(order), life.check(order), life.check(order)]));
+    const answers = await fixture.finish(Promise.all([life.check(order), life.check(order), life.check(order)]));
     expect(answers.map(({ approved }) => approved)).toEqual([true, false, false]);
     expect(answers[1]?.original).toEqual(answers[0]);
     expect(answers[2]?.original?.decision_id).toBe(answers[0]?.decision_id);
   });
 
   it("after a restart the key is still known, with its answer", async () => {
-    const [rig, life] = await begin();
+    const [fixture, life] = await begin();
     const order = orderOf({});
     const denied = orderOf({ quantity: "100000" });
-    const first = await rig.finish(life.check(order));
-    const no = await rig.finish(life.check(denied));
+    const first = await fixture.finish(life.check(order));
+    const no = await fixture.finish(life.check(denied));
     expect(no.approved).toBe(false);
     life.process.kill();
-    const next = await rig.start();
-    const again = await rig.finish(next.check(order));
+    const next = await fixture.start();
+    const again = await fixture.finish(next.check(order));
     expect(again).toMatchObject({ approved: false, code: "DUPLICATE_KEY" });
     expect(again.original).toEqual(first);
-    expect((await rig.finish(next.check(denied))).original).toEqual(no);
-    expect(await rig.finish(endOf(next.check({ ...order, quantity: "7" })))).toBe("KEY_REUSED");
+    expect((await fixture.finish(next.check(denied))).original).toEqual(no);
+    expect(await fixture.finish(endOf(next.check({ ...order, quantity: "7" })))).toBe("KEY_REUSED");
   });
 
   it("a key that was taken back is free", async () => {
-    const [rig, life] = await begin();
-    rig.fates.set("risk.append", ["failed"]);
+    const [fixture, life] = await begin();
+    fixture.fates.set("risk.append", ["failed"]);
     const order = orderOf({});
-    expect(await rig.finish(endOf(life.check(order)))).toBe("STORE_UNAVAILABLE");
-    expect(await rig.finish(endOf(life.check(order)))).toBe("approved");
+    expect(await fixture.finish(endOf(life.check(order)))).toBe("STORE_UNAVAILABLE");
+    expect(await fixture.finish(endOf(life.check(order)))).toBe("approved");
   });
 
   it("five minutes later the key is free", async () => {
-    const [rig, life] = await begin();
+    const [fixture, life] = await begin();
     const order = orderOf({ quantity: "1" });
-    const answer = await rig.finish(life.check(order));
-    await rig.pass(299_000);
-    expect((await rig.finish(life.check(order))).original).toEqual(answer);
-    await rig.pass(2_000);
-    const later = await rig.finish(life.check(order));
+    const answer = await fixture.finish(life.check(order));
+    await fixture.pass(299_000);
+    expect((await fixture.finish(life.check(order))).original).toEqual(answer);
+    await fixture.pass(2_000);
+    const later = await fixture.finish(life.check(order));
     expect(later.code).not.toBe("DUPLICATE_KEY");
   });
 });
@@ -264,103 +268,108 @@ describe("4: the risk officer", () => {
   const pass: Verdict = { kind: "pass", reason: "fine", model: "m", promptHash: "h", costUsd: "", tookMs: 1 };
 
   async function withOfficer(
-    askRiskOfficer: (rig: RiskEngineRig | undefined) => Promise<Verdict>,
+    askRiskOfficer: (fixture: RiskEngineFixture | undefined) => Promise<Verdict>,
     limits: object = {},
   ) {
-    let rigged: RiskEngineRig | undefined;
-    const [rig, life] = await begin({ askRiskOfficer: () => askRiskOfficer(rigged) });
-    rigged = rig;
-    const current = (await rig.finish(life.call("GetEnvelope", { fund_id: "alpha" }))) as object;
+    let fixtureOf: RiskEngineFixture | undefined;
+    const [fixture, life] = await begin({ askRiskOfficer: () => askRiskOfficer(fixtureOf) });
+    fixtureOf = fixture;
+    const current = (await fixture.finish(life.call("GetEnvelope", { fund_id: "alpha" }))) as object;
     const asked = { ...current, version: 2, cro_veto_enabled: true, cro_veto_timeout_ms: 1_000, ...limits };
-    await rig.finish(life.call("UpdateEnvelope", asked, operator));
-    return [rig, life] as const;
+    await fixture.finish(life.call("UpdateEnvelope", asked, operator));
+    return [fixture, life] as const;
   }
 
   it("is asked last, and its pass is an approval", async () => {
-    const [rig, life] = await withOfficer(async () => pass);
+    const [fixture, life] = await withOfficer(async () => pass);
     const order = orderOf({ thesis: "as it came" });
-    const decision = await rig.finish(life.check(order));
-    expect(DecisionRecord.decode(rig.decisions()[0]?.payload ?? new Uint8Array()).order).toEqual(order);
+    const decision = await fixture.finish(life.check(order));
+    expect(DecisionRecord.decode(fixture.decisions()[0]?.payload ?? new Uint8Array()).order).toEqual(order);
     expect(decision).toMatchObject({ approved: true, envelope_version: 2 });
     expect(decision.checks.at(-1)?.gate).toBe("cro_veto");
   });
 
   it("its veto is a denial that gives the room back", async () => {
     let verdict: Verdict = { ...pass, kind: "veto", reason: "unwise" };
-    const [rig, life] = await withOfficer(async () => verdict);
+    const [fixture, life] = await withOfficer(async () => verdict);
     for (let times = 0; times < 5; times += 1) {
-      expect(await rig.finish(endOf(life.check(thousand)))).toBe("RISK_OFFICER_VETO");
+      expect(await fixture.finish(endOf(life.check(thousand)))).toBe("RISK_OFFICER_VETO");
     }
     verdict = pass;
-    for (let times = 0; times < 3; times += 1) expect(await rig.finish(endOf(life.check(thousand)))).toBe("approved");
+    for (let times = 0; times < 3; times += 1)
+      expect(await fixture.finish(endOf(life.check(thousand)))).toBe("approved");
   });
 
   it("has the envelope's time, and then the fund's policy decides", async () => {
     const never = () => new Promise<Verdict>(() => undefined);
-    const [rig, life] = await withOfficer(never);
-    const before = rig.time.elapsedMs();
-    expect(await rig.finish(endOf(life.check({})))).toBe("RISK_OFFICER_TIMEOUT");
-    expect(rig.time.elapsedMs() - before).toBeLessThan(1_200);
+    const [fixture, life] = await withOfficer(never);
+    const before = fixture.time.elapsedMs();
+    expect(await fixture.finish(endOf(life.check({})))).toBe("RISK_OFFICER_TIMEOUT");
+    expect(fixture.time.elapsedMs() - before).toBeLessThan(1_200);
     const [other, patient] = await withOfficer(never, { cro_veto_on_timeout: "PASS_WITH_WARNING" });
     expect(await other.finish(endOf(patient.check({})))).toBe("approved");
   });
 
   it("beyond 64 at once nobody is asked", async () => {
     let asked = 0;
-    const [rig, life] = await withOfficer(async (on) => {
+    const [fixture, life] = await withOfficer(async (on) => {
       asked += 1;
       await on?.time.timers.sleep(500);
       return pass;
     });
-    const ends = await rig.finish(Promise.all(Array.from({ length: 70 }, () => endOf(life.check({ quantity: "1" })))));
+    const ends = await fixture.finish(
+      Promise.all(Array.from({ length: 70 }, () => endOf(life.check({ quantity: "1" })))),
+    );
     expect(asked).toBe(64);
     expect(ends.filter((end) => end === "approved")).toHaveLength(64);
     expect(ends.filter((end) => end === "RISK_OFFICER_TIMEOUT")).toHaveLength(6);
   });
 
   it("a duplicate waits for the verdict on its first", async () => {
-    const [rig, life] = await withOfficer(async (on) => {
+    const [fixture, life] = await withOfficer(async (on) => {
       await on?.time.timers.sleep(500);
       return pass;
     });
     const order = orderOf({});
-    const [first, second] = await rig.finish(Promise.all([life.check(order), life.check(order)]));
+    const [first, second] = await fixture.finish(Promise.all([life.check(order), life.check(order)]));
     expect(first?.approved).toBe(true);
     expect(second).toMatchObject({ approved: false, code: "DUPLICATE_KEY" });
     expect(second?.original).toEqual(first);
-    expect(rig.decisions().map(({ code }) => code)).toEqual(["", "DUPLICATE_KEY"]);
+    expect(fixture.decisions().map(({ code }) => code)).toEqual(["", "DUPLICATE_KEY"]);
   });
 
   it("what it holds counts against the limits of others, and a halt meanwhile denies it", async () => {
-    const [rig, life] = await withOfficer(async (on) => {
+    const [fixture, life] = await withOfficer(async (on) => {
       await on?.time.timers.sleep(500);
       return pass;
     });
     const held = Promise.all([endOf(life.check(thousand)), endOf(life.check(thousand)), endOf(life.check(thousand))]);
-    await rig.pass(100);
-    expect(await rig.finish(endOf(life.check({ quantity: "200" })))).toBe("POSITION_LIMIT_EXCEEDED");
-    await rig.finish(
+    await fixture.pass(100);
+    expect(await fixture.finish(endOf(life.check({ quantity: "200" })))).toBe("POSITION_LIMIT_EXCEEDED");
+    await fixture.finish(
       life.call("RequestHalt", { severity: "FIRM_HALT", fund_id: "", reason: "test", requested_by: "" }, machine),
     );
-    expect(await rig.finish(held)).toEqual(["FIRM_HALTED", "FIRM_HALTED", "FIRM_HALTED"]);
+    expect(await fixture.finish(held)).toEqual(["FIRM_HALTED", "FIRM_HALTED", "FIRM_HALTED"]);
   });
 
   it("an end does not wait for it: the order is given back undecided", async () => {
-    const [rig, life] = await withOfficer(() => new Promise<Verdict>(() => undefined), { cro_veto_timeout_ms: 60_000 });
+    const [fixture, life] = await withOfficer(() => new Promise<Verdict>(() => undefined), {
+      cro_veto_timeout_ms: 60_000,
+    });
     const held = endOf(life.check({}));
-    await rig.pass(100);
-    const before = rig.time.elapsedMs();
-    await rig.finish(life.service.stop());
-    expect(await rig.finish(held)).toBe("SERVICE_STOPPING");
-    expect(rig.time.elapsedMs() - before).toBeLessThan(5_000);
-    expect(rig.decisions()).toHaveLength(0);
+    await fixture.pass(100);
+    const before = fixture.time.elapsedMs();
+    await fixture.finish(life.service.stop());
+    expect(await fixture.finish(held)).toBe("SERVICE_STOPPING");
+    expect(fixture.time.elapsedMs() - before).toBeLessThan(5_000);
+    expect(fixture.decisions()).toHaveLength(0);
   });
 
   it("an officer that fails is no answer, and one that answers nonsense is unreadable", async () => {
-    const [rig, life] = await withOfficer(async () => {
+    const [fixture, life] = await withOfficer(async () => {
       throw new Fault("MODEL_UNAVAILABLE", "gone", { retry: "later" });
     });
-    expect(await rig.finish(endOf(life.check({})))).toBe("RISK_OFFICER_TIMEOUT");
+    expect(await fixture.finish(endOf(life.check({})))).toBe("RISK_OFFICER_TIMEOUT");
     const [other, puzzled] = await withOfficer(async () => {
       throw new Fault("MODEL_UNREADABLE", "poetry", { retry: "never" });
     });

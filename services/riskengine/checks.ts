@@ -22,9 +22,9 @@ import type { ServicePorts } from "../shared/service.ts";
 import type { Alarms } from "./alarms.ts";
 import type { Figures } from "./figures.ts";
 import type { HaltWatch } from "./halt-watch.ts";
+import type { InFlightCalls } from "./in-flight-calls.ts";
 import { createRecordPacker } from "./journal/decision-record.ts";
 import type { GroupCommit } from "./journal/group-commit.ts";
-import type { Lanes } from "./lanes.ts";
 import { type AskRiskOfficer, noVerdict } from "./officer.ts";
 
 /** A key counts as seen for this long. */
@@ -37,7 +37,7 @@ export interface ChecksOptions {
   readonly ports: Pick<ServicePorts, "clock" | "timers" | "random" | "riskStore" | "log" | "stopwatch">;
   readonly engine: Engine;
   readonly commit: GroupCommit;
-  readonly lanes: Lanes;
+  readonly inFlight: InFlightCalls;
   readonly halts: Pick<HaltWatch, "freshen">;
   readonly figures: Figures;
   readonly alarms: Alarms;
@@ -60,7 +60,7 @@ export interface Checks {
 }
 
 export function createChecks(options: ChecksOptions): Checks {
-  const { ports, engine, commit, lanes, halts, figures } = options;
+  const { ports, engine, commit, inFlight, halts, figures } = options;
   const { clock, random } = ports;
   const packer = createDecisionPacker();
   const packRecord = createRecordPacker();
@@ -128,7 +128,7 @@ export function createChecks(options: ChecksOptions): Checks {
     return amongDuplicates(async () => {
       await vetoing.get(checked.order.idempotency_key);
       // It has no commit of its own to wait for, and its first may still be on its way into the journal.
-      await lanes.cleared();
+      await inFlight.cleared();
       return withOriginal(answer, checked);
     });
   }
@@ -157,10 +157,10 @@ export function createChecks(options: ChecksOptions): Checks {
       code: checked.code,
       payload: packRecord(request, encoded, inputsOf(checked)),
     };
-    const lane = lanes.enter();
+    const lane = inFlight.enter();
     commit.add(entry, checked).then(
       () => {
-        lanes.leave(lane);
+        inFlight.leave(lane);
         figures.decided(checked);
         if (checked.code === "THROTTLE_TRIPPED") {
           options.alarms.raise("STRATEGY_THROTTLED", order.strategy_id, checked.reason);
@@ -168,7 +168,7 @@ export function createChecks(options: ChecksOptions): Checks {
         resolve({ encoded });
       },
       (thrown: unknown) => {
-        lanes.leave(lane);
+        inFlight.leave(lane);
         reject(thrown);
       },
     );

@@ -35,25 +35,25 @@ export async function proveLoosening(
   if (guarded.length === 0) return undefined;
   const fields = guarded.filter(({ effect }) => effect === "LOOSENS").map(({ field }) => field);
   const what = whatItDoes(guarded, fields);
-  const told = { loosens: fields.slice(0, namedMax) };
+  const reported = { loosens: fields.slice(0, namedMax) };
   if (identity.kind !== "operator") {
     const sentence = `${what} A machine has no second factor, so a risk officer has to do that.`;
-    return { code: "STEP_UP_REQUIRED", reason: sentence, ...told };
+    return { code: "STEP_UP_REQUIRED", reason: sentence, ...reported };
   }
   if (proof === undefined) {
     const needed =
       reason.trim() === "" ? "a reason and a proof of your second factor" : "a proof of your second factor";
-    return { code: "STEP_UP_REQUIRED", reason: `${what} That needs ${needed} for exactly this change.`, ...told };
+    return { code: "STEP_UP_REQUIRED", reason: `${what} That needs ${needed} for exactly this change.`, ...reported };
   }
   if (reason.trim() === "") {
     return {
       code: "REASON_MISSING",
       reason: `${what} That is not done without a reason. The proof was not used.`,
-      ...told,
+      ...reported,
     };
   }
   const denial = await unit.stepUps.redeem({ identity, named: envelopeAction(message), proof, at });
-  return denial === undefined ? { fields: fields.slice(0, 200), second_factor: true } : { ...denial, ...told };
+  return denial === undefined ? { fields: fields.slice(0, 200), second_factor: true } : { ...denial, ...reported };
 }
 
 /** What a proof must name: the envelope as it was sent, without what the engine writes. */

@@ -1,4 +1,4 @@
-// The engine's figures for whoever watches it. Label sets are made once, and decisions are counted here and told once for all that were answered
+// The engine's figures for whoever watches it. Label sets are made once, and decisions are counted here and reported once for all that were answered
 // together: a counter with labels costs as much as a gate.
 import type { Checked } from "../../core/engine/engine.ts";
 import type { Metrics } from "../../ports/metrics.ts";

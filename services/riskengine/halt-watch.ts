@@ -17,7 +17,7 @@ import type { Health } from "../../ports/health.ts";
 import type { Lease, ServicePorts } from "../shared/service.ts";
 import { type Unlatched, type UnlatchedHalts, unlatchedHalts } from "./unlatched-halts.ts";
 
-/** Every commit of anybody may be told as a change, so looks that follow a word are at least this far apart. */
+/** Every commit of anybody may be reported as a change, so looks that follow a word are at least this far apart. */
 const lookMsMin = 50;
 
 export interface HaltWatch {

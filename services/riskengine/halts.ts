@@ -1,5 +1,5 @@
 // The latch: RequestHalt blocks here first, then latches in the store, then waits until every decision that was made before has been
-// answered, and only then says that it is done. AnnounceHalt and ConfirmHalts are the same for halts that the halt manager latches. ResumeHalt is the ladder that the halt
+// answered, and only then says that it is done. AnnounceHalt and ConfirmHalts are the same for halts that the halt manager latches. ResumeHalt is the workflow that the halt
 // manager has as well.
 import { Defect, Fault, messageOf } from "../../contracts/src/fault.ts";
 import type {
@@ -17,12 +17,12 @@ import type { DeniedAnswer, RpcCall } from "../../ports/rpc.ts";
 import { haltReason, whyNotConfirmed } from "../halts/confirmation-word.ts";
 import { type AskedHalt, readHalt } from "../halts/halt-request.ts";
 import { createLatch, type Latched } from "../halts/latch-halt.ts";
-import { createHaltLadder, type LadderPorts } from "../halts/resume-workflow.ts";
+import { createResumeWorkflow, type ResumeWorkflowPorts } from "../halts/resume-workflow.ts";
 import type { Attempt, Attempts } from "../shared/attempts.ts";
 import type { ServicePorts } from "../shared/service.ts";
 import { transactToKnownEnd } from "../shared/unknown-outcome.ts";
 import type { HaltWatch } from "./halt-watch.ts";
-import type { Lanes } from "./lanes.ts";
+import type { InFlightCalls } from "./in-flight-calls.ts";
 import type { ReferenceWatch } from "./reference-watch.ts";
 
 /** How long an answer waits for the decisions before it; after that it says that they are not all acknowledged. */
@@ -33,11 +33,11 @@ const unlatchedMax = 1_000;
 const announcedMsMax = 5_000;
 
 export interface HaltsOptions {
-  readonly ports: LadderPorts & Pick<ServicePorts, "crash">;
+  readonly ports: ResumeWorkflowPorts & Pick<ServicePorts, "crash">;
   /** Names this life of the engine. */
   readonly incarnation: string;
   readonly watch: HaltWatch;
-  readonly lanes: Lanes;
+  readonly inFlight: InFlightCalls;
   readonly attempts: Attempts;
   readonly reference: Pick<ReferenceWatch, "fund" | "fundOfStrategy">;
 }
@@ -50,17 +50,17 @@ export interface Halts {
   stop(): Promise<void>;
 }
 
-export function createHalts({ ports, watch, lanes, attempts, reference, incarnation }: HaltsOptions): Halts {
+export function createHalts({ ports, watch, inFlight, attempts, reference, incarnation }: HaltsOptions): Halts {
   const ending = new AbortController();
   /** By halt, so that one that is asked for again and again is tried by one alone. */
   const latching = new Map<string, Promise<void>>();
   const latch = createLatch({
     transact: (work) => transactToKnownEnd(ports, "risk.halt", work),
-    teller: "riskengine",
+    publisher: "riskengine",
     subject: subjects.riskHaltRequested,
     attempts,
   });
-  const ladder = createHaltLadder({
+  const resumeWorkflow = createResumeWorkflow({
     ports,
     attempts,
     lifted: async () => void (await watch.readNow()),
@@ -160,7 +160,7 @@ export function createHalts({ ports, watch, lanes, attempts, reference, incarnat
 
   async function everybodyAnswered(): Promise<boolean> {
     const patience = new AbortController();
-    const cleared = lanes.cleared().then(() => true);
+    const cleared = inFlight.cleared().then(() => true);
     const outOfPatience = ports.timers.sleep(acknowledgeMsMax, patience.signal).then(() => false);
     const acknowledged = await Promise.race([cleared, outOfPatience]);
     patience.abort();
@@ -171,7 +171,7 @@ export function createHalts({ ports, watch, lanes, attempts, reference, incarnat
 
   return {
     requestHalt,
-    resumeHalt: ladder.resume,
+    resumeHalt: resumeWorkflow.resume,
     announceHalt,
     confirmHalts,
     stop: async () => {

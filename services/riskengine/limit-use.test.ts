@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import type { Headroom, LimitUses, Losses } from "../../contracts/src/generated/svc/v1/riskengine.ts";
 import { drillFundId } from "../../core/halts/halts.ts";
-import { type EngineLife, type RiskEngineRig, riskEngineRig } from "../../testkit/riskengine-rig.ts";
+import { type EngineLife, type RiskEngineFixture, riskEngineFixture } from "../../testkit/riskengine-fixture.ts";
 
 const seeded: Readonly<Record<string, readonly string[]>> = {
   alpha: ["AAPL", "MSFT", "GOOGL", "AMZN", "NVDA", "JPM", "XOM", "SPY"],
@@ -10,35 +10,40 @@ const seeded: Readonly<Record<string, readonly string[]>> = {
   gamma: ["SPY"],
 };
 
-async function ask<Answer>(rig: RiskEngineRig, life: EngineLife, procedure: string, message: object): Promise<Answer> {
-  return (await rig.finish(life.call(procedure, message))) as Answer;
+async function ask<Answer>(
+  fixture: RiskEngineFixture,
+  life: EngineLife,
+  procedure: string,
+  message: object,
+): Promise<Answer> {
+  return (await fixture.finish(life.call(procedure, message))) as Answer;
 }
 
 it("24.1: equals headroom and losses for every seeded fund and symbol, with open orders on both sides", async () => {
-  const rig = await riskEngineRig({ seed: 241 });
-  const life = await rig.start();
+  const fixture = await riskEngineFixture({ seed: 241 });
+  const life = await fixture.start();
   for (const [side, quantity] of [
     ["BUY", "40"],
     ["BUY", "7"],
     ["SELL", "3"],
   ]) {
-    await rig.finish(life.check({ side: side ?? "", quantity: quantity ?? "" }));
+    await fixture.finish(life.check({ side: side ?? "", quantity: quantity ?? "" }));
   }
   const { lines } = await ask<{ lines: readonly { fund_id: string; symbol: string; pending_buy: string }[] }>(
-    rig,
+    fixture,
     life,
     "ListExposures",
     {},
   );
   expect(lines.some(({ pending_buy }) => pending_buy !== "0")).toBe(true);
-  const { uses, more } = await ask<LimitUses>(rig, life, "GetLimitUse", {});
+  const { uses, more } = await ask<LimitUses>(fixture, life, "GetLimitUse", {});
   expect(more).toBe(false);
   const find = (fund: string, limit: string, scope: string) =>
     uses.filter((use) => use.fund_id === fund && use.limit === limit && use.scope === scope);
   let compared = 0;
   for (const [fund_id, symbols] of Object.entries(seeded)) {
     for (const symbol of symbols) {
-      const { limits } = await ask<Headroom>(rig, life, "GetHeadroom", { fund_id, symbol });
+      const { limits } = await ask<Headroom>(fixture, life, "GetHeadroom", { fund_id, symbol });
       const isHeld = lines.some((line) => line.fund_id === fund_id && line.symbol === symbol);
       for (const { limit, used, allowed } of limits) {
         if (limit === "max_position_pct" && !isHeld) continue;
@@ -49,7 +54,7 @@ it("24.1: equals headroom and losses for every seeded fund and symbol, with open
     }
   }
   expect(compared).toBeGreaterThan(0);
-  const { losses } = await ask<Losses>(rig, life, "ListLosses", {});
+  const { losses } = await ask<Losses>(fixture, life, "ListLosses", {});
   const on = losses.filter(({ limit_pct, state }) => limit_pct !== undefined || state === "NOT_JUDGED");
   expect(on.length).toBeGreaterThan(0);
   for (const { fund_id, limit, strategy_id, loss, limit_loss, loss_pct, limit_pct, state, reason } of on) {
@@ -62,11 +67,11 @@ it("24.1: equals headroom and losses for every seeded fund and symbol, with open
 });
 
 it("24.1: is asked of one fund alone, and of none that is not there", async () => {
-  const rig = await riskEngineRig({ seed: 242 });
-  const life = await rig.start();
-  const { uses } = await ask<LimitUses>(rig, life, "GetLimitUse", { fund_id: "beta" });
+  const fixture = await riskEngineFixture({ seed: 242 });
+  const life = await fixture.start();
+  const { uses } = await ask<LimitUses>(fixture, life, "GetLimitUse", { fund_id: "beta" });
   expect([...new Set(uses.map(({ fund_id }) => fund_id))]).toEqual(["beta"]);
-  await expect(rig.finish(life.call("GetLimitUse", { fund_id: "nobody" }))).rejects.toMatchObject({
+  await expect(fixture.finish(life.call("GetLimitUse", { fund_id: "nobody" }))).rejects.toMatchObject({
     code: "NOT_FOUND",
   });
 });

@@ -1,27 +1,27 @@
-// 22.10: ListBlocks on the whole shell: what is told, to whom it belongs, and that a store that is away is told as well.
+// 22.10: ListBlocks on the whole shell: what is reported, to whom it belongs, and that a store that is away is reported as well.
 import { describe, expect, it } from "vitest";
 import { Fault } from "../../contracts/src/fault.ts";
 import type { Blocks } from "../../contracts/src/generated/svc/v1/riskengine.ts";
-import { operator, riskEngineRig } from "../../testkit/riskengine-rig.ts";
+import { operator, riskEngineFixture } from "../../testkit/riskengine-fixture.ts";
 import { createListBlocks } from "./list-blocks.ts";
 
 const firm = { severity: "FIRM_HALT", fund_id: "", reason: "drill", requested_by: "", confirmation: "HALT" };
 
 describe("22.10: ListBlocks", () => {
   it("names a halt once for all funds, with its beginning and the command that ends it, and nothing before", async () => {
-    const rig = await riskEngineRig({ seed: 2210 });
-    const life = await rig.start();
-    const ask = async (fund_id?: string) => (await rig.finish(life.call("ListBlocks", { fund_id }))) as Blocks;
+    const fixture = await riskEngineFixture({ seed: 2210 });
+    const life = await fixture.start();
+    const ask = async (fund_id?: string) => (await fixture.finish(life.call("ListBlocks", { fund_id }))) as Blocks;
     const before = await ask("alpha");
     expect(before.blocks.filter(({ scope }) => scope !== "symbol")).toEqual([]);
-    await rig.finish(life.call("RequestHalt", firm, operator));
+    await fixture.finish(life.call("RequestHalt", firm, operator));
     for (const fund of [undefined, "alpha"]) {
       const halts = (await ask(fund)).blocks.filter(({ code }) => code === "FIRM_HALTED");
       expect(halts).toMatchObject([{ scope: "firm", fund_id: undefined, since_unknown: undefined }]);
       expect(halts[0]?.since).toMatch(/Z$/);
       expect(halts[0]?.command).toContain("ctl cmd resume");
     }
-    await rig.finish(life.call("RequestHalt", { ...firm, severity: "FUND_HALT", fund_id: "alpha" }, operator));
+    await fixture.finish(life.call("RequestHalt", { ...firm, severity: "FUND_HALT", fund_id: "alpha" }, operator));
     const both = (await ask("alpha")).blocks.map(({ code, fund_id }) => [code, fund_id]);
     expect(both).toEqual(
       expect.arrayContaining([
@@ -29,7 +29,7 @@ describe("22.10: ListBlocks", () => {
         ["FUND_HALTED", "alpha"],
       ]),
     );
-    await expect(rig.finish(life.call("ListBlocks", { fund_id: "nobody" }))).rejects.toMatchObject({
+    await expect(fixture.finish(life.call("ListBlocks", { fund_id: "nobody" }))).rejects.toMatchObject({
       code: "NOT_FOUND",
     });
   });

@@ -1,5 +1,5 @@
 // Every standing condition that denies new risk now. The conditions live in the engine's memory, so this is answered here and not beside it; it is
-// answered in small parts, between which the engine goes on deciding, and both what is asked about and what is told have a bound.
+// answered in small parts, between which the engine goes on deciding, and both what is asked about and what is reported have a bound.
 import { Fault } from "../../contracts/src/fault.ts";
 import type { Block, Blocks, ListBlocksRequest } from "../../contracts/src/generated/svc/v1/riskengine.ts";
 import { format } from "../../contracts/src/instant.ts";
@@ -12,13 +12,13 @@ import type { ServicePorts } from "../shared/service.ts";
 import type { HaltWatch } from "./halt-watch.ts";
 import type { GroupCommit } from "./journal/group-commit.ts";
 
-/** Told in one answer at most. */
+/** Reported in one answer at most. */
 const blocksMax = 2_000;
-/** Instruments that one question looks at, those that the fund holds first. */
+/** Instruments that one question reads, those that the fund holds first. */
 const symbolsMax = 1_000;
 const fundsPerTurn = 10;
 const symbolsPerTurn = 50;
-/** Currencies of funds that one question without a fund looks at. */
+/** Currencies of funds that one question without a fund reads. */
 const currenciesMax = 10;
 /** One at a time: a second one would double what the engine gives away between two orders. */
 const waitingMax = 20;
@@ -73,7 +73,7 @@ export function createListBlocks({ ports, engine, watch, commit }: ListBlocksOpt
         ...(await inTurns(symbols, symbolsPerTurn, (some) => engine.blocks.ofSymbols(fundId, some, now()))),
       );
     }
-    const found = [...storeBlocks(commit), ...unique([...firm, ...ofFunds, ...ofSymbols]).map(told)];
+    const found = [...storeBlocks(commit), ...unique([...firm, ...ofFunds, ...ofSymbols]).map(reported)];
     return { blocks: found.slice(0, blocksMax), more: found.length > blocksMax, as_of: format(clock.now()) };
   }
 
@@ -102,7 +102,7 @@ function storeBlocks({ complaint }: Pick<GroupCommit, "complaint">): readonly Bl
   return [{ code: fault.code, scope: "firm", reason: fault.message, since_unknown: sinceUnknown, ends, command }];
 }
 
-/** Widest first; what holds for the firm is found with every fund, and told once. */
+/** Widest first; what holds for the firm is found with every fund, and reported once. */
 function unique(blocks: readonly StandingBlock[]): readonly StandingBlock[] {
   const ranks = ["firm", "fund", "strategy", "symbol"];
   const keyOf = ({ scope, fundId, strategyId, symbol, code }: StandingBlock): string =>
@@ -112,7 +112,7 @@ function unique(blocks: readonly StandingBlock[]): readonly StandingBlock[] {
   return [...first].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, block]) => block);
 }
 
-function told(block: StandingBlock): Block {
+function reported(block: StandingBlock): Block {
   const { code, scope, fundId, strategyId, symbol, reason, since } = block;
   const { ends, command, sinceUnknown } = blockWords(code, block);
   return {

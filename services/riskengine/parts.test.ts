@@ -8,13 +8,13 @@ import { activeHalt } from "../../contracts/src/records/halt.ts";
 import type { FundReference } from "../../contracts/src/records/reference.ts";
 import type { Identity } from "../../ports/identity.ts";
 import type { JournalRow } from "../../ports/risk-store.ts";
-import { dice } from "../../testkit/virtual/dice.ts";
+import { prng } from "../../testkit/virtual/prng.ts";
 import { scheduler } from "../../testkit/virtual/scheduler.ts";
 import { readHalt } from "../halts/halt-request.ts";
+import { createInFlightCalls } from "./in-flight-calls.ts";
 import { createRecordPacker } from "./journal/decision-record.ts";
 import { newestEntry } from "./journal/journal-end.ts";
 import { firstDifference } from "./journal/recovery.ts";
-import { createLanes } from "./lanes.ts";
 import { watchGaps } from "./losses/gaps.ts";
 
 describe("a decision's record", () => {
@@ -38,87 +38,87 @@ describe("a decision's record", () => {
 
 describe("lanes", () => {
   it("waits for everybody who was in before, and for nobody who came later", async () => {
-    const lanes = createLanes();
-    const early = lanes.enter();
-    const other = lanes.enter();
+    const inFlight = createInFlightCalls();
+    const early = inFlight.enter();
+    const other = inFlight.enter();
     let done = 0;
-    const cleared = [lanes.cleared(), lanes.cleared()].map((each) =>
+    const cleared = [inFlight.cleared(), inFlight.cleared()].map((each) =>
       each.then(() => {
         done += 1;
       }),
     );
-    const late = lanes.enter();
-    lanes.leave(early);
+    const late = inFlight.enter();
+    inFlight.leave(early);
     await Promise.resolve();
     expect(done).toBe(0);
-    lanes.leave(other);
+    inFlight.leave(other);
     await Promise.all(cleared);
     expect(done).toBe(2);
-    lanes.leave(late);
-    await lanes.cleared();
+    inFlight.leave(late);
+    await inFlight.cleared();
   });
 
   it("a second halt waits for what the first one waits for as well", async () => {
-    const lanes = createLanes();
-    const early = lanes.enter();
-    void lanes.cleared();
-    const later = lanes.enter();
+    const inFlight = createInFlightCalls();
+    const early = inFlight.enter();
+    void inFlight.cleared();
+    const later = inFlight.enter();
     let done = false;
-    const second = lanes.cleared().then(() => {
+    const second = inFlight.cleared().then(() => {
       done = true;
     });
-    lanes.leave(later);
+    inFlight.leave(later);
     await Promise.resolve();
     expect(done).toBe(false);
-    lanes.leave(early);
+    inFlight.leave(early);
     await second;
   });
 });
 
 describe("gaps", () => {
-  const rig = () => {
+  const fixture = () => {
     const time = scheduler({ seed: 1 });
-    const told: string[] = [];
+    const reported: string[] = [];
     const alarms = {
-      raise: (_code: string, about: string, sentence: string) => void told.push(`${about}: ${sentence}`),
-      clear: (_code: string, about: string) => void told.push(`cleared ${about}`),
+      raise: (_code: string, about: string, sentence: string) => void reported.push(`${about}: ${sentence}`),
+      clear: (_code: string, about: string) => void reported.push(`cleared ${about}`),
       stop: async () => undefined,
     };
-    return { time, told, gaps: watchGaps("fills", time.timers, alarms) };
+    return { time, reported, gaps: watchGaps("fills", time.timers, alarms) };
   };
 
   it("tells a number that stays away, once, and takes it back when it comes", async () => {
-    const { time, told, gaps } = rig();
+    const { time, reported, gaps } = fixture();
     for (const sequence of [7, 8, 11]) gaps.heard("alpha", sequence);
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
     await time.run({ untilMs: 6_000 });
-    expect(told).toEqual(["fills alpha: The fills of alpha skipped 9, 10: an event may be missing."]);
+    expect(reported).toEqual(["fills alpha: The fills of alpha skipped 9, 10: an event may be missing."]);
     gaps.heard("alpha", 9);
     gaps.heard("alpha", 10);
-    expect(told.at(-1)).toBe("cleared fills alpha");
+    expect(reported.at(-1)).toBe("cleared fills alpha");
   });
 
   it("says nothing of numbers that come in another order, twice, or not at all", async () => {
-    const { time, told, gaps } = rig();
+    const { time, reported, gaps } = fixture();
     for (const sequence of [1, 3, 2, 2, 5, undefined, 4, 1, 6]) gaps.heard("alpha", sequence);
     gaps.heard("beta", 100);
     await time.run({ untilMs: 60_000 });
-    expect(told.filter((each) => !each.startsWith("cleared"))).toEqual([]);
+    expect(reported.filter((each) => !each.startsWith("cleared"))).toEqual([]);
   });
 
   it("tells a jump that is too wide to wait for at once, and remembers nothing of it", () => {
-    const { told, gaps } = rig();
+    const { reported, gaps } = fixture();
     gaps.heard("alpha", 1);
     gaps.heard("alpha", 1_000_000_000);
-    expect(told).toHaveLength(1);
-    expect(told[0]).toContain("2 to 999999999");
+    expect(reported).toHaveLength(1);
+    expect(reported[0]).toContain("2 to 999999999");
   });
 });
 
 describe("the journal's end", () => {
   const seed = 20_261_115;
   it(`is found among numbers with holes, from any number before it (seed ${seed})`, async () => {
-    const thrown = dice(seed);
+    const thrown = prng(seed);
     for (let round = 0; round < 50; round += 1) {
       const ids: bigint[] = [];
       let id = 0n;

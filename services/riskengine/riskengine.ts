@@ -29,12 +29,12 @@ import { createEnvelopes } from "./envelopes.ts";
 import { createFigures, type Figures } from "./figures.ts";
 import { type HaltWatch, watchHalts } from "./halt-watch.ts";
 import { createHalts } from "./halts.ts";
+import { createInFlightCalls } from "./in-flight-calls.ts";
 import { hearInputs } from "./inputs.ts";
 import { type GroupCommit, groupCommit } from "./journal/group-commit.ts";
 import { isEntry, newestEntry } from "./journal/journal-end.ts";
 import { type Recovered, recover, verifySnapshot } from "./journal/recovery.ts";
 import { createSnapshots } from "./journal/snapshots.ts";
-import { createLanes } from "./lanes.ts";
 import { createListBlocks } from "./list-blocks.ts";
 import { createDrawdown } from "./losses/drawdown.ts";
 import { createListLosses } from "./losses/list-losses.ts";
@@ -91,7 +91,7 @@ async function assemble(
   const figures = createFigures(ports.metrics, ports.timers);
   const alarms = createAlarms(ports);
   const attempts = createAttempts(ports, "risk");
-  const lanes = createLanes();
+  const inFlight = createInFlightCalls();
   stops.push(alarms.stop);
   const reference = await watchReference(ports, engine, () => figures.openOrders(engine.facts().openOrders));
   stops.push(reference.stop);
@@ -112,15 +112,15 @@ async function assemble(
   stops.push(await beginVerifying(ports, recovered, watch, alarms));
 
   const { commit, snapshots, setUnwritten } = durableParts(ports, engine, recovered, figures, alarms);
-  const checks = createChecks({ ports, engine, commit, lanes, halts: watch, figures, alarms, askRiskOfficer });
-  const halts = createHalts({ ports, watch, lanes, attempts, reference, incarnation });
+  const checks = createChecks({ ports, engine, commit, inFlight, halts: watch, figures, alarms, askRiskOfficer });
+  const halts = createHalts({ ports, watch, inFlight, attempts, reference, incarnation });
   const releaseThrottle = createReleaseThrottle({ ports, engine, commit, attempts, alarms, reference });
   const inputs = await hearInputs({ ports, engine, commit, alarms, figures, heardNav: drawdown.heard });
   const events = createApprovalEvents(ports);
   const heard = heardTime(inputs.ofOrders);
   const approvals = startApprovals({ ports, engine, commit, attempts, alarms, events, heard });
   events.makeUp(recovered.approvals);
-  setUnwritten(() => checks.asking() + inputs.unwritten() + approvals.unwritten() + events.untold());
+  setUnwritten(() => checks.asking() + inputs.unwritten() + approvals.unwritten() + events.unaudited());
   const listLosses = createListLosses({ ports, envelopes, reference, drawdown });
   const handlers = {
     CheckOrder: checks.check,
@@ -172,18 +172,18 @@ function durableParts(ports: ServicePorts, engine: Engine, recovered: Recovered,
   };
   const commit: GroupCommit = groupCommit({
     ...ports,
-    pen: recovered.pen,
+    writerEpoch: recovered.writerEpoch,
     undecidedMax: settings.risk.undecidedMax,
     withdraw: (checked) => engine.withdraw(checked),
-    async retakePen(own) {
-      const pen = await riskStore.takePen(ports.random.uuid());
+    async retakeWriterEpoch(own) {
+      const writerEpoch = await riskStore.takeWriterEpoch(ports.random.uuid());
       const newest = await newestEntry(riskStore, recovered.last);
-      if (own === undefined) return newest === undefined ? pen : undefined;
-      return newest !== undefined && isEntry(newest, own) ? pen : undefined;
+      if (own === undefined) return newest === undefined ? writerEpoch : undefined;
+      return newest !== undefined && isEntry(newest, own) ? writerEpoch : undefined;
     },
     onTakenOver(fault) {
-      log.error("another risk engine has the pen; this one ends", { error: fault.message });
-      die(new Defect("another risk engine has taken the pen"));
+      log.error("another risk engine has the writer epoch; this one ends", { error: fault.message });
+      die(new Defect("another risk engine has taken the writer epoch"));
     },
     onStalled: () =>
       alarms.raise(
@@ -256,7 +256,7 @@ function headroomOf({ clock }: ServicePorts, engine: Engine, watch: HaltWatch) {
   };
 }
 
-/** Told in one answer at most. */
+/** Reported in one answer at most. */
 const usesMax = 10_000;
 /** Symbols that are valued before the engine goes on deciding. */
 const symbolsPerTurn = 100;

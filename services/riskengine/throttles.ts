@@ -1,5 +1,5 @@
 // Letting a strategy trade again after its repeated-execution throttle tripped: a person's decision with a reason, in the journal first,
-// because the books follow the journal, then told.
+// because the books follow the journal, then reported.
 import { Fault } from "../../contracts/src/fault.ts";
 import type { ReleaseThrottleRequest, ThrottleStatus } from "../../contracts/src/generated/svc/v1/riskengine.ts";
 import { format } from "../../contracts/src/instant.ts";

@@ -36,7 +36,7 @@ export interface Attempts {
   refusedIn(unit: UnitOfWork, attempt: Attempt, denial: Denial): Promise<DeniedAnswer>;
 }
 
-/** `room` is whose unit of work a refusal is told in. */
+/** `room` is whose unit of work a refusal is reported in. */
 export function createAttempts(
   { store, clock }: Pick<ServicePorts, "store" | "clock">,
   room: "risk" | "halts" | "oms",
@@ -59,18 +59,18 @@ export function createAttempts(
       await store.transact(`${room}.attempt`, (unit) =>
         unit.events.publish(subjects.operatorAttempted, record(attempt, denial)),
       );
-      return { denial, isTold: true };
+      return { denial, isReported: true };
     },
     async notFound(attempt, sentence) {
       const missing = { code: "NOT_FOUND", reason: sentence } as const;
       await store.transact(`${room}.attempt`, (unit) =>
         unit.events.publish(subjects.operatorAttempted, record(attempt, missing)),
       );
-      return new Fault("NOT_FOUND", sentence, { retry: "never", isTold: true });
+      return new Fault("NOT_FOUND", sentence, { retry: "never", isReported: true });
     },
     async refusedIn(unit, attempt, denial) {
       await unit.events.publish(subjects.operatorAttempted, record(attempt, denial));
-      return { denial, isTold: true };
+      return { denial, isReported: true };
     },
   };
 }

@@ -1,4 +1,4 @@
-// What treasury and order management share about corporate actions: how one is told, and at what pace it is carried out.
+// What treasury and order management share about corporate actions: how one is reported, and at what pace it is carried out.
 import { format } from "../../contracts/src/instant.ts";
 import type { CorporateActionChanged } from "../../contracts/src/records/corporate-action.ts";
 import type { StoredAction, StoredDividend } from "../../ports/corporate-actions.ts";

@@ -1,4 +1,4 @@
-// An empty list about a fund that there is not would read as "it has none". What a fund has left behind is told although the fund is gone.
+// An empty list about a fund that there is not would read as "it has none". What a fund has left behind is reported although the fund is gone.
 import { Fault } from "../../contracts/src/fault.ts";
 import type { ServicePorts } from "./service.ts";
 

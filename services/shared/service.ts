@@ -18,7 +18,7 @@ import type { MarketHistory } from "../../ports/market-history.ts";
 import type { Metrics } from "../../ports/metrics.ts";
 import type { OmsQueries } from "../../ports/oms-queries.ts";
 import type { OneTimeCodes } from "../../ports/one-time-codes.ts";
-import type { HaltsConfirmer, OrderDesk, RiskBooks, RiskChecks, Withdrawals } from "../../ports/peers.ts";
+import type { HaltsConfirmer, OrderManagement, RiskBooks, RiskChecks, Withdrawals } from "../../ports/peers.ts";
 import type { Quotes } from "../../ports/quotes.ts";
 import type { Random } from "../../ports/random.ts";
 import type { ReferenceData } from "../../ports/reference-data.ts";
@@ -64,7 +64,7 @@ export interface ServicePorts {
   readonly booksQueries: BooksQueries | undefined;
   /** How other services are asked. */
   readonly riskChecks: RiskChecks;
-  readonly orderDesk: OrderDesk;
+  readonly orderManagement: OrderManagement;
   readonly riskBooks: RiskBooks;
   readonly haltsConfirmer: HaltsConfirmer;
   readonly withdrawals: Withdrawals;
@@ -84,7 +84,7 @@ export interface ServicePorts {
   readonly cipher: Cipher;
   /** Undefined when none is configured: then nobody can veto, and a fund that asks for it is denied by its policy. */
   readonly languageModel: LanguageModel | undefined;
-  /** Where people are told. */
+  /** Where people are notified. */
   readonly chat: Chat;
   readonly settings: Settings;
 }

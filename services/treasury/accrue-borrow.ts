@@ -146,7 +146,7 @@ export function createBorrowAccrual(ports: BorrowPorts): BorrowAccrual {
         const isFundDone = await accrueOne(fundId, calendar, view, prices);
         isDone &&= isFundDone;
       }
-      // What still waits for a price, or for its turn, is looked at again with the next value.
+      // What still waits for a price, or for its turn, is read again with the next value.
       if (isDone) nextLookAt = plusMilliseconds(at, lookEveryMs);
     },
   };

@@ -31,9 +31,9 @@ beforeEach(async () => {
 });
 afterEach(() => books.close());
 
-const sleep = (ms: number) => books.rig.time.timers.sleep(ms);
+const sleep = (ms: number) => books.fixture.time.timers.sleep(ms);
 const newest = (): NavUpdated => {
-  const value = books.rig.told(subjects.navUpdated).findLast(({ fund_id: id }) => id === "alpha");
+  const value = books.fixture.reported(subjects.navUpdated).findLast(({ fund_id: id }) => id === "alpha");
   if (value === undefined) throw new Error("alpha was not valued");
   return value;
 };
@@ -41,7 +41,7 @@ const newest = (): NavUpdated => {
 /** A process that has heard no price since it began, and values once. */
 async function valueAnew(): Promise<NavUpdated> {
   await sleep(1_000);
-  const again = books.rig.portsOf("treasury");
+  const again = books.fixture.portsOf("treasury");
   await payDividends(again, view);
   await (await createValuer(again)).publish(view, new Map());
   return newest();
@@ -140,7 +140,7 @@ describe(`an action in what is not quoted, seed ${seed}`, () => {
     expect(newest().nav).toBe(before.nav);
     for (let restart = 0; restart < 3; restart += 1) {
       await sleep(1_000);
-      await (await createValuer(books.rig.portsOf("treasury"))).publish(view, new Map());
+      await (await createValuer(books.fixture.portsOf("treasury"))).publish(view, new Map());
       expect([newest().nav, ...priced(newest())]).toEqual([before.nav, "1500", "86.13"]);
     }
     for (let restart = 0; restart < 3; restart += 1) {
@@ -183,7 +183,9 @@ describe(`an action in what is not quoted, seed ${seed}`, () => {
       await createBorrowAccrual(ports).accrue(view, new Map());
       await begin("1500", "SELL_SHORT");
       const fees = () =>
-        books.rig.told(subjects.ledgerBooked).flatMap(({ kind, amount }) => (kind === "BORROW_FEE" ? [amount] : []));
+        books.fixture
+          .reported(subjects.ledgerBooked)
+          .flatMap(({ kind, amount }) => (kind === "BORROW_FEE" ? [amount] : []));
       await sleep(86_400_000);
       await createBorrowAccrual(ports).accrue(view, new Map([["GOOGL", books.price("86.13")]]));
       // Short: what is held is below zero, and so is the change.

@@ -15,7 +15,8 @@ const ask = (running: RunningService, differs: object = {}) =>
     ...{ action_id: "nvda-split", kind: "SPLIT", symbol: "NVDA", ratio: "4:1", reason: "split" },
     ...{ amount_per_share: "", ex_date: "", new_symbol: "", ...differs },
   });
-const told = () => books.rig.told(subjects.corporateActionChanged).map(({ action_id: id, state }) => `${id} ${state}`);
+const reported = () =>
+  books.fixture.reported(subjects.corporateActionChanged).map(({ action_id: id, state }) => `${id} ${state}`);
 
 describe(`23.4: announcing a split, seed ${seed}`, () => {
   it("is one action by its id, with its event, and one at a time in a symbol", async () => {
@@ -30,7 +31,7 @@ describe(`23.4: announcing a split, seed ${seed}`, () => {
     expect((await ask(running, { action_id: "other" })).denial).toMatchObject({
       ...{ code: "CORPORATE_ACTION_STANDS", reason: "The corporate action nvda-split in NVDA is under way." },
     });
-    expect(told()).toEqual(["nvda-split ANNOUNCED"]);
+    expect(reported()).toEqual(["nvda-split ANNOUNCED"]);
     expect(await ask(running, { action_id: "aapl", symbol: "AAPL", ratio: "1:10" })).toMatchObject({ symbol: "AAPL" });
   });
 
@@ -44,15 +45,15 @@ describe(`23.4: announcing a split, seed ${seed}`, () => {
       strategyId: "gamma-income",
       symbol,
       ...position,
-      updatedAt: books.rig.time.clock.now(),
+      updatedAt: books.fixture.time.clock.now(),
     };
-    const { store } = books.rig.portsOf("oms");
+    const { store } = books.fixture.portsOf("oms");
     await store.transact("oms.history", (unit) => unit.oms.putPosition(held as never));
-    const { clock } = books.rig.time;
+    const { clock } = books.fixture.time;
     const late = await books.start({ clock: { ...clock, now: () => parse("2028-12-16T00:00:00Z") } });
     expect((await ask(late, { symbol: "SPY" })).denial?.reason).toMatch(/^SPY 281215C00650000 has ended/);
     expect(await ask(running, { symbol: "SPY" })).toMatchObject({ state: "ANNOUNCED" });
-    const [{ legs } = { legs: [] }] = books.rig.told(subjects.corporateActionChanged);
+    const [{ legs } = { legs: [] }] = books.fixture.reported(subjects.corporateActionChanged);
     expect(legs.map(({ new_symbol: name }) => name)).toEqual([
       ...["SPY", "SPY 281215P00125000", "SPY 281215P00137500", "SPY 281215C00162500", "SPY 281215C00175000"],
     ]);
@@ -72,6 +73,6 @@ describe(`23.4: announcing a split, seed ${seed}`, () => {
     for (const differs of [...ratios, ...more, ...foreign]) {
       await expect(ask(running, differs), JSON.stringify(differs)).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
     }
-    expect(told()).toEqual([]);
+    expect(reported()).toEqual([]);
   });
 });

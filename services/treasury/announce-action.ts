@@ -37,9 +37,11 @@ export async function announceAction(
     throw invalid(`action_id is ${quoted(request.action_id)}: make one up, such as aapl-split-2026.`);
   }
   const termsHash = hexOf(ports.sha256(canonicalText(termsOf(request))));
-  // What was announced is told before it is asked whether it could be: its symbol may be called otherwise by now.
-  const told = await ports.store.transact("treasury.look", (unit) => knownAnswer(unit, request.action_id, termsHash));
-  if (told !== undefined) return told;
+  // What was announced is reported before it is asked whether it could be: its symbol may be called otherwise by now.
+  const reported = await ports.store.transact("treasury.look", (unit) =>
+    knownAnswer(unit, request.action_id, termsHash),
+  );
+  if (reported !== undefined) return reported;
   const view = await reader.refresh();
   const asked = checked(request, view);
   if (asked.reason === "") return denied("REASON_MISSING", "No corporate action is booked without a reason.");

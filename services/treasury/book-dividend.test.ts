@@ -6,7 +6,7 @@ import * as instant from "../../contracts/src/instant.ts";
 import { minusMilliseconds, plusMilliseconds } from "../../contracts/src/instant.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import { exampleFill } from "../../testkit/record-examples.ts";
-import { dice } from "../../testkit/virtual/dice.ts";
+import { prng } from "../../testkit/virtual/prng.ts";
 import { call, type TestBooks, testBooks } from "../../testkit/virtual/treasury-books.ts";
 import type { RunningService } from "../shared/service.ts";
 
@@ -16,21 +16,22 @@ afterEach(() => books.close());
 
 const dayMs = 86_400_000;
 /** By New York's clock, which the fund alpha goes by, noon is on the same date as in UTC. */
-const daysAgo = (days: number): string => instant.format(minusMilliseconds(books.rig.time.clock.now(), days * dayMs));
+const daysAgo = (days: number): string =>
+  instant.format(minusMilliseconds(books.fixture.time.clock.now(), days * dayMs));
 const dateAgo = (days: number): string => daysAgo(days).slice(0, 10);
-const settle = () => books.rig.time.timers.sleep(2_000);
+const settle = () => books.fixture.time.timers.sleep(2_000);
 /** Until a share that was declared just now has gone ex, and treasury has looked. */
-const goEx = () => books.rig.time.timers.sleep(7_000);
+const goEx = () => books.fixture.time.timers.sleep(7_000);
 const quote = (symbol: string, price: string) => {
-  const mark = { symbol, price, source: "tested", at: instant.format(books.rig.time.clock.now()) };
-  books.rig.portsOf("operations").bus.broadcast(subjects.marketMarks, mark);
+  const mark = { symbol, price, source: "tested", at: instant.format(books.fixture.time.clock.now()) };
+  books.fixture.portsOf("operations").bus.broadcast(subjects.marketMarks, mark);
 };
-const values = () => books.rig.told(subjects.navUpdated).filter(({ fund_id: id }) => id === "alpha");
+const values = () => books.fixture.reported(subjects.navUpdated).filter(({ fund_id: id }) => id === "alpha");
 const newest = () => {
   const { nav, cash, strategy_pnl: pnl } = values().at(-1) ?? { nav: "", cash: "" };
   return { nav, cash, pnl };
 };
-const dividends = () => books.rig.told(subjects.ledgerBooked).filter(({ kind }) => kind === "DIVIDEND");
+const dividends = () => books.fixture.reported(subjects.ledgerBooked).filter(({ kind }) => kind === "DIVIDEND");
 
 const ask = (running: RunningService, differs: object = {}) =>
   call<CorporateAction>(running, "BookCorporateAction", {
@@ -58,8 +59,8 @@ describe(`23.4: cash dividends, seed ${seed}`, () => {
     const before = await books.held("alpha");
     expect(await ask(running)).toMatchObject({ state: "DECLARED", already_booked: false, entries: [] });
     expect(await ask(running)).toMatchObject({ state: "DECLARED", already_booked: true });
-    const exAt = plusMilliseconds(books.rig.time.clock.now(), 5_000);
-    await books.rig.time.timers.sleep(3_000);
+    const exAt = plusMilliseconds(books.fixture.time.clock.now(), 5_000);
+    await books.fixture.time.timers.sleep(3_000);
     expect(await books.held("alpha")).toEqual(before);
     // Traded from the ex moment on: neither gives nor takes.
     await books.tell({ fill_id: "f-3", side: "BUY", quantity: "1000", price: "0", filled_at: instant.format(exAt) });
@@ -87,7 +88,7 @@ describe(`23.4: cash dividends, seed ${seed}`, () => {
     await goEx();
     expect((await ask(running, { amount_per_share: "0.27" })).denial?.code).toBe("CORPORATE_ACTION_CONFLICT");
     expect((await books.balances("alpha"))["dividends USD"]).toBe("-15.73");
-    const states = books.rig.told(subjects.corporateActionChanged).map(({ state }) => state);
+    const states = books.fixture.reported(subjects.corporateActionChanged).map(({ state }) => state);
     expect(states).toEqual(["DECLARED", "DONE"]);
   });
 
@@ -114,11 +115,11 @@ describe(`23.4: cash dividends, seed ${seed}`, () => {
     expect(await ask(running, dated)).toMatchObject({ state: "DECLARED" });
     for (let second = 0; second < 4; second += 1) {
       quote("AAPL", "200");
-      await books.rig.time.timers.sleep(1_000);
+      await books.fixture.time.timers.sleep(1_000);
       expect(newest()).toEqual(before);
     }
     // Nobody quotes around the ex moment: the last price of before it is one with the dividend.
-    await books.rig.time.timers.sleep(3_000);
+    await books.fixture.time.timers.sleep(3_000);
     const due = {
       ...before,
       cash: decimal.format(decimal.add(decimal.parse(before.cash ?? ""), decimal.parse("182"))),
@@ -134,7 +135,7 @@ describe(`23.4: cash dividends, seed ${seed}`, () => {
     quote("AAPL", "199.74");
     await settle();
     expect(newest()).toEqual(due);
-    books.rig.time.stepClock(3 * dayMs);
+    books.fixture.time.stepClock(3 * dayMs);
     quote("AAPL", "199.74");
     await settle();
     const { state, entries } = await ask(running, dated);
@@ -142,7 +143,7 @@ describe(`23.4: cash dividends, seed ${seed}`, () => {
       "DONE",
       ["-78", "260"],
     ]);
-    const fees = books.rig.told(subjects.ledgerBooked).filter(({ kind }) => kind === "BORROW_FEE");
+    const fees = books.fixture.reported(subjects.ledgerBooked).filter(({ kind }) => kind === "BORROW_FEE");
     const fee = fees.reduce((sum, { amount }) => decimal.add(sum, decimal.parse(amount)), decimal.zero);
     expect(decimal.subtract(decimal.parse(newest().nav), fee)).toBe(decimal.parse(before.nav));
     expect(dividends()).toHaveLength(2);
@@ -158,7 +159,7 @@ describe(`23.4: cash dividends, seed ${seed}`, () => {
     const before = newest();
     const { sequence: _none, ...fill } = exampleFill;
     const late = { ...fill, fill_id: "late", fund_id: "alpha", symbol: "AAPL", quantity: "0.5", price: "0" };
-    await books.rig.portsOf("oms").store.transact("oms.history", async (unit) => {
+    await books.fixture.portsOf("oms").store.transact("oms.history", async (unit) => {
       await unit.oms.insertFill(late);
     });
     await ask(running);
@@ -190,7 +191,7 @@ describe(`23.4: cash dividends, seed ${seed}`, () => {
     quote("AAPL", "200");
     await settle();
     expect((await ask(running, { amount_per_share: "100.01" })).denial?.code).toBe("CORPORATE_ACTION_STANDS");
-    expect(books.rig.told(subjects.corporateActionChanged)).toEqual([]);
+    expect(books.fixture.reported(subjects.corporateActionChanged)).toEqual([]);
     // A split would count it in other shares; one under way is done first.
     expect(await ask(running, { ex_date: dateAgo(-3) })).toMatchObject({ state: "DECLARED" });
     const split = { action_id: "s", kind: "SPLIT", ratio: "2:1", amount_per_share: "", ex_date: "" };
@@ -207,7 +208,7 @@ describe(`23.4: cash dividends, seed ${seed}`, () => {
   it("are the sum over the trades before the moment, whatever the trades were", async () => {
     books = testBooks(seed);
     const running = await books.start();
-    const thrown = dice(seed);
+    const thrown = prng(seed);
     const sums = new Map<string, decimal.Decimal>();
     const trades = Array.from({ length: 40 }, (_one, index) => {
       const strategy_id = thrown.below(2) === 0 ? "alpha-momentum" : "alpha-meanrev";

@@ -156,8 +156,8 @@ function answerOf(
   entries: readonly LedgerEntry[],
   isKnown: boolean,
 ): CorporateAction {
-  const told = { already_booked: isKnown, state, note: "" };
-  return { action_id: actionId, kind, symbol, entries: entries.map(ledgerMessage), ...told };
+  const reported = { already_booked: isKnown, state, note: "" };
+  return { action_id: actionId, kind, symbol, entries: entries.map(ledgerMessage), ...reported };
 }
 
 function checked(request: BookCorporateActionRequest, view: ReferenceView): Asked {

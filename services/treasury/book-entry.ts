@@ -1,4 +1,4 @@
-// Books one entry of the ledger in a unit of work: checked to be in balance, once by its id, and told when no fill tells it.
+// Books one entry of the ledger in a unit of work: checked to be in balance, once by its id, and notified when no fill tells it.
 import * as decimal from "../../contracts/src/decimal.ts";
 import { Defect } from "../../contracts/src/fault.ts";
 import { format } from "../../contracts/src/instant.ts";
@@ -20,7 +20,7 @@ export async function bookEntry(unit: UnitOfWork, entry: LedgerEntry): Promise<b
   }
   if (!(await unit.ledger.book(entry, movesOf(entry)))) return false;
   const { kind } = entry;
-  // Fills are told by order management, each as an event of its own.
+  // Fills are reported by order management, each as an event of its own.
   if (kind === "FILL") return true;
   const moved = entry.postings.find(({ account }) => account === "cash");
   if (moved === undefined) throw new Defect(`the entry ${entry.entryId} moves no cash`);

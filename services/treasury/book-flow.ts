@@ -2,7 +2,7 @@
 // a live fund are not ours.
 //
 // A withdrawal is checked and booked in one unit of work that holds the fund: the risk engine says whether its limits hold afterwards and counts the money
-// as gone from then on, no value of the fund is made in between, and halts are looked at once more, held, right before it is booked. A halt that is latched
+// as gone from then on, no value of the fund is made in between, and halts are read once more, held, right before it is booked. A halt that is latched
 // earlier refuses it, one that is latched later finds it booked. Where the engine does not answer nothing leaves. Deposits are taken at any time.
 import type { Denial } from "../../contracts/src/codes.ts";
 import * as decimal from "../../contracts/src/decimal.ts";

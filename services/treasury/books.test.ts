@@ -7,7 +7,7 @@ import { subjects } from "../../contracts/src/subjects.ts";
 import type { Store } from "../../ports/store.ts";
 import type { LedgerQuery, NavsQuery } from "../../ports/treasury-queries.ts";
 import { exampleFill } from "../../testkit/record-examples.ts";
-import { dice } from "../../testkit/virtual/dice.ts";
+import { prng } from "../../testkit/virtual/prng.ts";
 import { call, type TestBooks, testBooks } from "../../testkit/virtual/treasury-books.ts";
 import { drillCapital } from "../shared/drill-seeds.ts";
 import { paperCapital } from "../shared/paper-seeds.ts";
@@ -24,7 +24,7 @@ function begin(): TestBooks {
 
 afterEach(() => books.close());
 
-const settle = () => books.rig.time.timers.sleep(2_000);
+const settle = () => books.fixture.time.timers.sleep(2_000);
 const trades = [
   { fill_id: "f-1", side: "BUY", quantity: "40", price: "189.2", fee: "0.2" },
   { fill_id: "f-2", side: "SELL", quantity: "100", price: "190", fee: "0.5", strategy_id: "alpha-meanrev" },
@@ -39,13 +39,13 @@ const afterTrades = {
 };
 
 describe(`the ledger of the paper funds, seed ${seed}`, () => {
-  it("begins with the capital, told once", async () => {
+  it("begins with the capital, reported once", async () => {
     begin();
     await books.start();
     await books.start();
     await settle();
-    const told = books.rig.told(subjects.ledgerBooked);
-    expect(told.map(({ fund_id, kind, amount }) => [fund_id, kind, amount])).toEqual(
+    const reported = books.fixture.reported(subjects.ledgerBooked);
+    expect(reported.map(({ fund_id, kind, amount }) => [fund_id, kind, amount])).toEqual(
       [...paperCapital, drillCapital].map(({ fundId, amount }) => [fundId, "CAPITAL", amount]),
     );
     expect(await books.balances("beta")).toEqual({ "capital USD": "-2000000", "cash USD": "2000000" });
@@ -56,18 +56,18 @@ describe(`the ledger of the paper funds, seed ${seed}`, () => {
     async (order) => {
       begin();
       const first = await books.start();
-      const thrown = dice(seed + order);
+      const thrown = prng(seed + order);
       const shuffled = [...trades, ...trades].sort(() => thrown.below(3) - 1);
       await books.tell(...shuffled);
       await settle();
       await first.stop();
       // As after a kill between the last commit and the writing of the cursor.
-      const cursor = books.rig.world.durables.get(fillsSubscription);
+      const cursor = books.fixture.tables.durables.get(fillsSubscription);
       if (cursor === undefined) throw new Error("no cursor");
       cursor.place = 0;
       cursor.done.clear();
       // What the store remembers of handled events is forgotten after a while; a ledger is not.
-      books.rig.world.handled.clear();
+      books.fixture.tables.handled.clear();
       await books.start();
       await settle();
       expect(await books.balances("alpha")).toEqual(afterTrades);
@@ -82,13 +82,13 @@ describe(`the ledger of the paper funds, seed ${seed}`, () => {
         "gamma-income SPY 281215C00650000",
         "gamma-income USD",
       ]);
-      expect(books.rig.world.parked).toEqual([]);
+      expect(books.fixture.tables.parked).toEqual([]);
     },
   );
 
   it("puts no fill aside while the store is in trouble, also when answers to commits are lost", async () => {
     begin();
-    const { store } = books.rig.portsOf("treasury");
+    const { store } = books.fixture.portsOf("treasury");
     const troubles = ["away", "lost", "lost", "lost", "lost", "lost", "lost", "away", "away", "away", "lost"];
     const troubled: Store = {
       ...store,
@@ -102,26 +102,26 @@ describe(`the ledger of the paper funds, seed ${seed}`, () => {
     };
     await books.start({ store: troubled });
     await books.tell(...trades);
-    await books.rig.time.timers.sleep(20_000);
+    await books.fixture.time.timers.sleep(20_000);
     expect(troubles).toEqual([]);
-    expect(books.rig.world.parked).toEqual([]);
+    expect(books.fixture.tables.parked).toEqual([]);
     expect(await books.balances("alpha")).toEqual(afterTrades);
   });
 
   it("23.5: a fill that nobody can read holds its fund, others go on, over a restart, until somebody decides", async () => {
     begin();
     const first = await books.start();
-    const { world, time } = books.rig;
+    const { tables, time } = books.fixture;
     const inject = (id: string, payload: object) => {
       const event = { id, subject: subjects.fillsCreated.name, key: "o-1", source: "foreign", at: time.clock.now() };
       const bytes = new TextEncoder().encode(JSON.stringify(payload));
-      world.append([{ ...event, bytes, sequence: world.nextSequence() }]);
+      tables.append([{ ...event, bytes, sequence: tables.nextSequence() }]);
     };
     inject("broken", { ...exampleFill, fund_id: "beta", quantity: "a lot" });
     inject("later", { ...exampleFill, fund_id: "beta", strategy_id: "beta-trend", symbol: "BTC-USD", fill_id: "b-2" });
     await books.tell({ fill_id: "o-1", fund_id: "alpha", symbol: "AAPL", price: "4" });
     await time.timers.sleep(5_000);
-    const held = () => world.parked.map(({ eventId, state, lane }) => `${eventId} ${state} ${lane}`);
+    const held = () => tables.parked.map(({ eventId, state, lane }) => `${eventId} ${state} ${lane}`);
     expect(held()).toEqual(["broken HELD fund beta", "later HELD fund beta"]);
     expect((await books.held("alpha"))["AAPL"]).toBeDefined();
     expect((await books.held("beta"))["BTC-USD"]).toBeUndefined();
@@ -138,44 +138,44 @@ describe(`the ledger of the paper funds, seed ${seed}`, () => {
   it("23.5: a fill that cannot be booked is never parked: its fund waits, others go on, over a restart until it can", async () => {
     begin();
     const first = await books.start();
-    await books.rig.time.timers.sleep(2_000);
+    await books.fixture.time.timers.sleep(2_000);
     const unknown = { fill_id: "u-1", fund_id: "beta", strategy_id: "beta-trend", symbol: "NEW-USD", price: "2" };
     const later = { fill_id: "u-2", fund_id: "beta", strategy_id: "beta-trend", symbol: "BTC-USD", price: "3" };
     const other = { fill_id: "o-1", fund_id: "alpha", symbol: "AAPL", price: "4" };
     await books.tell(unknown, later, other, unknown);
-    await books.rig.time.timers.sleep(4_000);
-    expect(books.rig.world.parked).toEqual([]);
+    await books.fixture.time.timers.sleep(4_000);
+    expect(books.fixture.tables.parked).toEqual([]);
     const waiting = async () =>
       (await books.look((unit) => unit.ledger.waitingFills("beta", 9))).map(({ fill_id }) => fill_id);
     expect(await waiting()).toEqual(["u-1", "u-2"]);
     expect((await books.held("alpha"))["AAPL"]).toBeDefined();
     expect((await books.held("beta"))["BTC-USD"]).toBeUndefined();
-    const told = () => books.rig.told(subjects.alarmRaised).filter(({ code }) => code === "FILL_UNBOOKED");
-    expect(told()).toMatchObject([
+    const reported = () => books.fixture.reported(subjects.alarmRaised).filter(({ code }) => code === "FILL_UNBOOKED");
+    expect(reported()).toMatchObject([
       { level: "critical", service: "treasury", facts: { fund_id: "beta", fill_id: "u-1" } },
     ]);
     await first.stop();
     const behind = { ...later, fill_id: "u-3" };
     await books.tell(behind);
     await books.start();
-    await books.rig.time.timers.sleep(3_000);
-    expect(told()).toHaveLength(2);
+    await books.fixture.time.timers.sleep(3_000);
+    expect(reported()).toHaveLength(2);
     expect(await waiting()).toEqual(["u-1", "u-2", "u-3"]);
-    const reference = await books.rig.portsOf("treasury").referenceData.read();
+    const reference = await books.fixture.portsOf("treasury").referenceData.read();
     const like = reference.instruments.find(({ symbol }) => symbol === "BTC-USD");
     if (like === undefined) throw new Error("BTC-USD");
-    const setAt = books.rig.time.clock.now();
+    const setAt = books.fixture.time.clock.now();
     const content = [...reference.instruments, { ...like, symbol: "NEW-USD" }];
-    await books.rig
+    await books.fixture
       .portsOf("treasury")
       .store.transact("list", (unit) =>
         unit.reference.put({ kind: "instruments", version: 99, content, setBy: "t", setAt, reason: "r", hash: "0" }),
       );
-    await books.rig.time.timers.sleep(6_000);
+    await books.fixture.time.timers.sleep(6_000);
     expect(await waiting()).toEqual([]);
     expect(Object.keys(await books.held("beta"))).toEqual(expect.arrayContaining(["BTC-USD", "NEW-USD"]));
-    expect(books.rig.world.parked).toEqual([]);
-    expect(told()).toHaveLength(2);
+    expect(books.fixture.tables.parked).toEqual([]);
+    expect(reported()).toHaveLength(2);
   });
 
   it("23.4: a fill that is booked and comes again under a symbol that is called otherwise by now holds nothing up", async () => {
@@ -184,55 +184,55 @@ describe(`the ledger of the paper funds, seed ${seed}`, () => {
     const old = { fill_id: "r-1", fund_id: "alpha", symbol: "XOM", quantity: "5", price: "2" };
     await books.tell(old);
     await settle();
-    const { instruments } = await books.rig.portsOf("treasury").referenceData.read();
+    const { instruments } = await books.fixture.portsOf("treasury").referenceData.read();
     const content = instruments.map((one) => (one.symbol === "XOM" ? { ...one, symbol: "XON" } : one));
-    const setAt = books.rig.time.clock.now();
+    const setAt = books.fixture.time.clock.now();
     await books.look((unit) =>
       unit.reference.put({ kind: "instruments", version: 99, content, setBy: "t", setAt, reason: "r", hash: "0" }),
     );
     await settle();
     // The store forgets after a while which events were handled.
-    books.rig.world.handled.clear();
+    books.fixture.tables.handled.clear();
     await books.tell(old, { fill_id: "r-2", fund_id: "alpha", symbol: "AAPL", price: "4" });
     await settle();
     expect(await books.look((unit) => unit.ledger.waitingFills("alpha", 9))).toEqual([]);
     expect(await books.held("alpha")).toMatchObject({ XOM: "5", AAPL: exampleFill.quantity });
   });
 
-  it("23.5: a fill of a fund that nobody knows, or that the ledger cannot hold, is kept and told, and holds up nobody else", async () => {
+  it("23.5: a fill of a fund that nobody knows, or that the ledger cannot hold, is kept and reported, and holds up nobody else", async () => {
     begin();
     const first = await books.start();
-    await books.rig.time.timers.sleep(2_000);
+    await books.fixture.time.timers.sleep(2_000);
     const huge = { fill_id: "h-1", fund_id: "beta", strategy_id: "beta-trend", symbol: "BTC-USD" };
     await books.tell(
       { fill_id: "n-1", fund_id: "nobody" },
       { ...huge, quantity: "99999999999999999999", price: "99999999999999999999" },
       { fill_id: "o-1", fund_id: "alpha", symbol: "AAPL" },
     );
-    await books.rig.time.timers.sleep(2_000);
-    const told = () => books.rig.told(subjects.alarmRaised).filter(({ code }) => code === "FILL_UNBOOKED");
-    const funds = () => told().map(({ facts }) => facts?.["fund_id"]);
+    await books.fixture.time.timers.sleep(2_000);
+    const reported = () => books.fixture.reported(subjects.alarmRaised).filter(({ code }) => code === "FILL_UNBOOKED");
+    const funds = () => reported().map(({ facts }) => facts?.["fund_id"]);
     expect(funds()).toEqual(["nobody", "beta"]);
     expect((await books.held("alpha"))["AAPL"]).toBeDefined();
     await first.stop();
     await books.start();
-    await books.rig.time.timers.sleep(2_000);
+    await books.fixture.time.timers.sleep(2_000);
     expect(funds().slice(2).sort()).toEqual(["beta", "nobody"]);
     expect(await books.look((unit) => unit.ledger.waitingFunds())).toMatchObject([
       { fundId: "beta", count: 1 },
       { fundId: "nobody", count: 1 },
     ]);
-    expect(books.rig.world.parked).toEqual([]);
+    expect(books.fixture.tables.parked).toEqual([]);
   });
 
   it("23.5: a change of mode does not drop what traded before it, and what trades after it is not ours", async () => {
     begin();
     await books.start();
-    await books.rig.time.timers.sleep(2_000);
-    const { clock, timers } = books.rig.time;
+    await books.fixture.time.timers.sleep(2_000);
+    const { clock, timers } = books.fixture.time;
     const before = format(clock.now());
     await timers.sleep(1_000);
-    const ports = books.rig.portsOf("treasury");
+    const ports = books.fixture.portsOf("treasury");
     const { funds, versions } = await ports.referenceData.read();
     const content = funds.map((fund) => (fund.fund_id === "beta" ? { ...fund, mode: "LIVE" } : fund));
     const set = { setBy: "t", setAt: clock.now(), reason: "r", hash: "0" };
@@ -269,7 +269,7 @@ describe(`flows of the paper funds, seed ${seed}`, () => {
       { account: "flows", currency: "USD", amount: "-2500.5" },
       { account: "cash", currency: "USD", amount: "2500.5" },
     ]);
-    await books.rig.time.timers.sleep(1_000);
+    await books.fixture.time.timers.sleep(1_000);
     const before = { ...entry, already_booked: true };
     expect(await book(running, { reason: " a deposit " })).toEqual(before);
     const again = await books.start();
@@ -278,8 +278,8 @@ describe(`flows of the paper funds, seed ${seed}`, () => {
     // The same key is another flow in another fund.
     expect((await book(again, { fund_id: "beta" })).entry_id).not.toBe(entry.entry_id);
     expect((await books.balances("alpha"))["flows USD"]).toBe("-2500.5");
-    const told = books.rig.told(subjects.ledgerBooked).filter(({ kind }) => kind === "FLOW");
-    expect(told.map(({ fund_id, amount, booked_by }) => [fund_id, amount, booked_by])).toEqual([
+    const reported = books.fixture.reported(subjects.ledgerBooked).filter(({ kind }) => kind === "FLOW");
+    expect(reported.map(({ fund_id, amount, booked_by }) => [fund_id, amount, booked_by])).toEqual([
       ["alpha", "2500.5", "operator:duty"],
       ["beta", "2500.5", "operator:duty"],
     ]);
@@ -325,7 +325,7 @@ describe(`flows of the paper funds, seed ${seed}`, () => {
     await expect(book(running, out)).rejects.toThrow("nobody answers");
     answer = async () => ({ answer: undefined });
     const halt = { severity: "FUND_HALT", fund_id: "beta", halt_id: "h-1", reason: "r", requested_by: "x" } as const;
-    await books.rig
+    await books.fixture
       .portsOf("operations")
       .store.transact("halt", (unit) => unit.risk.latchHalt({ ...halt, since: "2026-01-01T00:00:00Z" }));
     expect((await book(running, out)).denial).toEqual({
@@ -374,7 +374,7 @@ describe("lists of treasury", () => {
       return [];
     };
     const running = await books.start({ treasuryQueries: { navs: answer, ledger: answer } });
-    const now = books.rig.time.clock.now();
+    const now = books.fixture.time.clock.now();
     expect(await call(running, "ListNavs", { fund_id: "alpha", every: "", count_max: 0 })).toEqual({ navs: [] });
     await call(running, "ListLedger", { fund_id: "beta", count_max: 7, after_entry_id: "fill:1" });
     expect(asked).toEqual([

@@ -19,7 +19,7 @@ import type { ReferenceView } from "./reference-view.ts";
 
 export type HistoryPorts = Pick<ServicePorts, "clock" | "log" | "store">;
 
-/** False when it was put in before. Days from the running trading day on are left out: they are valued, not told. */
+/** False when it was put in before. Days from the running trading day on are left out: they are valued, not reported. */
 export async function importHistory(ports: HistoryPorts, view: ReferenceView, history: PaperHistory): Promise<boolean> {
   const at = ports.clock.now();
   const points = history.navs.flatMap((one) => pointOf(one, view, at));

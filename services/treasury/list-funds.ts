@@ -26,7 +26,7 @@ export async function listFunds(reader: ReferenceReader, valuer: Valuer, riskSto
       name: fund.name,
       mode: fund.mode,
       currency: fund.currency,
-      ...worth(valuer.newest(fund.fund_id), navs.get(fund.fund_id)),
+      ...notional(valuer.newest(fund.fund_id), navs.get(fund.fund_id)),
       ...haltOf(fund, active),
     })),
   };
@@ -38,7 +38,7 @@ function isSomebodys({ fund_id: id }: FundReference): boolean {
 }
 
 /** Our own value where it is the newer one, else what the risk engine keeps: a foreign treasury's, or one from before a restart. */
-function worth(own: FundValue | undefined, kept: NavUpdated | undefined): Pick<FundStatus, "nav" | "nav_at"> {
+function notional(own: FundValue | undefined, kept: NavUpdated | undefined): Pick<FundStatus, "nav" | "nav_at"> {
   if (own !== undefined && (kept === undefined || own.at >= parse(kept.as_of))) {
     const day = own.dayPnl === undefined ? {} : { day_pnl: decimal.format(own.dayPnl) };
     const age = { oldest_price_age_ms: own.oldestPriceAgeMs };
@@ -59,7 +59,7 @@ function exposure({ nav, grossValue, positionsValue }: Valuation): Partial<FundS
   return { gross_exposure_pct: share(grossValue), net_exposure_pct: share(positionsValue) };
 }
 
-/** Halted is a fund that is halted as a whole; a halt of one of its strategies is told by its level alone. */
+/** Halted is a fund that is halted as a whole; a halt of one of its strategies is reported by its level alone. */
 function haltOf(fund: FundReference, active: readonly ActiveHalt[]): Pick<FundStatus, "halted" | "severity"> {
   const covering = active.filter((halt) => concerns(halt, fund)).map((halt) => halt.severity);
   const strictest = severity.options.findLast((level: Severity) => covering.includes(level));

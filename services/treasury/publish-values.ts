@@ -2,7 +2,7 @@
 // fund is written in the same transaction:
 //  1. The numbering of a fund's values has no gaps and no repetitions, also over restarts and lost answers. Where treasury remembers nothing it goes on
 //     from the newest one that the risk engine kept.
-//  2. A value is told at most once a second, however often the service is started.
+//  2. A value is reported at most once a second, however often the service is started.
 //  3. Where a trading day began is written once, with the day's first value, and is the last value before it.
 //  4. A price of before a corporate action counts in the terms of after it from the moment on in which the quantities do (core/ledger/corporate-actions.ts),
 //     and it is turned once: a price that is remembered is remembered with the terms that it is in.
@@ -20,7 +20,7 @@ import { rememberedPrices } from "../shared/remembered-prices.ts";
 import type { ServicePorts } from "../shared/service.ts";
 import { dueOf } from "./pay-dividends.ts";
 import type { ReferenceView } from "./reference-view.ts";
-import { type Holding, navRecord, type Price, toldPrices, type Valuation, valueFund } from "./valuation.ts";
+import { type Holding, navRecord, type Price, reportedPrices, type Valuation, valueFund } from "./valuation.ts";
 import { createValueAlarms, priceAgeMsMax } from "./value-alarms.ts";
 
 /** Less than the second between two values, because timers ring early by a little. */
@@ -85,8 +85,8 @@ export async function createValuer(ports: ValuePorts): Promise<Valuer> {
     const sequence = Math.max(remembered.newest?.sequence ?? 0, kept.get(fundId) ?? 0) + 1;
     const record = navRecord(value, sequence);
     const dayBegan = dayBeganOf(remembered, value);
-    const told = { newest: record, pricesTurned: turnedOf(value) };
-    await unit.ledger.putFund(fundId, { ...remembered, ...told, ...(dayBegan !== undefined && { dayBegan }) });
+    const reported = { newest: record, pricesTurned: turnedOf(value) };
+    await unit.ledger.putFund(fundId, { ...remembered, ...reported, ...(dayBegan !== undefined && { dayBegan }) });
     await unit.ledger.putNav(pointOf(value));
     await unit.events.publish(subjects.navUpdated, record);
     return { ...value, dayPnl: dayPnlOf(dayBegan, value) };
@@ -153,9 +153,9 @@ function turnedOf({ prices }: Valuation): Readonly<Record<string, string>> {
 
 function isTooSoon({ newest }: RememberedFund, at: Instant): boolean {
   if (newest === undefined) return false;
-  const toldAt = parse(newest.as_of);
+  const reportedAt = parse(newest.as_of);
   // Nobody waits for a value from the future: our clock was set back since.
-  return millisecondsBetween(toldAt, at) < apartMsMin && !isAhead(toldAt, at);
+  return millisecondsBetween(reportedAt, at) < apartMsMin && !isAhead(reportedAt, at);
 }
 
 /** The last value before the day, as long as it is not from another time altogether; the first of the day where there is none. */
@@ -179,7 +179,7 @@ function pointOf(value: Valuation): NavPoint {
   const { fundId, at, nav, cash, positionsValue, netFlows, currency, oldestPriceAgeMs, tradingDay } = value;
   return {
     ...{ fundId, at, nav, cash, positionsValue, netFlows, currency, oldestPriceAgeMs },
-    ...(value.prices.size <= pricesMax && { prices: toldPrices(value.prices) }),
+    ...(value.prices.size <= pricesMax && { prices: reportedPrices(value.prices) }),
     ...(tradingDay !== undefined && { tradingDay }),
   };
 }

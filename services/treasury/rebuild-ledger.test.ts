@@ -9,7 +9,7 @@ import type { Fill } from "../../contracts/src/records/order.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { DeniedAnswer, UnaryHandler } from "../../ports/rpc.ts";
 import { exampleFill } from "../../testkit/record-examples.ts";
-import { dice } from "../../testkit/virtual/dice.ts";
+import { prng } from "../../testkit/virtual/prng.ts";
 import { call, type TestBooks, testBooks } from "../../testkit/virtual/treasury-books.ts";
 import type { RunningService } from "../shared/service.ts";
 import { rebuildAction } from "./rebuild-ledger.ts";
@@ -19,7 +19,7 @@ const identity = { kind: "operator", actor: "operator:duty", subject: "issuer|du
 let books: TestBooks;
 afterEach(() => books.close());
 
-const settle = () => books.rig.time.timers.sleep(2_000);
+const settle = () => books.fixture.time.timers.sleep(2_000);
 
 function begin(): TestBooks {
   books = testBooks(seed);
@@ -33,10 +33,10 @@ async function rebuild(running: RunningService, differs: object = {}): Promise<A
   return (await handler(request as never, { identity } as never)) as Answer;
 }
 const proof = (fundId = "alpha", reason = "books differ") =>
-  giveProof(books.rig.world.stepUps, {
+  giveProof(books.fixture.tables.stepUps, {
     identity,
     named: rebuildAction(fundId, reason),
-    at: books.rig.time.clock.now(),
+    at: books.fixture.time.clock.now(),
   });
 
 const all = () =>
@@ -47,7 +47,7 @@ const all = () =>
 
 /** As somebody who owns the database would: past the ledger. */
 function damage(symbol: string, by: string): void {
-  const { holdings } = books.rig.world.risk;
+  const { holdings } = books.fixture.tables.risk;
   for (const [key, held] of holdings) {
     if (held.fundId !== "alpha" || held.symbol !== symbol) continue;
     holdings.set(key, { ...held, quantity: decimal.add(held.quantity, decimal.parse(by)) });
@@ -60,20 +60,20 @@ const trade = (fill_id: string, differs: Partial<Fill> = {}): Partial<Fill> => (
 
 describe(`23.5: rebuilding a ledger, seed ${seed}`, () => {
   it("makes of any life of a fund what was kept of it along the way", async () => {
-    const random = dice(seed);
+    const random = prng(seed);
     begin();
     const running = await books.start();
     const sides = ["BUY", "SELL", "SELL_SHORT", "BUY_TO_COVER"] as const;
     const symbols = ["AAPL", "MSFT", "XOM"];
     const strategies = ["alpha-momentum", "alpha-meanrev"];
-    const ago = instant.format(instant.minusMilliseconds(books.rig.time.clock.now(), 3 * 86_400_000));
+    const ago = instant.format(instant.minusMilliseconds(books.fixture.time.clock.now(), 3 * 86_400_000));
     for (let step = 0; step < 60; step += 1) {
       const what = random.below(10);
       if (what === 0) {
         const asked = { fund_id: "alpha", idempotency_key: `k-${step}`, currency: "USD", reason: "r" };
         await call(running, "BookFlow", { ...asked, amount: `${random.below(2) === 0 ? "-" : ""}${step + 1}.25` });
       } else if (what === 1) {
-        const ex_date = instant.format(books.rig.time.clock.now()).slice(0, 10);
+        const ex_date = instant.format(books.fixture.time.clock.now()).slice(0, 10);
         const action = {
           action_id: `d-${step}`,
           kind: "CASH_DIVIDEND",
@@ -120,13 +120,13 @@ describe(`23.5: rebuilding a ledger, seed ${seed}`, () => {
     expect(dry.dry_run).toBe(true);
     expect(dry.differences.map(({ record, symbol }) => `${record} ${symbol}`)).toEqual(["HOLDING AAPL", "HOLDING USD"]);
     expect(dry.differences[0]).toMatchObject(expected[0] ?? {});
-    expect(books.rig.told(subjects.ledgerRebuilt)).toEqual([]);
+    expect(books.fixture.reported(subjects.ledgerRebuilt)).toEqual([]);
     expect((await all()).kept).not.toEqual(before.kept);
     const done = await rebuild(running);
     expect(done.differences).toEqual(dry.differences);
     const after = await all();
     expect(after).toEqual(before);
-    expect(books.rig.told(subjects.ledgerRebuilt)).toEqual([
+    expect(books.fixture.reported(subjects.ledgerRebuilt)).toEqual([
       expect.objectContaining({
         ...{ fund_id: "alpha", entries: before.entries, difference_count: 2, differences: done.differences },
         ...{ rebuilt_by: "operator:duty", reason: "books differ", booked_fill_count: 0 },
@@ -139,7 +139,7 @@ describe(`23.5: rebuilding a ledger, seed ${seed}`, () => {
     begin();
     const running = await books.start();
     const lost = { ...exampleFill, ...trade("lost", { sequence: 7 }), fund_id: "alpha" } as Fill;
-    await books.rig.portsOf("oms").store.transact("oms.history", (unit) => unit.oms.insertFill(lost));
+    await books.fixture.portsOf("oms").store.transact("oms.history", (unit) => unit.oms.insertFill(lost));
     const before = await books.held("alpha");
     expect((await rebuild(running, { dry_run: true })).booked_fills).toEqual(["lost"]);
     expect(await books.held("alpha")).toEqual(before);
@@ -168,8 +168,8 @@ describe(`23.5: rebuilding a ledger, seed ${seed}`, () => {
     for (const dry_run of [false, true]) {
       expect((await rebuild(running, { dry_run, step_up_proof: held })).denial?.code).toBe("REBUILD_FILLS_WAIT");
     }
-    expect([...books.rig.world.stepUps.entries()].find(([key]) => key === held)?.[1].isRedeemed).toBe(false);
+    expect([...books.fixture.tables.stepUps.entries()].find(([key]) => key === held)?.[1].isRedeemed).toBe(false);
     expect((await all()).kept).toEqual(before.kept);
-    expect(books.rig.told(subjects.ledgerRebuilt)).toEqual([]);
+    expect(books.fixture.reported(subjects.ledgerRebuilt)).toEqual([]);
   });
 });

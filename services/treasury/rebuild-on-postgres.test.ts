@@ -10,7 +10,7 @@ import { flowEntry } from "../../core/ledger/ledger.ts";
 import { addLook, compareBooks, noTotals } from "../../core/reconcile/books.ts";
 import { quietLog } from "../../testkit/global-setup.ts";
 import { testDatabase } from "../../testkit/postgres.ts";
-import { openPeer, type PostgresPeer } from "../../testkit/postgres-rig.ts";
+import { openPeer, type PostgresPeer } from "../../testkit/postgres-fixture.ts";
 import { exampleFill } from "../../testkit/record-examples.ts";
 import { bookEntry } from "./book-entry.ts";
 import { bookFill } from "./book-fills.ts";
@@ -93,9 +93,9 @@ it("23.5: puts right what the owner of the database changed, and the books agree
   expect(await ask(false)).toEqual(expected);
   expect(await ask(false)).toEqual([]);
   expect(await ledgerDifferences()).toBe(0);
-  const told = await owner.query(
+  const reported = await owner.query(
     "select convert_from(payload, 'UTF8')::json as told from outbox where subject = $1 order by id",
     [subjects.ledgerRebuilt.name],
   );
-  expect(told.rows.map(({ told: { difference_count: count } }) => count)).toEqual([4, 0]);
+  expect(reported.rows.map(({ reported: { difference_count: count } }) => count)).toEqual([4, 0]);
 });

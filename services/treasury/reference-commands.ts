@@ -3,7 +3,7 @@
 //
 // No order slips in between the look and the change. The kinds are locked first, which waits for every order that is on its way out and holds the
 // next ones back (`reference.atSending`); then everybody's books are read by a unit of their own, which sees all that was committed before; and
-// an order that waited finds the reference data changed and is looked at again.
+// an order that waited finds the reference data changed and is read again.
 import type { Denial } from "../../contracts/src/codes.ts";
 import { Fault } from "../../contracts/src/fault.ts";
 import type { ReferenceDataRequest, ReferenceDocument } from "../../contracts/src/generated/svc/v1/platform.ts";

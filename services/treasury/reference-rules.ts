@@ -1,4 +1,4 @@
-// What reference data must be beyond the form of each record: nothing twice, nothing that names what is not there. Pure, and told
+// What reference data must be beyond the form of each record: nothing twice, nothing that names what is not there. Pure, and reported
 // completely, so that whoever sets a document sees every mistake at once.
 
 import { tradingCalendar } from "../../contracts/src/calendar.ts";

@@ -6,7 +6,7 @@ import type { ReferenceDocument } from "../../contracts/src/generated/svc/v1/pla
 import type { FundReference, ReferenceKind } from "../../contracts/src/records/reference.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
-import { orderOf } from "../../testkit/oms-rig.ts";
+import { orderOf } from "../../testkit/oms-fixture.ts";
 import { exampleFill } from "../../testkit/record-examples.ts";
 import { call, type TestBooks, testBooks } from "../../testkit/virtual/treasury-books.ts";
 import type { RunningService, ServicePorts } from "../shared/service.ts";
@@ -37,7 +37,7 @@ const withoutStrategy =
   (all: readonly FundReference[]) =>
     all.map((fund) => ({ ...fund, strategies: fund.strategies.filter((one) => one !== strategy) }));
 const writing = (write: (unit: UnitOfWork) => Promise<unknown>) =>
-  books.rig.portsOf("oms").store.transact("oms.history", async (unit) => void (await write(unit)));
+  books.fixture.portsOf("oms").store.transact("oms.history", async (unit) => void (await write(unit)));
 
 const at = 1_700_000_000_000_000 as never;
 const place = { fundId: "alpha", strategyId: "alpha-meanrev", symbol: "XOM" };
@@ -96,7 +96,7 @@ describe("23.4: reference data under what stands", () => {
     // What nothing needs may go.
     expect((await set(running, "instruments", withoutSymbol("SOL-USD"))).version).toBe(2);
     expect((await set(running, "funds", withoutStrategy("beta-trend"))).version).toBe(2);
-    expect(books.rig.told(subjects.referenceChanged).filter(({ version }) => version === 2)).toHaveLength(2);
+    expect(books.fixture.reported(subjects.referenceChanged).filter(({ version }) => version === 2)).toHaveLength(2);
   });
 
   it("a halt keeps its strategy, and what the risk engine believes keeps its instrument", async () => {
@@ -105,7 +105,7 @@ describe("23.4: reference data under what stands", () => {
       riskBooks: { lines: async () => [line], approvals: async () => [], heldSymbols: async () => [] },
     });
     const halt = { severity: "STRATEGY_HALT", fund_id: "", strategy_id: "alpha-meanrev", reason: "r" } as const;
-    await books.rig
+    await books.fixture
       .portsOf("riskengine")
       .store.transact("halt", (unit) =>
         unit.risk.latchHalt({ ...halt, halt_id: "h-1", requested_by: "x", since: "2026-01-02T00:00:00.000000Z" }),

@@ -78,7 +78,7 @@ describe("a fund's value", () => {
     expect(valueFund({ ...input, ...differs })).toMatch(why);
   });
 
-  it("is told with its flows and with what each strategy made, and leaves a strategy out that has no price of its own", () => {
+  it("is reported with its flows and with what each strategy made, and leaves a strategy out that has no price of its own", () => {
     const strategies = new Map([
       ["gamma-income", [holding("SPY", "2"), holding("USD", "-1184")]],
       ["gamma-hedge", [holding(call, "-1"), holding("USD", "6855.5")]],
@@ -97,17 +97,17 @@ describe("a fund's value", () => {
     expect(old.nav).toBe(valued().nav);
   });
 
-  it("is told without its prices when it has too many of them", () => {
+  it("is reported without its prices when it has too many of them", () => {
     const many = Array.from({ length: pricesMax + 1 }, (_none, index) => `S${index}`);
     const spy = view.instruments.get("SPY");
     if (spy === undefined) throw new Error("SPY");
     const instruments = new Map(many.map((symbol) => [symbol, { ...spy, symbol }]));
     const prices = new Map(many.map((symbol) => [symbol, price("1")]));
     const holdings = many.map((symbol) => holding(symbol, "1"));
-    const told = (count: number) =>
+    const reported = (count: number) =>
       navRecord(valued({ view: { ...view, instruments }, prices, holdings: holdings.slice(0, count) }), 1);
-    expect(told(pricesMax + 1).prices).toBeUndefined();
-    expect(Object.keys(navUpdated.parse(told(pricesMax)).prices ?? {})).toHaveLength(pricesMax);
+    expect(reported(pricesMax + 1).prices).toBeUndefined();
+    expect(Object.keys(navUpdated.parse(reported(pricesMax)).prices ?? {})).toHaveLength(pricesMax);
   });
 
   it("changes other currencies, by the rate in either direction", () => {
@@ -115,8 +115,8 @@ describe("a fund's value", () => {
     expect(decimal.format(valued({ holdings: [holding("EUR", "100")] }).nav)).toBe("108.5");
     const inEuros = valued({ fund: euros, holdings: [holding("USD", "108.5")] });
     expect(decimal.formatFixed(inEuros.nav, 9, "half-even")).toBe("100.000000000");
-    const told = navRecord(valued({ holdings: [holding("EUR", "100")] }), 1);
-    expect(told.rates).toEqual({ EUR: { rate: "1.085", at: "2026-11-15T12:00:00.000000Z" } });
+    const reported = navRecord(valued({ holdings: [holding("EUR", "100")] }), 1);
+    expect(reported.rates).toEqual({ EUR: { rate: "1.085", at: "2026-11-15T12:00:00.000000Z" } });
   });
 
   it("is not changed by a trade at the mark without a fee, whatever it is", () => {

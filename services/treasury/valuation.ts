@@ -42,7 +42,7 @@ export interface ValuationInput {
 }
 
 /** What some holdings are worth together. */
-interface Worth {
+interface Notional {
   readonly nav: decimal.Decimal;
   readonly cash: decimal.Decimal;
   readonly positionsValue: decimal.Decimal;
@@ -66,7 +66,7 @@ interface Rate {
   readonly asOf: Instant;
 }
 
-export interface Valuation extends Worth {
+export interface Valuation extends Notional {
   readonly fundId: string;
   readonly currency: string;
   readonly netFlows: decimal.Decimal;
@@ -79,19 +79,19 @@ export interface Valuation extends Worth {
 /** The value, or why there is none, in a few words. */
 export function valueFund(input: ValuationInput): Valuation | string {
   const { fund, view, at, netFlows } = input;
-  const worth = worthOf(input.holdings, input);
-  if (typeof worth === "string") return worth;
+  const notional = notionalOf(input.holdings, input);
+  if (typeof notional === "string") return notional;
   const strategyPnl = new Map<string, decimal.Decimal>();
   for (const [strategyId, made] of input.strategies) {
-    const pnl = worthOf(made, input);
+    const pnl = notionalOf(made, input);
     if (typeof pnl !== "string") strategyPnl.set(strategyId, pnl.nav);
   }
   const calendar = view.calendars.get(fund.calendar);
   const day = calendar === undefined ? undefined : tradingDay(calendar, at);
-  return { ...worth, fundId: fund.fund_id, currency: fund.currency, netFlows, strategyPnl, tradingDay: day, at };
+  return { ...notional, fundId: fund.fund_id, currency: fund.currency, netFlows, strategyPnl, tradingDay: day, at };
 }
 
-function worthOf(holdings: readonly Holding[], input: ValuationInput): Worth | string {
+function notionalOf(holdings: readonly Holding[], input: ValuationInput): Notional | string {
   const { fund, view, at } = input;
   let cash = decimal.zero;
   let positionsValue = decimal.zero;
@@ -141,15 +141,15 @@ export function navRecord(value: Valuation, sequence: number): NavUpdated {
     net_flows: decimal.format(value.netFlows),
     strategy_pnl: Object.fromEntries([...value.strategyPnl].map(([id, pnl]) => [id, decimal.format(pnl)])),
     oldest_price_age_ms: value.oldestPriceAgeMs,
-    ...(value.prices.size <= pricesMax && { prices: toldPrices(value.prices) }),
-    ...(value.rates.size > 0 && { rates: toldRates(value.rates) }),
+    ...(value.prices.size <= pricesMax && { prices: reportedPrices(value.prices) }),
+    ...(value.rates.size > 0 && { rates: reportedRates(value.rates) }),
     ...(value.tradingDay !== undefined && { trading_day: value.tradingDay }),
     as_of: format(value.at),
     sequence,
   };
 }
 
-export function toldPrices(prices: ReadonlyMap<string, ValuedAt>): NonNullable<NavUpdated["prices"]> {
+export function reportedPrices(prices: ReadonlyMap<string, ValuedAt>): NonNullable<NavUpdated["prices"]> {
   return Object.fromEntries(
     [...prices].map(([symbol, { quantity, price, at }]) => [
       symbol,
@@ -158,7 +158,7 @@ export function toldPrices(prices: ReadonlyMap<string, ValuedAt>): NonNullable<N
   );
 }
 
-function toldRates(rates: ReadonlyMap<string, Rate>): NonNullable<NavUpdated["rates"]> {
+function reportedRates(rates: ReadonlyMap<string, Rate>): NonNullable<NavUpdated["rates"]> {
   return Object.fromEntries(
     [...rates].map(([currency, { rate, asOf }]) => [currency, { rate: decimal.format(rate), at: format(asOf) }]),
   );

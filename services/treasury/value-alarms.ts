@@ -18,8 +18,8 @@ export interface ValueAlarms {
 
 interface Trouble {
   readonly since: Instant;
-  /** What it was told about: symbols, or why there is no value. */
-  readonly told: ReadonlySet<string>;
+  /** What it was reported: symbols, or why there is no value. */
+  readonly reported: ReadonlySet<string>;
 }
 
 export function createValueAlarms({ store, clock, log }: Pick<ServicePorts, "store" | "clock" | "log">): ValueAlarms {
@@ -45,20 +45,20 @@ export function createValueAlarms({ store, clock, log }: Pick<ServicePorts, "sto
         if (troubles.delete(fundId)) log.info("the fund is valued at fresh prices again", { fund_id: fundId });
         return;
       }
-      const { since, told } = known ?? { since: at, told: new Set<string>() };
+      const { since, reported } = known ?? { since: at, reported: new Set<string>() };
       if (!isWhole && known === undefined) log.warn("a fund cannot be valued", { fund_id: fundId, why: value });
       const names = isWhole ? [...value.old.keys()].sort() : [value];
       const isDue = isWhole || millisecondsBetween(since, at) >= priceAgeMsMax;
-      if (isDue && names.some((name) => !told.has(name))) {
-        // An alarm that could not be published counts as not told, and the next value tries again.
-        troubles.set(fundId, { since, told });
+      if (isDue && names.some((name) => !reported.has(name))) {
+        // An alarm that could not be published counts as not reported, and the next value tries again.
+        troubles.set(fundId, { since, reported });
         await tell(fundId, isWhole ? oldSentence(fundId, value) : `${fundId} has no value: ${value}.`, names);
-        troubles.set(fundId, { since, told: new Set([...told, ...names]) });
+        troubles.set(fundId, { since, reported: new Set([...reported, ...names]) });
         return;
       }
-      // What is fresh again may be told again.
-      const still = isDue ? new Set([...told].filter((name) => names.includes(name))) : told;
-      troubles.set(fundId, { since, told: still });
+      // What is fresh again may be reported again.
+      const still = isDue ? new Set([...reported].filter((name) => names.includes(name))) : reported;
+      troubles.set(fundId, { since, reported: still });
     },
   };
 }

@@ -10,7 +10,7 @@ import { subjects } from "../../contracts/src/subjects.ts";
 import { fillEntry } from "../../core/ledger/ledger.ts";
 import type { Store } from "../../ports/store.ts";
 import { exampleFill } from "../../testkit/record-examples.ts";
-import { dice } from "../../testkit/virtual/dice.ts";
+import { prng } from "../../testkit/virtual/prng.ts";
 import { call, type TestBooks, testBooks } from "../../testkit/virtual/treasury-books.ts";
 import type { PaperHistory } from "../shared/paper-history.ts";
 import type { ServicePorts } from "../shared/service.ts";
@@ -36,8 +36,9 @@ afterEach(() => books.close());
 
 const pricesOf = (texts: Record<string, string>) =>
   new Map(Object.entries(texts).map(([symbol, text]) => [symbol, books.price(text)]));
-const sleep = (ms: number) => books.rig.time.timers.sleep(ms);
-const valuesOf = (fundId: string) => books.rig.told(subjects.navUpdated).filter(({ fund_id }) => fund_id === fundId);
+const sleep = (ms: number) => books.fixture.time.timers.sleep(ms);
+const valuesOf = (fundId: string) =>
+  books.fixture.reported(subjects.navUpdated).filter(({ fund_id }) => fund_id === fundId);
 const newest = (fundId: string): NavUpdated => {
   const value = valuesOf(fundId).at(-1);
   if (value === undefined) throw new Error(`${fundId} was not valued`);
@@ -60,7 +61,7 @@ describe(`values, seed ${seed}`, () => {
     const later = { price: decimal.parse("200"), at: ports.clock.now() };
     await valuer.publish(view, new Map([["AAPL", later]]));
     const before = valuesOf("alpha").length;
-    books.rig.time.stepClock(-3_600_000);
+    books.fixture.time.stepClock(-3_600_000);
     // The last price is of no known age now.
     await valuer.publish(view, new Map([["AAPL", later]]));
     expect(valuesOf("alpha")).toHaveLength(before + 1);
@@ -72,7 +73,7 @@ describe(`values, seed ${seed}`, () => {
   });
 
   it("are cash plus positions, and capital plus flows plus what the strategies made, to the last decimal", async () => {
-    const thrown = dice(seed);
+    const thrown = prng(seed);
     const valuer = await createValuer(ports);
     const symbols = ["AAPL", "SPY", "SPY 281215C00650000", "BTC-USD"];
     for (let step = 1; step <= 40; step += 1) {
@@ -121,7 +122,7 @@ describe(`values, seed ${seed}`, () => {
     const apart = times.slice(1).map((at, index) => at - (times[index] ?? at));
     expect(Math.min(...apart)).toBeGreaterThanOrEqual(900_000);
     expect(values.length).toBeGreaterThanOrEqual(8);
-    const seconds = [...books.rig.world.ledger.navs.values()].filter(
+    const seconds = [...books.fixture.tables.ledger.navs.values()].filter(
       ({ every, point }) => every === "second" && point.fundId === "beta",
     );
     expect(seconds).toHaveLength(new Set(times.map((at) => Math.floor(at / 1_000_000))).size);
@@ -136,8 +137,8 @@ describe(`values, seed ${seed}`, () => {
     const buy = { fill_id: "f-1", fund_id: "beta", strategy_id: "beta-trend", symbol: "BTC-USD", quantity: "1" };
     await trade({ ...buy, price: "90000" });
     const mark = async (price: string) => {
-      const at = format(books.rig.time.clock.now());
-      const { bus } = books.rig.portsOf("operations");
+      const at = format(books.fixture.time.clock.now());
+      const { bus } = books.fixture.portsOf("operations");
       bus.broadcast(subjects.marketMarks, { symbol: "BTC-USD", price, source: "test", at });
       await sleep(3_000);
     };
@@ -161,7 +162,7 @@ describe(`values, seed ${seed}`, () => {
     await next.publish(view, pricesOf({ "BTC-USD": "89000" }));
     expect(decimal.format(next.newest("beta")?.dayPnl ?? decimal.zero)).toBe("-1011");
     await sleep(2_000);
-    const again = await createValuer(books.rig.portsOf("treasury"));
+    const again = await createValuer(books.fixture.portsOf("treasury"));
     await again.publish(view, pricesOf({ "BTC-USD": "89001" }));
     expect(decimal.format(again.newest("beta")?.dayPnl ?? decimal.zero)).toBe("-1010");
     // After a long time nobody knows where the day began: it began with its first value.
@@ -173,8 +174,8 @@ describe(`values, seed ${seed}`, () => {
 
 describe(`fees for borrowed shares, seed ${seed}`, () => {
   const fees = () =>
-    books.rig
-      .told(subjects.ledgerBooked)
+    books.fixture
+      .reported(subjects.ledgerBooked)
       .filter(({ kind }) => kind === "BORROW_FEE")
       .map(({ strategy_id, symbol, amount, reason }) => `${reason.slice(0, 10)} ${strategy_id} ${symbol} ${amount}`);
   const marks = () => pricesOf({ NVDA: "146", AAPL: "232.5", "SPY 281215C00650000": "68.5" });
@@ -207,13 +208,13 @@ describe(`fees for borrowed shares, seed ${seed}`, () => {
     // 1500 x 146 x 0.005 / 365 is 3.00.
     await accrual.accrue(view, marks());
     await accrual.accrue(view, marks());
-    await createBorrowAccrual(books.rig.portsOf("treasury")).accrue(view, marks());
+    await createBorrowAccrual(books.fixture.portsOf("treasury")).accrue(view, marks());
     const first = ["2026-01-01 alpha-meanrev NVDA -1", "2026-01-01 alpha-momentum NVDA -2"];
     expect(fees()).toEqual(first);
     expect(await books.balances("alpha")).toMatchObject({ "borrow_fees USD": "3" });
     // Days on which nothing ran are charged as well, each as its own entry.
     await sleep(2 * dayMs);
-    await createBorrowAccrual(books.rig.portsOf("treasury")).accrue(view, marks());
+    await createBorrowAccrual(books.fixture.portsOf("treasury")).accrue(view, marks());
     expect(fees()).toEqual([
       ...first,
       ...["02", "03"].flatMap((day) => first.map((one) => one.replace("01-01", `01-${day}`))),
@@ -254,7 +255,7 @@ describe(`fees for borrowed shares, seed ${seed}`, () => {
     await short("2", "2026-01-03T15:00:00.000000Z", { side: "BUY_TO_COVER", quantity: "750" });
     await short("3", "2026-01-05T04:59:59.999999Z", { side: "BUY_TO_COVER", quantity: "700" });
     await short("4", "2026-01-05T05:00:00.000000Z", { side: "BUY_TO_COVER", quantity: "50" });
-    await createBorrowAccrual(books.rig.portsOf("treasury")).accrue(view, marks());
+    await createBorrowAccrual(books.fixture.portsOf("treasury")).accrue(view, marks());
     expect(await books.held("alpha")).toMatchObject({ NVDA: "0" });
     expect(total()).toEqual(["2026-01-02 NVDA -3", "2026-01-03 NVDA -1.5", "2026-01-04 NVDA -0.1"]);
   });
@@ -275,7 +276,7 @@ describe(`fees for borrowed shares, seed ${seed}`, () => {
     expect(total()).toHaveLength(1);
     // A restart changes nothing: since when it waits is written.
     await sleep(1_000);
-    const again = createBorrowAccrual(books.rig.portsOf("treasury"));
+    const again = createBorrowAccrual(books.fixture.portsOf("treasury"));
     await again.accrue(view, known());
     expect(total()).toHaveLength(2);
     // What never had a price stays owed, and the days go on.
@@ -308,12 +309,12 @@ describe(`fees for borrowed shares, seed ${seed}`, () => {
       "2026-01-02 alpha-meanrev NVDA -1",
       "2026-01-02 alpha-momentum NVDA 1",
     ]);
-    const corrected = books.rig.told(subjects.ledgerBooked).at(-1)?.reason;
+    const corrected = books.fixture.reported(subjects.ledgerBooked).at(-1)?.reason;
     expect(corrected).toBe("2026-01-02: 1500 NVDA borrowed at 0.005 a year, after trades that came late");
   });
 
   it("23.11: are what an independent count of each day makes, over weekends, outages and restarts", async () => {
-    const thrown = dice(seed);
+    const thrown = prng(seed);
     const feeOf = (shares: bigint, cents: bigint): bigint => {
       // Half up, in cents: shares x price x 0.005 / 365.
       const [of, by] = [shares * cents * 5n, 1_000n * 365n];
@@ -348,13 +349,13 @@ describe(`fees for borrowed shares, seed ${seed}`, () => {
         });
       }
       if (thrown.below(3) === 0) continue;
-      if (thrown.below(3) === 0) accrual = createBorrowAccrual(books.rig.portsOf("treasury"));
+      if (thrown.below(3) === 0) accrual = createBorrowAccrual(books.fixture.portsOf("treasury"));
       await accrual.accrue(sameFee, now());
     }
     await sleep(60_000);
     await createBorrowAccrual(ports).accrue(sameFee, now());
     const booked = new Map<string, number>();
-    for (const { symbol, amount, reason, kind } of books.rig.told(subjects.ledgerBooked)) {
+    for (const { symbol, amount, reason, kind } of books.fixture.reported(subjects.ledgerBooked)) {
       if (kind !== "BORROW_FEE") continue;
       const key = `${reason.slice(0, 10)} ${symbol}`;
       booked.set(key, (booked.get(key) ?? 0) + Math.round(-100 * Number(amount)));
@@ -394,16 +395,18 @@ describe(`the history of values, seed ${seed}`, () => {
 
   it("is put in once, with one entry that has its hash, and ends where today begins", async () => {
     expect(await importHistory(ports, view, history)).toBe(true);
-    expect(await importHistory(books.rig.portsOf("treasury"), view, { ...history, hash: "b".repeat(64) })).toBe(false);
-    expect(books.rig.told(subjects.seedImported)).toEqual([
+    expect(await importHistory(books.fixture.portsOf("treasury"), view, { ...history, hash: "b".repeat(64) })).toBe(
+      false,
+    );
+    expect(books.fixture.reported(subjects.seedImported)).toEqual([
       expect.objectContaining({
         name: "paper-history",
         hash: history.hash,
         counts: { fills: 0, navs: 4, backtests: 0 },
       }),
     ]);
-    // It is still the first of January in New York, and so the trading day of the thirty-first, whose value is counted and not told.
-    const kept = [...books.rig.world.ledger.navs.values()].map(
+    // It is still the first of January in New York, and so the trading day of the thirty-first, whose value is counted and not reported.
+    const kept = [...books.fixture.tables.ledger.navs.values()].map(
       ({ every, point }) => `${every} ${format(point.at)} ${decimal.format(point.nav)}`,
     );
     expect(kept).toEqual(["day 2025-12-31T04:59:59.999999Z 9999000.5"]);
@@ -424,7 +427,7 @@ describe(`the history of values, seed ${seed}`, () => {
       ports.store.transact("treasury.value", (unit) =>
         unit.ledger.putNav({ ...point, ...rest, at: ports.clock.now() }),
       );
-    const kept = () => [...books.rig.world.ledger.navs.values()].map(({ every }) => every).join(" ");
+    const kept = () => [...books.fixture.tables.ledger.navs.values()].map(({ every }) => every).join(" ");
     const thinner = createThinner(ports);
     await put();
     await thinner.thin();

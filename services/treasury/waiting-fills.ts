@@ -38,7 +38,7 @@ interface Turn {
   readonly pauseMs: number;
   readonly nextAt: Instant;
   /** Whether this process raised the alarm. */
-  readonly isTold: boolean;
+  readonly isReported: boolean;
 }
 
 export function createWaitingFills({ clock, log, store }: WaitingPorts, book: BookFill): WaitingFills {
@@ -77,7 +77,7 @@ export function createWaitingFills({ clock, log, store }: WaitingPorts, book: Bo
     return undefined;
   }
 
-  /** Told by this process once: who starts it again is told again. */
+  /** Reported by this process once: who starts it again is reported again. */
   async function tellOnce(fundId: string, count: number, why: string): Promise<void> {
     await store.transact("treasury.waiting", async (unit) => {
       const [first] = await unit.ledger.waitingFills(fundId, 1);
@@ -93,7 +93,7 @@ export function createWaitingFills({ clock, log, store }: WaitingPorts, book: Bo
       await store.transact("treasury.waiting", async (unit) => {
         if ((await unit.ledger.keepFill(fill, at)) && known === undefined) await tell(unit, fill, 1, why);
       });
-      const first = { pauseMs: retryMsMin, nextAt: plusMilliseconds(at, retryMsMin), isTold: true };
+      const first = { pauseMs: retryMsMin, nextAt: plusMilliseconds(at, retryMsMin), isReported: true };
       if (known === undefined) turns.set(fill.fund_id, first);
     },
     async retry(view) {
@@ -107,9 +107,13 @@ export function createWaitingFills({ clock, log, store }: WaitingPorts, book: Bo
         if (known !== undefined && now < known.nextAt && millisecondsBetween(now, known.nextAt) <= retryMsMax) continue;
         const why = await bookInOrder(fundId, view);
         const pauseMs = why === undefined ? 0 : Math.min(retryMsMax, (known?.pauseMs ?? retryMsMin / 2) * 2);
-        if (why !== undefined && known?.isTold !== true) await tellOnce(fundId, count, why);
-        const isTold = known?.isTold === true || why !== undefined;
-        turns.set(fundId, { pauseMs: Math.max(retryMsMin, pauseMs), nextAt: plusMilliseconds(now, pauseMs), isTold });
+        if (why !== undefined && known?.isReported !== true) await tellOnce(fundId, count, why);
+        const isReported = known?.isReported === true || why !== undefined;
+        turns.set(fundId, {
+          pauseMs: Math.max(retryMsMin, pauseMs),
+          nextAt: plusMilliseconds(now, pauseMs),
+          isReported,
+        });
       }
     },
   };

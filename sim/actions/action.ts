@@ -1,12 +1,12 @@
-// The shape of an action of the simulator: somebody asks one operation of the platform, now rightly and now wrongly, over the same bad roads as
+// The shape of an action of the simulator: somebody asks one operation of the platform, now rightly and now wrongly, over the same bad network links as
 // everybody. What an action needs to remember it keeps in `asked`, by operation.
 import type { Operation } from "../../contracts/src/authority.ts";
-import type { Dice } from "../../testkit/virtual/dice.ts";
+import type { Prng } from "../../testkit/virtual/prng.ts";
 import { insist, one, type PeopleParts } from "../people.ts";
 import { operatorIdentity, serviceIdentity } from "../platform.ts";
 
 export interface ActionParts extends PeopleParts {
-  readonly dice: Dice;
+  readonly prng: Prng;
   /** Orders that a client was approved and never sends. */
   readonly crashed: readonly string[];
   /** Keys of the audit log that were replaced, by their ids. */
@@ -41,17 +41,17 @@ export function remember({ asked }: ActionParts, operation: Operation, request: 
 }
 
 /** A request of before, or undefined when there is none. */
-export function earlier<Request extends object>({ asked, dice }: ActionParts, operation: Operation) {
+export function earlier<Request extends object>({ asked, prng }: ActionParts, operation: Operation) {
   const all = asked.get(operation) ?? [];
-  return all.length === 0 ? undefined : (one(dice, all) as Request);
+  return all.length === 0 ? undefined : (one(prng, all) as Request);
 }
 
 /** A key that nobody used. */
-export function freshKey({ dice }: ActionParts, what: string): string {
-  return `${what}-${dice.word().toString(36)}`;
+export function freshKey({ prng }: ActionParts, what: string): string {
+  return `${what}-${prng.word().toString(36)}`;
 }
 
 /** Mostly a good reason, now and then none. */
-export function someReason({ dice }: ActionParts): string {
-  return dice.chance(0.92) ? reason : "";
+export function someReason({ prng }: ActionParts): string {
+  return prng.chance(0.92) ? reason : "";
 }

@@ -18,7 +18,7 @@ interface Booked {
 type Terms = Omit<Booked, "action_id" | "symbol" | "reason">;
 
 export const bookCorporateAction: Act = (parts) => {
-  const thrown = parts.dice.below(100);
+  const thrown = parts.prng.below(100);
   const again = thrown < 20 ? earlier<Booked>(parts, "BookCorporateAction") : undefined;
   if (again === undefined) return book(parts, freshAction(parts));
   return book(parts, thrown < 12 ? again : { ...again, ...otherTerms(again) });
@@ -30,18 +30,18 @@ function book(parts: ActionParts, action: Booked): Promise<unknown> {
 
 /** Shares that are held and traded, by the names that they have now; seldom something that is no share. */
 function freshAction(parts: ActionParts): Booked {
-  const { dice, platform } = parts;
-  const listed = dice.chance(0.95) ? one(dice, shares) : one(dice, symbols);
-  const symbol = dice.chance(0.95) ? platform.outside.nameNow(listed) : listed;
+  const { prng, platform } = parts;
+  const listed = prng.chance(0.95) ? one(prng, shares) : one(prng, symbols);
+  const symbol = prng.chance(0.95) ? platform.outside.nameNow(listed) : listed;
   const reason = someReason(parts);
   return { action_id: freshKey(parts, "action"), symbol, ...freshTerms(parts, listed), reason };
 }
 
 function freshTerms(parts: ActionParts, listed: string): Terms {
-  const { dice } = parts;
-  const thrown = dice.below(100);
+  const { prng } = parts;
+  const thrown = prng.below(100);
   if (thrown < 30) return dividend(parts);
-  if (thrown < 65) return { ...none, kind: "SPLIT", ratio: one(dice, dice.chance(0.9) ? ratios : wrongRatios) };
+  if (thrown < 65) return { ...none, kind: "SPLIT", ratio: one(prng, prng.chance(0.9) ? ratios : wrongRatios) };
   if (thrown < 95) return { ...none, kind: "SYMBOL_CHANGE", new_symbol: newName(parts, listed) };
   return { ...none, kind: "GIFT" };
 }
@@ -54,20 +54,20 @@ const ratios = ["4:1", "2:1", "3:1", "5:2", "1:2", "1:10", "3:10"];
 const wrongRatios = ["1:1", "0:2", "4", "1:5000", "-2:1"];
 
 /** A name that nobody has; now and then one that another has, its first one again, or none at all. */
-function newName({ dice }: ActionParts, listed: string): string {
-  const thrown = dice.below(100);
-  if (thrown < 70) return `${listed}.${dice.below(1_000)}`;
+function newName({ prng }: ActionParts, listed: string): string {
+  const thrown = prng.below(100);
+  if (thrown < 70) return `${listed}.${prng.below(1_000)}`;
   if (thrown < 85) return listed;
-  return thrown < 95 ? one(dice, symbols) : "no name";
+  return thrown < 95 ? one(prng, symbols) : "no name";
 }
 
-function dividend({ dice, time }: ActionParts): Terms {
-  const thrown = dice.below(100);
+function dividend({ prng, time }: ActionParts): Terms {
+  const thrown = prng.below(100);
   return {
     ...none,
     kind: "CASH_DIVIDEND",
-    amount_per_share: thrown < 5 ? "-0.2" : `0.${1 + dice.below(90)}`,
-    ex_date: thrown < 10 ? "2031-01-02" : dice.chance(0.7) ? today(time.clock.now()) : "2026-01-01",
+    amount_per_share: thrown < 5 ? "-0.2" : `0.${1 + prng.below(90)}`,
+    ex_date: thrown < 10 ? "2031-01-02" : prng.chance(0.7) ? today(time.clock.now()) : "2026-01-01",
   };
 }
 

@@ -29,15 +29,15 @@ interface Flow {
 export const bookFlow: Act = (parts) => asOfficer(parts, "Treasury", "BookFlow", flowOf(parts));
 
 function flowOf(parts: ActionParts): Flow {
-  const { dice } = parts;
-  const thrown = dice.below(100);
+  const { prng } = parts;
+  const thrown = prng.below(100);
   const again = thrown < 20 ? earlier<Flow>(parts, "BookFlow") : undefined;
   // The same once more, and the same key for another amount or another fund.
   if (again !== undefined && thrown < 12) return again;
   if (again !== undefined && thrown < 16) return { ...again, amount: "777" };
-  if (again !== undefined) return { ...again, fund_id: one(dice, funds) };
-  const amount = String((dice.chance(0.6) ? 1 : -1) * (1_000 + dice.below(200_000)));
-  const fresh = { fund_id: one(dice, funds), idempotency_key: freshKey(parts, "flow"), currency: "USD", amount };
+  if (again !== undefined) return { ...again, fund_id: one(prng, funds) };
+  const amount = String((prng.chance(0.6) ? 1 : -1) * (1_000 + prng.below(200_000)));
+  const fresh = { fund_id: one(prng, funds), idempotency_key: freshKey(parts, "flow"), currency: "USD", amount };
   const flow = { ...fresh, reason: someReason(parts) };
   if (thrown < 24) return { ...flow, amount: "-1000000000" };
   if (thrown < 27) return { ...flow, fund_id: "omega" };
@@ -59,12 +59,12 @@ interface Adjustment {
 
 /** Only what must change nothing: what is right is adjusted by the reconciler itself. */
 export const adjustPosition: Act = (parts) => {
-  const { dice, platform } = parts;
-  const thrown = dice.below(100);
+  const { prng, platform } = parts;
+  const thrown = prng.below(100);
   const again = thrown < 25 ? earlier<Adjustment>(parts, "AdjustPosition") : undefined;
-  const held = [...platform.world.oms.positions.values()];
+  const held = [...platform.tables.oms.positions.values()];
   if (held.length === 0) return Promise.resolve();
-  const { fundId, strategyId, symbol, quantity } = one(dice, held);
+  const { fundId, strategyId, symbol, quantity } = one(prng, held);
   const present = decimal.format(quantity);
   const outdated = decimal.format(decimal.add(quantity, decimal.one));
   const fresh: Adjustment = {
@@ -83,11 +83,11 @@ export const adjustPosition: Act = (parts) => {
 
 /** With a proof of the second factor, with one for another fund, with none, or only to look. */
 export const rebuildLedger: Act = (parts) => {
-  const { dice, platform, time } = parts;
-  const fund_id = dice.chance(0.95) ? one(dice, funds) : "omega";
+  const { prng, platform, time } = parts;
+  const fund_id = prng.chance(0.95) ? one(prng, funds) : "omega";
   const given = someReason(parts);
-  const named = rebuildAction(dice.chance(0.9) ? fund_id : "beta", given);
-  const proof = giveProof(platform.world.stepUps, { identity: operatorIdentity("duty"), named, at: time.clock.now() });
-  const request = { fund_id, reason: given, dry_run: dice.chance(0.2), step_up_proof: dice.chance(0.9) ? proof : "" };
+  const named = rebuildAction(prng.chance(0.9) ? fund_id : "beta", given);
+  const proof = giveProof(platform.tables.stepUps, { identity: operatorIdentity("duty"), named, at: time.clock.now() });
+  const request = { fund_id, reason: given, dry_run: prng.chance(0.2), step_up_proof: prng.chance(0.9) ? proof : "" };
   return asOfficer(parts, "Treasury", "RebuildLedger", request);
 };

@@ -4,14 +4,14 @@ import { format } from "../../contracts/src/instant.ts";
 import type { Instrument } from "../../contracts/src/records/market.ts";
 import type { FundReference, ReferenceContents, ReferenceKind } from "../../contracts/src/records/reference.ts";
 import { paperReference } from "../../services/shared/paper-seeds.ts";
-import type { Dice } from "../../testkit/virtual/dice.ts";
+import type { Prng } from "../../testkit/virtual/prng.ts";
 import { one } from "../people.ts";
 import type { Platform } from "../platform.ts";
 import { type Act, type ActionParts, asOfficer, funds, someReason, strategies, symbols } from "./action.ts";
 
 type Change<Kind extends ReferenceKind> = (
   content: ReferenceContents[Kind],
-  dice: Dice,
+  prng: Prng,
   seeds: ReferenceContents[Kind],
 ) => ReferenceContents[Kind];
 
@@ -22,27 +22,27 @@ const kinds: readonly ReferenceKind[] = [
 ];
 
 export const setReferenceData: Act = (parts) => {
-  const { dice, platform } = parts;
-  const kind = one(dice, kinds);
+  const { prng, platform } = parts;
+  const kind = one(prng, kinds);
   const before = newest(platform, kind);
   if (before === undefined) return Promise.resolve();
-  const isLate = dice.chance(0.05);
-  const content_json = dice.chance(0.03) ? "[{" : JSON.stringify(changed(parts, kind, before.content));
+  const isLate = prng.chance(0.05);
+  const content_json = prng.chance(0.03) ? "[{" : JSON.stringify(changed(parts, kind, before.content));
   const version = before.version + (isLate ? 0 : 1);
   return asOfficer(parts, "Treasury", "SetReferenceData", { kind, version, content_json, reason: someReason(parts) });
 };
 
-export function newest({ world }: Pick<Platform, "world">, kind: ReferenceKind) {
-  const [first, ...others] = world.risk.references.get(kind) ?? [];
+export function newest({ tables }: Pick<Platform, "tables">, kind: ReferenceKind) {
+  const [first, ...others] = tables.risk.references.get(kind) ?? [];
   if (first === undefined) return undefined;
   const { version, content } = others.reduce((best, each) => (each.version > best.version ? each : best), first);
   return { version, content: content as ReferenceContents[ReferenceKind] };
 }
 
-function changed({ dice, time }: ActionParts, kind: ReferenceKind, content: ReferenceContents[ReferenceKind]) {
+function changed({ prng, time }: ActionParts, kind: ReferenceKind, content: ReferenceContents[ReferenceKind]) {
   const seeds = paperReference(format(time.clock.now()))[kind];
   const change = changes[kind] as Change<ReferenceKind>;
-  return change(content, dice, seeds);
+  return change(content, prng, seeds);
 }
 
 /** What is there no more and was at the beginning, put back: a run is not to end without anything to trade. */
@@ -52,30 +52,30 @@ function restored<One>(content: readonly One[], seeds: readonly One[], nameOf: (
 }
 
 const changes: { readonly [Kind in ReferenceKind]: Change<Kind> } = {
-  instruments(content, dice, seeds) {
+  instruments(content, prng, seeds) {
     const named = (symbol: string, differs: Partial<Instrument>) =>
       content.map((each) => (each.symbol === symbol ? { ...each, ...differs } : each));
-    const symbol = dice.chance(0.7) ? one(dice, symbols) : one(dice, content).symbol;
-    const thrown = dice.below(100);
+    const symbol = prng.chance(0.7) ? one(prng, symbols) : one(prng, content).symbol;
+    const thrown = prng.below(100);
     if (thrown < 30) return content.filter((each) => each.symbol !== symbol);
     if (thrown < 55)
       return seededAgain(
         restored(content, seeds, (each) => each.symbol),
         seeds,
       );
-    if (thrown < 68) return named(symbol, { multiplier: dice.chance(0.5) ? "10" : "1.0" });
+    if (thrown < 68) return named(symbol, { multiplier: prng.chance(0.5) ? "10" : "1.0" });
     if (thrown < 76) return named(symbol, { currency: "EUR" });
     if (thrown < 84) return named(symbol, { asset_class: "CRYPTO" });
     if (thrown < 90) return named(symbol, { sector: "energy", tick_size: "0.05" });
-    if (thrown < 95) return [...content, { ...one(dice, content) }];
+    if (thrown < 95) return [...content, { ...one(prng, content) }];
     return named(symbol, { calendar: "nowhere" });
   },
-  funds(content, dice, seeds) {
+  funds(content, prng, seeds) {
     const named = (fundId: string, differs: (fund: FundReference) => Partial<FundReference>) =>
       content.map((each) => (each.fund_id === fundId ? { ...each, ...differs(each) } : each));
-    const fundId = dice.chance(0.85) ? one(dice, funds) : one(dice, content).fund_id;
-    const strategyId = one(dice, strategies);
-    const thrown = dice.below(100);
+    const fundId = prng.chance(0.85) ? one(prng, funds) : one(prng, content).fund_id;
+    const strategyId = one(prng, strategies);
+    const thrown = prng.below(100);
     if (thrown < 25) {
       return content.map((each) => ({ ...each, strategies: each.strategies.filter((id) => id !== strategyId) }));
     }
@@ -91,25 +91,25 @@ const changes: { readonly [Kind in ReferenceKind]: Change<Kind> } = {
     if (thrown < 92) return named(fundId, (fund) => ({ strategies: [...fund.strategies, `${fundId}-new`] }));
     return named(fundId, (fund) => ({ strategies: [...fund.strategies, strategyId] }));
   },
-  restricted(content, dice) {
-    const symbol = one(dice, symbols);
+  restricted(content, prng) {
+    const symbol = one(prng, symbols);
     const others = content.filter((each) => each.symbol !== symbol);
-    return dice.chance(0.4) ? [...others, { symbol, reason: "a simulated list" }] : others;
+    return prng.chance(0.4) ? [...others, { symbol, reason: "a simulated list" }] : others;
   },
-  calendars(content, dice) {
-    const name = one(dice, content).name;
+  calendars(content, prng) {
+    const name = one(prng, content).name;
     const named = (differs: Partial<(typeof content)[number]>) =>
       content.map((each) => (each.name === name ? { ...each, ...differs } : each));
-    const thrown = dice.below(100);
-    if (thrown < 40) return named({ zone: dice.chance(0.5) ? "Asia/Tokyo" : "Nowhere/Else" });
+    const thrown = prng.below(100);
+    if (thrown < 40) return named({ zone: prng.chance(0.5) ? "Asia/Tokyo" : "Nowhere/Else" });
     if (thrown < 70) return content.filter((each) => each.name !== name);
     return named({ holidays: ["2026-12-25"] });
   },
-  fx: (content, dice) =>
-    dice.chance(0.5) ? content.slice(1) : content.map((each) => ({ ...each, rate: `1.${1 + dice.below(80)}` })),
-  borrow(content, dice, seeds) {
-    const symbol = one(dice, symbols);
-    const thrown = dice.below(100);
+  fx: (content, prng) =>
+    prng.chance(0.5) ? content.slice(1) : content.map((each) => ({ ...each, rate: `1.${1 + prng.below(80)}` })),
+  borrow(content, prng, seeds) {
+    const symbol = one(prng, symbols);
+    const thrown = prng.below(100);
     if (thrown < 30) return content.filter((each) => each.symbol !== symbol);
     if (thrown < 60) return restored(content, seeds, (each) => each.symbol);
     return content.map((each) => (each.symbol === symbol ? { ...each, available_quantity: "10" } : each));

@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { Evidence } from "../evidence.ts";
 import { fold, history } from "../history.ts";
-import type { Told } from "../told.ts";
-import { actionsKeepWorth } from "./actions.ts";
+import type { Reported } from "../reported.ts";
+import { actionsKeepValue } from "./actions.ts";
 
 type Message = readonly [subject: { readonly name: string }, payload: object];
 
@@ -53,13 +53,13 @@ const newOnes = fill("a2", "BUY", "10", "CORPORATE_ACTION", "NEW");
 function complaint(messages: readonly Message[]): string | undefined {
   const past = history();
   const all = messages.map(
-    ([{ name: subject }, payload], position): Told => ({
+    ([{ name: subject }, payload], position): Reported => ({
       ...{ id: String(position), subject, at: position, position, payload },
     }),
   );
-  for (const told of all.slice(0, -1)) fold(past, told);
+  for (const reported of all.slice(0, -1)) fold(past, reported);
   const platform = { outside: { bidAsk: () => ({ bid: 25, ask: 25 }) } };
-  return actionsKeepWorth.violated({ past, told: all.at(-1), platform } as unknown as Evidence);
+  return actionsKeepValue.violated({ past, reported: all.at(-1), platform } as unknown as Evidence);
 }
 
 describe("actions_keep_worth", () => {

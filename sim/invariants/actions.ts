@@ -11,14 +11,14 @@ import type { Evidence } from "../evidence.ts";
 import { positionKey } from "../history.ts";
 import { first, type Invariant, onMessage } from "./invariant.ts";
 
-export const actionsKeepWorth: Invariant = {
+export const actionsKeepValue: Invariant = {
   name: "actions_keep_worth",
   sentence:
     "A split or a change of symbol gives every holder exactly what its terms say, values what is held in the same terms as its price, fires no stop on a price of the other side of it, and nothing is approved while it is under way, because it changes nobody's wealth.",
   violated(evidence) {
     return (
-      onMessage<CorporateActionChanged>(evidence, subjects.corporateActionChanged, ({ state }, told) =>
-        state === "APPLIED" ? wronglyMoved(appliedOf(evidence.past, told)) : undefined,
+      onMessage<CorporateActionChanged>(evidence, subjects.corporateActionChanged, ({ state }, reported) =>
+        state === "APPLIED" ? wronglyMoved(appliedOf(evidence.past, reported)) : undefined,
       ) ??
       onMessage<NavUpdated>(evidence, subjects.navUpdated, (nav) => mixedValue(evidence, nav)) ??
       onMessage<StopTriggered>(evidence, subjects.stopTriggered, (stop) => mixedStop(evidence, stop)) ??
@@ -71,7 +71,7 @@ function wantedOf(
     }, kept);
 }
 
-/** Less than this lies between the two sides of a split in which prices can be told apart, whatever the market did in between. */
+/** Less than this lies between the two sides of a split in which prices can be distinguished, whatever the market did in between. */
 const distinctFrom = 3;
 const sameWithin = 1e-9;
 
@@ -137,8 +137,8 @@ function decidedMeanwhile({ past }: Evidence, { order: asked, decision }: Decisi
   const order = asked as unknown as Order;
   if (!decision.approved) return undefined;
   const under = [...past.actions.values()].find(
-    ({ told: { state, legs } }) =>
+    ({ reported: { state, legs } }) =>
       state === "APPLIED" && legs.some((leg) => leg.symbol === order.symbol || leg.new_symbol === order.symbol),
   );
-  return under && `${order.order_id} was approved while ${under.told.action_id} is applied and not done`;
+  return under && `${order.order_id} was approved while ${under.reported.action_id} is applied and not done`;
 }

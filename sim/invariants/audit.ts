@@ -11,13 +11,13 @@ export const oneEntryPerChange: Invariant = {
   name: "one_entry_per_change",
   sentence:
     "Every message that tells of a change has one entry in the audit log when everything has been heard, and no entry tells of nothing, because a log with gaps or inventions proves nothing.",
-  violated({ told, settled, platform: { audit, world, damage } }) {
-    if (told !== undefined || damage.sinceUs !== undefined) return undefined;
+  violated({ reported, settled, platform: { audit, tables, damage } }) {
+    if (reported !== undefined || damage.sinceUs !== undefined) return undefined;
     if (audit.byEvent.size !== audit.rows.length) {
       return `${audit.rows.length} entries tell of ${audit.byEvent.size} events`;
     }
     if (!settled) return undefined;
-    const ids = new Set(world.log.filter(({ subject }) => audited.has(subject)).map(({ id }) => id));
+    const ids = new Set(tables.log.filter(({ subject }) => audited.has(subject)).map(({ id }) => id));
     return (
       first(ids, (id) => (audit.byEvent.has(id) ? undefined : `the event ${id} has no entry`)) ??
       first(audit.rows, ({ eventId, action, sequence }) =>
@@ -38,7 +38,7 @@ function isClients(eventId: string, action: string): boolean {
   return /^rpc(-key)?\//.test(eventId) && !actions.has(action);
 }
 
-/** What the log may be behind or broken before nothing is approved, and what an approval may take to be told. */
+/** What the log may be behind or broken before nothing is approved, and what an approval may take to be reported. */
 const unnoticedUs = (auditBehindMs + 1_000) * 1_000;
 
 export const noAuditNoNewRisk: Invariant = {
@@ -65,8 +65,8 @@ export const chainVerifies: Invariant = {
   name: "chain_verifies",
   sentence:
     "Every entry is chained to the one before it as it was written, because otherwise whoever rewrites one would not be found.",
-  violated({ told, chain, platform: { audit, damage } }) {
-    if (told !== undefined || damage.sinceUs !== undefined) return undefined;
+  violated({ reported, chain, platform: { audit, damage } }) {
+    if (reported !== undefined || damage.sinceUs !== undefined) return undefined;
     while (chain.sequence < audit.rows.length) {
       const fault = chain.next(audit.rows[chain.sequence]?.text ?? new Uint8Array());
       if (fault !== undefined)

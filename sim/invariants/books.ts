@@ -12,16 +12,16 @@ export const positionIsSumOfFills: Invariant = {
   name: "position_is_sum_of_fills",
   sentence:
     "A position is the sum of its trades at every moment, because every limit, stop and report is counted from it.",
-  violated({ told, past, platform: { world } }) {
-    if (told !== undefined) return undefined;
-    if (world.oms.positions.size !== past.strategyPositions.size) {
-      return `there are ${world.oms.positions.size} positions, and trades in ${past.strategyPositions.size}`;
+  violated({ reported, past, platform: { tables } }) {
+    if (reported !== undefined) return undefined;
+    if (tables.oms.positions.size !== past.strategyPositions.size) {
+      return `there are ${tables.oms.positions.size} positions, and trades in ${past.strategyPositions.size}`;
     }
-    return first(world.oms.positions.values(), ({ fundId, strategyId, symbol, quantity }) => {
+    return first(tables.oms.positions.values(), ({ fundId, strategyId, symbol, quantity }) => {
       const sum = past.strategyPositions.get(strategyKey(fundId, strategyId, symbol));
       if (sum === quantity) return undefined;
-      const told = sum === undefined ? "nothing" : decimal.format(sum);
-      return `${strategyId} holds ${decimal.format(quantity)} of ${symbol} by its position and ${told} by its trades`;
+      const reported = sum === undefined ? "nothing" : decimal.format(sum);
+      return `${strategyId} holds ${decimal.format(quantity)} of ${symbol} by its position and ${reported} by its trades`;
     });
   },
 };
@@ -29,11 +29,13 @@ export const positionIsSumOfFills: Invariant = {
 export const navIsSumOfParts: Invariant = {
   name: "nav_is_sum_of_parts",
   sentence:
-    "A fund's value is the cash and the positions that its ledger has, at the prices that are told with it, to the last decimal, because what is lost in rounding is lost by somebody.",
+    "A fund's value is the cash and the positions that its ledger has, at the prices that are reported with it, to the last decimal, because what is lost in rounding is lost by somebody.",
   violated: (evidence) =>
     onMessage<NavUpdated>(evidence, subjects.navUpdated, (nav) => {
-      const { world } = evidence.platform;
-      return partsApart(nav) ?? worthApart(nav, evidence.past) ?? ledgerApart(nav, [...world.ledger.entries.values()]);
+      const { tables } = evidence.platform;
+      return (
+        partsApart(nav) ?? notionalApart(nav, evidence.past) ?? ledgerApart(nav, [...tables.ledger.entries.values()])
+      );
     }),
 };
 
@@ -44,16 +46,16 @@ function partsApart({ fund_id: fundId, nav, cash, positions_value: positions }: 
 }
 
 /** Everything here is traded in the funds' own currency. */
-function worthApart(
+function notionalApart(
   { fund_id: fundId, positions_value: positions, prices = {} }: NavUpdated,
   { multipliers }: Pick<History, "multipliers">,
 ): string | undefined {
-  const worth = Object.entries(prices).reduce((sum, [symbol, { quantity, price }]) => {
+  const notional = Object.entries(prices).reduce((sum, [symbol, { quantity, price }]) => {
     const times = decimal.multiply(decimal.parse(quantity), multipliers.get(symbol) ?? decimal.one, "half-even");
     return decimal.add(sum, decimal.multiply(times, decimal.parse(price), "half-even"));
   }, decimal.zero);
-  if (worth === decimal.parse(positions ?? "0")) return undefined;
-  return `${fundId} was valued with ${positions} in positions, and its prices make ${decimal.format(worth)} of them`;
+  if (notional === decimal.parse(positions ?? "0")) return undefined;
+  return `${fundId} was valued with ${positions} in positions, and its prices make ${decimal.format(notional)} of them`;
 }
 
 /** So many entries may be booked between the reading of the ledger and the word of the value. */
@@ -90,19 +92,19 @@ export const fillsReachEveryBook: Invariant = {
   name: "fills_reach_every_book",
   sentence:
     "A trade is in order management, the risk engine, treasury and a value within 20 s, or waits with its fund under an alarm, because a trade that a book lacks is money that nobody counts.",
-  violated({ told, past, platform: { world } }) {
-    // Something is told every second.
-    const now = world.log.at(-1)?.at;
-    if (told !== undefined || now === undefined) return undefined;
+  violated({ reported, past, platform: { tables } }) {
+    // Something is given every second.
+    const now = tables.log.at(-1)?.at;
+    if (reported !== undefined || now === undefined) return undefined;
     return first(past.filledAt, ([id, at]) => {
       const fill = past.fills.get(id);
       if (now - at <= reachUs || fill === undefined) return undefined;
-      if (!world.oms.fills.has(id)) return `order management told of the trade ${id} and does not have it`;
-      if (!world.risk.fills.has(id)) return `the trade ${id} has not reached the risk engine for 20 s`;
-      const isWaiting = [...world.ledger.waiting.values()].some((kept) => kept.fill.fill_id === id);
+      if (!tables.oms.fills.has(id)) return `order management reported the trade ${id} and does not have it`;
+      if (!tables.risk.fills.has(id)) return `the trade ${id} has not reached the risk engine for 20 s`;
+      const isWaiting = [...tables.ledger.waiting.values()].some((kept) => kept.fill.fill_id === id);
       if (isWaiting) return undefined;
-      if (!world.ledger.entries.has(`fill:${id}`)) return `the trade ${id} has not reached treasury for 20 s`;
-      const valued = world.ledger.funds.get(fill.fund_id)?.newest?.as_of;
+      if (!tables.ledger.entries.has(`fill:${id}`)) return `the trade ${id} has not reached treasury for 20 s`;
+      const valued = tables.ledger.funds.get(fill.fund_id)?.newest?.as_of;
       if (valued !== undefined && parse(valued) > at) return undefined;
       return `${fill.fund_id} was not valued since the trade ${id}, for 20 s`;
     });
@@ -114,7 +116,7 @@ export const booksAgree: Invariant = {
   sentence:
     "When nothing is under way, order management, treasury, the risk engine and the broker hold the same, because late is allowed and different is not.",
   violated(evidence) {
-    if (!evidence.settled || evidence.told !== undefined) return undefined;
+    if (!evidence.settled || evidence.reported !== undefined) return undefined;
     return booksApart(evidence) ?? brokerAgrees(evidence);
   },
 };
@@ -126,15 +128,15 @@ export function booksApart(books: Books): string | undefined {
   return treasuryAgrees(books) ?? riskAgrees(books);
 }
 
-function treasuryAgrees({ past, platform: { world } }: Books): string | undefined {
+function treasuryAgrees({ past, platform: { tables } }: Books): string | undefined {
   const held = new Map(
-    [...world.risk.holdings.values()].map(({ fundId, symbol, quantity }) => [positionKey(fundId, symbol), quantity]),
+    [...tables.risk.holdings.values()].map(({ fundId, symbol, quantity }) => [positionKey(fundId, symbol), quantity]),
   );
   const differs = (what: string, wanted: decimal.Decimal): string | undefined => {
     const has = held.get(what) ?? decimal.zero;
     return has === wanted
       ? undefined
-      : `treasury holds ${decimal.format(has)} of ${what}, and ${decimal.format(wanted)} follow from what was told`;
+      : `treasury holds ${decimal.format(has)} of ${what}, and ${decimal.format(wanted)} follow from what was reported`;
   };
   return (
     first(past.positions, ([key, quantity]) => differs(key, quantity)) ??
@@ -142,16 +144,16 @@ function treasuryAgrees({ past, platform: { world } }: Books): string | undefine
   );
 }
 
-function riskAgrees({ past, platform: { world } }: Books): string | undefined {
+function riskAgrees({ past, platform: { tables } }: Books): string | undefined {
   return first(past.fills.keys(), (id) =>
-    world.risk.fills.has(id) ? undefined : `the risk engine never wrote the fill ${id} down`,
+    tables.risk.fills.has(id) ? undefined : `the risk engine never wrote the fill ${id} down`,
   );
 }
 
 /** Where somebody traded past us the books differ until the reconciler has set them right, which only some runs let it do. */
-function brokerAgrees({ past, platform: { outside, world } }: Evidence): string | undefined {
+function brokerAgrees({ past, platform: { outside, tables } }: Evidence): string | undefined {
   const open = new Set(
-    [...world.reconcile.differences.values()]
+    [...tables.reconcile.differences.values()]
       .filter(({ status }) => status === "SUSPECTED" || status === "CONFIRMED")
       .map(({ fundId, symbol }) => positionKey(fundId, symbol)),
   );

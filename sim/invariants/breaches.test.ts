@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { Evidence } from "../evidence.ts";
 import { fold, history } from "../history.ts";
-import type { Told } from "../told.ts";
+import type { Reported } from "../reported.ts";
 import { breachesAreActedOn, withdrawalsKeepLimits } from "./breaches.ts";
 
 const secondUs = 1_000_000;
@@ -55,17 +55,22 @@ const newRisk = (second: number, classification = "INCREASE"): Message => [
   second,
 ];
 
-const toldOf = ([{ name: subject }, payload, second = 0]: Message, position: number): Told => ({
+const reportedOf = ([{ name: subject }, payload, second = 0]: Message, position: number): Reported => ({
   ...{ id: String(position), subject, at: startUs + second * secondUs, position, payload },
 });
 
 function evidence(before: readonly Message[], now: Message): Evidence {
   const past = history();
   before.forEach((message, index) => {
-    fold(past, toldOf(message, index));
+    fold(past, reportedOf(message, index));
   });
   const outside = { bidAsk: () => ({ bid: 10, ask: 10 }) };
-  return { past, platform: { outside }, told: toldOf(now, before.length), settled: false } as unknown as Evidence;
+  return {
+    past,
+    platform: { outside },
+    reported: reportedOf(now, before.length),
+    settled: false,
+  } as unknown as Evidence;
 }
 
 describe("breaches_are_acted_on", () => {

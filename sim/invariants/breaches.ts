@@ -1,4 +1,4 @@
-// What must follow from a loss above its limit, and from money that leaves: reckoned again from the values and entries that were told.
+// What must follow from a loss above its limit, and from money that leaves: reckoned again from the values and entries that were reported.
 import * as decimal from "../../contracts/src/decimal.ts";
 import { parse } from "../../contracts/src/instant.ts";
 import type { LedgerBooked } from "../../contracts/src/records/fund.ts";
@@ -6,7 +6,7 @@ import type { LossBaseline } from "../../contracts/src/records/halt.ts";
 import type { DecisionMade, Order } from "../../contracts/src/records/order.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { Evidence } from "../evidence.ts";
-import { perUnitKey, type ToldNav } from "../halt-history.ts";
+import { perUnitKey, type ReportedNav } from "../halt-history.ts";
 import { envelopeKey, type History, positionKey } from "../history.ts";
 import { isLowered } from "./decisions.ts";
 import { first, type Invariant, onMessage } from "./invariant.ts";
@@ -53,7 +53,7 @@ function breachedSince(past: History, fundId: string, since: number): LossBaseli
 function lostSince(
   past: History,
   { fund_id: fundId, valued_at: valuedAt }: LossBaseline,
-  { perUnit }: ToldNav,
+  { perUnit }: ReportedNav,
 ): number {
   return 1 - perUnit / (past.perUnits.get(perUnitKey(fundId, valuedAt)) ?? Number.NaN);
 }
@@ -92,12 +92,12 @@ function beyondLimits({ past, platform }: Evidence, { fund_id: fundId, amount }:
     const now = decimal.toNumber(past.positions.get(positionKey(fundId, symbol)) ?? decimal.zero);
     const size = Math.min(Math.abs(Number(quantity)), Math.abs(now));
     const least = Math.min(Math.abs(Number(price)), platform.outside.bidAsk(symbol).bid);
-    return { symbol, worth: size * least * decimal.toNumber(past.multipliers.get(symbol) ?? decimal.one) };
+    return { symbol, notional: size * least * decimal.toNumber(past.multipliers.get(symbol) ?? decimal.one) };
   });
-  const large = first(held, ({ symbol, worth }) =>
-    worth > limits.max_position_pct * left * leeway ? `${symbol} is ${worth / left} of what is left` : undefined,
+  const large = first(held, ({ symbol, notional }) =>
+    notional > limits.max_position_pct * left * leeway ? `${symbol} is ${notional / left} of what is left` : undefined,
   );
-  const gross = held.reduce((sum, { worth }) => sum + worth, 0);
+  const gross = held.reduce((sum, { notional }) => sum + notional, 0);
   const most = (limits.max_gross_exposure_pct ?? Number.POSITIVE_INFINITY) * left * leeway;
   return large ?? (gross > most ? `gross exposure is ${gross / left} of what is left` : undefined);
 }

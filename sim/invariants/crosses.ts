@@ -10,11 +10,11 @@ export const crossesArePairs: Invariant = {
   sentence:
     "A cross is two fills of one symbol, quantity and price on opposite sides, each of which only takes from what its strategy holds, because a half of one would change what the fund holds without a market.",
   violated(evidence) {
-    const { past, told } = evidence;
+    const { past, reported } = evidence;
     return (
       onMessage<Fill>(evidence, subjects.fillsCreated, (fill) =>
         fill.kind === "CROSS" && !past.fills.has(fill.fill_id) ? takesMore(past, fill) : undefined,
-      ) ?? (told === undefined ? first(halves(past), (id) => `the cross ${id} is no pair`) : undefined)
+      ) ?? (reported === undefined ? first(halves(past), (id) => `the cross ${id} is no pair`) : undefined)
     );
   },
 };

@@ -4,8 +4,8 @@ import type { ActiveHalt } from "../../contracts/src/records/halt.ts";
 import type { DecisionMade, Order, RiskDecision } from "../../contracts/src/records/order.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { Evidence } from "../evidence.ts";
-import type { ToldHalt } from "../halt-history.ts";
-import { buys, envelopeKey, type History, isOver, leftOf, positionKey, type ToldOrder } from "../history.ts";
+import type { ReportedHalt } from "../halt-history.ts";
+import { buys, envelopeKey, type History, isOver, leftOf, positionKey, type ReportedOrder } from "../history.ts";
 import { first, type Invariant, onMessage } from "./invariant.ts";
 
 type Scoped = Pick<Order, "fund_id" | "strategy_id">;
@@ -18,7 +18,7 @@ export function isCovered(halt: Pick<ActiveHalt, "severity" | "fund_id" | "strat
 }
 
 /** Epochs are compared, never clocks: latched by then, and not yet lifted. */
-export function isInForceAt({ epoch: latched, lift }: Pick<ToldHalt, "epoch" | "lift">, epoch: number): boolean {
+export function isInForceAt({ epoch: latched, lift }: Pick<ReportedHalt, "epoch" | "lift">, epoch: number): boolean {
   return latched <= epoch && (lift === undefined || epoch < lift.epoch);
 }
 
@@ -40,7 +40,7 @@ export const noApprovalInAHalt: Invariant = {
   sentence:
     "Nothing but a proven exit, or less of an order that is out, is approved in a scope that is halted, and no older approval leaves once the halt is acknowledged, because a halt that lets one order through has not halted.",
   violated(evidence) {
-    const { past, promises, told } = evidence;
+    const { past, promises, reported } = evidence;
     return (
       onMessage<DecisionMade>(evidence, subjects.decisionMade, ({ order: asked, decision }) => {
         const order = asked as unknown as Order;
@@ -50,7 +50,7 @@ export const noApprovalInAHalt: Invariant = {
           ? undefined
           : `${decision.order_id} was approved at epoch ${decision.halt_epoch} under ${halt.halt_id}`;
       }) ??
-      (told === undefined ? first(promises.approvals.splice(0), (left) => leftTooLate(evidence, left)) : undefined)
+      (reported === undefined ? first(promises.approvals.splice(0), (left) => leftTooLate(evidence, left)) : undefined)
     );
   },
 };
@@ -60,7 +60,7 @@ function leftTooLate(
   { decisionId, turn }: Evidence["promises"]["approvals"][number],
 ): string | undefined {
   const found = past.approvals.get(decisionId);
-  if (found === undefined) return `the approval ${decisionId} left and was never told`;
+  if (found === undefined) return `the approval ${decisionId} left and was never reported`;
   const { order, decision } = found;
   if (isLowered(past, order)) return undefined;
   if (mayPassHalts(past, order, decision)) return undefined;
@@ -114,10 +114,14 @@ function figureOf({ checks }: RiskDecision, name: string): string | undefined {
 }
 
 /**
- * Whether an approved order may still trade. What was not told to be on its way while its approval held never will be, nor what a person released
+ * Whether an approved order may still trade. What was not asked to be on its way while its approval held never will be, nor what a person released
  * before.
  */
-export function mayTrade({ order, approval, state, routed }: ToldOrder, { reserved }: Evidence, at: string): boolean {
+export function mayTrade(
+  { order, approval, state, routed }: ReportedOrder,
+  { reserved }: Evidence,
+  at: string,
+): boolean {
   if (approval === undefined || isOver(state)) return false;
   return routed || (!reserved.released.has(order.order_id) && (approval.valid_until ?? "") >= at);
 }
@@ -135,10 +139,10 @@ function countedInFull(evidence: Evidence, order: Order, decision: RiskDecision)
       buys(one.order.side) === isBuy,
   );
   const pending = alive.reduce((sum, one) => decimal.add(sum, leftOf(one)), decimal.zero);
-  const told = decimal.parse(figureOf(decision, "position") ?? "0");
+  const reported = decimal.parse(figureOf(decision, "position") ?? "0");
   const counted = decimal.parse(figureOf(decision, isBuy ? "pending_buy" : "pending_sell") ?? "0");
   const reached = isBuy ? decimal.add(held, pending) : decimal.negate(decimal.subtract(held, pending));
-  const seen = isBuy ? decimal.add(told, counted) : decimal.negate(decimal.subtract(told, counted));
+  const seen = isBuy ? decimal.add(reported, counted) : decimal.negate(decimal.subtract(reported, counted));
   if (seen >= reached) return undefined;
   const side = isBuy ? "buys" : "sells";
   return `${order.order_id} was approved counting ${decimal.format(seen)} of ${order.symbol} in ${order.fund_id}, and with all ${side} it can be ${decimal.format(reached)}`;
@@ -148,7 +152,7 @@ function withinLimit(past: History, order: Order, decision: RiskDecision): strin
   const envelope = past.envelopes.get(envelopeKey(order.fund_id, decision.envelope_version ?? 0));
   const position = Number(figureOf(decision, "resulting_position"));
   const nav = Number(figureOf(decision, "nav"));
-  if (envelope === undefined) return `${order.order_id} was approved under limits that nobody told`;
+  if (envelope === undefined) return `${order.order_id} was approved under limits that nobody reported`;
   // The figures are exact and these numbers are not.
   if (position <= envelope.max_position_pct * nav * (1 + 1e-9)) return undefined;
   return `${order.order_id} was approved for a position of ${position} with a NAV of ${nav} and a limit of ${envelope.max_position_pct}`;
@@ -158,8 +162,8 @@ export const reservedWhileAlive: Invariant = {
   name: "reserved_while_alive",
   sentence:
     "What is held for an order is not let go while the order may be alive, at the broker or with us, because the room would be given away twice.",
-  violated({ told, past, reserved, platform }) {
-    if (told !== undefined) return undefined;
+  violated({ reported, past, reserved, platform }) {
+    if (reported !== undefined) return undefined;
     return (
       first(platform.outside.open.keys(), (id) => {
         if (!reserved.held.has(id)) return `${id} works at the broker and was never reserved`;

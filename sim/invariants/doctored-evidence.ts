@@ -1,22 +1,22 @@
 // Evidence for the tests of the invariants: nothing at all, in which nothing is wrong, and what to change of it.
-import { auditWorld } from "../../adapters/memory/audit-world.ts";
+import { auditTables } from "../../adapters/memory/audit-tables.ts";
 import { noFaults } from "../../adapters/memory/faults.ts";
-import { memoryWorld } from "../../adapters/memory/world.ts";
+import { memoryTables } from "../../adapters/memory/tables.ts";
 import * as decimal from "../../contracts/src/decimal.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import { exampleDecision, exampleEnvelope, exampleFill, exampleOrder } from "../../testkit/record-examples.ts";
 import { fold, type History, history, positionKey } from "../history.ts";
-import type { Told } from "../told.ts";
+import type { Reported } from "../reported.ts";
 
 export const amount = decimal.parse;
 export const at = "2026-11-15T12:00:00.000000Z";
 export const fundId = exampleOrder.fund_id;
 
-/** Everything empty: nothing was told, nobody holds anything, and nothing is wrong. */
+/** Everything empty: nothing was reported, nobody holds anything, and nothing is wrong. */
 export function nothing() {
   const platform = {
-    world: memoryWorld(noFaults),
-    audit: auditWorld(),
+    tables: memoryTables(noFaults),
+    audit: auditTables(),
     damage: { sinceUs: undefined as number | undefined },
     defects: [] as string[],
     outside: { open: new Map(), held: new Map(), arrived: new Map(), reports: () => 0 },
@@ -40,14 +40,14 @@ export function nothing() {
     },
     chain: { sequence: 0, hash: "", next: () => undefined },
     unaudited: () => undefined as { readonly subject: string; readonly at: number } | undefined,
-    told: undefined as Told | undefined,
+    reported: undefined as Reported | undefined,
     settled: false,
     now: 0,
   };
 }
 export type Doctored = ReturnType<typeof nothing>;
 
-export const message = (subject: { readonly name: string }, payload: unknown, atUs = 0): Told => ({
+export const message = (subject: { readonly name: string }, payload: unknown, atUs = 0): Reported => ({
   id: "e-1",
   subject: subject.name,
   at: atUs,
@@ -88,23 +88,23 @@ const nav = (differs: object = {}) =>
   });
 
 /** A fund that was given 300 and bought two shares of it for 200. */
-function book({ platform: { world } }: Doctored): void {
+function book({ platform: { tables } }: Doctored): void {
   const entry = (entryId: string, cash: string, more: object) => ({
     ...{ entryId, fundId, kind: "CAPITAL", reason: "", bookedBy: "", at: 0 },
     postings: [{ account: "cash", currency: "USD", amount: amount(cash) }],
     ...more,
   });
-  const { entries } = world.ledger as unknown as { readonly entries: Map<string, object> };
+  const { entries } = tables.ledger as unknown as { readonly entries: Map<string, object> };
   entries.set("capital", entry("capital", "300", {}));
   entries.set("buy", entry("buy", "-200", { kind: "FILL", symbol: "AAPL", quantity: amount("2") }));
 }
 
 export type Doctor = (evidence: Doctored) => void;
-export const told =
+export const reported =
   (subject: { readonly name: string }, payload: unknown, before: Doctor = () => undefined): Doctor =>
   (evidence) => {
     before(evidence);
-    evidence.told = message(subject, payload, 20_000_000);
+    evidence.reported = message(subject, payload, 20_000_000);
   };
 
 export function limits({ past }: Doctored): void {
@@ -118,20 +118,20 @@ export function approved(valid_until: string): Doctor {
 export function stored(state: string): Doctor {
   return ({ past, platform }) => {
     created(past);
-    platform.world.oms.orders.set(exampleOrder.order_id, { state } as never);
+    platform.tables.oms.orders.set(exampleOrder.order_id, { state } as never);
   };
 }
 export function position(quantity: string): Doctor {
   return ({ past, platform }) => {
     past.strategyPositions.set("alpha one AAPL", amount("10"));
     const held = { fundId: "alpha", strategyId: "one", symbol: "AAPL", quantity: amount(quantity) };
-    platform.world.oms.positions.set("x", held as never);
+    platform.tables.oms.positions.set("x", held as never);
   };
 }
 export function valued(differs: object = {}): Doctor {
   return (evidence) => {
     book(evidence);
-    evidence.told = nav(differs);
+    evidence.reported = nav(differs);
   };
 }
 export function settled(doctor: Doctor): Doctor {
@@ -145,20 +145,20 @@ export function fired({ past }: Doctored): void {
   past.positions.set(positionKey(fundId, "AAPL"), amount("10"));
 }
 
-/** A trade that was told at that moment, 70 s before the last look, and where it has got to. */
+/** A trade that was reported at that moment, 70 s before the last look, and where it has got to. */
 export function traded(
-  toldUs: number,
+  reportedUs: number,
   ...reached: readonly ("oms" | "risk" | "treasury" | "waiting" | "value")[]
 ): Doctor {
-  return ({ past, platform: { world } }) => {
+  return ({ past, platform: { tables } }) => {
     const fill = { ...exampleFill, fill_id: "f-1", fund_id: fundId };
     past.fills.set("f-1", fill);
-    past.filledAt.set("f-1", toldUs);
-    world.log.push({ at: 70_000_000 } as never);
-    if (reached.includes("oms")) world.oms.fills.set("f-1", fill as never);
-    if (reached.includes("risk")) world.risk.fills.add("f-1");
-    if (reached.includes("treasury")) world.ledger.entries.set("fill:f-1", {} as never);
-    if (reached.includes("waiting")) world.ledger.waiting.set("x", { fill } as never);
-    if (reached.includes("value")) world.ledger.funds.set(fundId, { newest: { as_of: at } } as never);
+    past.filledAt.set("f-1", reportedUs);
+    tables.log.push({ at: 70_000_000 } as never);
+    if (reached.includes("oms")) tables.oms.fills.set("f-1", fill as never);
+    if (reached.includes("risk")) tables.risk.fills.add("f-1");
+    if (reached.includes("treasury")) tables.ledger.entries.set("fill:f-1", {} as never);
+    if (reached.includes("waiting")) tables.ledger.waiting.set("x", { fill } as never);
+    if (reached.includes("value")) tables.ledger.funds.set(fundId, { newest: { as_of: at } } as never);
   };
 }

@@ -1,19 +1,19 @@
 // Every invariant about halts, exits under them and losses complains about evidence that was doctored to break it, and about nothing else in it.
 import { expect, it } from "vitest";
-import { memoryWorld } from "../../adapters/memory/world.ts";
+import { memoryTables } from "../../adapters/memory/tables.ts";
 import * as decimal from "../../contracts/src/decimal.ts";
 import { fromMicroseconds, parse } from "../../contracts/src/instant.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import { paperReference } from "../../services/shared/paper-seeds.ts";
 import type { Evidence } from "../evidence.ts";
 import { fold, history } from "../history.ts";
-import type { Told } from "../told.ts";
+import type { Reported } from "../reported.ts";
 import { noApprovalInAHalt } from "./decisions.ts";
 import { exitsAreProven, haltsLetExitsOut, haltsSpareExits } from "./exits.ts";
 import {
   firmNeedsTwo,
   haltsAreSticky,
-  latchToldOnce,
+  latchReportedOnce,
   liftedByPeople,
   liftLeavesHigher,
   unknownIsHalted,
@@ -91,12 +91,12 @@ const newRisk = (second: number): Message => {
   const [subject, made] = decision(order({ reduce_only: false, side: "BUY" }), { classification: "INCREASE" });
   return [subject, made, nowUs + second * secondUs];
 };
-const readTold = ([{ name: subject }, payload, atUs = nowUs]: Message, position: number): Told => ({
+const readReported = ([{ name: subject }, payload, atUs = nowUs]: Message, position: number): Reported => ({
   ...{ id: String(position), subject, at: atUs, position, payload },
 });
 
 interface Scene {
-  /** What was told before, and what is told now; without it the whole is looked at, at rest. */
+  /** What was reported before, and what is reported now; without it the whole is read, at rest. */
   readonly before?: readonly Message[];
   readonly now?: Message;
   readonly stored?: readonly ReturnType<typeof halt>[];
@@ -111,32 +111,32 @@ interface Scene {
 function evidence({ before = [], now, stored = [], heard, acknowledged, judged }: Scene): Evidence {
   const past = history();
   before.forEach((message, index) => {
-    fold(past, readTold(message, index));
+    fold(past, readReported(message, index));
   });
-  const world = memoryWorld();
+  const tables = memoryTables();
   for (const kind of ["funds", "calendars"] as const) {
-    world.risk.references.set(kind, [{ kind, version: 1, content: paperReference(at)[kind] } as never]);
+    tables.risk.references.set(kind, [{ kind, version: 1, content: paperReference(at)[kind] } as never]);
   }
-  for (const one of stored) world.risk.halts.push(one as (typeof world.risk.halts)[number]);
-  if (heard !== undefined) world.risk.navs.set("alpha", { fund_id: "alpha", nav: "1", currency: "USD", as_of: heard });
-  for (const [key, told] of past.baselines) {
-    const kept = { ...told, value: decimal.parse(told.value), valuedAt: fromMicroseconds(0) };
-    world.losses.baselines.set(key, { fundId: told.fund_id, baseline: kept as never });
+  for (const one of stored) tables.risk.halts.push(one as (typeof tables.risk.halts)[number]);
+  if (heard !== undefined) tables.risk.navs.set("alpha", { fund_id: "alpha", nav: "1", currency: "USD", as_of: heard });
+  for (const [key, reported] of past.baselines) {
+    const kept = { ...reported, value: decimal.parse(reported.value), valuedAt: fromMicroseconds(0) };
+    tables.losses.baselines.set(key, { fundId: reported.fund_id, baseline: kept as never });
   }
   if (judged !== undefined) {
     const newest = { at: parse(at.replace(":00.", `:0${judged.second}.`)) };
     const state = { newest, baselines: [{ limit: "daily", period: judged.day }] };
-    world.losses.states.set("alpha", { fundId: "alpha", state: state as never });
+    tables.losses.states.set("alpha", { fundId: "alpha", state: state as never });
   }
   const halts = new Map(acknowledged === undefined ? [] : [[acknowledged, { epoch: 1, turn: 1 }] as const]);
   const promises = { orders: new Set(), halts, lifted: new Set(), envelopes: new Set(), approvals: [] };
-  const told = now === undefined ? undefined : readTold(now, before.length);
+  const reported = now === undefined ? undefined : readReported(now, before.length);
   const reserved = { released: new Set() };
-  const shown = { past, promises, reserved, platform: { world }, told, settled: told === undefined, now: 0 };
+  const shown = { past, promises, reserved, platform: { tables }, reported, settled: reported === undefined, now: 0 };
   return shown as unknown as Evidence;
 }
 
-const told = (id: string, epoch: number): readonly Message[] => [
+const reported = (id: string, epoch: number): readonly Message[] => [
   latch(id, epoch),
   ...["BLOCKED", "CANCELLED", "NOTIFIED"].map((step): Message => [subjects.haltStep, { halt_id: id, step }]),
 ];
@@ -184,7 +184,7 @@ const cases: readonly (readonly [invariant: Invariant, what: string, holds: Scen
   ],
   [
     haltsAreSticky,
-    "an acknowledged halt that nobody told",
+    "an acknowledged halt that nobody reported",
     { before: [latch("h", 1)], stored: [halt("h", 1)], acknowledged: "h" },
     { acknowledged: "h" },
   ],
@@ -258,22 +258,22 @@ const cases: readonly (readonly [invariant: Invariant, what: string, holds: Scen
     { before: [latch("h", 1)], now: request(["h"]) },
   ],
   [
-    latchToldOnce,
-    "a latch that is told twice",
+    latchReportedOnce,
+    "a latch that is reported twice",
     { before: [[subjects.riskHaltRequested, halt("h", 1)]], now: latch("h", 1) },
     { before: [latch("h", 1)], now: latch("h", 1) },
   ],
   [
-    latchToldOnce,
+    latchReportedOnce,
     "a latch that the manager never tells",
-    { before: told("h", 1), stored: [halt("h", 1)] },
+    { before: reported("h", 1), stored: [halt("h", 1)] },
     { before: [[subjects.riskHaltRequested, halt("h", 1)]], stored: [halt("h", 1)] },
   ],
   [
-    latchToldOnce,
+    latchReportedOnce,
     "a step that is never proven",
-    { before: told("h", 1), stored: [halt("h", 1)] },
-    { before: told("h", 1).slice(0, 3), stored: [halt("h", 1)] },
+    { before: reported("h", 1), stored: [halt("h", 1)] },
+    { before: reported("h", 1).slice(0, 3), stored: [halt("h", 1)] },
   ],
   [
     unknownIsHalted,

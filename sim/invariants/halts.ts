@@ -10,7 +10,7 @@ import type {
 import type { DecisionMade, Order } from "../../contracts/src/records/order.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { Evidence } from "../evidence.ts";
-import { codesOf, haltOf, type ToldHalt } from "../halt-history.ts";
+import { codesOf, haltOf, type ReportedHalt } from "../halt-history.ts";
 import type { History } from "../history.ts";
 import { haltUnknownMs } from "../sim-settings.ts";
 import { isCovered, isLowered, mayPassHalts } from "./decisions.ts";
@@ -25,9 +25,9 @@ type Scope = Pick<ActiveHalt, "severity" | "fund_id" | "strategy_id">;
 const scopeOf = ({ severity, fund_id: fundId, strategy_id: strategyId = "" }: Scope): string =>
   severity === "FIRM_HALT" ? severity : `${severity} ${fundId} ${strategyId}`;
 
-/** Told, not lifted, and not in the store's list. */
-function* lostHalts({ past, platform: { world } }: Evidence): Generator<ToldHalt> {
-  const stored = new Set(world.risk.halts.map(({ halt_id: id }) => id));
+/** Reported, not lifted, and not in the store's list. */
+function* lostHalts({ past, platform: { tables } }: Evidence): Generator<ReportedHalt> {
+  const stored = new Set(tables.risk.halts.map(({ halt_id: id }) => id));
   for (const halt of past.halts) if (halt.lift === undefined && !stored.has(halt.halt_id)) yield halt;
 }
 
@@ -36,14 +36,14 @@ export const haltsAreSticky: Invariant = {
   sentence:
     "A halt that was latched or acknowledged is in force until a lift names it, and after that it is not, because a halt that goes by itself is one that nobody decided to end.",
   violated(evidence) {
-    const { told, past, promises, platform } = evidence;
-    if (told !== undefined) return undefined;
+    const { reported, past, promises, platform } = evidence;
+    if (reported !== undefined) return undefined;
     return (
       first(lostHalts(evidence), ({ halt_id: id }) => `the halt ${id} is gone and nobody lifted it`) ??
       first(promises.halts.keys(), (id) =>
-        haltOf(past, id) === undefined ? `the halt ${id} was acknowledged and never told` : undefined,
+        haltOf(past, id) === undefined ? `the halt ${id} was acknowledged and never reported` : undefined,
       ) ??
-      first(platform.world.risk.halts, ({ halt_id: id }) =>
+      first(platform.tables.risk.halts, ({ halt_id: id }) =>
         haltOf(past, id)?.lift === undefined ? undefined : `the halt ${id} was lifted and is still in force`,
       )
     );
@@ -55,8 +55,8 @@ export const liftLeavesHigher: Invariant = {
   sentence:
     "Who lifts a level alone lifts that level of that scope and nothing else, because the strictest halt wins and a fund is not free because one of its strategies is.",
   violated(evidence) {
-    const { told, past } = evidence;
-    if (told === undefined) {
+    const { reported, past } = evidence;
+    if (reported === undefined) {
       return first(lostHalts(evidence), (lost) => {
         const lower = past.halts.find(({ lift, ...one }) => lift !== undefined && isAbove(lost, one));
         return lower === undefined ? undefined : `${lower.halt_id} was lifted, and ${lost.halt_id} above it is gone`;
@@ -142,31 +142,31 @@ function endedWrongly(past: History, { request_id: id, outcome, ended_by: by }: 
 const tellers: ReadonlySet<string> = new Set([subjects.riskHaltRequested.name, subjects.haltRequested.name]);
 const stepsMin = 3;
 
-export const latchToldOnce: Invariant = {
+export const latchReportedOnce: Invariant = {
   name: "latch_told_once",
   sentence:
-    "Everybody who tells of a latch tells it once, and in the end the manager has told every halt in force and proven what follows it, because a halt that nobody hears of cancels nothing.",
+    "Everybody who tells of a latch tells it once, and in the end the manager has given every halt in force and proven what follows it, because a halt that nobody hears of cancels nothing.",
   violated(evidence) {
-    const { told, past, settled, platform } = evidence;
-    if (told !== undefined && tellers.has(told.subject)) {
-      const { halt_id: id } = told.payload as ActiveHalt;
-      return haltOf(past, id)?.tellers.has(told.subject) ? `${told.subject} told of ${id} twice` : undefined;
+    const { reported, past, settled, platform } = evidence;
+    if (reported !== undefined && tellers.has(reported.subject)) {
+      const { halt_id: id } = reported.payload as ActiveHalt;
+      return haltOf(past, id)?.tellers.has(reported.subject) ? `${reported.subject} reported ${id} twice` : undefined;
     }
-    if (told !== undefined) {
+    if (reported !== undefined) {
       return onMessage<HaltStep>(evidence, subjects.haltStep, ({ halt_id: id, step }) =>
         haltOf(past, id)?.steps.has(step) ? `${step} of ${id} was proven twice` : undefined,
       );
     }
-    const untold = platform.world.risk.halts.find(({ halt_id: id }) => haltOf(past, id) === undefined);
-    if (untold !== undefined) return `the halt ${untold.halt_id} is latched and nobody was told`;
+    const unaudited = platform.tables.risk.halts.find(({ halt_id: id }) => haltOf(past, id) === undefined);
+    if (unaudited !== undefined) return `the halt ${unaudited.halt_id} is latched and nobody was notified`;
     return settled ? first(past.halts, whatIsOwed) : undefined;
   },
 };
 
 /** What the manager has not done about a halt; undefined when everything is, or when it was lifted. */
-export function whatIsOwed({ halt_id: id, lift, tellers: told, steps }: ToldHalt): string | undefined {
+export function whatIsOwed({ halt_id: id, lift, tellers: reported, steps }: ReportedHalt): string | undefined {
   if (lift !== undefined) return undefined;
-  if (!told.has(subjects.haltRequested.name)) return `the manager has not told of ${id}`;
+  if (!reported.has(subjects.haltRequested.name)) return `the manager has not reported ${id}`;
   return steps.size >= stepsMin ? undefined : `${stepsMin - steps.size} steps after ${id} are not proven`;
 }
 
@@ -185,7 +185,7 @@ export const unknownIsHalted: Invariant = {
       if (!decision.approved || mayPassHalts(past, order, decision) || isLowered(past, order)) return undefined;
       const heardAt = instant.parse(decision.decided_at) - unknownUs - commitUs;
       const unheard = past.halts.find(
-        (halt) => halt.epoch > decision.halt_epoch && halt.toldAt < heardAt && isCovered(halt, order),
+        (halt) => halt.epoch > decision.halt_epoch && halt.reportedAt < heardAt && isCovered(halt, order),
       );
       if (unheard === undefined) return undefined;
       return `${order.order_id} was approved at epoch ${decision.halt_epoch}, long after ${unheard.halt_id} of epoch ${unheard.epoch}`;

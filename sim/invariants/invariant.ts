@@ -1,6 +1,6 @@
 // The shape of an invariant of the platform: a name, one sentence with its reason, and one function from the evidence to a complaint or nothing.
 import type { Evidence } from "../evidence.ts";
-import type { Told } from "../told.ts";
+import type { Reported } from "../reported.ts";
 
 export interface Invariant {
   readonly name: string;
@@ -9,13 +9,13 @@ export interface Invariant {
   violated(evidence: Evidence): string | undefined;
 }
 
-/** Looks at messages of one subject only. */
+/** Reads messages of one subject only. */
 export function onMessage<Payload>(
-  { told }: Evidence,
+  { reported }: Evidence,
   subject: { readonly name: string },
-  look: (payload: Payload, told: Told) => string | undefined,
+  look: (payload: Payload, reported: Reported) => string | undefined,
 ): string | undefined {
-  return told?.subject === subject.name ? look(told.payload as Payload, told) : undefined;
+  return reported?.subject === subject.name ? look(reported.payload as Payload, reported) : undefined;
 }
 
 /** The first complaint about any of them. */

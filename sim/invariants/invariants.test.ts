@@ -27,10 +27,10 @@ import {
   message,
   nothing,
   position,
+  reported,
   settled,
   step,
   stored,
-  told,
   traded,
   triggered,
   valued,
@@ -55,20 +55,20 @@ const crossFill: Fill = {
 };
 const ofFill = strategyKey(exampleFill.fund_id, exampleFill.strategy_id, exampleFill.symbol);
 
-/** What is told is told at that moment. */
-const toldAtUs = 20_000_000;
+/** What is reported is reported at that moment. */
+const reportedAtUs = 20_000_000;
 const unauditedFor =
   (us: number): Doctor =>
   (evidence) => {
-    evidence.unaudited = () => ({ subject: subjects.fillsCreated.name, at: toldAtUs - us });
+    evidence.unaudited = () => ({ subject: subjects.fillsCreated.name, at: reportedAtUs - us });
   };
 const goneFor =
   (us: number): Doctor =>
   ({ platform }) => {
-    platform.damage.sinceUs = toldAtUs - us;
+    platform.damage.sinceUs = reportedAtUs - us;
   };
 
-/** A stop whose exit waits, as an alarm says, while the reconciler has told this of its symbol. */
+/** A stop whose exit waits, as an alarm says, while the reconciler has reported this of its symbol. */
 function waitsFor(evidence: Parameters<Doctor>[0], status: string): void {
   fired(evidence);
   const { strategy_id, symbol } = triggered;
@@ -76,15 +76,15 @@ function waitsFor(evidence: Parameters<Doctor>[0], status: string): void {
   const alarm = { code: "STOP_EXIT_WAITING", sentence, facts: { fund_id: fundId, symbol } };
   fold(evidence.past, message(subjects.stopAttempted, attempted(1)));
   fold(evidence.past, message(subjects.alarmRaised, alarm));
-  for (const told of ["CONFIRMED", status].slice(status === "SUSPECTED" ? 1 : 0)) {
-    fold(evidence.past, message(subjects.reconcileDifference, { fund_id: fundId, symbol, status: told }));
+  for (const reported of ["CONFIRMED", status].slice(status === "SUSPECTED" ? 1 : 0)) {
+    fold(evidence.past, message(subjects.reconcileDifference, { fund_id: fundId, symbol, status: reported }));
   }
 }
 
 /** A hundred contracts are approved for a fund of 1,000, at a price of a hundredth: each moves with its delta. */
 function optionsMoveWith(delta: number) {
   const order = { symbol: "SPY 281215C00650000", side: "BUY", asset_class: "OPTION", quantity: "100" } as const;
-  return told(
+  return reported(
     subjects.decisionMade,
     decided({ checks: figures("0", "70"), envelope_version: 1 }, order),
     (evidence) => {
@@ -101,17 +101,17 @@ const table: Readonly<
 > = {
   no_approval_in_a_halt: {
     holds: [
-      told(subjects.decisionMade, decided({ halt_epoch: 2 }), ({ past }) => past.halts.push(halt as never)),
-      told(subjects.decisionMade, decided({ halt_epoch: 3, approved: false }), ({ past }) =>
+      reported(subjects.decisionMade, decided({ halt_epoch: 2 }), ({ past }) => past.halts.push(halt as never)),
+      reported(subjects.decisionMade, decided({ halt_epoch: 3, approved: false }), ({ past }) =>
         past.halts.push(halt as never),
       ),
     ],
     fails: [
       [
         /approved at epoch 3 under halt-1/,
-        told(subjects.decisionMade, decided({ halt_epoch: 3 }), ({ past }) => past.halts.push(halt as never)),
+        reported(subjects.decisionMade, decided({ halt_epoch: 3 }), ({ past }) => past.halts.push(halt as never)),
       ],
-      [/was never told/, ({ promises }) => promises.approvals.push({ decisionId: "d-9", turn: 1 })],
+      [/was never reported/, ({ promises }) => promises.approvals.push({ decisionId: "d-9", turn: 1 })],
       [
         /left after halt-1 was acknowledged/,
         ({ past, promises }) => {
@@ -124,11 +124,11 @@ const table: Readonly<
     ],
   },
   no_key_approved_twice: {
-    holds: [told(subjects.decisionMade, decided())],
+    holds: [reported(subjects.decisionMade, decided())],
     fails: [
       [
         /was approved as d-1 and again/,
-        told(subjects.decisionMade, decided(), ({ past }) =>
+        reported(subjects.decisionMade, decided(), ({ past }) =>
           past.keys.set(exampleOrder.idempotency_key, { decisionId: "d-1", at: 0 }),
         ),
       ],
@@ -140,7 +140,7 @@ const table: Readonly<
   },
   worst_case_within_envelope: {
     holds: [
-      told(
+      reported(
         subjects.decisionMade,
         decided({ checks: figures("0", "70"), envelope_version: 1 }, { side: "BUY" }),
         limits,
@@ -149,15 +149,15 @@ const table: Readonly<
     fails: [
       [
         /a position of 71/,
-        told(
+        reported(
           subjects.decisionMade,
           decided({ checks: figures("0", "71"), envelope_version: 1 }, { side: "BUY" }),
           limits,
         ),
       ],
       [
-        /limits that nobody told/,
-        told(
+        /limits that nobody reported/,
+        reported(
           subjects.decisionMade,
           decided({ checks: figures("0", "70"), envelope_version: 9 }, { side: "BUY" }),
           limits,
@@ -165,7 +165,7 @@ const table: Readonly<
       ],
       [
         /counting 0 of .* it can be 5/,
-        told(
+        reported(
           subjects.decisionMade,
           decided({ checks: figures("0", "70"), envelope_version: 1 }, { side: "BUY" }),
           (evidence) => {
@@ -229,12 +229,15 @@ const table: Readonly<
     ],
   },
   routed_with_approval: {
-    holds: [told(subjects.ordersUpdated, step("ACCEPTED", "ROUTED", { decision_id: "d-1" }), approved(at))],
+    holds: [reported(subjects.ordersUpdated, step("ACCEPTED", "ROUTED", { decision_id: "d-1" }), approved(at))],
     fails: [
-      [/routed without an approval/, told(subjects.ordersUpdated, step("ACCEPTED", "ROUTED", { decision_id: "d-1" }))],
+      [
+        /routed without an approval/,
+        reported(subjects.ordersUpdated, step("ACCEPTED", "ROUTED", { decision_id: "d-1" })),
+      ],
       [
         /with an approval until/,
-        told(
+        reported(
           subjects.ordersUpdated,
           step("ACCEPTED", "ROUTED", { decision_id: "d-1" }),
           approved("2026-11-15T11:59:59.999999Z"),
@@ -242,28 +245,28 @@ const table: Readonly<
       ],
       [
         /approval of epoch 2 under halt-1 of epoch 3/,
-        told(subjects.ordersUpdated, step("ACCEPTED", "ROUTED", { decision_id: "d-1" }), (evidence) => {
+        reported(subjects.ordersUpdated, step("ACCEPTED", "ROUTED", { decision_id: "d-1" }), (evidence) => {
           approved(at)(evidence);
           evidence.past.halts.push(halt as never);
         }),
       ],
-      [/came to the broker and was never told/, ({ platform }) => platform.outside.arrived.set("o-1", 1)],
+      [/came to the broker and was never reported/, ({ platform }) => platform.outside.arrived.set("o-1", 1)],
     ],
   },
   one_life: {
     holds: [
-      told(subjects.ordersCreated, exampleOrder),
-      told(subjects.ordersAccepted, step("PENDING_CHECK", "ACCEPTED"), ({ past }) => created(past)),
+      reported(subjects.ordersCreated, exampleOrder),
+      reported(subjects.ordersAccepted, step("PENDING_CHECK", "ACCEPTED"), ({ past }) => created(past)),
     ],
     fails: [
-      [/was created twice/, told(subjects.ordersCreated, exampleOrder, ({ past }) => created(past))],
+      [/was created twice/, reported(subjects.ordersCreated, exampleOrder, ({ past }) => created(past))],
       [
         /went from ACCEPTED to ROUTED, and it was PENDING_CHECK/,
-        told(subjects.ordersUpdated, step("ACCEPTED", "ROUTED"), ({ past }) => created(past)),
+        reported(subjects.ordersUpdated, step("ACCEPTED", "ROUTED"), ({ past }) => created(past)),
       ],
       [
         /came back from FILLED/,
-        told(subjects.ordersUpdated, step("FILLED", "WORKING"), ({ past }) => {
+        reported(subjects.ordersUpdated, step("FILLED", "WORKING"), ({ past }) => {
           created(past);
           fold(past, message(subjects.ordersUpdated, step("PENDING_CHECK", "FILLED")));
         }),
@@ -273,16 +276,19 @@ const table: Readonly<
   changes_are_told: {
     holds: [stored("PENDING_CHECK")],
     fails: [
-      [/1 orders in the store, and 0 were told/, ({ platform }) => platform.world.oms.orders.set("o-1", {} as never)],
-      [/0 fills in the store, and 1 were told/, ({ past }) => past.fills.set("f-1", exampleFill)],
-      [/is ROUTED in the store and was told to be PENDING_CHECK/, stored("ROUTED")],
+      [
+        /1 orders in the store, and 0 were reported/,
+        ({ platform }) => platform.tables.oms.orders.set("o-1", {} as never),
+      ],
+      [/0 fills in the store, and 1 were reported/, ({ past }) => past.fills.set("f-1", exampleFill)],
+      [/is ROUTED in the store and was asked to be PENDING_CHECK/, stored("ROUTED")],
     ],
   },
   acknowledged_is_kept: {
     holds: [
       ({ platform, promises }) => {
         promises.orders.add("o-1");
-        platform.world.oms.orders.set("o-1", {} as never);
+        platform.tables.oms.orders.set("o-1", {} as never);
       },
     ],
     fails: [
@@ -322,7 +328,7 @@ const table: Readonly<
       traded(55_000_000),
     ],
     fails: [
-      [/order management told of the trade f-1 and does not have it/, traded(0)],
+      [/order management reported the trade f-1 and does not have it/, traded(0)],
       [/has not reached the risk engine/, traded(0, "oms", "treasury", "value")],
       [/has not reached treasury/, traded(0, "oms", "risk", "value")],
       [/alpha was not valued since the trade f-1/, traded(0, "oms", "risk", "treasury")],
@@ -352,7 +358,7 @@ const table: Readonly<
       [
         /the event e-1 has no entry/,
         settled(({ platform }) =>
-          platform.world.log.push({ id: "e-1", subject: subjects.riskHaltRequested.name } as never),
+          platform.tables.log.push({ id: "e-1", subject: subjects.riskHaltRequested.name } as never),
         ),
       ],
       [
@@ -385,22 +391,22 @@ const table: Readonly<
   },
   no_audit_no_new_risk: {
     holds: [
-      told(subjects.decisionMade, decided()),
-      told(subjects.decisionMade, decided(), unauditedFor(3_000_000)),
-      told(subjects.decisionMade, decided({ approved: false }), unauditedFor(3_000_001)),
-      told(subjects.decisionMade, decided({ classification: "REDUCE" }), goneFor(3_000_001)),
-      told(subjects.decisionMade, decided(), goneFor(3_000_000)),
+      reported(subjects.decisionMade, decided()),
+      reported(subjects.decisionMade, decided(), unauditedFor(3_000_000)),
+      reported(subjects.decisionMade, decided({ approved: false }), unauditedFor(3_000_001)),
+      reported(subjects.decisionMade, decided({ classification: "REDUCE" }), goneFor(3_000_001)),
+      reported(subjects.decisionMade, decided(), goneFor(3_000_000)),
     ],
     fails: [
-      [/is no entry after 3000.001 ms/, told(subjects.decisionMade, decided(), unauditedFor(3_000_001))],
-      [/entries are gone for 3000.001 ms/, told(subjects.decisionMade, decided(), goneFor(3_000_001))],
+      [/is no entry after 3000.001 ms/, reported(subjects.decisionMade, decided(), unauditedFor(3_000_001))],
+      [/entries are gone for 3000.001 ms/, reported(subjects.decisionMade, decided(), goneFor(3_000_001))],
     ],
   },
   stops_exit_once: {
     holds: [
-      told(subjects.stopTriggered, triggered),
-      told(subjects.stopAttempted, attempted(1), fired),
-      told(subjects.fillsCreated, { ...exampleFill, order_id: "stop-1-1", quantity: "10" }, fired),
+      reported(subjects.stopTriggered, triggered),
+      reported(subjects.stopAttempted, attempted(1), fired),
+      reported(subjects.fillsCreated, { ...exampleFill, order_id: "stop-1-1", quantity: "10" }, fired),
       settled((evidence) => waitsFor(evidence, "CONFIRMED")),
     ],
     fails: [
@@ -408,16 +414,16 @@ const table: Readonly<
         /the exit of stop-1 is still owed after 1 attempts/,
         settled((evidence) => waitsFor(evidence, status)),
       ]),
-      [/stop-1 fired twice/, told(subjects.stopTriggered, triggered, fired)],
-      [/attempted an exit and never fired/, told(subjects.stopAttempted, attempted(1))],
-      [/stop-1 attempted 3 after 0/, told(subjects.stopAttempted, attempted(3), fired)],
+      [/stop-1 fired twice/, reported(subjects.stopTriggered, triggered, fired)],
+      [/attempted an exit and never fired/, reported(subjects.stopAttempted, attempted(1))],
+      [/stop-1 attempted 3 after 0/, reported(subjects.stopAttempted, attempted(3), fired)],
       [
         /traded 10\.5, and 10 were to be closed/,
-        told(subjects.fillsCreated, { ...exampleFill, order_id: "stop-1-1", quantity: "10.5" }, fired),
+        reported(subjects.fillsCreated, { ...exampleFill, order_id: "stop-1-1", quantity: "10.5" }, fired),
       ],
       [
         /stop-1 ended twice/,
-        told(subjects.stopEnded, { stop_id: "stop-1" }, (evidence) => {
+        reported(subjects.stopEnded, { stop_id: "stop-1" }, (evidence) => {
           fired(evidence);
           fold(evidence.past, message(subjects.stopEnded, { stop_id: "stop-1" }));
         }),
@@ -435,7 +441,7 @@ const table: Readonly<
   },
   crosses_are_pairs: {
     holds: [
-      told(subjects.fillsCreated, crossFill, ({ past }) => past.strategyPositions.set(ofFill, amount("12"))),
+      reported(subjects.fillsCreated, crossFill, ({ past }) => past.strategyPositions.set(ofFill, amount("12"))),
       ({ past }) => {
         past.fills.set("c:1", crossFill);
         past.fills.set("c:2", { ...crossFill, side: "BUY", strategy_id: "other" });
@@ -444,15 +450,15 @@ const table: Readonly<
     fails: [
       [
         /moves .* from 9 to -1/,
-        told(subjects.fillsCreated, crossFill, ({ past }) => past.strategyPositions.set(ofFill, amount("9"))),
+        reported(subjects.fillsCreated, crossFill, ({ past }) => past.strategyPositions.set(ofFill, amount("9"))),
       ],
       [
         /moves .* from -12 to -22/,
-        told(subjects.fillsCreated, crossFill, ({ past }) => past.strategyPositions.set(ofFill, amount("-12"))),
+        reported(subjects.fillsCreated, crossFill, ({ past }) => past.strategyPositions.set(ofFill, amount("-12"))),
       ],
       [
         /moves/,
-        told(subjects.fillsCreated, { ...crossFill, broker: "paper" }, ({ past }) =>
+        reported(subjects.fillsCreated, { ...crossFill, broker: "paper" }, ({ past }) =>
           past.strategyPositions.set(ofFill, amount("12")),
         ),
       ],
@@ -469,7 +475,7 @@ const table: Readonly<
       [
         /treasury.fills put e-1 aside: broken/,
         ({ platform }) =>
-          platform.world.parked.push({ subscription: "treasury.fills", eventId: "e-1", error: "broken" } as never),
+          platform.tables.parked.push({ subscription: "treasury.fills", eventId: "e-1", error: "broken" } as never),
       ],
     ],
   },

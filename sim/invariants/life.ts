@@ -11,16 +11,16 @@ export const nothingIsParked: Invariant = {
   name: "nothing_is_parked",
   sentence:
     "No message is put aside, because each of them was published by the platform itself and must be readable for all of it.",
-  violated: ({ platform: { world } }) =>
-    first(world.parked, ({ subscription, eventId, error }) => `${subscription} put ${eventId} aside: ${error}`),
+  violated: ({ platform: { tables } }) =>
+    first(tables.parked, ({ subscription, eventId, error }) => `${subscription} put ${eventId} aside: ${error}`),
 };
 
 /** Only with --canary: it must be able to fail, and a run in which it does not has not traded at all. */
 export const canary: Invariant = {
   name: "canary",
   sentence: "No order ever trades, which is not so, because who never sees the alarm ring does not know that it can.",
-  violated: ({ told, past }) => {
-    const fill = told === undefined ? [...past.fills.values()].find(({ kind }) => kind === "TRADE") : undefined;
+  violated: ({ reported, past }) => {
+    const fill = reported === undefined ? [...past.fills.values()].find(({ kind }) => kind === "TRADE") : undefined;
     return fill === undefined ? undefined : `${fill.order_id} traded ${fill.quantity}`;
   },
 };

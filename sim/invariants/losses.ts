@@ -1,4 +1,4 @@
-// What must be true of losses and of what they are counted from, reckoned again from the valuations that were told.
+// What must be true of losses and of what they are counted from, reckoned again from the valuations that were reported.
 import { type TradingCalendar, tradingCalendar, tradingDay } from "../../contracts/src/calendar.ts";
 import type { Decimal } from "../../contracts/src/decimal.ts";
 import * as decimal from "../../contracts/src/decimal.ts";
@@ -42,7 +42,7 @@ export const lossesHalt: Invariant = {
   sentence:
     "A loss that several valuations in a row show above its limit has its halt, and no halt claims a loss that was not there, because a limit that waits for somebody to look is none, and a false one is switched off by people.",
   violated(evidence) {
-    if (evidence.told !== undefined) {
+    if (evidence.reported !== undefined) {
       return onMessage<ActiveHalt>(evidence, subjects.riskHaltRequested, (halt) => falseClaim(evidence.past, halt));
     }
     return evidence.settled ? first(evidence.past.navs.keys(), (fundId) => unhalted(evidence, fundId)) : undefined;
@@ -65,7 +65,7 @@ function falseClaim(past: History, halt: ActiveHalt): string | undefined {
   if (!isLimit) return `${id} claims a limit of ${fraction}, which ${halt.fund_id} never had`;
   const named = { ...halt, limit, period: String(evidence["period"]), version: Number(evidence["baseline_version"]) };
   const baseline = past.baselines.get(baselineKey(named as unknown as LossBaseline));
-  if (baseline === undefined) return `${id} counts from a baseline that nobody told`;
+  if (baseline === undefined) return `${id} counts from a baseline that nobody reported`;
   // The figures are exact and these numbers are not.
   const isAbove = decimal.toNumber(loss) >= fraction * Number(evidence["share_of"]) * (1 - 1e-9);
   return isAbove ? undefined : `${id} claims a loss that is below its limit`;
@@ -74,12 +74,12 @@ function falseClaim(past: History, halt: ActiveHalt): string | undefined {
 /** That many valuations in a row leave no doubt, however late they were heard. */
 const inARow = 3;
 
-function unhalted({ past, platform: { world } }: Evidence, fundId: string): string | undefined {
-  const heard = world.risk.navs.get(fundId)?.as_of ?? "";
-  const told = (past.navs.get(fundId) ?? []).filter(({ nav }) => nav.as_of <= heard).slice(-inARow);
+function unhalted({ past, platform: { tables } }: Evidence, fundId: string): string | undefined {
+  const heard = tables.risk.navs.get(fundId)?.as_of ?? "";
+  const reported = (past.navs.get(fundId) ?? []).filter(({ nav }) => nav.as_of <= heard).slice(-inARow);
   const limits = newestLimits(past, fundId);
-  const [oldest] = told;
-  if (oldest === undefined || told.length < inARow || limits === undefined) return undefined;
+  const [oldest] = reported;
+  if (oldest === undefined || reported.length < inARow || limits === undefined) return undefined;
   // Those before were judged by other limits.
   if ((past.envelopesAt.get(envelopeKey(fundId, limits.version))?.position ?? 0) > oldest.position) return undefined;
   const current = newestBaselines(past, fundId);
@@ -87,7 +87,7 @@ function unhalted({ past, platform: { world } }: Evidence, fundId: string): stri
     const fraction = limits[fieldOf[baseline.limit] ?? "fund_id"];
     // Where people began anew after these valuations, they say nothing.
     if (typeof fraction !== "number" || baseline.at > oldest.nav.as_of) return undefined;
-    const isLost = told.every(({ nav }) => {
+    const isLost = reported.every(({ nav }) => {
       const whole = wholeOf(current, baseline, nav);
       const loss = lossSince(baseline, nav);
       return (
@@ -151,9 +151,9 @@ function calendarOf(reference: CalendarReference): TradingCalendar {
 const newReferenceUs = 2_000_000;
 
 /** The trading days that it may be for a fund, by every version that somebody may still take for the newest. */
-function daysOf({ platform: { world } }: Evidence, fundId: string, at: number): readonly string[] {
+function daysOf({ platform: { tables } }: Evidence, fundId: string, at: number): readonly string[] {
   const inForce = <One>(kind: "funds" | "calendars"): readonly One[][] => {
-    const versions = world.risk.references.get(kind) ?? [];
+    const versions = tables.risk.references.get(kind) ?? [];
     const isCurrent = (version: number): boolean =>
       versions.every((next) => next.version !== version + 1 || at - next.setAt < newReferenceUs);
     return versions.filter(({ version }) => isCurrent(version)).map(({ content }) => content as unknown as One[]);
@@ -179,7 +179,7 @@ export const limitsAreJudged: Invariant = {
       const fundId = order.fund_id;
       const limits = newestLimits(past, fundId);
       const days = daysOf(evidence, fundId, at);
-      const state = platform.world.losses.states.get(fundId)?.state;
+      const state = platform.tables.losses.states.get(fundId)?.state;
       if (limits === undefined || days.length === 0) return undefined;
       const named = `${decision.order_id} of ${fundId} was approved`;
       if (state === undefined) return `${named}, and its losses were never judged`;
@@ -198,20 +198,20 @@ export const baselinesWrittenOnce: Invariant = {
   sentence:
     "From where on a loss is counted is written once for a period, and again only by an operator who lifts a halt, because a baseline that moves by itself forgives every loss.",
   violated(evidence) {
-    const { told, past, settled, platform } = evidence;
-    if (told !== undefined) {
+    const { reported, past, settled, platform } = evidence;
+    if (reported !== undefined) {
       return onMessage<LossBaseline>(evidence, subjects.lossBaseline, (baseline) => rewritten(past, baseline));
     }
-    const { baselines } = platform.world.losses;
+    const { baselines } = platform.tables.losses;
     if (baselines.size !== past.baselines.size) {
-      return `there are ${baselines.size} baselines in the store, and ${past.baselines.size} were told`;
+      return `there are ${baselines.size} baselines in the store, and ${past.baselines.size} were reported`;
     }
     if (!settled) return undefined;
     return first(baselines.values(), ({ fundId, baseline: { strategyId, value, ...kept } }) => {
       const named = { ...kept, fund_id: fundId, ...(strategyId !== undefined && { strategy_id: strategyId }) };
       const said = past.baselines.get(baselineKey(named));
       if (said !== undefined && decimal.parse(said.value) === value) return undefined;
-      return `${baselineKey(named)} is ${decimal.format(value)} in the store and was told as ${said?.value}`;
+      return `${baselineKey(named)} is ${decimal.format(value)} in the store and was reported as ${said?.value}`;
     });
   },
 };

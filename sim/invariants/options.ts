@@ -22,7 +22,7 @@ export const optionsCountTheirUnderlying: Invariant = {
       const envelope = past.envelopes.get(envelopeKey(order.fund_id, decision.envelope_version ?? 0));
       const gate = decision.checks.find(({ gate: name }) => name === "position_risk");
       const nav = Number(gate?.figures.find(({ name }) => name === "nav")?.value);
-      if (envelope === undefined) return `${order.order_id} was approved under limits that nobody told`;
+      if (envelope === undefined) return `${order.order_id} was approved under limits that nobody reported`;
       const held = past.positions.get(positionKey(order.fund_id, order.symbol)) ?? decimal.zero;
       const pending = [...past.orders.values()]
         .filter((known) => known.approval !== undefined && !isOver(known.state))

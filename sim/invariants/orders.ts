@@ -13,14 +13,14 @@ export const routedWithApproval: Invariant = {
   sentence:
     "Nothing goes to the broker without an approval that has not run out and knows every halt over it, because between the check and the sending somebody may have pulled the switch.",
   violated(evidence) {
-    const { told, past, platform } = evidence;
-    if (told !== undefined) {
+    const { reported, past, platform } = evidence;
+    if (reported !== undefined) {
       return onMessage<OrderTransition>(evidence, subjects.ordersUpdated, (step) =>
         step.to === "ROUTED" ? whyNotRouted(evidence, step) : undefined,
       );
     }
     return first(platform.outside.arrived.keys(), (id) =>
-      past.orders.get(id)?.routed === true ? undefined : `${id} came to the broker and was never told to be routed`,
+      past.orders.get(id)?.routed === true ? undefined : `${id} came to the broker and was never reported to be routed`,
     );
   },
 };
@@ -56,51 +56,51 @@ export const oneLife: Invariant = {
   name: "one_life",
   sentence:
     "An order is created once, every step begins where the one before ended, and no end is left again, because two stories about one order are none.",
-  violated({ told, past }) {
-    if (told?.subject === subjects.ordersCreated.name) {
-      const { order_id: id } = told.payload as OrderCreated;
+  violated({ reported, past }) {
+    if (reported?.subject === subjects.ordersCreated.name) {
+      const { order_id: id } = reported.payload as OrderCreated;
       return past.orders.has(id) ? `${id} was created twice` : undefined;
     }
-    if (told === undefined || !stepNames.has(told.subject)) return undefined;
-    const { order_id: id, from, to } = told.payload as OrderTransition;
+    if (reported === undefined || !stepNames.has(reported.subject)) return undefined;
+    const { order_id: id, from, to } = reported.payload as OrderTransition;
     const before = past.orders.get(id)?.state;
     if (before !== from) return `${id} went from ${from} to ${to}, and it was ${before}`;
     return isOver(from) && to !== from ? `${id} came back from ${from}` : undefined;
   },
 };
 
-export const changesAreTold: Invariant = {
+export const changesAreAudited: Invariant = {
   name: "changes_are_told",
   sentence:
-    "What the stores hold is what was told, no more and no less, because a change that nobody heard of is a change that nobody can audit, follow or undo.",
-  violated({ told, past, platform: { world } }) {
-    if (told !== undefined) return undefined;
-    const envelopes = [...world.risk.envelopes.values()].reduce((sum, versions) => sum + versions.length, 0);
-    const counts: readonly (readonly [what: string, kept: number, told: number])[] = [
-      ["fills", world.oms.fills.size, past.fills.size],
-      ["orders", world.oms.orders.size, past.orders.size],
-      ["halts", world.risk.halts.length + world.risk.liftedHalts.size, past.halts.length],
-      ["lifts", world.risk.liftedHalts.size, past.halts.filter(({ lift }) => lift !== undefined).length],
+    "What the stores hold is what was reported, no more and no less, because a change that nobody heard of is a change that nobody can audit, follow or undo.",
+  violated({ reported, past, platform: { tables } }) {
+    if (reported !== undefined) return undefined;
+    const envelopes = [...tables.risk.envelopes.values()].reduce((sum, versions) => sum + versions.length, 0);
+    const counts: readonly (readonly [what: string, kept: number, reported: number])[] = [
+      ["fills", tables.oms.fills.size, past.fills.size],
+      ["orders", tables.oms.orders.size, past.orders.size],
+      ["halts", tables.risk.halts.length + tables.risk.liftedHalts.size, past.halts.length],
+      ["lifts", tables.risk.liftedHalts.size, past.halts.filter(({ lift }) => lift !== undefined).length],
       ["versions of limits", envelopes, past.envelopes.size],
-      ["stops that fired", world.stops.size, past.stops.size],
+      ["stops that fired", tables.stops.size, past.stops.size],
     ];
     const wrong = counts.find(([, kept, said]) => kept !== said);
-    if (wrong !== undefined) return `there are ${wrong[1]} ${wrong[0]} in the store, and ${wrong[2]} were told`;
-    return first(world.oms.orders, ([id, { state }]) => {
+    if (wrong !== undefined) return `there are ${wrong[1]} ${wrong[0]} in the store, and ${wrong[2]} were reported`;
+    return first(tables.oms.orders, ([id, { state }]) => {
       const said = past.orders.get(id)?.state;
-      return state === said ? undefined : `${id} is ${state} in the store and was told to be ${said}`;
+      return state === said ? undefined : `${id} is ${state} in the store and was asked to be ${said}`;
     });
   },
 };
 
 export const acknowledgedIsKept: Invariant = {
   name: "acknowledged_is_kept",
-  sentence: "Whatever somebody was told to be done is there, because an answer that left is a promise.",
-  violated({ told, past, promises, platform: { world } }) {
-    if (told !== undefined) return undefined;
+  sentence: "Whatever somebody was notified to be done is there, because an answer that left is a promise.",
+  violated({ reported, past, promises, platform: { tables } }) {
+    if (reported !== undefined) return undefined;
     return (
       first(promises.orders, (id) =>
-        world.oms.orders.has(id) ? undefined : `the order ${id} was taken and is gone`,
+        tables.oms.orders.has(id) ? undefined : `the order ${id} was taken and is gone`,
       ) ??
       first(promises.halts.keys(), (id) =>
         haltOf(past, id) === undefined ? `the halt ${id} was latched and is gone` : undefined,

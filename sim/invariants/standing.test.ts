@@ -46,7 +46,7 @@ describe("market_within_approved", () => {
     expect(complaint(larger)).toBeUndefined();
   });
 
-  it("complains of more than the newest approval that was spent allows, at the broker and as it is told", () => {
+  it("complains of more than the newest approval that was spent allows, at the broker and as it is reported", () => {
     expect(complaint(working("101"))).toMatch(/in the market for 101, and 100 are approved/);
     const again = working("200");
     amended(again, "k-1", "200");
@@ -56,7 +56,7 @@ describe("market_within_approved", () => {
     // The approval of before, spent once more.
     expect(complaint(again)).toMatch(/in the market for 200, and 50 are approved/);
     again.platform.outside.open.clear();
-    again.told = message(subjects.ordersUpdated, step("WORKING", "WORKING", { quantity: "200" }));
+    again.reported = message(subjects.ordersUpdated, step("WORKING", "WORKING", { quantity: "200" }));
     expect(complaint(again)).toMatch(/in the market for 200, and 50 are approved/);
   });
 
@@ -70,7 +70,7 @@ describe("market_within_approved", () => {
   it("says nothing of an order that goes out in slices, which are approved instead of it", () => {
     const evidence = nothing();
     created(evidence.past, { quantity: "100" });
-    evidence.told = message(subjects.ordersUpdated, step("WORKING", "WORKING", { quantity: "100" }));
+    evidence.reported = message(subjects.ordersUpdated, step("WORKING", "WORKING", { quantity: "100" }));
     expect(complaint(evidence)).toBeUndefined();
   });
 });
@@ -81,13 +81,13 @@ describe("standing_keeps_reference", () => {
   /** A change of one kind of reference data from its seeds to this, under whatever stands. */
   function changing<Kind extends ReferenceKind>(kind: Kind, after: unknown, stands: (evidence: Doctored) => void) {
     const evidence = nothing();
-    const { references } = evidence.platform.world.risk;
+    const { references } = evidence.platform.tables.risk;
     for (const each of ["funds", "calendars", "instruments"] as const) {
       references.set(each, [{ kind: each, version: 1, content: seeds[each] } as never]);
     }
     references.set(kind, [...(references.get(kind) ?? []), { kind, version: 2, content: after } as never]);
     stands(evidence);
-    evidence.told = message(subjects.referenceChanged, { kind, version: 2 });
+    evidence.reported = message(subjects.referenceChanged, { kind, version: 2 });
     return standingKeepsReference.violated(asEvidence(evidence));
   }
 

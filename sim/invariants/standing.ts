@@ -6,7 +6,7 @@ import type { OrderTransition } from "../../contracts/src/records/order.ts";
 import type { CalendarReference, FundReference, ReferenceChanged } from "../../contracts/src/records/reference.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { Evidence } from "../evidence.ts";
-import { type History, isOver, type ToldOrder } from "../history.ts";
+import { type History, isOver, type ReportedOrder } from "../history.ts";
 import { first, type Invariant, onMessage } from "./invariant.ts";
 
 export const marketWithinApproved: Invariant = {
@@ -14,8 +14,8 @@ export const marketWithinApproved: Invariant = {
   sentence:
     "No order works at the broker for more than the newest approval that was spent on it allows, because an approval that lets two amounts out has approved one of them only.",
   violated(evidence) {
-    const { told, past, platform } = evidence;
-    if (told !== undefined) {
+    const { reported, past, platform } = evidence;
+    if (reported !== undefined) {
       return onMessage<OrderTransition>(evidence, subjects.ordersUpdated, ({ order_id: id, quantity }) =>
         quantity === undefined ? undefined : tooMuch(past.orders.get(id), id, decimal.parse(quantity)),
       );
@@ -27,7 +27,7 @@ export const marketWithinApproved: Invariant = {
 };
 
 /** An order that goes out in slices is never approved itself. */
-function tooMuch(order: ToldOrder | undefined, id: string, quantity: decimal.Decimal): string | undefined {
+function tooMuch(order: ReportedOrder | undefined, id: string, quantity: decimal.Decimal): string | undefined {
   if (order?.approval === undefined || quantity <= order.allowed) return undefined;
   return `${id} is in the market for ${decimal.format(quantity)}, and ${decimal.format(order.allowed)} are approved`;
 }
@@ -38,7 +38,7 @@ interface Needing {
   readonly fundId?: string;
   readonly strategyId?: string;
   readonly symbol?: string;
-  /** Whether a corporate action carries it to the new name of its symbol, which is told after the change. */
+  /** Whether a corporate action carries it to the new name of its symbol, which is reported after the change. */
   readonly isCarried?: boolean;
 }
 
@@ -94,10 +94,10 @@ const takings: Readonly<Record<string, Taken>> = {
   },
 };
 
-/** By a corporate action that is about to be told as applied: what stands under the old name goes on under the new one. */
+/** By a corporate action that is about to be reported as applied: what stands under the old name goes on under the new one. */
 function becomes({ actions }: History, symbol: string | undefined, newSymbol: string): boolean {
   return [...actions.values()].some(
-    ({ told: { state, legs } }) =>
+    ({ reported: { state, legs } }) =>
       state === "ANNOUNCED" && legs.some((leg) => leg.symbol === symbol && leg.new_symbol === newSymbol),
   );
 }
@@ -108,8 +108,8 @@ function plain(text: string | undefined): string | undefined {
   return number === undefined ? text : decimal.format(number);
 }
 
-function versionsOf({ platform: { world } }: Evidence, kind: string) {
-  return [...world.risk.references].find(([name]) => name === kind)?.[1] ?? [];
+function versionsOf({ platform: { tables } }: Evidence, kind: string) {
+  return [...tables.risk.references].find(([name]) => name === kind)?.[1] ?? [];
 }
 
 function contentOf(evidence: Evidence, kind: string, version: number): never {
@@ -123,7 +123,7 @@ function newestOf(evidence: Evidence, kind: string): unknown {
   ).content;
 }
 
-/** By what was told until then; an order that was not sent yet is refused when it would be. */
+/** By what was reported until then; an order that was not sent yet is refused when it would be. */
 function* needings(past: History): Generator<Needing> {
   for (const [key, quantity] of past.strategyPositions) {
     const [fundId = "", strategyId = "", ...symbol] = key.split(" ");

@@ -4,7 +4,7 @@ import type { StopAttempted, StopEnded, StopTriggered } from "../../contracts/sr
 import type { Fill, OrderCreated } from "../../contracts/src/records/order.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { Evidence } from "../evidence.ts";
-import { type History, isExitOf, isOver, positionKey, type ToldStop } from "../history.ts";
+import { type History, isExitOf, isOver, positionKey, type ReportedStop } from "../history.ts";
 import { isCovered } from "./decisions.ts";
 import { first, type Invariant, onMessage } from "./invariant.ts";
 
@@ -66,9 +66,9 @@ function tooMuch(
   return `the exits of ${stop.triggered.stop_id} traded ${decimal.format(closed)}, and ${decimal.format(closable)} were to be closed`;
 }
 
-/** In fair weather every exit comes to its end, unless there is a reason that only people can take away. */
-function owedForGood({ settled, told, past }: Evidence): string | undefined {
-  if (!settled || told !== undefined) return undefined;
+/** In a run without faults every exit comes to its end, unless there is a reason that only people can take away. */
+function owedForGood({ settled, reported, past }: Evidence): string | undefined {
+  if (!settled || reported !== undefined) return undefined;
   return first(past.stops.values(), (stop) => {
     if (stop.ended !== undefined || isExcused(past, stop)) return undefined;
     return `the exit of ${stop.triggered.stop_id} is still owed after ${stop.attempts.length} attempts`;
@@ -77,12 +77,12 @@ function owedForGood({ settled, told, past }: Evidence): string | undefined {
 
 /**
  * Only where people must act, and an alarm says so: the fund's limits let no exit pass a halt, or somebody traded past us, so that the broker does
- * not hold what the stop would close, and the reconciler, which may not correct it, has told that.
+ * not hold what the stop would close, and the reconciler, which may not correct it, has notified that.
  */
-export function isExcused(past: History, { triggered, attempts }: ToldStop): boolean {
-  const told = past.waiting.get(positionKey(triggered.fund_id, triggered.symbol)) ?? [];
+export function isExcused(past: History, { triggered, attempts }: ReportedStop): boolean {
+  const reported = past.waiting.get(positionKey(triggered.fund_id, triggered.symbol)) ?? [];
   const ofStop = `The stop of ${triggered.strategy_id} in ${triggered.symbol} `;
-  if (attempts.length > 0 && !told.some((sentence) => sentence.startsWith(ofStop))) return false;
+  if (attempts.length > 0 && !reported.some((sentence) => sentence.startsWith(ofStop))) return false;
   if (attempts.length > 0 && past.apart.has(positionKey(triggered.fund_id, triggered.symbol))) return true;
   const place = { fund_id: triggered.fund_id, strategy_id: triggered.strategy_id ?? "" };
   const isHalted = past.halts.some((halt) => halt.lift === undefined && isCovered(halt, place));

@@ -1,6 +1,6 @@
-// What a simulated run leaves behind for the invariants to look at: what was promised to callers, what was delivered to
+// What a simulated run leaves behind for the invariants to read: what was promised to callers, what was delivered to
 // handlers, and what the world holds. It is gathered beside the simulated code, never by it.
-import type { MemoryWorld } from "../../adapters/memory/world.ts";
+import type { MemoryTables } from "../../adapters/memory/tables.ts";
 import { matchesAny } from "../../contracts/src/subjects.ts";
 import { effectMade, type SimPayload } from "./subjects.ts";
 
@@ -72,7 +72,7 @@ export interface Witness {
   begin(subscription: string, incarnation: string): void;
   end(subscription: string, incarnation: string): void;
   died(incarnation: string): void;
-  /** Changes whenever there is something new to look at. */
+  /** Changes whenever there is something new to read. */
   version(): number;
   evidence(settled: boolean): Evidence;
 }
@@ -89,9 +89,9 @@ interface Notebook {
   readonly hearings: (Hearing & { readonly wanted: LoggedEvent[]; readonly delivered: Set<string> })[];
 }
 
-/** Copies what is new in the world's log; what was read before is never looked at again. */
-function readOn(world: MemoryWorld, notebook: Notebook, subscribed: readonly Subscribed[]): void {
-  for (const { id, position, subject, bytes } of world.log.slice(notebook.log.length)) {
+/** Copies what is new in the world's log; what was read before is never read again. */
+function readOn(tables: MemoryTables, notebook: Notebook, subscribed: readonly Subscribed[]): void {
+  for (const { id, position, subject, bytes } of tables.log.slice(notebook.log.length)) {
     const text = new TextDecoder().decode(bytes);
     const payload = JSON.parse(text) as SimPayload;
     const line = `${subject} ${payload.subscription ?? ""} ${payload.key}`;
@@ -107,24 +107,24 @@ function readOn(world: MemoryWorld, notebook: Notebook, subscribed: readonly Sub
   }
 }
 
-function hearingOf(world: MemoryWorld, { name, acts }: Subscribed): Notebook["hearings"][number] {
+function hearingOf(tables: MemoryTables, { name, acts }: Subscribed): Notebook["hearings"][number] {
   return {
     subscription: name,
     acts,
     wanted: [],
     delivered: new Set(),
     get parked() {
-      return new Set(world.parked.filter((one) => one.subscription === name).map((one) => one.eventId));
+      return new Set(tables.parked.filter((one) => one.subscription === name).map((one) => one.eventId));
     },
     isAhead(position) {
-      const state = world.durables.get(name);
+      const state = tables.durables.get(name);
       return state === undefined || (position >= state.place && !state.done.has(position));
     },
   };
 }
 
-export function witness(world: MemoryWorld, subscribed: readonly Subscribed[]): Witness {
-  const hearings = subscribed.map((one) => hearingOf(world, one));
+export function witness(tables: MemoryTables, subscribed: readonly Subscribed[]): Witness {
+  const hearings = subscribed.map((one) => hearingOf(tables, one));
   const notebook: Notebook = { log: [], byId: new Map(), effects: [], deliveries: [], hearings };
   const acknowledged = new Set<string>();
   const withdrawn = new Set<string>();
@@ -147,7 +147,7 @@ export function witness(world: MemoryWorld, subscribed: readonly Subscribed[]): 
     },
     deliver(subscription, eventId, payload) {
       const text = JSON.stringify(payload);
-      notebook.deliveries.push({ subscription, eventId, text, logLength: world.log.length });
+      notebook.deliveries.push({ subscription, eventId, text, logLength: tables.log.length });
       hearings.find((hearing) => hearing.subscription === subscription)?.delivered.add(eventId);
       notes += 1;
     },
@@ -159,11 +159,11 @@ export function witness(world: MemoryWorld, subscribed: readonly Subscribed[]): 
         setHands(subscription, (hands) => hands.filter((one) => one !== incarnation));
       }
     },
-    version: () => notes + world.log.length,
+    version: () => notes + tables.log.length,
     evidence(settled) {
-      readOn(world, notebook, subscribed);
+      readOn(tables, notebook, subscribed);
       const inHand = new Map([...working].map(([subscription, hands]) => [subscription, hands.length]));
-      return { ...notebook, acknowledged, withdrawn, handled: world.handled, inHand, settled };
+      return { ...notebook, acknowledged, withdrawn, handled: tables.handled, inHand, settled };
     },
   };
 }

@@ -7,7 +7,7 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Random } from "../../ports/random.ts";
 import type { Store } from "../../ports/store.ts";
 import type { Timers } from "../../ports/timers.ts";
-import type { Dice } from "../../testkit/virtual/dice.ts";
+import type { Prng } from "../../testkit/virtual/prng.ts";
 import type { Subscribed, Witness } from "./evidence.ts";
 import { effectMade, rowChanged, type SimPayload } from "./subjects.ts";
 
@@ -23,7 +23,7 @@ export type SimPorts = {
 export interface Start {
   readonly incarnation: string;
   readonly ports: SimPorts;
-  readonly dice: Dice;
+  readonly prng: Prng;
   readonly witness: Witness;
   isStopping(): boolean;
 }
@@ -49,8 +49,8 @@ export async function registerRows(store: Store, at: Instant): Promise<void> {
 
 /** Writers share a counter per row: it is raised while the row is held, so it runs in commit order. */
 export function writer(name: string, counters: Map<string, number>): SimService {
-  const change = async ({ ports, dice, witness }: Start): Promise<void> => {
-    const key = rowKeys[dice.below(rowKeys.length)] ?? "row-a";
+  const change = async ({ ports, prng, witness }: Start): Promise<void> => {
+    const key = rowKeys[prng.below(rowKeys.length)] ?? "row-a";
     /** The event of the latest try; those of earlier tries were rolled back. */
     let latest: string | undefined;
     try {
@@ -61,7 +61,7 @@ export function writer(name: string, counters: Map<string, number>): SimService 
         const n = (counters.get(key) ?? 0) + 1;
         counters.set(key, n);
         latest = await unit.events.publish(rowChanged, { key, n });
-        await ports.timers.sleep(dice.below(3));
+        await ports.timers.sleep(prng.below(3));
       });
       if (latest !== undefined) witness.acknowledge(latest);
     } catch (thrown) {
@@ -76,7 +76,7 @@ export function writer(name: string, counters: Map<string, number>): SimService 
     name,
     async start(start) {
       while (!start.isStopping()) {
-        await start.ports.timers.sleep(start.dice.below(30));
+        await start.ports.timers.sleep(start.prng.below(30));
         await change(start);
       }
     },
@@ -101,7 +101,7 @@ export function subscriber(options: SubscriberOptions): SimService {
     await start.ports.store.transact(`sim.${options.subscription}`, async (unit) => {
       const first = await unit.handled.firstTime(options.subscription, event.id);
       if (!first && !options.forgetsToDeduplicate) return;
-      await start.ports.timers.sleep(start.dice.below(3));
+      await start.ports.timers.sleep(start.prng.below(3));
       await unit.events.publish(effectMade, { key, n, subscription: options.subscription, eventId: event.id });
     });
   };
@@ -111,7 +111,7 @@ export function subscriber(options: SubscriberOptions): SimService {
     async start(start) {
       await start.ports.bus.subscribe(subscription, (event) =>
         observed(start, subscription.name, event, async () => {
-          if (!start.isStopping() && start.dice.chance(0.05)) throw new Error("planned: the handler fails at once");
+          if (!start.isStopping() && start.prng.chance(0.05)) throw new Error("planned: the handler fails at once");
           await act(start, event);
         }),
       );
@@ -127,7 +127,7 @@ export function auditor(name: string): SimService {
     subscription,
     async start(start) {
       await start.ports.bus.subscribe(subscription, (event) =>
-        observed(start, subscription.name, event, () => start.ports.timers.sleep(start.dice.below(2))),
+        observed(start, subscription.name, event, () => start.ports.timers.sleep(start.prng.below(2))),
       );
     },
   };

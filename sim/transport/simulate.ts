@@ -1,22 +1,22 @@
-// One simulated run from one seed: services on the memory store and bus under the virtual scheduler, in foul weather, with
-// crashes and restarts; after every step the invariants, and at the end fair weather until nothing is left to do.
+// One simulated run from one seed: services on the memory store and bus under the virtual scheduler, in faults, with
+// crashes and restarts; after every step the invariants, and at the end a run without faults until nothing is left to do.
 import { createHash } from "node:crypto";
 import { memoryBus } from "../../adapters/memory/bus.ts";
 import type { LogReader } from "../../adapters/memory/reader.ts";
 import { memoryStore } from "../../adapters/memory/store.ts";
-import { type MemoryWorld, memoryWorld } from "../../adapters/memory/world.ts";
+import { type MemoryTables, memoryTables } from "../../adapters/memory/tables.ts";
 import { Fault } from "../../contracts/src/fault.ts";
 import { type Incarnation, incarnation } from "../../testkit/virtual/incarnation.ts";
 import { type Scheduler, scheduler } from "../../testkit/virtual/scheduler.ts";
 import { type Witness, witness } from "./evidence.ts";
+import { type Faults, faults } from "./faults.ts";
 import { firstViolation, type Violation } from "./invariants.ts";
 import { auditor, registerRows, type SimPorts, type SimService, subscriber, writer } from "./services.ts";
 import { simSubjectByName } from "./subjects.ts";
-import { type Weather, weather } from "./weather.ts";
 
 export interface SimOptions {
   readonly seed: number;
-  /** Steps in foul weather; the run is then brought to its end in fair weather. */
+  /** Steps in faults; the run is then brought to its end in a run without faults. */
   readonly steps: number;
   /** Plants a subscriber that forgets to de-duplicate, to show that the invariants can fail. */
   readonly canary?: boolean;
@@ -38,13 +38,13 @@ export interface SimReport {
   readonly violation?: Violation;
 }
 
-/** In fair weather a run of this size comes to rest long before; more means that somebody is going in circles. */
+/** In a run without faults a run of this size comes to rest long before; more means that somebody is going in circles. */
 const restStepsMax = 200_000;
 
 interface Run {
   readonly time: Scheduler;
-  readonly world: MemoryWorld;
-  readonly weather: Weather;
+  readonly tables: MemoryTables;
+  readonly faults: Faults;
   readonly witness: Witness;
   readonly options: SimOptions;
   readonly living: Map<string, Incarnation<SimPorts>>;
@@ -65,8 +65,8 @@ function servicesOf(canary: boolean): readonly SimService[] {
 }
 
 function portsOf(run: Run, name: string) {
-  const process = run.world.process(name);
-  const random = run.time.dice.fork(`random of ${name}`);
+  const process = run.tables.process(name);
+  const random = run.time.prng.fork(`random of ${name}`);
   const basic = { clock: run.time.clock, timers: run.time.timers, random };
   const store = memoryStore({ ...basic, process });
   const reader = run.options.reader === undefined ? {} : { reader: run.options.reader };
@@ -83,16 +83,16 @@ function start(run: Run, service: SimService): void {
     run.witness.died(name);
     run.living.delete(service.name);
     // A supervisor starts it again after a while.
-    run.time.timers.after(1 + run.time.dice.below(100), () => start(run, service));
+    run.time.timers.after(1 + run.time.prng.below(100), () => start(run, service));
   });
   run.living.set(service.name, life);
   service
     .start({
       incarnation: name,
       ports: life.ports,
-      dice: run.time.dice.fork(`dice of ${name}`),
+      prng: run.time.prng.fork(`PRNG of ${name}`),
       witness: run.witness,
-      isStopping: () => !run.weather.isFoul(),
+      isStopping: () => !run.faults.isFoul(),
     })
     .catch((thrown: unknown) => {
       // Anything but a fault that the service deals with itself is a defect of the simulation: let the scheduler throw it.
@@ -104,10 +104,10 @@ function start(run: Run, service: SimService): void {
 
 /** Crashes somebody every now and then, for as long as the weather is foul. */
 function reap(run: Run): void {
-  run.time.timers.after(20 + run.time.dice.below(120), () => {
-    if (!run.weather.isFoul()) return;
+  run.time.timers.after(20 + run.time.prng.below(120), () => {
+    if (!run.faults.isFoul()) return;
     const names = [...run.living.keys()];
-    const victim = run.living.get(names[run.time.dice.below(names.length)] ?? "");
+    const victim = run.living.get(names[run.time.prng.below(names.length)] ?? "");
     if (victim !== undefined) {
       run.crashes += 1;
       victim.end();
@@ -128,7 +128,7 @@ async function stepThrough(run: Run): Promise<Violation | undefined> {
     const violation = look(false);
     if (violation !== undefined) return violation;
   }
-  run.weather.clearUp();
+  run.faults.clearUp();
   for (let step = 0; await run.time.step(); step += 1) {
     if (step >= restStepsMax)
       throw new Error(`seed ${run.options.seed} does not come to rest in ${restStepsMax} steps`);
@@ -140,15 +140,15 @@ async function stepThrough(run: Run): Promise<Violation | undefined> {
 
 export async function simulate(options: SimOptions): Promise<SimReport> {
   const time = scheduler({ seed: options.seed });
-  const sky = weather(time.dice.fork("weather"));
-  const world = memoryWorld(sky.faults);
+  const sky = faults(time.prng.fork("weather"));
+  const tables = memoryTables(sky.faults);
   const services = servicesOf(options.canary ?? false);
   const subscribed = new Map(services.flatMap(({ subscription: one }) => (one ? [[one.name, one]] : [])));
   const run: Run = {
     time,
-    world,
-    weather: sky,
-    witness: witness(world, [...subscribed.values()]),
+    tables,
+    faults: sky,
+    witness: witness(tables, [...subscribed.values()]),
     options,
     living: new Map(),
     starts: 0,
@@ -169,7 +169,7 @@ async function setUp(run: Run): Promise<void> {
       await registerRows(store, run.time.clock.now());
     } catch (thrown) {
       if (!(thrown instanceof Fault)) throw thrown;
-      if (run.world.instances.size === 0) await register();
+      if (run.tables.instances.size === 0) await register();
     }
   };
   await run.time.finish("the setup", register());
@@ -187,9 +187,9 @@ function reportOf(run: Run): SimReport {
     committed: log.length,
     deliveries: deliveries.length,
     repeated: deliveries.length - new Set(deliveries.map((one) => `${one.subscription} ${one.eventId}`)).size,
-    parked: run.world.parked.length,
+    parked: run.tables.parked.length,
     crashes: run.crashes,
-    fates: run.weather.fates(),
+    fates: run.faults.fates(),
     trace: hash.digest("hex"),
   };
 }

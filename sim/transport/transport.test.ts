@@ -1,4 +1,4 @@
-// The transport alone under faults: many short runs hold every invariant, one seed is one run, and planted mistakes are caught.
+// The transport alone under faults: many short runs hold every invariant, one seed is one run, and planted bugs are caught.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { LogReader } from "../../adapters/memory/reader.ts";
 import { ignoreEndedIncarnations } from "../../testkit/virtual/incarnation.ts";

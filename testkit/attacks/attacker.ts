@@ -1,5 +1,5 @@
 // Somebody with a login and the documents who tries to get past a limit, a halt, a loss or the books of a running paper platform, over HTTP.
-import { openPaperWorld, type PaperWorld } from "../crash-rounds/paper-world.ts";
+import { openPaperFixture, type PaperFixture } from "../crash-rounds/paper-fixture.ts";
 import { logInAs, operatorUrl } from "../login.ts";
 import { eventually } from "../platform.ts";
 
@@ -11,7 +11,7 @@ export interface Answer {
 }
 
 export interface Attacker {
-  readonly world: PaperWorld;
+  readonly fixture: PaperFixture;
   ask(method: string, path: string, body?: object): Promise<Answer>;
   /** Hands an order in and waits until it is decided: the code it was refused with, or its state. */
   order(order: AskedOrder): Promise<{ readonly id: string; readonly said: string }>;
@@ -47,21 +47,21 @@ lifecycle: { restart_backoff_first_ms: 50, restart_backoff_max_ms: 200, restart_
 `;
 
 export async function openAttacker(name: string): Promise<Attacker> {
-  const world = await openPaperWorld(name, configuration);
+  const fixture = await openPaperFixture(name, configuration);
   let count = 0;
   let token = { text: "", untilMs: 0 };
 
   /** One login lasts for a while: asking for another each time would be slowed down. */
   async function bearer(): Promise<string> {
     if (Date.now() > token.untilMs) {
-      const { access_token: text, expires_in } = await logInAs(world.platform(), "duty");
+      const { access_token: text, expires_in } = await logInAs(fixture.platform(), "duty");
       token = { text, untilMs: Date.now() + expires_in * 500 };
     }
     return token.text;
   }
 
   async function ask(method: string, path: string, body?: object): Promise<Answer> {
-    const answer = await fetch(operatorUrl(world.platform()) + path, {
+    const answer = await fetch(operatorUrl(fixture.platform()) + path, {
       method,
       headers: {
         authorization: `Bearer ${await bearer()}`,
@@ -69,12 +69,16 @@ export async function openAttacker(name: string): Promise<Attacker> {
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
-    const told = (await answer.json()) as Record<string, unknown>;
-    return { status: answer.status, body: told, code: answer.ok ? "" : String(told["code"] ?? told["type"] ?? "") };
+    const reported = (await answer.json()) as Record<string, unknown>;
+    return {
+      status: answer.status,
+      body: reported,
+      code: answer.ok ? "" : String(reported["code"] ?? reported["type"] ?? ""),
+    };
   }
 
   return {
-    world,
+    fixture,
     ask,
     async order(asked) {
       count += 1;
@@ -95,7 +99,7 @@ export async function openAttacker(name: string): Promise<Attacker> {
       return { id, said };
     },
     async exposure(fundId, symbol) {
-      const { lines } = await world.ask<{
+      const { lines } = await fixture.ask<{
         lines: readonly Record<"fund_id" | "symbol" | "quantity" | "pending_buy" | "pending_sell", string>[];
       }>("RiskEngine", "ListExposures", {});
       const line = lines.find((one) => one.fund_id === fundId && one.symbol === symbol);
@@ -105,6 +109,6 @@ export async function openAttacker(name: string): Promise<Attacker> {
         pendingSell: Number(line?.pending_sell ?? 0),
       };
     },
-    close: () => world.close(),
+    close: () => fixture.close(),
   };
 }

@@ -1,7 +1,7 @@
-// Bytes that are almost the given ones: a few of them changed, left out or put in, from seeded dice.
-import type { Dice } from "../virtual/dice.ts";
+// Bytes that are almost the given ones: a few of them changed, left out or put in, from seeded PRNG.
+import type { Prng } from "../virtual/prng.ts";
 
-export function mutated(bytes: Uint8Array, random: Dice): Uint8Array {
+export function mutated(bytes: Uint8Array, random: Prng): Uint8Array {
   const copy = Array.from(bytes);
   for (let changes = 1 + random.below(3); changes > 0; changes -= 1) {
     const at = random.below(copy.length + 1);
@@ -10,7 +10,7 @@ export function mutated(bytes: Uint8Array, random: Dice): Uint8Array {
     else if (kind === 1) copy.splice(at, 1 + random.below(4));
     else copy.splice(at, 0, ...Array.from({ length: 1 + random.below(4) }, () => random.below(128)));
   }
-  // Dice may put back what they took away; whoever asks for a change gets one.
+  // A PRNG may put back what they took away; whoever asks for a change gets one.
   const isSame = copy.length === bytes.length && copy.every((byte, at) => byte === bytes[at]);
   return isSame ? mutated(bytes, random) : Uint8Array.from(copy);
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Anchor, AnchoredCheckpoint } from "../../ports/anchors.ts";
 
 /** A place where nothing is kept yet. */
-export interface AnchorRig {
+export interface AnchorFixture {
   /** One more opening of the same place, as another process would have it. */
   open(): Anchor;
   close(): Promise<void>;
@@ -14,50 +14,50 @@ const of = (size: number, more: Partial<AnchoredCheckpoint> = {}): AnchoredCheck
   ...more,
 });
 
-export function anchorSuite(name: string, openRig: () => Promise<AnchorRig>): void {
-  const check = (sentence: string, run: (rig: AnchorRig) => Promise<void>): void =>
+export function anchorSuite(name: string, openFixture: () => Promise<AnchorFixture>): void {
+  const check = (sentence: string, run: (fixture: AnchorFixture) => Promise<void>): void =>
     it(sentence, async () => {
-      const rig = await openRig();
+      const fixture = await openFixture();
       try {
-        await run(rig);
+        await run(fixture);
       } finally {
-        await rig.close();
+        await fixture.close();
       }
     });
 
   describe(`the anchor ${name}`, () => {
-    check("gives the largest that is kept, byte for byte, also to whoever opens it anew", async (rig) => {
-      const anchor = rig.open();
+    check("gives the largest that is kept, byte for byte, also to whoever opens it anew", async (fixture) => {
+      const anchor = fixture.open();
       expect(await anchor.newest("log/a")).toBeUndefined();
       await anchor.keep(of(3));
       await anchor.keep(of(7));
       expect(await anchor.newest("log/a")).toEqual(of(7));
       await anchor.keep(of(5));
       expect(await anchor.newest("log/a")).toEqual(of(7));
-      expect(await rig.open().newest("log/a")).toEqual(of(7));
+      expect(await fixture.open().newest("log/a")).toEqual(of(7));
     });
 
-    check("keeps logs apart", async (rig) => {
-      const anchor = rig.open();
+    check("keeps logs apart", async (fixture) => {
+      const anchor = fixture.open();
       await anchor.keep(of(7));
       await anchor.keep(of(2, { origin: "log/b" }));
       expect(await anchor.newest("log/b")).toEqual(of(2, { origin: "log/b" }));
       expect(await anchor.newest("log/c")).toBeUndefined();
     });
 
-    check("takes the same one again, and refuses another of the newest size", async (rig) => {
-      const anchor = rig.open();
+    check("takes the same one again, and refuses another of the newest size", async (fixture) => {
+      const anchor = fixture.open();
       await anchor.keep(of(7));
       await anchor.keep(of(7));
-      await rig.open().keep(of(7));
+      await fixture.open().keep(of(7));
       const another = of(7, { note: "another\n" });
       await expect(anchor.keep(another)).rejects.toMatchObject({ code: "STORE_CONFLICT", retry: "never" });
-      await expect(rig.open().keep(another)).rejects.toMatchObject({ code: "STORE_CONFLICT" });
+      await expect(fixture.open().keep(another)).rejects.toMatchObject({ code: "STORE_CONFLICT" });
       expect(await anchor.newest("log/a")).toEqual(of(7));
     });
 
-    check("sees what another process has kept", async (rig) => {
-      const [one, other] = [rig.open(), rig.open()];
+    check("sees what another process has kept", async (fixture) => {
+      const [one, other] = [fixture.open(), fixture.open()];
       await one.keep(of(3));
       expect(await other.newest("log/a")).toEqual(of(3));
       await other.keep(of(9));

@@ -4,14 +4,14 @@ import { fromMicroseconds } from "../../contracts/src/instant.ts";
 import type { StoredAnew } from "../../ports/audit-anew.ts";
 import type { Store } from "../../ports/store.ts";
 
-export interface AuditAnewRig {
+export interface AuditAnewFixture {
   readonly store: Store;
   close(): Promise<void>;
 }
 
 const at = (us: number) => fromMicroseconds(1_800_000_000_000_000 + us);
 
-export function auditAnewConformance(name: string, open: () => Promise<AuditAnewRig>): void {
+export function auditAnewConformance(name: string, open: () => Promise<AuditAnewFixture>): void {
   describe(`requests to begin the audit log anew: ${name}`, () => {
     it("are kept as they were made, and one that nobody made is not there", async () => {
       const { store, close } = await open();

@@ -1,10 +1,10 @@
-// Checks of logs that follow each other, and a rig on which the whole suite runs with the second log: what is kept of the first must not show in it.
+// Checks of logs that follow each other, and a fixture on which the whole suite runs with the second log: what is kept of the first must not show in it.
 import { expect } from "vitest";
 import { plusMilliseconds } from "../../contracts/src/instant.ts";
 import type { ClosedLog } from "../../ports/audit-log.ts";
 import {
   type AuditLogCheck,
-  type AuditLogRig,
+  type AuditLogFixture,
   batch,
   bytesOf,
   entryTexts,
@@ -13,7 +13,7 @@ import {
   row,
   texts,
   timeOf,
-} from "./audit-log-rig.ts";
+} from "./audit-log-fixture.ts";
 import { rejection } from "./waiting.ts";
 
 const note = (size: number): string => `origin\n${size}\nroot\n\n— signature one\n`;
@@ -21,33 +21,33 @@ const old = (sequence: number) => ({ eventId: `old-${sequence}`, text: bytesOf(`
 const oldCount = 7;
 
 /** A log of some entries with a checkpoint and a tile, closed; the next one begins with so many of those that the suite knows. */
-async function closeFirst(rig: AuditLogRig, count: number): Promise<ClosedLog> {
-  const { audit } = rig;
-  const { pen } = await audit.takePen("before");
-  await audit.append(batch(pen, 0, oldCount, old));
-  await audit.putCheckpoint(pen, { size: 5, note: note(5), at: rig.now() });
+async function closeFirst(fixture: AuditLogFixture, count: number): Promise<ClosedLog> {
+  const { audit } = fixture;
+  const { writerEpoch } = await audit.takeWriterEpoch("before");
+  await audit.append(batch(writerEpoch, 0, oldCount, old));
+  await audit.putCheckpoint(writerEpoch, { size: 5, note: note(5), at: fixture.now() });
   await audit.putTiles([{ level: 0, index: 0, hashes: new Uint8Array(64).fill(9) }]);
-  const { rows, head } = batch(pen, 0, count);
-  await audit.beginAnew({ pen, rows, head, at: rig.now() });
+  const { rows, head } = batch(writerEpoch, 0, count);
+  await audit.beginAnew({ writerEpoch, rows, head, at: fixture.now() });
   const [closed] = await audit.closedLogs();
   if (closed === undefined) throw new Error("no log was closed");
   return closed;
 }
 
-/** The same rig with its first log closed and its second empty. */
-export async function onSecondLog(open: () => Promise<AuditLogRig>): Promise<AuditLogRig> {
-  const rig = await open();
-  await closeFirst(rig, 0);
-  return { ...rig, published: async () => (await rig.published()).slice(oldCount) };
+/** The same fixture with its first log closed and its second empty. */
+export async function onSecondLog(open: () => Promise<AuditLogFixture>): Promise<AuditLogFixture> {
+  const fixture = await open();
+  await closeFirst(fixture, 0);
+  return { ...fixture, published: async () => (await fixture.published()).slice(oldCount) };
 }
 
 export const anewIsOneStep: AuditLogCheck = {
   promise: 8,
   sentence: "beginning anew closes the log and begins the next at once, and both are read as they were written",
-  async run(rig) {
-    const before = rig.now();
-    const closed = await closeFirst(rig, 2);
-    const { audit } = rig;
+  async run(fixture) {
+    const before = fixture.now();
+    const closed = await closeFirst(fixture, 2);
+    const { audit } = fixture;
     expect(closed).toMatchObject({ number: 1, head: { size: oldCount, hash: hashOf(oldCount) } });
     expect(closed.at).toBeGreaterThanOrEqual(before);
     expect(await audit.head()).toEqual({ size: 2, hash: hashOf(2), timestamp: timeOf(2) });
@@ -78,33 +78,42 @@ export const anewIsOneStep: AuditLogCheck = {
     expect((await was.checkpoints(0, 10)).map(({ size }) => size)).toEqual([5]);
     const [tile] = await was.readTiles([{ level: 0, index: 0 }]);
     expect(Buffer.compare(tile ?? new Uint8Array(), new Uint8Array(64).fill(9))).toBe(0);
-    expect((await rig.published()).length).toBe(oldCount + 2);
+    expect((await fixture.published()).length).toBe(oldCount + 2);
   },
 };
 
-export const anewKeepsThePen: AuditLogCheck = {
+export const anewKeepsTheWriterEpoch: AuditLogCheck = {
   promise: 8,
   sentence:
-    "only who has the pen begins anew, an event of a closed log is refused in the next, and logs go on following each other",
-  async run(rig) {
-    const closed = await closeFirst(rig, 1);
-    const other = await rig.another();
-    const taken = await other.takePen("two");
+    "only who has the writer epoch begins anew, an event of a closed log is refused in the next, and logs go on following each other",
+  async run(fixture) {
+    const closed = await closeFirst(fixture, 1);
+    const other = await fixture.another();
+    const taken = await other.takeWriterEpoch("two");
     expect(taken).toMatchObject({ number: 2, head: { size: 1, hash: hashOf(1) } });
-    const stale = { pen: taken.pen - 1, rows: [row(0, { eventId: "late" })], head: batch(1, 0, 1).head, at: rig.now() };
-    expect(await rejection(rig.audit.beginAnew(stale), "a stale pen")).toMatchObject({ code: "STORE_CONFLICT" });
-    expect(await rejection(rig.audit.append(batch(taken.pen - 1, 1, 1)), "a stale pen")).toMatchObject({
+    const stale = {
+      writerEpoch: taken.writerEpoch - 1,
+      rows: [row(0, { eventId: "late" })],
+      head: batch(1, 0, 1).head,
+      at: fixture.now(),
+    };
+    expect(await rejection(fixture.audit.beginAnew(stale), "a stale writer epoch")).toMatchObject({
       code: "STORE_CONFLICT",
     });
-    const again = other.append(batch(taken.pen, 1, 1, () => ({ eventId: "old-2" })));
+    expect(
+      await rejection(fixture.audit.append(batch(taken.writerEpoch - 1, 1, 1)), "a stale writer epoch"),
+    ).toMatchObject({
+      code: "STORE_CONFLICT",
+    });
+    const again = other.append(batch(taken.writerEpoch, 1, 1, () => ({ eventId: "old-2" })));
     expect(await rejection(again, "an event of a closed log")).toMatchObject({ code: "INVALID_ARGUMENT" });
-    const { head } = batch(taken.pen, 0, 1);
-    await other.append(batch(taken.pen, 1, 1));
+    const { head } = batch(taken.writerEpoch, 0, 1);
+    await other.append(batch(taken.writerEpoch, 1, 1));
     const third = {
-      pen: taken.pen,
+      writerEpoch: taken.writerEpoch,
       rows: [row(0, { eventId: "event-100" })],
       head,
-      at: plusMilliseconds(rig.now(), 1),
+      at: plusMilliseconds(fixture.now(), 1),
     };
     const twice = { ...third, rows: [row(0, { eventId: "event-0" })] };
     expect(await rejection(other.beginAnew(twice), "an event of a closed log")).toMatchObject({
@@ -118,9 +127,9 @@ export const anewKeepsThePen: AuditLogCheck = {
     ]);
     expect(await texts(other)).toEqual(["entry 0"]);
     expect((await other.closed(closed).head()).size).toBe(oldCount);
-    expect((await rig.another().then((one) => one.head())).size).toBe(1);
+    expect((await fixture.another().then((one) => one.head())).size).toBe(1);
     expect((await other.head()).hash).not.toBe(noHash);
   },
 };
 
-export const anewChecks: readonly AuditLogCheck[] = [anewIsOneStep, anewKeepsThePen];
+export const anewChecks: readonly AuditLogCheck[] = [anewIsOneStep, anewKeepsTheWriterEpoch];

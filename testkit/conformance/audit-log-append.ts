@@ -3,42 +3,52 @@ import { expect } from "vitest";
 import { Defect, Fault } from "../../contracts/src/fault.ts";
 import { format } from "../../contracts/src/instant.ts";
 import type { AuditLog } from "../../ports/audit-log.ts";
-import { type AuditLogCheck, batch, bytesOf, entryTexts, hashOf, noHash, row, texts, timeOf } from "./audit-log-rig.ts";
+import {
+  type AuditLogCheck,
+  batch,
+  bytesOf,
+  entryTexts,
+  hashOf,
+  noHash,
+  row,
+  texts,
+  timeOf,
+} from "./audit-log-fixture.ts";
 import { eventually, rejection } from "./waiting.ts";
 
 export const batchIsDurable: AuditLogCheck = {
   promise: 1,
   sentence:
     "a batch and its head are there when it resolves, for another process as well; an empty one changes nothing",
-  async run(rig) {
-    expect(await rig.audit.head()).toEqual({ size: 0, hash: noHash, timestamp: "" });
-    const { pen, head } = await rig.audit.takePen("one");
+  async run(fixture) {
+    expect(await fixture.audit.head()).toEqual({ size: 0, hash: noHash, timestamp: "" });
+    const { writerEpoch, head } = await fixture.audit.takeWriterEpoch("one");
     expect(head).toEqual({ size: 0, hash: noHash, timestamp: "" });
-    await rig.audit.append(batch(pen, 0, 1));
-    await rig.audit.append(batch(pen, 1, 4));
-    await rig.audit.append(batch(pen, 5, 0));
-    const other = await rig.another();
+    await fixture.audit.append(batch(writerEpoch, 0, 1));
+    await fixture.audit.append(batch(writerEpoch, 1, 4));
+    await fixture.audit.append(batch(writerEpoch, 5, 0));
+    const other = await fixture.another();
     expect(await other.head()).toEqual({ size: 5, hash: hashOf(5), timestamp: timeOf(5) });
     expect(await texts(other)).toEqual(entryTexts(5));
-    expect((await other.takePen("two")).head).toEqual({ size: 5, hash: hashOf(5), timestamp: timeOf(5) });
+    expect((await other.takeWriterEpoch("two")).head).toEqual({ size: 5, hash: hashOf(5), timestamp: timeOf(5) });
   },
 };
 
 export const batchIsWholeOrNothing: AuditLogCheck = {
   promise: 4,
   sentence: "a batch that brings an event again is refused whole, and the next one is taken",
-  async run(rig) {
-    const { pen } = await rig.audit.takePen("one");
-    await rig.audit.append(batch(pen, 0, 3));
-    const again = batch(pen, 3, 3, (sequence) => (sequence === 4 ? { eventId: "event-1" } : {}));
-    expect(await rejection(rig.audit.append(again), "an event again")).toMatchObject({ code: "INVALID_ARGUMENT" });
-    const twice = batch(pen, 3, 3, () => ({ eventId: "event-x" }));
-    expect(await rejection(rig.audit.append(twice), "an event twice")).toMatchObject({ code: "INVALID_ARGUMENT" });
-    expect(await rig.audit.head()).toEqual({ size: 3, hash: hashOf(3), timestamp: timeOf(3) });
-    expect(await texts(rig.audit)).toEqual(entryTexts(3));
-    await rig.audit.append(batch(pen, 3, 3));
-    expect(await texts(rig.audit)).toEqual(entryTexts(6));
-    expect(await rig.audit.sequencesOf(["event-1", "event-x", "event-5"])).toEqual(
+  async run(fixture) {
+    const { writerEpoch } = await fixture.audit.takeWriterEpoch("one");
+    await fixture.audit.append(batch(writerEpoch, 0, 3));
+    const again = batch(writerEpoch, 3, 3, (sequence) => (sequence === 4 ? { eventId: "event-1" } : {}));
+    expect(await rejection(fixture.audit.append(again), "an event again")).toMatchObject({ code: "INVALID_ARGUMENT" });
+    const twice = batch(writerEpoch, 3, 3, () => ({ eventId: "event-x" }));
+    expect(await rejection(fixture.audit.append(twice), "an event twice")).toMatchObject({ code: "INVALID_ARGUMENT" });
+    expect(await fixture.audit.head()).toEqual({ size: 3, hash: hashOf(3), timestamp: timeOf(3) });
+    expect(await texts(fixture.audit)).toEqual(entryTexts(3));
+    await fixture.audit.append(batch(writerEpoch, 3, 3));
+    expect(await texts(fixture.audit)).toEqual(entryTexts(6));
+    expect(await fixture.audit.sequencesOf(["event-1", "event-x", "event-5"])).toEqual(
       new Map([
         ["event-1", 1],
         ["event-5", 5],
@@ -49,72 +59,78 @@ export const batchIsWholeOrNothing: AuditLogCheck = {
 
 export const foreseenIsNoPromise: AuditLogCheck = {
   promise: 1,
-  sentence: "what was foreseen changes nothing: what is appended is what append is given, under its own pen",
-  async run(rig) {
-    const { pen } = await rig.audit.takePen("one");
-    const [first, second] = [batch(pen, 0, 2), batch(pen, 2, 2)];
-    rig.audit.foresee?.(first);
-    expect(await rig.audit.head()).toEqual({ size: 0, hash: noHash, timestamp: "" });
-    await rig.audit.append(first);
-    // Another one of the same size in the same place, and one whose pen has gone meanwhile.
-    rig.audit.foresee?.(batch(pen, 2, 2, () => ({ text: bytesOf("foreseen") })));
-    await rig.audit.append(second);
-    rig.audit.foresee?.(second);
-    const third = batch(pen, 4, 1);
-    rig.audit.foresee?.(third);
-    const retaken = await rig.audit.takePen("two");
-    expect(await rejection(rig.audit.append(third), "the pen before")).toMatchObject({ code: "STORE_CONFLICT" });
-    rig.audit.foresee?.(third);
-    await rig.audit.append({ ...third, pen: retaken.pen });
-    await rig.audit.append(batch(retaken.pen, 5, 1));
-    expect(await texts(rig.audit)).toEqual(entryTexts(6));
+  sentence:
+    "what was pre-encoded changes nothing: what is appended is what append is given, under its own writer epoch",
+  async run(fixture) {
+    const { writerEpoch } = await fixture.audit.takeWriterEpoch("one");
+    const [first, second] = [batch(writerEpoch, 0, 2), batch(writerEpoch, 2, 2)];
+    fixture.audit.preEncode?.(first);
+    expect(await fixture.audit.head()).toEqual({ size: 0, hash: noHash, timestamp: "" });
+    await fixture.audit.append(first);
+    // Another one of the same size in the same place, and one whose writer epoch has gone meanwhile.
+    fixture.audit.preEncode?.(batch(writerEpoch, 2, 2, () => ({ text: bytesOf("foreseen") })));
+    await fixture.audit.append(second);
+    fixture.audit.preEncode?.(second);
+    const third = batch(writerEpoch, 4, 1);
+    fixture.audit.preEncode?.(third);
+    const retaken = await fixture.audit.takeWriterEpoch("two");
+    expect(await rejection(fixture.audit.append(third), "the writer epoch before")).toMatchObject({
+      code: "STORE_CONFLICT",
+    });
+    fixture.audit.preEncode?.(third);
+    await fixture.audit.append({ ...third, writerEpoch: retaken.writerEpoch });
+    await fixture.audit.append(batch(retaken.writerEpoch, 5, 1));
+    expect(await texts(fixture.audit)).toEqual(entryTexts(6));
   },
 };
 
-export const onePen: AuditLogCheck = {
+export const oneWriter: AuditLogCheck = {
   promise: 2,
-  sentence: "only who took the pen last can append or put a checkpoint; the one before is refused for good",
-  async run(rig) {
-    const first = await rig.audit.takePen("one");
-    await rig.audit.append(batch(first.pen, 0, 1));
-    const other = await rig.another();
-    const second = await other.takePen("two");
-    expect(second.pen).toBeGreaterThan(first.pen);
-    const checkpoint = { size: 1, note: "text\n\nsignature\n", at: rig.now() };
+  sentence: "only who took the writer epoch last can append or put a checkpoint; the one before is refused for good",
+  async run(fixture) {
+    const first = await fixture.audit.takeWriterEpoch("one");
+    await fixture.audit.append(batch(first.writerEpoch, 0, 1));
+    const other = await fixture.another();
+    const second = await other.takeWriterEpoch("two");
+    expect(second.writerEpoch).toBeGreaterThan(first.writerEpoch);
+    const checkpoint = { size: 1, note: "text\n\nsignature\n", at: fixture.now() };
     for (const attempt of [
-      () => rig.audit.append(batch(first.pen, 1, 1)),
-      () => rig.audit.append(batch(first.pen, 1, 1)),
-      () => rig.audit.append(batch(second.pen + 1, 1, 1)),
-      () => rig.audit.putCheckpoint(first.pen, checkpoint),
+      () => fixture.audit.append(batch(first.writerEpoch, 1, 1)),
+      () => fixture.audit.append(batch(first.writerEpoch, 1, 1)),
+      () => fixture.audit.append(batch(second.writerEpoch + 1, 1, 1)),
+      () => fixture.audit.putCheckpoint(first.writerEpoch, checkpoint),
     ]) {
-      expect(await rejection(attempt(), "a stale pen")).toMatchObject({ code: "STORE_CONFLICT", retry: "never" });
+      expect(await rejection(attempt(), "a stale writer epoch")).toMatchObject({
+        code: "STORE_CONFLICT",
+        retry: "never",
+      });
     }
-    expect(await rig.audit.newestCheckpoint()).toBeUndefined();
-    await other.append(batch(second.pen, 1, 1));
-    await other.putCheckpoint(second.pen, checkpoint);
-    expect(await texts(rig.audit)).toEqual(entryTexts(2));
+    expect(await fixture.audit.newestCheckpoint()).toBeUndefined();
+    await other.append(batch(second.writerEpoch, 1, 1));
+    await other.putCheckpoint(second.writerEpoch, checkpoint);
+    expect(await texts(fixture.audit)).toEqual(entryTexts(2));
   },
 };
 
 export const beginsAtTheHead: AuditLogCheck = {
   promise: 2,
   sentence: "a batch that does not begin where the head is, is refused, and one that does not fit together is a defect",
-  async run(rig) {
-    const { pen } = await rig.audit.takePen("one");
-    await rig.audit.append(batch(pen, 0, 3));
+  async run(fixture) {
+    const { writerEpoch } = await fixture.audit.takeWriterEpoch("one");
+    await fixture.audit.append(batch(writerEpoch, 0, 3));
     for (const after of [0, 2, 4]) {
-      const refused = rejection(rig.audit.append(batch(pen, after, 2, fresh)), `after ${after}`);
+      const refused = rejection(fixture.audit.append(batch(writerEpoch, after, 2, fresh)), `after ${after}`);
       expect(await refused).toMatchObject({ code: "STORE_CONFLICT", retry: "never" });
     }
-    const good = batch(pen, 3, 2);
+    const good = batch(writerEpoch, 3, 2);
     const gap = { ...good, rows: [row(3), row(5)] };
     const swapped = { ...good, rows: [row(4), row(3)] };
     const short = { ...good, head: { ...good.head, size: 4 } };
     for (const wrong of [gap, swapped, short]) {
-      expect(await rejection(rig.audit.append(wrong), "a batch that does not fit")).toBeInstanceOf(Defect);
+      expect(await rejection(fixture.audit.append(wrong), "a batch that does not fit")).toBeInstanceOf(Defect);
     }
-    await rig.audit.append(good);
-    expect(await texts(rig.audit)).toEqual(entryTexts(5));
+    await fixture.audit.append(good);
+    expect(await texts(fixture.audit)).toEqual(entryTexts(5));
   },
 };
 
@@ -123,17 +139,17 @@ const fresh = (sequence: number) => ({ eventId: `another-${sequence}` });
 export const twoWriters: AuditLogCheck = {
   promise: 2,
   sentence:
-    "of processes that take the pen from each other all the time, none overwrites or forks what another appended",
-  async run(rig) {
-    const other = await rig.another();
+    "of processes that take the writer epoch from each other all the time, none overwrites or forks what another appended",
+  async run(fixture) {
+    const other = await fixture.another();
     const written: string[] = [];
     const live = async (audit: AuditLog, name: string): Promise<void> => {
       for (let turn = 0; turn < 10; turn += 1) {
-        const taken = await audit.takePen(name);
+        const taken = await audit.takeWriterEpoch(name);
         let { size } = taken.head;
         for (let place = 0; place < 3; place += 1) {
-          const text = `${taken.pen}.${place}`;
-          const sent = batch(taken.pen, size, 1, () => ({ text: bytesOf(text), eventId: text }));
+          const text = `${taken.writerEpoch}.${place}`;
+          const sent = batch(taken.writerEpoch, size, 1, () => ({ text: bytesOf(text), eventId: text }));
           const done = await audit.append(sent).then(
             () => true,
             (thrown: unknown) => thrown,
@@ -147,55 +163,55 @@ export const twoWriters: AuditLogCheck = {
         }
       }
     };
-    await Promise.all([live(rig.audit, "one"), live(other, "two")]);
-    const found = await texts(rig.audit);
+    await Promise.all([live(fixture.audit, "one"), live(other, "two")]);
+    const found = await texts(fixture.audit);
     expect([...found].sort()).toEqual([...written].sort());
-    expect((await rig.audit.head()).size).toBe(found.length);
-    // Later pens write later: nobody's entry stands behind that of a successor.
-    const pens = found.map((text) => Number(text.split(".")[0]));
-    expect(pens).toEqual([...pens].sort((one, two) => one - two));
+    expect((await fixture.audit.head()).size).toBe(found.length);
+    // Later writer epochs write later: nobody's entry stands behind that of a successor.
+    const writerEpochs = found.map((text) => Number(text.split(".")[0]));
+    expect(writerEpochs).toEqual([...writerEpochs].sort((one, two) => one - two));
   },
 };
 
 export const lostAnswer: AuditLogCheck = {
   promise: 3,
   sentence:
-    "a lost answer is STORE_COMMIT_UNKNOWN, and the head that comes with the pen tells what became of the batch",
-  async run(rig) {
-    let { pen, head } = await rig.audit.takePen("one");
+    "a lost answer is STORE_COMMIT_UNKNOWN, and the head that comes with the writer epoch tells what became of the batch",
+  async run(fixture) {
+    let { writerEpoch, head } = await fixture.audit.takeWriterEpoch("one");
     for (const [place, outcome] of (["committed", "not committed", "committed"] as const).entries()) {
-      const sent = batch(pen, head.size, 2);
-      await rig.loseNextAnswer(outcome);
-      const fault = await rejection(rig.audit.append(sent), "the lost answer");
+      const sent = batch(writerEpoch, head.size, 2);
+      await fixture.loseNextAnswer(outcome);
+      const fault = await rejection(fixture.audit.append(sent), "the lost answer");
       expect(fault, String(place)).toMatchObject({ code: "STORE_COMMIT_UNKNOWN" });
       const before = head.size;
       const lost = sent;
-      await eventually(rig, "the pen can be taken again", async () => {
-        const taken = await rig.audit.takePen("one").catch((thrown: unknown) => thrown);
+      await eventually(fixture, "the writer epoch can be taken again", async () => {
+        const taken = await fixture.audit.takeWriterEpoch("one").catch((thrown: unknown) => thrown);
         if (taken instanceof Error) return false;
-        ({ pen, head } = taken as Awaited<ReturnType<AuditLog["takePen"]>>);
+        ({ writerEpoch, head } = taken as Awaited<ReturnType<AuditLog["takeWriterEpoch"]>>);
         return true;
       });
       expect(head.size).toBe(outcome === "committed" ? before + 2 : before);
       expect(head.hash).toBe(head.size === 0 ? noHash : hashOf(head.size));
-      // What was still on its way finds its pen out of force, whatever it was.
+      // What was still on its way finds its writer epoch out of force, whatever it was.
       let late: unknown;
-      await eventually(rig, "the late batch reaches the store", async () => {
-        late = await rejection(rig.audit.append(lost), "the late batch");
+      await eventually(fixture, "the late batch reaches the store", async () => {
+        late = await rejection(fixture.audit.append(lost), "the late batch");
         return !(late instanceof Fault && /STORE_(UNAVAILABLE|COMMIT_UNKNOWN)/.test(late.code));
       });
       expect(late).toMatchObject({ code: "STORE_CONFLICT" });
     }
-    await rig.audit.append(batch(pen, head.size, 1));
-    expect(await texts(rig.audit)).toEqual(entryTexts(5));
+    await fixture.audit.append(batch(writerEpoch, head.size, 1));
+    expect(await texts(fixture.audit)).toEqual(entryTexts(5));
   },
 };
 
 export const byteForByte: AuditLogCheck = {
   promise: 6,
   sentence: "entries are read back byte for byte, in order, in pages of any size, up to the largest",
-  async run(rig) {
-    const { pen } = await rig.audit.takePen("one");
+  async run(fixture) {
+    const { writerEpoch } = await fixture.audit.takeWriterEpoch("one");
     const sizes = [1, 2, 255, 256, 2_000, 8_191, 65_535];
     // Characters of one, two and three bytes, and at the end as many of one byte as are missing.
     const textOf = (sequence: number) => {
@@ -208,32 +224,32 @@ export const byteForByte: AuditLogCheck = {
       }
       return bytesOf(text);
     };
-    await rig.audit.append(batch(pen, 0, 5, (sequence) => ({ text: textOf(sequence) })));
-    await rig.audit.append(batch(pen, 5, 2, (sequence) => ({ text: textOf(sequence) })));
+    await fixture.audit.append(batch(writerEpoch, 0, 5, (sequence) => ({ text: textOf(sequence) })));
+    await fixture.audit.append(batch(writerEpoch, 5, 2, (sequence) => ({ text: textOf(sequence) })));
     for (const page of [1, 3, 7, 100]) {
       const found: Uint8Array[] = [];
       while (found.length < sizes.length)
-        found.push(...(await rig.audit.read(found.length, page)).map(({ text }) => text));
+        found.push(...(await fixture.audit.read(found.length, page)).map(({ text }) => text));
       expect(found.map((text) => Buffer.from(text).toString("hex"))).toEqual(
         sizes.map((_size, sequence) => Buffer.from(textOf(sequence)).toString("hex")),
       );
     }
-    expect(await rig.audit.read(7, 10)).toEqual([]);
-    expect((await rig.audit.read(6, 10)).map(({ sequence }) => sequence)).toEqual([6]);
+    expect(await fixture.audit.read(7, 10)).toEqual([]);
+    expect((await fixture.audit.read(6, 10)).map(({ sequence }) => sequence)).toEqual([6]);
   },
 };
 
 export const laterChangesDoNotMatter: AuditLogCheck = {
   promise: 6,
   sentence: "what a caller does to the bytes it handed over or was given changes nothing in the log",
-  async run(rig) {
-    const { pen } = await rig.audit.takePen("one");
+  async run(fixture) {
+    const { writerEpoch } = await fixture.audit.takeWriterEpoch("one");
     const mine = bytesOf("entry 0");
-    const appending = rig.audit.append(batch(pen, 0, 1, () => ({ text: mine })));
+    const appending = fixture.audit.append(batch(writerEpoch, 0, 1, () => ({ text: mine })));
     mine.fill(0x78);
     await appending;
-    (await rig.audit.read(0, 1))[0]?.text.fill(0x79);
-    expect(await texts(rig.audit)).toEqual(["entry 0"]);
+    (await fixture.audit.read(0, 1))[0]?.text.fill(0x79);
+    expect(await texts(fixture.audit)).toEqual(["entry 0"]);
   },
 };
 
@@ -241,25 +257,25 @@ export const everyEntryIsHeardOf: AuditLogCheck = {
   promise: 7,
   sentence:
     "an append publishes each of its entries once, in the order of the log; what was refused or lost is not heard of",
-  async run(rig) {
-    const first = await rig.audit.takePen("one");
-    await rig.audit.append(batch(first.pen, 0, 1));
-    await rig.audit.append(batch(first.pen, 1, 3, (sequence) => ({ text: bytesOf(`größer ${sequence}`) })));
-    const again = batch(first.pen, 4, 2, () => ({ eventId: "event-1" }));
-    await rejection(rig.audit.append(again), "an event again");
-    await rejection(rig.audit.append(batch(first.pen, 3, 2, fresh)), "another head");
-    await rejection(rig.audit.append(batch(first.pen + 1, 4, 2)), "another pen");
-    await rig.loseNextAnswer("not committed");
-    await rejection(rig.audit.append(batch(first.pen, 4, 2)), "the lost answer");
-    let pen = 0;
-    await eventually(rig, "the pen can be taken again", async () => {
-      const taken = await rig.audit.takePen("two").catch((thrown: unknown) => thrown);
+  async run(fixture) {
+    const first = await fixture.audit.takeWriterEpoch("one");
+    await fixture.audit.append(batch(first.writerEpoch, 0, 1));
+    await fixture.audit.append(batch(first.writerEpoch, 1, 3, (sequence) => ({ text: bytesOf(`größer ${sequence}`) })));
+    const again = batch(first.writerEpoch, 4, 2, () => ({ eventId: "event-1" }));
+    await rejection(fixture.audit.append(again), "an event again");
+    await rejection(fixture.audit.append(batch(first.writerEpoch, 3, 2, fresh)), "another head");
+    await rejection(fixture.audit.append(batch(first.writerEpoch + 1, 4, 2)), "another writer epoch");
+    await fixture.loseNextAnswer("not committed");
+    await rejection(fixture.audit.append(batch(first.writerEpoch, 4, 2)), "the lost answer");
+    let writerEpoch = 0;
+    await eventually(fixture, "the writer epoch can be taken again", async () => {
+      const taken = await fixture.audit.takeWriterEpoch("two").catch((thrown: unknown) => thrown);
       if (taken instanceof Error) return false;
-      ({ pen } = taken as { pen: number });
+      ({ writerEpoch } = taken as { writerEpoch: number });
       return true;
     });
-    await rig.audit.append(batch(pen, 4, 2));
-    const published = await rig.published();
+    await fixture.audit.append(batch(writerEpoch, 4, 2));
+    const published = await fixture.published();
     expect(published.map(({ payload }) => payload)).toEqual([
       "entry 0",
       ...[1, 2, 3].map((sequence) => `größer ${sequence}`),
@@ -275,30 +291,30 @@ export const everyEntryIsHeardOf: AuditLogCheck = {
   },
 };
 
-export const toldOfAppends: AuditLogCheck = {
+export const reportedOfAppends: AuditLogCheck = {
   promise: 0,
-  sentence: "whoever follows the log is told after an append, here and elsewhere, until it stops",
-  async run(rig) {
-    const other = await rig.another();
-    const told = { here: 0, there: 0, stopped: 0 };
-    rig.audit.onAppend(() => {
-      told.here += 1;
+  sentence: "whoever follows the log is reported after an append, here and elsewhere, until it stops",
+  async run(fixture) {
+    const other = await fixture.another();
+    const reported = { here: 0, there: 0, stopped: 0 };
+    fixture.audit.onAppend(() => {
+      reported.here += 1;
     });
     other.onAppend(() => {
-      told.there += 1;
+      reported.there += 1;
     });
-    rig.audit.onAppend(() => {
-      told.stopped += 1;
+    fixture.audit.onAppend(() => {
+      reported.stopped += 1;
     })();
-    const { pen } = await rig.audit.takePen("one");
+    const { writerEpoch } = await fixture.audit.takeWriterEpoch("one");
     let size = 0;
-    // A connection that listens may still be under way: who was not told of this append is told of the next.
-    await eventually(rig, "both are told", async () => {
-      await rig.audit.append(batch(pen, size, 1));
+    // A connection that listens may still be under way: who was not notified of this append is reported the next.
+    await eventually(fixture, "both are reported", async () => {
+      await fixture.audit.append(batch(writerEpoch, size, 1));
       size += 1;
-      return told.here > 0 && told.there > 0;
+      return reported.here > 0 && reported.there > 0;
     });
-    expect(told.stopped).toBe(0);
+    expect(reported.stopped).toBe(0);
   },
 };
 
@@ -306,12 +322,12 @@ export const appendChecks: readonly AuditLogCheck[] = [
   batchIsDurable,
   batchIsWholeOrNothing,
   foreseenIsNoPromise,
-  onePen,
+  oneWriter,
   beginsAtTheHead,
   twoWriters,
   lostAnswer,
   byteForByte,
   laterChangesDoNotMatter,
   everyEntryIsHeardOf,
-  toldOfAppends,
+  reportedOfAppends,
 ];

@@ -1,21 +1,23 @@
 // Checks of what is kept beside the entries: the index by event and subject, checkpoints that only gain signatures, and tiles.
 import { expect } from "vitest";
 import { parse, plusMilliseconds } from "../../contracts/src/instant.ts";
-import { type AuditLogCheck, batch, bytesOf, timeOf } from "./audit-log-rig.ts";
+import { type AuditLogCheck, batch, bytesOf, timeOf } from "./audit-log-fixture.ts";
 import { rejection } from "./waiting.ts";
 
 export const bySubject: AuditLogCheck = {
   promise: 0,
   sentence:
     "a subject's entries are found in order and in pages, and its newest one, among subjects with similar names",
-  async run(rig) {
-    const { pen } = await rig.audit.takePen("one");
+  async run(fixture) {
+    const { writerEpoch } = await fixture.audit.takeWriterEpoch("one");
     const names = ["b", "a", "b", "ab", "b", "a\0", "b ", "B", "b"];
-    await rig.audit.append(batch(pen, 0, names.length, (sequence) => ({ subjectId: names[sequence] ?? "" })));
+    await fixture.audit.append(
+      batch(writerEpoch, 0, names.length, (sequence) => ({ subjectId: names[sequence] ?? "" })),
+    );
     const pages = async (subjectId: string, from: number, page: number) => {
       const found: number[] = [];
       for (let next = from; ; ) {
-        const rows = await rig.audit.readSubject(subjectId, next, page);
+        const rows = await fixture.audit.readSubject(subjectId, next, page);
         for (const one of rows) {
           expect(one.subjectId).toBe(subjectId);
           expect(Buffer.compare(one.text, bytesOf(`entry ${one.sequence}`))).toBe(0);
@@ -32,7 +34,7 @@ export const bySubject: AuditLogCheck = {
       expect(await pages("a", 0, page)).toEqual([1]);
       expect(await pages("nobody", 0, page)).toEqual([]);
     }
-    expect(await rig.audit.newestOf(["b", "a", "nobody", "b", "ab", "a\0", "", "zz"])).toEqual(
+    expect(await fixture.audit.newestOf(["b", "a", "nobody", "b", "ab", "a\0", "", "zz"])).toEqual(
       new Map([
         ["b", 8],
         ["a", 1],
@@ -40,53 +42,53 @@ export const bySubject: AuditLogCheck = {
         ["a\0", 5],
       ]),
     );
-    expect(await rig.audit.newestOf([])).toEqual(new Map());
-    expect(await rig.audit.sequencesOf([])).toEqual(new Map());
+    expect(await fixture.audit.newestOf([])).toEqual(new Map());
+    expect(await fixture.audit.sequencesOf([])).toEqual(new Map());
   },
 };
 
 export const anyIds: AuditLogCheck = {
   promise: 4,
   sentence: "ids of any characters are kept exactly, those that differ stay different, and too long ones are refused",
-  async run(rig) {
-    const { pen } = await rig.audit.takePen("one");
+  async run(fixture) {
+    const { writerEpoch } = await fixture.audit.takeWriterEpoch("one");
     const odd = ["a\0b", "ab", "\ud800", "\udfff", "\u007f0000", "\0", "größer\n", "NULL", '"\\,{}', "\u{1f600}"];
     const long = ["\0".repeat(512), "x".repeat(512), `${"x".repeat(511)}y`, "€".repeat(512), "\ud800".repeat(512)];
     const ids = [...odd, ...long];
-    await rig.audit.append(
-      batch(pen, 0, ids.length, (sequence) => ({
+    await fixture.audit.append(
+      batch(writerEpoch, 0, ids.length, (sequence) => ({
         eventId: ids[sequence] ?? "",
         subjectId: ids[sequence] ?? "",
         action: ids[sequence] ?? "",
       })),
     );
-    expect(await rig.audit.readIndex(0, 100)).toEqual(
+    expect(await fixture.audit.readIndex(0, 100)).toEqual(
       ids.map((id, sequence) => {
         const at = parse(timeOf(sequence + 1));
         return { sequence, eventId: id, subjectId: id, action: id, at };
       }),
     );
-    expect((await rig.audit.readIndex(3, 2)).map(({ sequence }) => sequence)).toEqual([3, 4]);
+    expect((await fixture.audit.readIndex(3, 2)).map(({ sequence }) => sequence)).toEqual([3, 4]);
     const expected = new Map(ids.map((id, sequence) => [id, sequence]));
-    expect(await rig.audit.sequencesOf([...ids, "other"])).toEqual(expected);
-    expect(await rig.audit.newestOf([...ids, "other"])).toEqual(expected);
-    const tooLong = batch(pen, ids.length, 1, () => ({ eventId: "x".repeat(513) }));
-    expect(await rejection(rig.audit.append(tooLong), "too long")).toMatchObject({ code: "INVALID_ARGUMENT" });
+    expect(await fixture.audit.sequencesOf([...ids, "other"])).toEqual(expected);
+    expect(await fixture.audit.newestOf([...ids, "other"])).toEqual(expected);
+    const tooLong = batch(writerEpoch, ids.length, 1, () => ({ eventId: "x".repeat(513) }));
+    expect(await rejection(fixture.audit.append(tooLong), "too long")).toMatchObject({ code: "INVALID_ARGUMENT" });
   },
 };
 
 export const counted: AuditLogCheck = {
   promise: 0,
   sentence: "the rows of any range are counted, and past the end there are none",
-  async run(rig) {
-    expect(await rig.audit.count(0, Number.MAX_SAFE_INTEGER)).toBe(0);
-    const { pen } = await rig.audit.takePen("one");
-    await rig.audit.append(batch(pen, 0, 7));
+  async run(fixture) {
+    expect(await fixture.audit.count(0, Number.MAX_SAFE_INTEGER)).toBe(0);
+    const { writerEpoch } = await fixture.audit.takeWriterEpoch("one");
+    await fixture.audit.append(batch(writerEpoch, 0, 7));
     const ranges = [
       ...[[0, 7] as const, [0, Number.MAX_SAFE_INTEGER] as const, [2, 5] as const],
       ...[[6, 7] as const, [5, 5] as const, [7, Number.MAX_SAFE_INTEGER] as const],
     ];
-    const counts = await Promise.all(ranges.map(([from, end]) => rig.audit.count(from, end)));
+    const counts = await Promise.all(ranges.map(([from, end]) => fixture.audit.count(from, end)));
     expect(counts).toEqual([7, 7, 3, 1, 0, 0]);
   },
 };
@@ -97,12 +99,12 @@ const note = (...signatures: readonly string[]) => `${text}\n${signatures.map((o
 export const checkpointsGain: AuditLogCheck = {
   promise: 5,
   sentence: "a checkpoint's note gains signatures and nothing else: no other text, and none of them is lost",
-  async run(rig) {
-    const { pen } = await rig.audit.takePen("one");
-    const at = rig.now();
+  async run(fixture) {
+    const { writerEpoch } = await fixture.audit.takeWriterEpoch("one");
+    const at = fixture.now();
     const put = (content: string) =>
-      rig.audit.putCheckpoint(pen, { size: 5, note: content, at: plusMilliseconds(at, content.length) });
-    await rig.audit.putCheckpoint(pen, { size: 5, note: note("log a"), at });
+      fixture.audit.putCheckpoint(writerEpoch, { size: 5, note: content, at: plusMilliseconds(at, content.length) });
+    await fixture.audit.putCheckpoint(writerEpoch, { size: 5, note: note("log a"), at });
     await put(note("log a"));
     await put(note("log a", "witness b"));
     await put(note("log a", "witness c", "witness b"));
@@ -119,20 +121,25 @@ export const checkpointsGain: AuditLogCheck = {
     ]) {
       expect(await rejection(put(wrong), wrong), wrong).toMatchObject({ code: "INVALID_ARGUMENT" });
     }
-    expect(await rig.audit.newestCheckpoint()).toEqual({ size: 5, note: note("log a", "witness c", "witness b"), at });
+    expect(await fixture.audit.newestCheckpoint()).toEqual({
+      size: 5,
+      note: note("log a", "witness c", "witness b"),
+      at,
+    });
   },
 };
 
 export const checkpointsInOrder: AuditLogCheck = {
   promise: 0,
   sentence: "checkpoints are read in the order of their sizes, and the newest is the largest",
-  async run(rig) {
-    expect(await rig.audit.newestCheckpoint()).toBeUndefined();
-    expect(await rig.audit.checkpoints(0, 10)).toEqual([]);
-    const { pen } = await rig.audit.takePen("one");
-    const at = rig.now();
-    for (const size of [100, 5, 1_000, 20]) await rig.audit.putCheckpoint(pen, { size, note: `${size}\n\ns\n`, at });
-    const other = await rig.another();
+  async run(fixture) {
+    expect(await fixture.audit.newestCheckpoint()).toBeUndefined();
+    expect(await fixture.audit.checkpoints(0, 10)).toEqual([]);
+    const { writerEpoch } = await fixture.audit.takeWriterEpoch("one");
+    const at = fixture.now();
+    for (const size of [100, 5, 1_000, 20])
+      await fixture.audit.putCheckpoint(writerEpoch, { size, note: `${size}\n\ns\n`, at });
+    const other = await fixture.another();
     const sizes = async (from: number, count: number) =>
       (await other.checkpoints(from, count)).map((checkpoint) => {
         expect(checkpoint).toEqual({ size: checkpoint.size, note: `${checkpoint.size}\n\ns\n`, at });
@@ -148,7 +155,7 @@ export const checkpointsInOrder: AuditLogCheck = {
 export const tilesAreKept: AuditLogCheck = {
   promise: 0,
   sentence: "a tile is written anew by one as wide or wider, and not by a narrower one, also within one call",
-  async run(rig) {
+  async run(fixture) {
     const hashes = (width: number, fill: number) => new Uint8Array(width * 32).fill(fill);
     const tile = (level: number, index: number, width: number, fill: number) => ({
       level,
@@ -156,21 +163,21 @@ export const tilesAreKept: AuditLogCheck = {
       hashes: hashes(width, fill),
     });
     const stored = async (level: number, index: number) => {
-      const found = await rig.audit.readTile(level, index);
+      const found = await fixture.audit.readTile(level, index);
       return found === undefined ? undefined : [found.length / 32, found[0], new Set(found).size];
     };
     expect(await stored(0, 0)).toBeUndefined();
-    await rig.audit.putTiles([]);
-    await rig.audit.putTiles([tile(0, 0, 3, 1), tile(0, 1, 256, 2), tile(1, 0, 1, 3), tile(0, 0, 5, 4)]);
+    await fixture.audit.putTiles([]);
+    await fixture.audit.putTiles([tile(0, 0, 3, 1), tile(0, 1, 256, 2), tile(1, 0, 1, 3), tile(0, 0, 5, 4)]);
     expect(await stored(0, 0)).toEqual([5, 4, 1]);
     expect(await stored(0, 1)).toEqual([256, 2, 1]);
     expect(await stored(1, 0)).toEqual([1, 3, 1]);
     expect(await stored(1, 1)).toBeUndefined();
-    await rig.audit.putTiles([tile(0, 0, 4, 5), tile(0, 1, 256, 6)]);
+    await fixture.audit.putTiles([tile(0, 0, 4, 5), tile(0, 1, 256, 6)]);
     expect(await stored(0, 0)).toEqual([5, 4, 1]);
     expect(await stored(0, 1)).toEqual([256, 6, 1]);
-    await rig.audit.putTiles(Array.from({ length: 300 }, (_unused, index) => tile(2, index, 1, index % 256)));
-    const other = await rig.another();
+    await fixture.audit.putTiles(Array.from({ length: 300 }, (_unused, index) => tile(2, index, 1, index % 256)));
+    const other = await fixture.another();
     expect((await other.readTile(2, 299))?.[0]).toBe(299 % 256);
     const places = [
       [2, 7],
@@ -198,9 +205,10 @@ function entryText(sequence: number, subjectId: string, action: string): Uint8Ar
 
 export const indexIsPutRight: AuditLogCheck = {
   promise: 5,
-  sentence: "what stands beside an entry can be put right, only to what its text says, and only by who has the pen",
-  async run(rig) {
-    const { pen } = await rig.audit.takePen("one");
+  sentence:
+    "what stands beside an entry can be put right, only to what its text says, and only by who has the writer epoch",
+  async run(fixture) {
+    const { writerEpoch } = await fixture.audit.takeWriterEpoch("one");
     const subjectIds = ["plain", 'größer "x"\\n', "zero \0 and \u007f", "d"];
     // Rows of another subject, action and time than their texts say; the first two have each other's event.
     const lie = (sequence: number) => ({
@@ -210,11 +218,11 @@ export const indexIsPutRight: AuditLogCheck = {
       text: entryText(sequence, subjectIds[sequence] ?? "", "order.decided"),
       timestamp: timeOf(99),
     });
-    await rig.audit.append(batch(pen, 0, 4, lie));
+    await fixture.audit.append(batch(writerEpoch, 0, 4, lie));
     const right = subjectIds.map((subjectId, sequence) => ({
       ...{ sequence, eventId: uuidOf(sequence), subjectId, action: "order.decided" },
     }));
-    expect(await rejection(rig.audit.repairIndex(pen + 1, right), "another pen")).toMatchObject({
+    expect(await rejection(fixture.audit.repairIndex(writerEpoch + 1, right), "another writer epoch")).toMatchObject({
       code: "STORE_CONFLICT",
     });
     const lies = right.flatMap((row) => [
@@ -228,17 +236,18 @@ export const indexIsPutRight: AuditLogCheck = {
         { ...row, subjectId: row.subjectId.slice(1) },
       ],
     ]);
-    for (const wrong of lies) expect(await rig.audit.repairIndex(pen, [wrong]), JSON.stringify(wrong)).toBe(0);
-    expect(await rig.audit.repairIndex(pen, [])).toBe(0);
-    expect(await rig.audit.repairIndex(pen, right)).toBe(4);
-    expect(await rig.audit.readIndex(0, 10)).toEqual(
+    for (const wrong of lies)
+      expect(await fixture.audit.repairIndex(writerEpoch, [wrong]), JSON.stringify(wrong)).toBe(0);
+    expect(await fixture.audit.repairIndex(writerEpoch, [])).toBe(0);
+    expect(await fixture.audit.repairIndex(writerEpoch, right)).toBe(4);
+    expect(await fixture.audit.readIndex(0, 10)).toEqual(
       right.map((row) => ({ ...row, at: parse(timeOf(row.sequence + 1)) })),
     );
     for (const { sequence, subjectId, eventId } of right) {
-      expect((await rig.audit.readSubject(subjectId, 0, 9)).map((row) => row.sequence)).toEqual([sequence]);
-      expect(await rig.audit.sequencesOf([eventId])).toEqual(new Map([[eventId, sequence]]));
+      expect((await fixture.audit.readSubject(subjectId, 0, 9)).map((row) => row.sequence)).toEqual([sequence]);
+      expect(await fixture.audit.sequencesOf([eventId])).toEqual(new Map([[eventId, sequence]]));
     }
-    expect((await rig.audit.read(0, 9)).map(({ text: kept }) => Buffer.from(kept).toString())).toEqual(
+    expect((await fixture.audit.read(0, 9)).map(({ text: kept }) => Buffer.from(kept).toString())).toEqual(
       subjectIds.map((subjectId, at) => Buffer.from(entryText(at, subjectId, "order.decided")).toString()),
     );
   },
@@ -247,12 +256,12 @@ export const indexIsPutRight: AuditLogCheck = {
 export const keyChangesAreFound: AuditLogCheck = {
   promise: 0,
   sentence: "entries that change a key are found by their action, in order and from a sequence on",
-  async run(rig) {
-    const { pen } = await rig.audit.takePen("one");
+  async run(fixture) {
+    const { writerEpoch } = await fixture.audit.takeWriterEpoch("one");
     const actions = ["a.b", "key.rotated", "key.destroyed", "key.revoked", "key.rotated"];
-    await rig.audit.append(batch(pen, 0, 5, (sequence) => ({ action: actions[sequence] ?? "" })));
+    await fixture.audit.append(batch(writerEpoch, 0, 5, (sequence) => ({ action: actions[sequence] ?? "" })));
     const found = async (from: number, count: number) =>
-      (await rig.audit.readKeyChanges(from, count)).map((row) => [row.sequence, Buffer.from(row.text).toString()]);
+      (await fixture.audit.readKeyChanges(from, count)).map((row) => [row.sequence, Buffer.from(row.text).toString()]);
     expect(await found(0, 9)).toEqual([1, 3, 4].map((sequence) => [sequence, `entry ${sequence}`]));
     expect(await found(2, 1)).toEqual([[3, "entry 3"]]);
     expect(await found(5, 9)).toEqual([]);
@@ -262,20 +271,20 @@ export const keyChangesAreFound: AuditLogCheck = {
 export const tilesAreReplaced: AuditLogCheck = {
   promise: 0,
   sentence: "a tile is replaced by a narrower one when it is still what was read",
-  async run(rig) {
+  async run(fixture) {
     const tile = (width: number, fill: number) => ({
       level: 0,
       index: 0,
       hashes: new Uint8Array(width * 32).fill(fill),
     });
-    expect(await rig.audit.replaceTile(tile(2, 1), tile(3, 1).hashes)).toBe(false);
-    expect(await rig.audit.readTile(0, 0)).toBeUndefined();
-    await rig.audit.putTiles([tile(5, 1)]);
+    expect(await fixture.audit.replaceTile(tile(2, 1), tile(3, 1).hashes)).toBe(false);
+    expect(await fixture.audit.readTile(0, 0)).toBeUndefined();
+    await fixture.audit.putTiles([tile(5, 1)]);
     for (const other of [tile(4, 1), tile(5, 2), tile(6, 1)]) {
-      expect(await rig.audit.replaceTile(tile(2, 3), other.hashes)).toBe(false);
+      expect(await fixture.audit.replaceTile(tile(2, 3), other.hashes)).toBe(false);
     }
-    expect(await rig.audit.replaceTile(tile(2, 3), tile(5, 1).hashes)).toBe(true);
-    expect(Buffer.from((await rig.audit.readTile(0, 0)) ?? [])).toEqual(Buffer.from(tile(2, 3).hashes));
+    expect(await fixture.audit.replaceTile(tile(2, 3), tile(5, 1).hashes)).toBe(true);
+    expect(Buffer.from((await fixture.audit.readTile(0, 0)) ?? [])).toEqual(Buffer.from(tile(2, 3).hashes));
   },
 };
 

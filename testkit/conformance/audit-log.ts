@@ -3,24 +3,24 @@
 import { describe, it } from "vitest";
 import { anewChecks, onSecondLog } from "./audit-log-anew.ts";
 import { appendChecks } from "./audit-log-append.ts";
+import type { AuditLogCheck, AuditLogFixture } from "./audit-log-fixture.ts";
 import { readChecks } from "./audit-log-reads.ts";
-import type { AuditLogCheck, AuditLogRig } from "./audit-log-rig.ts";
 
 export const auditLogChecks: readonly AuditLogCheck[] = [...appendChecks, ...readChecks];
 /** Those of logs that follow each other begin with the first. */
 const everyCheck: readonly AuditLogCheck[] = [...auditLogChecks, ...anewChecks];
 
-/** Runs one check on a rig of its own; rejects when the log does not keep the promise. */
-export async function runAuditLogCheck(check: AuditLogCheck, open: () => Promise<AuditLogRig>): Promise<void> {
-  const rig = await open();
+/** Runs one check on a fixture of its own; rejects when the log does not keep the promise. */
+export async function runAuditLogCheck(check: AuditLogCheck, open: () => Promise<AuditLogFixture>): Promise<void> {
+  const fixture = await open();
   try {
-    await check.run(rig);
+    await check.run(fixture);
   } finally {
-    await rig.close();
+    await fixture.close();
   }
 }
 
-export function auditLogConformance(name: string, open: () => Promise<AuditLogRig>): void {
+export function auditLogConformance(name: string, open: () => Promise<AuditLogFixture>): void {
   describe(`audit log conformance: ${name}`, () => {
     for (const check of everyCheck) {
       it(`promise ${check.promise}: ${check.sentence}`, () => runAuditLogCheck(check, open));

@@ -1,11 +1,11 @@
-// The suite that every broker passes: one list of checks, each a promise of ports/broker.ts. The rig plays the market behind the broker.
+// The suite that every broker passes: one list of checks, each a promise of ports/broker.ts. The fixture plays the market behind the broker.
 import { describe, expect, it } from "vitest";
 import * as decimal from "../../contracts/src/decimal.ts";
 import type { Instant } from "../../contracts/src/instant.ts";
 import type { Broker, BrokerOrder, BrokerReport } from "../../ports/broker.ts";
 import { eventually, type Patience, rejection } from "./waiting.ts";
 
-export interface BrokerRig extends Patience {
+export interface BrokerFixture extends Patience {
   readonly broker: Broker;
   /** A flat account that no other check uses, and a symbol that the broker trades. */
   readonly account: string;
@@ -22,16 +22,16 @@ export interface BrokerRig extends Patience {
 
 export interface BrokerCheck {
   readonly sentence: string;
-  run(rig: BrokerRig): Promise<void>;
+  run(fixture: BrokerFixture): Promise<void>;
 }
 
 const q = decimal.parse;
 
-export function order(rig: BrokerRig, id: string, over: Partial<BrokerOrder> = {}): BrokerOrder {
+export function order(fixture: BrokerFixture, id: string, over: Partial<BrokerOrder> = {}): BrokerOrder {
   return {
-    clientOrderId: `${rig.account}-${id}`,
-    account: rig.account,
-    symbol: rig.symbol,
+    clientOrderId: `${fixture.account}-${id}`,
+    account: fixture.account,
+    symbol: fixture.symbol,
     side: "BUY",
     quantity: q("100"),
     orderType: "LIMIT",
@@ -42,84 +42,84 @@ export function order(rig: BrokerRig, id: string, over: Partial<BrokerOrder> = {
   };
 }
 
-async function position(rig: BrokerRig, broker: Broker = rig.broker): Promise<string> {
-  const answer = await broker.positions(rig.account);
+async function position(fixture: BrokerFixture, broker: Broker = fixture.broker): Promise<string> {
+  const answer = await broker.positions(fixture.account);
   if (!answer.complete) throw new Error(answer.why);
-  return decimal.format(answer.items.find(({ symbol }) => symbol === rig.symbol)?.quantity ?? decimal.zero);
+  return decimal.format(answer.items.find(({ symbol }) => symbol === fixture.symbol)?.quantity ?? decimal.zero);
 }
 
-async function cursorNow(rig: BrokerRig): Promise<number> {
-  const answer = await rig.broker.positions(rig.account);
+async function cursorNow(fixture: BrokerFixture): Promise<number> {
+  const answer = await fixture.broker.positions(fixture.account);
   if (!answer.complete) throw new Error(answer.why);
   return answer.cursor;
 }
 
 /** Reports of this check's account after that cursor, read in pages. */
-async function reportsAfter(rig: BrokerRig, after: number, page = 3): Promise<readonly BrokerReport[]> {
+async function reportsAfter(fixture: BrokerFixture, after: number, page = 3): Promise<readonly BrokerReport[]> {
   const all: BrokerReport[] = [];
   for (let cursor = after; ; ) {
-    const some = await rig.broker.reports(cursor, page);
+    const some = await fixture.broker.reports(cursor, page);
     expect(some.length).toBeLessThanOrEqual(page);
     for (const [index, report] of some.entries()) expect(report.cursor).toBe(cursor + index + 1);
     cursor += some.length;
-    all.push(...some.filter(({ status }) => status.account === rig.account));
+    all.push(...some.filter(({ status }) => status.account === fixture.account));
     if (some.length === 0) return all;
   }
 }
 
-async function takesActionsOnce(rig: BrokerRig): Promise<void> {
-  const { broker, symbol } = rig;
+async function takesActionsOnce(fixture: BrokerFixture): Promise<void> {
+  const { broker, symbol } = fixture;
   if (broker.applyAction === undefined) return;
-  await broker.submit(order(rig, "held", { orderType: "MARKET", quantity: q("101") }));
-  await rig.show("40", "40.1", "1000");
-  await broker.submit(order(rig, "rests"));
-  const actionId = `${rig.account}-split`;
+  await broker.submit(order(fixture, "held", { orderType: "MARKET", quantity: q("101") }));
+  await fixture.show("40", "40.1", "1000");
+  await broker.submit(order(fixture, "rests"));
+  const actionId = `${fixture.account}-split`;
   const leg = { symbol, newSymbol: symbol, quantity: [1, 10], price: [10, 1], lotSize: q("1") } as const;
   await broker.applyAction({ actionId, legs: [leg] });
-  expect(await position(rig)).toBe("10");
-  const reopened = await rig.reopen();
+  expect(await position(fixture)).toBe("10");
+  const reopened = await fixture.reopen();
   await reopened.applyAction?.({ actionId, legs: [leg] });
-  expect(await position(rig, reopened)).toBe("10");
-  const answer = await reopened.positions(rig.account);
+  expect(await position(fixture, reopened)).toBe("10");
+  const answer = await reopened.positions(fixture.account);
   expect(answer.complete && answer.items.map(({ averagePrice }) => averagePrice)).toEqual([q("401")]);
-  expect(await reopened.order(`${rig.account}-rests`)).toMatchObject({ state: "CANCELLED" });
+  expect(await reopened.order(`${fixture.account}-rests`)).toMatchObject({ state: "CANCELLED" });
 }
 
-async function oneOrderPerId(rig: BrokerRig): Promise<void> {
-  const first = await rig.broker.submit(order(rig, "one"));
-  expect(first).toMatchObject({ state: "WORKING", account: rig.account, symbol: rig.symbol, side: "BUY" });
-  const again = await rig.broker.submit(order(rig, "one"));
+async function oneOrderPerId(fixture: BrokerFixture): Promise<void> {
+  const first = await fixture.broker.submit(order(fixture, "one"));
+  expect(first).toMatchObject({ state: "WORKING", account: fixture.account, symbol: fixture.symbol, side: "BUY" });
+  const again = await fixture.broker.submit(order(fixture, "one"));
   expect(again.brokerOrderId).toBe(first.brokerOrderId);
-  const reopened = await rig.reopen();
-  expect((await reopened.submit(order(rig, "one"))).brokerOrderId).toBe(first.brokerOrderId);
+  const reopened = await fixture.reopen();
+  expect((await reopened.submit(order(fixture, "one"))).brokerOrderId).toBe(first.brokerOrderId);
   expect(await reopened.order(first.clientOrderId)).toMatchObject({ brokerOrderId: first.brokerOrderId });
-  const open = await reopened.openOrders(rig.account);
+  const open = await reopened.openOrders(fixture.account);
   expect(open.complete && open.items.map(({ clientOrderId }) => clientOrderId)).toEqual([first.clientOrderId]);
-  await rig.show("39.99", "40", "1000");
-  expect(await position(rig)).toBe("100");
+  await fixture.show("39.99", "40", "1000");
+  expect(await position(fixture)).toBe("100");
 }
 
-async function silenceIsNotRefusal(rig: BrokerRig): Promise<void> {
-  const speak = await rig.silence();
+async function silenceIsNotRefusal(fixture: BrokerFixture): Promise<void> {
+  const speak = await fixture.silence();
   const ids = ["a", "b", "c", "d", "e", "f"];
   for (const id of ids) {
-    expect(await rejection(rig.broker.submit(order(rig, id)), "a submit in silence")).toMatchObject({
+    expect(await rejection(fixture.broker.submit(order(fixture, id)), "a submit in silence")).toMatchObject({
       code: "BROKER_UNAVAILABLE",
     });
   }
   const asks: readonly (() => Promise<unknown>)[] = [
-    () => rig.broker.order(`${rig.account}-a`),
-    () => rig.broker.cancel(`${rig.account}-a`),
-    () => rig.broker.reports(0, 1),
-    () => rig.broker.positions(rig.account),
-    () => rig.broker.openOrders(rig.account),
+    () => fixture.broker.order(`${fixture.account}-a`),
+    () => fixture.broker.cancel(`${fixture.account}-a`),
+    () => fixture.broker.reports(0, 1),
+    () => fixture.broker.positions(fixture.account),
+    () => fixture.broker.openOrders(fixture.account),
   ];
   for (const ask of asks) {
     expect(await rejection(ask(), "a question in silence")).toMatchObject({ code: "BROKER_UNAVAILABLE" });
   }
   await speak();
-  for (const id of ids) await rig.broker.submit(order(rig, id));
-  const open = await rig.broker.openOrders(rig.account);
+  for (const id of ids) await fixture.broker.submit(order(fixture, id));
+  const open = await fixture.broker.openOrders(fixture.account);
   if (!open.complete) throw new Error(open.why);
   // The one that was asked to be cancelled may have been.
   const known = new Set(open.items.map(({ clientOrderId }) => clientOrderId));
@@ -127,16 +127,16 @@ async function silenceIsNotRefusal(rig: BrokerRig): Promise<void> {
   expect(known.size).toBeGreaterThanOrEqual(ids.length - 1);
 }
 
-async function reportsAreNumbered(rig: BrokerRig): Promise<void> {
-  const before = await cursorNow(rig);
-  await rig.broker.submit(order(rig, "one", { quantity: q("250") }));
-  await rig.broker.submit(order(rig, "two", { side: "SELL", limitPrice: q("60") }));
-  await rig.show("39.99", "40", "100");
-  await rig.show("39.98", "39.99", "100");
-  await rig.broker.cancel(`${rig.account}-two`);
-  await rig.show("39.97", "39.98", "100");
-  const all = await reportsAfter(rig, before);
-  expect(all.map(({ status }) => [status.clientOrderId.slice(rig.account.length + 1), status.state])).toEqual([
+async function reportsAreNumbered(fixture: BrokerFixture): Promise<void> {
+  const before = await cursorNow(fixture);
+  await fixture.broker.submit(order(fixture, "one", { quantity: q("250") }));
+  await fixture.broker.submit(order(fixture, "two", { side: "SELL", limitPrice: q("60") }));
+  await fixture.show("39.99", "40", "100");
+  await fixture.show("39.98", "39.99", "100");
+  await fixture.broker.cancel(`${fixture.account}-two`);
+  await fixture.show("39.97", "39.98", "100");
+  const all = await reportsAfter(fixture, before);
+  expect(all.map(({ status }) => [status.clientOrderId.slice(fixture.account.length + 1), status.state])).toEqual([
     ["one", "WORKING"],
     ["two", "WORKING"],
     ["one", "PARTIALLY_FILLED"],
@@ -144,18 +144,18 @@ async function reportsAreNumbered(rig: BrokerRig): Promise<void> {
     ["two", "CANCELLED"],
     ["one", "FILLED"],
   ]);
-  expect(await reportsAfter(rig, before, 100)).toEqual(all);
+  expect(await reportsAfter(fixture, before, 100)).toEqual(all);
   const later = all[2];
   if (later === undefined) throw new Error("there are reports");
-  expect(await reportsAfter(rig, later.cursor)).toEqual(all.slice(3));
+  expect(await reportsAfter(fixture, later.cursor)).toEqual(all.slice(3));
 }
 
-async function executionsAreTrades(rig: BrokerRig): Promise<void> {
-  const before = await cursorNow(rig);
-  await rig.broker.submit(order(rig, "buy", { quantity: q("250"), orderType: "MARKET" }));
+async function executionsAreTrades(fixture: BrokerFixture): Promise<void> {
+  const before = await cursorNow(fixture);
+  await fixture.broker.submit(order(fixture, "buy", { quantity: q("250"), orderType: "MARKET" }));
   for (const ask of ["40", "41", "42", "43"])
-    await rig.show(decimal.format(decimal.subtract(q(ask), q("0.01"))), ask, "100");
-  const executions = (await reportsAfter(rig, before)).flatMap(({ execution }) => execution ?? []);
+    await fixture.show(decimal.format(decimal.subtract(q(ask), q("0.01"))), ask, "100");
+  const executions = (await reportsAfter(fixture, before)).flatMap(({ execution }) => execution ?? []);
   expect(new Set(executions.map(({ executionId }) => executionId)).size).toBe(executions.length);
   const sum = executions.reduce((total, { quantity }) => decimal.add(total, quantity), decimal.zero);
   expect(decimal.format(sum)).toBe("250");
@@ -163,70 +163,76 @@ async function executionsAreTrades(rig: BrokerRig): Promise<void> {
     expect(fee).toBeGreaterThanOrEqual(0n);
     expect(feeCurrency).toMatch(/^[A-Z]{3,}$/);
   }
-  expect(await position(rig)).toBe("250");
-  expect(await rig.broker.order(`${rig.account}-buy`)).toMatchObject({ state: "FILLED", filledQuantity: q("250") });
-  await rig.broker.submit(order(rig, "sell", { side: "SELL", quantity: q("300"), orderType: "MARKET" }));
-  await rig.show("44", "44.01", "1000");
-  expect(await position(rig, await rig.reopen())).toBe("-50");
+  expect(await position(fixture)).toBe("250");
+  expect(await fixture.broker.order(`${fixture.account}-buy`)).toMatchObject({
+    state: "FILLED",
+    filledQuantity: q("250"),
+  });
+  await fixture.broker.submit(order(fixture, "sell", { side: "SELL", quantity: q("300"), orderType: "MARKET" }));
+  await fixture.show("44", "44.01", "1000");
+  expect(await position(fixture, await fixture.reopen())).toBe("-50");
 }
 
-async function accountsAreWhole(rig: BrokerRig): Promise<void> {
-  expect(await rig.broker.positions(rig.account)).toMatchObject({ complete: true, items: [] });
-  await rig.broker.submit(order(rig, "rests"));
-  await rig.broker.submit(order(rig, "trades", { limitPrice: q("61") }));
-  await rig.show("59.99", "60", "1000");
-  const open = await rig.broker.openOrders(rig.account);
-  expect(open.complete && open.items.map(({ clientOrderId }) => clientOrderId)).toEqual([`${rig.account}-rests`]);
-  const held = await rig.broker.positions(rig.account);
-  expect(held.complete && held.items).toEqual([{ symbol: rig.symbol, quantity: q("100"), averagePrice: q("60") }]);
+async function accountsAreWhole(fixture: BrokerFixture): Promise<void> {
+  expect(await fixture.broker.positions(fixture.account)).toMatchObject({ complete: true, items: [] });
+  await fixture.broker.submit(order(fixture, "rests"));
+  await fixture.broker.submit(order(fixture, "trades", { limitPrice: q("61") }));
+  await fixture.show("59.99", "60", "1000");
+  const open = await fixture.broker.openOrders(fixture.account);
+  expect(open.complete && open.items.map(({ clientOrderId }) => clientOrderId)).toEqual([`${fixture.account}-rests`]);
+  const held = await fixture.broker.positions(fixture.account);
+  expect(held.complete && held.items).toEqual([{ symbol: fixture.symbol, quantity: q("100"), averagePrice: q("60") }]);
 }
 
-async function timesAreTheBrokers(rig: BrokerRig): Promise<void> {
-  const before = await cursorNow(rig);
-  const begun = rig.now();
-  await rig.broker.submit(order(rig, "one", { orderType: "MARKET" }));
-  await rig.show("39.99", "40", "1000");
+async function timesAreTheBrokers(fixture: BrokerFixture): Promise<void> {
+  const before = await cursorNow(fixture);
+  const begun = fixture.now();
+  await fixture.broker.submit(order(fixture, "one", { orderType: "MARKET" }));
+  await fixture.show("39.99", "40", "1000");
   let newest = 0;
-  for (const report of await reportsAfter(rig, before)) {
+  for (const report of await reportsAfter(fixture, before)) {
     expect(report.at).toBeGreaterThanOrEqual(Math.max(newest, begun - 5_000_000));
-    expect(report.at).toBeLessThanOrEqual(rig.now() + 5_000_000);
+    expect(report.at).toBeLessThanOrEqual(fixture.now() + 5_000_000);
     newest = report.at;
   }
   expect(newest).toBeGreaterThan(0);
 }
 
-async function endingsAreKept(rig: BrokerRig): Promise<void> {
-  await rig.broker.submit(order(rig, "gone"));
-  expect(await rig.broker.cancel(`${rig.account}-gone`)).toMatchObject({ state: "CANCELLED" });
-  expect(await rig.broker.cancel(`${rig.account}-gone`)).toMatchObject({ state: "CANCELLED" });
-  await rig.broker.submit(order(rig, "amended"));
-  const amended = await rig.broker.amend(`${rig.account}-amended`, { quantity: q("70"), limitPrice: q("45") });
+async function endingsAreKept(fixture: BrokerFixture): Promise<void> {
+  await fixture.broker.submit(order(fixture, "gone"));
+  expect(await fixture.broker.cancel(`${fixture.account}-gone`)).toMatchObject({ state: "CANCELLED" });
+  expect(await fixture.broker.cancel(`${fixture.account}-gone`)).toMatchObject({ state: "CANCELLED" });
+  await fixture.broker.submit(order(fixture, "amended"));
+  const amended = await fixture.broker.amend(`${fixture.account}-amended`, { quantity: q("70"), limitPrice: q("45") });
   expect(amended).toMatchObject({ state: "WORKING", quantity: q("70"), limitPrice: q("45") });
-  expect(await rig.broker.order(`${rig.account}-amended`)).toMatchObject({ quantity: q("70"), limitPrice: q("45") });
-  await rig.show("46.99", "47", "1000");
-  expect(await position(rig)).toBe("0");
-  await rig.show("44.99", "45", "1000");
-  expect(await position(rig)).toBe("70");
-  expect(await rig.broker.cancel(`${rig.account}-amended`)).toMatchObject({ state: "FILLED" });
+  expect(await fixture.broker.order(`${fixture.account}-amended`)).toMatchObject({
+    quantity: q("70"),
+    limitPrice: q("45"),
+  });
+  await fixture.show("46.99", "47", "1000");
+  expect(await position(fixture)).toBe("0");
+  await fixture.show("44.99", "45", "1000");
+  expect(await position(fixture)).toBe("70");
+  expect(await fixture.broker.cancel(`${fixture.account}-amended`)).toMatchObject({ state: "FILLED" });
   // What has ended is not amended, and its terms say so.
-  const late = await rig.broker.amend(`${rig.account}-amended`, { limitPrice: q("99") });
+  const late = await fixture.broker.amend(`${fixture.account}-amended`, { limitPrice: q("99") });
   expect(late).toMatchObject({ state: "FILLED", limitPrice: q("45") });
-  expect(await rig.broker.order(`${rig.account}-never`)).toBeUndefined();
+  expect(await fixture.broker.order(`${fixture.account}-never`)).toBeUndefined();
 }
 
-async function theBellRings(rig: BrokerRig): Promise<void> {
+async function theBellRings(fixture: BrokerFixture): Promise<void> {
   const rung = { kept: 0, stopped: 0 };
   const count = (which: keyof typeof rung) => () => {
     rung[which] += 1;
   };
-  const stop = rig.broker.onReport(count("stopped"));
-  const stopOther = rig.broker.onReport(count("kept"));
-  await rig.broker.submit(order(rig, "one"));
-  await eventually(rig, "the bell for an order", () => rung.stopped > 0);
+  const stop = fixture.broker.onReport(count("stopped"));
+  const stopOther = fixture.broker.onReport(count("kept"));
+  await fixture.broker.submit(order(fixture, "one"));
+  await eventually(fixture, "the bell for an order", () => rung.stopped > 0);
   stop();
   const { stopped, kept } = { ...rung };
-  await rig.show("39.99", "40", "1000");
-  await eventually(rig, "the bell for a trade", () => rung.kept > kept);
+  await fixture.show("39.99", "40", "1000");
+  await eventually(fixture, "the bell for a trade", () => rung.kept > kept);
   expect(rung.stopped).toBe(stopped);
   stopOther();
 }
@@ -246,18 +252,18 @@ export const brokerChecks: readonly BrokerCheck[] = [
     sentence: "23.4: takes a corporate action into its accounts once, and ends what rests in its symbols",
     run: takesActionsOnce,
   },
-  { sentence: "the bell rings for reports and stops when it is told to", run: theBellRings },
+  { sentence: "the bell rings for reports and stops when it is asked to", run: theBellRings },
 ];
 
-export function brokerConformance(name: string, open: () => Promise<BrokerRig>): void {
+export function brokerConformance(name: string, open: () => Promise<BrokerFixture>): void {
   describe(`broker: ${name}`, () => {
     for (const check of brokerChecks) {
       it(check.sentence, async () => {
-        const rig = await open();
+        const fixture = await open();
         try {
-          await check.run(rig);
+          await check.run(fixture);
         } finally {
-          await rig.close();
+          await fixture.close();
         }
       });
     }

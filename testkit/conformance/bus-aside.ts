@@ -3,8 +3,8 @@
 import { expect } from "vitest";
 import type { BusEvent } from "../../ports/bus.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
+import type { BusCheck, BusFixture } from "./bus-fixture.ts";
 import { publish, record, thingOf } from "./bus-kit.ts";
-import type { BusCheck, BusRig } from "./bus-rig.ts";
 import { thingChanged } from "./subjects.ts";
 import { eventually, pass } from "./waiting.ts";
 
@@ -14,14 +14,14 @@ const lane = (payload: unknown): string | undefined => {
   return typeof key === "string" ? key : undefined;
 };
 
-const inUnit = <T>(rig: BusRig, work: (unit: UnitOfWork) => Promise<T>): Promise<T> =>
-  rig.store.transact("conformance.aside", work);
-const aside = (rig: BusRig, name: string) =>
-  inUnit(rig, async (unit) => (await unit.parked.list(100)).filter(({ subscription }) => subscription === name));
+const inUnit = <T>(fixture: BusFixture, work: (unit: UnitOfWork) => Promise<T>): Promise<T> =>
+  fixture.store.transact("conformance.aside", work);
+const aside = (fixture: BusFixture, name: string) =>
+  inUnit(fixture, async (unit) => (await unit.parked.list(100)).filter(({ subscription }) => subscription === name));
 const named = (events: readonly BusEvent[]) => events.map((event) => `${thingOf(event).key}${thingOf(event).n}`);
 
-async function ask(rig: BusRig, name: string, eventId: string): Promise<void> {
-  await inUnit(rig, async (unit) => {
+async function ask(fixture: BusFixture, name: string, eventId: string): Promise<void> {
+  await inUnit(fixture, async (unit) => {
     const found = await unit.parked.lock(name, eventId);
     if (found === undefined) throw new Error(`${eventId} is not put aside`);
     await unit.parked.askRetry(name, eventId, { at: found.since, by: "operator:duty", reason: "mended" });
@@ -32,14 +32,14 @@ export const moneyIsHeldInItsLane: BusCheck = {
   promise: 5,
   sentence:
     "23.5: an event that keeps failing holds its own lane alone, over a restart, and what waits behind it comes after it",
-  async run(rig) {
+  async run(fixture) {
     const name = "conformance.lanes";
     let isMended = false;
     const before = async (event: BusEvent) => {
       if (thingOf(event).n === 2 && !isMended) throw new Error("planned: not bookable");
     };
     const options = { name, attemptsMax: 2, parks: false, lane };
-    const seen = await record(rig.bus, options, before);
+    const seen = await record(fixture.bus, options, before);
     const ids: string[] = [];
     for (const [key, n] of [
       ["a", 1],
@@ -48,56 +48,56 @@ export const moneyIsHeldInItsLane: BusCheck = {
       ["a", 3],
       ["b", 3],
     ] as const) {
-      ids.push(await publish(rig.store, { key, n }));
+      ids.push(await publish(fixture.store, { key, n }));
     }
     await eventually(
-      rig,
+      fixture,
       "the other lane",
       () => named(seen.events).includes("b3"),
       () => named(seen.events),
     );
     await eventually(
-      rig,
+      fixture,
       "what waits",
-      async () => (await aside(rig, name)).length === 2,
-      () => aside(rig, name),
+      async () => (await aside(fixture, name)).length === 2,
+      () => aside(fixture, name),
     );
     expect(named(seen.events)).toEqual(["a1", "b1", "b3"]);
-    const held = await aside(rig, name);
+    const held = await aside(fixture, name);
     expect(held.map(({ eventId, state, lane: of }) => [eventId, state, of])).toEqual([
       [ids[1], "HELD", "a"],
       [ids[3], "HELD", "a"],
     ]);
     expect(held[0]).toMatchObject({ error: "planned: not bookable", subject: thingChanged.name });
-    expect(rig.bus.health()).toMatchObject({ connected: true, complaint: expect.stringContaining(ids[1] ?? "?") });
+    expect(fixture.bus.health()).toMatchObject({ connected: true, complaint: expect.stringContaining(ids[1] ?? "?") });
     await seen.subscription.close();
-    const again = await record(rig.bus, options, before);
-    await publish(rig.store, { key: "a", n: 4 });
-    await publish(rig.store, { key: "b", n: 4 });
+    const again = await record(fixture.bus, options, before);
+    await publish(fixture.store, { key: "a", n: 4 });
+    await publish(fixture.store, { key: "b", n: 4 });
     await eventually(
-      rig,
+      fixture,
       "the other lane again",
       () => named(again.events).includes("b4"),
       () => named(again.events),
     );
     expect(named(again.events).filter((one) => one.startsWith("a"))).toEqual([]);
-    expect(rig.bus.health().complaint).toContain(ids[1] ?? "?");
+    expect(fixture.bus.health().complaint).toContain(ids[1] ?? "?");
     // What is held is not finished.
-    await pass(rig, 100);
+    await pass(fixture, 100);
     expect(again.subscription.caughtUpAt()).toBeUndefined();
     isMended = true;
     await eventually(
-      rig,
+      fixture,
       "the lane",
       () => named(again.events).includes("a4"),
       () => named(again.events),
     );
     expect(named(again.events).filter((one) => one.startsWith("a"))).toEqual(["a2", "a3", "a4"]);
-    await eventually(rig, "no complaint", () => rig.bus.health().complaint === undefined);
-    expect(await aside(rig, name)).toEqual([]);
-    await publish(rig.store, { key: "a", n: 5 });
-    await eventually(rig, "what comes after", () => named(again.events).includes("a5"));
-    await eventually(rig, "that all is heard", () => again.subscription.caughtUpAt() !== undefined);
+    await eventually(fixture, "no complaint", () => fixture.bus.health().complaint === undefined);
+    expect(await aside(fixture, name)).toEqual([]);
+    await publish(fixture.store, { key: "a", n: 5 });
+    await eventually(fixture, "what comes after", () => named(again.events).includes("a5"));
+    await eventually(fixture, "that all is heard", () => again.subscription.caughtUpAt() !== undefined);
   },
 };
 
@@ -105,65 +105,65 @@ export const unreadableMoneyIsHeld: BusCheck = {
   promise: 8,
   sentence:
     "23.5: what carries money and nobody can read is held with its lane and never parked; discarded, it frees the lane; without a lane it is held alone",
-  async run(rig) {
+  async run(fixture) {
     const name = "conformance.unreadable";
-    const seen = await record(rig.bus, { name, parks: false, lane });
-    const broken = await rig.injectRaw({ subject: thingChanged.name, key: "a", payload: { key: "a", n: "two" } });
-    const nobodys = await rig.injectRaw({ subject: thingChanged.name, key: "b", payload: ["no", "lane"] });
-    const behind = await publish(rig.store, { key: "a", n: 3 });
-    await publish(rig.store, { key: "b", n: 1 });
+    const seen = await record(fixture.bus, { name, parks: false, lane });
+    const broken = await fixture.injectRaw({ subject: thingChanged.name, key: "a", payload: { key: "a", n: "two" } });
+    const nobodys = await fixture.injectRaw({ subject: thingChanged.name, key: "b", payload: ["no", "lane"] });
+    const behind = await publish(fixture.store, { key: "a", n: 3 });
+    await publish(fixture.store, { key: "b", n: 1 });
     await eventually(
-      rig,
+      fixture,
       "the other lane",
       () => named(seen.events).includes("b1"),
       () => named(seen.events),
     );
     await eventually(
-      rig,
+      fixture,
       "three held",
-      async () => (await aside(rig, name)).length === 3,
-      () => aside(rig, name),
+      async () => (await aside(fixture, name)).length === 3,
+      () => aside(fixture, name),
     );
-    const held = await aside(rig, name);
+    const held = await aside(fixture, name);
     expect(held.map(({ eventId, state }) => [eventId, state])).toEqual(
       [broken, nobodys, behind].map((id) => [id, "HELD"]),
     );
     expect(held[0]?.error).toMatch(/schema/);
-    await pass(rig, 1_500);
+    await pass(fixture, 1_500);
     expect(named(seen.events)).toEqual(["b1"]);
-    expect(rig.bus.health().complaint).toBeDefined();
+    expect(fixture.bus.health().complaint).toBeDefined();
     const how = { at: held[0]?.since ?? (0 as never), by: "operator:duty", reason: "nobody's" };
-    await inUnit(rig, (unit) => unit.parked.discard(name, broken, how));
-    await inUnit(rig, (unit) => unit.parked.discard(name, nobodys, how));
+    await inUnit(fixture, (unit) => unit.parked.discard(name, broken, how));
+    await inUnit(fixture, (unit) => unit.parked.discard(name, nobodys, how));
     await eventually(
-      rig,
+      fixture,
       "what waited",
       () => named(seen.events).includes("a3"),
       () => named(seen.events),
     );
-    await eventually(rig, "no complaint", () => rig.bus.health().complaint === undefined);
-    expect(await aside(rig, name)).toEqual([]);
+    await eventually(fixture, "no complaint", () => fixture.bus.health().complaint === undefined);
+    expect(await aside(fixture, name)).toEqual([]);
     await seen.subscription.close();
-    const again = await record(rig.bus, { name, parks: false, lane });
-    await publish(rig.store, { key: "a", n: 4 });
-    await eventually(rig, "the next", () => named(again.events).includes("a4"));
-    expect(await aside(rig, name)).toEqual([]);
+    const again = await record(fixture.bus, { name, parks: false, lane });
+    await publish(fixture.store, { key: "a", n: 4 });
+    await eventually(fixture, "the next", () => named(again.events).includes("a4"));
+    expect(await aside(fixture, name)).toEqual([]);
   },
 };
 
 export const unreadableMoneyWithoutLanes: BusCheck = {
   promise: 8,
   sentence: "23.5: without lanes a subscription that carries money stops at what nobody can read, and says so",
-  async run(rig) {
+  async run(fixture) {
     const name = "conformance.stopped";
-    const seen = await record(rig.bus, { name, parks: false });
-    await publish(rig.store, { key: "a", n: 1 });
-    const broken = await rig.injectRaw({ subject: thingChanged.name, key: "a", payload: { key: "a", n: "two" } });
-    await publish(rig.store, { key: "b", n: 3 });
-    await eventually(rig, "the complaint", () => rig.bus.health().complaint?.includes(broken) === true);
-    await pass(rig, 200);
+    const seen = await record(fixture.bus, { name, parks: false });
+    await publish(fixture.store, { key: "a", n: 1 });
+    const broken = await fixture.injectRaw({ subject: thingChanged.name, key: "a", payload: { key: "a", n: "two" } });
+    await publish(fixture.store, { key: "b", n: 3 });
+    await eventually(fixture, "the complaint", () => fixture.bus.health().complaint?.includes(broken) === true);
+    await pass(fixture, 200);
     expect(named(seen.events)).toEqual(["a1"]);
-    expect(await rig.parked()).toEqual([]);
+    expect(await fixture.parked()).toEqual([]);
   },
 };
 
@@ -171,7 +171,7 @@ export const parkedIsTriedWhenAsked: BusCheck = {
   promise: 10,
   sentence:
     "23.5: what was parked is tried again when somebody asks: once, by whoever leads; it is gone when it was handled, and says why when it was not",
-  async run(rig) {
+  async run(fixture) {
     const name = "conformance.again";
     let isMended = false;
     let tries = 0;
@@ -180,21 +180,21 @@ export const parkedIsTriedWhenAsked: BusCheck = {
       tries += 1;
       if (!isMended) throw new Error(`planned: try ${tries}`);
     };
-    const seen = await record(rig.bus, { name, attemptsMax: 2 }, before);
-    await publish(rig.store, { key: "k", n: 1 });
+    const seen = await record(fixture.bus, { name, attemptsMax: 2 }, before);
+    await publish(fixture.store, { key: "k", n: 1 });
     // Now the first one leads.
-    await eventually(rig, "the first event", () => seen.events.length === 1);
-    const standby = await rig.another();
+    await eventually(fixture, "the first event", () => seen.events.length === 1);
+    const standby = await fixture.another();
     const other = await record(standby.bus, { name, attemptsMax: 2 });
-    const id = await publish(rig.store, { key: "k", n: 2 });
-    await publish(rig.store, { key: "k", n: 3 });
+    const id = await publish(fixture.store, { key: "k", n: 2 });
+    await publish(fixture.store, { key: "k", n: 3 });
     await eventually(
-      rig,
+      fixture,
       "the next event",
       () => named(seen.events).includes("k3"),
       () => named(seen.events),
     );
-    const [parked] = await aside(rig, name);
+    const [parked] = await aside(fixture, name);
     expect(parked).toMatchObject({
       eventId: id,
       state: "PARKED",
@@ -202,27 +202,27 @@ export const parkedIsTriedWhenAsked: BusCheck = {
       error: "planned: try 2",
       retry: undefined,
     });
-    await pass(rig, 1_500);
+    await pass(fixture, 1_500);
     expect(tries).toBe(2);
-    await ask(rig, name, id);
-    const tried = async () => (await aside(rig, name))[0];
-    await eventually(rig, "the failure", async () => (await tried())?.error === "planned: try 3", tried);
+    await ask(fixture, name, id);
+    const tried = async () => (await aside(fixture, name))[0];
+    await eventually(fixture, "the failure", async () => (await tried())?.error === "planned: try 3", tried);
     expect(await tried()).toMatchObject({ attempts: 3, retry: undefined, state: "PARKED" });
-    await pass(rig, 1_500);
+    await pass(fixture, 1_500);
     expect(tries).toBe(3);
     isMended = true;
-    await ask(rig, name, id);
+    await ask(fixture, name, id);
     await eventually(
-      rig,
+      fixture,
       "the success",
-      async () => (await aside(rig, name)).length === 0,
-      () => aside(rig, name),
+      async () => (await aside(fixture, name)).length === 0,
+      () => aside(fixture, name),
     );
     expect(tries).toBe(4);
     expect(named(seen.events)).toEqual(["k1", "k3", "k2"]);
     expect(other.events).toEqual([]);
-    await publish(rig.store, { key: "k", n: 4 });
-    await eventually(rig, "the next event again", () => named(seen.events).includes("k4"));
+    await publish(fixture.store, { key: "k", n: 4 });
+    await eventually(fixture, "the next event again", () => named(seen.events).includes("k4"));
   },
 };
 
@@ -230,24 +230,24 @@ export const poisonIsReadAgain: BusCheck = {
   promise: 10,
   sentence:
     "23.5: what nobody can read is read again when somebody asks, and says why it still cannot be; discarded, it is gone for good",
-  async run(rig) {
+  async run(fixture) {
     const name = "conformance.reread";
-    const seen = await record(rig.bus, { name });
-    const id = await rig.injectRaw({ subject: thingChanged.name, key: "k", payload: { key: "k", n: "two" } });
-    await eventually(rig, "the parked event", async () => (await aside(rig, name)).length === 1);
-    await ask(rig, name, id);
-    const tried = async () => (await aside(rig, name))[0];
-    await eventually(rig, "the answer", async () => (await tried())?.attempts === 1, tried);
+    const seen = await record(fixture.bus, { name });
+    const id = await fixture.injectRaw({ subject: thingChanged.name, key: "k", payload: { key: "k", n: "two" } });
+    await eventually(fixture, "the parked event", async () => (await aside(fixture, name)).length === 1);
+    await ask(fixture, name, id);
+    const tried = async () => (await aside(fixture, name))[0];
+    await eventually(fixture, "the answer", async () => (await tried())?.attempts === 1, tried);
     expect(await tried()).toMatchObject({ retry: undefined, error: expect.stringMatching(/schema/) });
     expect(seen.events).toEqual([]);
     const how = { at: (await tried())?.since ?? (0 as never), by: "operator:duty", reason: "rubbish" };
-    await inUnit(rig, (unit) => unit.parked.discard(name, id, how));
-    expect(await aside(rig, name)).toEqual([]);
+    await inUnit(fixture, (unit) => unit.parked.discard(name, id, how));
+    expect(await aside(fixture, name)).toEqual([]);
     await seen.subscription.close();
-    const again = await record(rig.bus, { name });
-    await publish(rig.store, { key: "k", n: 1 });
-    await eventually(rig, "the next", () => again.events.length === 1);
-    expect(await aside(rig, name)).toEqual([]);
+    const again = await record(fixture.bus, { name });
+    await publish(fixture.store, { key: "k", n: 1 });
+    await eventually(fixture, "the next", () => again.events.length === 1);
+    expect(await aside(fixture, name)).toEqual([]);
   },
 };
 

@@ -3,18 +3,22 @@
 import { expect } from "vitest";
 import type { Instant } from "../../contracts/src/instant.ts";
 import type { Store } from "../../ports/store.ts";
+import type { BusCheck, BusFixture, HeldEvent } from "./bus-fixture.ts";
 import { publish, record, thingOf } from "./bus-kit.ts";
-import type { BusCheck, BusRig, HeldEvent } from "./bus-rig.ts";
 import { thingChanged } from "./subjects.ts";
 import { eventually, gate, transactPatiently, within } from "./waiting.ts";
 
 /** A transaction that has published and is slow to end. */
-async function holdEvent(rig: BusRig, payload: { readonly key: string; readonly n: number }): Promise<HeldEvent> {
-  if (rig.holdEvent !== undefined) return rig.holdEvent({ subject: thingChanged.name, key: payload.key, payload });
+async function holdEvent(
+  fixture: BusFixture,
+  payload: { readonly key: string; readonly n: number },
+): Promise<HeldEvent> {
+  if (fixture.holdEvent !== undefined)
+    return fixture.holdEvent({ subject: thingChanged.name, key: payload.key, payload });
   const published = gate();
   const ended = gate();
   let rollsBack = false;
-  const late = rig.store.transact("conformance.late", async (unit) => {
+  const late = fixture.store.transact("conformance.late", async (unit) => {
     await unit.events.publish(thingChanged, payload);
     published.open();
     await ended.opened;
@@ -38,19 +42,19 @@ async function holdEvent(rig: BusRig, payload: { readonly key: string; readonly 
 export const lateCommit: BusCheck = {
   promise: 1,
   sentence: "an event whose transaction commits late is delivered, although later ones were committed before it",
-  async run(rig) {
-    const seen = await record(rig.bus, { name: "conformance.late-commit" });
-    await publish(rig.store, { key: "before", n: 1 });
-    await eventually(rig, "the event before", () => seen.events.length >= 1);
-    const late = await holdEvent(rig, { key: "late", n: 2 });
-    await publish(rig.store, { key: "early", n: 3 });
-    await publish(rig.store, { key: "early", n: 4 });
+  async run(fixture) {
+    const seen = await record(fixture.bus, { name: "conformance.late-commit" });
+    await publish(fixture.store, { key: "before", n: 1 });
+    await eventually(fixture, "the event before", () => seen.events.length >= 1);
+    const late = await holdEvent(fixture, { key: "late", n: 2 });
+    await publish(fixture.store, { key: "early", n: 3 });
+    await publish(fixture.store, { key: "early", n: 4 });
     // A reader may hold these two back until the late transaction has ended; one that hands them over now must remember it.
-    await within(rig, 500, () => seen.events.length >= 3);
+    await within(fixture, 500, () => seen.events.length >= 3);
     await late.commit();
-    await publish(rig.store, { key: "after", n: 5 });
+    await publish(fixture.store, { key: "after", n: 5 });
     await eventually(
-      rig,
+      fixture,
       "the late event and all others",
       () => seen.events.length >= 5,
       () => seen.numbers(),
@@ -64,12 +68,12 @@ export const lateCommit: BusCheck = {
 export const lateRollback: BusCheck = {
   promise: 1,
   sentence: "a transaction that published early and is rolled back late holds nobody back for ever",
-  async run(rig) {
-    const seen = await record(rig.bus, { name: "conformance.late-rollback" });
-    const late = await holdEvent(rig, { key: "late", n: 1 });
-    await publish(rig.store, { key: "early", n: 2 });
+  async run(fixture) {
+    const seen = await record(fixture.bus, { name: "conformance.late-rollback" });
+    const late = await holdEvent(fixture, { key: "late", n: 1 });
+    await publish(fixture.store, { key: "early", n: 2 });
     await late.rollback();
-    await eventually(rig, "the event beside it", () => seen.events.length >= 1);
+    await eventually(fixture, "the event beside it", () => seen.events.length >= 1);
     expect(seen.numbers()).toEqual([2]);
   },
 };
@@ -96,21 +100,21 @@ async function registerRows(store: Store): Promise<void> {
 export const commitOrderPerKey: BusCheck = {
   promise: 3,
   sentence: "events with one key arrive in commit order, one at a time, while many write at once",
-  async run(rig) {
-    await registerRows(rig.store);
+  async run(fixture) {
+    await registerRows(fixture.store);
     let inHand = 0;
     let inHandMax = 0;
-    const seen = await record(rig.bus, { name: "conformance.order" }, async () => {
+    const seen = await record(fixture.bus, { name: "conformance.order" }, async () => {
       inHand += 1;
       inHandMax = Math.max(inHandMax, inHand);
       await Promise.resolve();
       inHand -= 1;
     });
-    const peer = await rig.another();
+    const peer = await fixture.another();
     const counters = new Map<string, number>();
     const committed = new Map<string, number[]>(keys.map((key) => [key, []]));
     const write = async (writer: number) => {
-      const store = writer % 2 === 0 ? rig.store : peer.store;
+      const store = writer % 2 === 0 ? fixture.store : peer.store;
       for (let round = 0; round < rounds; round += 1) {
         const key = keys[(writer + round) % keys.length] ?? "red";
         const n = await transactPatiently(store, "conformance.ordered", async (unit) => {
@@ -127,7 +131,7 @@ export const commitOrderPerKey: BusCheck = {
     await Promise.all(Array.from({ length: writers }, (_unused, writer) => write(writer)));
     const total = writers * rounds;
     await eventually(
-      rig,
+      fixture,
       `${total} events`,
       () => seen.events.length >= total,
       () => seen.events.length,
@@ -144,12 +148,12 @@ export const commitOrderPerKey: BusCheck = {
 export const orderWithinOneTransaction: BusCheck = {
   promise: 3,
   sentence: "events of one transaction with one key arrive in the order in which they were published",
-  async run(rig) {
-    const seen = await record(rig.bus, { name: "conformance.one-transaction" });
-    await rig.store.transact("conformance.batch", async (unit) => {
+  async run(fixture) {
+    const seen = await record(fixture.bus, { name: "conformance.one-transaction" });
+    await fixture.store.transact("conformance.batch", async (unit) => {
       for (let n = 1; n <= 20; n += 1) await unit.events.publish(thingChanged, { key: "k", n });
     });
-    await eventually(rig, "twenty events", () => seen.events.length >= 20);
+    await eventually(fixture, "twenty events", () => seen.events.length >= 20);
     expect(seen.numbers()).toEqual(Array.from({ length: 20 }, (_unused, index) => index + 1));
   },
 };

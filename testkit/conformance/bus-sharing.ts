@@ -1,8 +1,8 @@
 // Checks of promise 6: two processes under one durable name do the work of one, and the second takes over when the first
 // is gone, cleanly or not.
 import { expect } from "vitest";
+import type { BusCheck, BusPeer } from "./bus-fixture.ts";
 import { publish, publishMany, range, record, thingOf } from "./bus-kit.ts";
-import type { BusCheck, BusPeer } from "./bus-rig.ts";
 import { thingChanged } from "./subjects.ts";
 import { eventually, pass, within } from "./waiting.ts";
 
@@ -36,19 +36,19 @@ function shared(name: string): Shared {
 export const twoShareOneName: BusCheck = {
   promise: 6,
   sentence: "two processes under one durable name handle each event once between them, never two events at a time",
-  async run(rig) {
-    const peer = await rig.another();
+  async run(fixture) {
+    const peer = await fixture.another();
     const work = shared("conformance.shared");
-    await work.join(rig, "first");
+    await work.join(fixture, "first");
     await work.join(peer, "second");
-    await Promise.all([publishMany(rig.store, "a", 1, 20), publishMany(peer.store, "b", 21, 40)]);
+    await Promise.all([publishMany(fixture.store, "a", 1, 20), publishMany(peer.store, "b", 21, 40)]);
     await eventually(
-      rig,
+      fixture,
       "forty events",
       () => work.handled.length >= 40,
       () => work.handled.length,
     );
-    await pass(rig, 200);
+    await pass(fixture, 200);
     expect([...work.numbers()].sort((a, b) => a - b)).toEqual(range(1, 40));
     expect(work.inHandMax).toBe(1);
   },
@@ -57,19 +57,19 @@ export const twoShareOneName: BusCheck = {
 export const takesOverAfterADeath: BusCheck = {
   promise: 6,
   sentence: "when the process that handles dies, the one that stands by takes over and loses nothing",
-  async run(rig) {
-    const victim = await rig.another();
+  async run(fixture) {
+    const victim = await fixture.another();
     const work = shared("conformance.hand-over");
     await work.join(victim, "victim");
-    await publish(rig.store, { key: "k", n: 1 });
-    await eventually(rig, "the victim's event", () => work.handled.length >= 1);
-    await work.join(rig, "heir");
-    await publish(rig.store, { key: "k", n: 2 });
-    await eventually(rig, "the second event", () => work.numbers().includes(2));
+    await publish(fixture.store, { key: "k", n: 1 });
+    await eventually(fixture, "the victim's event", () => work.handled.length >= 1);
+    await work.join(fixture, "heir");
+    await publish(fixture.store, { key: "k", n: 2 });
+    await eventually(fixture, "the second event", () => work.numbers().includes(2));
     await victim.die();
-    await publishMany(rig.store, "k", 3, 5);
+    await publishMany(fixture.store, "k", 3, 5);
     await eventually(
-      rig,
+      fixture,
       "the heir's events",
       () => work.numbers().includes(5),
       () => work.handled,
@@ -84,22 +84,22 @@ export const takesOverAfterAClose: BusCheck = {
   promise: 6,
   sentence:
     "when the process that handles closes its subscription, the one that stands by goes on without a repetition",
-  async run(rig) {
-    const peer = await rig.another();
+  async run(fixture) {
+    const peer = await fixture.another();
     const work = shared("conformance.relay");
     const leaver = await work.join(peer, "leaver");
-    await work.join(rig, "stayer");
-    await publishMany(rig.store, "k", 1, 3);
-    await eventually(rig, "three events", () => work.handled.length >= 3);
+    await work.join(fixture, "stayer");
+    await publishMany(fixture.store, "k", 1, 3);
+    await eventually(fixture, "three events", () => work.handled.length >= 3);
     await leaver.close();
-    await publishMany(rig.store, "k", 4, 6);
+    await publishMany(fixture.store, "k", 4, 6);
     await eventually(
-      rig,
+      fixture,
       "six events",
       () => work.handled.length >= 6,
       () => work.handled,
     );
-    await pass(rig, 100);
+    await pass(fixture, 100);
     expect(work.numbers()).toEqual(range(1, 6));
   },
 };
@@ -107,32 +107,32 @@ export const takesOverAfterAClose: BusCheck = {
 export const forgetEndsTheRunning: BusCheck = {
   promise: 6,
   sentence: "forgetting a name ends whoever runs under it: here at once, in another process soon, and for good",
-  async run(rig) {
-    const here = await record(rig.bus, { name: "conformance.forgotten-here" });
-    const peer = await rig.another();
+  async run(fixture) {
+    const here = await record(fixture.bus, { name: "conformance.forgotten-here" });
+    const peer = await fixture.another();
     const there = await record(peer.bus, { name: "conformance.forgotten-there" });
-    await publishMany(rig.store, "k", 1, 3);
-    await eventually(rig, "three events each", () => here.events.length >= 3 && there.events.length >= 3);
-    await rig.bus.forget("conformance.forgotten-here");
-    await rig.bus.forget("conformance.forgotten-there");
+    await publishMany(fixture.store, "k", 1, 3);
+    await eventually(fixture, "three events each", () => here.events.length >= 3 && there.events.length >= 3);
+    await fixture.bus.forget("conformance.forgotten-here");
+    await fixture.bus.forget("conformance.forgotten-there");
     let n = 3;
     // The other process may take a moment to notice; until then it hears what is new, once, and nothing again.
-    await eventually(rig, "the silence of the other process", async () => {
+    await eventually(fixture, "the silence of the other process", async () => {
       n += 1;
-      await publish(rig.store, { key: "k", n });
-      return !(await within(rig, 1_500, () => there.numbers().includes(n)));
+      await publish(fixture.store, { key: "k", n });
+      return !(await within(fixture, 1_500, () => there.numbers().includes(n)));
     });
     const heard = there.numbers();
     expect(heard).toEqual(range(1, heard.length));
-    const again = await record(rig.bus, { name: "conformance.forgotten-there" });
-    await publish(rig.store, { key: "k", n: n + 1 });
+    const again = await record(fixture.bus, { name: "conformance.forgotten-there" });
+    await publish(fixture.store, { key: "k", n: n + 1 });
     await eventually(
-      rig,
+      fixture,
       "everything, from the beginning",
       () => again.events.length > n,
       () => again.numbers(),
     );
-    await pass(rig, 300);
+    await pass(fixture, 300);
     expect(again.numbers()).toEqual(range(1, n + 1));
     expect(there.numbers()).toEqual(heard);
     expect(here.numbers()).toEqual(range(1, 3));

@@ -6,9 +6,9 @@ import { asideChecks } from "./bus-aside.ts";
 import { caughtUpChecks } from "./bus-caught-up.ts";
 import { deliveryChecks } from "./bus-delivery.ts";
 import { failureChecks } from "./bus-failure.ts";
+import type { BusCheck, BusFixture } from "./bus-fixture.ts";
 import { orderChecks } from "./bus-order.ts";
 import { queueChecks } from "./bus-queues.ts";
-import type { BusCheck, BusRig } from "./bus-rig.ts";
 import { sharingChecks } from "./bus-sharing.ts";
 
 export const busChecks: readonly BusCheck[] = [
@@ -21,17 +21,17 @@ export const busChecks: readonly BusCheck[] = [
   ...caughtUpChecks,
 ];
 
-/** Runs one check on a rig of its own; rejects when the transport does not keep the promise. */
-export async function runBusCheck(check: BusCheck, open: () => Promise<BusRig>): Promise<void> {
-  const rig = await open();
+/** Runs one check on a fixture of its own; rejects when the transport does not keep the promise. */
+export async function runBusCheck(check: BusCheck, open: () => Promise<BusFixture>): Promise<void> {
+  const fixture = await open();
   try {
-    await check.run(rig);
+    await check.run(fixture);
   } finally {
-    await rig.close();
+    await fixture.close();
   }
 }
 
-export function busConformance(name: string, open: () => Promise<BusRig>): void {
+export function busConformance(name: string, open: () => Promise<BusFixture>): void {
   describe(`bus conformance: ${name}`, () => {
     for (const check of busChecks) {
       it(`promise ${check.promise}: ${check.sentence}`, () => runBusCheck(check, open));

@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import type { Chat, ChatMessage } from "../../ports/chat.ts";
 
-export interface ChatRig {
+export interface ChatFixture {
   readonly chat: Chat;
   /** What people can read, in order. */
   delivered(): readonly string[];
@@ -19,46 +19,46 @@ export function chatMessage(key: string, differs: Partial<ChatMessage> = {}): Ch
   return { key, level: "warning", title: `Title ${key}`, text: "One sentence.", facts: { fund: "alpha" }, ...differs };
 }
 
-export function chatConformance(name: string, open: () => Promise<ChatRig>): void {
+export function chatConformance(name: string, open: () => Promise<ChatFixture>): void {
   describe(`chat conformance: ${name}`, () => {
-    const rigs: ChatRig[] = [];
-    const start = async (): Promise<ChatRig> => {
-      const rig = await open();
-      rigs.push(rig);
-      return rig;
+    const fixtures: ChatFixture[] = [];
+    const start = async (): Promise<ChatFixture> => {
+      const fixture = await open();
+      fixtures.push(fixture);
+      return fixture;
     };
     afterEach(async () => {
-      for (const rig of rigs.splice(0)) await rig.close();
+      for (const fixture of fixtures.splice(0)) await fixture.close();
     });
 
     it("promise 1: a message that was sent can be read, and one that was not rejects with CHAT_UNAVAILABLE", async () => {
-      const rig = await start();
-      await rig.chat.send(chatMessage("one"), patienceMs);
-      expect(rig.delivered()).toEqual([expect.stringMatching(/Title one[\s\S]*One sentence[\s\S]*fund: alpha/)]);
+      const fixture = await start();
+      await fixture.chat.send(chatMessage("one"), patienceMs);
+      expect(fixture.delivered()).toEqual([expect.stringMatching(/Title one[\s\S]*One sentence[\s\S]*fund: alpha/)]);
       for (const how of ["refuse", "silence"] as const) {
-        if (rig.breakDown === undefined) continue;
-        rig.breakDown(how);
-        await expect(rig.chat.send(chatMessage(how), 300)).rejects.toMatchObject({ code: "CHAT_UNAVAILABLE" });
+        if (fixture.breakDown === undefined) continue;
+        fixture.breakDown(how);
+        await expect(fixture.chat.send(chatMessage(how), 300)).rejects.toMatchObject({ code: "CHAT_UNAVAILABLE" });
       }
-      expect(rig.delivered().length).toBe(1);
+      expect(fixture.delivered().length).toBe(1);
     });
 
     it("promise 2: the service's limits are waited for, and not longer than the deadline", async () => {
-      const rig = await start();
-      const { burst } = rig;
+      const fixture = await start();
+      const { burst } = fixture;
       if (burst === undefined) return;
       const many = Array.from({ length: burst * 2 }, (_unused, index) => chatMessage(`many-${index}`));
-      await Promise.all(many.map((message) => rig.chat.send(message, patienceMs)));
-      expect(rig.delivered().length).toBe(burst * 2);
-      await expect(rig.chat.send(chatMessage("late"), 1)).rejects.toMatchObject({ code: "CHAT_UNAVAILABLE" });
+      await Promise.all(many.map((message) => fixture.chat.send(message, patienceMs)));
+      expect(fixture.delivered().length).toBe(burst * 2);
+      await expect(fixture.chat.send(chatMessage("late"), 1)).rejects.toMatchObject({ code: "CHAT_UNAVAILABLE" });
     });
 
     it("promise 3: a long message is cut visibly, and nothing in it mentions anybody or breaks out", async () => {
-      const rig = await start();
+      const fixture = await start();
       const nasty = "@everyone ``` **bold** <@123> [link](http://x) \u2028\u0007 \\";
       const text = `${nasty} ${"x\u{1f600}".repeat(2_000)}`;
-      await rig.chat.send(chatMessage("long", { title: nasty, text, facts: { [nasty]: nasty } }), patienceMs);
-      const [read = ""] = rig.delivered();
+      await fixture.chat.send(chatMessage("long", { title: nasty, text, facts: { [nasty]: nasty } }), patienceMs);
+      const [read = ""] = fixture.delivered();
       expect(read.length).toBeLessThanOrEqual(2_000);
       expect(read).toContain("… (cut)");
       expect(read).not.toContain("@everyone");
@@ -69,11 +69,11 @@ export function chatConformance(name: string, open: () => Promise<ChatRig>): voi
     });
 
     it("promise 4: the same key is one message, also at the same time", async () => {
-      const rig = await start();
-      await Promise.all([1, 2, 3].map(() => rig.chat.send(chatMessage("same"), patienceMs)));
-      await rig.chat.send(chatMessage("same", { text: "Again." }), patienceMs);
-      await rig.chat.send(chatMessage("other"), patienceMs);
-      expect(rig.delivered().length).toBe(2);
+      const fixture = await start();
+      await Promise.all([1, 2, 3].map(() => fixture.chat.send(chatMessage("same"), patienceMs)));
+      await fixture.chat.send(chatMessage("same", { text: "Again." }), patienceMs);
+      await fixture.chat.send(chatMessage("other"), patienceMs);
+      expect(fixture.delivered().length).toBe(2);
     });
   });
 }

@@ -6,7 +6,7 @@ import type { Store } from "../../ports/store.ts";
 import { announcedSplit } from "../announced-split.ts";
 import { rejection } from "./waiting.ts";
 
-export interface CorporateActionRig {
+export interface CorporateActionFixture {
   readonly store: Store;
   close(): Promise<void>;
 }
@@ -16,7 +16,7 @@ const action = (actionId: string, symbol: string, at: number, differs: Partial<S
   ...differs,
 });
 
-export function corporateActionConformance(name: string, open: () => Promise<CorporateActionRig>): void {
+export function corporateActionConformance(name: string, open: () => Promise<CorporateActionFixture>): void {
   it(`corporate actions, ${name}: kept as they were put, under way until they end, and in the order in which they were applied`, async () => {
     const { store, close } = await open();
     const put = (one: StoredAction) => store.transact("conformance.put", (unit) => unit.corporateActions.put(one));

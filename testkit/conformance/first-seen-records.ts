@@ -4,12 +4,12 @@ import { fromMicroseconds } from "../../contracts/src/instant.ts";
 import type { Store, UnitOfWork } from "../../ports/store.ts";
 import { rejection } from "./waiting.ts";
 
-export interface FirstSeenRig {
+export interface FirstSeenFixture {
   readonly store: Store;
   close(): Promise<void>;
 }
 
-export function firstSeenConformance(name: string, open: () => Promise<FirstSeenRig>): void {
+export function firstSeenConformance(name: string, open: () => Promise<FirstSeenFixture>): void {
   it(`23.5: first seen, ${name}: what is known keeps its moment, kinds are apart, a failed unit leaves nothing`, async () => {
     const { store, close } = await open();
     const at = (second: number) => fromMicroseconds(1_700_000_000_000_000 + second * 1_000_000);

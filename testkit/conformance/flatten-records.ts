@@ -5,7 +5,7 @@ import type { Instant } from "../../contracts/src/instant.ts";
 import type { DrillMeasured } from "../../contracts/src/records/halt.ts";
 import type { StoredFlatten, StoredFlattenLine } from "../../ports/flatten-records.ts";
 import type { Store, UnitOfWork } from "../../ports/store.ts";
-import type { StoreCheck } from "./store-rig.ts";
+import type { StoreCheck } from "./store-fixture.ts";
 import { rejection, transactPatiently } from "./waiting.ts";
 
 const at = (second: number): Instant => (second * 1_000_000) as Instant;
@@ -25,24 +25,24 @@ const line = (lineId: string, fundId: string, quantity: string): StoredFlattenLi
 const oneRunsAtATime: StoreCheck = {
   promise: 1,
   sentence: "one flatten runs at a time, its lines are changed in place, and the newest is found",
-  async run(rig) {
+  async run(fixture) {
     const first = flatten("f-1", 1);
     const [beta, alpha] = [line("l-1", "beta", "-0.000000000000000001"), line("l-2", "alpha", "12.5")];
-    expect(await run(rig.store, (unit) => unit.flattens.find())).toBeUndefined();
-    await run(rig.store, async (unit) => {
+    expect(await run(fixture.store, (unit) => unit.flattens.find())).toBeUndefined();
+    await run(fixture.store, async (unit) => {
       expect(await unit.flattens.lockRunning()).toBeUndefined();
       expect(await unit.flattens.insert(first)).toBe(true);
       for (const one of [beta, alpha]) await unit.flattens.insertLine(one);
     });
-    expect(await run(rig.store, (unit) => unit.flattens.insert(flatten("f-2", 2)))).toBe(false);
+    expect(await run(fixture.store, (unit) => unit.flattens.insert(flatten("f-2", 2)))).toBe(false);
     await rejection(
-      rig.store.transact("conformance.flatten", (unit) => unit.flattens.insertLine(beta)),
+      fixture.store.transact("conformance.flatten", (unit) => unit.flattens.insertLine(beta)),
       "the same line again",
     );
     const attempt = { number: 1, orderId: "l-1-1", quantity: d("0.5"), at: at(3) };
     const moved: StoredFlattenLine = { ...beta, attempt, exitedBefore: d("0.25"), at: at(3) };
     const ended: StoredFlattenLine = { ...alpha, ended: { exitedQuantity: d("12.5"), at: at(4) } };
-    await run(rig.store, async (unit) => {
+    await run(fixture.store, async (unit) => {
       expect(await unit.flattens.lockLine("l-1")).toEqual(beta);
       expect(await unit.flattens.lockLine("l-9")).toBeUndefined();
       await unit.flattens.updateLine(moved);
@@ -50,12 +50,12 @@ const oneRunsAtATime: StoreCheck = {
     });
     const done: StoredFlatten = { ...first, provedFundIds: ["alpha", "beta"], doneAt: at(5) };
     const next = flatten("f-2", 6);
-    await run(rig.store, async (unit) => {
+    await run(fixture.store, async (unit) => {
       expect(await unit.flattens.lockRunning()).toEqual(first);
       await unit.flattens.update(done);
     });
-    expect(await run(rig.store, (unit) => unit.flattens.insert(next))).toBe(true);
-    await run(await rig.reopen(), async (unit) => {
+    expect(await run(fixture.store, (unit) => unit.flattens.insert(next))).toBe(true);
+    await run(await fixture.reopen(), async (unit) => {
       expect(await unit.flattens.lines("f-1")).toEqual([ended, moved]);
       expect(await unit.flattens.lines("f-2")).toEqual([]);
       expect(await unit.flattens.find("f-1")).toEqual(done);
@@ -69,18 +69,18 @@ const oneRunsAtATime: StoreCheck = {
 const drillsAreKept: StoreCheck = {
   promise: 1,
   sentence: "a drill is written down once, and the newest come first",
-  async run(rig) {
+  async run(fixture) {
     const drill = (id: string, second: number): DrillMeasured => ({
       ...{ drill_id: id, halt_id: id, requested_by: "operator:duty", reason: "", latched_ms: 1.25, passed: false },
       ...{ complaint: "not in time: blocked.", at: `2026-01-02T00:00:0${second}.000000Z` },
     });
-    await run(rig.store, async (unit) => {
+    await run(fixture.store, async (unit) => {
       expect(await unit.drills.insert(drill("d-1", 1))).toBe(true);
       expect(await unit.drills.insert(drill("d-2", 3))).toBe(true);
       expect(await unit.drills.insert(drill("d-3", 2))).toBe(true);
       expect(await unit.drills.insert(drill("d-1", 9))).toBe(false);
     });
-    await run(await rig.reopen(), async (unit) => {
+    await run(await fixture.reopen(), async (unit) => {
       expect(await unit.drills.newest(2)).toEqual([drill("d-2", 3), drill("d-3", 2)]);
       expect(await unit.drills.newest(9)).toHaveLength(3);
     });

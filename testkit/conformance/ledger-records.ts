@@ -11,7 +11,7 @@ import type { LedgerSums, NavEvery, NavPoint } from "../../ports/ledger-records.
 import type { Store, UnitOfWork } from "../../ports/store.ts";
 import { exampleFill } from "../record-examples.ts";
 import { range } from "./bus-kit.ts";
-import type { StoreCheck } from "./store-rig.ts";
+import type { StoreCheck } from "./store-fixture.ts";
 import { rejection, transactPatiently } from "./waiting.ts";
 
 const amount = decimal.parse;
@@ -65,18 +65,18 @@ export const tradesByTheirTime: StoreCheck = {
   promise: 0,
   sentence:
     "what was traded since a moment is the sum of the fund's trades by their own times, whenever they were booked",
-  async run(rig) {
+  async run(fixture) {
     const put = (id: string, second: number, differs: Partial<LedgerEntry> = {}) =>
-      book(rig.store, trade(id, { at: instantOf(`2026-11-15T12:00:0${second}.000000Z`), ...differs }));
+      book(fixture.store, trade(id, { at: instantOf(`2026-11-15T12:00:0${second}.000000Z`), ...differs }));
     await put("late", 5);
     await put("early", 1);
     await put("at", 3, { quantity: amount("-10") });
     await put("other", 5, { strategyId: "alpha-two", symbol: "XOM", quantity: amount("0.5") });
     await put("theirs", 5, { fundId: "beta" });
     const { symbol: _, quantity: __, ...money } = trade("flow", { kind: "FLOW" });
-    await book(rig.store, money);
+    await book(fixture.store, money);
     const since = (second: number) =>
-      look(rig.store, async (unit) =>
+      look(fixture.store, async (unit) =>
         (await unit.ledger.tradedSince("alpha", instantOf(`2026-11-15T12:00:0${second}Z`))).map(
           (one) => `${one.strategyId} ${one.symbol} ${decimal.format(one.quantity)}`,
         ),
@@ -90,21 +90,21 @@ export const tradesByTheirTime: StoreCheck = {
 export const fillsWaitInOrder: StoreCheck = {
   promise: 0,
   sentence: "a fill that waits is kept once, whole and in order within its fund, over a restart, until it is removed",
-  async run(rig) {
+  async run(fixture) {
     const fill = (fund_id: string, fill_id: string): Fill => ({ ...exampleFill, fund_id, fill_id });
     const keep = (store: Store, one: Fill, seconds: number) =>
       look(store, (unit) => unit.ledger.keepFill(one, plusMilliseconds(at, seconds * 1_000)));
-    expect(await keep(rig.store, fill("beta", "z"), 1)).toBe(true);
-    expect(await keep(rig.store, fill("alpha", "b"), 2)).toBe(true);
-    expect(await keep(rig.store, fill("beta", "a"), 3)).toBe(true);
-    expect(await keep(rig.store, { ...fill("beta", "z"), quantity: "9" }, 4)).toBe(false);
-    const failing = rig.store.transact("conformance.keep", async (unit) => {
+    expect(await keep(fixture.store, fill("beta", "z"), 1)).toBe(true);
+    expect(await keep(fixture.store, fill("alpha", "b"), 2)).toBe(true);
+    expect(await keep(fixture.store, fill("beta", "a"), 3)).toBe(true);
+    expect(await keep(fixture.store, { ...fill("beta", "z"), quantity: "9" }, 4)).toBe(false);
+    const failing = fixture.store.transact("conformance.keep", async (unit) => {
       await unit.ledger.keepFill(fill("beta", "never"), at);
       await unit.ledger.removeWaitingFill("alpha", "b");
       throw new Error("planned");
     });
     await rejection(failing, "the failing work");
-    const store = await rig.reopen();
+    const store = await fixture.reopen();
     expect(await look(store, (unit) => unit.ledger.waitingFunds())).toEqual([
       { fundId: "alpha", count: 1, since: plusMilliseconds(at, 2_000) },
       { fundId: "beta", count: 2, since: plusMilliseconds(at, 1_000) },
@@ -123,15 +123,15 @@ export const fillsWaitInOrder: StoreCheck = {
 export const entriesAreBookedOnce: StoreCheck = {
   promise: 1,
   sentence: "an entry is booked once, comes back as it was, and moves balances and holdings by exactly what it says",
-  async run(rig) {
-    expect(await book(rig.store, trade("fill:1"))).toBe(true);
-    expect(await book(rig.store, trade("fill:1", { quantity: amount("9") }))).toBe(false);
-    expect(await book(rig.store, trade("fill:2"))).toBe(true);
+  async run(fixture) {
+    expect(await book(fixture.store, trade("fill:1"))).toBe(true);
+    expect(await book(fixture.store, trade("fill:1", { quantity: amount("9") }))).toBe(false);
+    expect(await book(fixture.store, trade("fill:2"))).toBe(true);
     const { strategyId: _strategy, symbol: _symbol, quantity: _quantity, ...whole } = trade("flow:1");
     const flow: LedgerEntry = { ...whole, kind: "FLOW", fundId: "beta", postings: [] };
     const put = (unit: UnitOfWork) => unit.ledger.book(flow, [{ symbol: "USD", quantity: amount("-5") }]);
-    expect(await look(rig.store, put)).toBe(true);
-    const store = await rig.reopen();
+    expect(await look(fixture.store, put)).toBe(true);
+    const store = await fixture.reopen();
     expect(await book(store, trade("fill:2"))).toBe(false);
     expect(await look(store, (unit) => unit.ledger.entry("fill:1"))).toEqual(trade("fill:1"));
     expect(await look(store, (unit) => unit.ledger.entry("flow:1"))).toEqual(flow);
@@ -152,37 +152,37 @@ export const entriesRollBack: StoreCheck = {
   promise: 2,
   sentence:
     "an entry whose transaction is rolled back moved nothing, and the same entry at the same time moves it once",
-  async run(rig) {
-    const failing = rig.store.transact("conformance.book", async (unit) => {
+  async run(fixture) {
+    const failing = fixture.store.transact("conformance.book", async (unit) => {
       expect(await unit.ledger.book(trade("fill:1"), moves)).toBe(true);
       expect(await unit.ledger.balances()).toHaveLength(3);
       throw new Error("planned");
     });
     await rejection(failing, "the failing work");
-    expect(await books(rig.store)).toEqual({ balances: [], held: [], made: [] });
-    const answers = await Promise.all(range(1, 8).map((one) => book(rig.store, trade(`fill:${1 + (one % 2)}`))));
+    expect(await books(fixture.store)).toEqual({ balances: [], held: [], made: [] });
+    const answers = await Promise.all(range(1, 8).map((one) => book(fixture.store, trade(`fill:${1 + (one % 2)}`))));
     expect(answers.filter((isFirst) => isFirst)).toHaveLength(2);
-    expect((await books(rig.store)).made[0]).toBe("alpha alpha-one AAPL 6.00002");
+    expect((await books(fixture.store)).made[0]).toBe("alpha alpha-one AAPL 6.00002");
   },
 };
 
 export const heldIsLocked: StoreCheck = {
   promise: 0,
   sentence: "who locks a holding sees it as it is and nobody takes from it in between",
-  async run(rig) {
+  async run(fixture) {
     const take = (n: number) =>
-      transactPatiently(rig.store, "conformance.take", async (unit) => {
+      transactPatiently(fixture.store, "conformance.take", async (unit) => {
         const held = await unit.ledger.lockHolding("alpha", "USD");
         if (held < amount("40")) return false;
         const { strategyId: _strategy, symbol: _symbol, quantity: _quantity, ...whole } = trade(`flow:${n}`);
         return unit.ledger.book({ ...whole, kind: "FLOW", postings: [] }, [{ symbol: "USD", quantity: amount("-40") }]);
       });
-    expect(await look(rig.store, (unit) => unit.ledger.lockHolding("alpha", "USD"))).toBe(0n);
-    expect((await books(rig.store)).held).toEqual([]);
-    await look(rig.store, (unit) => unit.treasury.add("alpha", "USD", amount("100")));
+    expect(await look(fixture.store, (unit) => unit.ledger.lockHolding("alpha", "USD"))).toBe(0n);
+    expect((await books(fixture.store)).held).toEqual([]);
+    await look(fixture.store, (unit) => unit.treasury.add("alpha", "USD", amount("100")));
     const taken = await Promise.all(range(1, 6).map(take));
     expect(taken.filter((was) => was)).toHaveLength(2);
-    expect((await books(rig.store)).held).toEqual(["alpha USD 20"]);
+    expect((await books(fixture.store)).held).toEqual(["alpha USD 20"]);
   },
 };
 
@@ -190,21 +190,21 @@ export const fundsAreRemembered: StoreCheck = {
   promise: 1,
   sentence:
     "what is remembered of a fund is nothing at first, then what was written last, and an import has its name for good",
-  async run(rig) {
+  async run(fixture) {
     const newest = { fund_id: "alpha", nav: "1.5", currency: "USD", as_of: "2026-11-15T12:00:00.000000Z", sequence: 7 };
     const dayBegan = { day: "2026-11-15", nav: "1.4", netFlows: "0" };
-    await look(rig.store, async (unit) => {
+    await look(fixture.store, async (unit) => {
       expect(await unit.ledger.lockFund("alpha")).toEqual({});
       await unit.ledger.putFund("alpha", { newest, dayBegan, borrowDay: "2026-11-15" });
       expect(await unit.ledger.firstImport("history", "h-1", at)).toBe(true);
     });
-    const failing = rig.store.transact("conformance.put", async (unit) => {
+    const failing = fixture.store.transact("conformance.put", async (unit) => {
       await unit.ledger.putFund("alpha", {});
       expect(await unit.ledger.firstImport("other", "h-2", at)).toBe(true);
       throw new Error("planned");
     });
     await rejection(failing, "the failing work");
-    const store = await rig.reopen();
+    const store = await fixture.reopen();
     expect(await look(store, (unit) => unit.ledger.lockFund("alpha"))).toEqual({
       newest,
       dayBegan,
@@ -239,8 +239,8 @@ export const navsAreThinned: StoreCheck = {
   promise: 0,
   sentence:
     "one value is kept per second, minute, hour and day, a past day keeps the one it has, and what is old is removed piece by piece",
-  async run(rig) {
-    const put = (point: NavPoint) => look(rig.store, (unit) => unit.ledger.putNav(point));
+  async run(fixture) {
+    const put = (point: NavPoint) => look(fixture.store, (unit) => unit.ledger.putNav(point));
     await put(navPoint("2026-11-15T12:00:00.100000Z", "101", "2026-11-13"));
     await put(navPoint("2026-11-15T12:00:00.900000Z", "102", "2026-11-13"));
     await put(navPoint("2026-11-15T12:00:00.500000Z", "103", "2026-11-13"));
@@ -248,7 +248,7 @@ export const navsAreThinned: StoreCheck = {
     await put(navPoint("2026-11-15T12:01:00.000000Z", "105", "2026-11-13"));
     await put({ ...navPoint("2026-11-15T12:00:30.000000Z", "106"), fundId: "beta" });
     await rejection(put({ ...navPoint("2026-11-15T12:02:00.000000Z", "1"), nav: amount("2") }), "parts that differ");
-    const imported = await look(rig.store, (unit) =>
+    const imported = await look(fixture.store, (unit) =>
       unit.ledger.importNavs([
         navPoint("2026-11-13T23:00:00Z", "1", "2026-11-13"),
         navPoint("2026-11-12T23:00:00Z", "2", "2026-11-12"),
@@ -256,7 +256,7 @@ export const navsAreThinned: StoreCheck = {
       ]),
     );
     expect(imported).toBe(2);
-    const store = await rig.reopen();
+    const store = await fixture.reopen();
     const thin = (every: NavEvery, before: string, countMax: number) =>
       look(store, (unit) => unit.ledger.thinNavs(every, instantOf(before), countMax));
     const everything = "2027-01-01T00:00:00Z";
@@ -275,7 +275,7 @@ export const navsAreThinned: StoreCheck = {
 export const sumsAreMadeAnew: StoreCheck = {
   promise: 0,
   sentence: "23.5: what a fund's entries add up to is what is kept of them, and a correction moves what is kept alone",
-  async run(rig) {
+  async run(fixture) {
     const flow = {
       ...trade("flow", { kind: "FLOW" }),
       postings: [
@@ -291,8 +291,8 @@ export const sumsAreMadeAnew: StoreCheck = {
       trade("theirs", { fundId: "beta" }),
       money,
     ];
-    for (const entry of booked) await look(rig.store, (unit) => unit.ledger.book(entry, movesOf(entry)));
-    const store = await rig.reopen();
+    for (const entry of booked) await look(fixture.store, (unit) => unit.ledger.book(entry, movesOf(entry)));
+    const store = await fixture.reopen();
     const sums = (fundId: string) => look(store, (unit) => unit.ledger.sumsOf(fundId));
     const { entries, added, kept } = await sums("alpha");
     expect(entries).toBe(4);

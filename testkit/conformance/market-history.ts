@@ -5,7 +5,7 @@ import { format, type Instant, minusMilliseconds, parse } from "../../contracts/
 import { type BarInterval, bar, barInterval, newsItem } from "../../contracts/src/records/market.ts";
 import type { MarketHistory } from "../../ports/market-history.ts";
 
-export interface MarketHistoryRig {
+export interface MarketHistoryFixture {
   readonly history: MarketHistory;
   /** It was traded at some time in the days before now. */
   readonly known: string;
@@ -16,7 +16,7 @@ export interface MarketHistoryRig {
 
 export interface MarketHistoryCheck {
   readonly sentence: string;
-  run(rig: MarketHistoryRig): Promise<void>;
+  run(fixture: MarketHistoryFixture): Promise<void>;
 }
 
 const lengthMs: Readonly<Record<BarInterval, number>> = {
@@ -60,7 +60,7 @@ export const marketHistoryChecks: readonly MarketHistoryCheck[] = [
     },
   },
   {
-    sentence: "promise 2: what is over is told the same again",
+    sentence: "promise 2: what is over is given the same again",
     async run({ history, known, now }) {
       const to = minusMilliseconds(now(), 3 * lengthMs["1d"]);
       const from = minusMilliseconds(to, 20 * lengthMs["1d"]);
@@ -114,15 +114,15 @@ export const marketHistoryChecks: readonly MarketHistoryCheck[] = [
   },
 ];
 
-export function marketHistoryConformance(name: string, open: () => Promise<MarketHistoryRig>): void {
+export function marketHistoryConformance(name: string, open: () => Promise<MarketHistoryFixture>): void {
   describe(`market history: ${name}`, () => {
     for (const check of marketHistoryChecks) {
       it(check.sentence, async () => {
-        const rig = await open();
+        const fixture = await open();
         try {
-          await check.run(rig);
+          await check.run(fixture);
         } finally {
-          await rig.close();
+          await fixture.close();
         }
       });
     }

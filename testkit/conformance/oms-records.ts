@@ -4,10 +4,10 @@ import * as decimal from "../../contracts/src/decimal.ts";
 import type { Instant } from "../../contracts/src/instant.ts";
 import type { Fill } from "../../contracts/src/records/order.ts";
 import type { StoredOrder, StoredPosition } from "../../ports/oms-records.ts";
-import { orderOf } from "../oms-rig.ts";
+import { orderOf } from "../oms-fixture.ts";
 import { exampleFill } from "../record-examples.ts";
 import { range } from "./bus-kit.ts";
-import type { StoreCheck } from "./store-rig.ts";
+import type { StoreCheck } from "./store-fixture.ts";
 import { rejection, transactPatiently } from "./waiting.ts";
 
 const d = decimal.parse;
@@ -30,7 +30,7 @@ function stored(orderId: string, differs: Partial<StoredOrder> = {}): StoredOrde
 const ordersAreKept: StoreCheck = {
   promise: 1,
   sentence: "orders are kept whole, found by id, key and parent, open ones oldest first, and an id is taken once",
-  async run(rig) {
+  async run(fixture) {
     const one = stored("one", { amendment: { idempotency_key: "k", quantity: "3", askedAt: at(5) } });
     const two = stored("two", {
       createdAt: at(2_000_000),
@@ -38,16 +38,16 @@ const ordersAreKept: StoreCheck = {
       releasedThrough: at(9_000_001),
     });
     const slices = [2, 10, 1].map((n) => stored(`one/${n}`, { parentOrderId: "one", createdAt: at(3_000_000) }));
-    await rig.store.transact("conformance.orders", async (unit) => {
+    await fixture.store.transact("conformance.orders", async (unit) => {
       for (const order of [two, one, ...slices]) await unit.oms.insertOrder(order);
       expect(await unit.oms.order("one")).toEqual(one);
     });
-    const twice = rig.store.transact("conformance.orders", (unit) => unit.oms.insertOrder(stored("one")));
+    const twice = fixture.store.transact("conformance.orders", (unit) => unit.oms.insertOrder(stored("one")));
     expect(await rejection(twice, "the second")).toMatchObject({ code: "STORE_CONFLICT" });
-    await rig.store.transact("conformance.orders", async (unit) => {
+    await fixture.store.transact("conformance.orders", async (unit) => {
       await unit.oms.updateOrder({ ...one, state: "CANCELLED", code: "X", updatedAt: at(4_000_000) });
     });
-    const store = await rig.reopen();
+    const store = await fixture.reopen();
     await store.transact("conformance.look", async (unit) => {
       expect((await unit.oms.openOrders()).map(({ order }) => order.order_id)).toEqual([
         "two",
@@ -73,10 +73,10 @@ const ordersAreKept: StoreCheck = {
 const aKeyIsTakenOnce: StoreCheck = {
   promise: 0,
   sentence: "of many transactions that look who took a key and put an order in, one puts it in and the others find it",
-  async run(rig) {
+  async run(fixture) {
     const ids = await Promise.all(
       range(1, 6).map((n) =>
-        transactPatiently(rig.store, "conformance.key", async (unit) => {
+        transactPatiently(fixture.store, "conformance.key", async (unit) => {
           const same = await unit.oms.lockKey("the key", at(0));
           if (same !== undefined) return same.order.order_id;
           const order = stored(`order-${n}`);
@@ -92,9 +92,9 @@ const aKeyIsTakenOnce: StoreCheck = {
 const tradesAreCounted: StoreCheck = {
   promise: 2,
   sentence: "a trade is booked once and numbered within its fund without gaps, whatever was rolled back between",
-  async run(rig) {
+  async run(fixture) {
     const book = (fill: Partial<Fill>, fails = false) =>
-      transactPatiently(rig.store, "conformance.fill", async (unit) => {
+      transactPatiently(fixture.store, "conformance.fill", async (unit) => {
         const booked = await unit.oms.insertFill({ ...plain, ...fill });
         if (fails) throw new Error("planned");
         return booked === false ? false : booked.sequence;
@@ -108,7 +108,7 @@ const tradesAreCounted: StoreCheck = {
     expect(await book({ fill_id: "g-1", fund_id: "other" })).toBe(1);
     expect(await book({ fill_id: "g-9", fund_id: "other", sequence: 9 })).toBe(9);
     expect(await book({ fill_id: "g-10", fund_id: "other", order_id: "o-9" })).toBe(10);
-    const own = await rig.store.transact("conformance.look", (unit) => unit.oms.fillsOf("o-9"));
+    const own = await fixture.store.transact("conformance.look", (unit) => unit.oms.fillsOf("o-9"));
     expect(own).toEqual([{ ...plain, fill_id: "g-10", fund_id: "other", order_id: "o-9", sequence: 10 }]);
   },
 };
@@ -117,12 +117,12 @@ const positionsAndCursors: StoreCheck = {
   promise: 1,
   sentence:
     "positions and cursors are what was put last; halts at sending are those in force, and a latch waits for the sender",
-  async run(rig) {
+  async run(fixture) {
     const position = (fundId: string, symbol: string, quantity: string): StoredPosition => ({
       ...{ fundId, strategyId: "s", symbol, quantity: d(quantity), cost: d("-12.5"), averagePrice: d("2.5") },
       ...{ realisedPnl: d("-0.000000000000000001"), openedBy: "f-1", updatedAt: at(7) },
     });
-    await rig.store.transact("conformance.positions", async (unit) => {
+    await fixture.store.transact("conformance.positions", async (unit) => {
       expect(await unit.oms.lockPosition("b", "s", "X")).toBeUndefined();
       for (const one of [position("b", "X", "-5"), position("a", "Y", "1"), position("a", "X", "0")]) {
         await unit.oms.putPosition(one);
@@ -131,7 +131,7 @@ const positionsAndCursors: StoreCheck = {
       expect(await unit.oms.lockReportCursor("paper")).toBe(0);
       await unit.oms.putReportCursor("paper", 41);
     });
-    const store = await rig.reopen();
+    const store = await fixture.reopen();
     await store.transact("conformance.look", async (unit) => {
       expect(await unit.oms.positions()).toEqual([
         position("a", "X", "0"),
@@ -153,7 +153,7 @@ const positionsAndCursors: StoreCheck = {
         await other.risk.latchHalt({ ...halt, since: "2026-01-02T00:00:00Z" });
         seen.push("latched");
       });
-      await (rig.settle?.(50) ?? new Promise((resolve) => setTimeout(resolve, 50)));
+      await (fixture.settle?.(50) ?? new Promise((resolve) => setTimeout(resolve, 50)));
       seen.push("sent");
     });
     let latching: Promise<void> = Promise.resolve();
@@ -169,10 +169,10 @@ const tradesThatTheLedgerLacks: StoreCheck = {
   promise: 1,
   sentence:
     "trades of the named funds that the ledger has no entry for are found, newest first, and those of an imported past are not",
-  async run(rig) {
+  async run(fixture) {
     const { sequence: _none, ...plain } = exampleFill;
     const fill = (id: string, differs: Partial<Fill> = {}): Fill => ({ ...plain, fill_id: id, ...differs });
-    await rig.store.transact("conformance.unbooked", async (unit) => {
+    await fixture.store.transact("conformance.unbooked", async (unit) => {
       await unit.oms.insertFill(fill("f-1", { filled_at: "2026-11-15T10:00:01.000000Z" }));
       await unit.oms.insertFill(fill("f-2", { filled_at: "2026-11-15T10:00:02.000000Z" }));
       await unit.oms.insertFill(fill("f-3", { filled_at: "2026-11-15T10:00:03.000000Z" }));
@@ -188,7 +188,7 @@ const tradesThatTheLedgerLacks: StoreCheck = {
       } as const;
       await unit.ledger.book({ ...entry, entryId: "fill:f-2" }, []);
     });
-    const store = await rig.reopen();
+    const store = await fixture.reopen();
     await store.transact("conformance.look", async (unit) => {
       const idsOf = async (fundIds: readonly string[], countMax: number) =>
         (await unit.oms.unbookedFills(fundIds, countMax)).map(({ fill_id: id }) => id);

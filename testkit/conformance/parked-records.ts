@@ -5,7 +5,7 @@ import type { NewAside } from "../../ports/parked-events.ts";
 import type { Store, UnitOfWork } from "../../ports/store.ts";
 import { rejection } from "./waiting.ts";
 
-export interface ParkedRig {
+export interface ParkedFixture {
   readonly store: Store;
   close(): Promise<void>;
 }
@@ -28,7 +28,7 @@ function aside(eventId: string, differs: Partial<NewAside> = {}): NewAside {
   };
 }
 
-export function parkedConformance(name: string, open: () => Promise<ParkedRig>): void {
+export function parkedConformance(name: string, open: () => Promise<ParkedFixture>): void {
   it(`23.5: put aside, ${name}: kept once and in order, asked for, taken, failed, removed and discarded; a failed unit leaves nothing`, async () => {
     const { store, close } = await open();
     const doing = <T>(work: (unit: UnitOfWork) => Promise<T>) => store.transact("conformance.aside", work);

@@ -5,7 +5,7 @@ import type { Instant } from "../../contracts/src/instant.ts";
 import type { DailySignal, ResearchRecords, StoredBacktest, StoredSignal } from "../../ports/research-records.ts";
 import type { Store } from "../../ports/store.ts";
 import { range } from "./bus-kit.ts";
-import type { StoreCheck } from "./store-rig.ts";
+import type { StoreCheck } from "./store-fixture.ts";
 import { rejection, transactPatiently } from "./waiting.ts";
 
 const at = (second: number): Instant => (second * 1_000_000) as Instant;
@@ -23,21 +23,21 @@ const decisionsAreNumbered: StoreCheck = {
   promise: 0,
   sentence:
     "a strategy's decisions are numbered without repetition, whoever asks at once, and a rolled back number leaves no row changed",
-  async run(rig) {
-    await work(rig.store, (records) => records.putStrategy(strategy));
+  async run(fixture) {
+    await work(fixture.store, (records) => records.putStrategy(strategy));
     const numbers = await Promise.all(
-      range(1, 8).map(() => work(rig.store, (records) => records.takeDecision(strategy.strategyId))),
+      range(1, 8).map(() => work(fixture.store, (records) => records.takeDecision(strategy.strategyId))),
     );
     expect([...numbers].sort((one, other) => one - other)).toEqual(range(1, 8));
-    const failing = rig.store.transact("conformance.research", async (unit) => {
+    const failing = fixture.store.transact("conformance.research", async (unit) => {
       await unit.research.takeDecision(strategy.strategyId);
       await unit.research.putStrategy({ ...strategy, status: "halted" });
       throw new Error("planned");
     });
     await rejection(failing, "the failing work");
-    expect(await work(rig.store, (records) => records.strategies())).toEqual([strategy]);
-    await work(rig.store, (records) => records.putStrategy({ ...strategy, status: "shadow", allocationPct: 0.25 }));
-    const store = await rig.reopen();
+    expect(await work(fixture.store, (records) => records.strategies())).toEqual([strategy]);
+    await work(fixture.store, (records) => records.putStrategy({ ...strategy, status: "shadow", allocationPct: 0.25 }));
+    const store = await fixture.reopen();
     expect(await work(store, (records) => records.takeDecision(strategy.strategyId))).toBe(9);
     expect(await work(store, (records) => records.lockStrategy(strategy.strategyId))).toMatchObject({
       status: "shadow",

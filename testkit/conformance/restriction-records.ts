@@ -5,7 +5,7 @@ import { Defect } from "../../contracts/src/fault.ts";
 import type { Instant } from "../../contracts/src/instant.ts";
 import type { NewRestriction } from "../../contracts/src/records/restriction.ts";
 import type { Store } from "../../ports/store.ts";
-import type { StoreCheck } from "./store-rig.ts";
+import type { StoreCheck } from "./store-fixture.ts";
 import { rejection, transactPatiently } from "./waiting.ts";
 
 const at = (second: number): Instant => (second * 1_000_000) as Instant;
@@ -42,8 +42,8 @@ const restrictionsAreKept: StoreCheck = {
   promise: 1,
   sentence:
     "a restriction is opened once per episode, kind and scope, is in force until it ends, and never begins again",
-  async run(rig) {
-    const { store } = rig;
+  async run(fixture) {
+    const { store } = fixture;
     const first = throttle("r-1");
     const everywhere = throttle("r-2", { symbol: "SPY 281215C00650000", since: at(3) });
     const { fundId: _none, ...ofAll } = everywhere;
@@ -61,7 +61,7 @@ const restrictionsAreKept: StoreCheck = {
     expect(await open(store, again), "not again in its episode").toEqual(ended);
     const next = throttle("r-3", { episodeId: "e-3", since: at(7) });
     expect(await open(store, next), "the next episode").toEqual(next);
-    const reopened = await rig.reopen();
+    const reopened = await fixture.reopen();
     expect(await listOpen(reopened)).toEqual([gross, ofAll, next]);
     expect(await run(reopened, (unit) => unit.restrictions.ofEpisode("e-1"))).toEqual([ended, ofAll]);
     expect(await run(reopened, (unit) => unit.restrictions.lock("r-1"))).toEqual(ended);

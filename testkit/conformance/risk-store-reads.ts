@@ -6,16 +6,16 @@ import type { RiskEnvelope } from "../../contracts/src/records/envelope.ts";
 import type { NavUpdated } from "../../contracts/src/records/fund.ts";
 import type { ActiveHalt } from "../../contracts/src/records/halt.ts";
 import { range } from "./bus-kit.ts";
-import { batch, decision, hash, type RiskStoreCheck, type RiskStoreRig } from "./risk-store-rig.ts";
+import { batch, decision, hash, type RiskStoreCheck, type RiskStoreFixture } from "./risk-store-fixture.ts";
 import { thingChanged } from "./subjects.ts";
 import { eventually, rejection, transactPatiently } from "./waiting.ts";
 
 /** The keys since then, page by page, as the first four bytes of their hashes. */
-async function keys(rig: RiskStoreRig, since: Instant, page: number): Promise<readonly number[]> {
+async function keys(fixture: RiskStoreFixture, since: Instant, page: number): Promise<readonly number[]> {
   const found: number[] = [];
   let after: bigint | undefined = 0n;
   while (after !== undefined) {
-    const answer = await rig.risk.keysSince(since, after, page);
+    const answer = await fixture.risk.keysSince(since, after, page);
     for (const { keyHash } of answer.keys) found.push(Buffer.from(keyHash).readUInt32BE(0));
     after = answer.next;
   }
@@ -25,33 +25,33 @@ async function keys(rig: RiskStoreRig, since: Instant, page: number): Promise<re
 export const keysAreFirst: RiskStoreCheck = {
   promise: 0,
   sentence: "`keysSince` gives each key's first decision since then, whatever was decided, and no repetition of it",
-  async run(rig) {
-    const pen = await rig.risk.takePen("one");
-    const now = rig.now();
+  async run(fixture) {
+    const writerEpoch = await fixture.risk.takeWriterEpoch("one");
+    const now = fixture.now();
     const ago = (seconds: number) => ({ at: minusMilliseconds(now, seconds * 1_000) });
     const repeated = { approved: false, code: "DUPLICATE_KEY" };
-    await rig.risk.append(
+    await fixture.risk.append(
       batch(
-        rig,
-        pen,
-        range(1, 5).map((n) => decision(rig, n, ago(400))),
+        fixture,
+        writerEpoch,
+        range(1, 5).map((n) => decision(fixture, n, ago(400))),
       ),
     );
-    await rig.risk.append(
-      batch(rig, pen, [
-        decision(rig, 6, ago(299)),
-        decision(rig, 1, { ...repeated, ...ago(250) }),
-        decision(rig, 7, { ...ago(200), approved: false, code: "NO_PRICE" }),
-        decision(rig, 6, { ...ago(100), approved: false, code: "KEY_REUSED" }),
-        decision(rig, 1, ago(60)),
+    await fixture.risk.append(
+      batch(fixture, writerEpoch, [
+        decision(fixture, 6, ago(299)),
+        decision(fixture, 1, { ...repeated, ...ago(250) }),
+        decision(fixture, 7, { ...ago(200), approved: false, code: "NO_PRICE" }),
+        decision(fixture, 6, { ...ago(100), approved: false, code: "KEY_REUSED" }),
+        decision(fixture, 1, ago(60)),
         { kind: "fill", fillId: "f", ...ago(1), fundId: "alpha", orderId: "o", payload: new Uint8Array(3) },
       ]),
     );
     for (const page of [1, 2, 100]) {
-      expect(await keys(rig, ago(300).at, page)).toEqual([6, 7, 1]);
-      expect(await keys(rig, ago(1_000).at, page)).toEqual([1, 2, 3, 4, 5, 6, 7, 1]);
+      expect(await keys(fixture, ago(300).at, page)).toEqual([6, 7, 1]);
+      expect(await keys(fixture, ago(1_000).at, page)).toEqual([1, 2, 3, 4, 5, 6, 7, 1]);
     }
-    const { keys: found } = await rig.risk.keysSince(ago(300).at, 0n, 1);
+    const { keys: found } = await fixture.risk.keysSince(ago(300).at, 0n, 1);
     expect(found.map((key) => [[...key.keyHash], [...key.bodyHash], key.at])).toEqual([
       [[...hash(6)], [...hash(1_000_006)], ago(299).at],
     ]);
@@ -61,17 +61,21 @@ export const keysAreFirst: RiskStoreCheck = {
 export const decisionUnderItsKey: RiskStoreCheck = {
   promise: 0,
   sentence: "`decisionByKey` gives the first decision under the key that is not older than asked, and none for others",
-  async run(rig) {
-    const pen = await rig.risk.takePen("one");
-    const now = rig.now();
+  async run(fixture) {
+    const writerEpoch = await fixture.risk.takeWriterEpoch("one");
+    const now = fixture.now();
     const ago = (seconds: number) => minusMilliseconds(now, seconds * 1_000);
     const said = (text: string) => ({ payload: new TextEncoder().encode(text) });
     const repeated = { approved: false, code: "DUPLICATE_KEY" };
-    await rig.risk.append(batch(rig, pen, [decision(rig, 1, { at: ago(900), ...said("long ago") })]));
-    await rig.risk.append(batch(rig, pen, [decision(rig, 1, { at: ago(200), ...said("first") })]));
-    await rig.risk.append(batch(rig, pen, [decision(rig, 1, { ...repeated, at: ago(100), ...said("repetition") })]));
+    await fixture.risk.append(
+      batch(fixture, writerEpoch, [decision(fixture, 1, { at: ago(900), ...said("long ago") })]),
+    );
+    await fixture.risk.append(batch(fixture, writerEpoch, [decision(fixture, 1, { at: ago(200), ...said("first") })]));
+    await fixture.risk.append(
+      batch(fixture, writerEpoch, [decision(fixture, 1, { ...repeated, at: ago(100), ...said("repetition") })]),
+    );
     const ask = async (n: number, seconds: number) => {
-      const bytes = await rig.risk.decisionByKey(hash(n), ago(seconds));
+      const bytes = await fixture.risk.decisionByKey(hash(n), ago(seconds));
       return bytes === undefined ? undefined : new TextDecoder().decode(bytes);
     };
     expect(await ask(1, 300)).toBe("first");
@@ -86,19 +90,19 @@ export const decisionUnderItsKey: RiskStoreCheck = {
 export const newestSnapshot: RiskStoreCheck = {
   promise: 0,
   sentence: "the snapshot is the newest one, to the last byte, also for another engine's store",
-  async run(rig) {
-    expect(await rig.risk.snapshot()).toBeUndefined();
+  async run(fixture) {
+    expect(await fixture.risk.snapshot()).toBeUndefined();
     const content = (n: number) => Uint8Array.from(range(0, 255), (byte) => (byte + n) % 256);
     for (const n of [5, 1, 9, 7, 3, 8]) {
-      await rig.risk.saveSnapshot({ through: BigInt(n), takenAt: rig.now(), content: content(n) });
+      await fixture.risk.saveSnapshot({ through: BigInt(n), takenAt: fixture.now(), content: content(n) });
     }
-    const other = await rig.another();
+    const other = await fixture.another();
     const newest = await other.snapshot();
     expect(newest?.through).toBe(9n);
     expect([...(newest?.content ?? [])]).toEqual([...content(9)]);
-    const again = { through: 9n, takenAt: rig.now(), content: content(10) };
+    const again = { through: 9n, takenAt: fixture.now(), content: content(10) };
     await other.saveSnapshot(again);
-    expect([...((await rig.risk.snapshot())?.content ?? [])]).toEqual([...content(10)]);
+    expect([...((await fixture.risk.snapshot())?.content ?? [])]).toEqual([...content(10)]);
   },
 };
 
@@ -129,44 +133,44 @@ export function envelope(fundId: string, version: number): RiskEnvelope {
 export const envelopesKeepTheirVersions: RiskStoreCheck = {
   promise: 0,
   sentence: "each fund's newest envelope is the one that is read, and a version cannot be set twice",
-  async run(rig) {
-    const put = (one: RiskEnvelope) => rig.store.transact("conformance.put", (unit) => unit.risk.putEnvelope(one));
+  async run(fixture) {
+    const put = (one: RiskEnvelope) => fixture.store.transact("conformance.put", (unit) => unit.risk.putEnvelope(one));
     await put(envelope("beta", 1));
     for (const version of [1, 2, 3]) await put(envelope("alpha", version));
     expect(await rejection(put(envelope("alpha", 2)), "version 2 again")).toMatchObject({ code: "STORE_CONFLICT" });
-    const found = [...(await rig.risk.envelopes())].sort((one, other) => (one.fund_id < other.fund_id ? -1 : 1));
+    const found = [...(await fixture.risk.envelopes())].sort((one, other) => (one.fund_id < other.fund_id ? -1 : 1));
     expect(found).toEqual([envelope("alpha", 3), envelope("beta", 1)]);
-    const locked = await rig.store.transact("conformance.lock", async (unit) => [
+    const locked = await fixture.store.transact("conformance.lock", async (unit) => [
       await unit.risk.lockEnvelope("alpha"),
       await unit.risk.lockEnvelope("nobody"),
     ]);
     expect(locked).toEqual([envelope("alpha", 3), undefined]);
-    expect((await rig.risk.envelopes()).length).toBe(2);
+    expect((await fixture.risk.envelopes()).length).toBe(2);
   },
 };
 
 export const envelopesUnderConcurrency: RiskStoreCheck = {
   promise: 0,
   sentence: "units of work that lock a fund's envelope and set the next version never lose one",
-  async run(rig) {
+  async run(fixture) {
     const next = () =>
-      transactPatiently(rig.store, "conformance.next", async (unit) => {
+      transactPatiently(fixture.store, "conformance.next", async (unit) => {
         const newest = await unit.risk.lockEnvelope("alpha");
         await unit.risk.putEnvelope(envelope("alpha", (newest?.version ?? 0) + 1));
       });
     await Promise.all(range(1, 6).map(next));
-    expect(await rig.risk.envelopes()).toEqual([envelope("alpha", 6)]);
+    expect(await fixture.risk.envelopes()).toEqual([envelope("alpha", 6)]);
   },
 };
 
-function halt(rig: RiskStoreRig, id: string, more: Partial<ActiveHalt> = {}): Omit<ActiveHalt, "epoch"> {
+function halt(fixture: RiskStoreFixture, id: string, more: Partial<ActiveHalt> = {}): Omit<ActiveHalt, "epoch"> {
   return {
     halt_id: id,
     severity: "FUND_HALT",
     fund_id: "alpha",
     reason: "tested",
     requested_by: "operator:duty",
-    since: instant.format(rig.now()),
+    since: instant.format(fixture.now()),
     ...more,
   };
 }
@@ -174,55 +178,55 @@ function halt(rig: RiskStoreRig, id: string, more: Partial<ActiveHalt> = {}): Om
 export const haltsLatch: RiskStoreCheck = {
   promise: 0,
   sentence: "a latched halt is in force with its epoch, once, and is gone when its unit of work fails",
-  async run(rig) {
+  async run(fixture) {
     const latch = (one: Omit<ActiveHalt, "epoch">) =>
-      transactPatiently(rig.store, "conformance.latch", (unit) => unit.risk.latchHalt(one));
-    expect(await rig.risk.halts()).toEqual({ epoch: 0, active: [] });
-    const first = halt(rig, "halt-1", { evidence: { loss_pct: 0.03, limit: "0.02", hard: true } });
+      transactPatiently(fixture.store, "conformance.latch", (unit) => unit.risk.latchHalt(one));
+    expect(await fixture.risk.halts()).toEqual({ epoch: 0, active: [] });
+    const first = halt(fixture, "halt-1", { evidence: { loss_pct: 0.03, limit: "0.02", hard: true } });
     expect(await latch(first)).toEqual({ ...first, epoch: 1 });
     expect(await latch({ ...first, reason: "again" })).toEqual({ ...first, epoch: 1 });
-    const failing = rig.store.transact("conformance.fail", async (unit) => {
-      await unit.risk.latchHalt(halt(rig, "ghost"));
+    const failing = fixture.store.transact("conformance.fail", async (unit) => {
+      await unit.risk.latchHalt(halt(fixture, "ghost"));
       throw new Error("planned");
     });
     await rejection(failing, "the failing work");
     const others = await Promise.all(
-      range(2, 5).map((n) => latch(halt(rig, `halt-${n}`, { severity: "STRATEGY_HALT", strategy_id: `s-${n}` }))),
+      range(2, 5).map((n) => latch(halt(fixture, `halt-${n}`, { severity: "STRATEGY_HALT", strategy_id: `s-${n}` }))),
     );
     expect(others.map((one) => one.epoch).sort()).toEqual([2, 3, 4, 5]);
-    const other = await rig.another();
+    const other = await fixture.another();
     expect(await other.haltEpoch()).toBe(5);
     const { epoch, active } = await other.halts();
     expect(epoch).toBe(5);
     expect(active.map((one) => one.epoch)).toEqual([1, 2, 3, 4, 5]);
     expect(active[0]).toEqual({ ...first, epoch: 1 });
-    const locked = await rig.store.transact("conformance.lock", (unit) => unit.risk.lockHalts());
+    const locked = await fixture.store.transact("conformance.lock", (unit) => unit.risk.lockHalts());
     expect(locked).toEqual({ epoch, active });
   },
 };
 
-export const changesAreTold: RiskStoreCheck = {
+export const changesAreAudited: RiskStoreCheck = {
   promise: 0,
   sentence: "`onChange` calls back after a halt was latched elsewhere, and no more once it is stopped",
-  async run(rig) {
-    const other = await rig.another();
+  async run(fixture) {
+    const other = await fixture.another();
     let calls = 0;
     const stop = other.onChange(() => {
       calls += 1;
     });
     const latch = (id: string) =>
-      rig.store.transact("conformance.latch", async (unit) => {
-        await unit.risk.latchHalt(halt(rig, id));
+      fixture.store.transact("conformance.latch", async (unit) => {
+        await unit.risk.latchHalt(halt(fixture, id));
         await unit.events.publish(thingChanged, { key: id, n: 1 });
       });
-    await eventually(rig, "a call after a halt", async () => {
-      if (calls === 0) await latch(`halt-${rig.uuid()}`);
+    await eventually(fixture, "a call after a halt", async () => {
+      if (calls === 0) await latch(`halt-${fixture.uuid()}`);
       return calls > 0;
     });
     stop();
     const before = calls;
     await latch("last");
-    await rig.risk.haltEpoch();
+    await fixture.risk.haltEpoch();
     expect(calls).toBe(before);
   },
 };
@@ -230,7 +234,7 @@ export const changesAreTold: RiskStoreCheck = {
 export const newestValuation: RiskStoreCheck = {
   promise: 0,
   sentence: "the newest valuation by its own time is kept, however late an older one comes",
-  async run(rig) {
+  async run(fixture) {
     const nav = (second: number, value: string): NavUpdated => ({
       fund_id: "alpha",
       nav: value,
@@ -238,14 +242,14 @@ export const newestValuation: RiskStoreCheck = {
       as_of: `2026-11-15T10:00:0${second}.000001Z`,
     });
     const put = (one: NavUpdated, believedUntil = parse("2026-11-15T10:00:09Z")) =>
-      rig.store.transact("conformance.nav", (unit) => unit.risk.putNav(one, believedUntil));
+      fixture.store.transact("conformance.nav", (unit) => unit.risk.putNav(one, believedUntil));
     expect(await put(nav(2, "10.000000000000000001"))).toBe(true);
     expect(await put(nav(1, "9"))).toBe(false);
     expect(await put(nav(2, "8"))).toBe(false);
-    expect(await rig.risk.navs()).toEqual([nav(2, "10.000000000000000001")]);
+    expect(await fixture.risk.navs()).toEqual([nav(2, "10.000000000000000001")]);
     expect(await put(nav(3, "7"))).toBe(true);
     expect(await put({ ...nav(1, "5"), fund_id: "beta" })).toBe(true);
-    expect((await rig.risk.navs()).map((one) => one.nav).sort()).toEqual(["5", "7"]);
+    expect((await fixture.risk.navs()).map((one) => one.nav).sort()).toEqual(["5", "7"]);
     // 23.10: the clock was set back to the second before: what was kept lies ahead, and the next one takes its place.
     const setBack = parse("2026-11-15T10:00:02Z");
     expect(await put({ ...nav(1, "4"), sequence: 8 }, setBack)).toBe(true);
@@ -267,6 +271,6 @@ export const readChecks: readonly RiskStoreCheck[] = [
   envelopesKeepTheirVersions,
   envelopesUnderConcurrency,
   haltsLatch,
-  changesAreTold,
+  changesAreAudited,
   newestValuation,
 ];

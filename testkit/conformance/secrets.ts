@@ -6,16 +6,16 @@ import { type Facts, Fault } from "../../contracts/src/fault.ts";
 import type { Secrets } from "../../ports/secrets.ts";
 
 /** An empty place for secrets with the prefix `portcullis`. Every check opens its own and closes it. */
-export interface SecretsRig {
+export interface SecretsFixture {
   /** One more opening of the same place, as another process would have it. */
   open(): Promise<Secrets>;
-  /** Closes whatever is open and removes what the rig made. */
+  /** Closes whatever is open and removes what the fixture made. */
   close(): Promise<void>;
 }
 
 export interface SecretsCheck {
   readonly sentence: string;
-  run(rig: SecretsRig): Promise<void>;
+  run(fixture: SecretsFixture): Promise<void>;
 }
 
 const path = "secret/portcullis/tradingview/alpha";
@@ -41,8 +41,8 @@ export function printed(thrown: unknown): string {
 const versionChecks: readonly SecretsCheck[] = [
   {
     sentence: "a path that was never written is undefined, and its neighbours do not matter",
-    async run(rig) {
-      const secrets = await rig.open();
+    async run(fixture) {
+      const secrets = await fixture.open();
       expect(await secrets.get(path)).toBeUndefined();
       await secrets.put(`${path}/below`, "value");
       await secrets.put(`${path}x`, "value");
@@ -51,8 +51,8 @@ const versionChecks: readonly SecretsCheck[] = [
   },
   {
     sentence: "versions count from 1 for each path, and get gives the newest",
-    async run(rig) {
-      const secrets = await rig.open();
+    async run(fixture) {
+      const secrets = await fixture.open();
       expect(await secrets.put(path, "one")).toEqual({ path, version: 1, value: "one" });
       expect(await secrets.put(path, "two")).toEqual({ path, version: 2, value: "two" });
       expect(await secrets.get(path)).toEqual({ path, version: 2, value: "two" });
@@ -61,8 +61,8 @@ const versionChecks: readonly SecretsCheck[] = [
   },
   {
     sentence: "a put with the expected version succeeds once; a stale one is SECRETS_CONFLICT and changes nothing",
-    async run(rig) {
-      const secrets = await rig.open();
+    async run(fixture) {
+      const secrets = await fixture.open();
       expect((await secrets.put(path, "one", { expectedVersion: 0 })).version).toBe(1);
       expect((await secrets.put(path, "two", { expectedVersion: 1 })).version).toBe(2);
       for (const expectedVersion of [0, 1, 3, -1, 1.5, Number.NaN]) {
@@ -75,8 +75,8 @@ const versionChecks: readonly SecretsCheck[] = [
   },
   {
     sentence: "of many puts that expect the same version, exactly one wins",
-    async run(rig) {
-      const openings = await Promise.all([rig.open(), rig.open(), rig.open()]);
+    async run(fixture) {
+      const openings = await Promise.all([fixture.open(), fixture.open(), fixture.open()]);
       const puts = openings.flatMap((secrets, i) =>
         [0, 1, 2].map((j) => secrets.put(path, `writer ${i}.${j}`, { expectedVersion: 0 })),
       );
@@ -91,8 +91,8 @@ const versionChecks: readonly SecretsCheck[] = [
 const rotationChecks: readonly SecretsCheck[] = [
   {
     sentence: "rotate makes the next value of the current one, also of none",
-    async run(rig) {
-      const secrets = await rig.open();
+    async run(fixture) {
+      const secrets = await fixture.open();
       const next = (current: { version: number; value: string } | undefined) => `${current?.value ?? ""}x`;
       expect(await secrets.rotate(path, next)).toEqual({ path, version: 1, value: "x" });
       expect(await secrets.rotate(path, next)).toEqual({ path, version: 2, value: "xx" });
@@ -100,8 +100,8 @@ const rotationChecks: readonly SecretsCheck[] = [
   },
   {
     sentence: "concurrent rotations through several openings lose nothing",
-    async run(rig) {
-      const openings = await Promise.all([rig.open(), rig.open(), rig.open()]);
+    async run(fixture) {
+      const openings = await Promise.all([fixture.open(), fixture.open(), fixture.open()]);
       const rounds = 8;
       const rotations = openings.flatMap((secrets) =>
         Array.from({ length: rounds }, () => secrets.rotate(path, (now) => String(Number(now?.value ?? "0") + 1))),
@@ -114,8 +114,8 @@ const rotationChecks: readonly SecretsCheck[] = [
   },
   {
     sentence: "a rotation whose function throws, or makes a bad value, changes nothing and blocks nobody",
-    async run(rig) {
-      const secrets = await rig.open();
+    async run(fixture) {
+      const secrets = await fixture.open();
       await secrets.put(path, "old");
       const thrown = new Error("no new value today");
       await expect(
@@ -163,8 +163,8 @@ const badPaths: readonly string[] = [
 const ruleChecks: readonly SecretsCheck[] = [
   {
     sentence: "a bad path is SECRETS_BAD_PATH for every verb, and is not repeated in the complaint",
-    async run(rig) {
-      const secrets = await rig.open();
+    async run(fixture) {
+      const secrets = await fixture.open();
       for (const bad of badPaths) {
         const attempts = [secrets.get(bad), secrets.put(bad, "value"), secrets.rotate(bad, () => "value")];
         for (const fault of await Promise.all(attempts.map(faultOf))) {
@@ -180,8 +180,8 @@ const ruleChecks: readonly SecretsCheck[] = [
   },
   {
     sentence: "every allowed character of a path is kept apart",
-    async run(rig) {
-      const secrets = await rig.open();
+    async run(fixture) {
+      const secrets = await fixture.open();
       const paths = ["A", "a", "0", "a.b", "a-b", "a_b", ".a", "__proto__", "constructor", "a".repeat(128)];
       for (const name of paths) await secrets.put(`secret/portcullis/${name}`, `value of ${name}`);
       for (const name of paths) {
@@ -191,8 +191,8 @@ const ruleChecks: readonly SecretsCheck[] = [
   },
   {
     sentence: "values come back exactly: line ends, quotes, controls, emoji, combining marks, 64 KiB",
-    async run(rig) {
-      const secrets = await rig.open();
+    async run(fixture) {
+      const secrets = await fixture.open();
       const values = [
         "line one\nline two\r\n\ttabbed\n",
         " leading and trailing ",
@@ -214,8 +214,8 @@ const ruleChecks: readonly SecretsCheck[] = [
   },
   {
     sentence: "an empty value, one beyond 64 KiB and one that is not Unicode are refused without being repeated",
-    async run(rig) {
-      const secrets = await rig.open();
+    async run(fixture) {
+      const secrets = await fixture.open();
       const bad = [
         "",
         "s3cret".padEnd(valueBytesMax + 1, "y"),
@@ -235,8 +235,8 @@ const ruleChecks: readonly SecretsCheck[] = [
 const placeChecks: readonly SecretsCheck[] = [
   {
     sentence: "list gives the paths below a folder at any depth, sorted, and no values",
-    async run(rig) {
-      const secrets = await rig.open();
+    async run(fixture) {
+      const secrets = await fixture.open();
       const root = "secret/portcullis";
       expect(await secrets.list(root)).toEqual([]);
       const names = [
@@ -260,8 +260,8 @@ const placeChecks: readonly SecretsCheck[] = [
   },
   {
     sentence: "what one opening writes another sees at once, and it survives closing and opening",
-    async run(rig) {
-      const [first, second] = [await rig.open(), await rig.open()];
+    async run(fixture) {
+      const [first, second] = [await fixture.open(), await fixture.open()];
       for (let round = 1; round <= 5; round += 1) {
         await first.put(path, `round ${round}`);
         expect(await second.get(path)).toEqual({ path, version: round, value: `round ${round}` });
@@ -269,15 +269,15 @@ const placeChecks: readonly SecretsCheck[] = [
       await second.put(path, "the second's");
       await first.close();
       await second.close();
-      const third = await rig.open();
+      const third = await fixture.open();
       expect(await third.get(path)).toEqual({ path, version: 6, value: "the second's" });
       expect(await third.list("secret/portcullis")).toEqual([path]);
     },
   },
   {
     sentence: "a closed store refuses every verb, and closing twice is fine",
-    async run(rig) {
-      const secrets = await rig.open();
+    async run(fixture) {
+      const secrets = await fixture.open();
       await secrets.put(path, "value");
       await secrets.close();
       await secrets.close();
@@ -295,8 +295,8 @@ const placeChecks: readonly SecretsCheck[] = [
   },
   {
     sentence: "printing the store itself shows no value",
-    async run(rig) {
-      const secrets = await rig.open();
+    async run(fixture) {
+      const secrets = await fixture.open();
       await secrets.put(path, "hunter2-in-memory");
       await secrets.get(path);
       expect(inspect(secrets, { depth: 12, showHidden: true })).not.toContain("hunter2-in-memory");
@@ -313,15 +313,15 @@ export const secretsChecks: readonly SecretsCheck[] = [
 ];
 
 /** Declares the whole suite for one store. */
-export function describeSecrets(name: string, makeRig: () => Promise<SecretsRig>): void {
+export function describeSecrets(name: string, makeFixture: () => Promise<SecretsFixture>): void {
   describe(`${name} keeps the promises of the secrets port`, () => {
     for (const check of secretsChecks) {
       it(check.sentence, async () => {
-        const rig = await makeRig();
+        const fixture = await makeFixture();
         try {
-          await check.run(rig);
+          await check.run(fixture);
         } finally {
-          await rig.close();
+          await fixture.close();
         }
       });
     }

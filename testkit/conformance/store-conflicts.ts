@@ -5,7 +5,7 @@ import { Fault } from "../../contracts/src/fault.ts";
 import type { Instant } from "../../contracts/src/instant.ts";
 import type { Instance, Store } from "../../ports/store.ts";
 import { range } from "./bus-kit.ts";
-import type { StoreCheck } from "./store-rig.ts";
+import type { StoreCheck } from "./store-fixture.ts";
 import { numbers } from "./store-transactions.ts";
 import { thingChanged } from "./subjects.ts";
 import { gate, rejection, transactPatiently } from "./waiting.ts";
@@ -30,25 +30,25 @@ async function registerRows(store: Store, names: readonly string[]): Promise<voi
 export const conflictIsRetried: StoreCheck = {
   promise: 4,
   sentence: "a serialization failure is tried again, and what the failed tries wrote is gone",
-  async run(rig) {
-    await rig.conflictNext(rig.attemptsMax - 1);
+  async run(fixture) {
+    await fixture.conflictNext(fixture.attemptsMax - 1);
     let runs = 0;
-    await rig.store.transact("conformance.retried", async (unit) => {
+    await fixture.store.transact("conformance.retried", async (unit) => {
       runs += 1;
       await unit.events.publish(thingChanged, { key: "k", n: runs });
     });
-    expect(runs).toBe(rig.attemptsMax);
-    expect(await numbers(rig)).toEqual([rig.attemptsMax]);
+    expect(runs).toBe(fixture.attemptsMax);
+    expect(await numbers(fixture)).toEqual([fixture.attemptsMax]);
   },
 };
 
 export const exhaustionIsAFault: StoreCheck = {
   promise: 4,
   sentence: "conflicts beyond the bound are STORE_CONFLICT, nothing remains, and the next transaction is not affected",
-  async run(rig) {
-    await rig.conflictNext(rig.attemptsMax);
+  async run(fixture) {
+    await fixture.conflictNext(fixture.attemptsMax);
     let runs = 0;
-    const failing = rig.store.transact("conformance.exhausted", async (unit) => {
+    const failing = fixture.store.transact("conformance.exhausted", async (unit) => {
       runs += 1;
       await unit.events.publish(thingChanged, { key: "k", n: runs });
     });
@@ -56,21 +56,21 @@ export const exhaustionIsAFault: StoreCheck = {
     expect(fault).toBeInstanceOf(Fault);
     expect(fault).toMatchObject({ code: "STORE_CONFLICT" });
     expect((fault as Fault).retry).not.toBe("never");
-    expect(runs).toBe(rig.attemptsMax);
-    expect(await numbers(rig)).toEqual([]);
-    await rig.store.transact("conformance.next", (unit) => unit.events.publish(thingChanged, { key: "k", n: 9 }));
-    expect(await numbers(rig)).toEqual([9]);
+    expect(runs).toBe(fixture.attemptsMax);
+    expect(await numbers(fixture)).toEqual([]);
+    await fixture.store.transact("conformance.next", (unit) => unit.events.publish(thingChanged, { key: "k", n: 9 }));
+    expect(await numbers(fixture)).toEqual([9]);
   },
 };
 
 export const deadlockIsRetried: StoreCheck = {
   promise: 4,
   sentence: "two transactions that wait for each other both commit in the end",
-  async run(rig) {
-    await registerRows(rig.store, ["row-a", "row-b"]);
+  async run(fixture) {
+    await registerRows(fixture.store, ["row-a", "row-b"]);
     const reached = { "row-a": gate(), "row-b": gate() };
     const cross = (first: "row-a" | "row-b", second: "row-a" | "row-b", n: number) =>
-      transactPatiently(rig.store, "conformance.deadlock", async (unit) => {
+      transactPatiently(fixture.store, "conformance.deadlock", async (unit) => {
         await unit.instances.renew(first, (3_000_000 + n) as Instant);
         reached[first].open();
         await reached[second].opened;
@@ -78,20 +78,20 @@ export const deadlockIsRetried: StoreCheck = {
         await unit.events.publish(thingChanged, { key: "k", n });
       });
     await Promise.all([cross("row-a", "row-b", 1), cross("row-b", "row-a", 2)]);
-    expect((await numbers(rig)).sort()).toEqual([1, 2]);
+    expect((await numbers(fixture)).sort()).toEqual([1, 2]);
   },
 };
 
 export const eventsFollowTheTransactions: StoreCheck = {
   promise: 5,
   sentence: "events of transactions that touched the same row are ordered as the transactions were",
-  async run(rig) {
-    await registerRows(rig.store, ["row-shared"]);
+  async run(fixture) {
+    await registerRows(fixture.store, ["row-shared"]);
     let counter = 0;
     const committed: number[] = [];
     const write = async () => {
       for (let round = 0; round < 5; round += 1) {
-        const n = await transactPatiently(rig.store, "conformance.ordered", async (unit) => {
+        const n = await transactPatiently(fixture.store, "conformance.ordered", async (unit) => {
           await unit.instances.renew("row-shared", (3_000_000 + round) as Instant);
           // Whoever changed the row goes alone until its commit, so this counter runs in the order of the transactions.
           counter += 1;
@@ -103,7 +103,7 @@ export const eventsFollowTheTransactions: StoreCheck = {
       }
     };
     await Promise.all(range(1, 6).map(write));
-    expect(await numbers(rig)).toEqual([...committed].sort((a, b) => a - b));
+    expect(await numbers(fixture)).toEqual([...committed].sort((a, b) => a - b));
     expect(committed.length).toBe(30);
   },
 };

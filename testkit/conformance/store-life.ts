@@ -2,7 +2,7 @@
 import { expect } from "vitest";
 import { Fault } from "../../contracts/src/fault.ts";
 import { publish } from "./bus-kit.ts";
-import type { StoreCheck } from "./store-rig.ts";
+import type { StoreCheck } from "./store-fixture.ts";
 import { numbers } from "./store-transactions.ts";
 import { thingChanged } from "./subjects.ts";
 import { gate, pass, rejection } from "./waiting.ts";
@@ -10,13 +10,13 @@ import { gate, pass, rejection } from "./waiting.ts";
 export const healthIsTruthful: StoreCheck = {
   promise: 0,
   sentence: "health says reachable while it is, and says why when it is not",
-  async run(rig) {
-    expect(await rig.store.health()).toEqual({ reachable: true });
-    await rig.store.close();
-    const health = await rig.store.health();
+  async run(fixture) {
+    expect(await fixture.store.health()).toEqual({ reachable: true });
+    await fixture.store.close();
+    const health = await fixture.store.health();
     expect(health.reachable).toBe(false);
     expect(health.complaint ?? "").not.toBe("");
-    const store = await rig.reopen();
+    const store = await fixture.reopen();
     expect(await store.health()).toEqual({ reachable: true });
   },
 };
@@ -24,12 +24,12 @@ export const healthIsTruthful: StoreCheck = {
 export const closedRefuses: StoreCheck = {
   promise: 2,
   sentence: "after close every question is refused with a fault that says so, and closing twice is harmless",
-  async run(rig) {
-    await publish(rig.store, { key: "k", n: 1 });
-    await rig.store.close();
-    await rig.store.close();
+  async run(fixture) {
+    await publish(fixture.store, { key: "k", n: 1 });
+    await fixture.store.close();
+    await fixture.store.close();
     let runs = 0;
-    const late = rig.store.transact("conformance.late", async (unit) => {
+    const late = fixture.store.transact("conformance.late", async (unit) => {
       runs += 1;
       await unit.events.publish(thingChanged, { key: "k", n: 2 });
     });
@@ -37,19 +37,19 @@ export const closedRefuses: StoreCheck = {
     expect(fault).toBeInstanceOf(Fault);
     expect((fault as Fault).message).not.toBe("");
     expect(runs).toBe(0);
-    expect(await rejection(rig.store.outcomeOf("1"), "a question after close")).toBeInstanceOf(Fault);
-    await rig.reopen();
-    expect(await numbers(rig)).toEqual([1]);
+    expect(await rejection(fixture.store.outcomeOf("1"), "a question after close")).toBeInstanceOf(Fault);
+    await fixture.reopen();
+    expect(await numbers(fixture)).toEqual([1]);
   },
 };
 
 export const closeDuringATransaction: StoreCheck = {
   promise: 2,
   sentence: "a transaction that is caught by close is either resolved and there, or rejected and gone",
-  async run(rig) {
+  async run(fixture) {
     const held = gate();
     const begun = gate();
-    const caught = rig.store
+    const caught = fixture.store
       .transact("conformance.caught", async (unit) => {
         await unit.events.publish(thingChanged, { key: "k", n: 1 });
         begun.open();
@@ -60,13 +60,13 @@ export const closeDuringATransaction: StoreCheck = {
         () => "rejected",
       );
     await begun.opened;
-    const closing = rig.store.close();
-    await pass(rig, 50);
+    const closing = fixture.store.close();
+    await pass(fixture, 50);
     held.open();
     const end = await caught;
     await closing;
-    await rig.reopen();
-    expect(await numbers(rig)).toEqual(end === "resolved" ? [1] : []);
+    await fixture.reopen();
+    expect(await numbers(fixture)).toEqual(end === "resolved" ? [1] : []);
   },
 };
 

@@ -3,7 +3,7 @@ import { expect } from "vitest";
 import type { Instant } from "../../contracts/src/instant.ts";
 import type { Instance, Store } from "../../ports/store.ts";
 import { range } from "./bus-kit.ts";
-import type { StoreCheck } from "./store-rig.ts";
+import type { StoreCheck } from "./store-fixture.ts";
 import { rejection, transactPatiently } from "./waiting.ts";
 
 const firstTime = (store: Store, subscription: string, eventId: string) =>
@@ -12,12 +12,12 @@ const firstTime = (store: Store, subscription: string, eventId: string) =>
 export const firstTimeOnce: StoreCheck = {
   promise: 0,
   sentence: "`firstTime` is true exactly once per subscription and event, and also remembers after a restart",
-  async run(rig) {
-    expect(await firstTime(rig.store, "conformance.a", "event-1")).toBe(true);
-    expect(await firstTime(rig.store, "conformance.a", "event-1")).toBe(false);
-    expect(await firstTime(rig.store, "conformance.b", "event-1")).toBe(true);
-    expect(await firstTime(rig.store, "conformance.a", "event-2")).toBe(true);
-    const store = await rig.reopen();
+  async run(fixture) {
+    expect(await firstTime(fixture.store, "conformance.a", "event-1")).toBe(true);
+    expect(await firstTime(fixture.store, "conformance.a", "event-1")).toBe(false);
+    expect(await firstTime(fixture.store, "conformance.b", "event-1")).toBe(true);
+    expect(await firstTime(fixture.store, "conformance.a", "event-2")).toBe(true);
+    const store = await fixture.reopen();
     expect(await firstTime(store, "conformance.a", "event-1")).toBe(false);
     expect(await firstTime(store, "conformance.a", "event-3")).toBe(true);
     const twice = await store.transact("conformance.twice", async (unit) => [
@@ -31,20 +31,20 @@ export const firstTimeOnce: StoreCheck = {
 export const firstTimesAreFirstTimes: StoreCheck = {
   promise: 0,
   sentence: "`firstTimes` names those of many whose first time it is, by the same memory as `firstTime`",
-  async run(rig) {
+  async run(fixture) {
     const firstTimes = (store: Store, ...eventIds: string[]) =>
       transactPatiently(store, "conformance.handled", async (unit) => [
         ...(await unit.handled.firstTimes("conformance.many", eventIds)),
       ]);
-    expect(await firstTime(rig.store, "conformance.many", "event-2")).toBe(true);
-    expect((await firstTimes(rig.store, "event-3", "event-2", "event-1", "event-1")).sort()).toEqual([
+    expect(await firstTime(fixture.store, "conformance.many", "event-2")).toBe(true);
+    expect((await firstTimes(fixture.store, "event-3", "event-2", "event-1", "event-1")).sort()).toEqual([
       "event-1",
       "event-3",
     ]);
-    expect(await firstTime(rig.store, "conformance.many", "event-3")).toBe(false);
-    expect(await firstTime(rig.store, "conformance.other", "event-3")).toBe(true);
-    expect(await firstTimes(rig.store)).toEqual([]);
-    const store = await rig.reopen();
+    expect(await firstTime(fixture.store, "conformance.many", "event-3")).toBe(false);
+    expect(await firstTime(fixture.store, "conformance.other", "event-3")).toBe(true);
+    expect(await firstTimes(fixture.store)).toEqual([]);
+    const store = await fixture.reopen();
     expect(await firstTimes(store, "event-1", "event-4")).toEqual(["event-4"]);
     const many = range(1, 200).map((n) => `race-${n}`);
     const answers = await Promise.all(range(1, 4).map(() => firstTimes(store, ...many)));
@@ -54,10 +54,10 @@ export const firstTimesAreFirstTimes: StoreCheck = {
 
 export const firstTimeUnderConcurrency: StoreCheck = {
   promise: 0,
-  sentence: "of many transactions that ask `firstTime` at once, exactly one is told so",
-  async run(rig) {
+  sentence: "of many transactions that ask `firstTime` at once, exactly one is notified so",
+  async run(fixture) {
     for (const eventId of ["event-1", "event-2", "event-3"]) {
-      const answers = await Promise.all(range(1, 16).map(() => firstTime(rig.store, "conformance.race", eventId)));
+      const answers = await Promise.all(range(1, 16).map(() => firstTime(fixture.store, "conformance.race", eventId)));
       expect(answers.filter((first) => first).length).toBe(1);
     }
   },
@@ -66,15 +66,15 @@ export const firstTimeUnderConcurrency: StoreCheck = {
 export const firstTimeRollsBack: StoreCheck = {
   promise: 2,
   sentence: "a first time whose transaction was rolled back did not happen, also for one who waited for it",
-  async run(rig) {
-    const failing = rig.store.transact("conformance.first", async (unit) => {
+  async run(fixture) {
+    const failing = fixture.store.transact("conformance.first", async (unit) => {
       expect(await unit.handled.firstTime("conformance.a", "event-1")).toBe(true);
       throw new Error("planned");
     });
-    const waiting = firstTime(rig.store, "conformance.a", "event-1");
+    const waiting = firstTime(fixture.store, "conformance.a", "event-1");
     await rejection(failing, "the failing work");
     expect(await waiting).toBe(true);
-    expect(await firstTime(rig.store, "conformance.a", "event-1")).toBe(false);
+    expect(await firstTime(fixture.store, "conformance.a", "event-1")).toBe(false);
   },
 };
 
@@ -94,27 +94,27 @@ const secondUs = 1_000_000;
 export const instancesLive: StoreCheck = {
   promise: 0,
   sentence: "an instance is alive from its registration until its lease runs out or it retires, oldest first",
-  async run(rig) {
+  async run(fixture) {
     const alive = async (at: number) => {
-      const found = await rig.store.transact("conformance.alive", (unit) => unit.instances.alive(at as Instant));
+      const found = await fixture.store.transact("conformance.alive", (unit) => unit.instances.alive(at as Instant));
       return found.map((one) => one.incarnation);
     };
     const older = instance("older", 10 * secondUs, 20 * secondUs);
     const younger = instance("younger", 11 * secondUs, 30 * secondUs);
-    await rig.store.transact("conformance.register", (unit) => unit.instances.register(younger));
-    await rig.store.transact("conformance.register", (unit) => unit.instances.register(older));
+    await fixture.store.transact("conformance.register", (unit) => unit.instances.register(younger));
+    await fixture.store.transact("conformance.register", (unit) => unit.instances.register(older));
     expect(await alive(12 * secondUs)).toEqual(["older", "younger"]);
     expect(await alive(25 * secondUs)).toEqual(["younger"]);
     const renew = (incarnation: string, until: number) =>
-      rig.store.transact("conformance.renew", (unit) => unit.instances.renew(incarnation, until as Instant));
+      fixture.store.transact("conformance.renew", (unit) => unit.instances.renew(incarnation, until as Instant));
     expect(await renew("older", 40 * secondUs)).toBe(true);
     expect(await renew("nobody", 40 * secondUs)).toBe(false);
     expect(await alive(35 * secondUs)).toEqual(["older"]);
-    const found = await rig.store.transact("conformance.alive", (unit) =>
+    const found = await fixture.store.transact("conformance.alive", (unit) =>
       unit.instances.alive((35 * secondUs) as Instant),
     );
     expect(found).toEqual([{ ...older, leaseUntil: 40 * secondUs }]);
-    const store = await rig.reopen();
+    const store = await fixture.reopen();
     await store.transact("conformance.retire", (unit) => unit.instances.retire("older"));
     const after = await store.transact("conformance.alive", (unit) => unit.instances.alive((12 * secondUs) as Instant));
     expect(after.map((one) => one.incarnation)).toEqual(["younger"]);
@@ -128,42 +128,42 @@ export const instancesLive: StoreCheck = {
 export const instancesRollBack: StoreCheck = {
   promise: 2,
   sentence: "a registration is seen by its own transaction at once, and by nobody when that is rolled back",
-  async run(rig) {
+  async run(fixture) {
     const at = (12 * secondUs) as Instant;
-    const failing = rig.store.transact("conformance.register", async (unit) => {
+    const failing = fixture.store.transact("conformance.register", async (unit) => {
       await unit.instances.register(instance("ghost", 10 * secondUs, 20 * secondUs));
       expect((await unit.instances.alive(at)).length).toBe(1);
       throw new Error("planned");
     });
     expect(await rejection(failing, "the failing work")).toMatchObject({ message: "planned" });
-    expect(await rig.store.transact("conformance.alive", (unit) => unit.instances.alive(at))).toEqual([]);
+    expect(await fixture.store.transact("conformance.alive", (unit) => unit.instances.alive(at))).toEqual([]);
   },
 };
 
 export const instancesAreLostOnce: StoreCheck = {
   promise: 0,
   sentence: "an instance whose lease ran out is declared lost once ever, and is unknown from then on",
-  async run(rig) {
+  async run(fixture) {
     const at = (25 * secondUs) as Instant;
     const lost = (store: Store) =>
       transactPatiently(store, "conformance.lost", async (unit) => {
         const found = await unit.instances.declareLost(at);
         return found.map((one) => one.incarnation);
       });
-    await rig.store.transact("conformance.register", async (unit) => {
+    await fixture.store.transact("conformance.register", async (unit) => {
       await unit.instances.register(instance("silent", 10 * secondUs, 20 * secondUs));
       await unit.instances.register(instance("lively", 11 * secondUs, 30 * secondUs));
       await unit.instances.register(instance("retired", 12 * secondUs, 20 * secondUs));
       await unit.instances.retire("retired");
     });
-    const failing = rig.store.transact("conformance.lost", async (unit) => {
+    const failing = fixture.store.transact("conformance.lost", async (unit) => {
       expect((await unit.instances.declareLost(at)).length).toBe(1);
       throw new Error("planned");
     });
     expect(await rejection(failing, "the failing work")).toMatchObject({ message: "planned" });
-    const answers = await Promise.all(range(1, 6).map(() => lost(rig.store)));
+    const answers = await Promise.all(range(1, 6).map(() => lost(fixture.store)));
     expect(answers.flat()).toEqual(["silent"]);
-    const store = await rig.reopen();
+    const store = await fixture.reopen();
     expect(await lost(store)).toEqual([]);
     const renewed = await store.transact("conformance.renew", (unit) =>
       unit.instances.renew("silent", (40 * secondUs) as Instant),
@@ -175,8 +175,8 @@ export const instancesAreLostOnce: StoreCheck = {
 export const lostMayReturn: StoreCheck = {
   promise: 0,
   sentence: "an instance that was declared lost or retired may register again, and is renewed and lost like any other",
-  async run(rig) {
-    const { store } = rig;
+  async run(fixture) {
+    const { store } = fixture;
     const silent = instance("silent", 10 * secondUs, 20 * secondUs);
     const register = (leaseUntil: number) =>
       store.transact("conformance.register", (unit) =>
@@ -208,26 +208,26 @@ export const configurationIsKept: StoreCheck = {
   promise: 1,
   sentence:
     "the configuration of the last start is kept by service, replaced key by key, and comes in order of its paths",
-  async run(rig) {
+  async run(fixture) {
     const value = (path: string, shown: string) => ({ path, shown, digest: `sha256:${shown}` });
     const of = (store: Store, service: string) =>
       transactPatiently(store, "conformance.look", (unit) => unit.configuration.lock(service));
-    await rig.store.transact("conformance.put", async (unit) => {
+    await fixture.store.transact("conformance.put", async (unit) => {
       expect(await unit.configuration.lock("one")).toEqual([]);
       await unit.configuration.put("one", [value("b", "1"), value("a.B", "2"), value("a.a", "3")]);
       await unit.configuration.put("other", [value("a.a", "9")]);
     });
-    const failing = rig.store.transact("conformance.put", async (unit) => {
+    const failing = fixture.store.transact("conformance.put", async (unit) => {
       await unit.configuration.remove("one", ["b"]);
       throw new Error("planned");
     });
     await rejection(failing, "the failing work");
-    expect(await of(rig.store, "one")).toEqual([value("a.B", "2"), value("a.a", "3"), value("b", "1")]);
-    await rig.store.transact("conformance.put", async (unit) => {
+    expect(await of(fixture.store, "one")).toEqual([value("a.B", "2"), value("a.a", "3"), value("b", "1")]);
+    await fixture.store.transact("conformance.put", async (unit) => {
       await unit.configuration.put("one", [value("b", "5")]);
       await unit.configuration.remove("one", ["a.a", "no such key"]);
     });
-    const store = await rig.reopen();
+    const store = await fixture.reopen();
     expect(await of(store, "one")).toEqual([value("a.B", "2"), value("b", "5")]);
     expect(await of(store, "other")).toEqual([value("a.a", "9")]);
   },

@@ -3,20 +3,20 @@ import { expect } from "vitest";
 import { Defect, Fault } from "../../contracts/src/fault.ts";
 import type { EventWriter } from "../../ports/store.ts";
 import { publish, range } from "./bus-kit.ts";
-import type { StoreCheck, StoreRig } from "./store-rig.ts";
+import type { StoreCheck, StoreFixture } from "./store-fixture.ts";
 import { type Thing, thingChanged } from "./subjects.ts";
 import { gate, rejection } from "./waiting.ts";
 
 /** The `n` of every committed event, in commit order. */
-export async function numbers(rig: StoreRig): Promise<number[]> {
-  return (await rig.committed()).map((event) => (event.payload as Thing).n);
+export async function numbers(fixture: StoreFixture): Promise<number[]> {
+  return (await fixture.committed()).map((event) => (event.payload as Thing).n);
 }
 
 export const commitIsVisible: StoreCheck = {
   promise: 1,
   sentence: "what a resolved transaction wrote is there, its events included, also after the store is opened again",
-  async run(rig) {
-    const [answer, ids] = await rig.store.transact("conformance.commit", async (unit) => {
+  async run(fixture) {
+    const [answer, ids] = await fixture.store.transact("conformance.commit", async (unit) => {
       const first = await unit.events.publish(thingChanged, { key: "a", n: 1 });
       const second = await unit.events.publish(thingChanged, { key: "b", n: 2, text: "größer" });
       return ["the work's answer", [first, second]] as const;
@@ -27,48 +27,48 @@ export const commitIsVisible: StoreCheck = {
       { id: ids[0], subject: thingChanged.name, key: "a", payload: { key: "a", n: 1 } },
       { id: ids[1], subject: thingChanged.name, key: "b", payload: { key: "b", n: 2, text: "größer" } },
     ];
-    expect(await rig.committed()).toMatchObject(wanted);
-    await rig.reopen();
-    expect(await rig.committed()).toMatchObject(wanted);
+    expect(await fixture.committed()).toMatchObject(wanted);
+    await fixture.reopen();
+    expect(await fixture.committed()).toMatchObject(wanted);
   },
 };
 
 export const nothingBeforeTheCommit: StoreCheck = {
   promise: 1,
   sentence: "nobody sees an event before its transaction has committed",
-  async run(rig) {
+  async run(fixture) {
     const held = gate();
     const published = gate();
-    const transaction = rig.store.transact("conformance.held", async (unit) => {
+    const transaction = fixture.store.transact("conformance.held", async (unit) => {
       await unit.events.publish(thingChanged, { key: "a", n: 1 });
       published.open();
       await held.opened;
     });
     await published.opened;
-    expect(await numbers(rig)).toEqual([]);
+    expect(await numbers(fixture)).toEqual([]);
     held.open();
     await transaction;
-    expect(await numbers(rig)).toEqual([1]);
+    expect(await numbers(fixture)).toEqual([1]);
   },
 };
 
 export const workThatThrows: StoreCheck = {
   promise: 2,
   sentence: "when the work throws, its own error comes back and nothing of it remains",
-  async run(rig) {
+  async run(fixture) {
     const planned = new Error("planned");
-    const failing = rig.store.transact("conformance.throw", async (unit) => {
+    const failing = fixture.store.transact("conformance.throw", async (unit) => {
       await unit.events.publish(thingChanged, { key: "a", n: 1 });
       await unit.handled.firstTime("conformance.subscription", "event-1");
       throw planned;
     });
     expect(await rejection(failing, "the failing work")).toBe(planned);
-    const throwing = rig.store.transact("conformance.throw-at-once", () => {
+    const throwing = fixture.store.transact("conformance.throw-at-once", () => {
       throw planned;
     });
     expect(await rejection(throwing, "the work that throws before it has a promise")).toBe(planned);
-    expect(await numbers(rig)).toEqual([]);
-    const first = await rig.store.transact("conformance.look", (unit) =>
+    expect(await numbers(fixture)).toEqual([]);
+    const first = await fixture.store.transact("conformance.look", (unit) =>
       unit.handled.firstTime("conformance.subscription", "event-1"),
     );
     expect(first).toBe(true);
@@ -78,45 +78,45 @@ export const workThatThrows: StoreCheck = {
 export const mismatchIsADefect: StoreCheck = {
   promise: 2,
   sentence: "a payload that does not match its subject's schema is a Defect, and nothing of the transaction remains",
-  async run(rig) {
+  async run(fixture) {
     const wrong = { key: "a", n: "not a number" } as unknown as Thing;
-    const failing = rig.store.transact("conformance.mismatch", async (unit) => {
+    const failing = fixture.store.transact("conformance.mismatch", async (unit) => {
       await unit.events.publish(thingChanged, { key: "a", n: 1 });
       await unit.events.publish(thingChanged, wrong);
     });
     expect(await rejection(failing, "the mismatching payload")).toBeInstanceOf(Defect);
-    expect(await numbers(rig)).toEqual([]);
-    await publish(rig.store, { key: "a", n: 2 });
-    expect(await numbers(rig)).toEqual([2]);
+    expect(await numbers(fixture)).toEqual([]);
+    await publish(fixture.store, { key: "a", n: 2 });
+    expect(await numbers(fixture)).toEqual([2]);
   },
 };
 
 export const unitEndsWithItsTransaction: StoreCheck = {
   promise: 2,
   sentence: "a unit of work that outlived its transaction refuses to write",
-  async run(rig) {
+  async run(fixture) {
     const leaked: EventWriter[] = [];
-    await rig.store.transact("conformance.leak", async (unit) => {
+    await fixture.store.transact("conformance.leak", async (unit) => {
       leaked.push(unit.events);
     });
     const [events] = leaked;
     if (events === undefined) throw new Error("the work did not run");
     await rejection(events.publish(thingChanged, { key: "a", n: 1 }), "writing after the end");
-    expect(await numbers(rig)).toEqual([]);
+    expect(await numbers(fixture)).toEqual([]);
   },
 };
 
 export const nestedIsItsOwn: StoreCheck = {
   promise: 2,
   sentence: "a transaction begun inside another's work is its own: it stays when the outer one is rolled back",
-  async run(rig) {
-    const outer = rig.store.transact("conformance.outer", async (unit) => {
+  async run(fixture) {
+    const outer = fixture.store.transact("conformance.outer", async (unit) => {
       await unit.events.publish(thingChanged, { key: "outer", n: 1 });
-      await publish(rig.store, { key: "inner", n: 2 });
+      await publish(fixture.store, { key: "inner", n: 2 });
       throw new Error("planned");
     });
     await rejection(outer, "the outer transaction");
-    expect(await numbers(rig)).toEqual([2]);
+    expect(await numbers(fixture)).toEqual([2]);
   },
 };
 
@@ -124,10 +124,10 @@ export const lostAnswers: StoreCheck = {
   promise: 3,
   sentence:
     "a lost answer to COMMIT is STORE_COMMIT_UNKNOWN, the work is not run again, and `outcomeOf` tells the truth",
-  async run(rig) {
+  async run(fixture) {
     let runs = 0;
-    await rig.loseNextCommitAnswer("committed");
-    const lost = rig.store.transact("conformance.lost", async (unit) => {
+    await fixture.loseNextCommitAnswer("committed");
+    const lost = fixture.store.transact("conformance.lost", async (unit) => {
       runs += 1;
       await unit.events.publish(thingChanged, { key: "lost", n: runs });
     });
@@ -135,41 +135,41 @@ export const lostAnswers: StoreCheck = {
     expect(fault).toBeInstanceOf(Fault);
     expect(fault).toMatchObject({ code: "STORE_COMMIT_UNKNOWN" });
     const transaction = String((fault as Fault).facts["transaction"]);
-    expect(await rig.store.outcomeOf(transaction)).toBe("committed");
-    const store = await rig.reopen();
+    expect(await fixture.store.outcomeOf(transaction)).toBe("committed");
+    const store = await fixture.reopen();
     expect(await store.outcomeOf(transaction)).toBe("committed");
     expect(runs).toBe(1);
-    expect(await numbers(rig)).toEqual([1]);
+    expect(await numbers(fixture)).toEqual([1]);
   },
 };
 
 export const lostAnswerOfNothing: StoreCheck = {
   promise: 3,
   sentence: "when the answer was lost and nothing was committed, `outcomeOf` says so and nothing appears later",
-  async run(rig) {
-    await rig.loseNextCommitAnswer("not committed");
-    const lost = publish(rig.store, { key: "lost", n: 1 });
+  async run(fixture) {
+    await fixture.loseNextCommitAnswer("not committed");
+    const lost = publish(fixture.store, { key: "lost", n: 1 });
     const fault = await rejection(lost, "the transaction whose answer was lost");
     expect(fault).toMatchObject({ code: "STORE_COMMIT_UNKNOWN" });
-    expect(await rig.store.outcomeOf(String((fault as Fault).facts["transaction"]))).toBe("not committed");
-    await publish(rig.store, { key: "after", n: 2 });
-    expect(await numbers(rig)).toEqual([2]);
+    expect(await fixture.store.outcomeOf(String((fault as Fault).facts["transaction"]))).toBe("not committed");
+    await publish(fixture.store, { key: "after", n: 2 });
+    expect(await numbers(fixture)).toEqual([2]);
   },
 };
 
 export const manyAtOnce: StoreCheck = {
   promise: 1,
   sentence: "a hundred transactions at once all commit, each with all of its events",
-  async run(rig) {
+  async run(fixture) {
     await Promise.all(
       range(1, 100).map((n) =>
-        rig.store.transact("conformance.many", async (unit) => {
+        fixture.store.transact("conformance.many", async (unit) => {
           await unit.events.publish(thingChanged, { key: `a${n}`, n });
           await unit.events.publish(thingChanged, { key: `b${n}`, n });
         }),
       ),
     );
-    const seen = (await numbers(rig)).sort((a, b) => a - b);
+    const seen = (await numbers(fixture)).sort((a, b) => a - b);
     expect(seen).toEqual(range(1, 100).flatMap((n) => [n, n]));
   },
 };
@@ -177,10 +177,10 @@ export const manyAtOnce: StoreCheck = {
 export const largePayload: StoreCheck = {
   promise: 1,
   sentence: "a payload of 300,000 characters is kept to the last one",
-  async run(rig) {
+  async run(fixture) {
     const text = "äöü0123456".repeat(30_000);
-    await publish(rig.store, { key: "large", n: 1, text });
-    expect((await rig.committed()).map((event) => event.payload)).toEqual([{ key: "large", n: 1, text }]);
+    await publish(fixture.store, { key: "large", n: 1, text });
+    expect((await fixture.committed()).map((event) => event.payload)).toEqual([{ key: "large", n: 1, text }]);
   },
 };
 

@@ -9,9 +9,9 @@ import { omsRecordChecks } from "./oms-records.ts";
 import { researchRecordChecks } from "./research-records.ts";
 import { restrictionRecordChecks } from "./restriction-records.ts";
 import { conflictChecks } from "./store-conflicts.ts";
+import type { StoreCheck, StoreFixture } from "./store-fixture.ts";
 import { lifeChecks } from "./store-life.ts";
 import { recordChecks } from "./store-records.ts";
-import type { StoreCheck, StoreRig } from "./store-rig.ts";
 import { transactionChecks } from "./store-transactions.ts";
 import { workerRecordChecks } from "./worker-records.ts";
 
@@ -30,17 +30,17 @@ export const storeChecks: readonly StoreCheck[] = [
   ...lifeChecks,
 ];
 
-/** Runs one check on a rig of its own; rejects when the store does not keep the promise. */
-export async function runStoreCheck(check: StoreCheck, open: () => Promise<StoreRig>): Promise<void> {
-  const rig = await open();
+/** Runs one check on a fixture of its own; rejects when the store does not keep the promise. */
+export async function runStoreCheck(check: StoreCheck, open: () => Promise<StoreFixture>): Promise<void> {
+  const fixture = await open();
   try {
-    await check.run(rig);
+    await check.run(fixture);
   } finally {
-    await rig.close();
+    await fixture.close();
   }
 }
 
-export function storeConformance(name: string, open: () => Promise<StoreRig>): void {
+export function storeConformance(name: string, open: () => Promise<StoreFixture>): void {
   describe(`store conformance: ${name}`, () => {
     for (const check of storeChecks) {
       it(`promise ${check.promise}: ${check.sentence}`, () => runStoreCheck(check, open));

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { SubjectKey, SubjectKeys } from "../../ports/subject-keys.ts";
 
-export interface SubjectKeysRig {
+export interface SubjectKeysFixture {
   readonly keys: SubjectKeys;
   /** Another process on the same place. */
   readonly other: SubjectKeys;
@@ -16,16 +16,16 @@ const keyOf = (person: string, byte = 7): SubjectKey => ({
   wrapped: new Uint8Array(60).fill(byte),
 });
 
-export function subjectKeysConformance(name: string, open: () => Promise<SubjectKeysRig>): void {
+export function subjectKeysConformance(name: string, open: () => Promise<SubjectKeysFixture>): void {
   describe(`subject keys: ${name}`, () => {
-    let rig: SubjectKeysRig;
+    let fixture: SubjectKeysFixture;
     beforeAll(async () => {
-      rig = await open();
+      fixture = await open();
     });
-    afterAll(() => rig.close());
+    afterAll(() => fixture.close());
 
     it("1: keep one key for a person, whoever comes at once", async () => {
-      const { keys, other } = rig;
+      const { keys, other } = fixture;
       const all = await Promise.all(
         Array.from({ length: 8 }, (_, n) => (n % 2 === 0 ? keys : other).add(keyOf("operator:one", n))),
       );
@@ -37,7 +37,7 @@ export function subjectKeysConformance(name: string, open: () => Promise<Subject
     });
 
     it("2, 3: a destroyed key is known and gone, for everybody, and the person may get another", async () => {
-      const { keys, other } = rig;
+      const { keys, other } = fixture;
       const before = await keys.add(keyOf("operator:two"));
       expect((await other.find([before.id])).get(before.id)).toEqual(before);
       await keys.destroy("operator:two");
@@ -50,17 +50,17 @@ export function subjectKeysConformance(name: string, open: () => Promise<Subject
       expect((await keys.find([before.id, next.id, randomUUID(), "not an id"])).size).toBe(2);
     });
 
-    it("4: a destroyed key is untold until it is told, and one in force is neither", async () => {
-      const { keys, other } = rig;
+    it("4: a destroyed key is unaudited until it is reported, and one in force is neither", async () => {
+      const { keys, other } = fixture;
       const { id } = await keys.add(keyOf("operator:three"));
-      await keys.markTold(id);
-      expect(await keys.untold("operator:three")).toEqual([]);
+      await keys.markReported(id);
+      expect(await keys.unaudited("operator:three")).toEqual([]);
       await keys.destroy("operator:three");
-      expect(await other.untold("operator:three")).toEqual([{ id, person: "operator:three" }]);
-      expect((await other.untold()).map((one) => one.id)).toContain(id);
-      await other.markTold(id);
-      expect(await keys.untold("operator:three")).toEqual([]);
-      expect((await keys.untold()).map((one) => one.id)).not.toContain(id);
+      expect(await other.unaudited("operator:three")).toEqual([{ id, person: "operator:three" }]);
+      expect((await other.unaudited()).map((one) => one.id)).toContain(id);
+      await other.markReported(id);
+      expect(await keys.unaudited("operator:three")).toEqual([]);
+      expect((await keys.unaudited()).map((one) => one.id)).not.toContain(id);
     });
   });
 }

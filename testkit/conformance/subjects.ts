@@ -1,4 +1,4 @@
-// The subjects that the conformance suites publish under. A rig hands them to its transport as the known subjects, so that
+// The subjects that the conformance suites publish under. A fixture hands them to its transport as the known subjects, so that
 // the suites never depend on the platform's own list.
 import { z } from "zod";
 import type { Subject } from "../../contracts/src/subject.ts";
@@ -32,7 +32,7 @@ export const appleRedDark = thingSubject("apple.red.dark", "durable");
 export const pearRed = thingSubject("pear.red", "durable");
 export const markMoved = thingSubject("mark.moved", "conflated");
 
-/** All of them: what a rig's transport must know. */
+/** All of them: what a fixture's transport must know. */
 export const conformanceSubjects: readonly Subject<Thing>[] = [
   thingChanged,
   appleRed,
@@ -42,7 +42,7 @@ export const conformanceSubjects: readonly Subject<Thing>[] = [
   markMoved,
 ];
 
-/** The lookup that a rig hands to its transport in place of the platform's own. */
+/** The lookup that a fixture hands to its transport in place of the platform's own. */
 export function conformanceSubjectByName(name: string): Subject<unknown> | undefined {
   return conformanceSubjects.find((subject) => subject.name === name);
 }

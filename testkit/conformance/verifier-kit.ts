@@ -3,13 +3,13 @@ import { expect } from "vitest";
 import { revocationMsMax } from "../../contracts/src/authority.ts";
 import { Fault } from "../../contracts/src/fault.ts";
 import { printed } from "./secrets.ts";
-import type { VerifierRig } from "./verifier-rig.ts";
+import type { VerifierFixture } from "./verifier-fixture.ts";
 
-export const secondsNow = (rig: VerifierRig): number => Math.floor(rig.clock.now() / 1_000_000);
+export const secondsNow = (fixture: VerifierFixture): number => Math.floor(fixture.clock.now() / 1_000_000);
 
 /** The token must be refused, with a sentence about what to do and nothing of the token in anything that is thrown. */
-export async function refuses(rig: VerifierRig, token: string, code = "UNAUTHENTICATED"): Promise<Fault> {
-  const thrown = await rig.verifier.verify(token).then(
+export async function refuses(fixture: VerifierFixture, token: string, code = "UNAUTHENTICATED"): Promise<Fault> {
+  const thrown = await fixture.verifier.verify(token).then(
     (identity) => `it was accepted as ${identity.actor}`,
     (reason: unknown) => reason,
   );
@@ -23,10 +23,10 @@ export async function refuses(rig: VerifierRig, token: string, code = "UNAUTHENT
 }
 
 /** From one accepted look to the first refused one, which must come in time. */
-export async function refusedInTime(rig: VerifierRig, token: string): Promise<void> {
+export async function refusedInTime(fixture: VerifierFixture, token: string): Promise<void> {
   const begunAt = Date.now();
   for (;;) {
-    const fault = await rig.verifier.verify(token).then(
+    const fault = await fixture.verifier.verify(token).then(
       () => undefined,
       (thrown: unknown) => thrown as Fault,
     );
@@ -37,7 +37,7 @@ export async function refusedInTime(rig: VerifierRig, token: string): Promise<vo
     expect(Date.now() - begunAt).toBeLessThan(revocationMsMax);
     await new Promise((resolve) => setTimeout(resolve, 25));
   }
-  await refuses(rig, token);
+  await refuses(fixture, token);
 }
 
 export function withPart(token: string, index: number, change: (part: string) => string): string {

@@ -2,43 +2,43 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { expect } from "vitest";
 import { platformOperations } from "../../contracts/src/authority.ts";
+import type { VerifierCheck } from "./verifier-fixture.ts";
 import { encoded, refusedInTime, refuses } from "./verifier-kit.ts";
-import type { VerifierCheck } from "./verifier-rig.ts";
 
 export const machineChecks: readonly VerifierCheck[] = [
   {
     promise: 1,
     sentence: "a service token works at once, narrowed to its operations, until it runs out",
-    async run(rig) {
-      const { id, name, token } = await rig.serviceToken({ operations: ["CheckOrder"], expiresInMs: 60_000 });
-      const identity = await rig.verifier.verify(token);
+    async run(fixture) {
+      const { id, name, token } = await fixture.serviceToken({ operations: ["CheckOrder"], expiresInMs: 60_000 });
+      const identity = await fixture.verifier.verify(token);
       expect(identity).toMatchObject({ kind: "service", name, actor: `service:${name}`, subject: `service:${name}` });
       expect([identity.roles, identity.operations, identity.tokenId]).toEqual([["service"], ["CheckOrder"], id]);
-      await rig.passTime(61_000);
-      await refuses(rig, token);
+      await fixture.passTime(61_000);
+      await refuses(fixture, token);
     },
   },
   {
     promise: 2,
     sentence: "a revoked service token is refused in time",
-    async run(rig) {
-      const { id, token } = await rig.serviceToken({ operations: ["CheckOrder"], expiresInMs: 60_000 });
-      await rig.verifier.verify(token);
-      await rig.revokeServiceToken(id);
-      await refusedInTime(rig, token);
+    async run(fixture) {
+      const { id, token } = await fixture.serviceToken({ operations: ["CheckOrder"], expiresInMs: 60_000 });
+      await fixture.verifier.verify(token);
+      await fixture.revokeServiceToken(id);
+      await refusedInTime(fixture, token);
     },
   },
   {
     promise: 1,
     sentence: "a service token with a wrong secret or an unknown id is refused in the same words",
-    async run(rig) {
-      const { id, token } = await rig.serviceToken({ operations: ["CheckOrder"], expiresInMs: 60_000 });
+    async run(fixture) {
+      const { id, token } = await fixture.serviceToken({ operations: ["CheckOrder"], expiresInMs: 60_000 });
       const secret = randomBytes(32).toString("base64url");
-      const wrong = await refuses(rig, `pcs_${id}_${secret}`);
-      const unknown = await refuses(rig, `pcs_${randomBytes(12).toString("hex")}_${secret}`);
+      const wrong = await refuses(fixture, `pcs_${id}_${secret}`);
+      const unknown = await refuses(fixture, `pcs_${randomBytes(12).toString("hex")}_${secret}`);
       expect(wrong.message).toBe(unknown.message);
       for (const bad of [`pcs_${id}_`, `pcs_${id}`, "pcs_", `pcs__${secret}`, `${token}A`, token.slice(0, -1)]) {
-        await refuses(rig, bad);
+        await refuses(fixture, bad);
       }
     },
   },
@@ -46,9 +46,9 @@ export const machineChecks: readonly VerifierCheck[] = [
     promise: 1,
     sentence:
       "a token of our own processes opens what that process asks of others and nothing else; a forged one nothing",
-    async run(rig) {
-      const token = rig.platformToken("gateway");
-      const identity = await rig.verifier.verify(token);
+    async run(fixture) {
+      const token = fixture.platformToken("gateway");
+      const identity = await fixture.verifier.verify(token);
       expect(identity).toMatchObject({
         kind: "service",
         actor: "service:gateway",
@@ -65,14 +65,14 @@ export const machineChecks: readonly VerifierCheck[] = [
         "pci_gateway_",
         "pci_",
       ]) {
-        await refuses(rig, forged);
+        await refuses(fixture, forged);
       }
     },
   },
   {
     promise: 3,
     sentence: "what is no token at all is refused, whatever it is",
-    async run(rig) {
+    async run(fixture) {
       const garbage = [
         "",
         " ",
@@ -81,13 +81,13 @@ export const machineChecks: readonly VerifierCheck[] = [
         "...",
         "a.b.c",
         "null",
-        `Bearer ${await rig.sign()}`,
-        ` ${await rig.sign()}`,
-        `${await rig.sign()}\n`,
-        `${encoded({ alg: rig.algorithm })}.${encoded([])}.AAAA`,
+        `Bearer ${await fixture.sign()}`,
+        ` ${await fixture.sign()}`,
+        `${await fixture.sign()}\n`,
+        `${encoded({ alg: fixture.algorithm })}.${encoded([])}.AAAA`,
         `${encoded([])}.${encoded({})}.AAAA`,
-        `${encoded({ alg: rig.algorithm, kid: 7, typ: 9 })}.${encoded({})}.AAAA`,
-        `${encoded({ alg: rig.algorithm, kid: "__proto__", typ: "at+jwt" })}.${encoded({ iss: rig.issuer })}.AAAA`,
+        `${encoded({ alg: fixture.algorithm, kid: 7, typ: 9 })}.${encoded({})}.AAAA`,
+        `${encoded({ alg: fixture.algorithm, kid: "__proto__", typ: "at+jwt" })}.${encoded({ iss: fixture.issuer })}.AAAA`,
         "tökén.mit.umlaut",
         "\u0000",
         "\ud800",
@@ -96,10 +96,10 @@ export const machineChecks: readonly VerifierCheck[] = [
         `${".".repeat(8_000)}`,
         randomUUID(),
       ];
-      for (const token of garbage) await refuses(rig, token);
+      for (const token of garbage) await refuses(fixture, token);
       for (const token of Array.from({ length: 50 }, () => randomBytes(40).toString("latin1")))
-        await refuses(rig, token);
-      await refuses(rig, await rig.sign({ filler: "x".repeat(20_000) }));
+        await refuses(fixture, token);
+      await refuses(fixture, await fixture.sign({ filler: "x".repeat(20_000) }));
     },
   },
 ];

@@ -1,9 +1,9 @@
 // Waiting without guessing: a check asks again and again until its condition holds or a generous bound is reached, in real
-// time or in the virtual time of its rig.
+// time or in the virtual time of its fixture.
 import { Fault } from "../../contracts/src/fault.ts";
 import type { Store, UnitOfWork } from "../../ports/store.ts";
 
-/** A rig in virtual time passes it here; without `settle` the suites wait in real time. */
+/** A fixture in virtual time passes it here; without `settle` the suites wait in real time. */
 export interface Patience {
   /** Lets that many milliseconds pass, and everything that is due in them happen. */
   readonly settle?: (ms: number) => Promise<void>;
@@ -12,8 +12,8 @@ export interface Patience {
 const stepMs = 10;
 const boundMs = 12_000;
 
-export async function pass(rig: Patience, ms: number): Promise<void> {
-  if (rig.settle !== undefined) return rig.settle(ms);
+export async function pass(fixture: Patience, ms: number): Promise<void> {
+  if (fixture.settle !== undefined) return fixture.settle(ms);
   await new Promise<void>((resolve) => {
     setTimeout(resolve, ms);
   });
@@ -21,14 +21,14 @@ export async function pass(rig: Patience, ms: number): Promise<void> {
 
 /** Waits until the condition holds; after the bound it throws what was awaited and what `seen` has to show. */
 export async function eventually(
-  rig: Patience,
+  fixture: Patience,
   awaited: string,
   condition: () => boolean | Promise<boolean>,
   seen?: () => unknown,
 ): Promise<void> {
   for (let waitedMs = 0; waitedMs <= boundMs; waitedMs += stepMs) {
     if (await condition()) return;
-    await pass(rig, stepMs);
+    await pass(fixture, stepMs);
   }
   throw new Error(
     `waited ${boundMs} ms in vain: ${awaited}${seen === undefined ? "" : `; seen ${JSON.stringify(seen())}`}`,
@@ -36,10 +36,10 @@ export async function eventually(
 }
 
 /** Waits until the condition holds or the time is over, and says which. */
-export async function within(rig: Patience, ms: number, condition: () => boolean): Promise<boolean> {
+export async function within(fixture: Patience, ms: number, condition: () => boolean): Promise<boolean> {
   for (let waitedMs = 0; waitedMs < ms; waitedMs += stepMs) {
     if (condition()) return true;
-    await pass(rig, stepMs);
+    await pass(fixture, stepMs);
   }
   return condition();
 }

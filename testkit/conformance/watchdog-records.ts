@@ -6,7 +6,7 @@ import type { Store, UnitOfWork } from "../../ports/store.ts";
 import type { PnlDay, StoredEpisode, StoredPause, StoredWatch } from "../../ports/watchdog-records.ts";
 import { rejection } from "./waiting.ts";
 
-export interface WatchdogRig {
+export interface WatchdogFixture {
   readonly store: Store;
   close(): Promise<void>;
 }
@@ -40,7 +40,7 @@ const day = (strategyId: string, name: string, closed: string): PnlDay => ({
   },
 });
 
-export function watchdogConformance(name: string, open: () => Promise<WatchdogRig>): void {
+export function watchdogConformance(name: string, open: () => Promise<WatchdogFixture>): void {
   it(`25: watchdogs, ${name}: what is remembered, episodes, pauses and days are kept, and a failed unit leaves nothing`, async () => {
     const { store, close } = await open();
     const doing = <T>(work: (unit: UnitOfWork) => Promise<T>) => store.transact("conformance.watchdogs", work);

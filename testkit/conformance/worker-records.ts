@@ -6,7 +6,7 @@ import type { Instant } from "../../contracts/src/instant.ts";
 import type { StoredDifference } from "../../ports/reconcile-records.ts";
 import type { StoredStop } from "../../ports/stop-records.ts";
 import type { Store } from "../../ports/store.ts";
-import type { StoreCheck } from "./store-rig.ts";
+import type { StoreCheck } from "./store-fixture.ts";
 import { rejection, transactPatiently } from "./waiting.ts";
 
 const at = (second: number): Instant => (second * 1_000_000) as Instant;
@@ -54,25 +54,25 @@ const run = <T>(store: Store, work: Parameters<Store["transact"]>[1]): Promise<T
 export const stopsAreKept: StoreCheck = {
   promise: 1,
   sentence: "a stop fires once per id, is changed in place, and is owed until it has ended",
-  async run(rig) {
+  async run(fixture) {
     const first = stop("one");
     const other = stop("two", { firedAt: at(1), quantity: d("-3") });
-    expect(await run(rig.store, (unit) => unit.stops.insert(first))).toBe(true);
-    expect(await run(rig.store, (unit) => unit.stops.insert({ ...first, symbol: "MSFT" }))).toBe(false);
-    expect(await run(rig.store, (unit) => unit.stops.insert(other))).toBe(true);
-    const failing = rig.store.transact("conformance.workers", async (unit) => {
+    expect(await run(fixture.store, (unit) => unit.stops.insert(first))).toBe(true);
+    expect(await run(fixture.store, (unit) => unit.stops.insert({ ...first, symbol: "MSFT" }))).toBe(false);
+    expect(await run(fixture.store, (unit) => unit.stops.insert(other))).toBe(true);
+    const failing = fixture.store.transact("conformance.workers", async (unit) => {
       await unit.stops.insert(stop("three"));
       expect((await unit.stops.owed()).length).toBe(3);
       throw new Error("planned");
     });
     await rejection(failing, "the failing work");
-    expect(await run(rig.store, (unit) => unit.stops.owed())).toEqual([other, first]);
-    expect(await run(rig.store, (unit) => unit.stops.ended(at(0), 10))).toEqual([]);
+    expect(await run(fixture.store, (unit) => unit.stops.owed())).toEqual([other, first]);
+    expect(await run(fixture.store, (unit) => unit.stops.ended(at(0), 10))).toEqual([]);
     const attempted: StoredStop = {
       ...first,
       attempt: { number: 1, orderId: "one-1", quantity: d("100.5"), at: at(3) },
     };
-    await run(rig.store, async (unit) => {
+    await run(fixture.store, async (unit) => {
       expect(await unit.stops.lock("one")).toEqual(first);
       expect(await unit.stops.lock("nobody")).toBeUndefined();
       await unit.stops.update(attempted);
@@ -81,8 +81,8 @@ export const stopsAreKept: StoreCheck = {
       ...other,
       ended: { outcome: "EXITED", exitedQuantity: d("3"), at: at(9) },
     };
-    await run(rig.store, (unit) => unit.stops.update(ended));
-    const store = await rig.reopen();
+    await run(fixture.store, (unit) => unit.stops.update(ended));
+    const store = await fixture.reopen();
     expect(await run(store, (unit) => unit.stops.owed())).toEqual([attempted]);
     expect(await run(store, (unit) => unit.stops.find(["two", "one", "nobody"]))).toEqual([ended, attempted]);
     expect(await run(store, (unit) => unit.stops.ended(at(9), 10))).toEqual([ended]);
@@ -93,24 +93,24 @@ export const stopsAreKept: StoreCheck = {
 
 export const differencesAreKept: StoreCheck = {
   promise: 1,
-  sentence: "differences are kept by id, one open one per account and symbol, with what the newest look at each saw",
-  async run(rig) {
+  sentence: "differences are kept by id, one open one per account and symbol, with what the newest read each saw",
+  async run(fixture) {
     const one = difference("d1");
     const two = difference("d2", { symbol: "MSFT", firstSeenAt: at(2), status: "CONFIRMED" });
     const elsewhere = difference("d3", { account: "beta", fundId: "beta", firstSeenAt: at(3) });
-    for (const each of [one, two, elsewhere]) await run(rig.store, (unit) => unit.reconcile.put(each));
-    const twin = run(rig.store, (unit) => unit.reconcile.put(difference("d4", { status: "CONFIRMED" })));
+    for (const each of [one, two, elsewhere]) await run(fixture.store, (unit) => unit.reconcile.put(each));
+    const twin = run(fixture.store, (unit) => unit.reconcile.put(difference("d4", { status: "CONFIRMED" })));
     expect(await rejection(twin, "a second open difference")).toBeDefined();
-    expect(await run(rig.store, (unit) => unit.reconcile.lockOpen("paper", "alpha"))).toEqual([one, two]);
+    expect(await run(fixture.store, (unit) => unit.reconcile.lockOpen("paper", "alpha"))).toEqual([one, two]);
     const look = { looks: 2, ourQuantity: d("10") as Decimal, brokerQuantity: d("-12.5"), brokerAsOf: at(4) };
-    await run(rig.store, async (unit) => {
+    await run(fixture.store, async (unit) => {
       await unit.reconcile.putLook({ ...look, differenceId: "d1" });
       await unit.reconcile.putLook({ ...look, differenceId: "d2", looks: 1, adjustmentId: "a-1" });
       await unit.reconcile.putLook({ ...look, differenceId: "d1", looks: 3 });
     });
     const cleared = { ...one, status: "CLEARED" as const, at: at(8) };
-    await run(rig.store, (unit) => unit.reconcile.put(cleared));
-    const store = await rig.reopen();
+    await run(fixture.store, (unit) => unit.reconcile.put(cleared));
+    const store = await fixture.reopen();
     expect(await run(store, (unit) => unit.reconcile.looks(["d2", "d1", "d9"]))).toEqual([
       { ...look, differenceId: "d1", looks: 3 },
       { ...look, differenceId: "d2", looks: 1, adjustmentId: "a-1" },
@@ -128,13 +128,13 @@ export const differencesAreKept: StoreCheck = {
 export const agreementsAreKept: StoreCheck = {
   promise: 1,
   sentence: "how far an account agrees is kept by broker and account, the newest only",
-  async run(rig) {
+  async run(fixture) {
     const agreement = { broker: "paper", account: "alpha", cursor: 7, at: at(1) };
     const of = (store: Store, account: string) => run(store, (unit) => unit.reconcile.agreement("paper", account));
-    expect(await of(rig.store, "alpha")).toBeUndefined();
-    await run(rig.store, (unit) => unit.reconcile.putAgreement(agreement));
-    await run(rig.store, (unit) => unit.reconcile.putAgreement({ ...agreement, cursor: 9 }));
-    const store = await rig.reopen();
+    expect(await of(fixture.store, "alpha")).toBeUndefined();
+    await run(fixture.store, (unit) => unit.reconcile.putAgreement(agreement));
+    await run(fixture.store, (unit) => unit.reconcile.putAgreement({ ...agreement, cursor: 9 }));
+    const store = await fixture.reopen();
     expect(await of(store, "alpha")).toEqual({ ...agreement, cursor: 9 });
     expect(await of(store, "beta")).toBeUndefined();
   },

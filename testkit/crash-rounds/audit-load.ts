@@ -6,7 +6,7 @@ import type { AuditEntry } from "../../contracts/src/generated/svc/v1/audit.ts";
 import type { Store } from "../../ports/store.ts";
 import { testClient } from "../grpc/test-client.ts";
 import { pause } from "../platform.ts";
-import type { Dice } from "../virtual/dice.ts";
+import type { Prng } from "../virtual/prng.ts";
 import { publishSource } from "./load.ts";
 
 /** An append that was answered. */
@@ -39,7 +39,7 @@ export interface AuditLoadOptions {
   readonly address: string;
   readonly token: string;
   readonly store: Store;
-  readonly throws: Dice;
+  readonly throws: Prng;
 }
 
 const lanes = 32;
@@ -86,7 +86,7 @@ export function runAuditLoad({ address, token, store, throws }: AuditLoadOptions
     }
   }
 
-  async function append(lane: string, number: number, own: Dice): Promise<void> {
+  async function append(lane: string, number: number, own: Prng): Promise<void> {
     const key = own.uuid();
     const subject_id = `drill-${own.below(subjectCount)}`;
     const request = { idempotency_key: key, actor: "", action, subject_id, data: { key, lane, number } };
@@ -105,7 +105,7 @@ export function runAuditLoad({ address, token, store, throws }: AuditLoadOptions
   }
 
   /** What is not acknowledged may be there or not; what is, must be. */
-  async function publish(author: string, number: number, own: Dice): Promise<void> {
+  async function publish(author: string, number: number, own: Prng): Promise<void> {
     const key = `drill/${own.below(subjectCount)}`;
     try {
       published.push(
@@ -118,7 +118,7 @@ export function runAuditLoad({ address, token, store, throws }: AuditLoadOptions
     await pause(own.below(idleMs));
   }
 
-  async function run(name: string, step: (name: string, number: number, own: Dice) => Promise<void>): Promise<void> {
+  async function run(name: string, step: (name: string, number: number, own: Prng) => Promise<void>): Promise<void> {
     const own = throws.fork(name);
     for (let number = 0; !isStopping; ) {
       if (!isLoading) {

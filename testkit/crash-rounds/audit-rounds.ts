@@ -1,16 +1,16 @@
-// The audit log's crash rounds: load, a blow at a random moment, the platform gets up by itself, and the verdict is taken over the whole log since the
+// The audit log's crash rounds: load, a kill at a random moment, the platform gets up by itself, and the verdict is taken over the whole log since the
 // beginning: by what was acknowledged, by the running log about itself, and by the offline verifier about an export.
 import { messageOf } from "../../contracts/src/fault.ts";
 import { eventually, pause } from "../platform.ts";
-import { type Dice, dice } from "../virtual/dice.ts";
+import { type Prng, prng } from "../virtual/prng.ts";
+import { type AuditLogFixture, openAuditLogFixture } from "./audit-fixture.ts";
 import { judgeAudit } from "./audit-verdict.ts";
-import { type AuditLogWorld, openAuditLogWorld } from "./audit-world.ts";
-import { type Blow, strike } from "./blows.ts";
+import { type Kill, strike } from "./kills.ts";
 
 export interface AuditRoundsOptions {
   readonly seed: number;
   /** One per round. */
-  readonly blows: readonly Blow[];
+  readonly kills: readonly Kill[];
   readonly loadMsMax: number;
   say(line: string): void;
 }
@@ -32,22 +32,22 @@ const loadMsMin = 400;
 const afterMs = 300;
 
 /** Rejects with everything that is wrong as soon as a round shows something wrong. */
-export async function runAuditRounds({ seed, blows, loadMsMax, say }: AuditRoundsOptions): Promise<AuditSummary> {
+export async function runAuditRounds({ seed, kills, loadMsMax, say }: AuditRoundsOptions): Promise<AuditSummary> {
   const startedAtMs = Date.now();
-  const throws = dice(seed);
-  const world = await openAuditLogWorld(throws);
-  const { load } = world;
+  const throws = prng(seed);
+  const fixture = await openAuditLogFixture(throws);
+  const { load } = fixture;
   let seen = { entries: 0, verifiedOffline: 0 };
   try {
-    for (const [index, blow] of blows.entries()) {
-      await playRound(world, blow, loadMsMax, throws);
-      seen = await checkRound(world);
+    for (const [index, kill] of kills.entries()) {
+      await playRound(fixture, kill, loadMsMax, throws);
+      seen = await checkRound(fixture);
       const facts = `${load.appends.length} appends and ${load.published.length} events acknowledged`;
-      say(`audit seed ${seed} round ${index + 1}/${blows.length}: ${blow}; ${facts}, ${seen.entries} entries`);
+      say(`audit seed ${seed} round ${index + 1}/${kills.length}: ${kill}; ${facts}, ${seen.entries} entries`);
     }
     return {
       seed,
-      rounds: blows.length,
+      rounds: kills.length,
       ...seen,
       appendsAcknowledged: load.appends.length,
       appendsRepeated: load.repeated(),
@@ -55,18 +55,18 @@ export async function runAuditRounds({ seed, blows, loadMsMax, say }: AuditRound
       durationMs: Date.now() - startedAtMs,
     };
   } catch (error) {
-    say(`audit seed ${seed} failed; the platform's last words:\n${world.printed().slice(-6_000)}`);
+    say(`audit seed ${seed} failed; the platform's last words:\n${fixture.printed().slice(-6_000)}`);
     throw error;
   } finally {
-    await world.close();
+    await fixture.close();
   }
 }
 
-async function playRound(world: AuditLogWorld, blow: Blow, loadMsMax: number, throws: Dice): Promise<void> {
-  const { load } = world;
+async function playRound(fixture: AuditLogFixture, kill: Kill, loadMsMax: number, throws: Prng): Promise<void> {
+  const { load } = fixture;
   load.resume();
   await pause(loadMsMin + throws.below(Math.max(1, loadMsMax - loadMsMin)));
-  await strike(blow, world);
+  await strike(kill, fixture);
   const before = load.appends.length;
   await eventually("the log takes entries again", () => load.appends.length > before + 50, settleMsMax).catch(
     (error: unknown) => {
@@ -76,28 +76,28 @@ async function playRound(world: AuditLogWorld, blow: Blow, loadMsMax: number, th
   await pause(afterMs);
 }
 
-async function checkRound(world: AuditLogWorld): Promise<{ entries: number; verifiedOffline: number }> {
-  const { load } = world;
+async function checkRound(fixture: AuditLogFixture): Promise<{ entries: number; verifiedOffline: number }> {
+  const { load } = fixture;
   await load.settle(settleMsMax);
   let committed: readonly string[] = [];
   // What never comes is for the verdict to tell.
   await eventually(
     "everything published is an entry",
     async () => {
-      committed = await world.committed();
-      const there = new Set((await world.rows()).map(({ eventId }) => eventId));
+      committed = await fixture.committed();
+      const there = new Set((await fixture.rows()).map(({ eventId }) => eventId));
       return [...committed, ...load.published].every((id) => there.has(id));
     },
     settleMsMax,
   ).catch(() => undefined);
-  const rows = await world.rows();
-  const { verdict, size } = await world.verifyOffline();
-  const died = /[^\n]*Defect: this process ends here[^\n]*/.exec(world.printed());
-  const alarms = /[^\n]*AUDIT_CHAIN_BROKEN[^\n]*/.exec(world.printed());
+  const rows = await fixture.rows();
+  const { verdict, size } = await fixture.verifyOffline();
+  const died = /[^\n]*Defect: this process ends here[^\n]*/.exec(fixture.printed());
+  const alarms = /[^\n]*AUDIT_CHAIN_BROKEN[^\n]*/.exec(fixture.printed());
   const wrong = [
     ...judgeAudit({ rows, appends: load.appends, published: load.published, committed }),
-    ...(await world.parked()),
-    ...(await world.inspect()),
+    ...(await fixture.parked()),
+    ...(await fixture.inspect()),
     ...(verdict.verdict === "yes" && verdict.level === "L1" ? [] : [`offline: ${JSON.stringify(verdict)}`]),
     ...(died === null ? [] : [`a process ended by a defect: ${died[0]}`]),
     ...(alarms === null ? [] : [`an alarm: ${alarms[0]}`]),

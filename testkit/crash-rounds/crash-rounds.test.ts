@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { allOr } from "../full-count.ts";
 import { type Bundle, bundleProgram } from "./bundle.ts";
+import type { TransportName } from "./fixture.ts";
 import { reportRounds, seedOfRun } from "./rounds.ts";
-import type { TransportName } from "./world.ts";
 
 const replay = "npx vitest run testkit/crash-rounds/crash-rounds.test.ts";
 const seed = seedOfRun();

@@ -7,7 +7,7 @@ import type { Fill, OrderTransition } from "../../contracts/src/records/order.ts
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { Store } from "../../ports/store.ts";
 import { pause } from "../platform.ts";
-import type { Dice } from "../virtual/dice.ts";
+import type { Prng } from "../virtual/prng.ts";
 
 export interface Broker {
   approved(order: Order): void;
@@ -25,7 +25,7 @@ const openMax = 100;
 const batchMax = 100;
 const price = "100";
 
-export function runBroker(store: Store, throws: Dice): Broker {
+export function runBroker(store: Store, throws: Prng): Broker {
   const queue: Event[] = [];
   const open: Order[] = [];
   const fillIds = new Set<string>();

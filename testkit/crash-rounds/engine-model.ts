@@ -12,7 +12,7 @@ interface ModelOrder {
   readonly quantity: bigint;
   filled: bigint;
   ended: boolean;
-  told: bigint;
+  reported: bigint;
 }
 
 export interface Holding {
@@ -40,7 +40,7 @@ const lineOf = (fundId: string, symbol: string): string => `${fundId} ${symbol}`
 const text = (value: bigint): string => decimal.format(value as decimal.Decimal);
 
 function remainingOf(order: ModelOrder): bigint {
-  const most = order.ended ? order.told : order.quantity;
+  const most = order.ended ? order.reported : order.quantity;
   return most > order.filled ? most - order.filled : 0n;
 }
 
@@ -76,14 +76,14 @@ export function createModel(): Model {
   }
 
   function differingOrders(snapshot: EngineSnapshot): readonly string[] {
-    const shown = (quantity: string, filled: string, ended: boolean, told: string): string =>
-      `${quantity} filled ${filled}${ended ? ` ended, told ${told}` : ""}`;
+    const shown = (quantity: string, filled: string, ended: boolean, reported: string): string =>
+      `${quantity} filled ${filled}${ended ? ` ended, reported ${reported}` : ""}`;
     const theirs = new Map(
       snapshot.orders.map((one) => [one.order_id, shown(one.quantity, one.filled, one.ended, one.filled_told)]),
     );
     return [...new Set([...theirs.keys(), ...orders.keys()])].flatMap((orderId) => {
       const own = orders.get(orderId);
-      const mine = own && shown(text(own.quantity), text(own.filled), own.ended, text(own.told));
+      const mine = own && shown(text(own.quantity), text(own.filled), own.ended, text(own.reported));
       const other = theirs.get(orderId);
       return mine === other ? [] : [`the open order ${orderId} is ${other}, the journal says ${mine}`];
     });
@@ -98,7 +98,7 @@ export function createModel(): Model {
         quantity: decimal.parse(order.quantity),
         filled: 0n,
         ended: false,
-        told: 0n,
+        reported: 0n,
       });
     },
     fill(fill) {
@@ -114,8 +114,8 @@ export function createModel(): Model {
       const order = endings.has(to) ? sent(order_id) : undefined;
       if (order === undefined) return;
       order.ended = true;
-      const told = decimal.parse(filled_quantity);
-      if (told > order.told) order.told = told;
+      const reported = decimal.parse(filled_quantity);
+      if (reported > order.reported) order.reported = reported;
       settle(order_id, order);
     },
     expire(orderId) {

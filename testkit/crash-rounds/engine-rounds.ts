@@ -1,22 +1,22 @@
-// The engine's crash rounds: load, perhaps a halt, a blow at a random moment, the platform gets up by itself, and the verdict is taken over
+// The engine's crash rounds: load, perhaps a halt, a kill at a random moment, the platform gets up by itself, and the verdict is taken over
 // everything since the beginning. One seed decides what is done and when; what the machine makes of it differs, so a replay repeats the
-// blows, not the interleaving.
+// kills, not the interleaving.
 import { messageOf } from "../../contracts/src/fault.ts";
 import type { HaltRequest } from "../../contracts/src/generated/svc/v1/halt.ts";
 import { eventually, pause } from "../platform.ts";
-import { type Dice, dice } from "../virtual/dice.ts";
-import { type Blow, strike } from "./blows.ts";
+import { type Prng, prng } from "../virtual/prng.ts";
+import { type EngineFixture, openEngineFixture } from "./engine-fixture.ts";
 import { type JournalReader, liftHalts, parkedEvents, readJournal, storedHalts } from "./engine-journal.ts";
 import { createModel, type Model } from "./engine-model.ts";
-import { desks } from "./engine-orders.ts";
+import { tradedLines } from "./engine-orders.ts";
 import { judgeEngine } from "./engine-verdict.ts";
 import type { Witness } from "./engine-witness.ts";
-import { type EngineWorld, openEngineWorld } from "./engine-world.ts";
+import { type Kill, strike } from "./kills.ts";
 
 export interface EngineRoundsOptions {
   readonly seed: number;
   /** One per round. */
-  readonly blows: readonly Blow[];
+  readonly kills: readonly Kill[];
   readonly loadMsMax: number;
   readonly haltShare: number;
   say(line: string): void;
@@ -31,7 +31,7 @@ export interface EngineSummary {
   /** Orders that got no answer at first; each was sent again with its key until it had one. */
   readonly outcomesUnknown: number;
   readonly sendsUnanswered: number;
-  readonly toldTheirFirstDecision: number;
+  readonly reportedTheirFirstDecision: number;
   readonly decidedAtSecondTry: number;
   readonly keysRepeated: number;
   readonly fills: number;
@@ -76,52 +76,52 @@ interface Judging {
 
 /** Rejects with everything that is wrong as soon as a round shows something wrong. */
 export async function runEngineRounds(options: EngineRoundsOptions): Promise<EngineSummary> {
-  const { seed, blows, say } = options;
+  const { seed, kills, say } = options;
   const startedAtMs = Date.now();
-  const throws = dice(seed);
-  const world = await openEngineWorld(throws);
+  const throws = prng(seed);
+  const fixture = await openEngineFixture(throws);
   const model = createModel();
-  const judging = { model, journal: readJournal(world.pool, model) };
+  const judging = { model, journal: readJournal(fixture.pool, model) };
   try {
-    for (const [index, blow] of blows.entries()) {
-      const halted = await playRound(world, blow, options, throws);
-      await checkRound(world, judging, throws);
-      const facts = `${world.witness.answers.length} answers, ${model.openCount()} orders open`;
-      say(`engine seed ${seed} round ${index + 1}/${blows.length}: ${blow}${halted ? ", halted" : ""}; ${facts}`);
+    for (const [index, kill] of kills.entries()) {
+      const halted = await playRound(fixture, kill, options, throws);
+      await checkRound(fixture, judging, throws);
+      const facts = `${fixture.witness.answers.length} answers, ${model.openCount()} orders open`;
+      say(`engine seed ${seed} round ${index + 1}/${kills.length}: ${kill}${halted ? ", halted" : ""}; ${facts}`);
     }
-    await checkCleanEnd(world, judging);
-    return { seed, rounds: blows.length, ...countsOf(world, judging), durationMs: Date.now() - startedAtMs };
+    await checkCleanEnd(fixture, judging);
+    return { seed, rounds: kills.length, ...countsOf(fixture, judging), durationMs: Date.now() - startedAtMs };
   } catch (error) {
-    say(`engine seed ${seed} failed; the platform's last words:\n${world.printed().slice(-6_000)}`);
+    say(`engine seed ${seed} failed; the platform's last words:\n${fixture.printed().slice(-6_000)}`);
     throw error;
   } finally {
-    await world.close();
+    await fixture.close();
   }
 }
 
 async function playRound(
-  world: EngineWorld,
-  blow: Blow,
+  fixture: EngineFixture,
+  kill: Kill,
   { loadMsMax, haltShare }: EngineRoundsOptions,
-  throws: Dice,
+  throws: Prng,
 ): Promise<boolean> {
-  await lift(world);
-  const requestHalt = throws.chance(haltShare) ? await world.operator() : undefined;
-  world.traders.resume();
+  await lift(fixture);
+  const requestHalt = throws.chance(haltShare) ? await fixture.operator() : undefined;
+  fixture.traders.resume();
   await pause(loadMsMin + throws.below(Math.max(1, loadMsMax - loadMsMin)));
-  const halting = requestHalt === undefined ? undefined : halt(world.witness, requestHalt, throws);
-  // Half of them are acknowledged before the blow and must outlive it; the others are struck on their way.
+  const halting = requestHalt === undefined ? undefined : halt(fixture.witness, requestHalt, throws);
+  // Half of them are acknowledged before the kill and must outlive it; the others are struck on their way.
   if (throws.chance(0.5)) await halting;
   else if (halting !== undefined) await pause(throws.below(300));
-  await strike(blow, world);
+  await strike(kill, fixture);
   const isHalted = (await halting) ?? false;
-  const before = world.witness.sends;
+  const before = fixture.witness.sends;
   await eventually(
     "the engine answers again",
-    () => world.witness.answers.some(({ sentAt }) => sentAt > before),
+    () => fixture.witness.answers.some(({ sentAt }) => sentAt > before),
     settleMsMax,
   ).catch((error: unknown) => {
-    throw new Error(`${messageOf(error)}; last: ${world.traders.lastTrouble()}`);
+    throw new Error(`${messageOf(error)}; last: ${fixture.traders.lastTrouble()}`);
   });
   await pause(afterMs);
   return isHalted;
@@ -129,33 +129,33 @@ async function playRound(
 
 async function halt(
   witness: Witness,
-  requestHalt: Awaited<ReturnType<EngineWorld["operator"]>>,
-  throws: Dice,
+  requestHalt: Awaited<ReturnType<EngineFixture["operator"]>>,
+  throws: Prng,
 ): Promise<boolean> {
   // The widest comes seldom, because nothing is approved under it.
   const asked = halts[throws.chance(0.2) ? 2 : throws.below(2)];
   if (asked === undefined) throw new Error("there is nothing to halt");
-  const told = await requestHalt({ ...asked, halt_id: throws.uuid(), confirmation: "HALT" });
-  if (told?.acknowledged !== true) return false;
-  witness.halts.push({ haltId: told.halt_id, fromSend: witness.sends, untilSend: Number.POSITIVE_INFINITY });
+  const reported = await requestHalt({ ...asked, halt_id: throws.uuid(), confirmation: "HALT" });
+  if (reported?.acknowledged !== true) return false;
+  witness.halts.push({ haltId: reported.halt_id, fromSend: witness.sends, untilSend: Number.POSITIVE_INFINITY });
   return true;
 }
 
-async function lift({ witness, pool }: EngineWorld): Promise<void> {
+async function lift({ witness, pool }: EngineFixture): Promise<void> {
   for (const each of witness.halts) each.untilSend = Math.min(each.untilSend, witness.sends + 1);
   await liftHalts(pool);
 }
 
-async function checkRound(world: EngineWorld, judging: Judging, throws: Dice): Promise<void> {
-  await world.traders.settle(settleMsMax);
-  await world.broker.settle(settleMsMax);
-  await eventually("the platform is healthy", async () => (await world.platform().health()) === 200, settleMsMax);
+async function checkRound(fixture: EngineFixture, judging: Judging, throws: Prng): Promise<void> {
+  await fixture.traders.settle(settleMsMax);
+  await fixture.broker.settle(settleMsMax);
+  await eventually("the platform is healthy", async () => (await fixture.platform().health()) === 200, settleMsMax);
   let wrong: readonly string[] = [];
   // The platform's own orders (an exit of a stop) may come between two looks: what is on its way settles, and what is wrong stays.
   await eventually("everything is right", async () => {
-    await caughtUp(world, judging.journal);
-    const own = await judgeWorld(world, judging);
-    wrong = [...own, ...(await differingHoldings(world, judging.model, throws))];
+    await caughtUp(fixture, judging.journal);
+    const own = await judgeTables(fixture, judging);
+    wrong = [...own, ...(await differingHoldings(fixture, judging.model, throws))];
     return wrong.length === 0;
   }).catch((error: unknown) => {
     if (wrong.length === 0) throw error;
@@ -164,8 +164,8 @@ async function checkRound(world: EngineWorld, judging: Judging, throws: Dice): P
 }
 
 /** Everything that was published is in the journal, and everything in the journal was heard. */
-async function caughtUp(world: EngineWorld, journal: JournalReader): Promise<void> {
-  const { broker, heard } = world;
+async function caughtUp(fixture: EngineFixture, journal: JournalReader): Promise<void> {
+  const { broker, heard } = fixture;
   await eventually(
     "the engine has heard every fill and ending",
     async () => {
@@ -175,7 +175,7 @@ async function caughtUp(world: EngineWorld, journal: JournalReader): Promise<voi
     },
     settleMsMax,
   ).catch(async (error: unknown) => {
-    const parked = (await parkedEvents(world.owner)).map((each) => `${each.subscription}: ${each.error}`);
+    const parked = (await parkedEvents(fixture.owner)).map((each) => `${each.subscription}: ${each.error}`);
     throw new Error(`${messageOf(error)}; put aside: ${parked.join("; ") || "nothing"}`);
   });
   // What never comes is for the verdict to tell.
@@ -186,14 +186,14 @@ async function caughtUp(world: EngineWorld, journal: JournalReader): Promise<voi
   ).catch(() => undefined);
 }
 
-async function judgeWorld(world: EngineWorld, { journal, model }: Judging): Promise<readonly string[]> {
-  const { witness, heard } = world;
+async function judgeTables(fixture: EngineFixture, { journal, model }: Judging): Promise<readonly string[]> {
+  const { witness, heard } = fixture;
   const evidence = { answers: witness.answers, decisions: journal.decisions, acknowledged: witness.halts, heard };
-  const said = /The snapshot through entry \d+ differs[^"]*/.exec(world.printed());
-  const parked = (await parkedEvents(world.owner)).filter(({ subscription }) => ours.test(subscription));
-  const died = /[^\n]*Defect: this process ends here[^\n]*/.exec(world.printed());
+  const said = /The snapshot through entry \d+ differs[^"]*/.exec(fixture.printed());
+  const parked = (await parkedEvents(fixture.owner)).filter(({ subscription }) => ours.test(subscription));
+  const died = /[^\n]*Defect: this process ends here[^\n]*/.exec(fixture.printed());
   return [
-    ...judgeEngine({ ...evidence, halts: await storedHalts(world.pool) }),
+    ...judgeEngine({ ...evidence, halts: await storedHalts(fixture.pool) }),
     ...journal.differences,
     ...model.complaints(),
     ...parked.map(({ subscription, error }) => `${subscription} put an event aside: ${error}`),
@@ -203,27 +203,27 @@ async function judgeWorld(world: EngineWorld, { journal, model }: Judging): Prom
 }
 
 /** What the running engine says it holds, against the model. Until prices are back a check may end before it comes to exposure. */
-async function differingHoldings(world: EngineWorld, model: Model, throws: Dice): Promise<readonly string[]> {
+async function differingHoldings(fixture: EngineFixture, model: Model, throws: Prng): Promise<readonly string[]> {
   const wrong: string[] = [];
-  for (const desk of desks) {
-    let said: Awaited<ReturnType<EngineWorld["holding"]>>;
-    await eventually(`the engine tells of ${desk.symbol}`, async () => {
-      said = await world.holding(desk, throws.uuid()).catch(() => undefined);
+  for (const traded of tradedLines) {
+    let said: Awaited<ReturnType<EngineFixture["holding"]>>;
+    await eventually(`the engine tells of ${traded.symbol}`, async () => {
+      said = await fixture.holding(traded, throws.uuid()).catch(() => undefined);
       return said !== undefined;
     });
-    const [engine, own] = [JSON.stringify(said), JSON.stringify(model.holding(desk.fundId, desk.symbol))];
+    const [engine, own] = [JSON.stringify(said), JSON.stringify(model.holding(traded.fundId, traded.symbol))];
     if (engine !== own)
-      wrong.push(`the engine holds ${engine} of ${desk.fundId} ${desk.symbol}, the journal says ${own}`);
+      wrong.push(`the engine holds ${engine} of ${traded.fundId} ${traded.symbol}, the journal says ${own}`);
   }
   return wrong;
 }
 
 /** A clean end puts the books down whole: they must be the journal's to the last order. */
-async function checkCleanEnd(world: EngineWorld, judging: Judging): Promise<void> {
+async function checkCleanEnd(fixture: EngineFixture, judging: Judging): Promise<void> {
   const before = judging.journal.snapshotsCompared();
-  const pid = world.platform().runFile().processes["riskengine"] ?? 0;
+  const pid = fixture.platform().runFile().processes["riskengine"] ?? 0;
   process.kill(pid, "SIGTERM");
-  await eventually("a part that was told to end has put its books down", async () => {
+  await eventually("a part that was asked to end has put its books down", async () => {
     await judging.journal.readOn();
     return judging.journal.snapshotsCompared() > before;
   });
@@ -234,29 +234,29 @@ async function complainIfAny(wrong: readonly string[]): Promise<void> {
   if (wrong.length > 0) throw new Error(wrong.join("\n"));
 }
 
-function countsOf(world: EngineWorld, { journal }: Judging) {
-  const { answers } = world.witness;
-  const count = (text: string): number => world.printed().split(text).length - 1;
+function countsOf(fixture: EngineFixture, { journal }: Judging) {
+  const { answers } = fixture.witness;
+  const count = (text: string): number => fixture.printed().split(text).length - 1;
   const again = answers.filter(({ kind, tries }) => kind === "first" && tries > 1);
-  const told = again.filter(({ code }) => code === "DUPLICATE_KEY").length;
+  const reported = again.filter(({ code }) => code === "DUPLICATE_KEY").length;
   return {
     decisionsAcknowledged: answers.length,
     approvalsAcknowledged: answers.filter(({ approved }) => approved).length,
     journalDecisions: journal.decisions.length,
     outcomesUnknown: again.length,
-    sendsUnanswered: world.witness.unanswered,
-    toldTheirFirstDecision: told,
-    decidedAtSecondTry: again.length - told,
+    sendsUnanswered: fixture.witness.unanswered,
+    reportedTheirFirstDecision: reported,
+    decidedAtSecondTry: again.length - reported,
     keysRepeated: answers.filter(({ kind }) => kind !== "first").length,
     fills: journal.fillIds.size,
     endings: journal.endedOrders.size,
-    haltsAcknowledged: world.witness.halts.length,
+    haltsAcknowledged: fixture.witness.halts.length,
     engineStarts: count("the books are rebuilt"),
     booksVerifiedByEngine: count("the books equal their recomputation"),
     booksNotCompared: count("the books could not be compared"),
     snapshotsCompared: journal.snapshotsCompared(),
-    messagesHeard: world.heard.size,
-    messagesHeardAgain: [...world.heard.values()].reduce((sum, times) => sum + times - 1, 0),
+    messagesHeard: fixture.heard.size,
+    messagesHeardAgain: [...fixture.heard.values()].reduce((sum, times) => sum + times - 1, 0),
   };
 }
 

@@ -2,14 +2,14 @@
 // until it has one. They never stop because something is dead; pausing them means finishing what is unanswered and beginning nothing new.
 import type { Order } from "../../contracts/src/generated/svc/v1/order.ts";
 import { pause } from "../platform.ts";
-import type { Dice } from "../virtual/dice.ts";
+import type { Prng } from "../virtual/prng.ts";
 import type { Line } from "./engine-lines.ts";
 import { newOrder, otherBody } from "./engine-orders.ts";
 import { answerOf, type Task, type Witness } from "./engine-witness.ts";
 
 export interface TradersOptions {
   readonly lines: readonly { readonly line: Line; readonly inFlight: number }[];
-  readonly throws: Dice;
+  readonly throws: Prng;
   readonly witness: Witness;
   /** An approval of a first send, to be filled or cancelled. */
   readonly approved: (order: Order) => void;
@@ -41,7 +41,7 @@ export function runTraders({ lines, throws, witness, approved }: TradersOptions)
   let busy = 0;
   let lastTrouble = "none";
 
-  function nextTask(own: Dice): Task {
+  function nextTask(own: Prng): Task {
     const chosen = own.word() / 0x1_0000_0000;
     const old = chosen < againShare + otherBodyShare ? repeatable[own.below(repeatable.length)] : undefined;
     if (old === undefined || Date.now() - old.atMs > repeatableMsMax) {
@@ -81,7 +81,7 @@ export function runTraders({ lines, throws, witness, approved }: TradersOptions)
     }
   }
 
-  async function trade(line: Line, own: Dice): Promise<void> {
+  async function trade(line: Line, own: Prng): Promise<void> {
     while (!isStopping) {
       if (!isTrading) {
         await pause(idleMs);

@@ -49,7 +49,7 @@ const duplicate: JournalDecision = {
   digest: "bytes of d2",
   messageIds: ["d2", "d2/0"],
 };
-const told: Answer = {
+const reported: Answer = {
   ...answer,
   kind: "again",
   decisionId: "d2",
@@ -69,7 +69,7 @@ const halt: StoredHalt = {
   liftedEpoch: undefined,
 };
 const good: EngineEvidence = {
-  answers: [answer, told],
+  answers: [answer, reported],
   decisions: [decision, duplicate],
   acknowledged: [{ haltId: "h1", fromSend: 10, untilSend: 20 }],
   halts: [halt],
@@ -81,7 +81,7 @@ const good: EngineEvidence = {
 };
 const replaced = (changed: Partial<Answer>): EngineEvidence => ({
   ...good,
-  answers: [answer, { ...told, ...changed }],
+  answers: [answer, { ...reported, ...changed }],
 });
 
 describe("the verdict", () => {
@@ -99,13 +99,13 @@ describe("the verdict", () => {
       /1 keys have two first decisions in the jour/,
     ],
     ["2", { ...good, decisions: [decision, { ...duplicate, code: "" }] }, /1 keys have two first decisions among the/],
-    ["3", replaced({ originalId: undefined }), /1 repeated orders were not told their first decision/],
-    ["3", replaced({ originalDigest: "other bytes" }), /1 repeated orders were not told their first decision/],
+    ["3", replaced({ originalId: undefined }), /1 repeated orders were not given their first decision/],
+    ["3", replaced({ originalDigest: "other bytes" }), /1 repeated orders were not given their first decision/],
     ["3", replaced({ kind: "other body" }), /1 reused keys were not refused as such: o1 \(d2\) got DUPLICATE_KEY/],
     ["4", replaced({ kind: "first" }), /1 orders have neither their first decision nor its copy/],
     ["4", replaced({ kind: "first", tries: 2, originalId: undefined }), /1 orders have neither/],
     ["5", { ...good, decisions: [{ ...decision, haltEpoch: 4 }, duplicate] }, /1 approvals carry an epoch/],
-    ["6", { ...good, answers: [{ ...answer, sentAt: 11 }, told] }, /1 orders were approved that were sent after a/],
+    ["6", { ...good, answers: [{ ...answer, sentAt: 11 }, reported] }, /1 orders were approved that were sent after a/],
     ["6", { ...good, halts: [] }, /1 acknowledged halts are not stored: h1/],
     ["7", { ...good, heard: new Map([["d1", 1]]) }, /2 messages were never delivered: d2, d2\/0/],
     ["7", { ...good, heard: new Map([...good.heard, ["d9", 1]]) }, /1 messages were delivered that the journal does/],

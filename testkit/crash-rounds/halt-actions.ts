@@ -5,9 +5,9 @@ import { format, fromUnixMs } from "../../contracts/src/instant.ts";
 import type { NavUpdated } from "../../contracts/src/records/fund.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import { eventually, pause } from "../platform.ts";
-import type { Dice } from "../virtual/dice.ts";
-import { desks } from "./engine-orders.ts";
-import type { EngineWorld } from "./engine-world.ts";
+import type { Prng } from "../virtual/prng.ts";
+import type { EngineFixture } from "./engine-fixture.ts";
+import { tradedLines } from "./engine-orders.ts";
 import { type HaltFacts, type HaltRow, inForce, readFacts } from "./halt-ledger.ts";
 import { type Door, type HaltPeople, listedHalts, type Scope } from "./halt-people.ts";
 
@@ -34,10 +34,10 @@ const momentum: Scope = { severity: "STRATEGY_HALT", fund_id: "", strategy_id: "
 const lossFund = "gamma";
 const lossMsMax = 8_000;
 const settleMsMax = 60_000;
-const asked = desks.filter(({ symbol }) => ["AAPL", "JPM", "BTC-USD", "SPY"].includes(symbol));
+const asked = tradedLines.filter(({ symbol }) => ["AAPL", "JPM", "BTC-USD", "SPY"].includes(symbol));
 
-export function haltActor(world: EngineWorld, people: HaltPeople, throws: Dice): HaltActor {
-  const { owner } = world;
+export function haltActor(fixture: EngineFixture, people: HaltPeople, throws: Prng): HaltActor {
+  const { owner } = fixture;
   let losses = 0;
   let lastLossAtMs = 0;
   let halts: readonly HaltRow[] = [];
@@ -113,7 +113,7 @@ export function haltActor(world: EngineWorld, people: HaltPeople, throws: Dice):
       nav: String(Math.round(5_000_000 * share)),
       as_of: format(fromUnixMs(Date.now() + afterMs)),
     });
-    const publishing = world.store.transact("crash rounds", async (unit) => {
+    const publishing = fixture.store.transact("crash rounds", async (unit) => {
       for (const afterMs of [0, 1]) await unit.events.publish(subjects.navUpdated, lower(afterMs));
     });
     // The database may be what was killed: then nobody has heard of a loss.
@@ -124,15 +124,15 @@ export function haltActor(world: EngineWorld, people: HaltPeople, throws: Dice):
 
   async function wrongWithEngine(facts: HaltFacts, mayDenyBefore = false): Promise<readonly string[]> {
     const wrong: string[] = [];
-    for (const desk of asked) {
-      const expected = strictest(inForce(facts), desk.fundId, desk.strategyId);
-      const { approved, checks } = await world.dryRun(desk, throws.uuid());
+    for (const traded of asked) {
+      const expected = strictest(inForce(facts), traded.fundId, traded.strategyId);
+      const { approved, checks } = await fixture.dryRun(traded, throws.uuid());
       const gate = checks.find((check) => check.gate === "drawdown_halt");
       // An engine that has just started knows no prices yet, and denies before it comes to the halts.
       if (mayDenyBefore && gate === undefined && !approved) continue;
       const said = gate?.figures.find(({ name }) => name === "halt")?.value;
       if (said !== expected || (expected !== "none" && (approved || gate?.result !== "FAILED"))) {
-        wrong.push(`${desk.strategyId} is under ${expected}, and the engine says ${said}, ${gate?.result}`);
+        wrong.push(`${traded.strategyId} is under ${expected}, and the engine says ${said}, ${gate?.result}`);
       }
     }
     return wrong;
@@ -155,14 +155,14 @@ function strictest(halts: readonly HaltRow[], fundId: string, strategyId: string
 
 /** Ends each of the five in a random order, cleanly or not, alone or while another is still getting up; gives the number of looks that were answered. */
 export async function restartEverybody(
-  world: EngineWorld,
+  fixture: EngineFixture,
   actor: HaltActor,
-  throws: Dice,
+  throws: Prng,
   times: number,
   say: (line: string) => void,
 ): Promise<number> {
   await actor.prepare("resume through operations");
-  const facts = await readFacts(world.owner);
+  const facts = await readFacts(fixture.owner);
   const expected = String([...inForce(facts)].map(({ haltId }) => haltId).sort());
   let looks = 0;
   const look = async (): Promise<void> => {
@@ -174,7 +174,7 @@ export async function restartEverybody(
   };
   const looksHealthy = async (): Promise<boolean> => {
     await look();
-    return (await world.platform().health()) === 200;
+    return (await fixture.platform().health()) === 200;
   };
   for (let time = 1; time <= times; time += 1) {
     const left: string[] = [...services];
@@ -182,7 +182,7 @@ export async function restartEverybody(
     while (left.length > 0) {
       const [part] = left.splice(throws.below(left.length), 1);
       if (part === undefined) break;
-      end(world, part, throws.chance(0.5) ? "SIGKILL" : "SIGTERM");
+      end(fixture, part, throws.chance(0.5) ? "SIGKILL" : "SIGTERM");
       order.push(part);
       await look();
       if (throws.chance(0.3) && left.length > 0) continue;
@@ -193,9 +193,9 @@ export async function restartEverybody(
   return looks;
 }
 
-function end(world: EngineWorld, part: string, signal: NodeJS.Signals): void {
-  const pid = world.platform().runFile().processes[part] ?? 0;
-  // Only after looking at it: a number may belong to somebody else by now.
+function end(fixture: EngineFixture, part: string, signal: NodeJS.Signals): void {
+  const pid = fixture.platform().runFile().processes[part] ?? 0;
+  // Only after reading it: a number may belong to somebody else by now.
   if (!readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(`portcullis-${part}`))
     throw new Error(`${pid} is not ${part}`);
   process.kill(pid, signal);

@@ -1,4 +1,4 @@
-// What the people of the halts' crash rounds asked for and were told, and what the database has of it: rows and events, read anew for every verdict.
+// What the people of the halts' crash rounds asked for and were reported, and what the database has of it: rows and events, read anew for every verdict.
 import type pg from "pg";
 import type {
   ActiveHalt,
@@ -21,7 +21,7 @@ export interface LiftAsked {
 }
 
 export interface HaltLedger {
-  /** Halts that somebody was told of as in force. */
+  /** Halts that somebody was notified of as in force. */
   readonly answered: Set<string>;
   /** Halts whose request got no answer. */
   readonly unanswered: Set<string>;
@@ -45,7 +45,7 @@ export interface HaltFacts {
   readonly steps: readonly string[];
   /** Ids of requests for everything that ended by a lift. */
   readonly signed: readonly string[];
-  readonly told: {
+  readonly reported: {
     readonly requested: readonly ActiveHalt[];
     readonly steps: readonly HaltStep[];
     readonly lifted: readonly HaltLifted[];
@@ -73,7 +73,7 @@ export async function readFacts(owner: pg.Pool): Promise<HaltFacts> {
       const text = "select convert_from(payload, 'UTF8') as text from portcullis.outbox where subject = $1 order by id";
       return (await client.query<{ text: string }>(text, [name])).rows.map((row) => JSON.parse(row.text) as Payload);
     };
-    const told = {
+    const reported = {
       requested: await of(subjects.haltRequested),
       steps: await of(subjects.haltStep),
       lifted: await of(subjects.haltLifted),
@@ -94,7 +94,7 @@ export async function readFacts(owner: pg.Pool): Promise<HaltFacts> {
       epoch: Number(epoch.rows[0]?.epoch),
       steps: steps.rows.map((row) => row.name as string),
       signed: signed.rows.map((row) => row.request_id as string),
-      told,
+      reported,
     };
   } finally {
     client.release();

@@ -1,11 +1,11 @@
 // The people of the halts' crash rounds: they log in, raise halts, lift them and sign for each other through either service, and write down what they
-// were told. Whoever gets no answer writes down that it does not know.
+// were reported. Whoever gets no answer writes down that it does not know.
 import { TOTP } from "otpauth";
 import type { ActiveHalts, HaltResponse, HaltStatus } from "../../contracts/src/generated/svc/v1/halt.ts";
 import { testClient } from "../grpc/test-client.ts";
 import { developmentOperator, logInAs } from "../login.ts";
-import type { Dice } from "../virtual/dice.ts";
-import type { EngineWorld } from "./engine-world.ts";
+import type { Prng } from "../virtual/prng.ts";
+import type { EngineFixture } from "./engine-fixture.ts";
 import { createLedger, type HaltLedger } from "./halt-ledger.ts";
 
 export type Door = "operations" | "riskengine";
@@ -30,25 +30,25 @@ export interface HaltPeople {
 const services = { operations: "Operations", riskengine: "RiskEngine" } as const;
 const answerMsMax = 12_000;
 
-export function haltPeople(world: EngineWorld, throws: Dice): HaltPeople {
-  const { witness, owner } = world;
+export function haltPeople(fixture: EngineFixture, throws: Prng): HaltPeople {
+  const { witness, owner } = fixture;
   const ledger = createLedger();
   const tokens = new Map<Name, string>();
 
   async function call(name: Name, door: Door, method: string, request: object): Promise<unknown> {
-    const [host = "", port = ""] = (world.platform().runFile().addresses[door] ?? "").split(":");
+    const [host = "", port = ""] = (fixture.platform().runFile().addresses[door] ?? "").split(":");
     const client = testClient({ host, port: Number(port) }, { token: tokens.get(name) ?? "" });
     try {
-      const told = await client.call(services[door], method, request, { deadlineMs: answerMsMax });
-      if (told.status !== "OK") throw new Error(`${method}: ${told.status} ${told.details}`);
-      return told.answer;
+      const reported = await client.call(services[door], method, request, { deadlineMs: answerMsMax });
+      if (reported.status !== "OK") throw new Error(`${method}: ${reported.status} ${reported.details}`);
+      return reported.answer;
     } finally {
       client.close();
     }
   }
 
-  /** What the caller was told; undefined when it was told nothing. A refusal is something that no round asks for. */
-  async function told(name: Name, door: Door, method: string, request: object): Promise<unknown> {
+  /** What the caller was notified; undefined when it was notified of nothing. A refusal is something that no round asks for. */
+  async function reported(name: Name, door: Door, method: string, request: object): Promise<unknown> {
     try {
       return await call(name, door, method, request);
     } catch (error) {
@@ -59,7 +59,7 @@ export function haltPeople(world: EngineWorld, throws: Dice): HaltPeople {
   }
 
   function codeOf(name: Name): string {
-    const { totp_secret: secret } = developmentOperator(world.platform().dataFolder, name);
+    const { totp_secret: secret } = developmentOperator(fixture.platform().dataFolder, name);
     return new TOTP({ secret }).generate();
   }
 
@@ -75,7 +75,7 @@ export function haltPeople(world: EngineWorld, throws: Dice): HaltPeople {
     ledger,
     async logIn() {
       for (const name of ["duty", "relief"] as const) {
-        tokens.set(name, (await logInAs(world.platform(), name)).access_token);
+        tokens.set(name, (await logInAs(fixture.platform(), name)).access_token);
       }
     },
     freshCodes: async () => void (await owner.query("update portcullis.second_factor set last_step = -1")),
@@ -83,7 +83,7 @@ export function haltPeople(world: EngineWorld, throws: Dice): HaltPeople {
       const haltId = throws.uuid();
       ledger.unanswered.add(haltId);
       const request = { ...scope, halt_id: haltId, reason: "", requested_by: "", confirmation: "HALT" };
-      const answer = (await told("duty", through, "RequestHalt", request)) as HaltResponse | undefined;
+      const answer = (await reported("duty", through, "RequestHalt", request)) as HaltResponse | undefined;
       if (answer === undefined) return false;
       ledger.unanswered.delete(haltId);
       ledger.answered.add(haltId);
@@ -97,12 +97,12 @@ export function haltPeople(world: EngineWorld, throws: Dice): HaltPeople {
       ledger.lifts.push(lift);
       liftingBegins(haltIds);
       const request = { fund_id: fundId, reason: "over", confirmation: "RESUME", halt_ids: [...haltIds] };
-      lift.wasAnswered = (await told("duty", through, "ResumeHalt", request)) !== undefined;
+      lift.wasAnswered = (await reported("duty", through, "ResumeHalt", request)) !== undefined;
       return lift.wasAnswered;
     },
     async askForAll(through, haltIds) {
       const words = { reason: "over", confirmation: "RESUME", one_time_code: codeOf("duty") };
-      const answer = await told("duty", through, "ResumeHalt", { ...words, halt_ids: [...haltIds] });
+      const answer = await reported("duty", through, "ResumeHalt", { ...words, halt_ids: [...haltIds] });
       return (answer as HaltStatus | undefined)?.request_id;
     },
     async sign(through, requestId, haltIds) {
@@ -111,7 +111,7 @@ export function haltPeople(world: EngineWorld, throws: Dice): HaltPeople {
       const words = { confirmation: "RESUME", one_time_code: codeOf("relief"), request_id: requestId };
       ledger.lifts.push(lift);
       liftingBegins(haltIds);
-      lift.wasAnswered = (await told("relief", through, "ResumeHalt", { ...words, halt_ids: [] })) !== undefined;
+      lift.wasAnswered = (await reported("relief", through, "ResumeHalt", { ...words, halt_ids: [] })) !== undefined;
       return lift.wasAnswered;
     },
     ask: async <Answer>(through: Door, method: string, request: object) =>

@@ -1,20 +1,20 @@
 // Crash rounds of halts on the whole platform, under load: a halt is raised, or some are lifted, somebody is killed at a named place in the middle of it or
 // at a random moment, the platform gets up by itself, and the verdict is taken over everything since the beginning. One seed decides what is
-// done, whom it strikes and when; what the machine makes of it differs, so a replay repeats the blows, not the interleaving.
+// done, whom it strikes and when; what the machine makes of it differs, so a replay repeats the kills, not the interleaving.
 import { messageOf } from "../../contracts/src/fault.ts";
 import type { AuditVerification } from "../../contracts/src/generated/svc/v1/audit.ts";
 import { eventually, pause } from "../platform.ts";
-import { type Dice, dice } from "../virtual/dice.ts";
-import { strike } from "./blows.ts";
+import { type Prng, prng } from "../virtual/prng.ts";
+import { type EngineFixture, openEngineFixture } from "./engine-fixture.ts";
 import { parkedEvents, readJournal, storedHalts } from "./engine-journal.ts";
 import { createModel } from "./engine-model.ts";
 import { judgeHalts } from "./engine-verdict.ts";
-import { type EngineWorld, openEngineWorld } from "./engine-world.ts";
 import { type HaltAction, type HaltActor, haltActor, restartEverybody } from "./halt-actions.ts";
 import { inForce, readFacts } from "./halt-ledger.ts";
 import { haltPeople, listedHalts } from "./halt-people.ts";
 import { type HaltPlace, holdPlace, makePlaces } from "./halt-places.ts";
 import { judgeHaltFacts } from "./halt-verdict.ts";
+import { strike } from "./kills.ts";
 
 export const haltVictims = ["operations", "riskengine", "both", "postgres", "platform"] as const;
 export type HaltVictim = (typeof haltVictims)[number];
@@ -57,9 +57,9 @@ const settleMsMax = 90_000;
 const randomMsMax = 120;
 
 interface Stage {
-  readonly world: EngineWorld;
+  readonly fixture: EngineFixture;
   readonly actor: HaltActor;
-  readonly throws: Dice;
+  readonly throws: Prng;
   /** What is wrong with the decisions and answers since the beginning. */
   violations(): Promise<readonly string[]>;
 }
@@ -67,22 +67,22 @@ interface Stage {
 /** Rejects with everything that is wrong as soon as a round shows something wrong. */
 export async function runHaltRounds({ seed, rounds, restarts, say }: HaltRoundsOptions): Promise<HaltSummary> {
   const startedAtMs = Date.now();
-  const throws = dice(seed).fork("halt rounds");
-  const world = await openEngineWorld(throws);
-  const people = haltPeople(world, throws.fork("people"));
-  const actor = haltActor(world, people, throws.fork("actor"));
-  const journal = readJournal(world.pool, createModel());
+  const throws = prng(seed).fork("halt rounds");
+  const fixture = await openEngineFixture(throws);
+  const people = haltPeople(fixture, throws.fork("people"));
+  const actor = haltActor(fixture, people, throws.fork("actor"));
+  const journal = readJournal(fixture.pool, createModel());
   const violations = async (): Promise<readonly string[]> => {
     await journal.readOn();
-    const { answers, halts: acknowledged } = world.witness;
-    const halts = await storedHalts(world.pool);
+    const { answers, halts: acknowledged } = fixture.witness;
+    const halts = await storedHalts(fixture.pool);
     return judgeHalts({ answers, acknowledged, decisions: journal.decisions, halts, heard: new Map() });
   };
-  const stage: Stage = { world, actor, throws, violations };
+  const stage: Stage = { fixture, actor, throws, violations };
   let auditEntries = 0;
   let looks = 0;
   try {
-    await makePlaces(world.owner);
+    await makePlaces(fixture.owner);
     await people.logIn();
     for (const [index, round] of rounds.entries()) {
       const happened = await playRound(stage, round);
@@ -91,25 +91,26 @@ export async function runHaltRounds({ seed, rounds, restarts, say }: HaltRoundsO
       say(`halts seed ${seed} round ${index + 1}/${rounds.length}: ${name}: ${happened}`);
     }
     if (restarts > 0) {
-      looks = await restartEverybody(world, actor, throws.fork("restarts"), restarts, say);
+      looks = await restartEverybody(fixture, actor, throws.fork("restarts"), restarts, say);
       auditEntries = await checkRound(stage);
     }
     const facts = { ...(await countsOf(stage)), decisions: journal.decisions.length };
     const restarted = { serviceRestarts: restarts * 5, looksWhileRestarting: looks, auditEntries };
     return { seed, rounds: rounds.length, ...facts, ...restarted, durationMs: Date.now() - startedAtMs };
   } catch (error) {
-    say(`halts seed ${seed} failed; the platform's last words:\n${world.printed().slice(-5_000)}`);
+    say(`halts seed ${seed} failed; the platform's last words:\n${fixture.printed().slice(-5_000)}`);
     throw error;
   } finally {
-    await world.close();
+    await fixture.close();
   }
 }
 
-async function playRound({ world, actor, throws }: Stage, { action, place, victim }: HaltRound): Promise<string> {
+async function playRound({ fixture, actor, throws }: Stage, { action, place, victim }: HaltRound): Promise<string> {
   await actor.prepare(action);
-  world.traders.resume();
+  fixture.traders.resume();
   await pause(150);
-  const held = place === "after the answer" || place === "at random" ? undefined : await holdPlace(world.owner, place);
+  const held =
+    place === "after the answer" || place === "at random" ? undefined : await holdPlace(fixture.owner, place);
   try {
     const acting = actor.act(action);
     // Awaited below; a failure before that must not count as unhandled.
@@ -118,7 +119,7 @@ async function playRound({ world, actor, throws }: Stage, { action, place, victi
     if (held !== undefined) await Promise.race([held.reached(), acting.then(held.reached)]);
     else if (place === "after the answer") await acting;
     else await pause(throws.below(randomMsMax));
-    await kill(world, victim, () => held?.release());
+    await kill(fixture, victim, () => held?.release());
     held?.release();
     return (await acting) ? "answered" : "no answer";
   } finally {
@@ -126,12 +127,12 @@ async function playRound({ world, actor, throws }: Stage, { action, place, victi
   }
 }
 
-async function kill(world: EngineWorld, victim: HaltVictim, released: () => void): Promise<void> {
-  const part = (name: string) => strike("part", { ...world, aim: { ...world.aim, part: name } });
-  if (victim === "postgres") await strike("postgres", world);
+async function kill(fixture: EngineFixture, victim: HaltVictim, released: () => void): Promise<void> {
+  const part = (name: string) => strike("part", { ...fixture, aim: { ...fixture.aim, part: name } });
+  if (victim === "postgres") await strike("postgres", fixture);
   else if (victim === "platform") {
     // The database goes with the supervisor; whoever holds a connection to it only keeps it from going quickly.
-    const struck = strike("supervisor", world);
+    const struck = strike("supervisor", fixture);
     released();
     await struck;
   } else {
@@ -139,22 +140,22 @@ async function kill(world: EngineWorld, victim: HaltVictim, released: () => void
   }
 }
 
-async function checkRound({ world, actor, violations }: Stage): Promise<number> {
-  await eventually("the platform is healthy", async () => (await world.platform().health()) === 200, settleMsMax);
-  // A connection from before the blow may still be the first that is tried.
+async function checkRound({ fixture, actor, violations }: Stage): Promise<number> {
+  await eventually("the platform is healthy", async () => (await fixture.platform().health()) === 200, settleMsMax);
+  // A connection from before the kill may still be the first that is tried.
   const logIn = () =>
     actor.people.logIn().then(
       () => true,
       () => false,
     );
   await eventually("people can log in", logIn, settleMsMax);
-  await world.traders.settle(settleMsMax);
+  await fixture.traders.settle(settleMsMax);
   let wrong: readonly string[] = [];
   // What follows a halt takes its time; what is wrong stays wrong.
   await eventually(
     "everything about the halts is right",
     async () => {
-      const facts = await readFacts(world.owner);
+      const facts = await readFacts(fixture.owner);
       const listed = [...(await listedHalts(actor.people))].sort();
       const stored = inForce(facts)
         .map(({ haltId }) => haltId)
@@ -171,17 +172,17 @@ async function checkRound({ world, actor, violations }: Stage): Promise<number> 
   ).catch((error: unknown) => {
     if (wrong.length === 0) throw error;
   });
-  const parked = (await parkedEvents(world.owner)).map((each) => `${each.subscription} put aside: ${each.error}`);
-  const died = /[^\n]*Defect: this process ends here[^\n]*/.exec(world.printed());
+  const parked = (await parkedEvents(fixture.owner)).map((each) => `${each.subscription} put aside: ${each.error}`);
+  const died = /[^\n]*Defect: this process ends here[^\n]*/.exec(fixture.printed());
   const all = [...wrong, ...(await violations()), ...parked, ...(died === null ? [] : [died[0]])];
   if (all.length > 0) throw new Error(all.join("\n"));
   const verified = await actor.people.ask<AuditVerification>("operations", "VerifyAudit", { from_sequence: 0 });
   return Number(verified.entry_count);
 }
 
-async function countsOf({ world, actor }: Stage) {
+async function countsOf({ fixture, actor }: Stage) {
   const { ledger } = actor.people;
-  const { rows, steps, told } = await readFacts(world.owner);
+  const { rows, steps, reported } = await readFacts(fixture.owner);
   const stored = new Map(rows.map((row) => [row.haltId, row]));
   const lost = ledger.lifts.filter(({ wasAnswered }) => !wasAnswered);
   return {
@@ -192,10 +193,10 @@ async function countsOf({ world, actor }: Stage) {
     liftsAnswered: ledger.lifts.length - lost.length,
     liftsUnanswered: lost.length,
     unansweredComplete: lost.filter((lift) =>
-      told.lifted.some((one) => lift.haltIds.includes(one.halt_id) && one.cosigned_by === lift.cosignedBy),
+      reported.lifted.some((one) => lift.haltIds.includes(one.halt_id) && one.cosigned_by === lift.cosignedBy),
     ).length,
     stepsProven: steps.length,
-    approvals: world.witness.answers.filter(({ approved }) => approved).length,
+    approvals: fixture.witness.answers.filter(({ approved }) => approved).length,
   };
 }
 

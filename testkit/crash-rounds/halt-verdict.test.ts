@@ -23,7 +23,7 @@ const lifted = {
   epoch: 3,
   steps: stepsOf("h1", "h2").map(({ halt_id: id, step }) => `${step} ${id}`),
   signed: ["r1"],
-  told: {
+  reported: {
     requested: [{ halt_id: "h1" }, { halt_id: "h2" }],
     steps: stepsOf("h1", "h2"),
     lifted: [liftOf("h1"), liftOf("h2")],
@@ -36,7 +36,7 @@ const standing: HaltFacts = {
   rows: [row("h1", 1), row("h2", 2)],
   epoch: 2,
   signed: [],
-  told: { ...lifted.told, lifted: [] },
+  reported: { ...lifted.reported, lifted: [] },
 };
 const ledger = (lifts: readonly LiftAsked[]): HaltLedger => ({
   ...{ answered: new Set(["h1", "h2"]), unanswered: new Set<string>(), lifts: [...lifts] },
@@ -44,7 +44,10 @@ const ledger = (lifts: readonly LiftAsked[]): HaltLedger => ({
 const unanswered: LiftAsked = { ...lift, wasAnswered: false };
 const wrongs = (facts: HaltFacts, ...lifts: readonly LiftAsked[]): string =>
   judgeHaltFacts(ledger(lifts), facts).join("\n");
-const withTold = (facts: HaltFacts, told: object): HaltFacts => ({ ...facts, told: { ...facts.told, ...told } });
+const withReported = (facts: HaltFacts, reported: object): HaltFacts => ({
+  ...facts,
+  reported: { ...facts.reported, ...reported },
+});
 
 test("what is right is let pass: in force, lifted, and lifted without an answer or not", () => {
   expect(wrongs(standing)).toBe("");
@@ -60,30 +63,33 @@ test("1 an answered halt that is gone, one that nobody lifted, one that nobody r
   expect(wrongs({ ...standing, rows, epoch: 3 })).toContain("h3 is in force, and nobody asked for it");
 });
 
-test("2 a lift by half, in two epochs, without its answer's truth, told wrongly, by others", () => {
-  const half = withTold({ ...lifted, rows: [row("h1", 1, 3), row("h2", 2)] }, { lifted: [liftOf("h1")] });
+test("2 a lift by half, in two epochs, without its answer's truth, reported wrongly, by others", () => {
+  const half = withReported({ ...lifted, rows: [row("h1", 1, 3), row("h2", 2)] }, { lifted: [liftOf("h1")] });
   expect(wrongs(half, unanswered)).toContain("happened by half");
-  const split = withTold({ ...lifted, rows: [row("h1", 1, 3), row("h2", 2, 4)], epoch: 4 }, {});
+  const split = withReported({ ...lifted, rows: [row("h1", 1, 3), row("h2", 2, 4)], epoch: 4 }, {});
   expect(wrongs(split, unanswered)).toContain("happened by half");
   expect(wrongs(standing, lift)).toContain("was answered and is not complete");
   expect(wrongs({ ...lifted, signed: [] }, lift)).toContain("did not end by it");
-  expect(wrongs(withTold(lifted, { lifted: [liftOf("h1")] }), lift)).toContain("h2 was not told once");
-  expect(wrongs(withTold(standing, { lifted: [liftOf("h1")] }), unanswered)).toContain("told that is not so");
-  const byOne = withTold(lifted, { lifted: [liftOf("h1", 3, "operator:duty"), liftOf("h2", 3, "operator:duty")] });
+  expect(wrongs(withReported(lifted, { lifted: [liftOf("h1")] }), lift)).toContain("h2 was not reported once");
+  expect(wrongs(withReported(standing, { lifted: [liftOf("h1")] }), unanswered)).toContain("notified that is not so");
+  const byOne = withReported(lifted, { lifted: [liftOf("h1", 3, "operator:duty"), liftOf("h2", 3, "operator:duty")] });
   expect(wrongs(byOne, lift)).toContain("was signed, and");
 });
 
-test("3 a step twice, told and not recorded, not proven, and a halt that was told twice or never", () => {
-  const twice = withTold(standing, { steps: [...standing.told.steps, ...stepsOf("h1").slice(0, 1)] });
-  expect(wrongs(twice)).toContain("BLOCKED h1 is recorded 1 and told 2 times");
+test("3 a step twice, reported and not recorded, not proven, and a halt that was reported twice or never", () => {
+  const twice = withReported(standing, { steps: [...standing.reported.steps, ...stepsOf("h1").slice(0, 1)] });
+  expect(wrongs(twice)).toContain("BLOCKED h1 is recorded 1 and reported 2 times");
   expect(wrongs({ ...standing, steps: standing.steps.slice(1) })).toContain(
-    "BLOCKED h1 is recorded 0 and told 1 times",
+    "BLOCKED h1 is recorded 0 and reported 1 times",
   );
-  const open = withTold({ ...standing, steps: standing.steps.slice(1) }, { steps: standing.told.steps.slice(1) });
+  const open = withReported(
+    { ...standing, steps: standing.steps.slice(1) },
+    { steps: standing.reported.steps.slice(1) },
+  );
   expect(wrongs(open)).toContain("BLOCKED h1 is not proven");
-  const { requested } = standing.told;
-  expect(wrongs(withTold(standing, { requested: [...requested, ...requested] }))).toContain("told of h1 twice");
-  expect(wrongs(withTold(standing, { requested: requested.slice(1) }))).toContain("has not told of h1");
+  const { requested } = standing.reported;
+  expect(wrongs(withReported(standing, { requested: [...requested, ...requested] }))).toContain("reported h1 twice");
+  expect(wrongs(withReported(standing, { requested: requested.slice(1) }))).toContain("has not reported h1");
 });
 
 test("4 an epoch that two changes share, and one that nothing has", () => {

@@ -4,11 +4,11 @@
 import { messageOf } from "../../contracts/src/fault.ts";
 import type { OrderStatus } from "../../contracts/src/generated/svc/v1/platform.ts";
 import { pause } from "../platform.ts";
-import type { Dice } from "../virtual/dice.ts";
-import type { PaperWorld } from "./paper-world.ts";
+import type { Prng } from "../virtual/prng.ts";
+import type { PaperFixture } from "./paper-fixture.ts";
 
 export interface PaperOrders {
-  /** Orders that were acknowledged, with the state that was told. */
+  /** Orders that were acknowledged, with the state that was reported. */
   readonly acknowledged: ReadonlyMap<string, string>;
   unanswered(): number;
   lastTrouble(): string;
@@ -18,7 +18,7 @@ export interface PaperOrders {
 const everyMs = 300;
 const againMs = 200;
 // The same order again and again would trip a throttle, so quantities differ.
-const desks = [
+const tradedLines = [
   {
     fund_id: "alpha",
     strategy_id: "alpha-momentum",
@@ -36,18 +36,18 @@ const desks = [
 ] as const;
 const sizeMax = 9;
 
-export function runPaperOrders(world: PaperWorld, throws: Dice): PaperOrders {
+export function runPaperOrders(fixture: PaperFixture, throws: Prng): PaperOrders {
   const acknowledged = new Map<string, string>();
   let isStopping = false;
   let count = 0;
   let unanswered = 0;
   let trouble = "none";
 
-  async function handIn(desk: (typeof desks)[number], isBuy: boolean): Promise<void> {
+  async function handIn(traded: (typeof tradedLines)[number], isBuy: boolean): Promise<void> {
     count += 1;
     const order = {
-      ...desk,
-      quantity: desk.quantity(1 + throws.below(sizeMax)),
+      ...traded,
+      quantity: traded.quantity(1 + throws.below(sizeMax)),
       order_id: `rounds-${count}`,
       idempotency_key: `rounds-${count}`,
       side: isBuy ? "BUY" : "SELL",
@@ -58,7 +58,7 @@ export function runPaperOrders(world: PaperWorld, throws: Dice): PaperOrders {
     };
     while (!isStopping) {
       try {
-        const { state } = await world.ask<OrderStatus>("Oms", "SubmitOrder", order);
+        const { state } = await fixture.ask<OrderStatus>("Oms", "SubmitOrder", order);
         acknowledged.set(order.order_id, state);
         return;
       } catch (error) {
@@ -69,14 +69,14 @@ export function runPaperOrders(world: PaperWorld, throws: Dice): PaperOrders {
     }
   }
 
-  async function trade(desk: (typeof desks)[number]): Promise<void> {
+  async function trade(traded: (typeof tradedLines)[number]): Promise<void> {
     for (let isBuy = true; !isStopping; isBuy = !isBuy) {
-      await handIn(desk, isBuy);
+      await handIn(traded, isBuy);
       await pause(everyMs);
     }
   }
 
-  const trading = Promise.all(desks.map(trade));
+  const trading = Promise.all(tradedLines.map(trade));
   return {
     acknowledged,
     unanswered: () => unanswered,

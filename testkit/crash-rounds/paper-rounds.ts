@@ -1,17 +1,17 @@
 // Crash rounds of the platform as it trades: strategies and a program hand in orders, a process or the database is killed at a random moment, the
 // platform gets up by itself and trades on, and the verdict is taken over everything since the beginning. One seed decides whom it strikes and when;
-// what the machine makes of it differs, so a replay repeats the blows, not the interleaving.
+// what the machine makes of it differs, so a replay repeats the kills, not the interleaving.
 import { messageOf } from "../../contracts/src/fault.ts";
 import type { AuditVerification } from "../../contracts/src/generated/svc/v1/audit.ts";
 import type { Books } from "../../contracts/src/generated/svc/v1/riskworkers.ts";
 import { parse } from "../../contracts/src/instant.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import { eventually, pause } from "../platform.ts";
-import { dice } from "../virtual/dice.ts";
+import { prng } from "../virtual/prng.ts";
 import { parkedEvents } from "./engine-journal.ts";
+import { openPaperFixture, type PaperFixture } from "./paper-fixture.ts";
 import { type PaperOrders, runPaperOrders } from "./paper-orders.ts";
 import { lostOrders, ordersUnderWay, wrongWithBooks, wrongWithBroker } from "./paper-verdict.ts";
-import { openPaperWorld, type PaperWorld } from "./paper-world.ts";
 
 export interface PaperRoundsOptions {
   readonly seed: number;
@@ -49,37 +49,37 @@ export const paperVictims: readonly string[] = ["oms", "treasury", "riskengine",
 /** Rejects with everything that is wrong as soon as a round shows something wrong. */
 export async function runPaperRounds({ seed, victims, loadMsMax, say }: PaperRoundsOptions): Promise<PaperSummary> {
   const startedAtMs = Date.now();
-  const throws = dice(seed);
-  const world = await openPaperWorld("paper", configuration);
-  const orders = runPaperOrders(world, throws.fork("orders"));
+  const throws = prng(seed);
+  const fixture = await openPaperFixture("paper", configuration);
+  const orders = runPaperOrders(fixture, throws.fork("orders"));
   let booksCompared = 0;
   let auditEntries = 0;
   try {
-    await trades(world, fillsAfter);
+    await trades(fixture, fillsAfter);
     for (const [index, victim] of victims.entries()) {
       await pause(loadMsMin + throws.below(Math.max(1, loadMsMax - loadMsMin)));
-      world.kill(victim);
-      await trades(world, fillsAfter).catch((error: unknown) => {
+      fixture.kill(victim);
+      await trades(fixture, fillsAfter).catch((error: unknown) => {
         throw new Error(`${messageOf(error)}; last: ${orders.lastTrouble()}`);
       });
-      ({ booksCompared, auditEntries } = await checkRound(world, orders));
+      ({ booksCompared, auditEntries } = await checkRound(fixture, orders));
       say(
         `paper seed ${seed} round ${index + 1}/${victims.length}: ${victim}; ${orders.acknowledged.size} orders of ours, last trouble: ${orders.lastTrouble()}`,
       );
     }
-    const facts = { rounds: victims.length, booksCompared, auditEntries, ...(await countsOf(world, orders)) };
+    const facts = { rounds: victims.length, booksCompared, auditEntries, ...(await countsOf(fixture, orders)) };
     return { seed, ...facts, durationMs: Date.now() - startedAtMs };
   } catch (error) {
-    say(`paper seed ${seed} failed; the platform's last words:\n${world.printed().slice(-6_000)}`);
+    say(`paper seed ${seed} failed; the platform's last words:\n${fixture.printed().slice(-6_000)}`);
     throw error;
   } finally {
     await orders.stop();
-    await world.close();
+    await fixture.close();
   }
 }
 
 /** Waits until that many more trades are booked. */
-export async function trades({ owner }: PaperWorld, more: number): Promise<void> {
+export async function trades({ owner }: PaperFixture, more: number): Promise<void> {
   const count = async (): Promise<number> =>
     Number((await owner.query("select count(*) as count from portcullis.oms_fill")).rows[0]?.count);
   let before: number | undefined;
@@ -94,9 +94,9 @@ export async function trades({ owner }: PaperWorld, more: number): Promise<void>
   );
 }
 
-async function checkRound(world: PaperWorld, orders: PaperOrders) {
-  const { owner } = world;
-  await eventually("the platform is healthy", async () => (await world.platform().health()) === 200, settleMsMax);
+async function checkRound(fixture: PaperFixture, orders: PaperOrders) {
+  const { owner } = fixture;
+  await eventually("the platform is healthy", async () => (await fixture.platform().health()) === 200, settleMsMax);
   const beforeUs = Date.now() * 1_000;
   let waiting: readonly string[] = [];
   await eventually(
@@ -114,7 +114,7 @@ async function checkRound(world: PaperWorld, orders: PaperOrders) {
   await eventually(
     "the books agree",
     async () => {
-      wrong = [...(await wrongWithBroker(owner)), ...(await wrongWithBooks(world))];
+      wrong = [...(await wrongWithBroker(owner)), ...(await wrongWithBooks(fixture))];
       return wrong.length === 0;
     },
     settleMsMax,
@@ -122,24 +122,24 @@ async function checkRound(world: PaperWorld, orders: PaperOrders) {
   const parked = (await parkedEvents(owner)).map(
     ({ subscription, error }) => `${subscription} put an event aside: ${error}`,
   );
-  const died = /[^\n]*Defect: this process ends here[^\n]*/.exec(world.printed());
+  const died = /[^\n]*Defect: this process ends here[^\n]*/.exec(fixture.printed());
   const lost = await lostOrders(owner, [...orders.acknowledged.keys()]);
   const all = [...wrong, ...parked, ...lost, ...(died === null ? [] : [`a process ended by a defect: ${died[0]}`])];
   if (all.length > 0) throw new Error(all.join("\n"));
-  const { entry_count: auditEntries } = await world.ask<AuditVerification>("Operations", "VerifyAudit", {
+  const { entry_count: auditEntries } = await fixture.ask<AuditVerification>("Operations", "VerifyAudit", {
     from_sequence: 0,
   });
-  return { booksCompared: await comparedByPlatform(world, beforeUs), auditEntries: Number(auditEntries) };
+  return { booksCompared: await comparedByPlatform(fixture, beforeUs), auditEntries: Number(auditEntries) };
 }
 
 /** The platform's own job says so as well, after a look of its own. */
-async function comparedByPlatform(world: PaperWorld, sinceUs: number): Promise<number> {
+async function comparedByPlatform(fixture: PaperFixture, sinceUs: number): Promise<number> {
   let compared = 0;
   let said = "";
   await eventually(
     "the platform says that its books agree",
     async () => {
-      const { checks } = await world.ask<Books>("RiskWorkers", "GetBooks", {});
+      const { checks } = await fixture.ask<Books>("RiskWorkers", "GetBooks", {});
       said = checks.map(({ name, difference }) => `${name} ${difference}`).join("; ");
       compared = checks.reduce((sum, check) => sum + Number(check.compared), 0);
       return checks.every(({ agrees, checked_at }) => agrees && checked_at !== "" && parse(checked_at) > sinceUs);
@@ -151,7 +151,7 @@ async function comparedByPlatform(world: PaperWorld, sinceUs: number): Promise<n
   return compared;
 }
 
-async function countsOf({ owner }: PaperWorld, orders: PaperOrders) {
+async function countsOf({ owner }: PaperFixture, orders: PaperOrders) {
   const text = `select (select count(*) from portcullis.oms_order) as orders,
     (select count(*) from portcullis.oms_order where state = 'REJECTED') as rejected,
     (select count(*) from portcullis.oms_fill where content->>'kind' is distinct from 'SEED') as fills`;

@@ -5,7 +5,7 @@ import { createBooksQueries } from "../../adapters/postgres/queries/books-querie
 import type { Exposures } from "../../contracts/src/generated/svc/v1/riskengine.ts";
 import { fromUnixMs } from "../../contracts/src/instant.ts";
 import { addLook, compareBooks, noTotals } from "../../core/reconcile/books.ts";
-import type { PaperWorld } from "./paper-world.ts";
+import type { PaperFixture } from "./paper-fixture.ts";
 
 const asked = "set search_path = portcullis; begin isolation level repeatable read read only";
 
@@ -47,7 +47,7 @@ export async function wrongWithBroker(owner: pg.Pool): Promise<readonly string[]
 }
 
 /** Everything added up from the beginning, with what the engine itself believes. */
-export async function wrongWithBooks({ owner, ask }: PaperWorld): Promise<readonly string[]> {
+export async function wrongWithBooks({ owner, ask }: PaperFixture): Promise<readonly string[]> {
   const { lines } = await ask<Exposures>("RiskEngine", "ListExposures", {});
   const believed = lines.map((line) => ({
     fundId: line.fund_id,

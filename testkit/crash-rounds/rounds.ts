@@ -1,10 +1,10 @@
-// The rounds: load, a blow at a random moment, sometimes a second one while the world is still getting up, then everybody is
+// The rounds: load, a kill at a random moment, sometimes a second one while the world is still getting up, then everybody is
 // brought back, the subscriber catches up, and the verdict is taken over everything since the beginning. One seed decides
-// who is struck and when; what the machine makes of it differs, so a replay repeats the blows, not the interleaving.
+// who is struck and when; what the machine makes of it differs, so a replay repeats the kills, not the interleaving.
 import { pause } from "../platform.ts";
-import { type Dice, dice } from "../virtual/dice.ts";
+import { type Prng, prng } from "../virtual/prng.ts";
+import { type Fixture, openTables, type TransportName, type Victim } from "./fixture.ts";
 import { judge, type Tally, tally } from "./verdict.ts";
-import { openWorld, type TransportName, type Victim, type World } from "./world.ts";
 
 export interface RoundsOptions {
   readonly transport: TransportName;
@@ -25,30 +25,30 @@ export interface Summary extends Tally {
 
 const loadMsMin = 300;
 const loadMsMax = 1_500;
-const secondBlowShare = 0.35;
-const secondBlowMsMax = 400;
+const secondKillShare = 0.35;
+const secondKillMsMax = 400;
 
 /** Rejects with everything that is wrong as soon as a round shows something wrong. */
 export async function runCrashRounds(options: RoundsOptions): Promise<Summary> {
   const { transport, rounds, seed, say } = options;
   const startedAtMs = Date.now();
-  const world = await openWorld(options);
-  const throws = dice(seed).fork(transport);
-  const deal = dealer(world.victims, throws);
+  const fixture = await openTables(options);
+  const throws = prng(seed).fork(transport);
+  const deal = dealer(fixture.victims, throws);
   const kills = new Map<Victim, number>();
   let counted: Tally | undefined;
   try {
     for (let round = 1; round <= rounds; round += 1) {
-      const struck = await playRound(world, throws, deal, kills);
-      counted = await checkRound(world);
+      const struck = await playRound(fixture, throws, deal, kills);
+      counted = await checkRound(fixture);
       const facts = `acknowledged ${counted.acknowledged}, handed again ${counted.handedAgain}`;
       say(`${transport} seed ${seed} round ${round}/${rounds}: killed ${struck.join(" + ")}; ${facts}`);
     }
   } catch (error) {
-    say(`${transport} seed ${seed} failed; the children's last words:\n${world.lastWords()}`);
+    say(`${transport} seed ${seed} failed; the children's last words:\n${fixture.lastWords()}`);
     throw error;
   } finally {
-    await world.close();
+    await fixture.close();
   }
   if (counted === undefined) throw new Error("there was no round");
   const summary = { transport, seed, rounds, kills: Object.fromEntries(kills), ...counted };
@@ -56,24 +56,24 @@ export async function runCrashRounds(options: RoundsOptions): Promise<Summary> {
 }
 
 async function playRound(
-  world: World,
-  throws: Dice,
+  fixture: Fixture,
+  throws: Prng,
   deal: () => Victim,
   kills: Map<Victim, number>,
 ): Promise<readonly string[]> {
   const struck: string[] = [];
   const strike = async (victim: Victim, note = ""): Promise<void> => {
-    const name = await world.strike(victim, throws);
+    const name = await fixture.strike(victim, throws);
     if (name === undefined) return;
     kills.set(victim, (kills.get(victim) ?? 0) + 1);
     struck.push(name + note);
   };
   await pause(loadMsMin + throws.below(loadMsMax - loadMsMin));
   const first = Array.from({ length: 1 + throws.below(3) }, deal);
-  const second = throws.chance(secondBlowShare) ? deal() : undefined;
-  const secondAfterMs = throws.below(secondBlowMsMax);
+  const second = throws.chance(secondKillShare) ? deal() : undefined;
+  const secondAfterMs = throws.below(secondKillMsMax);
   await Promise.all(first.map((victim) => strike(victim)));
-  const restoring = world.restore();
+  const restoring = fixture.restore();
   // Awaited below; a failure before that must not count as unhandled.
   restoring.catch(() => undefined);
   if (second !== undefined) {
@@ -81,25 +81,25 @@ async function playRound(
     await strike(second, " (while the others got up)");
   }
   await restoring;
-  // The second blow may have come after the last look.
-  await world.restore();
+  // The second kill may have come after the last look.
+  await fixture.restore();
   return struck;
 }
 
-async function checkRound(world: World): Promise<Tally> {
+async function checkRound(fixture: Fixture): Promise<Tally> {
   // A little load after the restart, so that what was broken by it shows.
   await pause(loadMsMin);
-  await world.pauseWriters();
-  await world.caughtUp();
-  const evidence = await world.evidence();
-  const wrong = [...world.complaints(), ...judge(evidence)];
+  await fixture.pauseWriters();
+  await fixture.caughtUp();
+  const evidence = await fixture.evidence();
+  const wrong = [...fixture.complaints(), ...judge(evidence)];
   if (wrong.length > 0) throw new Error(wrong.join("\n"));
-  world.resumeWriters();
+  fixture.resumeWriters();
   return tally(evidence);
 }
 
 /** Deals every victim once before any comes again, so that even a few rounds strike nearly all of them. */
-function dealer(victims: readonly Victim[], throws: Dice): () => Victim {
+function dealer(victims: readonly Victim[], throws: Prng): () => Victim {
   let deck: Victim[] = [];
   return () => {
     if (deck.length === 0) deck = [...victims];

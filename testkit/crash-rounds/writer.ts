@@ -3,7 +3,7 @@
 import { Fault } from "../../contracts/src/fault.ts";
 import type { Store, UnitOfWork } from "../../ports/store.ts";
 import type { Timers } from "../../ports/timers.ts";
-import { type Dice, dice } from "../virtual/dice.ts";
+import { type Prng, prng } from "../virtual/prng.ts";
 import type { Journal } from "./journal.ts";
 import { keyCount, publishSource } from "./load.ts";
 
@@ -35,12 +35,12 @@ export function startWriter(options: WriterOptions): Writer {
   for (let lane = 0; lane < laneCount; lane += 1) {
     const author = `${options.name}/${lane}`;
     // A lane that rejects is a defect: the process ends with it and the test sees that it ended by itself.
-    void runLane(options, author, dice(options.seed).fork(author), gate);
+    void runLane(options, author, prng(options.seed).fork(author), gate);
   }
   return gate;
 }
 
-async function runLane(options: WriterOptions, author: string, throws: Dice, gate: Gate): Promise<never> {
+async function runLane(options: WriterOptions, author: string, throws: Prng, gate: Gate): Promise<never> {
   for (let number = 1; ; ) {
     await gate.pass();
     const count = 1 + throws.below(3);
@@ -56,7 +56,7 @@ interface Share {
   readonly count: number;
 }
 
-async function transactOnce(options: WriterOptions, author: string, throws: Dice, share: Share): Promise<void> {
+async function transactOnce(options: WriterOptions, author: string, throws: Prng, share: Share): Promise<void> {
   const { store, timers, journal } = options;
   const rollsBack = throws.chance(rollbackShare);
   const writesRow = throws.chance(rowShare);

@@ -100,7 +100,7 @@ const halts = levels.flatMap((level) => [
 const resumes = (["STRATEGY_HALT", "FUND_HALT"] as const).flatMap((level) => [
   row("resume", level, ""),
   row("resume", level, "RESUME_REASON_MISSING", { reason: "missing" }),
-  // Nobody is asked for a code here, so none is looked at.
+  // Nobody is asked for a code here, so none is read.
   row("resume", level, "", { code: "wrong" }),
   row("resume", level, "", { code: "none set up" }),
   // The firm's halt covers it, and is lifted in no such way.
@@ -146,9 +146,9 @@ const requests = [
 export const rows: readonly Row[] = [...halts, ...resumes, ...everything, ...requests];
 
 /** The row as a person would tell it: what differs from a request that is granted. */
-export function rowText({ verb, level, expected, ...told }: Row): string {
+export function rowText({ verb, level, expected, ...reported }: Row): string {
   const usual: Readonly<Record<string, unknown>> = { ...good };
-  const differs = Object.entries(told).filter(([name, value]) => value !== usual[name] && value !== "right");
+  const differs = Object.entries(reported).filter(([name, value]) => value !== usual[name] && value !== "right");
   const what = verb === "halt" || verb === "resume" ? `${verb} ${level}` : verb;
   const how = differs.map(([name, value]) => `${name}: ${value}`).join(", ");
   return `${what}${how === "" ? "" : ` (${how})`} -> ${expected === "" ? "granted" : expected}`;

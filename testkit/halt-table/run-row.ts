@@ -1,11 +1,11 @@
-// One row of the table on one surface: puts the platform so, asks, and looks at what came of it: the answer, the halts in force, and the audit log.
+// One row of the table on one surface: puts the platform so, asks, and reads what came of it: the answer, the halts in force, and the audit log.
 import { expect } from "vitest";
-import type { FoundEntry, HaltGround, SignedState, Standing, TableCaller } from "./ground.ts";
+import type { FoundEntry, HaltTableFixture, SignedState, Standing, TableCaller } from "./fixture.ts";
 import { type Code, type Row, rowText, said, type Verb } from "./rows.ts";
-import type { SurfaceAnswer, Wish } from "./surface-answer.ts";
+import type { Request, SurfaceAnswer } from "./surface-answer.ts";
 import type { Surface } from "./surfaces.ts";
 
-/** What is asked of a wish that is halted or lifted by itself; the standing halts are of alpha and of the firm. */
+/** What is asked of a request that is halted or lifted by itself; the standing halts are of alpha and of the firm. */
 const targets = {
   halt: { STRATEGY_HALT: "gamma-income", FUND_HALT: "gamma", FIRM_HALT: "" },
   resume: { STRATEGY_HALT: "alpha-momentum", FUND_HALT: "alpha", FIRM_HALT: "" },
@@ -13,31 +13,31 @@ const targets = {
 } as const;
 
 /** False when the surface has no words for the row. */
-export async function runRow(ground: HaltGround, surface: Surface, row: Row): Promise<boolean> {
+export async function runRow(fixture: HaltTableFixture, surface: Surface, row: Row): Promise<boolean> {
   const what = `${surface.name}: ${rowText(row)}`;
-  const standing = await ground.stand();
-  const request = row.verb === "co-sign" ? await requestIn(ground, row.request) : undefined;
-  const caller = await callerOf(ground, row, request?.by);
-  const wish = await wishOf(ground, row, caller, standing, request?.id);
-  const before = await ground.inForce();
-  const from = await ground.mark();
-  const answer = await surface.ask(caller, wish);
+  const standing = await fixture.stand();
+  const request = row.verb === "co-sign" ? await requestIn(fixture, row.request) : undefined;
+  const caller = await callerOf(fixture, row, request?.by);
+  const haltRequest = await requestOf(fixture, row, caller, standing, request?.id);
+  const before = await fixture.inForce();
+  const from = await fixture.mark();
+  const answer = await surface.ask(caller, haltRequest);
   if (answer === undefined) return false;
 
   const refusedAtHome = surface.name === "ctl" ? whyNotSent(row) : undefined;
   const expected = refusedAtHome ?? expectedOf(surface, row);
-  expect([answer.code, answer.told], `${what}: ${answer.sentence}`).toEqual(expected);
+  expect([answer.code, answer.reported], `${what}: ${answer.sentence}`).toEqual(expected);
   if (answer.code !== "") expect(answer.sentence, what).toMatch(/^\S[^\n]{10,}$/);
-  const entries = await ground.entriesSince(from, refusedAtHome === undefined ? 1 : 0);
+  const entries = await fixture.entriesSince(from, refusedAtHome === undefined ? 1 : 0);
   const attempts = entries.filter(({ action }) => action === "operator.attempted");
   if (refusedAtHome !== undefined) expect(attempts, `${what}: nothing was sent`).toEqual([]);
   else looksAttempted(what, row, caller, attempts);
-  const after = await ground.inForce();
+  const after = await fixture.inForce();
   if (row.expected !== "" || refusedAtHome !== undefined) {
     expect(after, `${what}: what is in force`).toEqual(before);
     expect(changesIn(entries, before), what).toEqual([]);
   } else {
-    looksGranted(what, { row, caller, standing, before, after, answer, entries, wish });
+    looksGranted(what, { row, caller, standing, before, after, answer, entries, haltRequest });
   }
   return true;
 }
@@ -51,7 +51,7 @@ function expectedOf({ name }: Surface, { expected, verb }: Row): [string, string
   const place = name === "REST" ? 1 : name === "ctl" ? 2 : 0;
   const granted = ["OK", verb === "halt" ? 201 : 200, verb === "request-all" ? 8 : 0] as const;
   const words = expected === "" ? granted : said[expected];
-  if (words === undefined) throw new Error(`the table does not say how ${expected} is told`);
+  if (words === undefined) throw new Error(`the table does not say how ${expected} is reported`);
   return [expected, words[place]];
 }
 
@@ -64,7 +64,7 @@ const verbNames: Readonly<Record<Verb, string>> = {
 
 /** Exactly one entry says who tried, what, and why not. */
 function looksAttempted(what: string, row: Row, caller: TableCaller, attempts: readonly FoundEntry[]): void {
-  const told = attempts.map(({ actor, data }) => ({
+  const reported = attempts.map(({ actor, data }) => ({
     ...{ actor, operator: data["operator"], verb: data["verb"], allowed: data["allowed"] },
     ...(data["code"] === undefined ? {} : { code: data["code"] }),
   }));
@@ -73,7 +73,7 @@ function looksAttempted(what: string, row: Row, caller: TableCaller, attempts: r
     ...{ actor, operator: actor, verb: verbNames[row.verb], allowed: row.expected === "" },
     ...(row.expected === "" ? {} : { code: row.expected }),
   };
-  expect(told, `${what}: the attempts in the audit log`).toEqual([one]);
+  expect(reported, `${what}: the attempts in the audit log`).toEqual([one]);
 }
 
 const changes: ReadonlySet<string> = new Set(["halt.requested", "halt.latched", "halt.lifted", "resume.requested"]);
@@ -96,20 +96,20 @@ interface Granted {
   readonly after: readonly string[];
   readonly answer: SurfaceAnswer;
   readonly entries: readonly FoundEntry[];
-  readonly wish: Wish;
+  readonly haltRequest: Request;
 }
 
 function looksGranted(what: string, granted: Granted): void {
-  const { row, caller, standing, before, after, answer, entries, wish } = granted;
+  const { row, caller, standing, before, after, answer, entries, haltRequest } = granted;
   const { body } = answer;
-  const told = entries.find(({ eventId }) => eventId === body["audit_id"]);
-  expect(told, `${what}: the audit id is an entry's`).toBeDefined();
-  const { action = "", actor = "", data = {} } = told ?? {};
+  const reported = entries.find(({ eventId }) => eventId === body["audit_id"]);
+  expect(reported, `${what}: the audit id is an entry's`).toBeDefined();
+  const { action = "", actor = "", data = {} } = reported ?? {};
   if (row.verb === "halt") {
     expect(after, what).toEqual([...before, body["halt_id"]]);
     expect(body, what).toMatchObject({ acknowledged: true });
     expect(["halt.requested", "halt.latched"], what).toContain(action);
-    const reason = wish.reason ?? "manual";
+    const reason = haltRequest.reason ?? "manual";
     expect({ actor, ...data }, what).toMatchObject({ actor: caller.actor, halt_id: body["halt_id"], reason });
     return;
   }
@@ -136,23 +136,23 @@ interface Asked {
 }
 
 /** A request to lift everything that is as old, as signed or as overtaken as the row wants it. */
-async function requestIn(ground: HaltGround, state: Row["request"]): Promise<Asked> {
-  if (state === "unknown") return { id: "there-is-no-such-request", by: await ground.caller("operator") };
-  const asked = await askForAll(ground);
+async function requestIn(fixture: HaltTableFixture, state: Row["request"]): Promise<Asked> {
+  if (state === "unknown") return { id: "there-is-no-such-request", by: await fixture.caller("operator") };
+  const asked = await askForAll(fixture);
   const ways: Readonly<Record<SignedState, () => Promise<unknown>>> = {
     fresh: async () => undefined,
-    expired: () => ground.expire(asked.id),
-    replaced: () => askForAll(ground),
+    expired: () => fixture.expire(asked.id),
+    replaced: () => askForAll(fixture),
     signed: async () => {
-      const by = await ground.caller("operator");
-      await mustBeGranted(ground, by, { ...everything, requestId: asked.id, code: await ground.codeOf(by, "right") });
-      await ground.raise();
+      const by = await fixture.caller("operator");
+      await mustBeGranted(fixture, by, { ...everything, requestId: asked.id, code: await fixture.codeOf(by, "right") });
+      await fixture.raise();
     },
-    "one more halt since": () => ground.raise(),
+    "one more halt since": () => fixture.raise(),
     "one halt less since": async () => {
-      const by = await ground.caller("operator");
+      const by = await fixture.caller("operator");
       const strategy = { level: "STRATEGY_HALT", target: "alpha-momentum" } as const;
-      await mustBeGranted(ground, by, { ...everything, ...strategy, reason: "fixed" });
+      await mustBeGranted(fixture, by, { ...everything, ...strategy, reason: "fixed" });
     },
   };
   await ways[state]();
@@ -161,20 +161,20 @@ async function requestIn(ground: HaltGround, state: Row["request"]): Promise<Ask
 
 const everything = { verb: "resume", level: "FIRM_HALT", target: "", word: "RESUME" } as const;
 
-async function askForAll(ground: HaltGround): Promise<Asked> {
-  const by = await ground.caller("operator");
-  const wish: Wish = { ...everything, reason: "all clear", code: await ground.codeOf(by, "right") };
-  const { body } = await mustBeGranted(ground, by, wish);
+async function askForAll(fixture: HaltTableFixture): Promise<Asked> {
+  const by = await fixture.caller("operator");
+  const haltRequest: Request = { ...everything, reason: "all clear", code: await fixture.codeOf(by, "right") };
+  const { body } = await mustBeGranted(fixture, by, haltRequest);
   return { id: String(body["request_id"]), by };
 }
 
-async function mustBeGranted(ground: HaltGround, by: TableCaller, wish: Wish): Promise<SurfaceAnswer> {
-  const answer = await ground.askDirectly(by, wish);
+async function mustBeGranted(fixture: HaltTableFixture, by: TableCaller, haltRequest: Request): Promise<SurfaceAnswer> {
+  const answer = await fixture.askDirectly(by, haltRequest);
   if (answer.code !== "") throw new Error(`the scene of a row was refused: ${answer.code}: ${answer.sentence}`);
   return answer;
 }
 
-async function callerOf(ground: HaltGround, row: Row, requester: TableCaller | undefined): Promise<TableCaller> {
+async function callerOf(fixture: HaltTableFixture, row: Row, requester: TableCaller | undefined): Promise<TableCaller> {
   const { who } = row;
   if (
     who === "the requester" ||
@@ -184,27 +184,27 @@ async function callerOf(ground: HaltGround, row: Row, requester: TableCaller | u
     if (requester === undefined) throw new Error("nobody has asked");
     if (who === "the requester") return requester;
     const isSame = who === "the requester in a second session";
-    return ground.again(requester, isSame ? "in a second session" : "somebody else of that name");
+    return fixture.again(requester, isSame ? "in a second session" : "somebody else of that name");
   }
-  return ground.caller(who, row.code === "none set up" ? "none" : "enrolled");
+  return fixture.caller(who, row.code === "none set up" ? "none" : "enrolled");
 }
 
-async function wishOf(
-  ground: HaltGround,
+async function requestOf(
+  fixture: HaltTableFixture,
   row: Row,
   caller: TableCaller,
   standing: Standing,
   requestId: string | undefined,
-): Promise<Wish> {
+): Promise<Request> {
   const { verb, level } = row;
   const own = verb === "halt" ? "halt" : row.target === "halted" ? "resume" : row.target;
   const isScoped = verb === "halt" || verb === "resume";
-  const code = row.code === undefined ? undefined : await codeFor(ground, caller, row.code);
+  const code = row.code === undefined ? undefined : await codeFor(fixture, caller, row.code);
   const right = verb === "halt" ? "HALT" : "RESUME";
   const words = { right, missing: undefined, wrong: "YES", "wrong case": right.toLowerCase() };
   const word = words[row.word];
   const inForce = level === "STRATEGY_HALT" ? [standing.strategy] : [standing.fund];
-  const shown = isScoped ? inForce : await ground.inForce();
+  const shown = isScoped ? inForce : await fixture.inForce();
   return {
     ...{ verb, level, target: isScoped ? targets[own][level] : "" },
     ...(row.reason === "given" && { reason: "as the table says" }),
@@ -218,9 +218,9 @@ async function wishOf(
   };
 }
 
-async function codeFor(ground: HaltGround, caller: TableCaller, code: Code): Promise<string | undefined> {
+async function codeFor(fixture: HaltTableFixture, caller: TableCaller, code: Code): Promise<string | undefined> {
   if (code === "missing") return undefined;
   // Whoever may not is turned away whatever the code says, and has none.
   if (code === "none set up" || caller.kind !== "operator") return "123456";
-  return ground.codeOf(caller, code);
+  return fixture.codeOf(caller, code);
 }

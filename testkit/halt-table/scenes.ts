@@ -3,7 +3,7 @@ import { format } from "../../contracts/src/instant.ts";
 import type { ActiveHalt } from "../../contracts/src/records/halt.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
-import type { HaltGround } from "./ground.ts";
+import type { HaltTableFixture } from "./fixture.ts";
 
 export type Transact = <Value>(work: (unit: UnitOfWork) => Promise<Value>) => Promise<Value>;
 type Scope = Pick<ActiveHalt, "severity" | "fund_id" | "strategy_id">;
@@ -11,7 +11,7 @@ type Scope = Pick<ActiveHalt, "severity" | "fund_id" | "strategy_id">;
 export function createScenes(
   transact: Transact,
   { now }: Clock,
-): Pick<HaltGround, "stand" | "raise" | "expire" | "inForce" | "baselinesSetBy"> {
+): Pick<HaltTableFixture, "stand" | "raise" | "expire" | "inForce" | "baselinesSetBy"> {
   let count = 0;
 
   async function latch(unit: UnitOfWork, scope: Scope): Promise<string> {

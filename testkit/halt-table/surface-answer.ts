@@ -1,8 +1,8 @@
 // What a surface is asked for, and what it answers.
 import type { Level, Verb } from "./rows.ts";
 
-/** One wish, as far as it was said; what is absent is not sent. */
-export interface Wish {
+/** One request, as far as it was said; what is absent is not sent. */
+export interface Request {
   readonly verb: Verb;
   readonly level: Level;
   /** The fund or strategy; empty for everything. */
@@ -20,7 +20,7 @@ export interface SurfaceAnswer {
   /** Empty when it was granted. */
   readonly code: string;
   /** The gRPC status, the HTTP status or the exit code. */
-  readonly told: string | number;
+  readonly reported: string | number;
   /** What was answered, or the problem. */
   readonly body: Readonly<Record<string, unknown>>;
   readonly sentence: string;

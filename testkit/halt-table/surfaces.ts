@@ -1,7 +1,7 @@
-// The four ways to ask: both gRPC services, REST and ctl. Each puts the same wish into its own words and gives back what was answered.
+// The four ways to ask: both gRPC services, REST and ctl. Each puts the same request into its own words and gives back what was answered.
 import { testClient } from "../grpc/test-client.ts";
-import type { HaltGround, TableCaller } from "./ground.ts";
-import type { SurfaceAnswer, Wish } from "./surface-answer.ts";
+import type { HaltTableFixture, TableCaller } from "./fixture.ts";
+import type { Request, SurfaceAnswer } from "./surface-answer.ts";
 
 export const surfaceNames = ["Operations", "RiskEngine", "REST", "ctl"] as const;
 export type SurfaceName = (typeof surfaceNames)[number];
@@ -9,30 +9,30 @@ export type SurfaceName = (typeof surfaceNames)[number];
 export interface Surface {
   readonly name: SurfaceName;
   /** Undefined when this surface has no words for it. */
-  ask(caller: TableCaller, wish: Wish): Promise<SurfaceAnswer | undefined>;
+  ask(caller: TableCaller, request: Request): Promise<SurfaceAnswer | undefined>;
   close(): void;
 }
 
-export function grpcSurface(ground: Pick<HaltGround, "grpc">, name: "Operations" | "RiskEngine"): Surface {
-  const client = testClient(ground.grpc[name]);
+export function grpcSurface(fixture: Pick<HaltTableFixture, "grpc">, name: "Operations" | "RiskEngine"): Surface {
+  const client = testClient(fixture.grpc[name]);
   return {
     name,
-    async ask({ token }, wish) {
+    async ask({ token }, request) {
       const metadata: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` };
       const [method, message] =
-        wish.verb === "halt" ? ["RequestHalt", haltMessage(wish)] : ["ResumeHalt", resumeMessage(wish)];
+        request.verb === "halt" ? ["RequestHalt", haltMessage(request)] : ["ResumeHalt", resumeMessage(request)];
       const { status, answer, details, ...rest } = await client.call(name, method, message, {
         metadata,
         deadlineMs: 20_000,
       });
       const code = status === "OK" ? "" : String(rest.metadata.get("portcullis-code")[0] ?? "?");
-      return { code, told: status, body: (answer ?? {}) as Record<string, unknown>, sentence: details };
+      return { code, reported: status, body: (answer ?? {}) as Record<string, unknown>, sentence: details };
     },
     close: client.close,
   };
 }
 
-function haltMessage({ level, target, reason = "", word }: Wish): object {
+function haltMessage({ level, target, reason = "", word }: Request): object {
   return {
     severity: level,
     fund_id: level === "FUND_HALT" ? target : "",
@@ -42,8 +42,8 @@ function haltMessage({ level, target, reason = "", word }: Wish): object {
   };
 }
 
-function resumeMessage(wish: Wish): object {
-  const { level, target, reason, word, code, requestId, cosignedBy, haltIds = [], rebase } = wish;
+function resumeMessage(request: Request): object {
+  const { level, target, reason, word, code, requestId, cosignedBy, haltIds = [], rebase } = request;
   const scope = level === "STRATEGY_HALT" ? { strategy_id: target } : { fund_id: target };
   return {
     ...(target !== "" && scope),
@@ -57,11 +57,11 @@ function resumeMessage(wish: Wish): object {
   };
 }
 
-export function restSurface(ground: Pick<HaltGround, "url">): Surface {
+export function restSurface(fixture: Pick<HaltTableFixture, "url">): Surface {
   return {
     name: "REST",
-    async ask({ token }, wish) {
-      const { verb, target, reason, word, code, requestId, cosignedBy, haltIds, rebase } = wish;
+    async ask({ token }, request) {
+      const { verb, target, reason, word, code, requestId, cosignedBy, haltIds, rebase } = request;
       const body = {
         ...(target !== "" && { id: target }),
         ...(reason !== undefined && { reason }),
@@ -72,7 +72,7 @@ export function restSurface(ground: Pick<HaltGround, "url">): Surface {
         ...(haltIds !== undefined && { halt_ids: haltIds }),
         ...(rebase && { rebase }),
       };
-      return postJson(`${ground.url}${verb === "halt" ? "/v1/halts" : "/v1/halts/resume"}`, token, body);
+      return postJson(`${fixture.url}${verb === "halt" ? "/v1/halts" : "/v1/halts/resume"}`, token, body);
     },
     close: () => undefined,
   };
@@ -86,7 +86,7 @@ export async function postJson(url: string, token: string | undefined, body: obj
   const answer = await fetch(url, { method: "POST", headers, body: JSON.stringify(body) });
   const document = (await answer.json()) as Record<string, unknown>;
   const code = answer.ok ? "" : String(document["code"]);
-  return { code, told: answer.status, body: document, sentence: String(document["detail"] ?? "") };
+  return { code, reported: answer.status, body: document, sentence: String(document["detail"] ?? "") };
 }
 
 export type RunCtl = (
@@ -94,26 +94,26 @@ export type RunCtl = (
   environment: Readonly<Record<string, string>>,
 ) => Promise<{ readonly exit: number; readonly stdout: string; readonly stderr: string }>;
 
-export function ctlSurface(ground: Pick<HaltGround, "url">, run: RunCtl): Surface {
+export function ctlSurface(fixture: Pick<HaltTableFixture, "url">, run: RunCtl): Surface {
   return {
     name: "ctl",
-    async ask({ token }, wish) {
-      if (wish.cosignedBy !== undefined || wish.haltIds !== undefined) return undefined;
+    async ask({ token }, request) {
+      if (request.cosignedBy !== undefined || request.haltIds !== undefined) return undefined;
       const environment = {
-        PORTCULLIS_URL: ground.url,
+        PORTCULLIS_URL: fixture.url,
         ...(token === undefined ? {} : { PORTCULLIS_TOKEN: token }),
       };
-      const { exit, stdout, stderr } = await run([...wordsOf(wish), "--json"], environment);
+      const { exit, stdout, stderr } = await run([...wordsOf(request), "--json"], environment);
       const text = stdout === "" ? (stderr.trimEnd().split("\n").at(-1) ?? "{}") : stdout;
       const body = JSON.parse(text) as Record<string, unknown>;
       const code = stdout === "" ? String(body["code"]) : "";
-      return { code, told: exit, body, sentence: String(body["detail"] ?? "") };
+      return { code, reported: exit, body, sentence: String(body["detail"] ?? "") };
     },
     close: () => undefined,
   };
 }
 
-function wordsOf({ verb, target, reason, word, code, requestId, rebase }: Wish): readonly string[] {
+function wordsOf({ verb, target, reason, word, code, requestId, rebase }: Request): readonly string[] {
   const option = (name: string, value: string | undefined): readonly string[] =>
     value === undefined ? [] : [`--${name}`, value];
   return [

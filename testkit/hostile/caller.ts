@@ -1,7 +1,7 @@
-// A client over plain HTTP/2 that sends what it is told, however it is told: at once, in drips, half, or with the line cut. What a gRPC
+// A client over plain HTTP/2 that sends what it is reported, however it is reported: at once, in drips, half, or with the line cut. What a gRPC
 // library would never let through goes through here.
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from "node:http2";
-import type { Dice } from "../virtual/dice.ts";
+import type { Prng } from "../virtual/prng.ts";
 
 export type Delivery = "at once" | "in pieces" | "byte by byte" | "reset half way" | "never finished" | "hung up";
 
@@ -31,7 +31,7 @@ export interface HostileCaller {
 const answerMsMax = 20_000;
 const unfinishedMs = 30;
 
-export function hostileCaller(address: string, token: string, dice: Dice): HostileCaller {
+export function hostileCaller(address: string, token: string, prng: Prng): HostileCaller {
   let session: ClientHttp2Session | undefined;
 
   function open(): ClientHttp2Session {
@@ -55,7 +55,7 @@ export function hostileCaller(address: string, token: string, dice: Dice): Hosti
         ...(encoding === undefined ? {} : { "grpc-encoding": encoding }),
       });
       const reply = replyOf(stream, own);
-      void deliver(stream, own, frame, delivery, dice);
+      void deliver(stream, own, frame, delivery, prng);
       return reply;
     },
     close: () => session?.destroy(),
@@ -92,7 +92,7 @@ async function deliver(
   session: ClientHttp2Session,
   frame: Buffer,
   delivery: Delivery,
-  dice: Dice,
+  prng: Prng,
 ): Promise<void> {
   const half = frame.subarray(0, Math.floor(frame.length / 2));
   switch (delivery) {
@@ -102,7 +102,7 @@ async function deliver(
     case "in pieces":
     case "byte by byte":
       for (let at = 0; at < frame.length && !stream.destroyed; ) {
-        const size = delivery === "in pieces" ? 1 + dice.below(Math.ceil(frame.length / 3)) : 1;
+        const size = delivery === "in pieces" ? 1 + prng.below(Math.ceil(frame.length / 3)) : 1;
         stream.write(frame.subarray(at, at + size));
         at += size;
         await new Promise((resolve) => setImmediate(resolve));
@@ -111,7 +111,7 @@ async function deliver(
       return;
     case "reset half way":
       stream.write(half);
-      setImmediate(() => stream.close(dice.chance(0.5) ? constants.NGHTTP2_CANCEL : constants.NGHTTP2_INTERNAL_ERROR));
+      setImmediate(() => stream.close(prng.chance(0.5) ? constants.NGHTTP2_CANCEL : constants.NGHTTP2_INTERNAL_ERROR));
       return;
     case "never finished":
       stream.write(frame);

@@ -3,7 +3,7 @@
 import { type ClientHttp2Session, connect as connectHttp2, constants } from "node:http2";
 import { connect, type Socket } from "node:net";
 import { pause } from "../platform.ts";
-import type { Dice } from "../virtual/dice.ts";
+import type { Prng } from "../virtual/prng.ts";
 import { encodeOrder, framed, goodOrder } from "./messages.ts";
 
 export interface Target {
@@ -48,41 +48,41 @@ function request(session: ClientHttp2Session, token: string, method: "CheckOrder
 }
 
 /** A frame of any type, with any flags, on any stream, and a length that may be a lie. */
-function randomFrame(dice: Dice): Buffer {
-  const body = Buffer.from(dice.bytes(dice.below(120)));
+function randomFrame(prng: Prng): Buffer {
+  const body = Buffer.from(prng.bytes(prng.below(120)));
   const header = Buffer.alloc(9);
-  header.writeUIntBE(dice.chance(0.8) ? body.length : dice.below(2 ** 24), 0, 3);
-  header.writeUInt8(dice.below(12), 3);
-  header.writeUInt8(dice.chance(0.5) ? dice.below(256) : 0, 4);
-  header.writeUInt32BE(dice.chance(0.5) ? dice.below(10) : dice.word(), 5);
+  header.writeUIntBE(prng.chance(0.8) ? body.length : prng.below(2 ** 24), 0, 3);
+  header.writeUInt8(prng.below(12), 3);
+  header.writeUInt8(prng.chance(0.5) ? prng.below(256) : 0, 4);
+  header.writeUInt32BE(prng.chance(0.5) ? prng.below(10) : prng.word(), 5);
   return Buffer.concat([header, body]);
 }
 
 /** So many connections, one after the other, each with a beginning that is right and a rest that is not. */
-export async function brokenFrames(target: Target, dice: Dice, count: number): Promise<void> {
+export async function brokenFrames(target: Target, prng: Prng, count: number): Promise<void> {
   for (let at = 0; at < count; at += 1) {
     const socket = socketTo(target);
-    const beginning = [preface, settings].slice(0, dice.below(3));
-    socket.write(Buffer.concat([...beginning, ...Array.from({ length: 1 + dice.below(20) }, () => randomFrame(dice))]));
+    const beginning = [preface, settings].slice(0, prng.below(3));
+    socket.write(Buffer.concat([...beginning, ...Array.from({ length: 1 + prng.below(20) }, () => randomFrame(prng))]));
     await pause(5);
-    if (dice.chance(0.5)) socket.destroy();
+    if (prng.chance(0.5)) socket.destroy();
     else socket.end();
   }
 }
 
 /** Connections that stay for a while: some silent, some in the middle of the preface, some with a call that never goes on. */
-export async function crowd(target: Target, dice: Dice, count: number, stayMs: number): Promise<void> {
+export async function crowd(target: Target, prng: Prng, count: number, stayMs: number): Promise<void> {
   const sockets: Socket[] = [];
   const sessions: ClientHttp2Session[] = [];
   for (let at = 0; at < count; at += 1) {
-    if (dice.chance(0.5)) {
+    if (prng.chance(0.5)) {
       const socket = socketTo(target);
-      if (dice.chance(0.5)) socket.write(preface.subarray(0, dice.below(preface.length)));
+      if (prng.chance(0.5)) socket.write(preface.subarray(0, prng.below(preface.length)));
       sockets.push(socket);
     } else {
       const session = sessionTo(target);
-      const stream = request(session, target.token, dice.chance(0.5) ? "CheckOrder" : "CheckOrders");
-      stream.write(framed(encodeOrder(goodOrder("unfinished"))).subarray(0, dice.below(100)));
+      const stream = request(session, target.token, prng.chance(0.5) ? "CheckOrder" : "CheckOrders");
+      stream.write(framed(encodeOrder(goodOrder("unfinished"))).subarray(0, prng.below(100)));
       sessions.push(session);
     }
   }

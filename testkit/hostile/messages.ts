@@ -5,7 +5,7 @@ import { decodeStrictly } from "../../adapters/grpc/codecs.ts";
 import { codecOf } from "../../adapters/grpc/definitions.ts";
 import { Order } from "../../contracts/src/generated/svc/v1/order.ts";
 import { order as orderRecord } from "../../contracts/src/records/order.ts";
-import type { Dice } from "../virtual/dice.ts";
+import type { Prng } from "../virtual/prng.ts";
 
 /** What may come back: "a decision" of any kind, a decision in which the "schema" gate says no, or "no decision" at all. */
 export type Allowed = "a decision" | "schema" | "no decision";
@@ -79,35 +79,35 @@ const optionalFields = [
 /** The numbers of the order's text fields on the wire. */
 const textFieldNumbers = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 18, 19, 21] as const;
 
-type Maker = (dice: Dice, id: string) => Omit<HostileMessage, "kind">;
+type Maker = (prng: Prng, id: string) => Omit<HostileMessage, "kind">;
 
-const pick = <Value>(dice: Dice, from: readonly Value[]): Value => {
-  const picked = from[dice.below(from.length)];
+const pick = <Value>(prng: Prng, from: readonly Value[]): Value => {
+  const picked = from[prng.below(from.length)];
   if (picked === undefined) throw new Error("there is nothing to pick from");
   return picked;
 };
 
-function spoiltOrder(dice: Dice, id: string): Order {
+function spoiltOrder(prng: Prng, id: string): Order {
   const spoilt: Record<string, unknown> = { ...goodOrder(id) };
-  for (let count = 1 + dice.below(3); count > 0; count -= 1) {
-    const place = dice.below(10);
-    if (place === 0) spoilt["notional"] = pick(dice, nastyNumbers);
-    else if (place === 1) spoilt[pick(dice, ["reduce_only", "dry_run"])] = true;
-    else spoilt[pick(dice, place < 7 ? textFields : optionalFields)] = pick(dice, nastyTexts);
+  for (let count = 1 + prng.below(3); count > 0; count -= 1) {
+    const place = prng.below(10);
+    if (place === 0) spoilt["notional"] = pick(prng, nastyNumbers);
+    else if (place === 1) spoilt[pick(prng, ["reduce_only", "dry_run"])] = true;
+    else spoilt[pick(prng, place < 7 ? textFields : optionalFields)] = pick(prng, nastyTexts);
   }
   return spoilt as unknown as Order;
 }
 
-function changed(dice: Dice, bytes: Buffer): Buffer {
+function changed(prng: Prng, bytes: Buffer): Buffer {
   let made = Buffer.from(bytes);
-  for (let count = 1 + dice.below(6); count > 0; count -= 1) {
-    const at = dice.below(made.length + 1);
-    const how = dice.below(4);
-    const own = Buffer.from(dice.bytes(1 + dice.below(4)));
+  for (let count = 1 + prng.below(6); count > 0; count -= 1) {
+    const at = prng.below(made.length + 1);
+    const how = prng.below(4);
+    const own = Buffer.from(prng.bytes(1 + prng.below(4)));
     if (how === 0) made = Buffer.concat([made.subarray(0, at), own, made.subarray(at)]);
-    else if (how === 1) made = Buffer.concat([made.subarray(0, at), made.subarray(at + 1 + dice.below(5))]);
+    else if (how === 1) made = Buffer.concat([made.subarray(0, at), made.subarray(at + 1 + prng.below(5))]);
     else if (how === 2) made = Buffer.from(made.subarray(0, at));
-    else if (at < made.length) made[at] = dice.below(256);
+    else if (at < made.length) made[at] = prng.below(256);
   }
   return made;
 }
@@ -122,10 +122,10 @@ function varint(value: number): Buffer {
 const field = (number: number, bytes: Buffer): Buffer =>
   Buffer.concat([varint(number * 8 + 2), varint(bytes.length), bytes]);
 
-function manyFields(dice: Dice, id: string): Buffer {
+function manyFields(prng: Prng, id: string): Buffer {
   const good = encodeOrder(goodOrder(id));
-  const how = dice.below(4);
-  const times = 1_000 + dice.below(9_000);
+  const how = prng.below(4);
+  const times = 1_000 + prng.below(9_000);
   if (how === 0)
     return Buffer.concat([good, ...Array.from({ length: times }, (_, at) => field(100 + at, Buffer.from("x")))]);
   if (how === 1) return Buffer.concat([...Array.from({ length: times }, () => field(1, Buffer.from("again"))), good]);
@@ -195,68 +195,68 @@ const never = (frame: Buffer): Omit<HostileMessage, "kind"> => ({ frame, allowed
 
 /** Makers by kind, with how often each is drawn; what is large is drawn seldom, because there are many. */
 const makers: readonly (readonly [kind: string, weight: number, make: Maker])[] = [
-  ["an ordinary order", 40, (_dice, id) => whole(encodeOrder(goodOrder(id)))],
-  ["an order with hostile fields", 400, (dice, id) => whole(encodeOrder(spoiltOrder(dice, id)))],
-  ["an order with changed bytes", 250, (dice, id) => whole(changed(dice, encodeOrder(goodOrder(id))))],
-  ["noise", 60, (dice) => whole(Buffer.from(dice.bytes(dice.below(2_000))))],
+  ["an ordinary order", 40, (_prng, id) => whole(encodeOrder(goodOrder(id)))],
+  ["an order with hostile fields", 400, (prng, id) => whole(encodeOrder(spoiltOrder(prng, id)))],
+  ["an order with changed bytes", 250, (prng, id) => whole(changed(prng, encodeOrder(goodOrder(id))))],
+  ["noise", 60, (prng) => whole(Buffer.from(prng.bytes(prng.below(2_000))))],
   ["an empty message", 10, () => whole(Buffer.alloc(0))],
-  ["a hostile number", 40, (dice, id) => whole(encodeOrder(goodOrder(id, { notional: pick(dice, nastyNumbers) })))],
+  ["a hostile number", 40, (prng, id) => whole(encodeOrder(goodOrder(id, { notional: pick(prng, nastyNumbers) })))],
   [
     "text that is not UTF-8",
     40,
-    (dice, id) => {
-      const bad = field(pick(dice, textFieldNumbers), pick(dice, badUtf8));
+    (prng, id) => {
+      const bad = field(pick(prng, textFieldNumbers), pick(prng, badUtf8));
       return never(framed(Buffer.concat([encodeOrder(goodOrder(id)), bad])));
     },
   ],
-  ["another wire type", 40, (dice, id) => whole(Buffer.concat([encodeOrder(goodOrder(id)), pick(dice, wrongWires)]))],
+  ["another wire type", 40, (prng, id) => whole(Buffer.concat([encodeOrder(goodOrder(id)), pick(prng, wrongWires)]))],
   [
     "bytes after the end",
     30,
-    (dice, id) => {
+    (prng, id) => {
       // A tag that is zero, or one that ends a group which never began: a reader that stops there has not read everything.
-      const end = dice.chance(0.3) ? Buffer.from([0]) : varint((1 + dice.below(40)) * 8 + 4);
-      const more = dice.chance(0.5) ? Buffer.from(dice.bytes(1 + dice.below(60))) : encodeOrder(goodOrder(`${id}b`));
+      const end = prng.chance(0.3) ? Buffer.from([0]) : varint((1 + prng.below(40)) * 8 + 4);
+      const more = prng.chance(0.5) ? Buffer.from(prng.bytes(1 + prng.below(60))) : encodeOrder(goodOrder(`${id}b`));
       return never(framed(Buffer.concat([encodeOrder(goodOrder(id)), end, more])));
     },
   ],
-  ["thousands of fields", 6, (dice, id) => whole(manyFields(dice, id))],
+  ["thousands of fields", 6, (prng, id) => whole(manyFields(prng, id))],
   [
     "a huge text",
     4,
-    (dice, id) => {
-      const huge = Buffer.alloc(10_000 + dice.below(dice.chance(0.5) ? 50_000 : 1_000_000), 0x61);
-      return whole(Buffer.concat([encodeOrder(goodOrder(id)), field(pick(dice, textFieldNumbers), huge)]));
+    (prng, id) => {
+      const huge = Buffer.alloc(10_000 + prng.below(prng.chance(0.5) ? 50_000 : 1_000_000), 0x61);
+      return whole(Buffer.concat([encodeOrder(goodOrder(id)), field(pick(prng, textFieldNumbers), huge)]));
     },
   ],
-  ["a length beyond the bytes", 30, (dice, id) => lying(encodeOrder(goodOrder(id)), 1 + dice.below(1_000))],
-  ["a length short of the bytes", 30, (dice, id) => lying(encodeOrder(goodOrder(id)), -1 - dice.below(60))],
-  ["a length beyond the limit", 10, (_dice, id) => never(framed(encodeOrder(goodOrder(id)), { length: 0xffff_ffff }))],
+  ["a length beyond the bytes", 30, (prng, id) => lying(encodeOrder(goodOrder(id)), 1 + prng.below(1_000))],
+  ["a length short of the bytes", 30, (prng, id) => lying(encodeOrder(goodOrder(id)), -1 - prng.below(60))],
+  ["a length beyond the limit", 10, (_prng, id) => never(framed(encodeOrder(goodOrder(id)), { length: 0xffff_ffff }))],
   [
     "a frame that breaks off",
     40,
-    (dice, id) => {
+    (prng, id) => {
       const frame = framed(encodeOrder(goodOrder(id)));
-      return never(Buffer.from(frame.subarray(0, dice.below(frame.length))));
+      return never(Buffer.from(frame.subarray(0, prng.below(frame.length))));
     },
   ],
   [
     "two messages for one",
     20,
-    (_dice, id) => never(Buffer.concat([framed(encodeOrder(goodOrder(id))), framed(encodeOrder(goodOrder(`${id}b`)))])),
+    (_prng, id) => never(Buffer.concat([framed(encodeOrder(goodOrder(id))), framed(encodeOrder(goodOrder(`${id}b`)))])),
   ],
   // The library takes these for what they are without their flag, and so do we: the bytes are the order, whole and unchanged.
-  ["a compressed flag and no encoding", 20, (dice, id) => flagged(spoiltOrder(dice, id), 1)],
-  ["an unknown flag", 10, (dice, id) => flagged(spoiltOrder(dice, id), 2 + dice.below(254))],
+  ["a compressed flag and no encoding", 20, (prng, id) => flagged(spoiltOrder(prng, id), 1)],
+  ["an unknown flag", 10, (prng, id) => flagged(spoiltOrder(prng, id), 2 + prng.below(254))],
   [
     "noise that calls itself gzip",
     10,
-    (dice) => ({ ...never(framed(Buffer.from(dice.bytes(200)), { flag: 1 })), encoding: "gzip" }),
+    (prng) => ({ ...never(framed(Buffer.from(prng.bytes(200)), { flag: 1 })), encoding: "gzip" }),
   ],
   [
     "an unknown encoding",
     10,
-    (_dice, id) => ({ ...never(framed(encodeOrder(goodOrder(id)), { flag: 1 })), encoding: "brotli" }),
+    (_prng, id) => ({ ...never(framed(encodeOrder(goodOrder(id)), { flag: 1 })), encoding: "brotli" }),
   ],
 ];
 
@@ -271,10 +271,10 @@ function flagged(order: Order, flag: number): Omit<HostileMessage, "kind"> {
 
 const weights = makers.reduce((sum, [, weight]) => sum + weight, 0);
 
-export function hostileMessage(dice: Dice, id: string): HostileMessage {
-  let at = dice.below(weights);
+export function hostileMessage(prng: Prng, id: string): HostileMessage {
+  let at = prng.below(weights);
   for (const [kind, weight, make] of makers) {
-    if (at < weight) return { kind, ...make(dice, id) };
+    if (at < weight) return { kind, ...make(prng, id) };
     at -= weight;
   }
   throw new Error("the weights do not add up");

@@ -1,11 +1,11 @@
 // Hostile clients against a running risk engine for so many messages, with an honest client beside them. Every answer is held against what
-// may be answered at most; whatever is not is a violation, told with what was sent.
+// may be answered at most; whatever is not is a violation, reported with what was sent.
 import { readFileSync } from "node:fs";
 import pg from "pg";
 import type { RiskDecision } from "../../contracts/src/generated/svc/v1/order.ts";
 import { RiskDecision as DecisionCodec } from "../../contracts/src/generated/svc/v1/order.ts";
 import { type Platform, pause } from "../platform.ts";
-import { type Dice, dice } from "../virtual/dice.ts";
+import { type Prng, prng } from "../virtual/prng.ts";
 import { type Delivery, type HostileCaller, hostileCaller, type Reply } from "./caller.ts";
 import { type Honest, type HonestClient, openHonest } from "./honest.ts";
 import { giantMessages, type HostileMessage, hostileMessage } from "./messages.ts";
@@ -90,7 +90,7 @@ export async function hostileRounds(options: RoundsOptions): Promise<Verdict> {
     }
   }
 
-  async function work(caller: HostileCaller, own: Dice, name: string): Promise<void> {
+  async function work(caller: HostileCaller, own: Prng, name: string): Promise<void> {
     for (let count = 0; sent < messageCount && violations.length < violationsMax; count += 1) {
       const message = hostileMessage(own, `${seed}-${name}-${count}`);
       await send(caller, message, deliveryOf(own, message));
@@ -104,7 +104,7 @@ export async function hostileRounds(options: RoundsOptions): Promise<Verdict> {
     }
   };
 
-  const all = dice(seed);
+  const all = prng(seed);
   const callers = Array.from({ length: callerCount + 1 }, (_, at) =>
     hostileCaller(addresses["riskengine"] ?? "", honest.serviceToken, all.fork(`caller ${at}`)),
   );
@@ -122,7 +122,7 @@ export async function hostileRounds(options: RoundsOptions): Promise<Verdict> {
   }
 }
 
-function deliveryOf(own: Dice, { frame }: HostileMessage): Delivery {
+function deliveryOf(own: Prng, { frame }: HostileMessage): Delivery {
   const thrown = own.below(1_000);
   if (thrown < 700) return "at once";
   if (thrown < 850) return "in pieces";
@@ -145,7 +145,7 @@ function judgement(message: HostileMessage, delivery: Delivery, reply: Reply): J
     const outcome = `status ${status ?? "none"}`;
     const inside = details.startsWith("Internal error");
     const unknown = !endings.has(status);
-    // Whoever sends to the end is told something, unless another call hung up the line that they share.
+    // Whoever sends to the end is notified of something, unless another call hung up the line that they share.
     const silent = finished && status === undefined && !reply.isCutOff;
     const violation = inside || unknown ? `it failed inside (${details})` : silent ? "no answer at all" : undefined;
     return { outcome, approved: false, violation };

@@ -67,7 +67,7 @@ export interface AskOptions {
   readonly body?: string | Uint8Array;
   readonly listener?: Listener;
   readonly agent?: Agent;
-  /** Of a caller with every role unless told; null sends none. */
+  /** Of a caller with every role unless asked; null sends none. */
   readonly token?: string | null;
   readonly localAddress?: string;
 }

@@ -31,7 +31,7 @@ export interface MovableClock extends Clock {
   aheadMs: number;
 }
 
-export interface ProviderRig {
+export interface ProviderFixture {
   readonly issuer: string;
   /** Where the listener really is, also when the issuer is somewhere else. */
   readonly origin: string;
@@ -107,10 +107,10 @@ function rememberingLog(lines: string[]): Log {
   return log;
 }
 
-export async function openProviderRig(
+export async function openProviderFixture(
   store: PostgresStore,
   changes: Partial<EmbeddedProviderOptions> = {},
-): Promise<ProviderRig> {
+): Promise<ProviderFixture> {
   let provider: EmbeddedProvider | undefined;
   const server = createServer((request, response) => {
     if (!(request.url ?? "").startsWith("/oidc")) response.end("elsewhere");

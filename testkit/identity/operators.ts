@@ -4,7 +4,7 @@
 import { createSealing, type Sealing } from "../../adapters/identity/sealing.ts";
 import { type DatabaseAddress, openPool } from "../../adapters/postgres/connection.ts";
 import { createPostgresStore, type PostgresStore } from "../../adapters/postgres/store.ts";
-import { unitsOfWork, untoldChange } from "../../adapters/records/state-changes.ts";
+import { unauditedChange, unitsOfWork } from "../../adapters/records/state-changes.ts";
 import { systemRandom } from "../../adapters/system/random.ts";
 import { systemTimers } from "../../adapters/system/timers.ts";
 import type { Role } from "../../contracts/src/authority.ts";
@@ -22,7 +22,7 @@ export interface RecordedEvent {
   readonly payload: Readonly<Record<string, unknown>>;
 }
 
-export interface IdentityRig {
+export interface IdentityFixture {
   readonly clock: HandClock;
   readonly store: PostgresStore;
   readonly sealing: Sealing;
@@ -74,14 +74,14 @@ export function person(name: string, issuer = "http://127.0.0.1:8080/oidc"): Ide
 
 /** A real person of the embedded provider, as an administrator would make one. */
 export async function putOperator(
-  rig: Pick<IdentityRig, "rows">,
+  fixture: Pick<IdentityFixture, "rows">,
   {
     name,
     passwordHash,
     roles,
   }: { readonly name: string; readonly passwordHash: string; readonly roles: readonly Role[] },
 ): Promise<void> {
-  await rig.rows(
+  await fixture.rows(
     "insert into operator (name, password_hash, roles, development, created_us) values ($1, $2, $3, false, 0)",
     [name, passwordHash, roles],
   );
@@ -98,14 +98,14 @@ const tables = [
   "outbox",
 ] as const;
 
-export function openIdentityRig(address: DatabaseAddress): IdentityRig {
+export function openIdentityFixture(address: DatabaseAddress): IdentityFixture {
   const clock = handClock();
   const random = systemRandom();
-  const owner = openPool(address.owner, { log: quiet, applicationName: "identity rig owner", sizeMax: 1 });
+  const owner = openPool(address.owner, { log: quiet, applicationName: "identity fixture owner", sizeMax: 1 });
   const closes: (() => Promise<void>)[] = [() => owner.end()];
 
   function openStore(): PostgresStore {
-    const pool = openPool(address.app, { log: quiet, applicationName: "identity rig", sizeMax: 5 });
+    const pool = openPool(address.app, { log: quiet, applicationName: "identity fixture", sizeMax: 5 });
     const store = createPostgresStore({
       pool,
       clock,
@@ -120,7 +120,8 @@ export function openIdentityRig(address: DatabaseAddress): IdentityRig {
       tracer: { span: (_name, _fields, work) => work() },
       source: "gateway",
       // Tests set scenes in units of their own; the platform's own must tell.
-      untoldChange: (unit, ...rest) => (Object.hasOwn(unitsOfWork, unit) ? untoldChange(unit, ...rest) : undefined),
+      unauditedChange: (unit, ...rest) =>
+        Object.hasOwn(unitsOfWork, unit) ? unauditedChange(unit, ...rest) : undefined,
       wake: { poke: () => undefined },
     });
     closes.unshift(async () => {
@@ -130,7 +131,7 @@ export function openIdentityRig(address: DatabaseAddress): IdentityRig {
     return store;
   }
 
-  const rows: IdentityRig["rows"] = async (text, values = []) => (await owner.query(text, [...values])).rows;
+  const rows: IdentityFixture["rows"] = async (text, values = []) => (await owner.query(text, [...values])).rows;
   return {
     clock,
     store: openStore(),

@@ -7,17 +7,17 @@ import type { OrderStatus } from "../../contracts/src/generated/svc/v1/platform.
 import type { Exposures } from "../../contracts/src/generated/svc/v1/riskengine.ts";
 import type { Books } from "../../contracts/src/generated/svc/v1/riskworkers.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
+import { openPaperFixture, type PaperFixture } from "../crash-rounds/paper-fixture.ts";
 import { trades } from "../crash-rounds/paper-rounds.ts";
 import { ordersUnderWay, wrongWithBooks, wrongWithBroker } from "../crash-rounds/paper-verdict.ts";
-import { openPaperWorld, type PaperWorld } from "../crash-rounds/paper-world.ts";
 import { eventually, pause } from "../platform.ts";
 import {
   type Entry,
   keepSecondBooks,
-  type ToldCash,
-  type ToldFill,
-  type ToldInstrument,
-  type ToldValue,
+  type ReportedCash,
+  type ReportedFill,
+  type ReportedInstrument,
+  type ReportedValue,
   wrongWithValue,
 } from "./second-books.ts";
 
@@ -40,16 +40,16 @@ const put = "SPY 281215P00550000";
 const splitPut = "SPY 281215P00275000";
 
 interface Day {
-  readonly world: PaperWorld;
+  readonly fixture: PaperFixture;
   readonly say: (line: string) => void;
   orders: number;
 }
 
 export async function runPaperDay(say: (line: string) => void): Promise<DaySummary> {
   const startedAtMs = Date.now();
-  const world = await openPaperWorld("paper-day", configuration);
-  const day: Day = { world, say, orders: 0 };
-  const watch = watchBooks(world);
+  const fixture = await openPaperFixture("paper-day", configuration);
+  const day: Day = { fixture, say, orders: 0 };
+  const watch = watchBooks(fixture);
   try {
     await morning(day);
     await noon(day);
@@ -58,18 +58,18 @@ export async function runPaperDay(say: (line: string) => void): Promise<DaySumma
     const looksAtBooks = await watch.stop();
     return { ...summary, looksAtBooks, durationMs: Date.now() - startedAtMs };
   } catch (error) {
-    say(`the day failed; the platform's last words:\n${world.printed().slice(-4_000)}`);
+    say(`the day failed; the platform's last words:\n${fixture.printed().slice(-4_000)}`);
     throw error;
   } finally {
     await watch.stop().catch(() => undefined);
-    await world.close();
+    await fixture.close();
   }
 }
 
 /** Shorts and options, before anything goes wrong. */
 async function morning(day: Day): Promise<void> {
-  const { world } = day;
-  await trades(world, 3);
+  const { fixture } = day;
+  await trades(fixture, 3);
   // Somebody else's hands are on these two from now on.
   for (const strategyId of ["alpha-meanrev", "gamma-income"]) await setStatus(day, strategyId, "shadow");
   const held = await atRest(day, "alpha", "JPM");
@@ -89,7 +89,7 @@ async function noon(day: Day): Promise<void> {
     ["JPM", "1.15"],
   ] as const) {
     const terms = { symbol, amount_per_share: amount, ex_date: today, reason: "paper day", ratio: "", new_symbol: "" };
-    await day.world.askAsOperator("Treasury", "BookCorporateAction", {
+    await day.fixture.askAsOperator("Treasury", "BookCorporateAction", {
       action_id: `day-${symbol}`,
       kind: "CASH_DIVIDEND",
       ...terms,
@@ -99,9 +99,9 @@ async function noon(day: Day): Promise<void> {
   await killAndGoOn(day, "treasury");
   await split(day, "NVDA", "4:1");
   await split(day, "SPY", "2:1");
-  await weather(day, { halted_symbols: ["MSFT"] });
+  await faults(day, { halted_symbols: ["MSFT"] });
   await pause(20_000);
-  await weather(day, {});
+  await faults(day, {});
 }
 
 async function afternoon(day: Day): Promise<void> {
@@ -109,7 +109,7 @@ async function afternoon(day: Day): Promise<void> {
   await order(day, { symbol: splitPut, side: "SELL", quantity: "3", fund_id: "gamma", reduce_only: true });
   await killAndGoOn(day, "riskengine");
   await flow(day, "gamma", "-10000.5");
-  await trades(day.world, 10);
+  await trades(day.fixture, 10);
 }
 
 interface Asked {
@@ -147,12 +147,12 @@ async function order(day: Day, asked: Asked, wanted = "FILLED"): Promise<void> {
     broker: "paper",
     actor: "paper day",
   };
-  await day.world.ask("Oms", "SubmitOrder", whole);
+  await day.fixture.ask("Oms", "SubmitOrder", whole);
   let status: OrderStatus | undefined;
   await eventually(
     `${id} is ${wanted}`,
     async () => {
-      status = await day.world.ask<OrderStatus>("Oms", "GetOrder", { order_id: id });
+      status = await day.fixture.ask<OrderStatus>("Oms", "GetOrder", { order_id: id });
       if (endings.has(status.state) && status.state !== wanted) throw new Error(`${id} ended as ${status.state}`);
       return status.state === wanted;
     },
@@ -164,12 +164,12 @@ async function order(day: Day, asked: Asked, wanted = "FILLED"): Promise<void> {
 }
 
 /** What the fund holds of it once no order is open there any more. */
-async function atRest({ world }: Day, fundId: string, symbol: string): Promise<string> {
+async function atRest({ fixture }: Day, fundId: string, symbol: string): Promise<string> {
   let held = "";
   await eventually(
     `no order of ${fundId} in ${symbol} is open`,
     async () => {
-      const { lines } = await world.ask<Exposures>("RiskEngine", "ListExposures", {});
+      const { lines } = await fixture.ask<Exposures>("RiskEngine", "ListExposures", {});
       const line = lines.find((one) => one.fund_id === fundId && one.symbol === symbol);
       held = line?.quantity ?? "";
       return line !== undefined && line.pending_buy === "0" && line.pending_sell === "0";
@@ -179,11 +179,11 @@ async function atRest({ world }: Day, fundId: string, symbol: string): Promise<s
   return held;
 }
 
-async function setStatus({ world }: Day, strategyId: string, status: string): Promise<void> {
-  await world.askAsOperator("Research", "SetStrategy", { strategy_id: strategyId, status, reason: "paper day" });
+async function setStatus({ fixture }: Day, strategyId: string, status: string): Promise<void> {
+  await fixture.askAsOperator("Research", "SetStrategy", { strategy_id: strategyId, status, reason: "paper day" });
 }
 
-async function flow({ world, say }: Day, fundId: string, amount: string): Promise<void> {
+async function flow({ fixture, say }: Day, fundId: string, amount: string): Promise<void> {
   const terms = {
     fund_id: fundId,
     idempotency_key: `day-flow-${fundId}`,
@@ -191,23 +191,28 @@ async function flow({ world, say }: Day, fundId: string, amount: string): Promis
     amount,
     reason: "paper day",
   };
-  await world.askAsOperator("Treasury", "BookFlow", terms);
+  await fixture.askAsOperator("Treasury", "BookFlow", terms);
   say(`${amount} USD for ${fundId}`);
 }
 
-async function weather({ world }: Day, faults: object): Promise<void> {
-  await world.askAsOperator("Oms", "SetPaperWeather", { gaps: [], halted_symbols: [], ...faults, reason: "paper day" });
+async function faults({ fixture }: Day, faults: object): Promise<void> {
+  await fixture.askAsOperator("Oms", "SetPaperWeather", {
+    gaps: [],
+    halted_symbols: [],
+    ...faults,
+    reason: "paper day",
+  });
 }
 
 const notOfASplit = { amount_per_share: "", ex_date: "", new_symbol: "" };
 
-async function split({ world, say }: Day, symbol: string, ratio: string): Promise<void> {
+async function split({ fixture, say }: Day, symbol: string, ratio: string): Promise<void> {
   const terms = { action_id: `day-split-${symbol}`, kind: "SPLIT", symbol, ratio, reason: "paper day", ...notOfASplit };
   let state = "";
   await eventually(
     `the split of ${symbol} is done`,
     async () => {
-      ({ state } = await world.askAsOperator<{ state: string }>("Treasury", "BookCorporateAction", terms));
+      ({ state } = await fixture.askAsOperator<{ state: string }>("Treasury", "BookCorporateAction", terms));
       return state === "DONE";
     },
     settleMsMax,
@@ -217,25 +222,25 @@ async function split({ world, say }: Day, symbol: string, ratio: string): Promis
   say(`${symbol} split ${ratio}`);
 }
 
-async function killAndGoOn({ world, say }: Day, victim: string): Promise<void> {
-  world.kill(victim);
-  await eventually("the platform is healthy", async () => (await world.platform().health()) === 200, settleMsMax);
-  await trades(world, 3);
+async function killAndGoOn({ fixture, say }: Day, victim: string): Promise<void> {
+  fixture.kill(victim);
+  await eventually("the platform is healthy", async () => (await fixture.platform().health()) === 200, settleMsMax);
+  await trades(fixture, 3);
   say(`${victim} was killed, and trading goes on`);
 }
 
 /** Asks the platform all day long whether its books agree; the first difference that it tells ends the day. */
-function watchBooks(world: PaperWorld): { stop(): Promise<number> } {
+function watchBooks(fixture: PaperFixture): { stop(): Promise<number> } {
   let isStopping = false;
   let looks = 0;
-  const told: string[] = [];
+  const reported: string[] = [];
   async function run(): Promise<void> {
     while (!isStopping) {
       await pause(lookEveryMs);
-      const books = await world.ask<Books>("RiskWorkers", "GetBooks", {}).catch(() => undefined);
+      const books = await fixture.ask<Books>("RiskWorkers", "GetBooks", {}).catch(() => undefined);
       if (books === undefined) continue;
       looks += 1;
-      for (const { name, agrees, difference } of books.checks) if (!agrees) told.push(`${name}: ${difference}`);
+      for (const { name, agrees, difference } of books.checks) if (!agrees) reported.push(`${name}: ${difference}`);
     }
   }
   const running = run();
@@ -243,7 +248,8 @@ function watchBooks(world: PaperWorld): { stop(): Promise<number> } {
     async stop() {
       isStopping = true;
       await running;
-      if (told.length > 0) throw new Error(`the books did not agree throughout:\n${told.slice(0, 10).join("\n")}`);
+      if (reported.length > 0)
+        throw new Error(`the books did not agree throughout:\n${reported.slice(0, 10).join("\n")}`);
       return looks;
     },
   };
@@ -251,21 +257,21 @@ function watchBooks(world: PaperWorld): { stop(): Promise<number> } {
 
 /** Nobody trades any more; then everything is counted. */
 async function evening(day: Day): Promise<Omit<DaySummary, "looksAtBooks" | "durationMs">> {
-  const { owner } = day.world;
+  const { owner } = day.fixture;
   for (const strategyId of ["alpha-momentum", "beta-trend"]) await setStatus(day, strategyId, "shadow");
-  await day.world.askAsOperator("Oms", "CancelAll", { confirmation: "CANCEL", reason: "the day is over" });
+  await day.fixture.askAsOperator("Oms", "CancelAll", { confirmation: "CANCEL", reason: "the day is over" });
   await eventually(
     "no order is left lying",
     async () => (await ordersUnderWay(owner, Date.now() * 1_000)).length === 0,
     settleMsMax,
   );
   let wrong: readonly string[] = [];
-  let found: Told | undefined;
+  let found: Reported | undefined;
   await eventually(
     "the books of the evening agree",
     async () => {
-      found = await readTold(day.world);
-      wrong = [...(await wrongWithBroker(owner)), ...(await wrongWithBooks(day.world)), ...wrongInTheEvening(found)];
+      found = await readReported(day.fixture);
+      wrong = [...(await wrongWithBroker(owner)), ...(await wrongWithBooks(day.fixture)), ...wrongInTheEvening(found)];
       return wrong.length === 0;
     },
     settleMsMax,
@@ -275,46 +281,46 @@ async function evening(day: Day): Promise<Omit<DaySummary, "looksAtBooks" | "dur
   if (found === undefined) throw new Error("nothing was read");
   const count = (kind: Entry["kind"]): number => found?.entries.filter((entry) => entry.kind === kind).length ?? 0;
   // Two shares, and the four options on one of them.
-  if (count("exchange") !== 6) throw new Error(`6 instruments were split, and ${count("exchange")} were told`);
+  if (count("exchange") !== 6) throw new Error(`6 instruments were split, and ${count("exchange")} were reported`);
   return { fills: count("fill"), cashEntries: count("cash"), values: found.values.length };
 }
 
-interface Told {
-  readonly instruments: readonly ToldInstrument[];
+interface Reported {
+  readonly instruments: readonly ReportedInstrument[];
   readonly entries: readonly Entry[];
-  readonly values: readonly ToldValue[];
+  readonly values: readonly ReportedValue[];
 }
 
 /** Everything since the beginning, in the order of its commits. */
-async function readTold({ owner }: PaperWorld): Promise<Told> {
+async function readReported({ owner }: PaperFixture): Promise<Reported> {
   const names = [subjects.fillsCreated, subjects.ledgerBooked, subjects.navUpdated, subjects.corporateActionChanged];
   const { rows } = await owner.query<{ subject: string; payload: string }>(
     "select subject, convert_from(payload, 'UTF8') as payload from portcullis.outbox where subject = any($1) order by id",
     [names.map(({ name }) => name)],
   );
-  const stored = await owner.query<{ content: readonly ToldInstrument[] }>(
+  const stored = await owner.query<{ content: readonly ReportedInstrument[] }>(
     "select content from portcullis.reference_version where kind = 'instruments' order by version",
   );
   const entries: Entry[] = [];
-  const values: ToldValue[] = [];
+  const values: ReportedValue[] = [];
   for (const { subject, payload } of rows) {
-    const told: unknown = JSON.parse(payload);
-    if (subject === subjects.fillsCreated.name) entries.push({ kind: "fill", told: told as ToldFill });
-    else if (subject === subjects.ledgerBooked.name) entries.push({ kind: "cash", told: told as ToldCash });
-    else if (subject === subjects.navUpdated.name) values.push(told as ToldValue);
-    else entries.push(...exchangesOf(told as ToldAction));
+    const reported: unknown = JSON.parse(payload);
+    if (subject === subjects.fillsCreated.name) entries.push({ kind: "fill", reported: reported as ReportedFill });
+    else if (subject === subjects.ledgerBooked.name) entries.push({ kind: "cash", reported: reported as ReportedCash });
+    else if (subject === subjects.navUpdated.name) values.push(reported as ReportedValue);
+    else entries.push(...exchangesOf(reported as ReportedAction));
   }
   // Those that a split took the place of are named by trades and values of before it.
   const instruments = new Map(stored.rows.flatMap(({ content }) => content).map((one) => [one.symbol, one]));
   return { instruments: [...instruments.values()], entries, values };
 }
 
-interface ToldAction {
+interface ReportedAction {
   readonly state: string;
   readonly legs: readonly { symbol: string; new_symbol: string; quantity: readonly [number, number] }[];
 }
 
-function exchangesOf({ state, legs }: ToldAction): readonly Entry[] {
+function exchangesOf({ state, legs }: ReportedAction): readonly Entry[] {
   if (state !== "APPLIED") return [];
   return legs.map(({ symbol, new_symbol, quantity: [times, per] }) => ({
     kind: "exchange",
@@ -326,7 +332,7 @@ function exchangesOf({ state, legs }: ToldAction): readonly Entry[] {
 }
 
 /** Every value of the day adds up, and the newest of each fund is what the second bookkeeping comes to. */
-function wrongInTheEvening({ instruments, entries, values }: Told): readonly string[] {
+function wrongInTheEvening({ instruments, entries, values }: Reported): readonly string[] {
   const books = keepSecondBooks(instruments, entries);
   const newest = new Map(values.map((value) => [value.fund_id, value]));
   return [

@@ -1,7 +1,7 @@
 // That the second bookkeeping can count, and that it notices.
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { type Entry, exact, keepSecondBooks, type ToldValue, text, wrongWithValue } from "./second-books.ts";
+import { type Entry, exact, keepSecondBooks, type ReportedValue, text, wrongWithValue } from "./second-books.ts";
 
 const instruments = [
   { symbol: "AAPL", currency: "USD", multiplier: "1" },
@@ -10,23 +10,30 @@ const instruments = [
 ];
 const about = { fund_id: "alpha", strategy_id: "s" };
 const entries: readonly Entry[] = [
-  { kind: "cash", told: { entry_id: "c", fund_id: "alpha", currency: "USD", amount: "1000.10" } },
+  { kind: "cash", reported: { entry_id: "c", fund_id: "alpha", currency: "USD", amount: "1000.10" } },
   {
     kind: "fill",
-    told: { ...about, fill_id: "1", symbol: "AAPL", side: "BUY", quantity: "3", price: "10.05", fee: "0.01" },
+    reported: { ...about, fill_id: "1", symbol: "AAPL", side: "BUY", quantity: "3", price: "10.05", fee: "0.01" },
   },
   {
     kind: "fill",
-    told: { ...about, fill_id: "1", symbol: "AAPL", side: "BUY", quantity: "3", price: "10.05", fee: "0.01" },
+    reported: { ...about, fill_id: "1", symbol: "AAPL", side: "BUY", quantity: "3", price: "10.05", fee: "0.01" },
   },
   {
     kind: "fill",
-    told: { ...about, fill_id: "2", symbol: "SPY 281215C00650000", side: "SELL_SHORT", quantity: "1", price: "2.5" },
+    reported: {
+      ...about,
+      fill_id: "2",
+      symbol: "SPY 281215C00650000",
+      side: "SELL_SHORT",
+      quantity: "1",
+      price: "2.5",
+    },
   },
-  { kind: "fill", told: { ...about, fill_id: "3", symbol: "SAP", side: "BUY", quantity: "2", price: "100.5" } },
+  { kind: "fill", reported: { ...about, fill_id: "3", symbol: "SAP", side: "BUY", quantity: "2", price: "100.5" } },
   { kind: "exchange", from: "AAPL", to: "AAPL", times: "4", per: "1" },
 ];
-const right: ToldValue = {
+const right: ReportedValue = {
   fund_id: "alpha",
   nav: "1232.38",
   currency: "USD",
@@ -62,9 +69,9 @@ describe("the second bookkeeping", () => {
     expect(wrongWithValue(instruments, right, books)).toEqual([]);
   });
 
-  it.each<[string, Partial<ToldValue>, RegExp]>([
-    ["the last digit of the cash", { cash: "998.85", nav: "1232.39" }, /cash is told as 998.85 and is 998.84/],
-    ["a sum", { nav: "1232.39" }, /nav is told as/],
+  it.each<[string, Partial<ReportedValue>, RegExp]>([
+    ["the last digit of the cash", { cash: "998.85", nav: "1232.39" }, /cash is reported as 998.85 and is 998.84/],
+    ["a sum", { nav: "1232.39" }, /nav is reported as/],
     ["a price", { prices: { ...right.prices, SAP: { quantity: "2", price: "101.51" } } }, /positions_value/],
     ["a quantity", { prices: { ...right.prices, AAPL: { quantity: "13", price: "2.52" } } }, /the position in AAPL/],
     [

@@ -1,4 +1,4 @@
-// The books of the paper funds, kept a second time from what was told: trades, cash that no trade moved, corporate actions and values. This file
+// The books of the paper funds, kept a second time from what was reported: trades, cash that no trade moved, corporate actions and values. This file
 // imports nothing on purpose: a mistake that it shared with the services would be no mistake to it.
 //
 // Numbers are fractions of whole numbers, so nothing is ever rounded but where the platform says that it rounds: one holding's value at 18
@@ -10,13 +10,13 @@ interface Exact {
   readonly places: number;
 }
 
-export interface ToldInstrument {
+export interface ReportedInstrument {
   readonly symbol: string;
   readonly currency: string;
   readonly multiplier: string;
 }
 
-export interface ToldFill {
+export interface ReportedFill {
   readonly fill_id: string;
   readonly fund_id: string;
   readonly strategy_id: string;
@@ -29,14 +29,14 @@ export interface ToldFill {
   readonly kind?: string;
 }
 
-export interface ToldCash {
+export interface ReportedCash {
   readonly entry_id: string;
   readonly fund_id: string;
   readonly currency: string;
   readonly amount: string;
 }
 
-export interface ToldValue {
+export interface ReportedValue {
   readonly fund_id: string;
   readonly nav: string;
   readonly currency: string;
@@ -47,8 +47,8 @@ export interface ToldValue {
 }
 
 export type Entry =
-  | { readonly kind: "fill"; readonly told: ToldFill }
-  | { readonly kind: "cash"; readonly told: ToldCash }
+  | { readonly kind: "fill"; readonly reported: ReportedFill }
+  | { readonly kind: "cash"; readonly reported: ReportedCash }
   /** Every holding of one symbol becomes so many of another, or of itself, in every fund. */
   | {
       readonly kind: "exchange";
@@ -121,8 +121,8 @@ export function text({ digits, places }: Exact): string {
 const sells = new Set(["SELL", "SELL_SHORT"]);
 const known = new Set([...sells, "BUY", "BUY_TO_COVER"]);
 
-/** Everything told since the beginning, in its order; each trade and each entry counts once, however often it was told. */
-export function keepSecondBooks(instruments: readonly ToldInstrument[], entries: readonly Entry[]): SecondBooks {
+/** Everything reported since the beginning, in its order; each trade and each entry counts once, however often it was reported. */
+export function keepSecondBooks(instruments: readonly ReportedInstrument[], entries: readonly Entry[]): SecondBooks {
   const terms = new Map(instruments.map((instrument) => [instrument.symbol, instrument]));
   const positions = new Map<string, Exact>();
   const cash = new Map<string, Exact>();
@@ -133,9 +133,9 @@ export function keepSecondBooks(instruments: readonly ToldInstrument[], entries:
   };
   const once = (id: string): boolean => !seen.has(id) && seen.add(id) !== undefined;
 
-  function trade(fill: ToldFill): void {
+  function trade(fill: ReportedFill): void {
     const instrument = terms.get(fill.symbol);
-    if (instrument === undefined) throw new Error(`nobody told of the instrument ${fill.symbol}`);
+    if (instrument === undefined) throw new Error(`nobody reported the instrument ${fill.symbol}`);
     if (!known.has(fill.side)) throw new Error(`${fill.fill_id} has the side ${fill.side}`);
     const size = exact(fill.quantity);
     const signed = sells.has(fill.side) ? { ...size, digits: -size.digits } : size;
@@ -148,10 +148,10 @@ export function keepSecondBooks(instruments: readonly ToldInstrument[], entries:
 
   for (const entry of entries) {
     // What a corporate action makes of a holding is worked out from its terms, never taken from what the platform booked for it.
-    const isTrade = entry.kind === "fill" && entry.told.kind !== "CORPORATE_ACTION";
-    if (isTrade && once(`fill ${entry.told.fill_id}`)) trade(entry.told);
-    if (entry.kind === "cash" && once(`cash ${entry.told.entry_id}`)) {
-      add(cash, entry.told.fund_id, entry.told.currency, exact(entry.told.amount));
+    const isTrade = entry.kind === "fill" && entry.reported.kind !== "CORPORATE_ACTION";
+    if (isTrade && once(`fill ${entry.reported.fill_id}`)) trade(entry.reported);
+    if (entry.kind === "cash" && once(`cash ${entry.reported.entry_id}`)) {
+      add(cash, entry.reported.fund_id, entry.reported.currency, exact(entry.reported.amount));
     }
     if (entry.kind === "exchange") {
       for (const [key, held] of [...positions]) {
@@ -162,37 +162,37 @@ export function keepSecondBooks(instruments: readonly ToldInstrument[], entries:
       }
     }
   }
-  const told = (from: Map<string, Exact>) =>
+  const reported = (from: Map<string, Exact>) =>
     new Map([...from].filter(([, amount]) => amount.digits !== 0n).map(([key, amount]) => [key, text(amount)]));
-  return { positions: told(positions), cash: told(cash) };
+  return { positions: reported(positions), cash: reported(cash) };
 }
 
 /** Sentences about what is wrong with a value: its own sum, and, for the newest one of a fund, what it is made of. */
 export function wrongWithValue(
-  instruments: readonly ToldInstrument[],
-  value: ToldValue,
+  instruments: readonly ReportedInstrument[],
+  value: ReportedValue,
   books?: SecondBooks,
 ): readonly string[] {
   const terms = new Map(instruments.map((instrument) => [instrument.symbol, instrument]));
   const wrong: string[] = [];
   const rateOf = (currency: string): Exact => {
     if (currency === value.currency) return exact("1");
-    const told = value.rates?.[currency];
-    if (told === undefined) throw new Error(`the value of ${value.fund_id} names no rate of ${currency}`);
-    return exact(told.rate);
+    const reported = value.rates?.[currency];
+    if (reported === undefined) throw new Error(`the value of ${value.fund_id} names no rate of ${currency}`);
+    return exact(reported.rate);
   };
-  const compare = (what: string, told: string, ours: Exact): void => {
-    if (text(exact(told)) !== text(ours))
-      wrong.push(`${value.fund_id}: ${what} is told as ${told} and is ${text(ours)}.`);
+  const compare = (what: string, reported: string, ours: Exact): void => {
+    if (text(exact(reported)) !== text(ours))
+      wrong.push(`${value.fund_id}: ${what} is reported as ${reported} and is ${text(ours)}.`);
   };
-  let worth = zero;
+  let notional = zero;
   for (const [symbol, { quantity, price }] of Object.entries(value.prices)) {
     const instrument = terms.get(symbol);
-    if (instrument === undefined) throw new Error(`nobody told of the instrument ${symbol}`);
+    if (instrument === undefined) throw new Error(`nobody reported the instrument ${symbol}`);
     const own = times(times(exact(quantity), exact(instrument.multiplier)), exact(price));
-    worth = plus(worth, rounded(times(own, rateOf(instrument.currency)), 18));
+    notional = plus(notional, rounded(times(own, rateOf(instrument.currency)), 18));
   }
-  compare("positions_value", value.positions_value, worth);
+  compare("positions_value", value.positions_value, notional);
   compare("nav", value.nav, plus(exact(value.cash), exact(value.positions_value)));
   if (books === undefined) return wrong;
   const prefix = `${value.fund_id} `;

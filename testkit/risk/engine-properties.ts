@@ -6,8 +6,8 @@ import { Order as OrderMessage, RiskDecision } from "../../contracts/src/generat
 import { createEngine, type Engine } from "../../core/engine/engine.ts";
 import { replayDecision } from "../../core/engine/replay.ts";
 import { compileEnvelope } from "../../core/envelope/envelope.ts";
-import { dice } from "../virtual/dice.ts";
-import { engineOptions } from "./engine-rig.ts";
+import { prng } from "../virtual/prng.ts";
+import { engineOptions } from "./engine-fixture.ts";
 import { brokenLimits, type NaiveBooks, naiveExposure, naiveRules, sectorOf } from "./naive-model.ts";
 import { type Decided, type Life, randomLife, text } from "./random-life.ts";
 
@@ -45,7 +45,7 @@ function introduced(life: Life): Engine {
 
 /** One life: the engine equals the model after every step, and every property below holds. */
 export function liveOnce(seed: number, steps: number, seen: Seen): void {
-  const rolls = dice(seed);
+  const rolls = prng(seed);
   const life = randomLife(rolls.fork("life"));
   const engines = [introduced(life)];
   const [engine] = engines as [Engine];
@@ -80,7 +80,7 @@ function restored(engine: Engine, life: Life): Engine {
 
 function equalsModel(engine: Engine, life: Life, books: NaiveBooks): void {
   for (const fundId of fundIds) {
-    same(engine.exposure(fundId), naiveExposure(books, life.world, fundId), `the exposure of ${fundId}`);
+    same(engine.exposure(fundId), naiveExposure(books, life.tables, fundId), `the exposure of ${fundId}`);
   }
   const snapshot = engine.snapshot();
   const positions = snapshot.funds.flatMap(({ fund_id, positions: held }) =>
@@ -96,7 +96,7 @@ function equalsModel(engine: Engine, life: Life, books: NaiveBooks): void {
     amendments: order.waiting.map(({ quantity }) => text(quantity)),
     filled: text(order.filled),
     ended: order.ended,
-    filled_told: text(order.told),
+    filled_told: text(order.reported),
   }));
   const shown = snapshot.orders.map(({ order_id, quantity, amendments, filled, ended, filled_told }) => {
     return { order_id, quantity, amendments, filled, ended, filled_told };
@@ -159,7 +159,7 @@ function brokenRules(
   books: NaiveBooks,
 ): readonly string[] {
   if (envelope === undefined) return ["no envelope"];
-  const broken = naiveRules(books, life.world, envelope, order);
+  const broken = naiveRules(books, life.tables, envelope, order);
   // The officer's answer came later: size and price were judged when it was asked.
   if (checked.asked !== undefined) return broken.filter((rule) => rule === "side");
   const isUncollared = decision.checks.some(({ figures }) => figures.some(({ name }) => name === "exit_collar"));
@@ -170,11 +170,11 @@ function staysWithin(order: Decided["order"], life: Life, books: NaiveBooks, see
   const pending = [...books.open.values()].filter((open) => open.order.fund_id === order.fund_id);
   if (pending.length > pendingMaxForTrying) return;
   seen.tried += 1;
-  const sector = sectorOf(life.world, order.symbol);
-  const listed = life.world.reference.instruments.find(({ symbol }) => symbol === order.symbol);
+  const sector = sectorOf(life.tables, order.symbol);
+  const listed = life.tables.reference.instruments.find(({ symbol }) => symbol === order.symbol);
   const group = `underlying ${listed?.underlying ?? order.symbol}`;
   const own = [`position ${order.symbol}`, group, "gross", "net", `sector ${sector}`];
-  const broken = brokenLimits(books, life.world, order.fund_id).filter((limit) => own.includes(limit));
+  const broken = brokenLimits(books, life.tables, order.fund_id).filter((limit) => own.includes(limit));
   expect(broken, `${order.order_id} could break`).toEqual([]);
 }
 
@@ -196,8 +196,8 @@ function withdrawsExactly(engine: Engine, life: Life, count: number, seen: Seen)
   );
   const second = decide();
   for (const checked of second.toReversed()) engine.withdraw(checked);
-  const told = ({ outcome, code, reason, at }: Decided["checked"]) => ({ outcome, code, reason, at });
-  same(second.map(told), first.map(told), "what was asked again");
+  const reported = ({ outcome, code, reason, at }: Decided["checked"]) => ({ outcome, code, reason, at });
+  same(second.map(reported), first.map(reported), "what was asked again");
   expect(JSON.stringify(engine.snapshot())).toBe(before);
   seen.withdrawn += count;
 }

@@ -11,7 +11,7 @@ export type Happening =
   | { readonly kind: "transition"; readonly transition: OrderTransition };
 
 /** What the world says at the moment of the question. */
-export interface World {
+export interface Tables {
   readonly reference: ReferenceContents;
   readonly prices: ReadonlyMap<string, string>;
   /** Of options. */
@@ -26,12 +26,12 @@ export interface NaiveOrder {
   /** How, where and how long it works, as one text. */
   terms: string;
   waiting: { readonly quantity: bigint; readonly terms: string }[];
-  /** Whether anything told that it is with a broker. */
+  /** Whether anything notified that it is with a broker. */
   sent: boolean;
   filled: bigint;
   ended: boolean;
-  told: bigint;
-  toldAt: string;
+  reported: bigint;
+  reportedAt: string;
 }
 
 export interface NaiveBooks {
@@ -65,7 +65,9 @@ const upwards = (dividend: bigint, divisor: bigint): bigint => (dividend + divis
 const isBuy = (side: string): boolean => side === "BUY" || side === "BUY_TO_COVER";
 
 export function remaining(order: NaiveOrder): bigint {
-  const atMost = order.ended ? order.told : largest([order.quantity, ...order.waiting.map(({ quantity }) => quantity)]);
+  const atMost = order.ended
+    ? order.reported
+    : largest([order.quantity, ...order.waiting.map(({ quantity }) => quantity)]);
   return atMost > order.filled ? atMost - order.filled : 0n;
 }
 
@@ -87,7 +89,7 @@ export function naiveBooks(happenings: readonly Happening[]): NaiveBooks {
 function approve({ open }: NaiveBooks, order: Order): void {
   const known = open.get(order.order_id);
   const [quantity, terms] = [units(order.quantity), termsOf(order)];
-  const life = { waiting: [], sent: false, filled: 0n, ended: false, told: 0n, toldAt: "" };
+  const life = { waiting: [], sent: false, filled: 0n, ended: false, reported: 0n, reportedAt: "" };
   if (known === undefined) open.set(order.order_id, { order, quantity, terms, ...life });
   else known.waiting.push({ quantity, terms });
 }
@@ -133,9 +135,9 @@ function tell({ open }: NaiveBooks, transition: OrderTransition): void {
   if (["ROUTED", "WORKING", "PARTIALLY_FILLED", "CANCEL_PENDING"].includes(transition.to)) known.sent = true;
   if (["REJECTED", "CANCELLED", "EXPIRED", "FILLED"].includes(transition.to)) {
     known.ended = true;
-    known.told = largest([known.told, units(transition.filled_quantity)]);
-  } else if (!known.ended && transition.quantity !== undefined && transition.at >= known.toldAt) {
-    known.toldAt = transition.at;
+    known.reported = largest([known.reported, units(transition.filled_quantity)]);
+  } else if (!known.ended && transition.quantity !== undefined && transition.at >= known.reportedAt) {
+    known.reportedAt = transition.at;
     known.quantity = units(transition.quantity);
     const index = known.waiting.findIndex(({ quantity }) => quantity === known.quantity);
     known.terms = known.waiting[index]?.terms ?? known.terms;
@@ -144,28 +146,28 @@ function tell({ open }: NaiveBooks, transition: OrderTransition): void {
 }
 
 /** What one unit is worth in the fund's currency, rounded up at every step; undefined without a price or a rate. */
-function unitValue(world: World, fundId: string, symbol: string): bigint | undefined {
-  const instrument = world.reference.instruments.find((candidate) => candidate.symbol === symbol);
-  const fund = world.reference.funds.find((candidate) => candidate.fund_id === fundId);
-  const price = world.prices.get(symbol);
+function unitValue(tables: Tables, fundId: string, symbol: string): bigint | undefined {
+  const instrument = tables.reference.instruments.find((candidate) => candidate.symbol === symbol);
+  const fund = tables.reference.funds.find((candidate) => candidate.fund_id === fundId);
+  const price = tables.prices.get(symbol);
   if (instrument === undefined || fund === undefined || price === undefined) return undefined;
-  const rate = rateBetween(world, instrument.currency, fund.currency);
+  const rate = rateBetween(tables, instrument.currency, fund.currency);
   if (rate === undefined) return undefined;
   const contract = upwards(units(price) * units(instrument.multiplier), scale);
   return upwards(contract * rate, scale);
 }
 
 /** What one unit counts, and what it adds to net exposure: of an option by its delta and its underlying. */
-function counted(world: World, fundId: string, symbol: string): { value: bigint; net: bigint } | undefined {
-  const premium = unitValue(world, fundId, symbol);
-  const instrument = world.reference.instruments.find((candidate) => candidate.symbol === symbol);
+function counted(tables: Tables, fundId: string, symbol: string): { value: bigint; net: bigint } | undefined {
+  const premium = unitValue(tables, fundId, symbol);
+  const instrument = tables.reference.instruments.find((candidate) => candidate.symbol === symbol);
   if (premium === undefined || instrument?.asset_class !== "OPTION") {
     return premium === undefined ? undefined : { value: premium, net: premium };
   }
-  const delta = world.deltas.get(symbol);
-  const price = world.prices.get(instrument.underlying ?? "");
-  const fund = world.reference.funds.find((candidate) => candidate.fund_id === fundId);
-  const rate = rateBetween(world, instrument.currency, fund?.currency ?? "");
+  const delta = tables.deltas.get(symbol);
+  const price = tables.prices.get(instrument.underlying ?? "");
+  const fund = tables.reference.funds.find((candidate) => candidate.fund_id === fundId);
+  const rate = rateBetween(tables, instrument.currency, fund?.currency ?? "");
   if (delta === undefined || price === undefined || rate === undefined) return undefined;
   const share = upwards(magnitude(units(delta)) * units(price), scale);
   const contract = upwards(upwards(share * units(instrument.multiplier), scale) * rate, scale);
@@ -174,13 +176,13 @@ function counted(world: World, fundId: string, symbol: string): { value: bigint;
 }
 
 /** An option's sector is its underlying's. */
-export function sectorOf({ reference }: World, symbol: string): string {
+export function sectorOf({ reference }: Tables, symbol: string): string {
   const instrument = reference.instruments.find((candidate) => candidate.symbol === symbol);
   const underlying = reference.instruments.find((candidate) => candidate.symbol === instrument?.underlying);
   return (underlying ?? instrument)?.sector ?? "";
 }
 
-function rateBetween({ reference }: World, from: string, to: string): bigint | undefined {
+function rateBetween({ reference }: Tables, from: string, to: string): bigint | undefined {
   if (from === to) return scale;
   const direct = reference.fx.find(({ base, quote }) => base === from && quote === to);
   if (direct !== undefined) return units(direct.rate);
@@ -207,18 +209,18 @@ function naiveLines(books: NaiveBooks, fundId: string): readonly NaiveLine[] {
   });
 }
 
-export function naiveExposure(books: NaiveBooks, world: World, fundId: string): NaiveExposure {
+export function naiveExposure(books: NaiveBooks, tables: Tables, fundId: string): NaiveExposure {
   let [gross, netHigh, netLow] = [0n, 0n, 0n];
   const sectors = new Map<string, bigint>();
   const unpriced: string[] = [];
   for (const { symbol, position, buys, sells } of naiveLines(books, fundId)) {
-    const unit = counted(world, fundId, symbol);
+    const unit = counted(tables, fundId, symbol);
     if (unit === undefined) {
       unpriced.push(symbol);
       continue;
     }
     const worst = largest([magnitude(position + buys), magnitude(position - sells)]) * unit.value;
-    const sector = sectorOf(world, symbol);
+    const sector = sectorOf(tables, symbol);
     const ends = [(position + buys) * unit.net, (position - sells) * unit.net];
     gross += worst;
     netHigh += largest(ends);
@@ -233,9 +235,9 @@ export function naiveExposure(books: NaiveBooks, world: World, fundId: string): 
  * The limits that some set of fills would break, found by trying every one: each open order of the fund fills whole or not at all. Only for
  * funds with few open orders.
  */
-export function brokenLimits(books: NaiveBooks, world: World, fundId: string): readonly string[] {
-  const envelope = world.envelopes.get(fundId);
-  const nav = units(world.navs.get(fundId) ?? "0");
+export function brokenLimits(books: NaiveBooks, tables: Tables, fundId: string): readonly string[] {
+  const envelope = tables.envelopes.get(fundId);
+  const nav = units(tables.navs.get(fundId) ?? "0");
   if (envelope === undefined) return ["no envelope"];
   const pending = [...books.open.values()].filter(({ order }) => order.fund_id === fundId);
   const held = books.positions.get(fundId) ?? new Map<string, bigint>();
@@ -247,14 +249,14 @@ export function brokenLimits(books: NaiveBooks, world: World, fundId: string): r
       const { symbol, side } = order.order;
       after.set(symbol, (after.get(symbol) ?? 0n) + (isBuy(side) ? remaining(order) : -remaining(order)));
     });
-    for (const limit of brokenBy(after, world, envelope, nav)) broken.add(limit);
+    for (const limit of brokenBy(after, tables, envelope, nav)) broken.add(limit);
   }
   return [...broken];
 }
 
 function brokenBy(
   positions: ReadonlyMap<string, bigint>,
-  world: World,
+  tables: Tables,
   envelope: RiskEnvelope,
   nav: bigint,
 ): readonly string[] {
@@ -264,10 +266,10 @@ function brokenBy(
   const sectors = new Map<string, bigint>();
   const groups = new Map<string, bigint>();
   for (const [symbol, quantity] of positions) {
-    const unit = counted(world, envelope.fund_id, symbol) ?? { value: 0n, net: 0n };
+    const unit = counted(tables, envelope.fund_id, symbol) ?? { value: 0n, net: 0n };
     const value = quantity * unit.value;
-    const sector = sectorOf(world, symbol);
-    const listed = world.reference.instruments.find((candidate) => candidate.symbol === symbol);
+    const sector = sectorOf(tables, symbol);
+    const listed = tables.reference.instruments.find((candidate) => candidate.symbol === symbol);
     const group = listed?.underlying ?? symbol;
     groups.set(group, (groups.get(group) ?? 0n) + magnitude(value));
     gross += magnitude(value);
@@ -291,7 +293,7 @@ function brokenBy(
  * What an approved order breaks of the rules about sides, sizes and prices. The books are those after its approval, in which it is open itself.
  * Only a lower bound of its worth is compared: what it is worth at the market.
  */
-export function naiveRules(books: NaiveBooks, world: World, envelope: RiskEnvelope, order: Order): readonly string[] {
+export function naiveRules(books: NaiveBooks, tables: Tables, envelope: RiskEnvelope, order: Order): readonly string[] {
   const own = books.open.get(order.order_id);
   const position = books.positions.get(order.fund_id)?.get(order.symbol) ?? 0n;
   const buys = isBuy(order.side);
@@ -307,10 +309,10 @@ export function naiveRules(books: NaiveBooks, world: World, envelope: RiskEnvelo
     if (isWrong[order.side as keyof typeof isWrong]) broken.push("side");
   }
   const marked = order.reduce_only === true;
-  const value = unitValue(world, order.fund_id, order.symbol);
+  const value = unitValue(tables, order.fund_id, order.symbol);
   if (!marked && (value === undefined || units(order.quantity) * value > units(String(envelope.max_notional)) * scale))
     broken.push("size");
-  const price = units(world.prices.get(order.symbol) ?? "0");
+  const price = units(tables.prices.get(order.symbol) ?? "0");
   const { price_collar_pct: narrow, exit_collar_pct: stated = Math.min(0.9, narrow * 4) } = envelope;
   const collar = units(String(marked ? Math.max(narrow, stated) : narrow));
   const limit = order.order_type === "LIMIT" ? units(order.limit_price ?? "0") : price;

@@ -12,7 +12,7 @@ import type { Checked, Engine } from "../../core/engine/engine.ts";
 import { bytesOfHash } from "../../core/engine/fast/order-hash.ts";
 import type { Verdict } from "../../core/engine/view.ts";
 import { compileEnvelope } from "../../core/envelope/envelope.ts";
-import type { Dice } from "../virtual/dice.ts";
+import type { Prng } from "../virtual/prng.ts";
 import {
   envelopeRecord,
   fillOf,
@@ -23,8 +23,8 @@ import {
   reference,
   startOfDay,
   transitionOf,
-} from "./engine-rig.ts";
-import { type Happening, lowersNaively, type NaiveBooks, naiveBooks, remaining, type World } from "./naive-model.ts";
+} from "./engine-fixture.ts";
+import { type Happening, lowersNaively, type NaiveBooks, naiveBooks, remaining, type Tables } from "./naive-model.ts";
 
 /** One decision with all that its record would hold. */
 export interface Decided {
@@ -54,7 +54,7 @@ export interface Asked {
 }
 
 export interface Life {
-  readonly world: World & {
+  readonly tables: Tables & {
     reference: ReferenceContents;
     readonly prices: Map<string, string>;
     readonly deltas: Map<string, string>;
@@ -69,7 +69,7 @@ export interface Life {
   books(): NaiveBooks;
   /** An order as the next step might ask about: new, repeated, or an amendment. */
   order(): Order;
-  /** One thing happens to every engine; they are all told the same. */
+  /** One thing happens to every engine; they are all given the same. */
   step(engines: readonly Engine[]): void;
   /** Tells an engine everything that is not in a snapshot. */
   introduce(engine: Engine): void;
@@ -85,13 +85,13 @@ const sides = ["BUY", "SELL", "SELL_SHORT", "BUY_TO_COVER"] as const;
 const endings = ["CANCELLED", "REJECTED", "EXPIRED", "FILLED"] as const;
 
 // tidy: long because everything that can happen shares one world, and each happening is a function of its own.
-export function randomLife(dice: Dice): Life {
-  const pick = <Value>(values: readonly Value[]): Value => values[dice.below(values.length)] as Value;
+export function randomLife(prng: Prng): Life {
+  const pick = <Value>(values: readonly Value[]): Value => values[prng.below(values.length)] as Value;
   const markedAt = new Map<string, instant.Instant>(symbols.map((symbol) => [symbol, startOfDay]));
   // Some lives turn around few symbols, where orders repeat and pile up; in some the marks come late.
-  const traded = dice.chance(0.4) ? [pick(symbols), pick(symbols)] : symbols;
-  const liked = dice.chance(0.3) ? [pick(sides)] : sides;
-  const punctual = dice.chance(0.8) ? 0.97 : 0.3;
+  const traded = prng.chance(0.4) ? [pick(symbols), pick(symbols)] : symbols;
+  const liked = prng.chance(0.3) ? [pick(sides)] : sides;
+  const punctual = prng.chance(0.8) ? 0.97 : 0.3;
   let navAt = startOfDay;
   let halts: { known: boolean; epoch: number; active: ActiveHalt[] } = { known: true, epoch: 1, active: [] };
   let count = 0;
@@ -99,7 +99,7 @@ export function randomLife(dice: Dice): Life {
   const seenKeys: { readonly checked: Checked }[] = [];
 
   const life: Life = {
-    world: {
+    tables: {
       reference,
       prices: new Map(Object.entries(prices)),
       deltas: new Map(Object.entries(optionRisks).map(([symbol, { delta }]) => [symbol, delta])),
@@ -118,18 +118,18 @@ export function randomLife(dice: Dice): Life {
   };
 
   function startEnvelope(fund: string): RiskEnvelope {
-    const veto = fund === "gamma" && dice.chance(0.5);
+    const veto = fund === "gamma" && prng.chance(0.5);
     return envelopeRecord(fund, {
-      order_rate_max_per_s: 3 + dice.below(20),
-      strict_sides: dice.chance(0.5),
-      ...(dice.chance(0.5) && { repeated_execution_max: 1 + dice.below(3), repeated_execution_window_s: 2 }),
+      order_rate_max_per_s: 3 + prng.below(20),
+      strict_sides: prng.chance(0.5),
+      ...(prng.chance(0.5) && { repeated_execution_max: 1 + prng.below(3), repeated_execution_window_s: 2 }),
       ...(veto && { cro_veto_enabled: true, cro_veto_on_timeout: "PASS_WITH_WARNING" as const }),
     });
   }
 
   function introduce(engine: Engine): void {
-    engine.setReference(life.world.reference);
-    for (const record of life.world.envelopes.values()) engine.setEnvelope(compileEnvelope(record));
+    engine.setReference(life.tables.reference);
+    for (const record of life.tables.envelopes.values()) engine.setEnvelope(compileEnvelope(record));
     for (const symbol of symbols) tellMark(engine, symbol);
     tellNavs(engine);
     engine.setHalts(halts);
@@ -138,22 +138,22 @@ export function randomLife(dice: Dice): Life {
   }
 
   function tellMark(engine: Engine, symbol: string): void {
-    const { prices: now, deltas } = life.world;
+    const { prices: now, deltas } = life.tables;
     engine.setMark(markOf(symbol, now.get(symbol) ?? "1", markedAt.get(symbol) ?? startOfDay, deltas.get(symbol)));
   }
 
   function tellNavs(engine: Engine): void {
-    for (const [fund_id, nav] of life.world.navs) {
+    for (const [fund_id, nav] of life.tables.navs) {
       const currency = fund_id === "gamma" ? "EUR" : "USD";
       engine.setNav({ fund_id, nav, currency, as_of: instant.format(navAt) });
     }
   }
 
   function step(engines: readonly Engine[]): void {
-    life.at = instant.plusMilliseconds(life.at, dice.chance(0.07) ? dice.below(8_000) : dice.below(120));
-    const fresh = dice.chance(punctual);
+    life.at = instant.plusMilliseconds(life.at, prng.chance(0.07) ? prng.below(8_000) : prng.below(120));
+    const fresh = prng.chance(punctual);
     if (fresh && life.at - (markedAt.get("AAPL") ?? startOfDay) > 4_000_000) markEverything(engines);
-    const choice = dice.below(100);
+    const choice = prng.below(100);
     if (choice < 48) ask(engines);
     else if (choice < 64) fillSomething(engines);
     else if (choice < 77) tellSomething(engines);
@@ -188,8 +188,8 @@ export function randomLife(dice: Dice): Life {
   }
 
   function nextOrder(): Order {
-    if (dice.chance(0.08) && recent.length > 0) return repeated();
-    return dice.chance(0.12) ? amendment() : newOrder();
+    if (prng.chance(0.08) && recent.length > 0) return repeated();
+    return prng.chance(0.12) ? amendment() : newOrder();
   }
 
   function remember(checked: Checked): void {
@@ -201,7 +201,7 @@ export function randomLife(dice: Dice): Life {
     const [decision, ...twins] = checks.map((one) => decisionMessage(one, `d${life.decided.length}`));
     const [checked] = checks;
     if (checked === undefined || decision === undefined) return;
-    const envelope = life.world.envelopes.get(order.fund_id);
+    const envelope = life.tables.envelopes.get(order.fund_id);
     const halted = !halts.known || halts.active.some((halt) => covers(halt, order));
     life.decided.push({ order, checked, decision, twins, inputs: inputsOf(checked), envelope, halted, lowers });
     if (checked.dryRun) return;
@@ -216,25 +216,25 @@ export function randomLife(dice: Dice): Life {
     const coin = symbol === "BTC-USD";
     const orderType = pick(["MARKET", "MARKET", "LIMIT"]);
     // Mostly near the market; now and then where only the collar of exits, or none, lets it.
-    const away = dice.chance(0.85) ? 0.97 + dice.below(6) / 100 : 0.5 + dice.below(100) / 100;
-    const near = (Number(life.world.prices.get(symbol)) * away).toFixed(2);
+    const away = prng.chance(0.85) ? 0.97 + prng.below(6) / 100 : 0.5 + prng.below(100) / 100;
+    const near = (Number(life.tables.prices.get(symbol)) * away).toFixed(2);
     return orderOf(`o${count}`, {
       fund_id,
-      strategy_id: dice.chance(0.97) ? pick(strategies) : "nobody",
+      strategy_id: prng.chance(0.97) ? pick(strategies) : "nobody",
       symbol,
       side: pick(liked),
-      quantity: coin ? (dice.below(30_000) / 10_000).toFixed(4) : String(dice.below(6) === 0 ? dice.below(2_000) : 50),
+      quantity: coin ? (prng.below(30_000) / 10_000).toFixed(4) : String(prng.below(6) === 0 ? prng.below(2_000) : 50),
       order_type: orderType,
       limit_price: orderType === "LIMIT" ? near : undefined,
       asset_class: coin ? "CRYPTO" : symbol.startsWith("SPY-") ? "OPTION" : "EQUITY",
-      reduce_only: dice.chance(0.2) ? true : undefined,
-      dry_run: dice.chance(0.05) ? true : undefined,
+      reduce_only: prng.chance(0.2) ? true : undefined,
+      dry_run: prng.chance(0.05) ? true : undefined,
     });
   }
 
   function repeated(): Order {
     const order = pick(recent);
-    return dice.chance(0.5) ? order : { ...order, quantity: "77" };
+    return prng.chance(0.5) ? order : { ...order, quantity: "77" };
   }
 
   function amendment(): Order {
@@ -242,25 +242,25 @@ export function randomLife(dice: Dice): Life {
     if (open.length === 0) return newOrder();
     const { order } = pick(open);
     count += 1;
-    const quantity = order.symbol === "BTC-USD" ? "0.5" : String(1 + dice.below(200));
-    const strange = dice.chance(0.1) ? { side: order.side === "BUY" ? "SELL" : "BUY" } : {};
+    const quantity = order.symbol === "BTC-USD" ? "0.5" : String(1 + prng.below(200));
+    const strange = prng.chance(0.1) ? { side: order.side === "BUY" ? "SELL" : "BUY" } : {};
     return { ...order, idempotency_key: `amend-${count}`, quantity, ...changedTerms(order), ...strange };
   }
 
   /** Mostly none; a price in other digits is none either. */
   function changedTerms(order: Order): Partial<Order> {
     const { limit_price: price } = order;
-    if (dice.chance(0.1)) return { tif: "GTC" };
-    if (price === undefined || dice.chance(0.7)) return {};
-    return { limit_price: dice.chance(0.5) ? `${price}0` : (Number(price) * 1.01).toFixed(2) };
+    if (prng.chance(0.1)) return { tif: "GTC" };
+    if (price === undefined || prng.chance(0.7)) return {};
+    return { limit_price: prng.chance(0.5) ? `${price}0` : (Number(price) * 1.01).toFixed(2) };
   }
 
   function fillSomething(engines: readonly Engine[]): void {
     const open = [...life.books().open.values()].filter(({ order }) => !isAsked(order));
-    const chosen = open.length > 0 && dice.chance(0.9) ? pick(open) : undefined;
-    const order = chosen?.order ?? (recent.length > 0 && dice.chance(0.7) ? pick(recent) : newOrder());
+    const chosen = open.length > 0 && prng.chance(0.9) ? pick(open) : undefined;
+    const order = chosen?.order ?? (recent.length > 0 && prng.chance(0.7) ? pick(recent) : newOrder());
     if (!sides.includes(order.side as (typeof sides)[number]) || isAsked(order)) return;
-    const part = chosen === undefined ? 10n ** 18n : (remaining(chosen) * BigInt(1 + dice.below(12))) / 10n;
+    const part = chosen === undefined ? 10n ** 18n : (remaining(chosen) * BigInt(1 + prng.below(12))) / 10n;
     count += 1;
     const fill = fillOf(order, text(part > 0n ? part : 10n ** 18n), count);
     life.happenings.push({ kind: "fill", fill });
@@ -276,11 +276,11 @@ export function randomLife(dice: Dice): Life {
     const open = [...life.books().open.values()].filter(({ order }) => !isAsked(order));
     if (open.length === 0) return;
     const chosen = pick(open);
-    const at = instant.format(dice.chance(0.9) ? life.at : startOfDay);
-    const transition = dice.chance(0.5)
-      ? transitionOf(chosen.order, pick(endings), { filled_quantity: text(told(chosen.filled)), at })
-      : transitionOf(chosen.order, dice.chance(0.4) ? "UNKNOWN" : "WORKING", {
-          ...(dice.chance(0.5) && { quantity: text(pick([chosen, ...chosen.waiting]).quantity) }),
+    const at = instant.format(prng.chance(0.9) ? life.at : startOfDay);
+    const transition = prng.chance(0.5)
+      ? transitionOf(chosen.order, pick(endings), { filled_quantity: text(reported(chosen.filled)), at })
+      : transitionOf(chosen.order, prng.chance(0.4) ? "UNKNOWN" : "WORKING", {
+          ...(prng.chance(0.5) && { quantity: text(pick([chosen, ...chosen.waiting]).quantity) }),
           at,
         });
     life.happenings.push({ kind: "transition", transition });
@@ -289,8 +289,8 @@ export function randomLife(dice: Dice): Life {
   }
 
   /** An ending may know of fills that are still on their way. */
-  function told(filled: bigint): bigint {
-    return dice.chance(0.3) ? filled + 10n ** 18n : filled;
+  function reported(filled: bigint): bigint {
+    return prng.chance(0.3) ? filled + 10n ** 18n : filled;
   }
 
   function markEverything(engines: readonly Engine[]): void {
@@ -304,43 +304,43 @@ export function randomLife(dice: Dice): Life {
 
   function moveMark(engines: readonly Engine[]): void {
     const symbol = pick(symbols);
-    const before = Number(life.world.prices.get(symbol));
-    life.world.prices.set(symbol, (before * (0.9 + dice.below(21) / 100)).toFixed(2));
+    const before = Number(life.tables.prices.get(symbol));
+    life.tables.prices.set(symbol, (before * (0.9 + prng.below(21) / 100)).toFixed(2));
     markedAt.set(symbol, life.at);
-    const delta = (dice.below(1_000_001) / 1_000_000).toFixed(6).replace(/\.?0+$/, "");
-    if (life.world.deltas.has(symbol)) life.world.deltas.set(symbol, symbol === "SPY-P400" ? `-${delta}` : delta);
+    const delta = (prng.below(1_000_001) / 1_000_000).toFixed(6).replace(/\.?0+$/, "");
+    if (life.tables.deltas.has(symbol)) life.tables.deltas.set(symbol, symbol === "SPY-P400" ? `-${delta}` : delta);
     for (const engine of engines) tellMark(engine, symbol);
   }
 
   function moveNav(engines: readonly Engine[]): void {
-    life.world.navs.set(pick(funds)[0], String(400_000 + dice.below(1_200_000)));
+    life.tables.navs.set(pick(funds)[0], String(400_000 + prng.below(1_200_000)));
     navAt = life.at;
     for (const engine of engines) tellNavs(engine);
   }
 
   function changeEnvelope(engines: readonly Engine[]): void {
     const [fund] = pick(funds);
-    const before = life.world.envelopes.get(fund) ?? envelopeRecord(fund);
+    const before = life.tables.envelopes.get(fund) ?? envelopeRecord(fund);
     const record: RiskEnvelope = {
       ...before,
       version: before.version + 1,
-      max_position_pct: (5 + dice.below(30)) / 100,
-      max_gross_exposure_pct: (15 + dice.below(200)) / 100,
-      max_net_exposure_pct: (20 + dice.below(150)) / 100,
-      sector_limits_pct: dice.chance(0.5) ? { technology: (10 + dice.below(60)) / 100 } : {},
-      shorting_enabled: dice.chance(0.7),
-      halt_allow_reduce_only: dice.chance(0.8),
-      strict_sides: dice.chance(0.5),
-      max_notional: dice.chance(0.5) ? 500_000 : 20_000 + dice.below(100_000),
-      ...(dice.chance(0.5) && { exit_collar_pct: (1 + dice.below(60)) / 100 }),
+      max_position_pct: (5 + prng.below(30)) / 100,
+      max_gross_exposure_pct: (15 + prng.below(200)) / 100,
+      max_net_exposure_pct: (20 + prng.below(150)) / 100,
+      sector_limits_pct: prng.chance(0.5) ? { technology: (10 + prng.below(60)) / 100 } : {},
+      shorting_enabled: prng.chance(0.7),
+      halt_allow_reduce_only: prng.chance(0.8),
+      strict_sides: prng.chance(0.5),
+      max_notional: prng.chance(0.5) ? 500_000 : 20_000 + prng.below(100_000),
+      ...(prng.chance(0.5) && { exit_collar_pct: (1 + prng.below(60)) / 100 }),
     };
-    life.world.envelopes.set(fund, record);
+    life.tables.envelopes.set(fund, record);
     for (const engine of engines) engine.setEnvelope(compileEnvelope(record));
   }
 
   function changeHalts(engines: readonly Engine[]): void {
     const epoch = halts.epoch + 1;
-    if (dice.chance(0.45)) halts = { known: dice.chance(0.9), epoch, active: [] };
+    if (prng.chance(0.45)) halts = { known: prng.chance(0.9), epoch, active: [] };
     else {
       const [fund_id, strategies] = pick(funds);
       const severity = pick(["FIRM_HALT", "FUND_HALT", "STRATEGY_HALT"] as const);
@@ -361,14 +361,14 @@ export function randomLife(dice: Dice): Life {
   }
 
   function changeReference(engines: readonly Engine[]): void {
-    const rate = (0.9 + dice.below(40) / 100).toFixed(2);
-    life.world.reference = {
-      ...life.world.reference,
-      fx: dice.chance(0.9) ? [{ base: "EUR", quote: "USD", rate, as_of: instant.format(life.at) }] : [],
-      restricted: dice.chance(0.3) ? [{ symbol: pick(symbols), reason: "earnings" }] : [],
-      instruments: reference.instruments.filter(({ symbol }) => symbol !== "XOM" || dice.chance(0.9)),
+    const rate = (0.9 + prng.below(40) / 100).toFixed(2);
+    life.tables.reference = {
+      ...life.tables.reference,
+      fx: prng.chance(0.9) ? [{ base: "EUR", quote: "USD", rate, as_of: instant.format(life.at) }] : [],
+      restricted: prng.chance(0.3) ? [{ symbol: pick(symbols), reason: "earnings" }] : [],
+      instruments: reference.instruments.filter(({ symbol }) => symbol !== "XOM" || prng.chance(0.9)),
     };
-    for (const engine of engines) engine.setReference(life.world.reference);
+    for (const engine of engines) engine.setReference(life.tables.reference);
     // A symbol that came back has no price until somebody says one.
     for (const engine of engines) for (const symbol of symbols) tellMark(engine, symbol);
   }

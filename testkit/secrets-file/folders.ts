@@ -23,7 +23,7 @@ export function rememberingLog(): RememberingLog {
   return log;
 }
 
-export interface FileRig {
+export interface FileFixture {
   readonly folder: string;
   readonly options: FileSecretsOptions;
   readonly log: RememberingLog;
@@ -31,7 +31,7 @@ export interface FileRig {
   close(): Promise<void>;
 }
 
-export async function makeFileRig(key?: KeySource): Promise<FileRig> {
+export async function makeFileFixture(key?: KeySource): Promise<FileFixture> {
   const folder = await mkdtemp(join(tmpdir(), "portcullis-secrets-"));
   const log = rememberingLog();
   const options: FileSecretsOptions = {

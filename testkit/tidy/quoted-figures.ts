@@ -104,7 +104,7 @@ export const quotedFigures: readonly QuotedFigure[] = [
   {
     document: halts,
     sentence: "`FLATTEN_OPEN` is raised after {} s",
-    source: "services/operations/flatten/drive-flatten.ts",
+    source: "services/operations/flatten/flatten-worker.ts",
     constant: "openMsMax",
     per: seconds,
   },

@@ -96,7 +96,7 @@ const clockCalls: Readonly<Record<string, string>> = {
   "process.hrtime": "take a Clock, or a stopwatch that is handed in",
 };
 
-function* clocksAndDice(file: SourceFile): Iterable<Complaint> {
+function* clocksAndRandomness(file: SourceFile): Iterable<Complaint> {
   if (isTool(file.path) || /^adapters\/system\/[a-z]+\.ts$/.test(file.path)) return;
   // The offline verifier is a program of its own that shares no code: it has no adapters to take a clock from.
   if (file.path === "verifier/audit-verify.js") return;
@@ -203,7 +203,7 @@ function at(file: SourceFile, node: ts.Node, message: string): Complaint {
 
 export const rules: readonly Rule[] = [
   imports,
-  clocksAndDice,
+  clocksAndRandomness,
   jsonInOneWay,
   timersInPureRooms,
   literalSubjects,

@@ -2,24 +2,24 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { memoryBus } from "../../adapters/memory/bus.ts";
 import { memoryStore } from "../../adapters/memory/store.ts";
-import { memoryWorld } from "../../adapters/memory/world.ts";
+import { memoryTables } from "../../adapters/memory/tables.ts";
 import { conformanceSubjectByName, thingChanged } from "../conformance/subjects.ts";
 import { IncarnationEnded, ignoreEndedIncarnations, incarnation } from "./incarnation.ts";
 import { scheduler } from "./scheduler.ts";
 
 function simulation(seed: number) {
   const time = scheduler({ seed });
-  const world = memoryWorld();
+  const tables = memoryTables();
   const start = (name: string) => {
-    const process = world.process(name);
-    const random = time.dice.fork(name);
+    const process = tables.process(name);
+    const random = time.prng.fork(name);
     const basic = { clock: time.clock, timers: time.timers, random };
     const store = memoryStore({ ...basic, process });
     const bus = memoryBus({ ...basic, process, subjectByName: conformanceSubjectByName });
     return incarnation(name, { ...basic, store, bus }, process.kill);
   };
-  const numbers = () => world.log.map((entry) => JSON.parse(new TextDecoder().decode(entry.bytes)).n as number);
-  return { time, world, start, numbers };
+  const numbers = () => tables.log.map((entry) => JSON.parse(new TextDecoder().decode(entry.bytes)).n as number);
+  return { time, tables, start, numbers };
 }
 
 let restore: () => void;

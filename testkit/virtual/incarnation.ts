@@ -29,7 +29,7 @@ interface Life {
 const synchronousMethods: Readonly<Record<string, readonly string[]>> = {
   clock: ["now"],
   random: ["bytes", "uuid"],
-  dice: ["bytes", "uuid", "word", "below", "chance", "fork"],
+  prng: ["bytes", "uuid", "word", "below", "chance", "fork"],
   bus: ["broadcast", "health", "handledCount", "droppedCount", "caughtUpAt"],
   log: ["debug", "info", "warn", "error", "with"],
   metrics: ["counter", "gauge", "histogram", "add", "set", "observe"],

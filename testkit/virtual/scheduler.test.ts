@@ -1,7 +1,7 @@
-// The scheduler: one seed is one run, time passes only when it is told to, and a run that hangs says so.
+// The scheduler: one seed is one run, time passes only when it is asked to, and a run that hangs says so.
 import { describe, expect, it } from "vitest";
-import { dice } from "./dice.ts";
 import { priorityQueue } from "./priority-queue.ts";
+import { prng } from "./prng.ts";
 import { scheduler } from "./scheduler.ts";
 
 /** A small busy world: workers that sleep for thrown times and write down what they did. */
@@ -9,7 +9,7 @@ async function traceOf(seed: number, ties: "seeded" | "fifo" = "seeded"): Promis
   const time = scheduler({ seed, ties });
   const lines: string[] = [];
   const worker = async (name: string) => {
-    const own = time.dice.fork(name);
+    const own = time.prng.fork(name);
     for (let round = 0; round < 20; round += 1) {
       await time.timers.sleep(own.below(5));
       await Promise.resolve();
@@ -120,7 +120,7 @@ describe("scheduler", () => {
 
 describe("dice", () => {
   it("are even, stay within their bounds, and fork into streams of their own", () => {
-    const thrown = dice(7);
+    const thrown = prng(7);
     const counts = new Array<number>(6).fill(0);
     for (let n = 0; n < 60_000; n += 1) {
       const face = thrown.below(6);
@@ -128,12 +128,12 @@ describe("dice", () => {
     }
     for (const count of counts) expect(Math.abs(count - 10_000)).toBeLessThan(500);
     expect(thrown.uuid()).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
-    const forks = ["a", "b", "c"].map((purpose) => dice(7).fork(purpose).word());
+    const forks = ["a", "b", "c"].map((purpose) => prng(7).fork(purpose).word());
     expect(new Set(forks).size).toBe(3);
-    expect(dice(7).fork("a").word()).toBe(forks[0]);
-    expect(dice(8).fork("a").word()).not.toBe(forks[0]);
-    expect(() => dice(-1)).toThrow(/whole number/);
-    const firsts = new Set(Array.from({ length: 2_000 }, (_unused, seed) => dice(seed).word()));
+    expect(prng(7).fork("a").word()).toBe(forks[0]);
+    expect(prng(8).fork("a").word()).not.toBe(forks[0]);
+    expect(() => prng(-1)).toThrow(/whole number/);
+    const firsts = new Set(Array.from({ length: 2_000 }, (_unused, seed) => prng(seed).word()));
     expect(firsts.size).toBeGreaterThan(1_995);
   });
 });
@@ -141,7 +141,7 @@ describe("dice", () => {
 describe("priority queue", () => {
   it("gives back sorted whatever was put in", () => {
     const seed = 11;
-    const thrown = dice(seed);
+    const thrown = prng(seed);
     const queue = priorityQueue<number>((one, other) => one < other);
     const put = Array.from({ length: 500 }, () => thrown.below(1_000));
     for (const item of put) queue.push(item);

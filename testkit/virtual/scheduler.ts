@@ -8,8 +8,8 @@
 import type { Instant } from "../../contracts/src/instant.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { CancelTimer, Timers } from "../../ports/timers.ts";
-import { type Dice, dice } from "./dice.ts";
 import { priorityQueue } from "./priority-queue.ts";
+import { type Prng, prng } from "./prng.ts";
 
 export interface SchedulerOptions {
   readonly seed: number;
@@ -22,7 +22,7 @@ export interface SchedulerOptions {
 export interface Scheduler {
   readonly clock: Clock;
   readonly timers: Timers;
-  readonly dice: Dice;
+  readonly prng: Prng;
   /** Milliseconds since the start of the run. */
   elapsedMs(): number;
   /** Sets the wall clock ahead, or back when negative; timers and elapsed time go on as they were. */
@@ -68,8 +68,8 @@ export function turn(): Promise<void> {
 
 export function scheduler(options: SchedulerOptions): Scheduler {
   const startUs = options.startAt ?? defaultStart;
-  const allDice = dice(options.seed);
-  const tickets = allDice.fork("scheduler.ties");
+  const allPrngs = prng(options.seed);
+  const tickets = allPrngs.fork("scheduler.ties");
   const queue = priorityQueue(before);
   let elapsedUs = 0;
   let steppedUs = 0;
@@ -153,7 +153,7 @@ export function scheduler(options: SchedulerOptions): Scheduler {
   return {
     clock: { now: () => (startUs + elapsedUs + steppedUs) as Instant },
     timers: { after, sleep: (ms, signal) => sleepWith(after, ms, signal), soon: (run) => void after(0, run) },
-    dice: allDice,
+    prng: allPrngs,
     elapsedMs: () => elapsedUs / usPerMs,
     stepClock: (ms) => {
       steppedUs += Math.round(ms * usPerMs);

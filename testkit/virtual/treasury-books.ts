@@ -1,4 +1,4 @@
-// A treasury in virtual time over the memory world, for tests: started and started again, told fills and prices, and its books read past it.
+// A treasury in virtual time over the memory world, for tests: started and started again, reported fills and prices, and its books read past it.
 import * as decimal from "../../contracts/src/decimal.ts";
 import type { Fill } from "../../contracts/src/records/order.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
@@ -10,10 +10,10 @@ import { seedTreasury } from "../../services/treasury/seed-treasury.ts";
 import { treasury } from "../../services/treasury/treasury.ts";
 import type { Price } from "../../services/treasury/valuation.ts";
 import { exampleFill } from "../record-examples.ts";
-import { type ServiceRig, serviceRig } from "./service-rig.ts";
+import { type ServiceFixture, serviceFixture } from "./service-fixture.ts";
 
 export interface TestBooks {
-  readonly rig: ServiceRig;
+  readonly fixture: ServiceFixture;
   start(differs?: Partial<ServicePorts>): Promise<RunningService>;
   /** Puts the paper platform's funds in, without starting anything. */
   seeded(): Promise<{ readonly ports: ServicePorts; readonly view: ReferenceView }>;
@@ -29,29 +29,29 @@ export interface TestBooks {
 }
 
 export function testBooks(seed: number): TestBooks {
-  const rig = serviceRig(seed);
+  const fixture = serviceFixture(seed);
   const running: RunningService[] = [];
   const look = <Value>(read: (unit: UnitOfWork) => Promise<Value>): Promise<Value> =>
-    rig.portsOf("treasury").store.transact("look", read);
+    fixture.portsOf("treasury").store.transact("look", read);
   return {
-    rig,
+    fixture,
     look,
     async start(differs = {}) {
-      const started = await treasury.start(rig.portsOf("treasury", differs));
+      const started = await treasury.start(fixture.portsOf("treasury", differs));
       running.push(started);
       return started;
     },
     async seeded() {
-      const ports = rig.portsOf("treasury");
+      const ports = fixture.portsOf("treasury");
       await seedTreasury(ports);
       return { ports, view: await referenceReader(ports.referenceData).refresh() };
     },
     async tell(...fills) {
-      await rig.portsOf("oms").store.transact("fill", async (unit) => {
+      await fixture.portsOf("oms").store.transact("fill", async (unit) => {
         for (const fill of fills) await unit.events.publish(subjects.fillsCreated, { ...exampleFill, ...fill });
       });
     },
-    price: (text) => ({ price: decimal.parse(text), at: rig.time.clock.now() }),
+    price: (text) => ({ price: decimal.parse(text), at: fixture.time.clock.now() }),
     async held(fundId) {
       const all = await look((unit) => unit.treasury.holdings());
       const own = all.filter((holding) => holding.fundId === fundId);
@@ -61,7 +61,7 @@ export function testBooks(seed: number): TestBooks {
       const { balances, held, entries } = await look(async (unit) => ({
         balances: await unit.ledger.balances(),
         held: await unit.treasury.holdings(),
-        entries: [...rig.world.ledger.entries.values()],
+        entries: [...fixture.tables.ledger.entries.values()],
       }));
       mustAgree(balances, held, entries);
       const own = balances.filter((one) => one.fundId === fundId);
@@ -69,7 +69,7 @@ export function testBooks(seed: number): TestBooks {
     },
     async close() {
       for (const one of running.splice(0)) await one.stop();
-      await rig.close();
+      await fixture.close();
     },
   };
 }
@@ -78,7 +78,7 @@ export function testBooks(seed: number): TestBooks {
 function mustAgree(
   balances: Awaited<ReturnType<UnitOfWork["ledger"]["balances"]>>,
   held: Awaited<ReturnType<UnitOfWork["treasury"]["holdings"]>>,
-  entries: ServiceRig["world"]["ledger"]["entries"] extends Map<string, infer Entry> ? readonly Entry[] : never,
+  entries: ServiceFixture["tables"]["ledger"]["entries"] extends Map<string, infer Entry> ? readonly Entry[] : never,
 ): void {
   const sums = new Map<string, decimal.Decimal>();
   const addTo = (key: string, amount: decimal.Decimal) => {

@@ -75,12 +75,12 @@ function rewritten(): readonly Attack[] {
   );
   const later = checkpointOf(other, 50, [first]);
   const own = { second_root: base64(rootAt(50, other)), proof: pathBetween(20, 50, other) };
-  const told = { ...own, first_root: base64(rootAt(20, other)) };
+  const reported = { ...own, first_root: base64(rootAt(20, other)) };
   return [
     shown("a rewritten log with the root that was kept", { later, bend: own }, "ROOT_MISMATCH", {
       says: base64(rootAt(20)),
     }),
-    shown("a rewritten log with its own root of that size", { later, bend: told }, "ROOT_MISMATCH"),
+    shown("a rewritten log with its own root of that size", { later, bend: reported }, "ROOT_MISMATCH"),
     shown(
       "a rewritten log with the old proof",
       { later, bend: { ...own, proof: pathBetween(20, 50) } },

@@ -1,5 +1,5 @@
 // Asks both verifiers about the same bytes and says where they differ: in the verdict, the level, the code or the sequence.
-import { dice } from "../../testkit/virtual/dice.ts";
+import { prng } from "../../testkit/virtual/prng.ts";
 import { loadVerifier } from "../run-attack.ts";
 import { nowS, type Verdict } from "../test-log.ts";
 import { verifyWithCore } from "./core-verifier.ts";
@@ -15,7 +15,7 @@ const shownMax = 20;
 
 export async function compareVerifiers(seed: number, count: number): Promise<Comparison> {
   const offline = await loadVerifier();
-  const random = dice(seed);
+  const random = prng(seed);
   const differences: string[] = [];
   const answers = new Map<string, number>();
   for (let round = 0; round < count && differences.length < shownMax; round += 1) {

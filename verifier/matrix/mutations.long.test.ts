@@ -6,7 +6,7 @@ import { basename, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
 import { afterAll, expect, test } from "vitest";
-import { dice } from "../../testkit/virtual/dice.ts";
+import { prng } from "../../testkit/virtual/prng.ts";
 import { attacks } from "../attacks/index.ts";
 import { bundled, type Mutant, mutants } from "./core-mutants.ts";
 import { verifyWithCore } from "./core-verifier.ts";
@@ -20,8 +20,8 @@ const timeoutMs = 60_000;
 const folder = mkdtempSync(join(tmpdir(), "core-mutants-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** The table first, because it has a case for almost everything, then what dice made. */
-const random = dice(seed);
+/** The table first, because it has a case for almost everything, then what PRNG made. */
+const random = prng(seed);
 const cases = [
   ...attacks.filter(({ answer }) => answer !== "usage").map(({ name, bytes, trust }) => ({ what: name, bytes, trust })),
   ...Array.from({ length: randomCount }, () => randomCase(random)),

@@ -5,8 +5,8 @@ import { readCheckpointNote } from "../../core/audit/checkpoint.ts";
 import { createTreeHash } from "../../core/audit/merkle.ts";
 import { fsckLog } from "../../services/operations/audit/checking/fsck.ts";
 import { verifyLog } from "../../services/operations/audit/checking/verify.ts";
-import { readTrail } from "../../services/operations/audit/desks/trail.ts";
 import { createGrowingTree } from "../../services/operations/audit/log/growing-tree.ts";
+import { readTrail } from "../../services/operations/audit/queries/trail.ts";
 import { sha256 } from "../../testkit/audit/keys.ts";
 import { entryAt, fifty, first, ownHash, rechained, trustFirst } from "../attacks/shape.ts";
 import { chain, checkpointOf, type Entry, ordinary, textOf, type Verdict } from "../test-log.ts";
@@ -142,15 +142,15 @@ const others: readonly TableAttack[] = [
     name: "A15 a second writer from the same head",
     answer: "STORE_CONFLICT",
     async run({ audit }) {
-      const { pen, head } = await audit.takePen("one");
-      await audit.takePen("two");
+      const { writerEpoch, head } = await audit.takeWriterEpoch("one");
+      await audit.takeWriterEpoch("two");
       const [entry] = chain([ordinary(50)], fifty[49]);
       if (entry === undefined) throw new Error("no entry");
       const { timestamp } = entry;
       const text = Buffer.from(textOf(entry));
       const row = { sequence: 50, eventId: "fork", subjectId: "s", action: "a.b", text, timestamp };
       const newHead = { size: 51, hash: entry.hash, timestamp: entry.timestamp };
-      return audit.append({ pen, after: head.size, rows: [row], head: newHead }).then(
+      return audit.append({ writerEpoch, after: head.size, rows: [row], head: newHead }).then(
         () => "appended",
         (thrown: unknown) => (thrown instanceof Fault ? thrown.code : String(thrown)),
       );

@@ -10,23 +10,23 @@ import { systemSha256OfBytes, systemSigning } from "../../adapters/system/signin
 import { systemTimers } from "../../adapters/system/timers.ts";
 import { startAudit } from "../../services/operations/audit/audit.ts";
 import type { RunningAudit } from "../../services/operations/audit/audit-ports.ts";
-import { auditGround, type PostgresAuditRig } from "../../testkit/audit-rigs.ts";
+import { auditFixture, type PostgresAuditFixture } from "../../testkit/audit-fixtures.ts";
 import { quietLog } from "../../testkit/global-setup.ts";
 import { plainSecrets } from "../../testkit/plain-secrets.ts";
-import { noMetrics } from "../../testkit/postgres-rig.ts";
+import { noMetrics } from "../../testkit/postgres-fixture.ts";
 
-const ground = auditGround();
+const database = auditFixture();
 const entries = 60;
 /** Before those that are read every second. */
 const middle = 20;
-let rig: PostgresAuditRig;
+let fixture: PostgresAuditFixture;
 let audit: RunningAudit;
 
 beforeEach(async () => {
-  rig = await ground.open();
+  fixture = await database.open();
   audit = await startAudit({
     ...{ clock: systemClock(), timers: systemTimers(), random: systemRandom(), log: quietLog, metrics: noMetrics },
-    ...{ store: rig.peer.store, bus: rig.peer.bus, auditLog: rig.audit, secrets: plainSecrets() },
+    ...{ store: fixture.peer.store, bus: fixture.peer.bus, auditLog: fixture.audit, secrets: plainSecrets() },
     ...{ signing: systemSigning(), sha256OfBytes: systemSha256OfBytes, cipher: systemCipher },
     ...{ witnesses: undefined, anchors: [], subjectKeys: memorySubjectKeys() },
     crash: {
@@ -37,15 +37,15 @@ beforeEach(async () => {
     // Reports, and verifications of a broken log, come several times a second.
     auditSettings: { signingKeyPath: "secret/x/audit/signing-key", verifyFirstAfterMs: 86_400_000, behindMaxMs: 500 },
   });
-  const wishes = Array.from({ length: entries }, (_, n) => ({
+  const requests = Array.from({ length: entries }, (_, n) => ({
     ...{ eventId: `event-${n}`, actor: "service:oms", action: "order.noted", subjectId: `order-${n}`, data: { n } },
   }));
-  await Promise.all(wishes.map((wish) => audit.append(wish)));
+  await Promise.all(requests.map((request) => audit.append(request)));
   // The server tells what it has counted a moment later; the log has seen it when two looks agree.
   let before = "";
   await vi.waitFor(
     async () => {
-      const now = await rig.audit.rewrites();
+      const now = await fixture.audit.rewrites();
       const isSame = now === before;
       before = now;
       expect(isSame).toBe(true);
@@ -55,13 +55,13 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await audit.stop();
-  await rig.close();
+  await fixture.close();
 });
-afterAll(() => ground.close());
+afterAll(() => database.close());
 
 /** As the owner, with the trigger out of the way while it lasts. */
 async function attack(statements: string): Promise<void> {
-  const owner = await openClient(rig.database.address.owner, { log: quietLog, applicationName: "owner" });
+  const owner = await openClient(fixture.database.address.owner, { log: quietLog, applicationName: "owner" });
   const [off, on] = ["disable", "enable always"].map((word) => `alter table audit_entry ${word} trigger append_only;`);
   await owner.query(`begin; ${off} ${statements}; ${on} commit`).finally(() => owner.end());
 }
@@ -82,19 +82,19 @@ describe("22.3: entries far from the end", () => {
   });
 
   test("a deleted one is found within five seconds", async () => {
-    const counted = await rig.audit.rewrites();
+    const counted = await fixture.audit.rewrites();
     await attack(`delete from audit_entry where sequence = ${middle}`);
     await isBroken(/^SEQUENCE_MISMATCH at 20/);
-    expect(await rig.audit.rewrites()).not.toBe(counted);
+    expect(await fixture.audit.rewrites()).not.toBe(counted);
   });
 
   test("one that was altered before the counts were set back is found all the same", async () => {
     const setBack = "select pg_stat_reset_single_table_counters('audit_entry'::regclass)";
     await attack(setBack);
-    const counted = await rig.audit.rewrites();
+    const counted = await fixture.audit.rewrites();
     await attack(lie);
     await attack(setBack);
-    expect(await rig.audit.rewrites()).not.toBe(counted);
+    expect(await fixture.audit.rewrites()).not.toBe(counted);
     await isBroken(/^HASH_MISMATCH at 20/);
   });
 

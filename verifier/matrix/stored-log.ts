@@ -9,7 +9,7 @@ import { readVerifierKey, type VerifierKey } from "../../core/audit/signed-note.
 import type { AuditLog } from "../../ports/audit-log.ts";
 import { type VerifyPorts, verifyLog } from "../../services/operations/audit/checking/verify.ts";
 import { sha256, verifySignature } from "../../testkit/audit/keys.ts";
-import { auditGround, type PostgresAuditRig } from "../../testkit/audit-rigs.ts";
+import { auditFixture, type PostgresAuditFixture } from "../../testkit/audit-fixtures.ts";
 import { quietLog } from "../../testkit/global-setup.ts";
 import { nowS, origin as originDefault, type Trust, type Verdict } from "../test-log.ts";
 
@@ -21,7 +21,7 @@ export interface StoredContent {
 
 export interface StoredLog {
   readonly audit: AuditLog;
-  readonly rig: PostgresAuditRig;
+  readonly fixture: PostgresAuditFixture;
   /** Anything, as the superuser. */
   query(text: string, values?: readonly unknown[]): Promise<pg.QueryResult>;
   /** Replaces everything, and moves the head to the last row. */
@@ -39,15 +39,15 @@ alter table audit_entry drop constraint audit_entry_text_check;
 alter table audit_checkpoint drop constraint audit_checkpoint_note_check;`;
 
 export async function openStoredLog(): Promise<StoredLog> {
-  const ground = auditGround();
-  const rig = await ground.open();
-  const owner = await openClient(rig.database.address.owner, { log: quietLog, applicationName: "superuser" });
+  const store = auditFixture();
+  const fixture = await store.open();
+  const owner = await openClient(fixture.database.address.owner, { log: quietLog, applicationName: "superuser" });
   await owner.query(takeAway);
   const query = (text: string, values: readonly unknown[] = []) => owner.query(text, [...values]);
-  const ports = (trust: Trust): VerifyPorts => ({ auditLog: rig.audit, ...trustOf(trust) });
+  const ports = (trust: Trust): VerifyPorts => ({ auditLog: fixture.audit, ...trustOf(trust) });
   return {
-    audit: rig.audit,
-    rig,
+    audit: fixture.audit,
+    fixture,
     query,
     ports,
     async store(content) {
@@ -61,8 +61,8 @@ export async function openStoredLog(): Promise<StoredLog> {
     },
     async close() {
       await owner.end();
-      await rig.close();
-      await ground.close();
+      await fixture.close();
+      await store.close();
     },
   };
 }

@@ -1,6 +1,6 @@
 // The full counts on the stored log: every attack that can be rows, and 2,000 bits of them.
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { dice } from "../../testkit/virtual/dice.ts";
+import { prng } from "../../testkit/virtual/prng.ts";
 import { attacks } from "../attacks/index.ts";
 import { flipStoredBits } from "./flip-stored-bits.ts";
 import { lineOf } from "./on-the-table.ts";
@@ -29,7 +29,7 @@ test("every attack on a bundle, as rows", async () => {
 });
 
 test(`A1 2,000 bits of the stored rows (seed ${seed})`, async () => {
-  const missed = await flipStoredBits(log, dice(seed), 2_000);
+  const missed = await flipStoredBits(log, prng(seed), 2_000);
   process.stdout.write(`2000 bits of stored rows flipped, ${missed.length} missed\n`);
   expect(missed).toEqual([]);
 });

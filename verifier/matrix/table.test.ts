@@ -1,7 +1,7 @@
 // The attacks on the stored log: those of bundles whose entries and notes can be rows as well, and those that only a database knows. The superuser
 // does them, the running platform's verification finds them.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { dice } from "../../testkit/virtual/dice.ts";
+import { prng } from "../../testkit/virtual/prng.ts";
 import { attacks } from "../attacks/index.ts";
 import { trustFirst } from "../attacks/shape.ts";
 import { flipStoredBits } from "./flip-stored-bits.ts";
@@ -45,5 +45,5 @@ describe("as rows what is known as a bundle", () => {
 });
 
 test(`A1 50 bits of the stored rows (seed ${seed})`, async () => {
-  expect(await flipStoredBits(log, dice(seed), 50)).toEqual([]);
+  expect(await flipStoredBits(log, prng(seed), 50)).toEqual([]);
 });

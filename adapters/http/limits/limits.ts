@@ -17,7 +17,7 @@ export interface HttpLimits {
   readonly silenceMsMax: number;
   /** How long an idle connection is kept for another request. */
   readonly keepAliveMsMax: number;
-  /** How often the time limits on requests are looked at. */
+  /** How often the time limits on requests are read. */
   readonly checkEveryMs: number;
   /** Of all callers; one address gets at most half, unless many share it. */
   readonly connectionsMax: number;

@@ -3,7 +3,7 @@
 // else waits.
 //  1. At most `requestsAtOncePerConnectionMax` requests of a connection are being answered; the next ones wait in order, and
 //     nothing more is read from the connection meanwhile.
-//  2. The connection's last request is answered with "connection: close"; whatever came after it is not looked at.
+//  2. The connection's last request is answered with "connection: close"; whatever came after it is not read.
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { HttpLimits } from "./limits.ts";

@@ -7,13 +7,13 @@ import { decodeJwt } from "jose";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { launchChromium } from "../../../testkit/chromium.ts";
-import { type Answer, openProviderRig, type ProviderRig } from "../../../testkit/identity/embedded-provider.ts";
+import { type Answer, openProviderFixture, type ProviderFixture } from "../../../testkit/identity/embedded-provider.ts";
 import { type TestDatabase, testDatabase } from "../../../testkit/postgres.ts";
-import { openPeer, type PostgresPeer } from "../../../testkit/postgres-rig.ts";
+import { openPeer, type PostgresPeer } from "../../../testkit/postgres-fixture.ts";
 
 let database: TestDatabase;
 let peer: PostgresPeer;
-let rig: ProviderRig;
+let fixture: ProviderFixture;
 let browser: Browser;
 let pictures: string;
 const kept = process.env["PORTCULLIS_SCREENSHOTS"];
@@ -21,7 +21,7 @@ const kept = process.env["PORTCULLIS_SCREENSHOTS"];
 beforeAll(async () => {
   database = await testDatabase();
   peer = openPeer(database.address.app);
-  rig = await openProviderRig(peer.store);
+  fixture = await openProviderFixture(peer.store);
   browser = await launchChromium();
   pictures = kept ?? (await mkdtemp(join(tmpdir(), "portcullis-pages-")));
   await mkdir(pictures, { recursive: true });
@@ -29,7 +29,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await browser?.close();
-  await rig?.close();
+  await fixture?.close();
   await peer?.close();
   await database?.drop();
   if (kept === undefined && pictures !== undefined) await rm(pictures, { recursive: true, force: true });
@@ -61,7 +61,7 @@ async function openPage(
 
 async function askForCode(): Promise<Answer> {
   const fields = { client_id: "portcullis-cli", scope: "openid profile offline_access" };
-  const response = await fetch(`${rig.issuer}/device/auth`, {
+  const response = await fetch(`${fixture.issuer}/device/auth`, {
     method: "POST",
     body: new URLSearchParams(fields),
     headers: { "user-agent": "portcullis-ctl/0.1.0 (linux; arm64)" },
@@ -70,7 +70,7 @@ async function askForCode(): Promise<Answer> {
 }
 
 const redeem = (deviceCode = "") =>
-  rig.post("/token", {
+  fixture.post("/token", {
     client_id: "portcullis-cli",
     grant_type: "urn:ietf:params:oauth:grant-type:device_code",
     device_code: deviceCode,
@@ -115,12 +115,12 @@ describe.each(looks)("the device flow, $name", (look) => {
     expect(await page.getByLabel("Name").inputValue()).toBe("duty");
     expect(await page.getByLabel("Password").inputValue()).toBe("");
     await seen("5-login-wrong");
-    rig.people.throttledS = 42;
+    fixture.people.throttledS = 42;
     await page.getByLabel("Password").fill("correct horse");
     await page.keyboard.press("Enter");
     await page.getByText("42 seconds").waitFor();
     await seen("6-login-throttled");
-    rig.people.throttledS = undefined;
+    fixture.people.throttledS = undefined;
     await page.getByLabel("Password").fill("correct horse");
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "Let Portcullis command line in?" }).waitFor();
@@ -149,15 +149,15 @@ describe.each(looks)("the device flow, $name", (look) => {
     await page.getByRole("heading", { name: "Denied" }).waitFor();
     await seen("9-denied");
     expect((await redeem(asked["device_code"])).body["error"]).toBe("access_denied");
-    await page.goto(`${rig.issuer}/session/end`);
+    await page.goto(`${fixture.issuer}/session/end`);
     await seen("10-log-out");
     await page.getByRole("button", { name: "Log out" }).click();
     await page.getByRole("heading", { name: "You are logged out" }).waitFor();
     await seen("11-logged-out");
     // Without a login there is nothing to confirm: the page sends itself on.
-    await page.goto(`${rig.issuer}/session/end`);
+    await page.goto(`${fixture.issuer}/session/end`);
     await page.getByRole("heading", { name: "You are logged out" }).waitFor();
-    await page.goto(`${rig.issuer}/auth?client_id=nobody`);
+    await page.goto(`${fixture.issuer}/auth?client_id=nobody`);
     await page.getByRole("alert").waitFor();
     await seen("12-error");
     expect(unexpected(complaints)).toEqual([]);

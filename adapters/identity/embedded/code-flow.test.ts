@@ -3,32 +3,32 @@ import { createHash, randomBytes } from "node:crypto";
 import { decodeJwt } from "jose";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import * as instant from "../../../contracts/src/instant.ts";
-import { openProviderRig, type ProviderRig } from "../../../testkit/identity/embedded-provider.ts";
+import { openProviderFixture, type ProviderFixture } from "../../../testkit/identity/embedded-provider.ts";
 import { type TestDatabase, testDatabase } from "../../../testkit/postgres.ts";
-import { openPeer, type PostgresPeer } from "../../../testkit/postgres-rig.ts";
+import { openPeer, type PostgresPeer } from "../../../testkit/postgres-fixture.ts";
 import type { Shown, TestBrowser } from "./test-browser.ts";
 
 let database: TestDatabase;
 let peer: PostgresPeer;
-let rig: ProviderRig;
+let fixture: ProviderFixture;
 let callback: string;
 
 beforeAll(async () => {
   database = await testDatabase();
   peer = openPeer(database.address.app);
-  rig = await openProviderRig(peer.store);
-  callback = new URL("/auth/callback", rig.issuer).href;
+  fixture = await openProviderFixture(peer.store);
+  callback = new URL("/auth/callback", fixture.issuer).href;
 });
 
 afterAll(async () => {
-  await rig?.close();
+  await fixture?.close();
   await peer?.close();
   await database?.drop();
 });
 
 beforeEach(() => {
-  rig.revocations.sessions.clear();
-  rig.revocations.subjects.clear();
+  fixture.revocations.sessions.clear();
+  fixture.revocations.subjects.clear();
 });
 
 const challengeOf = (verifier: string): string => createHash("sha256").update(verifier).digest("base64url");
@@ -47,7 +47,7 @@ function authorizationUrl(verifier: string, changes: Readonly<Record<string, str
     ...changes,
   };
   const present = Object.entries(wanted).filter((entry): entry is [string, string] => entry[1] !== undefined);
-  return `${rig.issuer}/auth?${new URLSearchParams(present)}`;
+  return `${fixture.issuer}/auth?${new URLSearchParams(present)}`;
 }
 
 const logIn = (browser: TestBrowser, page: Shown, name = "duty", password = "correct horse"): Promise<Shown> =>
@@ -60,13 +60,13 @@ async function codeFrom(browser: TestBrowser, verifier: string): Promise<string>
   const end = await browser.submit(consent, {}, "decision=approve");
   const url = new URL(end.url);
   expect(url.href.startsWith(`${callback}?`)).toBe(true);
-  expect(url.searchParams.get("iss")).toBe(rig.issuer);
+  expect(url.searchParams.get("iss")).toBe(fixture.issuer);
   expect(url.searchParams.get("state")).toBe("s");
   return url.searchParams.get("code") ?? "";
 }
 
 const redeem = (code: string, verifier: string | undefined, changes: Readonly<Record<string, string>> = {}) =>
-  rig.post("/token", {
+  fixture.post("/token", {
     client_id: "portcullis-web",
     grant_type: "authorization_code",
     redirect_uri: callback,
@@ -76,12 +76,12 @@ const redeem = (code: string, verifier: string | undefined, changes: Readonly<Re
   });
 
 const refresh = (token = "") =>
-  rig.post("/token", { client_id: "portcullis-web", grant_type: "refresh_token", refresh_token: token });
+  fixture.post("/token", { client_id: "portcullis-web", grant_type: "refresh_token", refresh_token: token });
 
 describe("the code flow", () => {
   test("a person logs in, approves, and the desk gets tokens", async () => {
     const verifier = newVerifier();
-    const code = await codeFrom(rig.browser(), verifier);
+    const code = await codeFrom(fixture.browser(), verifier);
     const redeemed = await redeem(code, verifier);
     expect(redeemed.status).toBe(200);
     expect(decodeJwt(redeemed.body["id_token"] ?? "")).toMatchObject({ sub: "duty", nonce: "n", name: "duty" });
@@ -94,7 +94,7 @@ describe("the code flow", () => {
 
   test("without the right verifier a code is worth nothing, and PKCE cannot be left out or weakened", async () => {
     const verifier = newVerifier();
-    const browser = rig.browser();
+    const browser = fixture.browser();
     expect((await redeem(await codeFrom(browser, verifier), undefined)).body["error"]).toBe("invalid_grant");
     expect((await redeem(await codeFrom(browser, verifier), newVerifier())).body["error"]).toBe("invalid_grant");
     const without = await browser.open(
@@ -107,7 +107,7 @@ describe("the code flow", () => {
 
   test("a foreign redirect address, an unknown client and other response types are refused on the spot", async () => {
     const verifier = newVerifier();
-    const browser = rig.browser();
+    const browser = fixture.browser();
     for (const changes of [
       { redirect_uri: "https://evil.example/auth/callback" },
       { redirect_uri: `${callback}/x` },
@@ -126,7 +126,7 @@ describe("the code flow", () => {
   });
 
   test("discovery names what there is and nothing more, and what there is not is not answered", async () => {
-    const discovery = (await (await fetch(`${rig.issuer}/.well-known/openid-configuration`)).json()) as object;
+    const discovery = (await (await fetch(`${fixture.issuer}/.well-known/openid-configuration`)).json()) as object;
     expect(Object.keys(discovery).sort()).toEqual([
       "authorization_endpoint",
       "authorization_response_iss_parameter_supported",
@@ -151,7 +151,7 @@ describe("the code flow", () => {
     ]);
     expect(discovery).toMatchObject({ response_modes_supported: ["query"] });
     for (const path of ["/request", "/reg", "/me", "/token/introspection", "/backchannel"]) {
-      expect((await fetch(`${rig.issuer}${path}`, { method: "POST" })).status, path).toBe(404);
+      expect((await fetch(`${fixture.issuer}${path}`, { method: "POST" })).status, path).toBe(404);
     }
   });
 
@@ -162,24 +162,27 @@ describe("the code flow", () => {
       const query = new URLSearchParams({
         client_id: "portcullis-web",
         response_type: "code",
-        redirect_uri: new URL("/auth/callback", rig.issuer).href,
+        redirect_uri: new URL("/auth/callback", fixture.issuer).href,
         scope: "openid",
         code_challenge: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM",
         code_challenge_method: "S256",
         [name]: long,
       });
-      const answer = await fetch(`${rig.issuer}/auth?${query}`, { redirect: "manual" });
-      const told = new URL(answer.headers.get("location") ?? "").searchParams;
-      expect([told.get("error"), told.get("error_description")]).toEqual(["invalid_request", `${name} is too long`]);
+      const answer = await fetch(`${fixture.issuer}/auth?${query}`, { redirect: "manual" });
+      const reported = new URL(answer.headers.get("location") ?? "").searchParams;
+      expect([reported.get("error"), reported.get("error_description")]).toEqual([
+        "invalid_request",
+        `${name} is too long`,
+      ]);
     }
-    const asked = await rig.post("/device/auth", { client_id: "portcullis-cli", scope: "openid", nonce: long });
+    const asked = await fixture.post("/device/auth", { client_id: "portcullis-cli", scope: "openid", nonce: long });
     expect(asked).toMatchObject({ status: 400, body: { error: "invalid_request" } });
     const after = await peer.pool.query("select count(*)::int as n from oidc_state where model <> 'Session'");
     expect(after.rows[0].n).toBeLessThanOrEqual(before.rows[0].n);
   });
 
   test("denied, the desk hears so", async () => {
-    const browser = rig.browser();
+    const browser = fixture.browser();
     const consent = await logIn(browser, await browser.open(authorizationUrl(newVerifier())));
     const end = await browser.submit(consent, {}, "decision=deny");
     expect(new URL(end.url).searchParams.get("error")).toBe("access_denied");
@@ -187,32 +190,32 @@ describe("the code flow", () => {
 
   test("of many who redeem one code at once, one gets tokens, and they do not live on", async () => {
     const verifier = newVerifier();
-    const code = await codeFrom(rig.browser(), verifier);
+    const code = await codeFrom(fixture.browser(), verifier);
     const answers = await Promise.all(Array.from({ length: 6 }, () => redeem(code, verifier)));
     expect(answers.filter((answer) => answer.status === 200)).toHaveLength(1);
     expect(answers.filter((answer) => answer.body["error"] === "invalid_grant")).toHaveLength(5);
     const won = answers.find((answer) => answer.status === 200);
     expect((await refresh(won?.body["refresh_token"])).body["error"]).toBe("invalid_grant");
-    expect(rig.revocations.sessions.size).toBe(1);
+    expect(fixture.revocations.sessions.size).toBe(1);
   });
 
   test("logging out in the browser ends the desk's session, and a form without its secret does nothing", async () => {
     const verifier = newVerifier();
-    const browser = rig.browser();
+    const browser = fixture.browser();
     const redeemed = await redeem(await codeFrom(browser, verifier), verifier);
     const { sid } = decodeJwt(redeemed.body["access_token"] ?? "");
-    const page = await browser.open(`${rig.issuer}/session/end?id_token_hint=${redeemed.body["id_token"]}`);
+    const page = await browser.open(`${fixture.issuer}/session/end?id_token_hint=${redeemed.body["id_token"]}`);
     expect(page.text).toContain("Log out?");
     const forged = await browser.submit(page, { xsrf: "0" }, "logout=yes");
     expect(forged.status).toBe(400);
-    expect(rig.revocations.sessions.size).toBe(0);
-    const kept = await browser.submit(await browser.open(`${rig.issuer}/session/end`), {});
+    expect(fixture.revocations.sessions.size).toBe(0);
+    const kept = await browser.submit(await browser.open(`${fixture.issuer}/session/end`), {});
     expect(kept.text).toContain("You are still logged in");
-    expect(rig.revocations.sessions.size).toBe(0);
-    const again = await browser.open(`${rig.issuer}/session/end`);
+    expect(fixture.revocations.sessions.size).toBe(0);
+    const again = await browser.open(`${fixture.issuer}/session/end`);
     const end = await browser.submit(again, {}, "logout=yes");
     expect(end.text).toContain("You are logged out");
-    expect([...rig.revocations.sessions]).toEqual([[sid, "operator:duty"]]);
+    expect([...fixture.revocations.sessions]).toEqual([[sid, "operator:duty"]]);
     expect((await refresh(redeemed.body["refresh_token"])).body["error"]).toBe("invalid_grant");
     expect((await browser.open(authorizationUrl(verifier))).text).toContain("<h1>Log in</h1>");
     const closed = await peer.pool.query("select payload from outbox where subject = 'svc.v1.identity.session.closed'");
@@ -220,22 +223,22 @@ describe("the code flow", () => {
   });
 
   test("a browser whose person was thrown out or is gone must log in again", async () => {
-    const browser = rig.browser();
+    const browser = fixture.browser();
     await codeFrom(browser, newVerifier());
     expect((await browser.open(authorizationUrl(newVerifier()))).text).toContain("Approve");
-    const later = instant.plusMilliseconds(rig.clock.now(), 2_000);
-    rig.revocations.subjects.set(`${rig.issuer}|duty`, later);
+    const later = instant.plusMilliseconds(fixture.clock.now(), 2_000);
+    fixture.revocations.subjects.set(`${fixture.issuer}|duty`, later);
     expect((await browser.open(authorizationUrl(newVerifier()))).text).toContain("<h1>Log in</h1>");
-    rig.revocations.subjects.clear();
+    fixture.revocations.subjects.clear();
     expect((await browser.open(authorizationUrl(newVerifier()))).text).toContain("Approve");
-    const duty = rig.people.byName.get("duty");
-    rig.people.byName.delete("duty");
+    const duty = fixture.people.byName.get("duty");
+    fixture.people.byName.delete("duty");
     expect((await browser.open(authorizationUrl(newVerifier()))).text).toContain("<h1>Log in</h1>");
-    if (duty !== undefined) rig.people.byName.set("duty", duty);
+    if (duty !== undefined) fixture.people.byName.set("duty", duty);
   });
 
   test("another person can log in over an older login, which then ends", async () => {
-    const browser = rig.browser();
+    const browser = fixture.browser();
     await codeFrom(browser, newVerifier());
     const login = await browser.open(authorizationUrl(newVerifier(), { prompt: "login" }));
     const hop = await logIn(browser, login, "relief", "battery staple");

@@ -2,9 +2,9 @@
 // may end differently.
 import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from "jose";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { type Answer, openProviderRig, type ProviderRig } from "../../../testkit/identity/embedded-provider.ts";
+import { type Answer, openProviderFixture, type ProviderFixture } from "../../../testkit/identity/embedded-provider.ts";
 import { type TestDatabase, testDatabase } from "../../../testkit/postgres.ts";
-import { openPeer, type PostgresPeer } from "../../../testkit/postgres-rig.ts";
+import { openPeer, type PostgresPeer } from "../../../testkit/postgres-fixture.ts";
 import type { Shown, TestBrowser } from "./test-browser.ts";
 
 const deviceGrant = "urn:ietf:params:oauth:grant-type:device_code";
@@ -12,40 +12,40 @@ const scope = "openid profile offline_access";
 
 let database: TestDatabase;
 let peer: PostgresPeer;
-let rig: ProviderRig;
+let fixture: ProviderFixture;
 
 const terminal = (["log", "info", "warn", "error"] as const).map((name) => vi.spyOn(console, name));
 
 beforeAll(async () => {
   database = await testDatabase();
   peer = openPeer(database.address.app);
-  rig = await openProviderRig(peer.store);
+  fixture = await openProviderFixture(peer.store);
 });
 
 afterAll(async () => {
   // Neither the library nor the framework below it writes to the terminal.
   for (const spy of terminal) expect(spy).not.toHaveBeenCalled();
-  await rig?.close();
+  await fixture?.close();
   await peer?.close();
   await database?.drop();
 });
 
 beforeEach(() => {
-  rig.people.throttledS = undefined;
+  fixture.people.throttledS = undefined;
 });
 
 async function askForCode(): Promise<Answer> {
-  const asked = await rig.post("/device/auth", { client_id: "portcullis-cli", scope });
+  const asked = await fixture.post("/device/auth", { client_id: "portcullis-cli", scope });
   expect(asked.status).toBe(200);
   return asked.body;
 }
 
 const redeem = (deviceCode = "") =>
-  rig.post("/token", { client_id: "portcullis-cli", grant_type: deviceGrant, device_code: deviceCode });
+  fixture.post("/token", { client_id: "portcullis-cli", grant_type: deviceGrant, device_code: deviceCode });
 
 /** Up to the login form. */
 async function confirmCode(browser: TestBrowser, userCode = ""): Promise<Shown> {
-  const input = await browser.open(`${rig.issuer}/device`);
+  const input = await browser.open(`${fixture.issuer}/device`);
   expect(input.status).toBe(200);
   const confirm = await browser.submit(input, { user_code: userCode });
   expect(confirm.text).toContain("Is this you?");
@@ -68,10 +68,10 @@ describe("the device flow", () => {
     expect(asked["user_code"]).toMatch(/^[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}$/);
     expect(asked.interval).toBe(5);
     expect(asked.expires_in).toBe(600);
-    expect(asked["verification_uri"]).toBe(`${rig.issuer}/device`);
+    expect(asked["verification_uri"]).toBe(`${fixture.issuer}/device`);
     expect((await redeem(asked["device_code"])).body["error"]).toBe("authorization_pending");
 
-    const browser = rig.browser();
+    const browser = fixture.browser();
     const login = await confirmCode(browser, asked["user_code"]);
     expect(login.text).toContain("Portcullis command line");
     const consent = await logIn(browser, login);
@@ -84,9 +84,9 @@ describe("the device flow", () => {
 
     const redeemed = await redeem(asked["device_code"]);
     expect(redeemed.status).toBe(200);
-    const keys = createLocalJWKSet((await (await fetch(`${rig.issuer}/jwks`)).json()) as JSONWebKeySet);
+    const keys = createLocalJWKSet((await (await fetch(`${fixture.issuer}/jwks`)).json()) as JSONWebKeySet);
     const access = await jwtVerify(redeemed.body["access_token"] ?? "", keys, {
-      issuer: rig.issuer,
+      issuer: fixture.issuer,
       audience: "portcullis",
       algorithms: ["ES256"],
       typ: "at+jwt",
@@ -108,8 +108,8 @@ describe("the device flow", () => {
     expect(again.body["error"]).toBe("invalid_grant");
     const closed = await events("session.closed");
     expect(closed.at(-1)).toMatchObject({ principal: "operator:duty", session_id: access.payload["sid"] });
-    expect(rig.revocations.sessions.get(String(access.payload["sid"]))).toBe("operator:duty");
-    const refreshed = await rig.post("/token", {
+    expect(fixture.revocations.sessions.get(String(access.payload["sid"]))).toBe("operator:duty");
+    const refreshed = await fixture.post("/token", {
       client_id: "portcullis-cli",
       grant_type: "refresh_token",
       refresh_token: redeemed.body["refresh_token"] ?? "",
@@ -119,7 +119,7 @@ describe("the device flow", () => {
 
   test("a link that carries the code leads to its confirmation", async () => {
     const asked = await askForCode();
-    const browser = rig.browser();
+    const browser = fixture.browser();
     const hop = await browser.open(asked["verification_uri_complete"] ?? "");
     expect(hop.headers.get("content-security-policy")).toMatch(/script-src 'sha256-/);
     const confirm = await browser.submit(hop, {});
@@ -129,7 +129,7 @@ describe("the device flow", () => {
 
   test("denied at the approval, the device hears so", async () => {
     const asked = await askForCode();
-    const browser = rig.browser();
+    const browser = fixture.browser();
     const consent = await logIn(browser, await confirmCode(browser, asked["user_code"]));
     const denied = await browser.submit(consent, {}, "decision=deny");
     expect(denied.text).toContain("Denied");
@@ -138,14 +138,14 @@ describe("the device flow", () => {
 
   test("denied at the code or at the login, the device hears so", async () => {
     const first = await askForCode();
-    const browser = rig.browser();
-    const input = await browser.open(`${rig.issuer}/device`);
+    const browser = fixture.browser();
+    const input = await browser.open(`${fixture.issuer}/device`);
     const confirm = await browser.submit(input, { user_code: first["user_code"] ?? "" });
     expect((await browser.submit(confirm, {}, "abort=yes")).text).toContain("Denied");
     expect((await redeem(first["device_code"])).body["error"]).toBe("access_denied");
 
     const second = await askForCode();
-    const other = rig.browser();
+    const other = fixture.browser();
     const login = await confirmCode(other, second["user_code"]);
     expect((await other.submit(login, {}, "decision=deny")).text).toContain("Denied");
     expect((await redeem(second["device_code"])).body["error"]).toBe("access_denied");
@@ -153,7 +153,7 @@ describe("the device flow", () => {
 
   test("a wrong password gets one sentence and the form again, with the name kept and nothing said of whether it exists", async () => {
     const asked = await askForCode();
-    const browser = rig.browser();
+    const browser = fixture.browser();
     const login = await confirmCode(browser, asked["user_code"]);
     const wrong = await logIn(browser, login, 'duty"><i>', "no");
     const unknown = await logIn(browser, wrong, "nobody", "no");
@@ -165,24 +165,24 @@ describe("the device flow", () => {
     expect(wrong.text).not.toContain("<i>");
     expect(wrong.text).toContain('role="alert"');
 
-    rig.people.throttledS = 90;
+    fixture.people.throttledS = 90;
     const throttled = await logIn(browser, unknown);
     expect(throttled.status).toBe(429);
     expect(throttled.headers.get("retry-after")).toBe("90");
     expect(throttled.text).toContain("Try again in 90 seconds");
-    rig.people.throttledS = undefined;
+    fixture.people.throttledS = undefined;
     expect((await logIn(browser, throttled)).text).toContain("Approve");
   });
 
   test("a form from elsewhere is refused, and so is one without the interaction's cookie", async () => {
     const asked = await askForCode();
-    const browser = rig.browser();
+    const browser = fixture.browser();
     const login = await confirmCode(browser, asked["user_code"]);
     const body = new URLSearchParams({ decision: "login", name: "duty", password: "correct horse" });
     const cookie = browser.cookies.map((each) => `${each.name}=${each.value}`).join("; ");
     const send = async (headers: Record<string, string>): Promise<number> =>
       (await fetch(login.url, { method: "POST", body, headers, redirect: "manual" })).status;
-    const { origin } = new URL(rig.issuer);
+    const { origin } = new URL(fixture.issuer);
     expect(await send({ cookie, origin: "http://evil.example" })).toBe(403);
     expect(await send({ cookie, origin: "null" })).toBe(403);
     expect(await send({ cookie, origin, "sec-fetch-site": "cross-site" })).toBe(403);
@@ -200,11 +200,11 @@ describe("the device flow", () => {
   });
 
   test("a form that comes without its browser's session gets a page, and no line in the log", async () => {
-    const linesBefore = rig.lines.length;
+    const linesBefore = fixture.lines.length;
     const cookie = "portcullis_session=gone; portcullis_session.sig=none";
     for (const path of ["/device", "/session/end/confirm"]) {
       for (const headers of [{}, { cookie }, { accept: "text/html" }, { accept: "text/html", cookie }]) {
-        const answer = await fetch(`${rig.issuer}${path}`, {
+        const answer = await fetch(`${fixture.issuer}${path}`, {
           method: "POST",
           headers,
           body: new URLSearchParams({ xsrf: "x", user_code: "BCDF-GHJK", logout: "yes" }),
@@ -214,21 +214,21 @@ describe("the device flow", () => {
         expect(await answer.text()).toContain("start again");
       }
     }
-    expect(rig.lines.slice(linesBefore)).toEqual([]);
+    expect(fixture.lines.slice(linesBefore)).toEqual([]);
   });
 
-  test("a code that is wrong, used or expired is told apart, and two browsers cannot take over one code", async () => {
-    const browser = rig.browser();
-    const input = await browser.open(`${rig.issuer}/device`);
+  test("a code that is wrong, used or expired is distinguished, and two browsers cannot take over one code", async () => {
+    const browser = fixture.browser();
+    const input = await browser.open(`${fixture.issuer}/device`);
     const wrong = await browser.submit(input, { user_code: "BBBB-BBBB" });
     expect(wrong.status).toBe(400);
     expect(wrong.text).toContain("There is no such code");
 
     const asked = await askForCode();
-    const [one, two] = [rig.browser(), rig.browser()];
+    const [one, two] = [fixture.browser(), fixture.browser()];
     const pages = await Promise.all(
       [one, two].map(async (each) =>
-        each.submit(await each.open(`${rig.issuer}/device`), { user_code: asked["user_code"] ?? "" }),
+        each.submit(await each.open(`${fixture.issuer}/device`), { user_code: asked["user_code"] ?? "" }),
       ),
     );
     const ends = await Promise.all(
@@ -241,7 +241,7 @@ describe("the device flow", () => {
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 601_000 });
     try {
       expect((await redeem(late["device_code"])).body["error"]).toBe("expired_token");
-      const expired = await browser.submit(await browser.open(`${rig.issuer}/device`), {
+      const expired = await browser.submit(await browser.open(`${fixture.issuer}/device`), {
         user_code: late["user_code"] ?? "",
       });
       expect(expired.text).toContain("has expired");
@@ -251,13 +251,13 @@ describe("the device flow", () => {
   });
 
   test("pages carry their headers, cookies theirs, and headers of a proxy or another host change nothing", async () => {
-    const browser = rig.browser({
+    const browser = fixture.browser({
       "x-forwarded-host": "evil.example",
       "x-forwarded-proto": "https",
       forwarded: "host=evil.example",
       "x-forwarded-for": "6.6.6.6",
     });
-    const input = await browser.open(`${rig.issuer}/device`);
+    const input = await browser.open(`${fixture.issuer}/device`);
     const policy = input.headers.get("content-security-policy") ?? "";
     expect(policy).toContain("default-src 'none'");
     expect(policy).toContain("frame-ancestors 'none'");
@@ -267,32 +267,35 @@ describe("the device flow", () => {
     expect(line).toContain("httponly");
     expect(line).toContain("samesite=lax");
     expect(line).not.toContain("secure");
-    const found = await fetch(`${rig.issuer}/.well-known/openid-configuration`, {
+    const found = await fetch(`${fixture.issuer}/.well-known/openid-configuration`, {
       headers: { "x-forwarded-host": "evil.example" },
     });
     const discovery = (await found.json()) as Record<string, unknown>;
-    expect(discovery).toMatchObject({ issuer: rig.issuer, device_authorization_endpoint: `${rig.issuer}/device/auth` });
+    expect(discovery).toMatchObject({
+      issuer: fixture.issuer,
+      device_authorization_endpoint: `${fixture.issuer}/device/auth`,
+    });
     expect(JSON.stringify(discovery)).not.toContain("evil");
     expect(discovery["introspection_endpoint"]).toBeUndefined();
     expect(discovery["registration_endpoint"]).toBeUndefined();
-    expect((await fetch(`${rig.issuer}/nothing`)).status).toBe(404);
+    expect((await fetch(`${fixture.issuer}/nothing`)).status).toBe(404);
   });
 
   test("an unknown client and a foreign resource are refused", async () => {
-    const unknown = await rig.post("/device/auth", { client_id: "somebody", scope });
+    const unknown = await fixture.post("/device/auth", { client_id: "somebody", scope });
     expect(unknown).toMatchObject({ status: 401, body: { error: "invalid_client" } });
-    const foreign = await rig.post("/device/auth", {
+    const foreign = await fixture.post("/device/auth", {
       client_id: "portcullis-cli",
       scope,
       resource: "https://evil.example",
     });
     expect(foreign).toMatchObject({ status: 400, body: { error: "invalid_target" } });
-    const web = await rig.post("/device/auth", { client_id: "portcullis-web", scope });
+    const web = await fixture.post("/device/auth", { client_id: "portcullis-web", scope });
     expect(web.status).toBe(400);
   });
 
   test("behind a proxy that speaks https, every address is the issuer's and cookies are for https only", async () => {
-    const away = await openProviderRig(peer.store, { issuer: "https://desk.example/oidc" });
+    const away = await openProviderFixture(peer.store, { issuer: "https://desk.example/oidc" });
     try {
       const found = await fetch(`${away.origin}/oidc/.well-known/openid-configuration`);
       const discovery = (await found.json()) as Record<string, string>;
@@ -303,7 +306,7 @@ describe("the device flow", () => {
       expect(page.headers.getSetCookie()).not.toHaveLength(0);
     } finally {
       await away.close();
-      await rig.restart();
+      await fixture.restart();
     }
   });
 });

@@ -1,4 +1,4 @@
-// Reads a submitted form, bounded: what is too large or not a form is refused before it is looked at.
+// Reads a submitted form, bounded: what is too large or not a form is refused before it is read.
 import type { IncomingMessage } from "node:http";
 
 const bodyBytesMax = 16_384;

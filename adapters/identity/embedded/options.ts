@@ -32,7 +32,7 @@ export interface Revocations {
     readonly actor: string;
     readonly issuedAt: Instant;
   }): Promise<boolean>;
-  /** Refuses the session's tokens everywhere; that it ended is told by the provider. */
+  /** Refuses the session's tokens everywhere; that it ended is reported by the provider. */
   revokeSession(sessionId: string, actor: string): Promise<void>;
 }
 

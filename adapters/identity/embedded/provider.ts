@@ -25,7 +25,7 @@ export interface EmbeddedProvider {
   close(): Promise<void>;
 }
 
-/** How often keys are looked at. */
+/** How often keys are read. */
 const tendEveryMs = 10_000;
 /** RFC 8628: how long a device waits between two questions. */
 const deviceIntervalS = 5;

@@ -22,7 +22,7 @@ const provider: HttpMount = {
 it.each([
   ["a trusted proxy", ["127.0.0.1"], "192.0.2.1 undefined"],
   ["anybody", [], "127.0.0.1 undefined"],
-])("believes %s or the socket", async (_name, trustedProxies, told) => {
+])("believes %s or the socket", async (_name, trustedProxies, reported) => {
   const { server } = await serve([], { mounts: [provider], trustedProxies });
-  expect((await ask(server, "/oidc/x", { headers: { "x-forwarded-for": "192.0.2.1" } })).text).toBe(told);
+  expect((await ask(server, "/oidc/x", { headers: { "x-forwarded-for": "192.0.2.1" } })).text).toBe(reported);
 });

@@ -1,36 +1,36 @@
-// Signing keys from outside: published, replaced by age and on demand, kept over restarts, refused when they must be, and told of.
+// Signing keys from outside: published, replaced by age and on demand, kept over restarts, refused when they must be, and reported.
 import { createLocalJWKSet, decodeProtectedHeader, type JSONWebKeySet, jwtVerify } from "jose";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { admin, openProviderRig, type ProviderRig } from "../../../testkit/identity/embedded-provider.ts";
+import { admin, openProviderFixture, type ProviderFixture } from "../../../testkit/identity/embedded-provider.ts";
 import { type TestDatabase, testDatabase } from "../../../testkit/postgres.ts";
-import { openPeer, type PostgresPeer } from "../../../testkit/postgres-rig.ts";
+import { openPeer, type PostgresPeer } from "../../../testkit/postgres-fixture.ts";
 import { systemClock } from "../../system/clock.ts";
 import { memorySecrets } from "../test-secrets.ts";
 import { openSigningKeys } from "./signing-keys.ts";
 
 let database: TestDatabase;
 let peer: PostgresPeer;
-let rig: ProviderRig;
+let fixture: ProviderFixture;
 
 beforeAll(async () => {
   database = await testDatabase();
   peer = openPeer(database.address.app);
-  rig = await openProviderRig(peer.store);
+  fixture = await openProviderFixture(peer.store);
 });
 
 afterAll(async () => {
-  await rig?.close();
+  await fixture?.close();
   await peer?.close();
   await database?.drop();
 });
 
 const published = async (): Promise<JSONWebKeySet> =>
-  (await (await fetch(`${rig.issuer}/jwks`)).json()) as JSONWebKeySet;
+  (await (await fetch(`${fixture.issuer}/jwks`)).json()) as JSONWebKeySet;
 const kids = async (): Promise<unknown[]> => (await published()).keys.map((key) => key["kid"]);
 
 async function newToken(): Promise<string> {
   const grant = { client_id: "portcullis-cli", grant_type: "urn:portcullis:params:oauth:grant-type:development" };
-  const answer = await rig.post("/token", { ...grant, name: "duty", password: "correct horse" });
+  const answer = await fixture.post("/token", { ...grant, name: "duty", password: "correct horse" });
   expect(answer.status).toBe(200);
   return answer.body["access_token"] ?? "";
 }
@@ -56,7 +56,7 @@ async function rows(): Promise<KeyRow[]> {
   return found.rows as KeyRow[];
 }
 
-async function told(): Promise<string[]> {
+async function reported(): Promise<string[]> {
   const found = await peer.pool.query(
     "select payload from outbox where subject = 'svc.v1.identity.key.changed' order by id",
   );
@@ -77,21 +77,21 @@ describe("signing keys", () => {
     expect(Object.keys(row?.public_jwk ?? {})).not.toContain("d");
     expect(JSON.stringify(await published())).not.toContain('"d"');
     const issuer = await peer.pool.query("select issuer from identity_issuer");
-    expect(issuer.rows).toEqual([{ issuer: rig.issuer }]);
-    await rig.restart();
+    expect(issuer.rows).toEqual([{ issuer: fixture.issuer }]);
+    await fixture.restart();
     expect(kidOf(await newToken())).toBe(kid);
     expect(await verifies(token)).toBe(true);
-    expect(await told()).toEqual([`${kid} made by service:gateway`]);
+    expect(await reported()).toEqual([`${kid} made by service:gateway`]);
   });
 
   test("after overlap the new key signs and the old one is still published", async () => {
     const token = await newToken();
-    const { keyId } = await rig.provider().keys.rotate(admin, "after overlap");
+    const { keyId } = await fixture.provider().keys.rotate(admin, "after overlap");
     const next = await newToken();
     expect(kidOf(next)).toBe(keyId);
     expect(await kids()).toEqual([keyId, kidOf(token)]);
     expect([await verifies(token), await verifies(next)]).toEqual([true, true]);
-    expect((await told()).slice(-2)).toEqual([
+    expect((await reported()).slice(-2)).toEqual([
       `${kidOf(token)} retired by operator:duty`,
       `${keyId} made by operator:duty`,
     ]);
@@ -101,22 +101,22 @@ describe("signing keys", () => {
 
   test("at once the old keys are refused, those on their way out included", async () => {
     const token = await newToken();
-    const { keyId } = await rig.provider().keys.rotate(admin, "at once");
+    const { keyId } = await fixture.provider().keys.rotate(admin, "at once");
     expect(await kids()).toEqual([keyId]);
     expect(await verifies(token)).toBe(false);
     const all = await rows();
     expect(all).toHaveLength(3);
     expect(all.filter((row) => row.refused_us === null).map((row) => row.kid)).toEqual([keyId]);
     expect(kidOf(await newToken())).toBe(keyId);
-    await rig.restart();
+    await fixture.restart();
     expect(await kids()).toEqual([keyId]);
   });
 
   test("requests that are under way while keys are rotated are answered", async () => {
     const answers = Array.from({ length: 8 }, () => newToken());
     const rotations = [
-      rig.provider().keys.rotate(admin, "after overlap"),
-      rig.provider().keys.rotate(admin, "after overlap"),
+      fixture.provider().keys.rotate(admin, "after overlap"),
+      fixture.provider().keys.rotate(admin, "after overlap"),
     ];
     const [tokens] = await Promise.all([Promise.all(answers), ...rotations]);
     for (const token of tokens) expect(await verifies(token)).toBe(true);

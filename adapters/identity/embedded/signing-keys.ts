@@ -3,7 +3,7 @@
 //  1. The secrets store is the truth; the table follows it, so a process that dies between the two leaves nothing to repair but
 //     what the next start repairs by itself.
 //  2. A new key is published before anything is signed with it.
-//  3. A row and the event about it change together, so every change is told once, whoever made it and however often it was tried.
+//  3. A row and the event about it change together, so every change is reported once, whoever made it and however often it was tried.
 import { calculateJwkThumbprint, exportJWK, generateKeyPair } from "jose";
 import * as instant from "../../../contracts/src/instant.ts";
 import type { SigningKeyChanged } from "../../../contracts/src/records/platform.ts";
@@ -28,7 +28,7 @@ export type SigningKeyOptions = Pick<
   EmbeddedProviderOptions,
   "store" | "secrets" | "secretsPrefix" | "clock" | "accessTokenS" | "signingKeyS"
 > & {
-  /** Told the keys in force, at the start and whenever they changed. */
+  /** Reported the keys in force, at the start and whenever they changed. */
   readonly inForce: (ring: KeyRing) => void;
 };
 
@@ -148,7 +148,7 @@ async function follow(unit: UnitOfWork, sql: Sql, ring: KeyRing, change: Change)
   for (const row of rows.values()) {
     if (ring.some((key) => key.kid === row.kid)) continue;
     await sql.write({ text: "delete from identity_key where kid = $1", values: [row.kid] });
-    // A key that is gone is refused; those that were refused by name have been told before.
+    // A key that is gone is refused; those that were refused by name have been reported before.
     if (row.refused_us === null) await tell(row.kid, "refused");
   }
 }

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import * as instant from "../../../contracts/src/instant.ts";
 import { type TestDatabase, testDatabase } from "../../../testkit/postgres.ts";
-import { openPeer, type PostgresPeer } from "../../../testkit/postgres-rig.ts";
+import { openPeer, type PostgresPeer } from "../../../testkit/postgres-fixture.ts";
 import { systemClock } from "../../system/clock.ts";
 import { systemRandom } from "../../system/random.ts";
 import { createSealing, hashOf } from "../sealing.ts";
@@ -63,7 +63,7 @@ describe("the state adapter", () => {
     await expect(adapter("Session").find("other")).rejects.toThrow();
   });
 
-  test("what has ended is not found, but a device is told that its code expired", async () => {
+  test("what has ended is not found, but a device is notified that its code expired", async () => {
     await adapter("AuthorizationCode").upsert("code-2", { exp: 1 }, 60);
     await adapter("DeviceCode").upsert("device-2", { exp: 1 }, 60);
     aheadMs = 61_000;
@@ -97,7 +97,7 @@ describe("the state adapter", () => {
     expect((await adapter("AuthorizationCode").find("code-4"))?.consumed).toBeGreaterThan(0);
   });
 
-  test("3: a grant opens and closes one session, told once each", async () => {
+  test("3: a grant opens and closes one session, reported once each", async () => {
     await options.scope.run("10.0.0.5", async () => {
       await adapter("Grant").upsert("grant-5", { accountId: "relief" }, 60);
       await adapter("Grant").upsert("grant-5", { accountId: "relief" }, 60);

@@ -2,38 +2,38 @@
 import { decodeJwt } from "jose";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import * as instant from "../../../contracts/src/instant.ts";
-import { type Answer, openProviderRig, type ProviderRig } from "../../../testkit/identity/embedded-provider.ts";
+import { type Answer, openProviderFixture, type ProviderFixture } from "../../../testkit/identity/embedded-provider.ts";
 import { type TestDatabase, testDatabase } from "../../../testkit/postgres.ts";
-import { openPeer, type PostgresPeer } from "../../../testkit/postgres-rig.ts";
+import { openPeer, type PostgresPeer } from "../../../testkit/postgres-fixture.ts";
 
 const developmentGrant = "urn:portcullis:params:oauth:grant-type:development";
 const deviceGrant = "urn:ietf:params:oauth:grant-type:device_code";
 
 let database: TestDatabase;
 let peer: PostgresPeer;
-let rig: ProviderRig;
+let fixture: ProviderFixture;
 
 beforeAll(async () => {
   database = await testDatabase();
   peer = openPeer(database.address.app);
-  rig = await openProviderRig(peer.store);
+  fixture = await openProviderFixture(peer.store);
 });
 
 afterAll(async () => {
-  await rig?.close();
+  await fixture?.close();
   await peer?.close();
   await database?.drop();
 });
 
 beforeEach(() => {
-  rig.people.throttledS = undefined;
-  rig.revocations.sessions.clear();
-  rig.revocations.subjects.clear();
+  fixture.people.throttledS = undefined;
+  fixture.revocations.sessions.clear();
+  fixture.revocations.subjects.clear();
 });
 
 const client = { client_id: "portcullis-cli" };
 const logInAs = (name: string, password: string) =>
-  rig.post("/token", { ...client, grant_type: developmentGrant, name, password });
+  fixture.post("/token", { ...client, grant_type: developmentGrant, name, password });
 
 async function duty(): Promise<Answer> {
   const answer = await logInAs("duty", "correct horse");
@@ -41,7 +41,8 @@ async function duty(): Promise<Answer> {
   return answer.body;
 }
 
-const refresh = (token = "") => rig.post("/token", { ...client, grant_type: "refresh_token", refresh_token: token });
+const refresh = (token = "") =>
+  fixture.post("/token", { ...client, grant_type: "refresh_token", refresh_token: token });
 const sidOf = (answer: Answer): string => String(decodeJwt(answer["access_token"] ?? "")["sid"]);
 
 describe("the development grant", () => {
@@ -49,7 +50,7 @@ describe("the development grant", () => {
     const answer = await duty();
     expect(answer.expires_in).toBe(300);
     expect(decodeJwt(answer["access_token"] ?? "")).toMatchObject({
-      iss: rig.issuer,
+      iss: fixture.issuer,
       aud: "portcullis",
       sub: "duty",
       name: "duty",
@@ -72,21 +73,21 @@ describe("the development grant", () => {
     expect(wrong).toMatchObject({ status: 400, body: { error: "invalid_grant" } });
     expect((await logInAs("nobody", "no")).body).toEqual(wrong.body);
     expect((await logInAs("duty", "")).body["error"]).toBe("invalid_request");
-    rig.people.throttledS = 7;
+    fixture.people.throttledS = 7;
     expect((await logInAs("duty", "correct horse")).body["error_description"]).toContain("7 s");
-    rig.people.throttledS = undefined;
+    fixture.people.throttledS = undefined;
     const web = { client_id: "portcullis-web", grant_type: developmentGrant, name: "duty", password: "correct horse" };
-    expect((await rig.post("/token", web)).status).toBe(400);
+    expect((await fixture.post("/token", web)).status).toBe(400);
   });
 
   test("does not exist outside development", async () => {
-    await rig.restart({ development: false });
+    await fixture.restart({ development: false });
     try {
       expect((await logInAs("duty", "correct horse")).body).toMatchObject({ error: "unsupported_grant_type" });
-      const discovery = await (await fetch(`${rig.issuer}/.well-known/openid-configuration`)).text();
+      const discovery = await (await fetch(`${fixture.issuer}/.well-known/openid-configuration`)).text();
       expect(discovery).not.toContain("development");
     } finally {
-      await rig.restart();
+      await fixture.restart();
     }
   });
 });
@@ -102,7 +103,7 @@ describe("refresh tokens", () => {
     expect(third.status).toBe(200);
     expect((await refresh(first["refresh_token"])).body["error"]).toBe("invalid_grant");
     expect((await refresh(third.body["refresh_token"])).body["error"]).toBe("invalid_grant");
-    expect(rig.revocations.sessions.has(sidOf(first))).toBe(true);
+    expect(fixture.revocations.sessions.has(sidOf(first))).toBe(true);
   });
 
   test("of many uses at once one wins, and the session ends", async () => {
@@ -115,29 +116,29 @@ describe("refresh tokens", () => {
 
   test("give the roles of now, and nothing once the person is gone", async () => {
     const first = await duty();
-    rig.people.byName.set("duty", { password: "correct horse", roles: ["viewer"] });
+    fixture.people.byName.set("duty", { password: "correct horse", roles: ["viewer"] });
     const second = await refresh(first["refresh_token"]);
     expect(decodeJwt(second.body["access_token"] ?? "")["roles"]).toEqual(["viewer"]);
-    rig.people.byName.delete("duty");
+    fixture.people.byName.delete("duty");
     expect((await refresh(second.body["refresh_token"])).body["error"]).toBe("invalid_grant");
-    rig.people.byName.set("duty", { password: "correct horse", roles: ["operator", "admin"] });
+    fixture.people.byName.set("duty", { password: "correct horse", roles: ["operator", "admin"] });
   });
 
   test("are refused once their session or their person was revoked", async () => {
     const first = await duty();
-    rig.revocations.sessions.set(sidOf(first), "operator:relief");
+    fixture.revocations.sessions.set(sidOf(first), "operator:relief");
     expect((await refresh(first["refresh_token"])).body["error"]).toBe("invalid_grant");
     const second = await duty();
-    rig.revocations.subjects.set(`${rig.issuer}|duty`, instant.plusMilliseconds(rig.clock.now(), 1_000));
+    fixture.revocations.subjects.set(`${fixture.issuer}|duty`, instant.plusMilliseconds(fixture.clock.now(), 1_000));
     expect((await refresh(second["refresh_token"])).body["error"]).toBe("invalid_grant");
   });
 
   test("can be revoked by their client, which ends the session", async () => {
     const first = await duty();
-    const revoked = await rig.post("/token/revocation", { ...client, token: first["refresh_token"] ?? "" });
+    const revoked = await fixture.post("/token/revocation", { ...client, token: first["refresh_token"] ?? "" });
     expect(revoked.status).toBe(200);
     expect((await refresh(first["refresh_token"])).body["error"]).toBe("invalid_grant");
-    expect(rig.revocations.sessions.get(sidOf(first))).toBe("operator:duty");
+    expect(fixture.revocations.sessions.get(sidOf(first))).toBe("operator:duty");
   });
 
   test("end with the login, however often they were rotated", async () => {
@@ -161,23 +162,23 @@ describe("refresh tokens", () => {
 describe("a restart", () => {
   test("in the middle of a login is not noticed: device code, interaction, session and refresh token survive", async () => {
     const before = await duty();
-    const asked = (await rig.post("/device/auth", { ...client, scope: "openid profile offline_access" })).body;
-    const browser = rig.browser();
-    const input = await browser.open(`${rig.issuer}/device`);
-    await rig.restart();
+    const asked = (await fixture.post("/device/auth", { ...client, scope: "openid profile offline_access" })).body;
+    const browser = fixture.browser();
+    const input = await browser.open(`${fixture.issuer}/device`);
+    await fixture.restart();
     const confirm = await browser.submit(input, { user_code: asked["user_code"] ?? "" });
     const login = await browser.submit(confirm, {}, "confirm=yes");
-    await rig.restart();
+    await fixture.restart();
     const consent = await browser.submit(login, { name: "duty", password: "correct horse" }, "decision=login");
-    await rig.restart();
+    await fixture.restart();
     const done = await browser.submit(consent, {}, "decision=approve");
     expect(done.text).toContain("You are logged in");
-    await rig.restart();
+    await fixture.restart();
     const redeem = () =>
-      rig.post("/token", { ...client, grant_type: deviceGrant, device_code: asked["device_code"] ?? "" });
+      fixture.post("/token", { ...client, grant_type: deviceGrant, device_code: asked["device_code"] ?? "" });
     const redeemed = await redeem();
     expect(redeemed.status).toBe(200);
-    await rig.restart();
+    await fixture.restart();
     expect((await refresh(before["refresh_token"])).status).toBe(200);
     expect((await redeem()).body["error"]).toBe("invalid_grant");
   });
@@ -185,9 +186,9 @@ describe("a restart", () => {
 
 describe("the database", () => {
   test("holds nothing that opens anything", async () => {
-    const browser = rig.browser();
-    const asked = (await rig.post("/device/auth", { ...client, scope: "openid profile offline_access" })).body;
-    const confirm = await browser.submit(await browser.open(`${rig.issuer}/device`), {
+    const browser = fixture.browser();
+    const asked = (await fixture.post("/device/auth", { ...client, scope: "openid profile offline_access" })).body;
+    const confirm = await browser.submit(await browser.open(`${fixture.issuer}/device`), {
       user_code: asked["user_code"] ?? "",
     });
     const login = await browser.submit(confirm, {}, "confirm=yes");
@@ -226,7 +227,7 @@ describe("the database", () => {
     for (const [what, secret] of Object.entries(secrets)) {
       expect(secret, what).toBeTruthy();
       expect(dump.includes(String(secret)), `${what} stands in the database`).toBe(false);
-      expect(rig.lines.join("\n").includes(String(secret)), `${what} stands in the log`).toBe(false);
+      expect(fixture.lines.join("\n").includes(String(secret)), `${what} stands in the log`).toBe(false);
     }
   });
 });

@@ -8,7 +8,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { Fault } from "../../../contracts/src/fault.ts";
 import { fromMicroseconds, plusMilliseconds } from "../../../contracts/src/instant.ts";
 import { quietLog } from "../../../testkit/global-setup.ts";
-import { publishKeys, rigKey } from "../../../testkit/verifier-rigs.ts";
+import { fixtureKey, publishKeys } from "../../../testkit/verifier-fixtures.ts";
 import { systemTimers } from "../../system/timers.ts";
 import { type ExternalKeys, type ExternalKeysOptions, openExternalKeys } from "./external-keys.ts";
 
@@ -94,7 +94,7 @@ describe("keys of an external issuer", () => {
 
   it("5: a key that is too short to be trusted is left out, and that is said once", async () => {
     const issuer = await published();
-    const key = await rigKey("ES256");
+    const key = await fixtureKey("ES256");
     const { publicKey } = generateKeyPairSync("rsa", { modulusLength: 1_024 });
     const weak = { ...publicKey.export({ format: "jwk" }), kid: "weak", alg: "RS256", use: "sig" };
     issuer.keys.push(weak, key.publicJwk);
@@ -104,7 +104,7 @@ describe("keys of an external issuer", () => {
     expect(await codeOf(keys, key.kid)).toBe("found");
     const weakly = () => keys.keyFor({ alg: "RS256", kid: "weak" });
     await expect(weakly()).rejects.toMatchObject({ code: "ERR_JWKS_NO_MATCHING_KEY" });
-    issuer.keys.push((await rigKey("ES256")).publicJwk);
+    issuer.keys.push((await fixtureKey("ES256")).publicJwk);
     clock.push(6_000);
     await expect(weakly()).rejects.toMatchObject({ code: "ERR_JWKS_NO_MATCHING_KEY" });
     expect(said).toHaveLength(1);
@@ -119,7 +119,7 @@ describe("keys of an external issuer", () => {
     expect(keys.health()).toMatchObject({ status: "failing", complaint: expect.stringContaining("ECONNREFUSED") });
     expect(keys.mark()).toBeUndefined();
     const back = await published(port);
-    const key = await rigKey("ES256");
+    const key = await fixtureKey("ES256");
     back.keys.push(key.publicJwk);
     // The pause after a failure holds for everybody who asks.
     expect([await codeOf(keys, key.kid), back.asked]).toEqual(["IDENTITY_UNAVAILABLE", []]);
@@ -130,14 +130,14 @@ describe("keys of an external issuer", () => {
 
   it("3: keys that were fetched stay good while the issuer is away, for a day", async () => {
     const issuer = await published();
-    const key = await rigKey("ES256");
+    const key = await fixtureKey("ES256");
     issuer.keys.push(key.publicJwk);
     const { keys, clock } = opened(issuer.issuer);
     expect(await codeOf(keys, key.kid)).toBe("found");
     await issuer.stop();
     clock.push(3_600_000);
     expect([await codeOf(keys, key.kid), keys.health()]).toEqual(["found", { status: "ok" }]);
-    // Whether a key is new or made up cannot be told without the issuer.
+    // Whether a key is new or made up cannot be reported without the issuer.
     expect(await codeOf(keys, "unheard-of")).toBe("IDENTITY_UNAVAILABLE");
     clock.push(86_400_000);
     expect([await codeOf(keys, key.kid), keys.mark()]).toEqual(["IDENTITY_UNAVAILABLE", undefined]);
@@ -158,7 +158,7 @@ describe("keys of an external issuer", () => {
 
   it("2: the mark changes with the published keys and only with them", async () => {
     const issuer = await published();
-    const [one, two] = [await rigKey("ES256"), await rigKey("ES256")];
+    const [one, two] = [await fixtureKey("ES256"), await fixtureKey("ES256")];
     issuer.keys.push(one.publicJwk);
     const { keys, clock } = opened(issuer.issuer);
     await codeOf(keys, one.kid);
@@ -172,7 +172,7 @@ describe("keys of an external issuer", () => {
   });
 
   it("1: an issuer that names itself differently, or sends elsewhere for its keys, is not believed", async () => {
-    const key = await rigKey("ES256");
+    const key = await fixtureKey("ES256");
     for (const changes of [
       { issuer: "https://elsewhere.example" },
       { issuer: undefined },

@@ -75,7 +75,7 @@ export function openExternalKeys(options: ExternalKeysOptions): ExternalKeys {
   const { timeoutMs = timeoutMsDefault, waitMsMax = waitMsMaxDefault } = options;
   const closing = new AbortController();
   let fetched: Fetched | undefined;
-  let isWeakTold = false;
+  let isWeakReported = false;
   let failed: { readonly times: number; readonly at: Instant; readonly sentence: string } | undefined;
 
   function notNow(): Fault | undefined {
@@ -93,8 +93,8 @@ export function openExternalKeys(options: ExternalKeysOptions): ExternalKeys {
   function keysOf(text: string): Fetched["keys"] {
     const { keys } = keySetOf(text);
     const trusted = keys.filter((key) => !isWeak(key));
-    if (trusted.length < keys.length && !isWeakTold) {
-      isWeakTold = true;
+    if (trusted.length < keys.length && !isWeakReported) {
+      isWeakReported = true;
       log.warn("the issuer publishes RSA keys that are too short; what they signed is refused", { issuer, bitsMin });
     }
     return createLocalJWKSet({ keys: trusted });
@@ -121,7 +121,7 @@ export function openExternalKeys(options: ExternalKeysOptions): ExternalKeys {
 
   const loadOnce = shared(load);
 
-  /** For a caller, who is told to come again instead of being kept. */
+  /** For a caller, who is notified to come again instead of being kept. */
   async function loadSoon(): Promise<void> {
     let cancel: CancelTimer | undefined;
     const tooLong = new Promise<never>((_resolve, reject) => {
@@ -140,7 +140,7 @@ export function openExternalKeys(options: ExternalKeysOptions): ExternalKeys {
 
   const refreshing = (async () => {
     while (!closing.signal.aborted) {
-      // A failure is kept in `failed` and told by `health`; here it only means to try again sooner.
+      // A failure is kept in `failed` and reported by `health`; here it only means to try again sooner.
       const isLoaded = await loadOnce().then(
         () => true,
         () => false,
@@ -150,7 +150,7 @@ export function openExternalKeys(options: ExternalKeysOptions): ExternalKeys {
   })();
 
   async function choose(header: JWSHeaderParameters): Promise<CryptoKey> {
-    if (fetched === undefined) throw unavailable(`the issuer ${issuer} has not told its keys yet`, "issuer");
+    if (fetched === undefined) throw unavailable(`the issuer ${issuer} has not given its keys yet`, "issuer");
     return fetched.keys(header);
   }
 
@@ -170,7 +170,7 @@ export function openExternalKeys(options: ExternalKeysOptions): ExternalKeys {
     health() {
       if (isUsable()) return { status: "ok" };
       if (failed !== undefined) return { status: "failing", complaint: failed.sentence };
-      return { status: "starting", complaint: `the issuer ${issuer} has not told its keys yet` };
+      return { status: "starting", complaint: `the issuer ${issuer} has not given its keys yet` };
     },
     async close() {
       closing.abort();

@@ -1,9 +1,9 @@
-// The feed in virtual time against a store that answers, fails or hangs as told; then its reader on a real database.
+// The feed in virtual time against a store that answers, fails or hangs as asked; then its reader on a real database.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Fault } from "../../../contracts/src/fault.ts";
 import { quietLog } from "../../../testkit/global-setup.ts";
-import { noMetrics } from "../../../testkit/postgres-rig.ts";
-import { feedOnDatabase, pushedClock, rigKey } from "../../../testkit/verifier-rigs.ts";
+import { noMetrics } from "../../../testkit/postgres-fixture.ts";
+import { feedOnDatabase, fixtureKey, pushedClock } from "../../../testkit/verifier-fixtures.ts";
 import { scheduler } from "../../../testkit/virtual/scheduler.ts";
 import { createIdentityFeed } from "./identity-feed.ts";
 import { createSnapshotReader, type IdentitySnapshot, snapshotLimits } from "./identity-snapshot.ts";
@@ -19,7 +19,7 @@ const empty: Omit<IdentitySnapshot, "epoch" | "readAt"> = {
 
 const seed = 7;
 
-/** A feed whose store takes 20 ms, counts how often it is asked, and is gone or overflows when told. */
+/** A feed whose store takes 20 ms, counts how often it is asked, and is gone or overflows when asked. */
 function simulated() {
   const time = scheduler({ seed });
   const state = { epoch: 0, reads: 0, isGone: false, complaint: undefined as string | undefined };
@@ -146,14 +146,14 @@ describe(`identity feed (seed ${seed})`, () => {
 
 describe("identity snapshot on PostgreSQL", () => {
   const clock = pushedClock();
-  let ground: Awaited<ReturnType<typeof feedOnDatabase>>;
+  let fixture: Awaited<ReturnType<typeof feedOnDatabase>>;
   beforeAll(async () => {
-    ground = await feedOnDatabase(clock);
+    fixture = await feedOnDatabase(clock);
   });
-  afterAll(() => ground.close());
-  const reader = (limits = snapshotLimits) => createSnapshotReader({ ...ground.common, store: ground.store, limits });
+  afterAll(() => fixture.close());
+  const reader = (limits = snapshotLimits) => createSnapshotReader({ ...fixture.common, store: fixture.store, limits });
   const revoke = (kind: string, id: string, untilMs: number) =>
-    ground.owner.query(
+    fixture.owner.query(
       "insert into identity_revocation (kind, id, revoked_us, until_us, actor) values ($1, $2, 1, $3, 'test')",
       [kind, id, clock.now() + untilMs * 1_000],
     );
@@ -174,16 +174,19 @@ describe("identity snapshot on PostgreSQL", () => {
   it("leaves out what ran out, and keys that are none of ours", async () => {
     await revoke("session", "over", -120_000);
     await revoke("session", "in force", 120_000);
-    const good = await rigKey("ES256");
+    const good = await fixtureKey("ES256");
     const rows = [
       [good.kid, good.publicJwk],
-      ["other-curve", (await rigKey("ES384")).publicJwk],
-      ["other-type", (await rigKey("EdDSA")).publicJwk],
+      ["other-curve", (await fixtureKey("ES384")).publicJwk],
+      ["other-type", (await fixtureKey("EdDSA")).publicJwk],
       ["symmetric", { kty: "oct", k: "c2VjcmV0" }],
       ["off-the-curve", { ...good.publicJwk, x: good.publicJwk.y, y: good.publicJwk.x }],
     ] as const;
     for (const [kid, jwk] of rows) {
-      await ground.owner.query("insert into identity_key (kid, public_jwk, created_us) values ($1, $2, 1)", [kid, jwk]);
+      await fixture.owner.query("insert into identity_key (kid, public_jwk, created_us) values ($1, $2, 1)", [
+        kid,
+        jwk,
+      ]);
     }
     const snapshot = await reader()(undefined);
     expect([...snapshot.revokedSessions]).toEqual(["in force"]);
@@ -195,7 +198,7 @@ describe("identity snapshot on PostgreSQL", () => {
     expect((await reader(few)(undefined)).complaint).toContain("more than 1 revocations");
     const insert = `insert into service_token (id, name, secret_hash, operations, created_by, created_us, expires_us)
                     select 'id' || n, 'n', 'hash' || n, '{}', 'test', 1, $1 from generate_series(1, 3) n`;
-    await ground.owner.query(insert, [clock.now() + 1_000_000]);
+    await fixture.owner.query(insert, [clock.now() + 1_000_000]);
     expect((await reader({ ...snapshotLimits, serviceTokensMax: 3 })(undefined)).complaint).toBeUndefined();
     expect((await reader({ ...snapshotLimits, serviceTokensMax: 2 })(undefined)).complaint).toContain("service tokens");
   });

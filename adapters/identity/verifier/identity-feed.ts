@@ -41,7 +41,7 @@ const waitingMax = 1_000;
 
 export function createIdentityFeed(options: IdentityFeedOptions): IdentityFeed {
   const { clock, timers, log } = options;
-  const reads = options.metrics.counter("portcullis_identity_reads_total", "Looks at who may call, by their end.", [
+  const reads = options.metrics.counter("portcullis_identity_reads_total", "Reads who may call, by their end.", [
     "end",
   ]);
   const closing = new AbortController();

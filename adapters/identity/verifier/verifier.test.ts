@@ -1,6 +1,6 @@
 // The verifier under the suite of its port, with either kind of issuer.
 import { verifierConformance } from "../../../testkit/conformance/verifier.ts";
-import { embeddedRig, externalRig } from "../../../testkit/verifier-rigs.ts";
+import { embeddedFixture, externalFixture } from "../../../testkit/verifier-fixtures.ts";
 
-verifierConformance("embedded provider", embeddedRig);
-verifierConformance("issuer of somebody else's", externalRig);
+verifierConformance("embedded provider", embeddedFixture);
+verifierConformance("issuer of somebody else's", externalFixture);

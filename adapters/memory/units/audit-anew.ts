@@ -2,13 +2,13 @@
 import type { AuditAnewRecords, StoredAnew } from "../../../ports/audit-anew.ts";
 import { layeredMap, type RecordTools } from "../layered-map.ts";
 
-export type AuditAnewWorld = Map<string, StoredAnew>;
+export type AuditAnewTables = Map<string, StoredAnew>;
 
 export function auditAnewChanges(
-  world: AuditAnewWorld,
+  tables: AuditAnewTables,
   { inTurn }: Pick<RecordTools, "inTurn">,
 ): { readonly records: AuditAnewRecords; apply(): void } {
-  const requests = layeredMap(world);
+  const requests = layeredMap(tables);
   return {
     records: {
       put: (request) => inTurn(async () => requests.set(request.requestId, request)),

@@ -2,13 +2,13 @@
 import type { CorporateActionRecords, StoredAction } from "../../../ports/corporate-actions.ts";
 import { layeredMap, type RecordTools } from "../layered-map.ts";
 
-export type ActionWorld = Map<string, StoredAction>;
+export type ActionTables = Map<string, StoredAction>;
 
 export function actionChanges(
-  world: ActionWorld,
+  tables: ActionTables,
   { inTurn, lock }: RecordTools,
 ): { readonly records: CorporateActionRecords; apply(): void } {
-  const actions = layeredMap(world);
+  const actions = layeredMap(tables);
   return {
     records: {
       lock: (actionId) =>

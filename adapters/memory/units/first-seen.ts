@@ -4,14 +4,14 @@ import type { FirstSeenRecords } from "../../../ports/first-seen.ts";
 import type { RecordTools } from "../layered-map.ts";
 
 /** By kind, then by what it is about. */
-export type FirstSeenWorld = Map<string, Map<string, Instant>>;
+export type FirstSeenTables = Map<string, Map<string, Instant>>;
 
 export function firstSeenChanges(
-  world: FirstSeenWorld,
+  tables: FirstSeenTables,
   { inTurn, lock }: RecordTools,
 ): { readonly records: FirstSeenRecords; apply(): void } {
-  const changed: FirstSeenWorld = new Map();
-  const kindOf = (kind: string): Map<string, Instant> => changed.get(kind) ?? new Map(world.get(kind));
+  const changed: FirstSeenTables = new Map();
+  const kindOf = (kind: string): Map<string, Instant> => changed.get(kind) ?? new Map(tables.get(kind));
   const change = (kind: string, how: (seen: Map<string, Instant>) => void): Promise<void> =>
     inTurn(async () => {
       await lock(`first seen ${kind}`);
@@ -32,7 +32,7 @@ export function firstSeenChanges(
         }),
     },
     apply() {
-      for (const [kind, seen] of changed) world.set(kind, seen);
+      for (const [kind, seen] of changed) tables.set(kind, seen);
     },
   };
 }

@@ -6,22 +6,22 @@ import type { DrillRecords } from "../../../ports/drill-records.ts";
 import type { FlattenRecords, StoredFlatten, StoredFlattenLine } from "../../../ports/flatten-records.ts";
 import { layeredMap, type RecordTools } from "../layered-map.ts";
 
-export interface FlattenWorld {
+export interface FlattenTables {
   readonly flattens: Map<string, StoredFlatten>;
   readonly lines: Map<string, StoredFlattenLine>;
   readonly drills: Map<string, DrillMeasured>;
 }
 
-export function flattenWorld(): FlattenWorld {
+export function flattenTables(): FlattenTables {
   return { flattens: new Map(), lines: new Map(), drills: new Map() };
 }
 
 type Changes = { readonly flattens: FlattenRecords; readonly drills: DrillRecords; apply(): void };
 
-export function flattenChanges(world: FlattenWorld, { inTurn, lock }: RecordTools): Changes {
-  const flattens = layeredMap(world.flattens);
-  const lines = layeredMap(world.lines);
-  const drills = layeredMap(world.drills);
+export function flattenChanges(tables: FlattenTables, { inTurn, lock }: RecordTools): Changes {
+  const flattens = layeredMap(tables.flattens);
+  const lines = layeredMap(tables.lines);
+  const drills = layeredMap(tables.drills);
   const running = (): StoredFlatten | undefined => flattens.filter(({ doneAt }) => doneAt === undefined)[0];
   return {
     flattens: {

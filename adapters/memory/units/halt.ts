@@ -1,41 +1,41 @@
-// What stands around halts, in a transaction of the memory store: who told of them, proven steps, requests to lift them all.
-import type { HaltRecords, ProvenStep, StoredResume, ToldHalt } from "../../../ports/halt-records.ts";
+// What stands around halts, in a transaction of the memory store: who reported them, proven steps, requests to lift them all.
+import type { HaltRecords, ProvenStep, ReportedHalt, StoredResume } from "../../../ports/halt-records.ts";
 import { layeredMap, type RecordTools } from "../layered-map.ts";
 
-export interface HaltWorld {
-  readonly told: Map<string, ToldHalt>;
+export interface HaltTables {
+  readonly reported: Map<string, ReportedHalt>;
   readonly steps: Map<string, ProvenStep>;
   readonly resumes: Map<string, StoredResume>;
 }
 
-export function haltWorld(): HaltWorld {
-  return { told: new Map(), steps: new Map(), resumes: new Map() };
+export function haltTables(): HaltTables {
+  return { reported: new Map(), steps: new Map(), resumes: new Map() };
 }
 
 export function haltChanges(
-  world: HaltWorld,
+  tables: HaltTables,
   { inTurn, lock }: RecordTools,
 ): { readonly records: HaltRecords; apply(): void } {
-  const told = layeredMap(world.told);
-  const steps = layeredMap(world.steps);
-  const resumes = layeredMap(world.resumes);
+  const reported = layeredMap(tables.reported);
+  const steps = layeredMap(tables.steps);
+  const resumes = layeredMap(tables.resumes);
   const byProof = (one: ProvenStep, other: ProvenStep): number =>
     one.at - other.at || (`${one.haltId} ${one.step}` < `${other.haltId} ${other.step}` ? -1 : 1);
   return {
     records: {
       tell: (one) =>
         inTurn(async () => {
-          const key = `${one.teller} ${one.haltId}`;
-          await lock(`halt told ${key}`);
-          if (told.has(key)) return false;
-          told.set(key, one);
+          const key = `${one.publisher} ${one.haltId}`;
+          await lock(`halt reported ${key}`);
+          if (reported.has(key)) return false;
+          reported.set(key, one);
           return true;
         }),
-      told: (haltIds) =>
+      reported: (haltIds) =>
         inTurn(async () =>
-          told
+          reported
             .filter(({ haltId }) => haltIds.includes(haltId))
-            .sort((one, other) => (`${one.haltId} ${one.teller}` < `${other.haltId} ${other.teller}` ? -1 : 1)),
+            .sort((one, other) => (`${one.haltId} ${one.publisher}` < `${other.haltId} ${other.publisher}` ? -1 : 1)),
         ),
       prove: (step) =>
         inTurn(async () => {
@@ -55,7 +55,7 @@ export function haltChanges(
       pendingResume: () => inTurn(async () => resumes.filter(({ ended }) => ended === undefined)[0]),
     },
     apply() {
-      told.apply();
+      reported.apply();
       steps.apply();
       resumes.apply();
     },

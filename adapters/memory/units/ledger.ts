@@ -28,7 +28,7 @@ export interface KeptNav {
 }
 
 /** What treasury would have on disk beside its holdings. */
-export interface LedgerWorld {
+export interface LedgerTables {
   /** In the order in which they were booked. */
   readonly entries: Map<string, LedgerEntry>;
   readonly balances: Map<string, LedgerBalance>;
@@ -46,7 +46,7 @@ interface KeptFill {
   readonly place: number;
 }
 
-export function ledgerWorld(): LedgerWorld {
+export function ledgerTables(): LedgerTables {
   return {
     entries: new Map(),
     balances: new Map(),
@@ -92,17 +92,17 @@ const navKey = (fundId: string, every: NavEvery, bucket: number): string =>
   keyOf(fundId, every, String(bucket).padStart(17, "0"));
 
 export function ledgerChanges(
-  world: LedgerWorld,
+  tables: LedgerTables,
   treasury: TreasuryRecords,
   { inTurn, lock }: RecordTools,
 ): { readonly records: LedgerRecords; apply(): void } {
-  const entries = layer(world.entries);
-  const balances = layer(world.balances);
-  const strategyHoldings = layer(world.strategyHoldings);
-  const funds = layer(world.funds);
-  const navs = layer(world.navs);
-  const imports = layer(world.imports);
-  const waiting = layer(world.waiting);
+  const entries = layer(tables.entries);
+  const balances = layer(tables.balances);
+  const strategyHoldings = layer(tables.strategyHoldings);
+  const funds = layer(tables.funds);
+  const navs = layer(tables.navs);
+  const imports = layer(tables.imports);
+  const waiting = layer(tables.waiting);
   const inPlace = (): KeptFill[] => waiting.all().sort((one, other) => one.place - other.place);
 
   const insertEntry = (entry: LedgerEntry): Promise<boolean> =>

@@ -8,24 +8,24 @@ interface OwnedBaseline {
   readonly baseline: Baseline;
 }
 
-export interface LossWorld {
+export interface LossTables {
   readonly states: Map<string, { readonly fundId: string; readonly state: LossState }>;
   readonly baselines: Map<string, OwnedBaseline>;
   /** By fund, oldest first. */
   readonly samples: Map<string, readonly LossSample[]>;
 }
 
-export function lossWorld(): LossWorld {
+export function lossTables(): LossTables {
   return { states: new Map(), baselines: new Map(), samples: new Map() };
 }
 
 export function lossChanges(
-  world: LossWorld,
+  tables: LossTables,
   { inTurn, lock }: RecordTools,
 ): { readonly records: LossRecords; apply(): void } {
-  const states = layeredMap(world.states);
-  const baselines = layeredMap(world.baselines);
-  const samples = layeredMap(world.samples);
+  const states = layeredMap(tables.states);
+  const baselines = layeredMap(tables.baselines);
+  const samples = layeredMap(tables.samples);
   return {
     records: {
       lock: (fundId) =>

@@ -4,11 +4,11 @@ import { Fault } from "../../../contracts/src/fault.ts";
 import type { Fill } from "../../../contracts/src/records/order.ts";
 import type { OrderState } from "../../../contracts/src/records/values.ts";
 import type { OmsRecords, StoredOrder, StoredPosition } from "../../../ports/oms-records.ts";
-import type { RiskWorld } from "../risk-world.ts";
-import type { LedgerWorld } from "./ledger.ts";
+import type { RiskTables } from "../risk-tables.ts";
+import type { LedgerTables } from "./ledger.ts";
 
 /** What order management would have on disk. */
-export interface OmsWorld {
+export interface OmsTables {
   /** In the order in which they were put in. */
   readonly orders: Map<string, StoredOrder>;
   readonly fills: Map<string, Fill>;
@@ -18,7 +18,7 @@ export interface OmsWorld {
   readonly cursors: Map<string, number>;
 }
 
-export function omsWorld(): OmsWorld {
+export function omsTables(): OmsTables {
   return { orders: new Map(), fills: new Map(), positions: new Map(), sequences: new Map(), cursors: new Map() };
 }
 
@@ -53,16 +53,16 @@ const positionKey = (fundId: string, strategyId: string, symbol: string): string
   JSON.stringify([fundId, strategyId, symbol]);
 
 export function omsChanges(
-  world: OmsWorld,
-  risk: RiskWorld,
-  ledger: Pick<LedgerWorld, "entries">,
+  tables: OmsTables,
+  risk: RiskTables,
+  ledger: Pick<LedgerTables, "entries">,
   { inTurn, lock }: Tools,
 ): { readonly records: OmsRecords; apply(): void } {
-  const orders = layer(world.orders);
-  const fills = layer(world.fills);
-  const positions = layer(world.positions);
-  const sequences = layer(world.sequences);
-  const cursors = layer(world.cursors);
+  const orders = layer(tables.orders);
+  const fills = layer(tables.fills);
+  const positions = layer(tables.positions);
+  const sequences = layer(tables.sequences);
+  const cursors = layer(tables.cursors);
   const lockOrder = (orderId: string) =>
     inTurn(async () => {
       await lock(`oms order ${orderId}`);

@@ -1,8 +1,8 @@
 // What the paper broker and the paper market suffer, in a transaction of the memory store.
 import type { PaperWeather } from "../../../contracts/src/records/fund.ts";
-import type { PaperWeatherRecords } from "../../../ports/paper-weather.ts";
+import type { PaperFaultsRecords } from "../../../ports/paper-faults.ts";
 
-export interface WeatherWorld {
+export interface WeatherTables {
   /** Undefined until somebody changes it. */
   current: PaperWeather | undefined;
 }
@@ -12,26 +12,26 @@ interface Tools {
   readonly lock: (row: string) => Promise<void>;
 }
 
-export function weatherChanges(
-  world: WeatherWorld,
+export function faultsChanges(
+  tables: WeatherTables,
   { inTurn, lock }: Tools,
-): { readonly records: PaperWeatherRecords; apply(): void } {
+): { readonly records: PaperFaultsRecords; apply(): void } {
   let changed: PaperWeather | undefined;
   return {
     records: {
       lock: () =>
         inTurn(async () => {
           await lock("paper weather");
-          return structuredClone(changed ?? world.current);
+          return structuredClone(changed ?? tables.current);
         }),
-      put: (weather) =>
+      put: (faults) =>
         inTurn(async () => {
           await lock("paper weather");
-          changed = structuredClone(weather);
+          changed = structuredClone(faults);
         }),
     },
     apply() {
-      world.current = changed ?? world.current;
+      tables.current = changed ?? tables.current;
     },
   };
 }

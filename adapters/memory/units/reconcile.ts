@@ -8,13 +8,13 @@ import type {
 } from "../../../ports/reconcile-records.ts";
 import { layeredMap, type RecordTools } from "../layered-map.ts";
 
-export interface ReconcileWorld {
+export interface ReconcileTables {
   readonly differences: Map<string, StoredDifference>;
   readonly looks: Map<string, DifferenceLook>;
   readonly agreements: Map<string, AccountAgreement>;
 }
 
-export function reconcileWorld(): ReconcileWorld {
+export function reconcileTables(): ReconcileTables {
   return { differences: new Map(), looks: new Map(), agreements: new Map() };
 }
 
@@ -24,12 +24,12 @@ const oldestFirst = (one: StoredDifference, other: StoredDifference): number =>
 const agreementKey = (broker: string, account: string): string => JSON.stringify([broker, account]);
 
 export function reconcileChanges(
-  world: ReconcileWorld,
+  tables: ReconcileTables,
   { inTurn, lock }: RecordTools,
 ): { readonly records: ReconcileRecords; apply(): void } {
-  const differences = layeredMap(world.differences);
-  const looks = layeredMap(world.looks);
-  const agreements = layeredMap(world.agreements);
+  const differences = layeredMap(tables.differences);
+  const looks = layeredMap(tables.looks);
+  const agreements = layeredMap(tables.agreements);
   const ofAccount = (broker: string, account: string): StoredDifference[] =>
     differences.filter((one) => isOpen(one) && one.broker === broker && one.account === account).sort(oldestFirst);
   const records: ReconcileRecords = {

@@ -14,7 +14,7 @@ import type {
   RiskRecords,
   TreasuryRecords,
 } from "../../../ports/store.ts";
-import type { Holding, RiskWorld } from "../risk-world.ts";
+import type { Holding, RiskTables } from "../risk-tables.ts";
 
 export interface RecordChanges {
   readonly risk: RiskRecords;
@@ -31,11 +31,11 @@ export interface RecordTools {
   readonly lock: (row: string) => Promise<void>;
 }
 
-export function recordChanges(world: RiskWorld, tools: RecordTools): RecordChanges {
-  const risk = riskChanges(world, tools);
-  const reference = referenceChanges(world, tools);
-  const treasury = treasuryChanges(world, tools);
-  const configuration = configurationChanges(world, tools);
+export function recordChanges(tables: RiskTables, tools: RecordTools): RecordChanges {
+  const risk = riskChanges(tables, tools);
+  const reference = referenceChanges(tables, tools);
+  const treasury = treasuryChanges(tables, tools);
+  const configuration = configurationChanges(tables, tools);
   return {
     risk: risk.records,
     reference: reference.records,
@@ -66,16 +66,16 @@ function newestOf<One extends { readonly version: number }>(versions: readonly O
   return newest;
 }
 
-function riskChanges(world: RiskWorld, { inTurn, lock }: RecordTools): Changes<RiskRecords> {
+function riskChanges(tables: RiskTables, { inTurn, lock }: RecordTools): Changes<RiskRecords> {
   const envelopes: RiskEnvelope[] = [];
   const halts: ActiveHalt[] = [];
   const lifted = new Set<string>();
   let lifts = 0;
-  const inForce = (): ActiveHalt[] => [...world.halts, ...halts].filter(({ halt_id: id }) => !lifted.has(id));
-  const epoch = (): number => world.haltEpoch + halts.length + lifts;
+  const inForce = (): ActiveHalt[] => [...tables.halts, ...halts].filter(({ halt_id: id }) => !lifted.has(id));
+  const epoch = (): number => tables.haltEpoch + halts.length + lifts;
   const navs = new Map<string, NavUpdated>();
   const versionsOf = (fundId: string): RiskEnvelope[] => [
-    ...(world.envelopes.get(fundId) ?? []),
+    ...(tables.envelopes.get(fundId) ?? []),
     ...envelopes.filter((one) => one.fund_id === fundId),
   ];
   const records: RiskRecords = {
@@ -101,7 +101,8 @@ function riskChanges(world: RiskWorld, { inTurn, lock }: RecordTools): Changes<R
       inTurn(async () => {
         await lock("halts");
         const known =
-          [...world.halts, ...halts].find((one) => one.halt_id === halt.halt_id) ?? world.liftedHalts.get(halt.halt_id);
+          [...tables.halts, ...halts].find((one) => one.halt_id === halt.halt_id) ??
+          tables.liftedHalts.get(halt.halt_id);
         if (known !== undefined) return structuredClone(known);
         const latched = { ...structuredClone(halt), epoch: epoch() + 1 };
         halts.push(latched);
@@ -122,7 +123,7 @@ function riskChanges(world: RiskWorld, { inTurn, lock }: RecordTools): Changes<R
     putNav: (nav, believedUntil) =>
       inTurn(async () => {
         await lock(`nav ${nav.fund_id}`);
-        const known = navs.get(nav.fund_id) ?? world.navs.get(nav.fund_id);
+        const known = navs.get(nav.fund_id) ?? tables.navs.get(nav.fund_id);
         if (known !== undefined && parse(known.as_of) >= parse(nav.as_of)) {
           const isLater = nav.sequence === undefined || nav.sequence > (known.sequence ?? 0);
           if (parse(known.as_of) <= believedUntil || !isLater) return false;
@@ -135,25 +136,25 @@ function riskChanges(world: RiskWorld, { inTurn, lock }: RecordTools): Changes<R
     records,
     apply() {
       for (const envelope of envelopes) {
-        const versions = world.envelopes.get(envelope.fund_id) ?? [];
+        const versions = tables.envelopes.get(envelope.fund_id) ?? [];
         versions.push(envelope);
-        world.envelopes.set(envelope.fund_id, versions);
+        tables.envelopes.set(envelope.fund_id, versions);
       }
-      world.halts.push(...halts);
-      world.haltEpoch += halts.length + lifts;
-      for (const halt of world.halts.filter(({ halt_id: id }) => lifted.has(id))) {
-        world.liftedHalts.set(halt.halt_id, halt);
-        world.halts.splice(world.halts.indexOf(halt), 1);
+      tables.halts.push(...halts);
+      tables.haltEpoch += halts.length + lifts;
+      for (const halt of tables.halts.filter(({ halt_id: id }) => lifted.has(id))) {
+        tables.liftedHalts.set(halt.halt_id, halt);
+        tables.halts.splice(tables.halts.indexOf(halt), 1);
       }
-      for (const [fundId, nav] of navs) world.navs.set(fundId, nav);
+      for (const [fundId, nav] of navs) tables.navs.set(fundId, nav);
     },
   };
 }
 
-function referenceChanges(world: RiskWorld, { inTurn, lock }: RecordTools): Changes<ReferenceRecords> {
+function referenceChanges(tables: RiskTables, { inTurn, lock }: RecordTools): Changes<ReferenceRecords> {
   const written: ReferenceVersion[] = [];
   const versionsOf = (kind: ReferenceVersion["kind"]): ReferenceVersion[] => [
-    ...(world.references.get(kind) ?? []),
+    ...(tables.references.get(kind) ?? []),
     ...written.filter((one) => one.kind === kind),
   ];
   const records: ReferenceRecords = {
@@ -189,11 +190,11 @@ function referenceChanges(world: RiskWorld, { inTurn, lock }: RecordTools): Chan
     records,
     apply() {
       for (const version of written) {
-        const versions = world.references.get(version.kind) ?? [];
+        const versions = tables.references.get(version.kind) ?? [];
         versions.push(version);
-        world.references.set(version.kind, versions);
+        tables.references.set(version.kind, versions);
       }
-      world.referenceChange += written.length;
+      tables.referenceChange += written.length;
     },
   };
 }
@@ -203,7 +204,7 @@ export function holdingRow(fundId: string, symbol: string): string {
   return `holding ${JSON.stringify([fundId, symbol])}`;
 }
 
-function treasuryChanges(world: RiskWorld, { inTurn, lock }: RecordTools): Changes<TreasuryRecords> {
+function treasuryChanges(tables: RiskTables, { inTurn, lock }: RecordTools): Changes<TreasuryRecords> {
   const changed = new Map<string, Holding>();
   const keyOf = (fundId: string, symbol: string): string => JSON.stringify([fundId, symbol]);
   const records: TreasuryRecords = {
@@ -211,12 +212,12 @@ function treasuryChanges(world: RiskWorld, { inTurn, lock }: RecordTools): Chang
       inTurn(async () => {
         const key = keyOf(fundId, symbol);
         await lock(holdingRow(fundId, symbol));
-        const held = changed.get(key) ?? world.holdings.get(key);
+        const held = changed.get(key) ?? tables.holdings.get(key);
         changed.set(key, { fundId, symbol, quantity: held === undefined ? quantity : add(held.quantity, quantity) });
       }),
     holdings: () =>
       inTurn(async () =>
-        [...new Map([...world.holdings, ...changed]).entries()]
+        [...new Map([...tables.holdings, ...changed]).entries()]
           .sort(([one], [other]) => (one < other ? -1 : 1))
           .map(([, holding]) => ({ ...holding })),
       ),
@@ -224,15 +225,15 @@ function treasuryChanges(world: RiskWorld, { inTurn, lock }: RecordTools): Chang
   return {
     records,
     apply() {
-      for (const [key, holding] of changed) world.holdings.set(key, holding);
+      for (const [key, holding] of changed) tables.holdings.set(key, holding);
     },
   };
 }
 
-function configurationChanges(world: RiskWorld, { inTurn, lock }: RecordTools): Changes<ConfigurationRecords> {
+function configurationChanges(tables: RiskTables, { inTurn, lock }: RecordTools): Changes<ConfigurationRecords> {
   const changed = new Map<string, Map<string, ConfigurationValue>>();
   const valuesOf = (service: string): Map<string, ConfigurationValue> =>
-    changed.get(service) ?? new Map(world.configuration.get(service) ?? []);
+    changed.get(service) ?? new Map(tables.configuration.get(service) ?? []);
   const records: ConfigurationRecords = {
     lock: (service) =>
       inTurn(async () => {
@@ -257,7 +258,7 @@ function configurationChanges(world: RiskWorld, { inTurn, lock }: RecordTools): 
   return {
     records,
     apply() {
-      for (const [service, values] of changed) world.configuration.set(service, values);
+      for (const [service, values] of changed) tables.configuration.set(service, values);
     },
   };
 }

@@ -10,7 +10,7 @@ import type {
 } from "../../../ports/research-records.ts";
 
 /** What research would have on disk. */
-export interface ResearchWorld {
+export interface ResearchTables {
   readonly strategies: Map<string, StoredStrategy>;
   readonly decisions: Map<string, number>;
   readonly signals: Map<string, StoredSignal>;
@@ -19,7 +19,7 @@ export interface ResearchWorld {
   readonly daily: Map<string, DailySignal>;
 }
 
-export function researchWorld(): ResearchWorld {
+export function researchTables(): ResearchTables {
   return {
     strategies: new Map(),
     decisions: new Map(),
@@ -57,15 +57,15 @@ function layer<Value>(under: Map<string, Value>) {
 }
 
 export function researchChanges(
-  world: ResearchWorld,
+  tables: ResearchTables,
   tools: Tools,
 ): { readonly records: ResearchRecords; apply(): void } {
-  const strategies = layer(world.strategies);
-  const decisions = layer(world.decisions);
-  const signals = layer(world.signals);
-  const skill = layer(world.skill);
-  const backtests = layer(world.backtests);
-  const daily = layer(world.daily);
+  const strategies = layer(tables.strategies);
+  const decisions = layer(tables.decisions);
+  const signals = layer(tables.signals);
+  const skill = layer(tables.skill);
+  const backtests = layer(tables.backtests);
+  const daily = layer(tables.daily);
   const { inTurn, lock } = tools;
   const records: ResearchRecords = {
     strategies: () =>

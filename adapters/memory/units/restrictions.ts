@@ -5,16 +5,16 @@ import { restrictionComplaint, restrictionKey } from "../../../core/restrictions
 import type { RestrictionRecords } from "../../../ports/restriction-records.ts";
 import { layeredMap, type RecordTools } from "../layered-map.ts";
 
-export type RestrictionWorld = Map<string, Restriction>;
+export type RestrictionTables = Map<string, Restriction>;
 
 const oldestFirst = (one: Restriction, other: Restriction): number =>
   one.since - other.since || (one.restrictionId < other.restrictionId ? -1 : 1);
 
 export function restrictionChanges(
-  world: RestrictionWorld,
+  tables: RestrictionTables,
   { inTurn, lock }: RecordTools,
 ): { readonly records: RestrictionRecords; apply(): void } {
-  const restrictions = layeredMap(world);
+  const restrictions = layeredMap(tables);
   const records: RestrictionRecords = {
     open: (restriction) =>
       inTurn(async () => {

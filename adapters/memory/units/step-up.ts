@@ -24,19 +24,19 @@ interface StoredProof {
 }
 
 /** By the proof itself. */
-export type StepUpWorld = Map<string, StoredProof>;
+export type StepUpTables = Map<string, StoredProof>;
 
 /** A proof that this person earned for this action, at this moment. */
 export function giveProof(
-  world: StepUpWorld,
+  tables: StepUpTables,
   {
     identity,
     named,
     at,
   }: { readonly identity: Pick<Identity, "subject" | "sessionId">; readonly named: NamedAction; readonly at: Instant },
 ): string {
-  const proof = `psu_${String(world.size).padStart(43, "0")}`;
-  world.set(proof, {
+  const proof = `psu_${String(tables.size).padStart(43, "0")}`;
+  tables.set(proof, {
     subject: identity.subject,
     sessionId: identity.sessionId,
     action: named.action,
@@ -47,8 +47,8 @@ export function giveProof(
   return proof;
 }
 
-export function stepUpChanges(world: StepUpWorld, { inTurn, lock }: RecordTools) {
-  const proofs = layeredMap(world);
+export function stepUpChanges(tables: StepUpTables, { inTurn, lock }: RecordTools) {
+  const proofs = layeredMap(tables);
 
   function redeem({ proof = "", identity, named, at }: ShownProof): Promise<boolean> {
     return inTurn(async () => {

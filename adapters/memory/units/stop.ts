@@ -2,13 +2,13 @@
 import type { StopRecords, StoredStop } from "../../../ports/stop-records.ts";
 import { layeredMap, type RecordTools } from "../layered-map.ts";
 
-export type StopWorld = Map<string, StoredStop>;
+export type StopTables = Map<string, StoredStop>;
 
 export function stopChanges(
-  world: StopWorld,
+  tables: StopTables,
   { inTurn, lock }: RecordTools,
 ): { readonly records: StopRecords; apply(): void } {
-  const stops = layeredMap(world);
+  const stops = layeredMap(tables);
   const oldestFirst = (one: StoredStop, other: StoredStop): number =>
     one.firedAt - other.firedAt || (one.stopId < other.stopId ? -1 : 1);
   return {

@@ -10,14 +10,14 @@ import type {
 } from "../../../ports/watchdog-records.ts";
 import type { RecordTools } from "../layered-map.ts";
 
-export interface WatchdogWorld {
+export interface WatchdogTables {
   readonly watches: Map<string, StoredWatch>;
   readonly episodes: Map<string, StoredEpisode>;
   readonly pauses: Map<string, StoredPause>;
   readonly pnl: Map<string, PnlDay>;
 }
 
-export function watchdogWorld(): WatchdogWorld {
+export function watchdogTables(): WatchdogTables {
   return { watches: new Map(), episodes: new Map(), pauses: new Map(), pnl: new Map() };
 }
 
@@ -51,13 +51,13 @@ const asJson = <Row extends { readonly content: unknown }>(row: Row): Row => ({
 });
 
 export function watchdogChanges(
-  world: WatchdogWorld,
+  tables: WatchdogTables,
   { inTurn, lock }: RecordTools,
 ): { readonly records: WatchdogRecords; apply(): void } {
-  const watches = layer(world.watches);
-  const episodes = layer(world.episodes);
-  const pauses = layer(world.pauses);
-  const pnl = layer(world.pnl);
+  const watches = layer(tables.watches);
+  const episodes = layer(tables.episodes);
+  const pauses = layer(tables.pauses);
+  const pnl = layer(tables.pnl);
   const newestFirst = (one: StoredEpisode, other: StoredEpisode): number =>
     other.openedAt - one.openedAt || (one.episodeId < other.episodeId ? -1 : 1);
   const changeWatches = (rows: readonly Watched[], how: (key: string, index: number) => void): Promise<void> =>

@@ -7,7 +7,7 @@ import {
   eventAgain,
   headElsewhere,
   notOnlyGained,
-  stalePen,
+  staleWriterEpoch,
   timesOfRows,
 } from "../../records/audit-batch.ts";
 import { columnOfText } from "../exact-text.ts";
@@ -41,15 +41,20 @@ const columnCount = 6;
 const rowBytes = rowHeadBytes + columnCount * columnHeadBytes + 16;
 /** A unit that must be written in another way takes five bytes. */
 const bytesPerIdUnitMax = 5;
-const conditions = { stalePen: "PA001", headElsewhere: "PA002", notOnlyGained: "PA004", unique: "23505" } as const;
+const conditions = {
+  staleWriterEpoch: "PA001",
+  headElsewhere: "PA002",
+  notOnlyGained: "PA004",
+  unique: "23505",
+} as const;
 const eventOnce = "audit_entry_event_once";
 
 /** Bind, Execute and Sync. Not for an empty batch. */
 export function auditMessage(batch: AuditBatch, rowType: number, spare: Buffer | undefined): CallMessage {
-  const { pen, after, rows, head } = batch;
+  const { writerEpoch, after, rows, head } = batch;
   const buffer = bufferOf(bytesMaxOf(batch), spare);
   let at = beginCall(buffer, auditAppend.name, 6);
-  at = writeBigintParameter(buffer, at, pen);
+  at = writeBigintParameter(buffer, at, writerEpoch);
   at = writeBigintParameter(buffer, at, after);
   const rowsAt = at;
   at = beginRows(buffer, rowsAt, rowType, rows.length);
@@ -84,20 +89,20 @@ function writeRow(buffer: Buffer, from: number, row: NewAuditRow, time: number):
 /** What a failed append means. Only what the server itself refused, and said so in a session that lives on, is certain. */
 export function auditAppendFault(thrown: unknown, batch: AuditBatch): Fault {
   const condition = textOf(thrown, "code");
-  if (condition === conditions.stalePen) return stalePen(batch.pen);
+  if (condition === conditions.staleWriterEpoch) return staleWriterEpoch(batch.writerEpoch);
   if (condition === conditions.headElsewhere) return headElsewhere(batch.after);
   if (!isDefiniteCommit(thrown)) return answerLost(batch);
   if (condition === conditions.unique && textOf(thrown, "constraint") === eventOnce) return eventAgain();
   const fault = storeFault(thrown, "appending to the audit log");
-  // A conflict says here that the pen is gone for good, and a collision does not.
+  // A conflict says here that the writer epoch is gone for good, and a collision does not.
   if (fault.code !== "STORE_CONFLICT") return fault;
   return new Fault("STORE_UNAVAILABLE", fault.message, { retry: "later", facts: fault.facts });
 }
 
 /** The same for a checkpoint. One whose answer was lost may be put again. */
-export function checkpointFault(thrown: unknown, pen: number, size: number): Fault {
+export function checkpointFault(thrown: unknown, writerEpoch: number, size: number): Fault {
   const condition = textOf(thrown, "code");
-  if (condition === conditions.stalePen) return stalePen(pen);
+  if (condition === conditions.staleWriterEpoch) return staleWriterEpoch(writerEpoch);
   if (condition === conditions.notOnlyGained) return notOnlyGained(size);
   const fault = storeFault(thrown, "keeping a checkpoint");
   if (fault.code !== "STORE_CONFLICT") return fault;
@@ -105,8 +110,8 @@ export function checkpointFault(thrown: unknown, pen: number, size: number): Fau
 }
 
 /** The same for the index, which may be put right again as well. */
-export function repairFault(thrown: unknown, pen: number): Fault {
-  if (textOf(thrown, "code") === conditions.stalePen) return stalePen(pen);
+export function repairFault(thrown: unknown, writerEpoch: number): Fault {
+  if (textOf(thrown, "code") === conditions.staleWriterEpoch) return staleWriterEpoch(writerEpoch);
   return storeFault(thrown, "putting the audit log's index right");
 }
 

@@ -3,13 +3,13 @@
 import type pg from "pg";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { Defect } from "../../../contracts/src/fault.ts";
-import { auditGround, auditRigName, type PostgresAuditRig } from "../../../testkit/audit-rigs.ts";
+import { auditFixture, auditFixtureName, type PostgresAuditFixture } from "../../../testkit/audit-fixtures.ts";
 import { auditLogConformance } from "../../../testkit/conformance/audit-log.ts";
-import { batch, entryTexts, texts } from "../../../testkit/conformance/audit-log-rig.ts";
+import { batch, entryTexts, texts } from "../../../testkit/conformance/audit-log-fixture.ts";
 import { eventually, rejection } from "../../../testkit/conformance/waiting.ts";
 import { quietLog } from "../../../testkit/global-setup.ts";
-import { noMetrics, noTracer } from "../../../testkit/postgres-rig.ts";
-import { dice } from "../../../testkit/virtual/dice.ts";
+import { noMetrics, noTracer } from "../../../testkit/postgres-fixture.ts";
+import { prng } from "../../../testkit/virtual/prng.ts";
 import { openAuditLog } from "../../records/open-audit-log.ts";
 import { openStore } from "../../records/open-store.ts";
 import { systemClock } from "../../system/clock.ts";
@@ -17,52 +17,54 @@ import { systemRandom } from "../../system/random.ts";
 import { systemTimers } from "../../system/timers.ts";
 import { openClient } from "../connection.ts";
 
-const ground = auditGround();
-auditLogConformance("PostgreSQL", () => ground.open());
+const shared = auditFixture();
+auditLogConformance("PostgreSQL", () => shared.open());
 
 const seed = 20_261_117;
-const opened: PostgresAuditRig[] = [];
+const opened: PostgresAuditFixture[] = [];
 const owners: pg.Client[] = [];
 afterEach(async () => {
   for (const owner of owners.splice(0)) await owner.end();
-  for (const rig of opened.splice(0)) await rig.close();
+  for (const fixture of opened.splice(0)) await fixture.close();
 });
-afterAll(() => ground.close());
+afterAll(() => shared.close());
 
-async function open(answerMsMax?: number): Promise<PostgresAuditRig> {
-  const rig = await ground.open(answerMsMax);
-  opened.push(rig);
-  return rig;
+async function open(answerMsMax?: number): Promise<PostgresAuditFixture> {
+  const fixture = await shared.open(answerMsMax);
+  opened.push(fixture);
+  return fixture;
 }
 
 /** The owner of the test server's databases is its superuser. */
-async function ownerOf(rig: PostgresAuditRig): Promise<pg.Client> {
-  const owner = await openClient(rig.database.address.owner, { log: quietLog, applicationName: "owner" });
+async function ownerOf(fixture: PostgresAuditFixture): Promise<pg.Client> {
+  const owner = await openClient(fixture.database.address.owner, { log: quietLog, applicationName: "owner" });
   owners.push(owner);
   return owner;
 }
 
 /** A log of three entries and a checkpoint. */
-async function filled(rig: PostgresAuditRig): Promise<{ rig: PostgresAuditRig; owner: pg.Client; pen: number }> {
-  const { pen } = await rig.audit.takePen("one");
-  await rig.audit.append(batch(pen, 0, 3));
-  await rig.audit.putCheckpoint(pen, { size: 3, note: "origin\n3\nroot=\n\n— log a\n", at: rig.now() });
-  return { rig, owner: await ownerOf(rig), pen };
+async function filled(
+  fixture: PostgresAuditFixture,
+): Promise<{ fixture: PostgresAuditFixture; owner: pg.Client; writerEpoch: number }> {
+  const { writerEpoch } = await fixture.audit.takeWriterEpoch("one");
+  await fixture.audit.append(batch(writerEpoch, 0, 3));
+  await fixture.audit.putCheckpoint(writerEpoch, { size: 3, note: "origin\n3\nroot=\n\n— log a\n", at: fixture.now() });
+  return { fixture, owner: await ownerOf(fixture), writerEpoch };
 }
 
 /** Another transaction holds this event's id, so that an append of it stands still with the head in its hand. */
-async function holdEvent(rig: PostgresAuditRig, eventId: string): Promise<pg.Client> {
-  const owner = await ownerOf(rig);
+async function holdEvent(fixture: PostgresAuditFixture, eventId: string): Promise<pg.Client> {
+  const owner = await ownerOf(fixture);
   await owner.query("begin");
   await owner.query("insert into audit_entry values (1000000, $1, '', '', 'x')", [eventId]);
   return owner;
 }
 
-async function appendIsWaiting(rig: PostgresAuditRig): Promise<void> {
-  await eventually(rig, "the append waits for a lock", async () => {
-    const found = await rig.peer.pool.query(
+async function appendIsWaiting(fixture: PostgresAuditFixture): Promise<void> {
+  await eventually(fixture, "the append waits for a lock", async () => {
+    const found = await fixture.peer.pool.query(
       "select 1 from pg_stat_activity where application_name = $1 and wait_event_type = 'Lock' and datname = current_database()",
-      [auditRigName],
+      [auditFixtureName],
     );
     return found.rowCount === 1;
   });
@@ -83,7 +85,7 @@ const rewritings = [
 
 describe("promise 5: entries and checkpoints are never changed or removed", () => {
   it("the app's role may read, call the functions and write tiles, and nothing else", async () => {
-    const { rig } = await filled(await open());
+    const { fixture } = await filled(await open());
     for (const sql of [
       ...rewritings,
       "insert into audit_entry values (3, 'e', 's', 'a', 'x')",
@@ -98,16 +100,16 @@ describe("promise 5: entries and checkpoints are never changed or removed", () =
       "select audit_refuse_rewriting()",
       "create function portcullis.mine() returns int language sql as 'select 1'",
     ]) {
-      expect(await rejection(rig.peer.pool.query(sql), sql), sql).toMatchObject({ code: "42501" });
+      expect(await rejection(fixture.peer.pool.query(sql), sql), sql).toMatchObject({ code: "42501" });
     }
-    expect(await texts(rig.audit)).toEqual(entryTexts(3));
+    expect(await texts(fixture.audit)).toEqual(entryTexts(3));
   });
 
   it("a trigger refuses a superuser too and says why, also when it plays a replica, until it is dropped", async () => {
     // On a database of its own: emptying one turns the triggers off and on, and what counts is how the migration left them.
-    const untouched = auditGround();
-    const { rig, owner } = await filled(await untouched.open());
-    opened.push({ ...rig, close: () => rig.close().then(untouched.close) });
+    const untouched = auditFixture();
+    const { fixture, owner } = await filled(await untouched.open());
+    opened.push({ ...fixture, close: () => fixture.close().then(untouched.close) });
     const { rows } = await owner.query("select rolsuper from pg_roles where rolname = current_user");
     expect(rows).toEqual([{ rolsuper: true }]);
     for (const role of ["origin", "replica"]) {
@@ -129,7 +131,7 @@ describe("promise 5: entries and checkpoints are never changed or removed", () =
       }
     }
     await owner.query("update audit_checkpoint set note = note || E'— witness b\\n'");
-    expect(await texts(rig.audit)).toEqual(entryTexts(3));
+    expect(await texts(fixture.audit)).toEqual(entryTexts(3));
     // Rolled back, because the next test wants the trigger again.
     await owner.query("begin; drop trigger append_only on audit_entry");
     const forged = await owner.query("update audit_entry set text = 'forged' where sequence = 1");
@@ -138,56 +140,56 @@ describe("promise 5: entries and checkpoints are never changed or removed", () =
   });
 
   it("`audit_append` itself refuses what does not follow, whoever calls it, and leaves nothing", async () => {
-    const { rig, pen } = await filled(await open());
+    const { fixture, writerEpoch } = await filled(await open());
     const rows = (...sequences: readonly number[]) =>
       `array[${sequences.map((n) => `row(${n}, 'new-${n}', 's', 'a', 'x', 1)`).join()}]::audit_row[]`;
     for (const [code, sql] of [
-      ["PA001", `select audit_append(${pen - 1}, 3, ${rows(3)}, 4, 'h', 't')`],
+      ["PA001", `select audit_append(${writerEpoch - 1}, 3, ${rows(3)}, 4, 'h', 't')`],
       ["PA001", `select audit_append(null, 3, ${rows(3)}, 4, 'h', 't')`],
-      ["PA002", `select audit_append(${pen}, 2, ${rows(2)}, 3, 'h', 't')`],
-      ["PA002", `select audit_append(${pen}, null, ${rows(3)}, 4, 'h', 't')`],
-      ["PA003", `select audit_append(${pen}, 3, ${rows(3, 5)}, 5, 'h', 't')`],
-      ["PA003", `select audit_append(${pen}, 3, ${rows(4, 3)}, 5, 'h', 't')`],
-      ["PA003", `select audit_append(${pen}, 3, ${rows(3, 3)}, 5, 'h', 't')`],
-      ["PA003", `select audit_append(${pen}, 3, ${rows(3, 4)}, 4, 'h', 't')`],
-      ["PA003", `select audit_append(${pen}, 3, ${rows(3)}, null, 'h', 't')`],
-      ["PA003", `select audit_append(${pen}, 3, array[]::audit_row[], 3, 'h', 't')`],
-      ["PA003", `select audit_append(${pen}, 3, null, 3, 'h', 't')`],
-      ["PA001", `select audit_put_checkpoint(${pen - 1}, 9, E'a\\n\\nb', 1)`],
+      ["PA002", `select audit_append(${writerEpoch}, 2, ${rows(2)}, 3, 'h', 't')`],
+      ["PA002", `select audit_append(${writerEpoch}, null, ${rows(3)}, 4, 'h', 't')`],
+      ["PA003", `select audit_append(${writerEpoch}, 3, ${rows(3, 5)}, 5, 'h', 't')`],
+      ["PA003", `select audit_append(${writerEpoch}, 3, ${rows(4, 3)}, 5, 'h', 't')`],
+      ["PA003", `select audit_append(${writerEpoch}, 3, ${rows(3, 3)}, 5, 'h', 't')`],
+      ["PA003", `select audit_append(${writerEpoch}, 3, ${rows(3, 4)}, 4, 'h', 't')`],
+      ["PA003", `select audit_append(${writerEpoch}, 3, ${rows(3)}, null, 'h', 't')`],
+      ["PA003", `select audit_append(${writerEpoch}, 3, array[]::audit_row[], 3, 'h', 't')`],
+      ["PA003", `select audit_append(${writerEpoch}, 3, null, 3, 'h', 't')`],
+      ["PA001", `select audit_put_checkpoint(${writerEpoch - 1}, 9, E'a\\n\\nb', 1)`],
       ["PA001", "select audit_put_checkpoint(null, 9, E'a\\n\\nb', 1)"],
     ]) {
-      expect(await rejection(rig.peer.pool.query(sql ?? ""), sql ?? ""), sql).toMatchObject({ code });
+      expect(await rejection(fixture.peer.pool.query(sql ?? ""), sql ?? ""), sql).toMatchObject({ code });
     }
-    expect((await rig.audit.head()).size).toBe(3);
-    expect(await texts(rig.audit)).toEqual(entryTexts(3));
-    await rig.peer.pool.query(`select audit_append(${pen}, 3, ${rows(3)}, 4, 'h', 't')`);
+    expect((await fixture.audit.head()).size).toBe(3);
+    expect(await texts(fixture.audit)).toEqual(entryTexts(3));
+    await fixture.peer.pool.query(`select audit_append(${writerEpoch}, 3, ${rows(3)}, 4, 'h', 't')`);
   });
 
   it("a head that was set back does not let an entry be written over another", async () => {
-    const { rig, owner, pen } = await filled(await open());
+    const { fixture, owner, writerEpoch } = await filled(await open());
     await owner.query("update audit_head set size = 1");
-    const sent = batch(pen, 1, 1, () => ({ eventId: "forged" }));
-    expect(await rejection(rig.audit.append(sent), "over another")).toMatchObject({
+    const sent = batch(writerEpoch, 1, 1, () => ({ eventId: "forged" }));
+    expect(await rejection(fixture.audit.append(sent), "over another")).toMatchObject({
       code: "INTERNAL",
       facts: { constraint: "audit_entry_pkey" },
     });
-    expect(await texts(rig.audit)).toEqual(entryTexts(3));
+    expect(await texts(fixture.audit)).toEqual(entryTexts(3));
   });
 });
 
 describe("a batch whose answer was lost", () => {
   for (const end of ["rollback", "commit"] as const) {
-    it(`invariant 2: taking the pen waits while it is under way; ${end} of what stands in its way`, async () => {
-      const rig = await open();
-      const { pen } = await rig.audit.takePen("one");
-      const held = await holdEvent(rig, "event-1");
-      const lost = rejection(rig.audit.append(batch(pen, 0, 2)), "the cut append");
-      await appendIsWaiting(rig);
-      rig.proxy.cut();
+    it(`invariant 2: taking the writer epoch waits while it is under way; ${end} of what stands in its way`, async () => {
+      const fixture = await open();
+      const { writerEpoch } = await fixture.audit.takeWriterEpoch("one");
+      const held = await holdEvent(fixture, "event-1");
+      const lost = rejection(fixture.audit.append(batch(writerEpoch, 0, 2)), "the cut append");
+      await appendIsWaiting(fixture);
+      fixture.proxy.cut();
       expect(await lost).toMatchObject({ code: "STORE_COMMIT_UNKNOWN", facts: { after: 0, size: 2 } });
-      const other = await rig.another();
+      const other = await fixture.another();
       let size: number | undefined;
-      const taking = other.takePen("two").then(({ head }) => {
+      const taking = other.takeWriterEpoch("two").then(({ head }) => {
         size = head.size;
       });
       await new Promise((resolve) => setTimeout(resolve, 150));
@@ -195,34 +197,34 @@ describe("a batch whose answer was lost", () => {
       await held.query(end);
       await taking;
       expect(size).toBe(end === "rollback" ? 2 : 0);
-      rig.proxy.restore();
+      fixture.proxy.restore();
     });
   }
 
   it("is settled after the server's process was killed, and after the network swallowed everything", async () => {
-    const rig = await open(400);
-    let { pen } = await rig.audit.takePen("one");
-    const held = await holdEvent(rig, "event-1");
-    const killed = rejection(rig.audit.append(batch(pen, 0, 2)), "the killed append");
-    await appendIsWaiting(rig);
+    const fixture = await open(400);
+    let { writerEpoch } = await fixture.audit.takeWriterEpoch("one");
+    const held = await holdEvent(fixture, "event-1");
+    const killed = rejection(fixture.audit.append(batch(writerEpoch, 0, 2)), "the killed append");
+    await appendIsWaiting(fixture);
     const appending = "from pg_stat_activity where application_name = $1 and datname = current_database()";
-    const before = (await held.query(`select pid, pg_terminate_backend(pid) ${appending}`, [auditRigName])).rows;
+    const before = (await held.query(`select pid, pg_terminate_backend(pid) ${appending}`, [auditFixtureName])).rows;
     expect(await killed).toMatchObject({ code: "STORE_COMMIT_UNKNOWN" });
     await held.query("rollback");
-    await eventually(rig, "there is another connection", async () => {
-      const { rows } = await held.query(`select pid ${appending}`, [auditRigName]);
-      return rows.some((row) => row.pid !== before[0]?.pid) && rig.audit.complaint() === undefined;
+    await eventually(fixture, "there is another connection", async () => {
+      const { rows } = await held.query(`select pid ${appending}`, [auditFixtureName]);
+      return rows.some((row) => row.pid !== before[0]?.pid) && fixture.audit.complaint() === undefined;
     });
-    const taken = await rig.audit.takePen("one");
+    const taken = await fixture.audit.takeWriterEpoch("one");
     expect(taken.head.size).toBe(0);
-    pen = taken.pen;
-    rig.proxy.swallowFromCommit("committed");
-    expect(await rejection(rig.audit.append(batch(pen, 0, 2)), "swallowed")).toMatchObject({
+    writerEpoch = taken.writerEpoch;
+    fixture.proxy.swallowFromCommit("committed");
+    expect(await rejection(fixture.audit.append(batch(writerEpoch, 0, 2)), "swallowed")).toMatchObject({
       code: "STORE_COMMIT_UNKNOWN",
     });
-    rig.proxy.restore();
-    await eventually(rig, "the log is back", () =>
-      rig.audit.takePen("one").then(
+    fixture.proxy.restore();
+    await eventually(fixture, "the log is back", () =>
+      fixture.audit.takeWriterEpoch("one").then(
         ({ head }) => head.size === 2,
         () => false,
       ),
@@ -232,53 +234,55 @@ describe("a batch whose answer was lost", () => {
 
 describe("the audit log on PostgreSQL", () => {
   it("refuses at once while there is no connection, for certain, and goes on when it is back", async () => {
-    const rig = await open();
-    const { pen } = await rig.audit.takePen("one");
-    rig.proxy.cut();
-    await eventually(rig, "the loss is noticed", () => rig.audit.complaint() !== undefined);
-    const refused = await rejection(rig.audit.append(batch(pen, 0, 1)), "no connection");
+    const fixture = await open();
+    const { writerEpoch } = await fixture.audit.takeWriterEpoch("one");
+    fixture.proxy.cut();
+    await eventually(fixture, "the loss is noticed", () => fixture.audit.complaint() !== undefined);
+    const refused = await rejection(fixture.audit.append(batch(writerEpoch, 0, 1)), "no connection");
     expect(refused).toMatchObject({ code: "STORE_UNAVAILABLE", retry: "later" });
-    rig.proxy.restore();
-    await eventually(rig, "the connection is back", () => rig.audit.complaint() === undefined);
-    await rig.audit.append(batch(pen, 0, 1));
-    await rig.audit.close();
-    expect(await rejection(rig.audit.append(batch(pen, 1, 1)), "closed")).toMatchObject({ retry: "never" });
-    expect(await rejection(rig.audit.head(), "closed")).toMatchObject({ code: "STORE_UNAVAILABLE" });
+    fixture.proxy.restore();
+    await eventually(fixture, "the connection is back", () => fixture.audit.complaint() === undefined);
+    await fixture.audit.append(batch(writerEpoch, 0, 1));
+    await fixture.audit.close();
+    expect(await rejection(fixture.audit.append(batch(writerEpoch, 1, 1)), "closed")).toMatchObject({ retry: "never" });
+    expect(await rejection(fixture.audit.head(), "closed")).toMatchObject({ code: "STORE_UNAVAILABLE" });
   });
 
   it(`gives back 10,000 entries byte for byte, seed ${seed}`, async () => {
-    const rig = await open();
-    const thrown = dice(seed);
-    const { pen } = await rig.audit.takePen("one");
+    const fixture = await open();
+    const thrown = prng(seed);
+    const { writerEpoch } = await fixture.audit.takeWriterEpoch("one");
     const pool = Buffer.from(Array.from({ length: 40_000 }, () => 1 + thrown.below(127)));
     const sizes = Array.from({ length: 10_000 }, (_unused, n) => (n % 500 === 0 ? 30_000 : 1 + thrown.below(800)));
     const textOf = (n: number) => pool.subarray(n % 9_000, (n % 9_000) + (sizes[n] ?? 0));
     for (let after = 0; after < sizes.length; after += 1_000) {
-      await rig.audit.append(batch(pen, after, 1_000, (n) => ({ text: textOf(n), subjectId: `subject-${n % 700}` })));
+      await fixture.audit.append(
+        batch(writerEpoch, after, 1_000, (n) => ({ text: textOf(n), subjectId: `subject-${n % 700}` })),
+      );
     }
     for (let from = 0; from < sizes.length; from += 2_500) {
-      const rows = await rig.audit.read(from, 2_500);
+      const rows = await fixture.audit.read(from, 2_500);
       expect(rows.length).toBe(2_500);
       expect(
         rows.every((row, n) => row.sequence === from + n && Buffer.compare(row.text, textOf(from + n)) === 0),
       ).toBe(true);
     }
-    const trail = await rig.audit.readSubject("subject-5", 0, 1_000);
+    const trail = await fixture.audit.readSubject("subject-5", 0, 1_000);
     expect(trail.map((row) => row.sequence)).toEqual(sizes.flatMap((_size, n) => (n % 700 === 5 ? [n] : [])));
     const ids = Array.from({ length: 1_000 }, (_unused, n) => `event-${n * 11}`);
-    expect((await rig.audit.sequencesOf(ids)).size).toBe(910);
-    expect((await rig.audit.newestOf(["subject-5", "subject-6", "other"])).get("subject-6")).toBe(9_806);
+    expect((await fixture.audit.sequencesOf(ids)).size).toBe(910);
+    expect((await fixture.audit.newestOf(["subject-5", "subject-6", "other"])).get("subject-6")).toBe(9_806);
   });
 
   it("looks a subject up in its index however common the others are", async () => {
-    const rig = await open();
-    const owner = await ownerOf(rig);
+    const fixture = await open();
+    const owner = await ownerOf(fixture);
     await owner.query(`insert into audit_entry
       select n, 'e' || n, case when n = 7 then 'rare' else 'common' end, 'a', 'x' from generate_series(0, 4999) n`);
     await owner.query("analyze audit_entry");
-    await rig.audit.head();
+    await fixture.audit.head();
     const explained: string[] = [];
-    const { pool } = rig.peer;
+    const { pool } = fixture.peer;
     const real = pool.query.bind(pool) as (statement: pg.QueryConfig) => Promise<pg.QueryResult>;
     Object.assign(pool, {
       async query(statement: pg.QueryConfig) {
@@ -288,8 +292,8 @@ describe("the audit log on PostgreSQL", () => {
       },
     });
     for (const subject of ["rare", "common", "never"]) {
-      await rig.audit.newestOf([subject]);
-      await rig.audit.readSubject(subject, 0, 10);
+      await fixture.audit.newestOf([subject]);
+      await fixture.audit.readSubject(subject, 0, 10);
     }
     expect(explained.length).toBe(6);
     for (const plan of explained) {
@@ -299,7 +303,7 @@ describe("the audit log on PostgreSQL", () => {
   });
 
   it("is written by operations and read by every other process", async () => {
-    const rig = await open();
+    const fixture = await open();
     const tools = {
       clock: systemClock(),
       timers: systemTimers(),
@@ -307,7 +311,7 @@ describe("the audit log on PostgreSQL", () => {
       log: quietLog,
       metrics: noMetrics,
       tracer: noTracer,
-      database: rig.database.address.app,
+      database: fixture.database.address.app,
     };
     const start = (service: string) => {
       const options = { ...tools, source: service, services: [service] };
@@ -315,14 +319,14 @@ describe("the audit log on PostgreSQL", () => {
       return { store, log: openAuditLog(options, store) };
     };
     const [writer, reader] = [start("operations"), start("gateway")];
-    const { pen } = await writer.log.auditLog.takePen("one");
-    await writer.log.auditLog.append(batch(pen, 0, 2));
+    const { writerEpoch } = await writer.log.auditLog.takeWriterEpoch("one");
+    await writer.log.auditLog.append(batch(writerEpoch, 0, 2));
     expect(await texts(reader.log.auditLog)).toEqual(entryTexts(2));
-    const note = { size: 2, note: "a\n\nb\n", at: rig.now() };
+    const note = { size: 2, note: "a\n\nb\n", at: fixture.now() };
     for (const attempt of [
-      () => reader.log.auditLog.takePen("two"),
-      () => reader.log.auditLog.append(batch(pen, 2, 1)),
-      () => reader.log.auditLog.putCheckpoint(pen, note),
+      () => reader.log.auditLog.takeWriterEpoch("two"),
+      () => reader.log.auditLog.append(batch(writerEpoch, 2, 1)),
+      () => reader.log.auditLog.putCheckpoint(writerEpoch, note),
       () => reader.log.auditLog.putTiles([]),
     ]) {
       expect(await rejection(attempt(), "a write")).toBeInstanceOf(Defect);

@@ -3,8 +3,8 @@
 //
 // Invariants (tested by number):
 //  1. A batch is one statement that is its own transaction: what was refused left nothing.
-//  2. An append holds the head's row until it has ended, so taking the pen waits for one under way, and one that is still in a cable finds
-//     its pen out of force. Hence the head that comes with a pen is where the log ends until the pen is used.
+//  2. An append holds the head's row until it has ended, so taking the writer epoch waits for one under way, and one that is still in a cable finds
+//     its writer epoch out of force. Hence the head that comes with a writer epoch is where the log ends until the writer epoch is used.
 import type pg from "pg";
 import { Fault } from "../../../contracts/src/fault.ts";
 import type { Instant } from "../../../contracts/src/instant.ts";
@@ -37,7 +37,7 @@ export interface PostgresAuditLogOptions {
   readonly open: OpenConnection;
   /** Connections of the app role. */
   readonly pool: pg.Pool;
-  /** Told after every append; tells of changes elsewhere. */
+  /** Reported after every append; tells of changes elsewhere. */
   readonly wake: Pick<Wake, "poke" | "onPoke">;
   readonly clock: Clock;
   readonly timers: Timers;
@@ -91,7 +91,7 @@ function isSame(one: AuditBatch, other: AuditBatch): boolean {
     one.head.size === other.head.size &&
     one.head.hash === other.head.hash &&
     one.head.timestamp === other.head.timestamp;
-  return one.rows === other.rows && one.pen === other.pen && one.after === other.after && isSameHead;
+  return one.rows === other.rows && one.writerEpoch === other.writerEpoch && one.after === other.after && isSameHead;
 }
 
 export function createPostgresAuditLog(options: PostgresAuditLogOptions): PostgresAuditLog {
@@ -104,7 +104,7 @@ export function createPostgresAuditLog(options: PostgresAuditLogOptions): Postgr
   const connection = keepConnection({ title: "the audit log's connection", prepare, ...options });
   const appended = options.metrics.counter("portcullis_audit_appends_total", "Audit batches by their end.", ["end"]);
   const spares: Buffer[] = [];
-  let foreseen: Foreseen | undefined;
+  let preEncoded: Foreseen | undefined;
   let closed = false;
   let willPoke = false;
 
@@ -121,20 +121,20 @@ export function createPostgresAuditLog(options: PostgresAuditLogOptions): Postgr
     }
   }
 
-  function foresee(batch: AuditBatch): void {
+  function preEncode(batch: AuditBatch): void {
     if (closed || batch.rows.length === 0 || connection.current() === undefined) return;
     checkBatch(batch);
-    letGo(foreseen?.message.buffer);
+    letGo(preEncoded?.message.buffer);
     // Its buffer is somebody else's from here on, also if the next cannot be written.
-    foreseen = undefined;
+    preEncoded = undefined;
     const message = auditMessage(batch, rowType, spares.pop());
-    foreseen = { batch, rowType, message };
+    preEncoded = { batch, rowType, message };
   }
 
-  /** The message of a batch: mostly it is there already, and then the batch was looked at as well. */
+  /** The message of a batch: mostly it is there already, and then the batch was read as well. */
   function messageOf(batch: AuditBatch): CallMessage {
-    const ready = foreseen;
-    foreseen = undefined;
+    const ready = preEncoded;
+    preEncoded = undefined;
     if (ready !== undefined && ready.rowType === rowType && isSame(ready.batch, batch)) return ready.message;
     letGo(ready?.message.buffer);
     checkBatch(batch);
@@ -177,37 +177,40 @@ export function createPostgresAuditLog(options: PostgresAuditLogOptions): Postgr
     });
   }
 
-  async function putCheckpoint(pen: number, checkpoint: StoredCheckpoint): Promise<void> {
+  async function putCheckpoint(writerEpoch: number, checkpoint: StoredCheckpoint): Promise<void> {
     checkCheckpoint(checkpoint);
     const { size, note, at } = checkpoint;
     try {
-      await query({ text: "select audit_put_checkpoint($1, $2, $3, $4)", values: [pen, size, note, at] });
+      await query({ text: "select audit_put_checkpoint($1, $2, $3, $4)", values: [writerEpoch, size, note, at] });
     } catch (thrown) {
-      throw checkpointFault(thrown, pen, size);
+      throw checkpointFault(thrown, writerEpoch, size);
     }
   }
 
-  async function repairIndex(pen: number, rows: readonly Omit<AuditIndexRow, "at">[]): Promise<number> {
+  async function repairIndex(writerEpoch: number, rows: readonly Omit<AuditIndexRow, "at">[]): Promise<number> {
     const columns = (name: "eventId" | "subjectId" | "action") => rows.map((row) => columnOfText(row[name]));
     const sequences = rows.map(({ sequence }) => sequence);
-    const values = [pen, sequences, columns("eventId"), columns("subjectId"), columns("action")];
+    const values = [writerEpoch, sequences, columns("eventId"), columns("subjectId"), columns("action")];
     try {
       return Number((await query({ text: repairText, values })).rows[0]?.repaired);
     } catch (thrown) {
-      throw repairFault(thrown, pen);
+      throw repairFault(thrown, writerEpoch);
     }
   }
 
   async function closeAndAppend(batch: AuditBatch, at: Instant): Promise<void> {
     if (batch.rows.length > 0) checkBatch(batch);
-    const { pen, after, rows, head } = batch;
+    const { writerEpoch, after, rows, head } = batch;
     const columns = (name: "eventId" | "subjectId" | "action") => rows.map((row) => columnOfText(row[name]));
     const places = rows.map(({ sequence }) => sequence);
     const texts = rows.map(({ text }) => Buffer.from(text));
     const timeOf = timesOfRows();
     const entries = [places, columns("eventId"), columns("subjectId"), columns("action"), texts, rows.map(timeOf)];
     try {
-      await query({ text: anewText, values: [pen, after, ...entries, head.size, head.hash, head.timestamp, at] });
+      await query({
+        text: anewText,
+        values: [writerEpoch, after, ...entries, head.size, head.hash, head.timestamp, at],
+      });
     } catch (thrown) {
       throw auditAppendFault(thrown, batch);
     }
@@ -217,7 +220,7 @@ export function createPostgresAuditLog(options: PostgresAuditLogOptions): Postgr
   const flat: FlatAuditLog = {
     ...createAuditReads(ask),
     append,
-    foresee,
+    preEncode,
     closeAndAppend,
     putCheckpoint,
     repairIndex,
@@ -226,11 +229,11 @@ export function createPostgresAuditLog(options: PostgresAuditLogOptions): Postgr
       const values = [tile.level, tile.index, Buffer.from(tile.hashes), Buffer.from(was)];
       return (await ask("replacing a tile", { text: replaceText, values })).rowCount === 1;
     },
-    async takePen(incarnation) {
+    async takeWriterEpoch(incarnation) {
       if ((await openedWithin(timers, connection)) !== "open") throw noConnection(connection);
       const text = "select * from audit_take_pen($1, $2)";
-      const [taken] = (await ask("taking the pen", { text, values: [incarnation, clock.now()] })).rows;
-      return { pen: Number(taken?.pen), head: headOf(taken) };
+      const [taken] = (await ask("taking the writer epoch", { text, values: [incarnation, clock.now()] })).rows;
+      return { writerEpoch: Number(taken?.pen), head: headOf(taken) };
     },
     async putTiles(tiles) {
       const all = widestOfEach(tiles);

@@ -13,7 +13,14 @@ export type Ask = (doing: string, statement: pg.QueryConfig) => Promise<pg.Query
 
 export type AuditReads = Omit<
   FlatAuditLog,
-  "takePen" | "append" | "closeAndAppend" | "putCheckpoint" | "putTiles" | "replaceTile" | "repairIndex" | "onAppend"
+  | "takeWriterEpoch"
+  | "append"
+  | "closeAndAppend"
+  | "putCheckpoint"
+  | "putTiles"
+  | "replaceTile"
+  | "repairIndex"
+  | "onAppend"
 >;
 
 /** Not a sequence of characters, or one that a text cannot hold. */

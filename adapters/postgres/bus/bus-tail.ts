@@ -55,7 +55,7 @@ export function createTail(options: {
       // Decoded for each anew, so that no listener sees what another made of the payload.
       const decoded = decodeRow(row, options.subjectByName);
       if ("event" in decoded) listener.offer(decoded.event);
-      else log.warn("listener not told", { event: row.eventId, subject: row.subject, reason: decoded.poison });
+      else log.warn("listener not reported", { event: row.eventId, subject: row.subject, reason: decoded.poison });
     }
   }
 

@@ -4,10 +4,10 @@ import { describe, expect, it } from "vitest";
 import type { Instant } from "../../../contracts/src/instant.ts";
 import type { Bus } from "../../../ports/bus.ts";
 import { runBusCheck } from "../../../testkit/conformance/bus.ts";
+import type { BusFixture } from "../../../testkit/conformance/bus-fixture.ts";
 import { lateCommit } from "../../../testkit/conformance/bus-order.ts";
-import type { BusRig } from "../../../testkit/conformance/bus-rig.ts";
 import { quietLog } from "../../../testkit/global-setup.ts";
-import { postgresBusRig } from "../../../testkit/postgres-rig.ts";
+import { postgresBusFixture } from "../../../testkit/postgres-fixture.ts";
 import { openPool } from "../connection.ts";
 
 /** The obvious reader: everything above the highest id seen so far. */
@@ -34,21 +34,21 @@ function byHighestId(bus: Bus, pool: pg.Pool, ended: AbortSignal): Bus {
   };
 }
 
-async function plantedRig(): Promise<BusRig> {
-  const rig = await postgresBusRig();
-  const pool = openPool(rig.owner, { log: quietLog, applicationName: "planted reader" });
+async function plantedFixture(): Promise<BusFixture> {
+  const fixture = await postgresBusFixture();
+  const pool = openPool(fixture.owner, { log: quietLog, applicationName: "planted reader" });
   const ending = new AbortController();
   const close = async (): Promise<void> => {
     ending.abort();
     await new Promise((resolve) => setTimeout(resolve, 100));
     await pool.end();
-    await rig.close();
+    await fixture.close();
   };
-  return { ...rig, bus: byHighestId(rig.bus, pool, ending.signal), close };
+  return { ...fixture, bus: byHighestId(fixture.bus, pool, ending.signal), close };
 }
 
 describe("the suite catches, on PostgreSQL", () => {
   it("a reader that goes by the highest id (bus promise 1)", async () => {
-    await expect(runBusCheck(lateCommit, plantedRig)).rejects.toThrow(/the late event/);
+    await expect(runBusCheck(lateCommit, plantedFixture)).rejects.toThrow(/the late event/);
   });
 });

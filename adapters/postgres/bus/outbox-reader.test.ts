@@ -212,7 +212,7 @@ describe("outbox reader", () => {
     const seed = Math.floor(Math.random() * 2 ** 31);
     process.stderr.write(`outbox-reader.test.ts seed ${seed}\n`);
     let state = seed;
-    const dice = (): number => {
+    const prng = (): number => {
       state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff;
       return state / 0x7fffffff;
     };
@@ -222,9 +222,9 @@ describe("outbox reader", () => {
       for (let round = 0; round < 60; round += 1) {
         await client.query("begin");
         const ids: bigint[] = [];
-        for (let count = 0; count <= dice() * 3; count += 1) ids.push(await insert(client, "k"));
-        if (dice() < 0.2) await client.query("select pg_sleep(0.003)");
-        const rolledBack = dice() < 0.3;
+        for (let count = 0; count <= prng() * 3; count += 1) ids.push(await insert(client, "k"));
+        if (prng() < 0.2) await client.query("select pg_sleep(0.003)");
+        const rolledBack = prng() < 0.3;
         await client.query(rolledBack ? "rollback" : "commit");
         if (!rolledBack) committed.push(...ids);
       }

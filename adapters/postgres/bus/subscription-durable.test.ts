@@ -6,14 +6,14 @@ import { thingChanged } from "../../../testkit/conformance/subjects.ts";
 import { eventually } from "../../../testkit/conformance/waiting.ts";
 import { quietLog } from "../../../testkit/global-setup.ts";
 import { type TestDatabase, testDatabase } from "../../../testkit/postgres.ts";
-import { noTracer, openPeer, type PostgresPeer } from "../../../testkit/postgres-rig.ts";
+import { noTracer, openPeer, type PostgresPeer } from "../../../testkit/postgres-fixture.ts";
 import { systemClock } from "../../system/clock.ts";
 import { systemRandom } from "../../system/random.ts";
 import { systemTimers } from "../../system/timers.ts";
 import { openClient, openPool } from "../connection.ts";
 import { createBusSession } from "./bus-session.ts";
 
-const rig = {};
+const fixture = {};
 let database: TestDatabase;
 let owner: pg.Pool;
 let peers: PostgresPeer[];
@@ -53,19 +53,19 @@ describe("durable subscription", () => {
     for (let round = 1; round <= 4; round += 1) {
       await publishMany(other.store, "k", n + 1, n + 10);
       n += 10;
-      if (round % 2 === 0) await eventually(rig, "some events", () => seen.events.length >= n - 5);
+      if (round % 2 === 0) await eventually(fixture, "some events", () => seen.events.length >= n - 5);
       // It may not have come back from the last time yet; what counts is that it is hit every round.
-      await eventually(rig, "somebody to end", async () => (await terminate("mortal")) > 0);
+      await eventually(fixture, "somebody to end", async () => (await terminate("mortal")) > 0);
     }
     await publishMany(other.store, "k", n + 1, n + 10);
     await eventually(
-      rig,
+      fixture,
       "all fifty",
       () => seen.events.length >= 50,
       () => seen.numbers(),
     );
     expect(seen.numbers()).toEqual(range(1, 50));
-    await eventually(rig, "good health", () => one.bus.health().connected);
+    await eventually(fixture, "good health", () => one.bus.health().connected);
     expect(one.bus.health()).toEqual({ connected: true });
   });
 
@@ -90,11 +90,11 @@ describe("durable subscription", () => {
         "select pid from pg_locks where locktype = 'advisory' and database = (select oid from pg_database where datname = current_database())",
       );
       await owner.query("select pg_terminate_backend($1)", [holder.rows[0].pid]);
-      await eventually(rig, "the loss", () => leader?.holds() === false);
+      await eventually(fixture, "the loss", () => leader?.holds() === false);
       await expect(leader?.moveCursor(9n, clock.now())).rejects.toMatchObject({ code: "BUS_UNAVAILABLE" });
       const heir = await second.lead("test.fence", [">"], clock.now());
       expect(heir?.cursor).toBe(5n);
-      await eventually(rig, "a new session", () => first.complaint() === undefined);
+      await eventually(fixture, "a new session", () => first.complaint() === undefined);
       await expect(leader?.moveCursor(9n, clock.now())).rejects.toMatchObject({ code: "BUS_UNAVAILABLE" });
     } finally {
       await first.close();
@@ -107,10 +107,10 @@ describe("durable subscription", () => {
     const seen = await record(one.bus, { name: "test.twice" });
     const standBy = await record(one.bus, { name: "test.twice" });
     await publishMany(one.store, "k", 1, 5);
-    await eventually(rig, "five events", () => seen.events.length + standBy.events.length >= 5);
+    await eventually(fixture, "five events", () => seen.events.length + standBy.events.length >= 5);
     await seen.subscription.close();
     await publishMany(one.store, "k", 6, 8);
-    await eventually(rig, "eight events", () => standBy.events.length >= 3);
+    await eventually(fixture, "eight events", () => standBy.events.length >= 3);
     expect(seen.numbers()).toEqual(range(1, 5));
     expect(standBy.numbers()).toEqual(range(6, 8));
   });
@@ -119,7 +119,7 @@ describe("durable subscription", () => {
     const [one, other] = [peer("listener"), peer("writer")];
     const seen = await record(one.bus, { name: "test.woken" });
     await publish(other.store, { key: "k", n: 0 });
-    await eventually(rig, "the first", () => seen.events.length === 1);
+    await eventually(fixture, "the first", () => seen.events.length === 1);
     const waits: number[] = [];
     for (let n = 1; n <= 10; n += 1) {
       await new Promise((resolve) => setTimeout(resolve, 30));
@@ -142,14 +142,14 @@ describe("durable subscription", () => {
       await client.query("begin");
       await client.query(insert);
       await publish(one.store, { key: "k", n: 2 });
-      await eventually(rig, "the complaint", () => one.bus.health().complaint !== undefined);
+      await eventually(fixture, "the complaint", () => one.bus.health().complaint !== undefined);
       expect(one.bus.health().connected).toBe(true);
       expect(one.bus.health().complaint).toContain("test.horizon has been held back");
       expect(seen.events.length).toBe(0);
       await client.query("commit");
-      await eventually(rig, "both events", () => seen.events.length === 2);
+      await eventually(fixture, "both events", () => seen.events.length === 2);
       expect(seen.numbers()).toEqual([1, 2]);
-      await eventually(rig, "no complaint", () => one.bus.health().complaint === undefined);
+      await eventually(fixture, "no complaint", () => one.bus.health().complaint === undefined);
     } finally {
       await client.end();
     }
@@ -166,8 +166,8 @@ describe("durable subscription", () => {
     await publish(one.store, { key: "k", n: 1 });
     const parked = async () =>
       (await owner.query("select subject, attempts from parked_event order by outbox_id")).rows;
-    await eventually(rig, "both parked", async () => (await parked()).length === 2);
-    await eventually(rig, "the report and the event", () => seen.events.length === 2);
+    await eventually(fixture, "both parked", async () => (await parked()).length === 2);
+    await eventually(fixture, "the report and the event", () => seen.events.length === 2);
     expect((await parked()).map((row) => row.attempts)).toEqual([0, 0]);
     const reports = await owner.query("select 1 from outbox where subject = $1 and source <> 'x'", [parkedName]);
     expect(reports.rowCount).toBe(1);

@@ -23,8 +23,8 @@ export function createParking(options: {
     "subscription",
   ]);
 
-  /** What only waited behind another one, and nobody asked for, is told by its own entry. */
-  const isTold = ({ retry, error }: AsideEvent): boolean => retry !== undefined || error !== waitsBehind;
+  /** What only waited behind another one, and nobody asked for, is reported by its own entry. */
+  const isReported = ({ retry, error }: AsideEvent): boolean => retry !== undefined || error !== waitsBehind;
 
   function retried(event: AsideEvent, outcome: "DONE" | "FAILED", error?: string) {
     const { subscription, eventId, subject, retry } = event;
@@ -65,7 +65,7 @@ export function createParking(options: {
     done: (event) =>
       store.transact("bus.retry", async (unit) => {
         await unit.parked.remove(event.subscription, event.eventId);
-        if (isTold(event)) await unit.events.publish(subjects.busRetried, retried(event, "DONE"));
+        if (isReported(event)) await unit.events.publish(subjects.busRetried, retried(event, "DONE"));
       }),
   };
 }

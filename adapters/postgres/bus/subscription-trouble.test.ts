@@ -19,7 +19,7 @@ import {
   openPeer,
   type PeerOptions,
   type PostgresPeer,
-} from "../../../testkit/postgres-rig.ts";
+} from "../../../testkit/postgres-fixture.ts";
 import { systemClock } from "../../system/clock.ts";
 import { systemRandom } from "../../system/random.ts";
 import { systemTimers } from "../../system/timers.ts";
@@ -30,7 +30,7 @@ import { openDurable } from "./subscription-durable.ts";
 import type { PokeSource } from "./subscription-wake.ts";
 import type { Poked, Written } from "./wake.ts";
 
-const rig = {};
+const fixture = {};
 let database: TestDatabase;
 let owner: pg.Pool;
 let endings: (() => Promise<void>)[];
@@ -95,13 +95,13 @@ describe("a bus that is closed while somebody subscribes", () => {
       one.bus.subscribe({ name: "test.late", subjects: [thingChanged.name] }, () => Promise.resolve()),
       "the late subscription",
     );
-    await pass(rig, 50);
+    await pass(fixture, 50);
     const closing = one.bus.close();
-    await pass(rig, 50);
+    await pass(fixture, 50);
     await blocker.query("commit");
     expect(await late).toMatchObject({ code: "BUS_UNAVAILABLE", retry: "never" });
     await closing;
-    await pass(rig, 20);
+    await pass(fixture, 20);
   });
 
   it("a subscription whose session was closed ends instead of asking for ever", async () => {
@@ -121,9 +121,9 @@ describe("a bus that is closed while somebody subscribes", () => {
       session: counting,
       entry,
     });
-    await eventually(rig, "the leadership", async () => (await advisoryLocks()) === 1);
+    await eventually(fixture, "the leadership", async () => (await advisoryLocks()) === 1);
     await session.close();
-    await pass(rig, 100);
+    await pass(fixture, 100);
     expect(asked).toBeLessThan(10);
     await durable.close();
   });
@@ -170,16 +170,16 @@ describe("a subscription that fails", () => {
     const first = peer();
     const seen = await record(first.bus, { name: "trouble.locked" });
     await publish(first.store, { key: "a", n: 1 });
-    await eventually(rig, "the first event", () => seen.events.length === 1);
+    await eventually(fixture, "the first event", () => seen.events.length === 1);
     const locker = await owner.connect();
     await locker.query("begin");
     await locker.query("lock table outbox in access exclusive mode");
-    await eventually(rig, "a complaint", () => first.bus.health().complaint?.includes("has waited") === true);
+    await eventually(fixture, "a complaint", () => first.bus.health().complaint?.includes("has waited") === true);
     await locker.query("rollback");
     locker.release();
     await publish(first.store, { key: "a", n: 2 });
-    await eventually(rig, "the second event", () => seen.events.length === 2);
-    await eventually(rig, "no complaint", () => first.bus.health().complaint === undefined);
+    await eventually(fixture, "the second event", () => seen.events.length === 2);
+    await eventually(fixture, "no complaint", () => first.bus.health().complaint === undefined);
   });
 
   it("says so in health, backs off, logs once, and says nothing once it goes on", async () => {
@@ -188,17 +188,17 @@ describe("a subscription that fails", () => {
     const one = peer({ log });
     const seen = await record(one.bus, { name: "test.failing" });
     await publish(one.store, { key: "k", n: 1 });
-    await eventually(rig, "the first event", () => seen.events.length === 1);
+    await eventually(fixture, "the first event", () => seen.events.length === 1);
     await owner.query("revoke select on outbox from portcullis_app");
-    await eventually(rig, "the complaint", () => one.bus.health().complaint?.includes("test.failing") === true);
+    await eventually(fixture, "the complaint", () => one.bus.health().complaint?.includes("test.failing") === true);
     expect(one.bus.health().complaint).toContain("does not get on");
     const before = warned.length;
-    await pass(rig, 1_000);
+    await pass(fixture, 1_000);
     expect(warned.length).toBe(before);
     await owner.query("grant select on outbox to portcullis_app");
     await publish(one.store, { key: "k", n: 2 });
-    await eventually(rig, "the second event", () => seen.events.length === 2);
-    await eventually(rig, "no complaint", () => one.bus.health().complaint === undefined);
+    await eventually(fixture, "the second event", () => seen.events.length === 2);
+    await eventually(fixture, "no complaint", () => one.bus.health().complaint === undefined);
     expect(warned.filter((message) => message === "subscription interrupted").length).toBe(1);
   });
 
@@ -207,14 +207,14 @@ describe("a subscription that fails", () => {
     await record(one.bus, { name: "test.alarmed" });
     const held = await holdInOutbox(database.address.owner, heldEvent);
     await publish(one.store, { key: "k", n: 2 });
-    await eventually(rig, "the complaint", () => one.bus.health().complaint?.includes("held back") === true);
+    await eventually(fixture, "the complaint", () => one.bus.health().complaint?.includes("held back") === true);
     const text = "select convert_from(payload, 'UTF8')::json ->> 'code' as code from outbox where subject = $1";
     const raised = async () => (await owner.query(text, [subjects.alarmRaised.name])).rows.map((row) => row.code);
-    await eventually(rig, "the alarm", async () => (await raised()).length > 0);
-    await pass(rig, 300);
+    await eventually(fixture, "the alarm", async () => (await raised()).length > 0);
+    await pass(fixture, 300);
     expect(await raised()).toEqual(["HORIZON_STALLED"]);
     await held.commit();
-    await eventually(rig, "no complaint", () => one.bus.health().complaint === undefined);
+    await eventually(fixture, "no complaint", () => one.bus.health().complaint === undefined);
   });
 
   it("takes its complaint about the horizon with it when it no longer leads", async () => {
@@ -239,11 +239,11 @@ describe("a subscription that fails", () => {
     const held = await holdInOutbox(database.address.owner, heldEvent);
     const next = await holdInOutbox(database.address.owner, heldEvent);
     await next.commit();
-    await pass(rig, 600);
+    await pass(fixture, 600);
     aheadMs = 60_000;
-    await eventually(rig, "the complaint", () => durable.complaint()?.includes("held back") === true);
+    await eventually(fixture, "the complaint", () => durable.complaint()?.includes("held back") === true);
     lost = true;
-    await eventually(rig, "no complaint", () => durable.complaint() === undefined);
+    await eventually(fixture, "no complaint", () => durable.complaint() === undefined);
     await held.commit();
   });
 
@@ -252,15 +252,15 @@ describe("a subscription that fails", () => {
     const held = await holdInOutbox(database.address.owner, heldEvent);
     const next = await holdInOutbox(database.address.owner, heldEvent);
     await next.commit();
-    await pass(rig, 300);
+    await pass(fixture, 300);
     expect(await counted.readsOf("events")).toBeLessThan(60);
     await held.commit();
-    await eventually(rig, "both events", () => counted.seen.length === 2);
+    await eventually(fixture, "both events", () => counted.seen.length === 2);
   });
 
   it("reads at commits that may concern it, and leaves others to its next poll", async () => {
     const counted = await openCounted("test.woken");
-    await pass(rig, 300);
+    await pass(fixture, 300);
     expect(await counted.readsOf("events")).toBeGreaterThan(100);
     expect(await counted.readsOf("decisions")).toBeLessThan(60);
     expect(await counted.readsOf("entries")).toBeLessThan(60);
@@ -269,7 +269,7 @@ describe("a subscription that fails", () => {
   });
 });
 
-/** A subscription by itself that is told of commits by hand, and how often it reads. */
+/** A subscription by itself that is reported commits by hand, and how often it reads. */
 async function openCounted(name: string) {
   const session = await openSession();
   const entry = await session.register(name, [thingChanged.name], tools.clock.now());
@@ -300,13 +300,13 @@ async function openCounted(name: string) {
   endings.push(() => durable.close());
   return {
     seen,
-    /** While so many commits are told of, for 300 ms and more. */
+    /** While so many commits are reported, for 300 ms and more. */
     async readsOf(written: Written, names?: readonly string[]): Promise<number> {
-      const told = names === undefined ? undefined : new Set(names);
+      const reported = names === undefined ? undefined : new Set(names);
       reads = 0;
       for (let n = 0; n < 300; n += 1) {
-        for (const poke of pokes) poke(written, told);
-        await pass(rig, 1);
+        for (const poke of pokes) poke(written, reported);
+        await pass(fixture, 1);
       }
       return reads;
     },
@@ -317,24 +317,24 @@ describe("a name that is forgotten elsewhere", () => {
   it("ends a leader that has nothing to do, so that it does not stand in the way of who comes next", async () => {
     const [one, other] = [peer(), peer()];
     await record(one.bus, { name: "test.idle" });
-    await eventually(rig, "the leadership", async () => (await advisoryLocks()) === 1);
+    await eventually(fixture, "the leadership", async () => (await advisoryLocks()) === 1);
     await other.bus.forget("test.idle");
-    await eventually(rig, "the end of the leadership", async () => (await advisoryLocks()) === 0);
+    await eventually(fixture, "the end of the leadership", async () => (await advisoryLocks()) === 0);
     const seen = await record(other.bus, { name: "test.idle" });
     await publish(one.store, { key: "k", n: 1 });
-    await eventually(rig, "the event", () => seen.events.length === 1);
+    await eventually(fixture, "the event", () => seen.events.length === 1);
   });
 
   it("ends who stands by: it does not enter the name again", async () => {
     const [leader, standBy] = [peer(), peer()];
     const seen = await record(leader.bus, { name: "test.standby" });
     await publish(leader.store, { key: "k", n: 1 });
-    await eventually(rig, "the event", () => seen.events.length === 1);
+    await eventually(fixture, "the event", () => seen.events.length === 1);
     const waiting = await record(standBy.bus, { name: "test.standby" });
-    await pass(rig, 300);
+    await pass(fixture, 300);
     await leader.bus.forget("test.standby");
     await publish(leader.store, { key: "k", n: 2 });
-    await pass(rig, 1_000);
+    await pass(fixture, 1_000);
     expect(waiting.numbers()).toEqual([]);
     expect((await owner.query("select name from subscription")).rows).toEqual([]);
   });
@@ -357,11 +357,11 @@ describe("lag", () => {
       [thingChanged.name],
     );
     const lag = () => shown.get("portcullis_bus_lag_events test.lagging") ?? 0;
-    await eventually(rig, "the figure", () => lag() > 10_000);
+    await eventually(fixture, "the figure", () => lag() > 10_000);
     const raised = "select 1 from outbox where convert_from(payload, 'UTF8') like '%SUBSCRIPTION_LAG%'";
-    await eventually(rig, "the alarm", async () => (await owner.query(raised)).rowCount === 1);
+    await eventually(fixture, "the alarm", async () => (await owner.query(raised)).rowCount === 1);
     await owner.query("revoke select on subscription from portcullis_app");
-    await eventually(rig, "no figure", () => Number.isNaN(lag()));
+    await eventually(fixture, "no figure", () => Number.isNaN(lag()));
     expect((await owner.query(raised)).rowCount).toBe(1);
     await owner.query("grant select on subscription to portcullis_app");
   });

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { fromMicroseconds, fromUnixMs, type Instant } from "../../../contracts/src/instant.ts";
 import { quietLog } from "../../../testkit/global-setup.ts";
 import { type TestDatabase, testDatabase } from "../../../testkit/postgres.ts";
-import { noMetrics } from "../../../testkit/postgres-rig.ts";
+import { noMetrics } from "../../../testkit/postgres-fixture.ts";
 import { systemClock } from "../../system/clock.ts";
 import { systemTimers } from "../../system/timers.ts";
 import { openPool } from "../connection.ts";

@@ -9,7 +9,7 @@ import { systemTimers } from "../../system/timers.ts";
 import { openClient } from "../connection.ts";
 import { createWake, type Wake } from "./wake.ts";
 
-const rig = {};
+const fixture = {};
 let database: TestDatabase;
 let [here, there]: Wake[] = [];
 let client: pg.Client;
@@ -42,7 +42,7 @@ afterAll(async () => {
 });
 
 async function hears(...expected: typeof heard): Promise<void> {
-  await eventually(rig, "the wake-up", () => heard.length >= expected.length);
+  await eventually(fixture, "the wake-up", () => heard.length >= expected.length);
   expect(heard).toEqual(expected);
 }
 

@@ -10,9 +10,9 @@ import { addLook, type BookCheckName, type BookTotals, compareBooks, noTotals } 
 import type { BooksQueries } from "../../../ports/books-queries.ts";
 import type { StoredOrder } from "../../../ports/oms-records.ts";
 import type { UnitOfWork } from "../../../ports/store.ts";
-import { orderOf } from "../../../testkit/oms-rig.ts";
+import { orderOf } from "../../../testkit/oms-fixture.ts";
 import { testDatabase } from "../../../testkit/postgres.ts";
-import { openPeer, type PostgresPeer } from "../../../testkit/postgres-rig.ts";
+import { openPeer, type PostgresPeer } from "../../../testkit/postgres-fixture.ts";
 import { createBooksQueries } from "./books-queries.ts";
 
 let peer: PostgresPeer;
@@ -55,12 +55,12 @@ async function inJournal(fill: Fill): Promise<void> {
 }
 
 /** A value of some AAPL at 400, and of other shares that are worth nothing. */
-async function value(cash: string, shares: string, worth: string, nav: string, others: object = {}): Promise<void> {
+async function value(cash: string, shares: string, notional: string, nav: string, others: object = {}): Promise<void> {
   const as_of = "2026-11-15T12:00:00Z";
   const prices = { AAPL: { quantity: shares, price: "400", at: as_of }, ...others };
   await peer.store.transact("fixture", (unit) =>
     unit.ledger.putFund("alpha", {
-      newest: { fund_id: "alpha", nav, currency: "USD", cash, positions_value: worth, prices, as_of },
+      newest: { fund_id: "alpha", nav, currency: "USD", cash, positions_value: notional, prices, as_of },
     }),
   );
 }

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import * as decimal from "../../../contracts/src/decimal.ts";
 import { format, type Instant } from "../../../contracts/src/instant.ts";
 import { transactPatiently } from "../../../testkit/conformance/waiting.ts";
-import { orderOf } from "../../../testkit/oms-rig.ts";
+import { orderOf } from "../../../testkit/oms-fixture.ts";
 import { type TestDatabase, testDatabase } from "../../../testkit/postgres.ts";
-import { openPeer, type PostgresPeer } from "../../../testkit/postgres-rig.ts";
+import { openPeer, type PostgresPeer } from "../../../testkit/postgres-fixture.ts";
 import { exampleFill } from "../../../testkit/record-examples.ts";
 import { columnOfText } from "../exact-text.ts";
 import { createOmsQueries } from "./oms-queries.ts";
@@ -66,7 +66,7 @@ it("trades cannot be rewritten", async () => {
   }
 });
 
-it("two that look at a key of old times at once are one after the other, and keys that count no more are forgotten", async () => {
+it("two that read a key of old times at once are one after the other, and keys that count no more are forgotten", async () => {
   const rows = async () => (await peer.pool.query("select idempotency_key from oms_key order by 1")).rows;
   const look = (key: string) => peer.store.transact("test.key", (unit) => unit.oms.lockKey(key, 0 as Instant));
   const { length } = await Promise.all(["key of o-4", "old", "older"].map(look));

@@ -8,7 +8,7 @@ import type { TreasuryQueries } from "../../../ports/treasury-queries.ts";
 import { navPoint } from "../../../testkit/conformance/ledger-records.ts";
 import { rejection } from "../../../testkit/conformance/waiting.ts";
 import { testDatabase } from "../../../testkit/postgres.ts";
-import { openPeer, type PostgresPeer } from "../../../testkit/postgres-rig.ts";
+import { openPeer, type PostgresPeer } from "../../../testkit/postgres-fixture.ts";
 import { createTreasuryQueries } from "./treasury-queries.ts";
 
 let peer: PostgresPeer;

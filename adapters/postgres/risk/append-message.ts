@@ -62,7 +62,7 @@ export function appendMessage(batch: JournalBatch, options: MessageOptions): Cal
   if (!uuid.test(batch.id)) throw new Defect("the id of a journal batch must be a UUID");
   const buffer = bufferOf(bytesMaxOf(batch), options.spare);
   let at = beginCall(buffer, options.statement, 3);
-  at = writeBigintParameter(buffer, at, batch.pen);
+  at = writeBigintParameter(buffer, at, batch.writerEpoch);
   at = writeUuid(buffer, buffer.writeInt32BE(uuidBytes, at), batch.id);
   const rowsAt = at;
   at = beginRows(buffer, rowsAt, options.entryType, batch.entries.length);

@@ -11,7 +11,7 @@ import { thingChanged } from "../../../testkit/conformance/subjects.ts";
 import { eventually } from "../../../testkit/conformance/waiting.ts";
 import { quietLog } from "../../../testkit/global-setup.ts";
 import { type TestDatabase, testDatabase } from "../../../testkit/postgres.ts";
-import { noMetrics, openPeer, type PostgresPeer } from "../../../testkit/postgres-rig.ts";
+import { noMetrics, openPeer, type PostgresPeer } from "../../../testkit/postgres-fixture.ts";
 import {
   heardOfApproved,
   heardOfDenied,
@@ -26,7 +26,7 @@ import { startTrim } from "../bus/trim.ts";
 import { openClient, openPool } from "../connection.ts";
 import { messagesOf } from "./decision-rows.ts";
 
-const rig = {};
+const fixture = {};
 const made = subjects.decisionMade.name;
 let database: TestDatabase;
 let owner: pg.Pool;
@@ -137,7 +137,7 @@ describe("one sequence of two tables", () => {
     await insertFill(owner);
     const rows: bigint[] = [];
     let after = 0n;
-    await eventually(rig, "the dead number is passed", async () => {
+    await eventually(fixture, "the dead number is passed", async () => {
       const page = await reader.read(after, 100, [made]);
       after = page.through;
       rows.push(...page.rows.map((row) => row.id));
@@ -199,7 +199,7 @@ describe("a subscription", () => {
     await insertDecision(owner, denied);
     await publish(one.store, { key: "k", n: 1 });
     await eventually(
-      rig,
+      fixture,
       "the end",
       () => everything.events.length >= 19 && none.events.length >= 1,
       () => everything.events.map(word),
@@ -218,7 +218,7 @@ describe("a subscription", () => {
       payload: { order_id: "o-1", gate: "idempotency" },
     });
     await eventually(
-      rig,
+      fixture,
       "the others",
       () => gates.events.length >= 15 && denials.events.length >= 1 && screen.length >= 3,
     );
@@ -228,17 +228,17 @@ describe("a subscription", () => {
     expect(screen.map((event) => event.id).slice(0, 2)).toEqual([approved.decisionId, denied.decisionId]);
   });
 
-  /** Waits in the fourth message of the decision until it is told to go on. */
+  /** Waits in the fourth message of the decision until it is asked to go on. */
   function inTheMiddleOf({ decisionId }: { readonly decisionId: string }) {
     const state = { isStuck: false };
     let goOn: () => void = () => undefined;
-    const told = new Promise<void>((resolve) => {
+    const reported = new Promise<void>((resolve) => {
       goOn = resolve;
     });
     const handler: Handler = async (event) => {
       if (event.id !== `${decisionId}/3` || state.isStuck) return;
       state.isStuck = true;
-      await told;
+      await reported;
     };
     return { state, handler, goOn };
   }
@@ -250,10 +250,10 @@ describe("a subscription", () => {
     const middle = inTheMiddleOf(decision);
     const first = await listenTo(peer("victim"), "test.crash", [made, "svc.v1.risk.gate.*"], middle.handler);
     const id = await insertDecision(owner, decision);
-    await eventually(rig, "the fourth message is in hand", () => middle.state.isStuck);
+    await eventually(fixture, "the fourth message is in hand", () => middle.state.isStuck);
     await terminate("victim");
     const second = await listenTo(peer("heir"), "test.crash", [made, "svc.v1.risk.gate.*"]);
-    await eventually(rig, "the heir finished it", async () => (await cursorOf("test.crash")) === id);
+    await eventually(fixture, "the heir finished it", async () => (await cursorOf("test.crash")) === id);
     middle.goOn();
     expect(second.events.map((event) => event.id)).toEqual(wholeOf(decision));
     expect(first.events.map((event) => event.id)).toEqual(wholeOf(decision).slice(0, 3));
@@ -266,14 +266,14 @@ describe("a subscription", () => {
     const first = await listenTo(one, "test.closed", [everySubject], middle.handler);
     const passed = await insertDecision(owner, before);
     await insertDecision(owner, decision);
-    await eventually(rig, "the fourth message is in hand", () => middle.state.isStuck);
+    await eventually(fixture, "the fourth message is in hand", () => middle.state.isStuck);
     const closed = first.subscription.close();
     middle.goOn();
     await closed;
     expect(first.events.length).toBe(11);
     expect(await cursorOf("test.closed")).toBe(passed);
     const second = await listenTo(one, "test.closed", [everySubject]);
-    await eventually(rig, "the decision", () => second.events.length >= 7);
+    await eventually(fixture, "the decision", () => second.events.length >= 7);
     expect(second.events.map((event) => event.id)).toEqual(wholeOf(decision));
   });
 
@@ -291,7 +291,7 @@ describe("a subscription", () => {
       events.push(event.id);
     });
     const id = await insertDecision(owner, decision);
-    await eventually(rig, "the cursor", async () => (await cursorOf("test.small")) === id);
+    await eventually(fixture, "the cursor", async () => (await cursorOf("test.small")) === id);
     expect(events.length).toBe(7);
     expect(new Set(events).size).toBe(7);
   });
@@ -307,7 +307,7 @@ describe("a subscription", () => {
     });
     await insertDecision(owner, broken);
     const id = await insertDecision(owner, decision);
-    await eventually(rig, "the cursor", async () => (await cursorOf("test.poison")) >= id);
+    await eventually(fixture, "the cursor", async () => (await cursorOf("test.poison")) >= id);
     const parked = await owner.query(
       "select event_id, subject, key, error, convert_from(payload, 'UTF8') as text from parked_event order by outbox_id",
     );
@@ -360,7 +360,7 @@ describe("trimming", () => {
       await expect(move("slow", 16)).rejects.toThrow(/cannot pass the newest event/);
       const late = peer("late");
       const heard = await listenTo(late, "test.late", [made]);
-      await eventually(rig, "what is behind the floor", () => heard.events.length >= 4);
+      await eventually(fixture, "what is behind the floor", () => heard.events.length >= 4);
       expect(await cursorOf("test.late")).toBeGreaterThanOrEqual(11n);
       expect(heard.events.length).toBe(4);
     } finally {

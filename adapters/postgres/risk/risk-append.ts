@@ -4,7 +4,7 @@ import type { JournalBatch } from "../../../ports/risk-store.ts";
 import { isDefiniteCommit, storeFault } from "../store-fault.ts";
 
 /** Raised by `risk_append`. */
-const stalePen = "PR001";
+const staleWriterEpoch = "PR001";
 
 /** The composite type's number in this database, which the binary form must name. */
 export const entryTypeText = "select 'risk_entry'::regtype::oid as number";
@@ -12,10 +12,10 @@ export const entryTypeText = "select 'risk_entry'::regtype::oid as number";
 /** What a failed append means. Only what the server itself refused, and said so in a session that lives on, is certain. */
 export function appendFault(thrown: unknown, batch: JournalBatch): Fault {
   const condition = thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
-  if (condition === stalePen) {
-    return new Fault("STORE_CONFLICT", "another engine has taken the pen, or an outcome was asked for since", {
+  if (condition === staleWriterEpoch) {
+    return new Fault("STORE_CONFLICT", "another engine has taken the writer epoch, or an outcome was asked for since", {
       retry: "never",
-      facts: { pen: batch.pen },
+      facts: { writerEpoch: batch.writerEpoch },
     });
   }
   if (!isDefiniteCommit(thrown)) {
@@ -28,7 +28,7 @@ export function appendFault(thrown: unknown, batch: JournalBatch): Fault {
     return new Fault("INVALID_ARGUMENT", "a fill of this batch is in the journal already", { retry: "never" });
   }
   const fault = storeFault(thrown, "appending to the journal");
-  // A conflict says here that the pen is gone for good, and a collision does not.
+  // A conflict says here that the writer epoch is gone for good, and a collision does not.
   if (fault.code !== "STORE_CONFLICT") return fault;
   return new Fault("STORE_UNAVAILABLE", fault.message, { retry: "later", facts: fault.facts });
 }

@@ -3,25 +3,29 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Instant } from "../../../contracts/src/instant.ts";
 import type { StoredDecision, StoredRejection } from "../../../ports/risk-queries.ts";
 import { referenceConformance } from "../../../testkit/conformance/reference-data.ts";
+import { batch, decision } from "../../../testkit/conformance/risk-store-fixture.ts";
 import { envelope } from "../../../testkit/conformance/risk-store-reads.ts";
-import { batch, decision } from "../../../testkit/conformance/risk-store-rig.ts";
-import { type PostgresRiskRig, postgresReferenceRig, postgresRiskStoreRig } from "../../../testkit/risk-rigs.ts";
+import {
+  type PostgresRiskFixture,
+  postgresReferenceFixture,
+  postgresRiskStoreFixture,
+} from "../../../testkit/risk-fixtures.ts";
 import { createRiskQueries } from "./risk-queries.ts";
 
-referenceConformance("PostgreSQL", postgresReferenceRig);
+referenceConformance("PostgreSQL", postgresReferenceFixture);
 
 const start = 1_700_000_000_000_000;
 const at = (second: number) => (start + second * 1_000_000) as Instant;
-let rig: PostgresRiskRig;
+let fixture: PostgresRiskFixture;
 let queries: ReturnType<typeof createRiskQueries>;
 
 // Every second one decision; every third is denied, two in three are alpha's. Two share each of the first ten order ids.
 beforeAll(async () => {
-  rig = await postgresRiskStoreRig();
-  queries = createRiskQueries(rig.peer.pool);
-  const pen = await rig.risk.takePen("one");
+  fixture = await postgresRiskStoreFixture();
+  queries = createRiskQueries(fixture.peer.pool);
+  const writerEpoch = await fixture.risk.takeWriterEpoch("one");
   const entries = Array.from({ length: 60 }, (_unused, n) =>
-    decision(rig, n, {
+    decision(fixture, n, {
       at: at(n),
       fundId: n % 3 === 1 ? "beta" : "alpha",
       orderId: n < 20 ? `order-${n % 10}` : n === 20 ? "zero\0" : `order-${n}`,
@@ -29,10 +33,10 @@ beforeAll(async () => {
       payload: Buffer.from(String(n)),
     }),
   );
-  await rig.risk.append(batch(rig, pen, entries));
+  await fixture.risk.append(batch(fixture, writerEpoch, entries));
 });
 afterAll(async () => {
-  await rig.close();
+  await fixture.close();
 });
 
 const numbers = (found: readonly StoredRejection[]) =>
@@ -55,12 +59,12 @@ it("lists rejections, newest first, page by page", async () => {
   expect(await queries.rejections({ fundId: "beta", since: at(0), countMax: 10 })).toEqual([]);
   expect(await queries.rejections({ fundId: "a\0", since: at(0), countMax: 10 })).toEqual([]);
   expect(await queries.rejections({ since: at(0), countMax: 10, afterDecisionId: "nonsense" })).toEqual([]);
-  expect(await queries.rejections({ since: at(0), countMax: 10, afterDecisionId: rig.uuid() })).toEqual([]);
+  expect(await queries.rejections({ since: at(0), countMax: 10, afterDecisionId: fixture.uuid() })).toEqual([]);
 });
 
 it("22.9: orders that order management refused stand in the same list, at their time, and no page loses or repeats one", async () => {
   const refuse = (orderId: string, second: number, fundId: string, code: string, state = "REJECTED") =>
-    rig.peer.pool.query(
+    fixture.peer.pool.query(
       `insert into oms_order (order_id, idempotency_key, fund_id, state, is_open, created_us, updated_us, content)
        values ($1, $1, $2, $3, false, $4, $5, $6)`,
       [orderId, fundId, state, at(0), at(second), JSON.stringify({ order: { order_id: orderId }, code, reason: "r" })],
@@ -114,7 +118,7 @@ it("reads a fund's decisions of a time in pages", async () => {
 
 it("has every version of an envelope", async () => {
   for (const version of [1, 2, 3]) {
-    await rig.store.transact("test.put", (unit) => unit.risk.putEnvelope(envelope("alpha", version)));
+    await fixture.store.transact("test.put", (unit) => unit.risk.putEnvelope(envelope("alpha", version)));
   }
   expect(await queries.envelope("alpha", undefined)).toEqual(envelope("alpha", 3));
   expect(await queries.envelope("alpha", 2)).toEqual(envelope("alpha", 2));

@@ -11,7 +11,7 @@ import { kindNames } from "./append-message.ts";
 /** Runs one statement; what it throws is a fault already. */
 export type Ask = (doing: string, statement: pg.QueryConfig) => Promise<pg.QueryResult>;
 
-export type RiskReads = Omit<RiskStore, "append" | "outcomeOf" | "takePen" | "onChange">;
+export type RiskReads = Omit<RiskStore, "append" | "outcomeOf" | "takeWriterEpoch" | "onChange">;
 
 const snapshotsKept = 3;
 /** The span of time that the index of keys sorts by first. */

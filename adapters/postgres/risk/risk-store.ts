@@ -3,9 +3,9 @@
 //
 // Invariants (tested by number):
 //  1. A batch is one statement that is its own transaction: what was refused left nothing.
-//  2. `outcomeOf` decides "not committed" only after the pen has been moved. An append holds the pen's row until it has ended, so
-//     moving it waits for one under way, and one that is still in a cable finds its pen out of force.
-//  3. The witness is the batch's id in its first row. The store knows the newest number before the batch was sent, so it looks at the
+//  2. `outcomeOf` decides "not committed" only after the writer epoch has been moved. An append holds the writer epoch's row until it has ended, so
+//     moving it waits for one under way, and one that is still in a cable finds its writer epoch out of force.
+//  3. The witness is the batch's id in its first row. The store knows the newest number before the batch was sent, so it reads the
 //     rows after that and not at the whole journal.
 import type pg from "pg";
 import { Fault } from "../../../contracts/src/fault.ts";
@@ -31,7 +31,7 @@ export interface PostgresRiskStoreOptions {
   readonly pool: pg.Pool;
   /** Halts are read over this, so that nobody who waits for the pool stands before them; absent: over the pool. */
   readonly reserved?: pg.Pool;
-  /** Told after every append; tells of changes elsewhere. */
+  /** Reported after every append; tells of changes elsewhere. */
   readonly wake: Pick<Wake, "poke" | "onPoke">;
   readonly clock: Clock;
   readonly timers: Timers;
@@ -48,7 +48,7 @@ export interface PostgresRiskStore extends RiskStore {
 
 /** What is known of a batch whose answer was lost. */
 interface LostBatch {
-  readonly pen: number;
+  readonly writerEpoch: number;
   /** The newest number before it was sent. */
   readonly after: bigint;
 }
@@ -128,7 +128,7 @@ export function createPostgresRiskStore(options: PostgresRiskStoreOptions): Post
   }
 
   function remember(batch: JournalBatch, after: bigint): void {
-    lost.set(batch.id, { pen: batch.pen, after });
+    lost.set(batch.id, { writerEpoch: batch.writerEpoch, after });
     for (const id of lost.keys()) {
       if (lost.size <= lostMax) break;
       lost.delete(id);
@@ -148,10 +148,14 @@ export function createPostgresRiskStore(options: PostgresRiskStoreOptions): Post
     const known = lost.get(batchId);
     const after = known?.after ?? 0n;
     if (await isInJournal(batchId, after)) return "committed";
-    // If somebody took the pen since, it has moved already, and an innocent one keeps what is its own.
+    // If somebody took the writer epoch since, it has moved already, and an innocent one keeps what is its own.
     const moved = "update risk_pen set pen = pen + 1, incarnation = '', taken_us = $1";
-    if (known === undefined) await ask("moving the pen", { text: moved, values: [clock.now()] });
-    else await ask("moving the pen", { text: `${moved} where pen = $2`, values: [clock.now(), known.pen] });
+    if (known === undefined) await ask("moving the writer epoch", { text: moved, values: [clock.now()] });
+    else
+      await ask("moving the writer epoch", {
+        text: `${moved} where writer epoch = $2`,
+        values: [clock.now(), known.writerEpoch],
+      });
     return (await isInJournal(batchId, after)) ? "committed" : "not committed";
   }
 
@@ -159,11 +163,11 @@ export function createPostgresRiskStore(options: PostgresRiskStoreOptions): Post
     ...createRiskReads(ask, askOver(options.reserved ?? pool), clock),
     append,
     outcomeOf,
-    async takePen(incarnation) {
+    async takeWriterEpoch(incarnation) {
       if ((await openedWithin(timers, connection)) !== "open") {
         throw new Fault("STORE_UNAVAILABLE", connection.complaint() ?? "no connection", { retry: "later" });
       }
-      const taken = await ask("taking the pen", { text: takeText, values: [incarnation, clock.now()] });
+      const taken = await ask("taking the writer epoch", { text: takeText, values: [incarnation, clock.now()] });
       newest = BigInt(String(taken.rows[0]?.newest));
       return Number(taken.rows[0]?.pen);
     },

@@ -13,12 +13,12 @@ export function auditStandingRecords(sql: Sql): AuditStandingRecords {
       });
       const [row] = found.rows;
       if (row === undefined) return undefined;
-      const standing = { pen: Number(row.pen), through: fromMicroseconds(Number(row.through_us)) };
+      const standing = { writerEpoch: Number(row.pen), through: fromMicroseconds(Number(row.through_us)) };
       if (row.broken === null) return standing;
       const since = fromMicroseconds(Number(row.broken_us));
       return { ...standing, broken: { reason: textOfColumn(row.broken), since } };
     },
-    async report({ pen, through, broken }) {
+    async report({ writerEpoch, through, broken }) {
       const reason = broken === undefined ? null : columnOfText(broken.reason);
       const written = await sql.write({
         name: "audit_standing_report",
@@ -27,7 +27,7 @@ export function auditStandingRecords(sql: Sql): AuditStandingRecords {
                set pen = excluded.pen, through_us = greatest(known.through_us, excluded.through_us),
                    broken = excluded.broken, broken_us = excluded.broken_us
                where known.pen <= excluded.pen`,
-        values: [pen, through, reason, broken?.since ?? null],
+        values: [writerEpoch, through, reason, broken?.since ?? null],
       });
       return written.rowCount === 1;
     },

@@ -1,13 +1,13 @@
-// What stands around halts, in a transaction: who told of them, proven steps, requests to lift them all.
+// What stands around halts, in a transaction: who reported them, proven steps, requests to lift them all.
 import { Fault } from "../../../contracts/src/fault.ts";
 import { fromMicroseconds } from "../../../contracts/src/instant.ts";
 import type { HaltStepName } from "../../../contracts/src/records/halt.ts";
-import type { HaltRecords, HaltTeller, StoredResume } from "../../../ports/halt-records.ts";
+import type { HaltPublisher, HaltRecords, StoredResume } from "../../../ports/halt-records.ts";
 import type { Sql } from "../store-transaction.ts";
 
-interface ToldRow {
+interface ReportedRow {
   readonly halt_id: string;
-  readonly teller: HaltTeller;
+  readonly teller: HaltPublisher;
   readonly event_id: string;
 }
 
@@ -24,22 +24,22 @@ interface ResumeRow {
 
 export function haltRecords(sql: Sql): HaltRecords {
   return {
-    async tell({ haltId, teller, eventId }) {
+    async tell({ haltId, publisher, eventId }) {
       const inserted = await sql.write({
         name: "halt_tell",
         text: "insert into halt_told (halt_id, teller, event_id) values ($1, $2, $3) on conflict do nothing",
-        values: [haltId, teller, eventId],
+        values: [haltId, publisher, eventId],
       });
       return inserted.rowCount === 1;
     },
-    async told(haltIds) {
+    async reported(haltIds) {
       const found = await sql.read({
         text: "select halt_id, teller, event_id from halt_told where halt_id = any($1::text[]) order by halt_id, teller",
         values: [[...haltIds]],
       });
-      return (found.rows as readonly ToldRow[]).map((row) => ({
+      return (found.rows as readonly ReportedRow[]).map((row) => ({
         haltId: row.halt_id,
-        teller: row.teller,
+        publisher: row.teller,
         eventId: row.event_id,
       }));
     },

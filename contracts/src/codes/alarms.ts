@@ -8,7 +8,7 @@ export const alarms = {
   EVENT_GAP: alarm("warning", "A publisher's numbering skipped: an event may be missing."),
   HORIZON_STALLED: alarm("critical", "A long transaction in the database holds back every reader of the outbox."),
   OUTBOX_GROWING: alarm("warning", "The outbox grows because a subscription's cursor does not move."),
-  SERVICE_LOST: alarm("critical", "A service's process ended or fell silent without being told to."),
+  SERVICE_LOST: alarm("critical", "A service's process ended or fell silent without being asked to."),
   STORE_OUT_OF_REACH: alarm("critical", "The store has been out of reach too long: new risk and exits are denied."),
   BUS_DISCONNECTED: alarm("warning", "The message bus is out of reach; events wait in the outbox."),
   STATE_MISMATCH: alarm("critical", "State that is kept along the way differs from its recomputation."),
@@ -33,7 +33,7 @@ export const alarms = {
   HALT_RAISED: alarm("critical", "A halt is in force."),
   HALT_STEP_OPEN: alarm(
     "critical",
-    "What follows a halt is not proven yet: orders may still be with a broker, or nobody was told.",
+    "What follows a halt is not proven yet: orders may still be with a broker, or nobody was notified.",
   ),
   LOSS_LIMIT_NOT_JUDGED: alarm("critical", "A loss limit of a fund is not judged, and the fund takes no new risk."),
   LOSS_PENDING: alarm("critical", "A loss is above its limit and waits for its confirmation."),

@@ -2,7 +2,7 @@
 // The HTTP status and the exit code follow from the gRPC status, so that three surfaces can never tell three stories;
 // an entry that must differ says so itself.
 
-/** A denial is the business saying no, a fault the world saying no, an alarm is told and not answered. */
+/** A denial is the business saying no, a fault the world saying no, an alarm is reported and not answered. */
 export type CodeKind = "denial" | "fault" | "alarm";
 
 export type GrpcStatusName =
@@ -48,7 +48,7 @@ export interface AnswerCode {
   readonly exit: ExitCode;
 }
 
-/** A code that is told to whoever watches; nobody asked, so there is no status. */
+/** A code that is asked to whoever watches; nobody asked, so there is no status. */
 export interface AlarmEntry {
   readonly kind: "alarm";
   readonly sentence: string;

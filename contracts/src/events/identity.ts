@@ -57,7 +57,7 @@ export const identityEvents = {
     schema: stepUpEvent,
     key: (tried) => tried.operator,
     sentence: "A second factor was proved for one named action.",
-    // The ladder's two ends are shown codes as well.
+    // The workflow's two ends are shown codes as well.
     publishers: ["riskengine", "operations", "gateway"],
     audit: { action: "stepup.granted", about: operator, by: operator },
   }),
@@ -106,7 +106,7 @@ export const identityEvents = {
     subject: "svc.v1.platform.service.stopped",
     schema: serviceEvent,
     key: byService,
-    sentence: "A service's process ended as it was told to.",
+    sentence: "A service's process ended as it was asked to.",
     publishers: everyService,
     audit: { action: "service.stopped", about: aboutService },
   }),
@@ -114,7 +114,7 @@ export const identityEvents = {
     subject: "svc.v1.platform.service.lost",
     schema: serviceEvent,
     key: byService,
-    sentence: "A service's process ended or fell silent without being told to.",
+    sentence: "A service's process ended or fell silent without being asked to.",
     // Declared by whoever noticed that its lease ran out.
     publishers: ["operations"],
     audit: { action: "service.lost", about: aboutService },

@@ -79,7 +79,7 @@ export const operationsEvents = {
     schema: haltLifted,
     key: byFirm,
     sentence: "An operator lifted a halt.",
-    // Whichever of the two was asked: both run the same ladder.
+    // Whichever of the two was asked: both run the same workflow.
     publishers: ["riskengine", "operations"],
     audit: { action: "halt.lifted", about: aboutScope, by: (of) => of.cosigned_by },
   }),
@@ -271,7 +271,7 @@ export const operationsEvents = {
     subject: "svc.v1.operations.secret.changed",
     schema: secretChanged,
     key: (changed) => changed.path,
-    sentence: "A secret got a new version; its value is never told.",
+    sentence: "A secret got a new version; its value is never reported.",
     publishers: everyService,
     audit: { action: "secret.changed", about: (of) => of.path, by: actor },
   }),

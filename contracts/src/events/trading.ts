@@ -5,7 +5,7 @@ import {
   ledgerBooked,
   ledgerRebuilt,
   navUpdated,
-  paperWeather,
+  paperFaults,
   seedImported,
   strategyChanged,
 } from "../records/fund.ts";
@@ -71,9 +71,9 @@ export const tradingEvents = {
     publishers: ["oms"],
     audit: { action: "fill.created", about: byOrder },
   }),
-  paperWeather: event({
+  paperFaults: event({
     subject: "svc.v1.oms.paper.weather",
-    schema: paperWeather,
+    schema: paperFaults,
     key: () => "paper",
     sentence: "Somebody changed what the paper broker and the paper market suffer.",
     publishers: ["oms"],

@@ -127,7 +127,7 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
   AuditRun: {"fields":[
     {"name":"run_id","type":"text"},
     {"name":"done","type":"boolean"},
-    {"name":"next_sequence","type":"whole","description":"The next entry that it looks at, and how many the log had when it began."},
+    {"name":"next_sequence","type":"whole","description":"The next entry that it reads, and how many the log had when it began."},
     {"name":"size","type":"whole","description":"How many entries the log had when it began."},
     {"name":"verification","type":"message","message":"AuditRunVerification","description":"When it is done: of a verification, what VerifyAudit would have said.","mayBeMissing":true},
     {"name":"inspection","type":"message","message":"AuditInspection","mayBeMissing":true},
@@ -242,7 +242,7 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
   ]},
   Blocks: {"fields":[
     {"name":"blocks","type":"message","message":"Block","list":true,"description":"At most 2,000, widest first: the firm, funds, strategies, symbols."},
-    {"name":"more","type":"boolean","description":"Whether there are more than are told at once."},
+    {"name":"more","type":"boolean","description":"Whether there are more than are reported at once."},
     {"name":"as_of","type":"text","description":"RFC 3339."},
   ]},
   BookCheck: {"description":"One comparison: what it holds against what, and whether they agree.","fields":[
@@ -322,7 +322,7 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
   DecisionRecord: {"description":"A decision with the order as it was asked; its bytes are what the engine stored.","fields":[
     {"name":"order","type":"message","message":"Order","description":"The order as it was asked, valid or not."},
     {"name":"decision","type":"message","message":"RiskDecision"},
-    {"name":"inputs","type":"bytes","description":"Everything the gates could look at, in the engine's own form; replay starts from it.","hidden":true},
+    {"name":"inputs","type":"bytes","description":"Everything the gates could read, in the engine's own form; replay starts from it.","hidden":true},
   ]},
   DecisionRecords: {"fields":[
     {"name":"records","type":"message","message":"DecisionRecord","list":true,"description":"Every decision about the order, oldest first."},
@@ -414,7 +414,7 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"step_up_proof","type":"text","description":"The proof that a step-up for this action and these parameters gave.","kind":"PROOF"},
     {"name":"confirmation","type":"text","description":"The word ERASE, as a person typed it.","maxLength":100},
   ]},
-  Figure: {"description":"One figure that a gate looked at.","fields":[
+  Figure: {"description":"One figure that a gate read.","fields":[
     {"name":"name","type":"text"},
     {"name":"value","type":"text","description":"A decimal where it is a number, else a word."},
     {"name":"age_ms","type":"number","optional":true,"description":"Milliseconds since the figure was true; absent for what cannot age."},
@@ -594,7 +594,7 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"strategy_id","type":"text","optional":true,"description":"One strategy: its own halts, its fund's and the firm's."},
   ]},
   HaltStep: {"description":"What follows a latch, in this order. A step that failed is tried until it is proven, and never undoes one before it.","fields":[
-    {"name":"step","type":"text","description":"BLOCKED: every live engine denies new risk in the scope. CANCELLED: no order that it covers is with a broker any more, proven reductions excepted. NOTIFIED: people were told.","values":["BLOCKED","CANCELLED","NOTIFIED"]},
+    {"name":"step","type":"text","description":"BLOCKED: every live engine denies new risk in the scope. CANCELLED: no order that it covers is with a broker any more, proven reductions excepted. NOTIFIED: people were notified.","values":["BLOCKED","CANCELLED","NOTIFIED"]},
     {"name":"proven","type":"boolean"},
     {"name":"at","type":"text","optional":true,"description":"RFC 3339: when it was proven, or tried last.","kind":"INSTANT"},
     {"name":"detail","type":"text","description":"What is still missing, or what was seen."},
@@ -695,9 +695,9 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
   ]},
   LimitUses: {"fields":[
     {"name":"uses","type":"message","message":"LimitUse","list":true,"description":"At most 10,000, the most used first."},
-    {"name":"more","type":"boolean","description":"Whether there are more than are told at once."},
+    {"name":"more","type":"boolean","description":"Whether there are more than are reported at once."},
   ]},
-  LimitWarning: {"description":"How much of a limit would be used, told from 50 % on.","fields":[
+  LimitWarning: {"description":"How much of a limit would be used, reported from 50 % on.","fields":[
     {"name":"limit","type":"text","description":"The envelope's field, for example max_position_pct."},
     {"name":"used","type":"number","description":"Fraction of the limit: 0.9 is 90 % of it."},
     {"name":"threshold","type":"number","description":"The highest of 0.5, 0.75, 0.85, 0.9 and 0.95 that was reached."},
@@ -879,7 +879,7 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"closing_quantity_allowed","type":"text","optional":true},
     {"name":"envelope_version","type":"whole","optional":true},
     {"name":"halt_epoch","type":"whole"},
-    {"name":"figures","type":"message","message":"Figure","list":true,"description":"What the rejecting gate looked at."},
+    {"name":"figures","type":"message","message":"Figure","list":true,"description":"What the rejecting gate read."},
     {"name":"actor","type":"text"},
     {"name":"decided_at","type":"text","description":"RFC 3339."},
     {"name":"source","type":"text","description":"riskengine, or oms for an order that was refused at the door: then there is no gate, and decision_id is `oms:` and the order_id."},
@@ -901,7 +901,7 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
   ]},
   OrderStatuses: {"fields":[
     {"name":"orders","type":"message","message":"OrderStatus","list":true,"description":"What was open, and what became of each."},
-    {"name":"audit_id","type":"text","optional":true,"description":"In the answer to a person's wish: the event whose audit entry tells of it, also when there was no order."},
+    {"name":"audit_id","type":"text","optional":true,"description":"In the answer to a person's request: the event whose audit entry tells of it, also when there was no order."},
   ]},
   PaperWeather: {"isRequest":true,"fields":[
     {"name":"broker_silent_until","type":"text","optional":true,"description":"RFC 3339; until then the broker answers nobody.","kind":"INSTANT"},

@@ -1,5 +1,5 @@
 // A corporate action: a split or a change of symbol, which change what one unit of an instrument is, or a cash dividend. It has one state after the other,
-// each told by an event.
+// each reported by an event.
 import { z } from "zod";
 import {
   currencyText,

@@ -37,7 +37,7 @@ export const fundStatus = z.object({
 });
 export type FundStatus = z.infer<typeof fundStatus>;
 
-/** A value of more positions than this is told without its prices. */
+/** A value of more positions than this is reported without its prices. */
 export const pricesMax = 1_000;
 
 /** A fund's value was computed; drawdown is judged from these. */
@@ -141,7 +141,7 @@ export const seedImported = z.object({
 export type SeedImported = z.infer<typeof seedImported>;
 
 /** What the paper broker and the paper market are made to suffer, for drills and demonstrations. */
-export const paperWeather = z.object({
+export const paperFaults = z.object({
   /** Until then the broker answers nobody. */
   broker_silent_until: instantText.optional(),
   /** Shares of the broker's reports that are lost (found again by asking) or come twice. */
@@ -158,4 +158,4 @@ export const paperWeather = z.object({
   reason: reasonText,
   at: instantText,
 });
-export type PaperWeather = z.infer<typeof paperWeather>;
+export type PaperWeather = z.infer<typeof paperFaults>;

@@ -82,7 +82,7 @@ export const resumeRequest = z.strictObject({
   confirmation: lineText(20).optional(),
   /** `operator:<name>`; when given it must be the authenticated operator. */
   cosigned_by: nameText.optional(),
-  /** The second factor's code, where the ladder asks for one. */
+  /** The second factor's code, where the workflow asks for one. */
   one_time_code: lineText(20).optional(),
   /** A pending request that this one co-signs. */
   request_id: idText.optional(),

@@ -55,7 +55,7 @@ const orderFields = {
 export const order = z.strictObject(orderFields);
 export type Order = z.infer<typeof order>;
 
-/** One figure that a gate looked at. */
+/** One figure that a gate read. */
 export const figure = z.object({
   name: z.string(),
   /** A decimal where it is a number, else a word. */
@@ -74,7 +74,7 @@ export const gateCheck = z.object({
 });
 export type GateCheck = z.infer<typeof gateCheck>;
 
-/** How much of a limit would be used, told from 50 % on. */
+/** How much of a limit would be used, reported from 50 % on. */
 export const limitWarning = z.object({
   limit: z.string(),
   /** The share that would be used, as a fraction of the limit. */
@@ -150,7 +150,7 @@ export const orderRejection = z.object({
   closing_quantity_allowed: nonNegativeDecimalText.optional(),
   envelope_version: countNumber.optional(),
   halt_epoch: countNumber,
-  /** What the rejecting gate looked at. */
+  /** What the rejecting gate read. */
   figures: z.array(figure),
   actor: z.string(),
   decided_at: instantText,

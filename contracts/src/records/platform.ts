@@ -81,7 +81,7 @@ export const alarmRaised = z.object({
 });
 export type AlarmRaised = z.infer<typeof alarmRaised>;
 
-/** A key of the configuration has another value than at the last start. What is confidential is told as changed, without its value. */
+/** A key of the configuration has another value than at the last start. What is confidential is reported as changed, without its value. */
 export const configurationChanged = z.object({
   /** The first of the parts that were started with it. */
   service: nameText,
@@ -103,7 +103,7 @@ export const secretChanged = z.object({
   path: lineText(512).min(1),
   version: countNumber,
   actor: nameText,
-  /** It was found to have changed while nobody told: who did it is not known, and the actor is who noticed. */
+  /** It was found to have changed while nobody reported: who did it is not known, and the actor is who noticed. */
   noticed: z.literal(true).optional(),
   at: instantText,
 });
@@ -146,7 +146,7 @@ export const factorChanged = z.object({
 });
 export type FactorChanged = z.infer<typeof factorChanged>;
 
-/** A second factor was asked for one named action. The parameters are told by hash: they may be confidential. */
+/** A second factor was asked for one named action. The parameters are reported by hash: they may be confidential. */
 export const stepUpEvent = z.object({
   operator: nameText,
   action: nameText,

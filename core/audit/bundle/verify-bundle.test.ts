@@ -5,7 +5,7 @@ import { withEntries, withHeader } from "../../../testkit/audit/bundle-edits.ts"
 import { sha256, verifySignature, witnessSigner } from "../../../testkit/audit/keys.ts";
 import { mutated } from "../../../testkit/audit/mutated.ts";
 import { bytesOf, firstSigner, linesOf, origin, sampleLog } from "../../../testkit/audit/sample-log.ts";
-import { dice } from "../../../testkit/virtual/dice.ts";
+import { prng } from "../../../testkit/virtual/prng.ts";
 import { readCheckpointNote } from "../checkpoint.ts";
 import { cosign } from "../cosignature.ts";
 import { createLineSplitter } from "../lines.ts";
@@ -101,7 +101,7 @@ describe("a whole bundle", () => {
 
 describe("A1: one bit", () => {
   it(`of an entry, at 1,000 places: found, and found where it is (seed ${seed})`, () => {
-    const random = dice(seed);
+    const random = prng(seed);
     const bytes = bytesOf(whole);
     const head = bytes.length - bytesOf(linesOf(log.entries)).length;
     for (let round = 0; round < 1_000; round += 1) {
@@ -201,7 +201,7 @@ describe("a header that cannot be true", () => {
 
 describe("any bytes", () => {
   it(`a mutated bundle never verifies as another one (seed ${seed})`, () => {
-    const random = dice(seed);
+    const random = prng(seed);
     const codes = new Map<string, number>();
     for (const bundle of [whole, middle]) {
       const bytes = bytesOf(bundle);
@@ -217,7 +217,7 @@ describe("any bytes", () => {
   });
 
   it(`random bytes are refused (seed ${seed})`, () => {
-    const random = dice(seed);
+    const random = prng(seed);
     for (let round = 0; round < 500; round += 1) {
       const start = random.chance(0.5) ? bytesOf("portcullis-audit-bundle/v1\n") : new Uint8Array();
       const bytes = Uint8Array.from([...start, ...random.bytes(random.below(200))]);

@@ -67,11 +67,11 @@ describe("canonical JSON", () => {
         return 1;
       },
     };
-    expect(() => canonicalJson(value)).toThrow("a: computed when it is looked at");
+    expect(() => canonicalJson(value)).toThrow("a: computed when it is read");
     expect(looks).toBe(0);
   });
 
-  it("A24 looks at a Proxy once and writes what it read", () => {
+  it("A24 reads a Proxy once and writes what it read", () => {
     const looks: string[] = [];
     const changing = new Proxy(
       { a: 1 },

@@ -2,7 +2,7 @@
 // near it. Only objects, arrays, strings, booleans, null and finite numbers pass; of whole numbers those up to 2^53 - 1, and those from 1e21 on, which
 // are written with an exponent. Between them RFC 8785 writes digits that look exact and may not be what somebody sent.
 //
-// Every property is looked at once, through its descriptor: no getter and no toJSON runs, and a Proxy that changes its mind between two
+// Every property is read once, through its descriptor: no getter and no toJSON runs, and a Proxy that changes its mind between two
 // looks gets no second one. What was read is what is written.
 
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject;
@@ -138,7 +138,7 @@ function sortedKeys(object: object, writing: Writing): readonly string[] {
 function plainProperty(holder: object, key: string, writing: Writing): unknown {
   const descriptor = Reflect.getOwnPropertyDescriptor(holder, key);
   if (descriptor === undefined) throw refusal(writing, "not there");
-  if (!("value" in descriptor)) throw refusal(writing, "computed when it is looked at");
+  if (!("value" in descriptor)) throw refusal(writing, "computed when it is read");
   if (descriptor.enumerable !== true) throw refusal(writing, "hidden from whoever lists the properties");
   return descriptor.value;
 }

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { dice } from "../../../testkit/virtual/dice.ts";
+import { prng } from "../../../testkit/virtual/prng.ts";
 import { createEntryMaker, type Entry, makeEntry } from "../entry.ts";
 import { canonicalJson, type Limits, ValueRefused } from "./canonical-json.ts";
 import { createPlainWriter, noRoom, notPlain } from "./plain-json.ts";
@@ -43,7 +43,7 @@ function outcome(write: (value: unknown, limits?: Limits) => string, value: unkn
 }
 
 /** A value of any kind, now and then one that has no canonical form. */
-function anyValue(thrown: ReturnType<typeof dice>, levels: number): unknown {
+function anyValue(thrown: ReturnType<typeof prng>, levels: number): unknown {
   const text = () => ["", "a", "ä", '"\\', "\n", "\u2028", "\u{1f600}", "\\ud83d", "long ".repeat(20)][thrown.below(9)];
   if (thrown.chance(0.01))
     return [Number.POSITIVE_INFINITY, 2 ** 60, Number.NaN, undefined, "\ud800", 2 ** 53, () => 1][thrown.below(7)];
@@ -73,7 +73,7 @@ describe("canonical JSON of plain values", () => {
   });
 
   it(`as the careful way, 3,000 values, seed ${seed}`, () => {
-    const thrown = dice(seed);
+    const thrown = prng(seed);
     let refused = 0;
     for (let turn = 0; turn < 3_000; turn += 1) {
       const value = anyValue(thrown, 4);
@@ -118,7 +118,7 @@ describe("canonical JSON of plain values", () => {
 describe("an entry maker", () => {
   it(`makes the entries that are made one at a time, and changes none that it made before, seed ${seed}`, () => {
     const sha256 = (content: Uint8Array): string => String.fromCharCode(content.length % 256).repeat(32);
-    const thrown = dice(seed);
+    const thrown = prng(seed);
     const make = createEntryMaker(sha256);
     const all = Array.from({ length: 300 }, (_unused, sequence) => {
       const data = { note: "größer \u{1f600}".repeat(thrown.below(sequence % 50 === 0 ? 3_000 : 40)), sequence };
@@ -136,7 +136,7 @@ describe("an entry maker", () => {
 
   it(`makes the same of plain data with one more member as of its text, in turns with the careful way, seed ${seed}`, () => {
     const sha256 = (content: Uint8Array): string => createHash("sha256").update(content).digest("binary");
-    const thrown = dice(seed);
+    const thrown = prng(seed);
     const make = createEntryMaker(sha256);
     let previous = "0".repeat(64);
     let plain = 0;

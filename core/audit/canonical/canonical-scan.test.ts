@@ -23,7 +23,7 @@ function isCanonicalTheLongWay(bytes: Uint8Array): boolean {
 }
 
 /** mulberry32: small, seeded, the same everywhere. */
-function dice(from: number): (below: number) => number {
+function prng(from: number): (below: number) => number {
   let state = from;
   return (below) => {
     state = (state + 0x6d2b79f5) | 0;
@@ -81,7 +81,7 @@ describe(`canonical scan (seed ${seed})`, () => {
   });
 
   it("accepts whatever the encoder writes", () => {
-    const roll = dice(seed);
+    const roll = prng(seed);
     for (let round = 0; round < 2_000; round += 1) {
       const text = canonicalJson(randomValue(roll, 4));
       if (!isCanonicalJson(utf8(text))) expect.fail(text);
@@ -89,7 +89,7 @@ describe(`canonical scan (seed ${seed})`, () => {
   });
 
   it("A24 judges every text with one byte changed, added or taken away as the long way does", () => {
-    const roll = dice(seed + 1);
+    const roll = prng(seed + 1);
     let rejected = 0;
     let accepted = 0;
     for (let round = 0; round < 150; round += 1) {

@@ -1,7 +1,7 @@
 // Canonical JSON (RFC 8785) of values that a decoder made (of JSON, of protobuf) or that were put together here out of such: plain objects and arrays
 // all the way, without a getter, texts of printable ASCII. It writes the same bytes as canonical-json.ts and an encoder would, sooner: no text is
 // put together on the way, and what is made again and again has the same names in the same order, so that a name, its quotation marks and its
-// place behind the one before are looked at once. Whatever is not so, or has no canonical form, must go the careful way.
+// place behind the one before are read once. Whatever is not so, or has no canonical form, must go the careful way.
 import { hasNumberText, levelsMax, needsNoEscape } from "./canonical-json.ts";
 
 /** A name behind the names before it in an object, which are those of its parents. */

@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import type { Decimal } from "../../../contracts/src/decimal.ts";
 import * as decimal from "../../../contracts/src/decimal.ts";
 import { Figure, type Order, RiskDecision } from "../../../contracts/src/generated/svc/v1/order.ts";
-import { engineRig, hold, moment, orderOf } from "../../../testkit/risk/engine-rig.ts";
-import { type Dice, dice } from "../../../testkit/virtual/dice.ts";
+import { engineFixture, hold, moment, orderOf } from "../../../testkit/risk/engine-fixture.ts";
+import { type Prng, prng } from "../../../testkit/virtual/prng.ts";
 import type { Exact } from "../../money/exact.ts";
 import { decisionMessage } from "../decision.ts";
 import type { Checked } from "../engine.ts";
@@ -21,8 +21,8 @@ function expectSameBytes(checked: Checked, decisionId: string): void {
 
 describe("the bytes of a decision", () => {
   it(`are those of the generated codec, for any order (seed ${seed})`, () => {
-    const random = dice(seed);
-    const engine = engineRig(
+    const random = prng(seed);
+    const engine = engineFixture(
       { max_position_pct: 0.9, repeated_execution_max: 50 },
       { stopwatch: () => random.word() / 1_000_003 },
     );
@@ -47,12 +47,12 @@ describe("the bytes of a decision", () => {
     ["a text that needs a length of three bytes", "x".repeat(20_000)],
     ["a text of wide letters at the end of the buffer", "é".repeat(9_000)],
   ])("hold %s", (_, text) => {
-    const engine = engineRig();
+    const engine = engineFixture();
     expectSameBytes(engine.check(orderOf(text, { fund_id: text, actor: text }), moment(0)), text);
   });
 
   it("are refused after the next check", () => {
-    const engine = engineRig();
+    const engine = engineFixture();
     const first = engine.check(orderOf("a"), moment(0));
     engine.check(orderOf("b"), moment(1));
     expect(() => packer.pack(first, "d")).toThrow(/written over/);
@@ -69,7 +69,7 @@ describe("the figures", () => {
   const figureBytes = (value: string): number[] => [...Figure.encode({ name: "", value }).finish()];
 
   it(`are written as decimals are formatted (seed ${seed})`, () => {
-    const random = dice(seed);
+    const random = prng(seed);
     const odd = [
       0n,
       1n,
@@ -87,7 +87,7 @@ describe("the figures", () => {
   });
 
   it(`are rounded up to the cent where they are products (seed ${seed})`, () => {
-    const random = dice(seed);
+    const random = prng(seed);
     const odd = [0n, 1n, -1n, 10n ** 34n, 10n ** 34n + 1n, -(10n ** 36n), 10n ** 56n];
     for (let index = 0; index < 3_000; index += 1) odd.push(anyInteger(random) * 10n ** BigInt(random.below(19)));
     for (const value of odd) {
@@ -99,7 +99,7 @@ describe("the figures", () => {
   });
 });
 
-function anyInteger(random: Dice): bigint {
+function anyInteger(random: Prng): bigint {
   const digits = 1 + random.below(38);
   let value = 0n;
   for (let index = 0; index < digits; index += 1) value = value * 10n + BigInt(random.below(10));
@@ -109,11 +109,11 @@ function anyInteger(random: Dice): bigint {
   return random.chance(0.5) ? whole : -whole;
 }
 
-function pick(random: Dice, words: readonly string[]): string {
+function pick(random: Prng, words: readonly string[]): string {
   return words[random.below(words.length)] ?? "";
 }
 
-function anyOrder(random: Dice, index: number): Order {
+function anyOrder(random: Prng, index: number): Order {
   const symbol = pick(random, ["AAPL", "MSFT", "XOM", "BTC-USD", "SPY-C500", "SAP", "NOBODY"]);
   const fund = pick(random, ["alpha", "alpha", "beta", "gamma", "nobody"]);
   const strategies: Readonly<Record<string, string>> = { alpha: "trend", beta: "coins", gamma: "euro", nobody: "none" };

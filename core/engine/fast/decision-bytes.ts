@@ -2,9 +2,9 @@
 // once per order; decision-bytes.test.ts compares the two.
 import * as instant from "../../../contracts/src/instant.ts";
 import type { Amount } from "../../money/amount.ts";
-import type { Worth } from "../../money/exact.ts";
+import type { Notional } from "../../money/exact.ts";
 import { type Checked, noted, notesOf, warningOf } from "../decision.ts";
-import { amountFigure, countFigure, exactFigure, type GateNote, type NoteColumns } from "../notes.ts";
+import { amountInput, countInput, exactInput, type GateNote, type NoteColumns } from "../notes.ts";
 import { createWireWriter, type WireWriter } from "./wire-writer.ts";
 
 /** The kinds of fields on the wire. */
@@ -97,12 +97,12 @@ function writeCheck(writer: WireWriter, notes: NoteColumns, note: GateNote): voi
   const began = writer.begin(decisionTags.checks, 2);
   writer.text(checkTags.gate, note.gate);
   writer.text(checkTags.result, note.passed ? "PASSED" : "FAILED");
-  for (let place = note.start; place < note.end; place += 1) writeFigure(writer, notes, place);
+  for (let place = note.start; place < note.end; place += 1) writeInput(writer, notes, place);
   if (note.microseconds !== 0) writer.double(checkTags.microseconds, note.microseconds);
   writer.end(began, 2);
 }
 
-function writeFigure(writer: WireWriter, notes: NoteColumns, place: number): void {
+function writeInput(writer: WireWriter, notes: NoteColumns, place: number): void {
   const began = writer.begin(checkTags.figures, 1);
   const name = notes.names[place] ?? "";
   const ageMs = notes.ages[place] ?? Number.NaN;
@@ -114,10 +114,10 @@ function writeFigure(writer: WireWriter, notes: NoteColumns, place: number): voi
 
 function writeFigureValue(writer: WireWriter, notes: NoteColumns, place: number): void {
   const kind = notes.kinds[place];
-  if (kind === amountFigure) writer.decimal(figureTags.value, noted(notes, place) as Amount);
-  else if (kind === exactFigure) writer.cents(figureTags.value, noted(notes, place) as Worth);
+  if (kind === amountInput) writer.decimal(figureTags.value, noted(notes, place) as Amount);
+  else if (kind === exactInput) writer.cents(figureTags.value, noted(notes, place) as Notional);
   else {
-    const value = String(kind === countFigure ? notes.numbers[place] : notes.values[place]);
+    const value = String(kind === countInput ? notes.numbers[place] : notes.values[place]);
     if (value !== "") writer.text(figureTags.value, value);
   }
 }

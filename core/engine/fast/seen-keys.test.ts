@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import * as instant from "../../../contracts/src/instant.ts";
-import { dice } from "../../../testkit/virtual/dice.ts";
+import { prng } from "../../../testkit/virtual/prng.ts";
 import type { Hash } from "./order-hash.ts";
 import { createSeenKeys } from "./seen-keys.ts";
 
@@ -59,7 +59,7 @@ describe("seen keys", () => {
 
   it("need room for one window and a bucket, however long it goes on, and give it back (3)", () => {
     const keys = createSeenKeys(300_000);
-    const rolls = dice(43);
+    const rolls = prng(43);
     const word = () => new DataView(Uint8Array.from(rolls.bytes(4)).buffer).getInt32(0);
     const random = (): Hash => ({ first: word(), second: word(), third: word(), fourth: word() });
     let now = 0;

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Decimal } from "../../../contracts/src/decimal.ts";
-import { startOfDay } from "../../../testkit/risk/engine-rig.ts";
+import { startOfDay } from "../../../testkit/risk/engine-fixture.ts";
 import { nothing } from "../../money/amount.ts";
 import type { Exact } from "../../money/exact.ts";
 import { emptyView } from "../empty-view.ts";
@@ -102,7 +102,7 @@ describe("a view as bytes", () => {
     );
   });
 
-  it("comes out twice when it was looked at twice, with the verdict", () => {
+  it("comes out twice when it was read twice, with the verdict", () => {
     fc.assert(
       fc.property(views, views, (first, second) => {
         const verdict = {
@@ -113,9 +113,9 @@ describe("a view as bytes", () => {
           costUsd: "0.1",
           tookMs: 4.5,
         } as const;
-        const told = { ...second, verdict };
-        const joined = joinViews(packer.pack(first, startOfDay), packer.pack(told, startOfDay));
-        expect(unpackViews(joined).map(({ view }) => view)).toEqual([first, told]);
+        const reported = { ...second, verdict };
+        const joined = joinViews(packer.pack(first, startOfDay), packer.pack(reported, startOfDay));
+        expect(unpackViews(joined).map(({ view }) => view)).toEqual([first, reported]);
       }),
       { seed: 46, numRuns: 50 },
     );

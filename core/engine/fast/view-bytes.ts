@@ -1,4 +1,4 @@
-// The view as bytes: everything that a decision looked at and that is neither in the order nor in the envelope, so that the decision can be
+// The view as bytes: everything that a decision read and that is neither in the order nor in the envelope, so that the decision can be
 // made again from its record alone. The first byte is the version of this form; a form that was ever stored can be read for ever.
 import type { Decimal } from "../../../contracts/src/decimal.ts";
 import * as decimal from "../../../contracts/src/decimal.ts";
@@ -24,7 +24,7 @@ const keyWords: readonly FundView["keySeen"][] = ["no", "same order", "another o
 const severities: readonly Severity[] = ["STRATEGY_HALT", "FUND_HALT", "FIRM_HALT"];
 const verdictKinds: readonly Verdict["kind"][] = ["none", "pass", "veto", "timeout", "unreadable"];
 
-/** What the gates looked at, and when; a decision with a risk officer's verdict looked twice. */
+/** What the gates read, and when; a decision with a risk officer's verdict looked twice. */
 export interface RecordedView {
   readonly at: instant.Instant;
   readonly view: FundView;

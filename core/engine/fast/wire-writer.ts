@@ -2,7 +2,7 @@
 // of a message and a list of bytes for every nested one; a decision has forty parts, and every order pays for them.
 import * as decimal from "../../../contracts/src/decimal.ts";
 import { type Amount, toDecimal } from "../../money/amount.ts";
-import type { Worth } from "../../money/exact.ts";
+import type { Notional } from "../../money/exact.ts";
 import { digitsOf, placeOf, unitsBetween } from "../../money/plain.ts";
 import { pieceBytes } from "./byte-columns.ts";
 
@@ -31,7 +31,7 @@ export interface WireWriter {
   /** As `decimal.format` writes it. */
   decimal(tag: number, value: Amount): void;
   /** A product of two amounts, rounded up to the cent, with two places. */
-  cents(tag: number, value: Worth): void;
+  cents(tag: number, value: Notional): void;
   /** Begins a nested message whose length will probably need so many bytes, 1 or 2; what it answers goes to `end`, with the same. */
   begin(tag: number, lengthBytes: number): number;
   end(began: number, lengthBytes: number): void;
@@ -52,7 +52,7 @@ function eighthDigitsOf(value: Amount): number {
 }
 
 /** How many cents it is, rounded away from zero and without its sign. */
-function centsOf(value: Worth): number | bigint {
+function centsOf(value: Notional): number | bigint {
   if (typeof value === "number") {
     const place = placeOf(value);
     const digits = Math.abs(digitsOf(value));
@@ -198,7 +198,7 @@ export function createWireWriter(): WireWriter {
     return true;
   }
 
-  function cents(tag: number, value: Worth): void {
+  function cents(tag: number, value: Notional): void {
     const count = centsOf(value);
     // Also of a plain number only one that is below zero is below zero.
     const sign = value < 0 ? "-" : "";

@@ -177,7 +177,7 @@ function readJson(text: string): { readonly value: unknown } | undefined {
   try {
     return { value: parseJson(text) };
   } catch {
-    // What cannot be read is told by its absence; both callers say what that means.
+    // What cannot be read is reported by its absence; both callers say what that means.
     return undefined;
   }
 }

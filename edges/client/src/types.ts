@@ -45,7 +45,7 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
   /** Instead of the client's own bound. */
   readonly timeoutMs?: number;
-  /** Told the headers of an answer that is no problem. */
+  /** Reported the headers of an answer that is no problem. */
   readonly onHeaders?: (headers: Headers) => void;
 }
 

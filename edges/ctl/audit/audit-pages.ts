@@ -1,4 +1,4 @@
-// The audit log as ctl reads it: pages of exact texts, one line per entry for people, and a broken chain told with its place.
+// The audit log as ctl reads it: pages of exact texts, one line per entry for people, and a broken chain reported with its place.
 
 import { exitCodes } from "../../../contracts/src/codes/shape.ts";
 import { parseJson } from "../../../contracts/src/parse-json.ts";

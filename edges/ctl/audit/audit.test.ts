@@ -1,4 +1,4 @@
-// The verbs of the audit chain against a server that answers as told: what is sent, what is shown, what is written, and how it ends.
+// The verbs of the audit chain against a server that answers as asked: what is sent, what is shown, what is written, and how it ends.
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -296,7 +296,7 @@ describe("status and fsck", () => {
     const well = await run("fsck");
     expect(well).toMatchObject({
       exit: 0,
-      stdout: expect.stringContaining("9 entries looked at, all as it should be"),
+      stdout: expect.stringContaining("9 entries read, all as it should be"),
     });
     expect(JSON.parse(server.calls(route).at(-1)?.body ?? "")).toEqual({ rebuild: false });
     const differs = { ...found, findings: ["A tile \u001b[2Jdiffers."], rebuilt: ["tile/0/000"] };
@@ -341,7 +341,7 @@ describe("whoever may not", () => {
       "erasures",
       { subject_id: "operator:ada", reason: "x", confirmation: "ERASE" },
     ],
-  ])("%s: is told by the server before a code is asked for, and with 5", async (command, path, body) => {
+  ])("%s: is reported by the server before a code is asked for, and with 5", async (command, path, body) => {
     serveIdentity("viewer");
     server.on(`POST ${place}/${path}`, forbidden);
     for (const line of [command, `${command} --totp 123456`]) {
@@ -444,7 +444,7 @@ describe("begin-anew", () => {
     expect((await run("begin-anew --confirm ANEW --totp 123456")).exit).toBe(2);
   });
 
-  it("22.3: somebody else signs, for exactly that request, and is told of the new log", async () => {
+  it("22.3: somebody else signs, for exactly that request, and is reported the new log", async () => {
     serveIdentity("operator");
     server.on("POST /v1/auth/step-up", proof);
     const route = `POST ${place}/anew/anew-1/cosign`;
@@ -649,7 +649,7 @@ describe("tail", () => {
     expect(await run("tail --count none")).toMatchObject({ exit: 2, stdout: "" });
   });
 
-  /** Polls of a log that grows as told: each step is what the next poll from there on finds, or a failure. */
+  /** Polls of a log that grows as asked: each step is what the next poll from there on finds, or a failure. */
   function serveSteps(start: number, steps: readonly (number | FakeAnswer)[], stop: AbortController): void {
     serveLog(start);
     const left = [...steps];

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // The command line's first step. In the repository: run the bundle when nothing that went into it changed, else have it built first. Starting
-// is what a person waits for most often, so this looks at times and sizes only and loads nothing else. Installed alone: run the bundle that
+// is what a person waits for most often, so this reads times and sizes only and loads nothing else. Installed alone: run the bundle that
 // came with the package.
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { fileURLToPath } from "node:url";

@@ -109,7 +109,7 @@ export async function deviceLogin(facts: IssuerFacts, login: DeviceLogin): Promi
 }
 
 /**
- * RFC 8628, section 3.5: wait, ask, and wait longer when told to. The library has such a loop too, but it hears Ctrl-C only every five
+ * RFC 8628, section 3.5: wait, ask, and wait longer when asked to. The library has such a loop too, but it hears Ctrl-C only every five
  * seconds and gives up at the first lost connection, which a login that lasts minutes must survive.
  */
 async function poll(

@@ -112,7 +112,7 @@ const run = (
   });
 
 describe("the device flow", () => {
-  it("shows address and code on stderr, waits as told, slower when told, and keeps the login", async () => {
+  it("shows address and code on stderr, waits as asked, slower when asked, and keeps the login", async () => {
     answers(refused("authorization_pending"), refused("slow_down"), refused("authorization_pending"), granted());
     const { exit, stdout, stderr } = await run("auth login --no-browser");
     expect(exit, stderr).toBe(0);

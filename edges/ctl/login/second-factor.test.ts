@@ -115,14 +115,14 @@ describe("the second factor", () => {
     const { exit, stdout, stderr } = await run(line, { environment });
     expect(exit, stderr).toBe(0);
     expect(stdout).toBe("pcs_tok_value\n");
-    const wish = { name: "oms", operations: ["CheckOrder", "GetEnvelope"], expires_in_s: 2_592_000 };
+    const request = { name: "oms", operations: ["CheckOrder", "GetEnvelope"], expires_in_s: 2_592_000 };
     expect(JSON.parse(server.calls("POST /v1/auth/step-up")[0]?.body ?? "")).toEqual({
       action: "IssueServiceToken",
-      parameters: wish,
+      parameters: request,
       totp: "123456",
     });
     expect(JSON.parse(server.calls("POST /v1/service-tokens")[0]?.body ?? "")).toEqual({
-      ...wish,
+      ...request,
       step_up_proof: "the-proof",
     });
     expect(await run("auth tokens issue x --operation Nonesuch --totp 123456", { environment })).toMatchObject({

@@ -104,7 +104,7 @@ function notReached({ checks, approved }: Decision): readonly string[] {
 function warningsText({ warnings }: Decision): readonly string[] {
   if (warnings.length === 0) return [];
   const lines = warnings.map(({ limit, used, threshold }) =>
-    clean(`  ${limit}: ${percent(used)} of the limit would be used (told from ${percent(threshold)} on)`),
+    clean(`  ${limit}: ${percent(used)} of the limit would be used (reported from ${percent(threshold)} on)`),
   );
   return ["", "Warnings", ...lines];
 }

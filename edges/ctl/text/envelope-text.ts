@@ -76,7 +76,7 @@ export async function comparedOrListed(
     return await client.diffEnvelopes({ fundId, proposed });
   } catch (thrown) {
     if (!isApiError(thrown) || thrown.status !== 503) throw thrown;
-    context.terminal.say(`What loosens and what tightens cannot be told now: ${thrown.message}`);
+    context.terminal.say(`What loosens and what tightens cannot be reported now: ${thrown.message}`);
     return { changes: listed(current, proposed), loosens: null };
   }
 }

@@ -4,16 +4,16 @@ import type { AnswerOf } from "../../client/src/types.ts";
 import { percent } from "./envelope-text.ts";
 import { leftMs, moment, pairs } from "./text.ts";
 
-export type Weather = AnswerOf<"getPaperWeather">;
+export type Faults = AnswerOf<"getPaperWeather">;
 
 /** Whether the broker still answers nobody. */
-export function isSilent({ broker_silent_until }: Pick<Weather, "broker_silent_until">, now: Instant): boolean {
+export function isSilent({ broker_silent_until }: Pick<Faults, "broker_silent_until">, now: Instant): boolean {
   return broker_silent_until !== undefined && leftMs(broker_silent_until, now) > 0;
 }
 
-export function weatherText(weather: Weather, now: Instant): string {
-  const { gaps, halted_symbols: halted, report_loss_pct: lost, report_repeat_pct: repeated } = weather;
-  const silent = isSilent(weather, now) ? `silent until ${moment(weather.broker_silent_until ?? "", now)}` : "answers";
+export function faultsText(faults: Faults, now: Instant): string {
+  const { gaps, halted_symbols: halted, report_loss_pct: lost, report_repeat_pct: repeated } = faults;
+  const silent = isSilent(faults, now) ? `silent until ${moment(faults.broker_silent_until ?? "", now)}` : "answers";
   return pairs([
     ["Broker", silent],
     ["Reports lost", lost === undefined || lost === 0 ? "none" : percent(lost)],
@@ -23,8 +23,8 @@ export function weatherText(weather: Weather, now: Instant): string {
       return ["Gap", `${symbol} ${percent(pct)}${since}`] as const;
     }),
     ["Not traded", halted.length === 0 ? "none" : halted.join(", ")],
-    ["Set by", weather.set_by],
-    ["Reason", weather.reason === "" ? undefined : weather.reason],
-    ["Set at", weather.at === undefined ? undefined : moment(weather.at, now)],
+    ["Set by", faults.set_by],
+    ["Reason", faults.reason === "" ? undefined : faults.reason],
+    ["Set at", faults.at === undefined ? undefined : moment(faults.at, now)],
   ]);
 }

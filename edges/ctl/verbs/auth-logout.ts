@@ -14,7 +14,7 @@ export const authLogout: Verb = {
   heading: "Your login",
   sentence: "End the login on the server and at the issuer, and forget it here.",
   about:
-    "When the server cannot be reached, the login is forgotten here and you are told that it still works elsewhere until it runs out.",
+    "When the server cannot be reached, the login is forgotten here and you are notified that it still works elsewhere until it runs out.",
   arguments: [],
   options: [],
   examples: [
@@ -61,13 +61,13 @@ async function run(context: Context): Promise<Answer> {
   });
   const everywhere = server.done && issuer.done;
   const outOfReach = server.outOfReach === true || issuer.outOfReach === true;
-  const told = [
+  const reported = [
     `The login at ${settings.server.value}: ${server.said}.`,
     `At its issuer: ${issuer.said}.`,
     `Forgotten here: ${settings.profilePath}.`,
   ];
   if (!everywhere)
-    told.push(
+    reported.push(
       `What could not be ended works until it runs out; an administrator can end it with \`ctl auth revoke-sessions ${profile.name}\`.`,
     );
   return {
@@ -77,7 +77,7 @@ async function run(context: Context): Promise<Answer> {
       ended_at_issuer: issuer.done,
       profile: settings.profile.value,
     },
-    text: told.join("\n"),
+    text: reported.join("\n"),
     exit: outOfReach ? exitCodes.unavailable : exitCodes.ok,
   };
 }

@@ -52,14 +52,14 @@ async function run(context: Context): Promise<Answer> {
       `A machine may be given: ${serviceOperations.join(", ")}.`,
     );
   }
-  const wish = {
+  const request = {
     name: context.argument("name"),
     operations: operations as Operations,
     expires_in_s: duration(context.option("expires-in"), "expires-in"),
   };
   const client = await context.client();
-  const stepUp = await stepUpProof(context, client, { action: "IssueServiceToken", parameters: wish });
-  const { name, operations: named, expires_in_s: expiresInS } = wish;
+  const stepUp = await stepUpProof(context, client, { action: "IssueServiceToken", parameters: request });
+  const { name, operations: named, expires_in_s: expiresInS } = request;
   const issued = await client.issueServiceToken({
     name,
     operations: named,
@@ -67,11 +67,11 @@ async function run(context: Context): Promise<Answer> {
     ...reasonOf(context),
     stepUpProof: stepUp,
   });
-  return toldOnce(context, issued);
+  return reportedOnce(context, issued);
 }
 
 /** How issue and rotate answer alike. */
-export function toldOnce(
+export function reportedOnce(
   context: Context,
   issued: { readonly id: string; readonly name: string; readonly expires_at: string; readonly token: string },
 ): Answer {

@@ -2,7 +2,7 @@
 
 import { factorOptions, stepUpProof } from "../login/one-time-code.ts";
 import { reasonOf, reasonOption } from "../reason.ts";
-import { duration, toldOnce } from "./auth-tokens-issue.ts";
+import { duration, reportedOnce } from "./auth-tokens-issue.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
 
 export const authTokensRotate: Verb = {
@@ -40,6 +40,6 @@ async function run(context: Context): Promise<Answer> {
   const client = await context.client();
   const parameters = { id, overlap_s: overlapS, expires_in_s: expiresInS };
   const proof = await stepUpProof(context, client, { action: "RotateServiceToken", parameters });
-  const wish = { tokenId: id, overlapS, expiresInS, ...reasonOf(context), stepUpProof: proof };
-  return toldOnce(context, await client.rotateServiceToken(wish));
+  const request = { tokenId: id, overlapS, expiresInS, ...reasonOf(context), stepUpProof: proof };
+  return reportedOnce(context, await client.rotateServiceToken(request));
 }

@@ -78,8 +78,8 @@ async function run(context: Context): Promise<Answer> {
   const tally = `${orders.length - open.length} ended, ${open.length} not yet.${isDone ? "" : ` ${goesOn}`}`;
   const lead = `${tally}${auditId === undefined ? "" : ` Audit ${clean(auditId)}.`}`;
   // A table has it above; CSV is nothing but rows, and has none when there was no order.
-  const isUntold = !isDone || orders.length === 0;
-  if (isUntold && !context.json && !isForPeople(context)) context.terminal.say(lead);
+  const isUnaudited = !isDone || orders.length === 0;
+  if (isUnaudited && !context.json && !isForPeople(context)) context.terminal.say(lead);
   const data = { ...asked, orders };
   const list = await listing(context, { columns, rows: orders, none: "There was no open order.", data, lead });
   const ofFund = fundId === undefined ? "" : ` --fund-id ${clean(fundId)}`;

@@ -66,8 +66,8 @@ async function run(context: Context): Promise<Answer> {
   const orders = `${gone} of ${flatten.orders.length} orders gone`;
   const isDone = flatten.done_at !== undefined;
   const unflat = flatten.funds.filter(({ state }) => state === "NOT_FLAT");
-  const told = `${positions}, ${orders}.${isDone ? "" : ` ${unflat.length > 0 ? unflatWords(unflat) : goesOn}`}`;
-  const lead = `${told} Flatten ${clean(flatten.flatten_id)}, audit ${clean(flatten.audit_id ?? "")}.`;
+  const reported = `${positions}, ${orders}.${isDone ? "" : ` ${unflat.length > 0 ? unflatWords(unflat) : goesOn}`}`;
+  const lead = `${reported} Flatten ${clean(flatten.flatten_id)}, audit ${clean(flatten.audit_id ?? "")}.`;
   // A table has it above; CSV is nothing but rows.
   if (!isDone && !context.json && !isForPeople(context)) context.terminal.say(lead);
   const list = await listing(context, {

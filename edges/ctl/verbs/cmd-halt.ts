@@ -49,7 +49,7 @@ async function run(context: Context): Promise<Answer> {
     data: answer,
     text: `${first}\n${facts}`,
     exit: acknowledged ? exitCodes.ok : exitCodes.pending,
-    next: ["`ctl riskengine halts list` shows whether orders are cancelled and people told."],
+    next: ["`ctl riskengine halts list` shows whether orders are cancelled and people reported."],
   };
 }
 

@@ -12,7 +12,7 @@ export const doctor: Verb = {
   arguments: [],
   options: [],
   examples: [
-    { command: "ctl doctor", sentence: "Look at everything." },
+    { command: "ctl doctor", sentence: "Read everything." },
     { command: "ctl doctor --json", sentence: "The same for a program." },
   ],
   operation: "ReadHealth",
@@ -72,9 +72,9 @@ function blocksLines(seen: BlocksSeen | undefined): readonly string[] {
   return [`New risk is denied by ${clean(shown.join(", "))}${more}: ${look}`];
 }
 
-/** A platform that is in order and may not trade is never told as if nothing was the matter. */
+/** A platform that is in order and may not trade is never reported as if nothing was the matter. */
 function summaryOf(failing: number, warnings: number, halts: HaltsSeen | undefined): string {
-  const toLookAt = `${warnings} to look at`;
+  const toLookAt = `${warnings} to read`;
   if (halts === undefined || isQuiet(halts)) {
     if (failing > 0) return `${failing} failing, ${toLookAt}.`;
     return warnings === 0 ? "All in order." : `In order, ${toLookAt}.`;

@@ -43,8 +43,8 @@ import { operationsDrillsRun } from "./operations-drills-run.ts";
 import { operationsParkedDiscard } from "./operations-parked-discard.ts";
 import { operationsParkedList } from "./operations-parked-list.ts";
 import { operationsParkedRetry } from "./operations-parked-retry.ts";
-import { paperWeatherSet } from "./paper-weather-set.ts";
-import { paperWeatherShow } from "./paper-weather-show.ts";
+import { paperFaultsSet } from "./paper-weather-set.ts";
+import { paperFaultsShow } from "./paper-weather-show.ts";
 import { researchBacktestShow } from "./research-backtest-show.ts";
 import { researchStrategiesList } from "./research-strategies-list.ts";
 import { researchStrategiesSet } from "./research-strategies-set.ts";
@@ -145,8 +145,8 @@ export const verbs: readonly Verb[] = [
   researchStrategiesList,
   researchStrategiesSet,
   researchBacktestShow,
-  paperWeatherShow,
-  paperWeatherSet,
+  paperFaultsShow,
+  paperFaultsSet,
   operationsAuditShow,
   operationsAuditTail,
   operationsAuditVerify,

@@ -8,7 +8,8 @@ export const omsOrdersShow: Verb = {
   name: "oms orders show",
   heading: "Orders",
   sentence: "Show one order, how far it came and why.",
-  about: "Why the risk engine decided as it did is told by `ctl why`; the trades by `ctl oms fills list --order-id`.",
+  about:
+    "Why the risk engine decided as it did is reported by `ctl why`; the trades by `ctl oms fills list --order-id`.",
   arguments: [{ name: "order_id", sentence: "The order." }],
   options: [],
   examples: [{ command: "ctl oms orders show o-1042", sentence: "What became of it." }],

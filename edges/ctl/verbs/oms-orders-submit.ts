@@ -1,4 +1,4 @@
-// `ctl oms orders submit`: hands an order in and says how far it came. Being accepted is never told as being filled, and an answer that was lost is told as
+// `ctl oms orders submit`: hands an order in and says how far it came. Being accepted is never reported as being filled, and an answer that was lost is reported as
 // that, with how to ask again without doing it twice.
 import { exitCodes } from "../../../contracts/src/codes/shape.ts";
 import type { Client } from "../../client/src/types.ts";

@@ -40,13 +40,13 @@ async function run(context: Context): Promise<Answer> {
   const client = await context.client();
   return orBrokenChain(async () => {
     const { inspection: found } = await watched(context, client, await client.beginAuditInspection({ rebuild }));
-    if (found === undefined) throw new Refusal(exitCodes.failed, "INTERNAL", "The server told no findings.");
+    if (found === undefined) throw new Refusal(exitCodes.failed, "INTERNAL", "The server given no findings.");
     if (found.fault !== undefined && found.fault.code !== indexCode) {
       return { data: found, text: brokenAt(found.fault), exit: exitCodes.verificationFailed, next: nothingWritten };
     }
     const isWell = found.findings.length === 0;
     const lines = [
-      `${entries(found.entry_count)} looked at, ${isWell ? "all as it should be" : `${found.findings.length} findings`}.`,
+      `${entries(found.entry_count)} read, ${isWell ? "all as it should be" : `${found.findings.length} findings`}.`,
       pairs(verdictLines(found)),
       ...found.findings.map((finding) => `finding  ${clean(finding)}`),
       ...found.rebuilt.map((part) => `rebuilt  ${clean(part)}`),

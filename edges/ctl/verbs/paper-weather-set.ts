@@ -3,12 +3,12 @@ import { format, plusMilliseconds } from "../../../contracts/src/instant.ts";
 import type { Client } from "../../client/src/types.ts";
 import { usageRefusal } from "../failure.ts";
 import { needsReason, reasonOption } from "../reason.ts";
-import { isSilent, type Weather, weatherText } from "../text/fault-text.ts";
+import { type Faults, faultsText, isSilent } from "../text/fault-text.ts";
 import { fractionOf } from "../text/numbers.ts";
 import { secondsOf } from "../text/text.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
 
-export const paperWeatherSet: Verb = {
+export const paperFaultsSet: Verb = {
   name: "paper weather set",
   heading: "Drills",
   sentence: "Make the paper broker and market suffer, for a drill.",
@@ -40,7 +40,7 @@ export const paperWeatherSet: Verb = {
   run,
 };
 
-type Wish = NonNullable<Parameters<Client["setPaperWeather"]>[0]>;
+type Request = NonNullable<Parameters<Client["setPaperWeather"]>[0]>;
 
 async function run(context: Context): Promise<Answer> {
   const typed = typedOf(context);
@@ -59,21 +59,21 @@ async function run(context: Context): Promise<Answer> {
   const { brokerSilentUntil, ...rest } = merged;
   const silent = brokerSilentUntil === undefined || brokerSilentUntil === "off" ? {} : { brokerSilentUntil };
   const after = await client.setPaperWeather({ ...rest, ...silent, reason });
-  return { data: after, text: weatherText(after, context.clock.now()) };
+  return { data: after, text: faultsText(after, context.clock.now()) };
 }
 
-function kept(weather: Weather, context: Context): Wish {
-  const { gaps, halted_symbols: haltedSymbols, report_loss_pct: lost, report_repeat_pct: repeated } = weather;
+function kept(faults: Faults, context: Context): Request {
+  const { gaps, halted_symbols: haltedSymbols, report_loss_pct: lost, report_repeat_pct: repeated } = faults;
   return {
     gaps,
     haltedSymbols,
-    ...(isSilent(weather, context.clock.now()) ? { brokerSilentUntil: weather.broker_silent_until } : {}),
+    ...(isSilent(faults, context.clock.now()) ? { brokerSilentUntil: faults.broker_silent_until } : {}),
     ...(lost === undefined ? {} : { reportLossPct: lost }),
     ...(repeated === undefined ? {} : { reportRepeatPct: repeated }),
   };
 }
 
-function typedOf(context: Context): Wish {
+function typedOf(context: Context): Request {
   const silent = context.option("broker-silent");
   const lost = context.option("report-loss-pct");
   const repeated = context.option("report-repeat-pct");

@@ -1,9 +1,9 @@
 // `ctl paper weather show`: what the paper broker and the paper market are made to suffer.
 
-import { weatherText } from "../text/fault-text.ts";
+import { faultsText } from "../text/fault-text.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
 
-export const paperWeatherShow: Verb = {
+export const paperFaultsShow: Verb = {
   name: "paper weather show",
   heading: "Drills",
   sentence: "Show what the paper broker and market are made to suffer.",
@@ -16,6 +16,6 @@ export const paperWeatherShow: Verb = {
 };
 
 async function run(context: Context): Promise<Answer> {
-  const weather = await (await context.client()).getPaperWeather();
-  return { data: weather, text: weatherText(weather, context.clock.now()) };
+  const faults = await (await context.client()).getPaperWeather();
+  return { data: faults, text: faultsText(faults, context.clock.now()) };
 }

@@ -9,7 +9,7 @@ export const riskengineHaltsList: Verb = {
   heading: "Halts",
   sentence: "List every halt in force, at all levels.",
   about:
-    "BLOCKED, CANCELLED and NOTIFIED say whether every engine denies new risk, whether the orders that a halt covers are gone from the broker, and whether people were told. Exit 9 when the halts cannot be read: an engine goes on with those that it knows for 2 s, and then everything counts as halted.",
+    "BLOCKED, CANCELLED and NOTIFIED say whether every engine denies new risk, whether the orders that a halt covers are gone from the broker, and whether people were notified. Exit 9 when the halts cannot be read: an engine goes on with those that it knows for 2 s, and then everything counts as halted.",
   arguments: [],
   options: [
     { name: "id", value: "ID", sentence: "Only what halts this fund or strategy, the firm's included." },

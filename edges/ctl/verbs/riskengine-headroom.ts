@@ -47,7 +47,7 @@ async function run(context: Context): Promise<Answer> {
   return listing(context, {
     columns,
     rows: headroom.limits,
-    none: "No limit was looked at.",
+    none: "No limit was read.",
     data: headroom,
     lead: leadOf(headroom, context),
   });

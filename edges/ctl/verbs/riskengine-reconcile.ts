@@ -1,4 +1,4 @@
-// `ctl riskengine reconcile`: our positions beside the broker's, now. A broker that does not answer is told as that, never as flat.
+// `ctl riskengine reconcile`: our positions beside the broker's, now. A broker that does not answer is reported as that, never as flat.
 import { type ExitCode, exitCodes } from "../../../contracts/src/codes/shape.ts";
 import type { AnswerOf } from "../../client/src/types.ts";
 import { differenceColumns } from "../text/difference-text.ts";

@@ -71,7 +71,7 @@ export interface Verb {
   run(context: Context): Promise<Answer>;
 }
 
-export interface Context extends World {
+export interface Context extends Tables {
   readonly json: boolean;
   readonly flags: Flags;
   settings(): Settings;
@@ -87,7 +87,7 @@ export interface Context extends World {
 }
 
 /** What the world outside hands in. */
-export interface World {
+export interface Tables {
   readonly environment: Environment;
   readonly clock: Clock;
   readonly timers: Timers;
@@ -101,10 +101,10 @@ export interface World {
   version(): string;
   readonly verbs: readonly Verb[];
   /** Runs a witness in this process until the signal aborts. */
-  runWitness(wish: WitnessWish, say: (line: string) => void, signal: AbortSignal): Promise<void>;
+  runWitness(request: WitnessRequest, say: (line: string) => void, signal: AbortSignal): Promise<void>;
 }
 
-export interface WitnessWish {
+export interface WitnessRequest {
   /** The vkeys of the logs it cosigns. */
   readonly logs: readonly string[];
   readonly name: string;

@@ -8,7 +8,7 @@ import type { Answer, Context, Verb } from "./verb.ts";
 export const why: Verb = {
   name: "why",
   heading: "Risk",
-  sentence: "Tell why an order was approved or denied: every gate, what it asked and what it looked at.",
+  sentence: "Tell why an order was approved or denied: every gate, what it asked and what it read.",
   about:
     "An order that was asked about more than once, for example amended, has a decision for each time, oldest first.",
   arguments: [{ name: "order_id", sentence: "The order, as it named itself." }],

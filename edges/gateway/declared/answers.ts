@@ -19,11 +19,11 @@ export function messageAnswer(message: string): z.ZodType {
   return recordAnswers[message] ?? objectAnswer(message);
 }
 
-/** The same for a message that is no record, to be told with more than it has. */
+/** The same for a message that is no record, to be reported with more than it has. */
 export function objectAnswer(message: string): z.ZodObject {
   const { fields, description, isRequest } = shapeOf(message);
-  const told = fields.filter(({ hidden }) => !hidden);
-  const members = told.map((field) => [field.name, memberAnswer(field, isRequest === true)] as const);
+  const reported = fields.filter(({ hidden }) => !hidden);
+  const members = reported.map((field) => [field.name, memberAnswer(field, isRequest === true)] as const);
   const object = z.object(Object.fromEntries(members));
   return description === undefined ? object : object.meta({ description });
 }
@@ -51,36 +51,37 @@ function described(schema: z.ZodType, { description, example }: FieldShape): z.Z
 }
 
 function valueAnswer(field: FieldShape, isAsked: boolean): z.ZodType {
-  // How long a text may be is about asking where a message is both; what was kept is told however long it is.
+  // How long a text may be is about asking where a message is both; what was kept is reported however long it is.
   const one = field.message === undefined ? jsonSchema(field, !isAsked) : messageAnswer(field.message);
   if (!field.list) return one;
   return field.maxCount === undefined ? z.array(one) : z.array(one).max(field.maxCount);
 }
 
 /** The value of a whole message. */
-export function toldMessage(message: string, value: object): object {
+export function reportedMessage(message: string, value: object): object {
   if (recordAnswers[message] !== undefined) return plain(value);
   const members = value as Readonly<Record<string, unknown>>;
-  const told = shapeOf(message).fields.flatMap((field): [string, unknown][] => {
-    const inner = toldField(field, members[field.name]);
+  const reported = shapeOf(message).fields.flatMap((field): [string, unknown][] => {
+    const inner = reportedField(field, members[field.name]);
     return inner === undefined ? [] : [[field.name, inner]];
   });
-  return plain(Object.fromEntries(told));
+  return plain(Object.fromEntries(reported));
 }
 
 /** The value of one of its members alone. */
-export function toldMember(message: string, name: string, value: object): object {
+export function reportedMember(message: string, name: string, value: object): object {
   const field = shapeOf(message).fields.find((one) => one.name === name);
-  const inner = field === undefined ? undefined : toldField(field, (value as Readonly<Record<string, unknown>>)[name]);
+  const inner =
+    field === undefined ? undefined : reportedField(field, (value as Readonly<Record<string, unknown>>)[name]);
   if (typeof inner !== "object" || inner === null) throw new Defect(`${message} has no ${name} to tell.`);
   return plain(inner);
 }
 
-function toldField(field: FieldShape, value: unknown): unknown {
+function reportedField(field: FieldShape, value: unknown): unknown {
   if (field.hidden || (field.omitEmpty && (value === "" || value === 0))) return undefined;
   if (value === undefined) return field.nullWhenAbsent ? null : undefined;
   const { message, list } = field;
   if (message === undefined || value === null) return value;
-  if (!list) return toldMessage(message, value);
-  return (value as readonly object[]).map((one) => toldMessage(message, one));
+  if (!list) return reportedMessage(message, value);
+  return (value as readonly object[]).map((one) => reportedMessage(message, one));
 }

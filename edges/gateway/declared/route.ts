@@ -1,4 +1,4 @@
-// Routes that are declared with their procedures. A route is forwarded: what was asked becomes the message, the service answers, and what is told of
+// Routes that are declared with their procedures. A route is forwarded: what was asked becomes the message, the service answers, and what is reported
 // it is declared as well. A route with behaviour of its own takes its place, schemas and message from the same declaration.
 import type { DeclaredRoute } from "../../../contracts/src/declared.ts";
 import { Fault } from "../../../contracts/src/fault.ts";
@@ -9,7 +9,7 @@ import { denied } from "../answers.ts";
 import { brokenChain } from "../ask-audit.ts";
 import type { GatewayParts } from "../parts.ts";
 import { fetchedCount, pageOf } from "../schemas/paging.ts";
-import { fieldAnswer, messageAnswer, toldMember, toldMessage } from "./answers.ts";
+import { fieldAnswer, messageAnswer, reportedMember, reportedMessage } from "./answers.ts";
 import { messageOf, requestSchemas } from "./requests.ts";
 
 /** Below the listener's bound on a route, so that the caller learns which service was late. */
@@ -29,9 +29,9 @@ export function declaredPlace(id: DeclaredRouteId): Omit<Route, "handle" | "answ
 }
 
 export function declaredAnswers(id: DeclaredRouteId): Route["answers"] {
-  const { status, form, told, answer } = declarationOf(id);
+  const { status, form, reported, answer } = declarationOf(id);
   if (form !== "json") return { [status]: form };
-  return { [status]: told === undefined ? messageAnswer(answer) : fieldAnswer(answer, told) };
+  return { [status]: reported === undefined ? messageAnswer(answer) : fieldAnswer(answer, reported) };
 }
 
 /** All of a route but what it does and answers. */
@@ -49,10 +49,10 @@ export function declaredMessage<Message extends object>(id: DeclaredRouteId, req
   return messageOf(declarationOf(id), request);
 }
 
-/** What is told of an answer, as it is declared. */
-export function declaredTold(id: DeclaredRouteId, answer: object): object {
-  const { answer: message, told } = declarationOf(id);
-  return told === undefined ? toldMessage(message, answer) : toldMember(message, told, answer);
+/** What is reported an answer, as it is declared. */
+export function declaredAudited(id: DeclaredRouteId, answer: object): object {
+  const { answer: message, reported } = declarationOf(id);
+  return reported === undefined ? reportedMessage(message, answer) : reportedMember(message, reported, answer);
 }
 
 /** Asks the procedure with the caller's token and the request's id. */
@@ -82,7 +82,7 @@ async function forward(id: DeclaredRouteId, parts: Parts, request: HttpRequest):
   const message = declaredMessage(id, request);
   if (pageAfter !== undefined) return forwardPage(id, parts, request, message, pageAfter);
   const outcome = await askDeclared(id, parts, request, message);
-  return outcome.ok ? { status, body: declaredTold(id, outcome.value) } : denied(outcome);
+  return outcome.ok ? { status, body: declaredAudited(id, outcome.value) } : denied(outcome);
 }
 
 /** One page of a list; the next one is in the Link header. */
@@ -97,7 +97,7 @@ async function forwardPage(
   const outcome = await askDeclared(id, parts, request, { ...message, count_max: fetchedCount(query) });
   if (!outcome.ok) return denied(outcome);
   const { status, path } = declarationOf(id);
-  const fetched = declaredTold(id, outcome.value) as readonly object[];
+  const fetched = declaredAudited(id, outcome.value) as readonly object[];
   const { rows, more } = pageOf(path, query, fetched, (row) => memberAt(row, after));
   return { status, body: rows, ...more };
 }
@@ -107,7 +107,7 @@ function memberAt(row: object, path: string): string {
   return typeof found === "string" ? found : "";
 }
 
-/** A broken audit chain is told with the place and the two values that differ, because they are what an operator needs first. */
+/** A broken audit chain is reported with the place and the two values that differ, because they are what an operator needs first. */
 async function withBrokenChain(answer: () => Promise<HttpAnswer>): Promise<HttpAnswer> {
   try {
     return await answer();

@@ -11,7 +11,7 @@ const texts = ["zero", "one", "two"].map((text) => JSON.stringify({ text }));
 type Answer = (from: number) => Promise<{ readonly texts: readonly Uint8Array[]; readonly size: number }>;
 
 /** A log of three entries; whoever asks for the fourth is answered by `beyond`. */
-function rig(beyond: Answer = () => Promise.reject(new Fault("SERVICE_UNAVAILABLE", "gone", { retry: "later" }))) {
+function fixture(beyond: Answer = () => Promise.reject(new Fault("SERVICE_UNAVAILABLE", "gone", { retry: "later" }))) {
   const calls: unknown[][] = [];
   const services: GatewayParts["services"] = {
     call: async (service, method, request, { bearer }) => {
@@ -43,7 +43,7 @@ const events = (pieces: readonly string[]) => pieces.filter((piece) => piece.sta
 
 describe("tailAudit", () => {
   it("sends entries byte for byte under their sequences, with the caller's token, and tells how it ended", async () => {
-    const { ask, calls } = rig();
+    const { ask, calls } = fixture();
     const { status, body } = await ask({ from_sequence: "1" });
     expect(status).toBe(200);
     const pieces = await all(body);
@@ -59,7 +59,7 @@ describe("tailAudit", () => {
   });
 
   it("goes on after the last event that was read, whatever its address says", async () => {
-    const { ask } = rig();
+    const { ask } = fixture();
     const { body } = await ask({ from_sequence: "0" }, { "last-event-id": "1" });
     expect(events(await all(body))).toEqual([`id: 2\ndata: ${texts[2]}\n\n`]);
   });
@@ -67,7 +67,7 @@ describe("tailAudit", () => {
   it("begins with what comes next when no place is named, and says so while nothing comes", async () => {
     const stop = new AbortController();
     const asked: number[] = [];
-    const { ask } = rig(async (from) => {
+    const { ask } = fixture(async (from) => {
       asked.push(from);
       if (asked.length === 2) stop.abort();
       return { texts: [], size: 3 };
@@ -79,16 +79,16 @@ describe("tailAudit", () => {
   });
 
   it.each(["-1", "01", "1e1", " 1", "x", "9007199254740991", ""])("refuses the Last-Event-ID %j", async (last) => {
-    await expect(rig().ask({}, { "last-event-id": last })).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+    await expect(fixture().ask({}, { "last-event-id": last })).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
   });
 
   it("refuses what lies beyond the end, by its status", async () => {
-    await expect(rig().ask({ from_sequence: "4" })).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
-    expect((await rig().ask({ from_sequence: "3" })).status).toBe(200);
+    await expect(fixture().ask({ from_sequence: "4" })).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+    expect((await fixture().ask({ from_sequence: "3" })).status).toBe(200);
   });
 
   it("lets no text pass for another event", async () => {
-    const { ask } = rig(async () => ({
+    const { ask } = fixture(async () => ({
       texts: [new TextEncoder().encode('{}\n\nid: 9\ndata: {"forged":1}')],
       size: 4,
     }));
@@ -98,7 +98,7 @@ describe("tailAudit", () => {
   });
 
   it(`lets ${followersMax} follow, counts each once, and counts none that did not begin`, async () => {
-    const { ask } = rig();
+    const { ask } = fixture();
     const open = [];
     for (let n = 0; n < followersMax; n += 1) open.push((await ask({})).body as HttpStream);
     await expect(ask({})).rejects.toMatchObject({ code: "RESOURCE_EXHAUSTED", retry: "later" });

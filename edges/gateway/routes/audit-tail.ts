@@ -4,7 +4,7 @@
 //  1. A page is asked for when the one before was read, with the caller's own token: a slow reader holds up only itself, and one whose login has
 //     ended hears no more.
 //  2. While nothing happens there is a comment every ten seconds, so that both ends know that the other is there.
-//  3. What goes wrong after the beginning is told as the event `problem`, and ends the stream.
+//  3. What goes wrong after the beginning is reported as the event `problem`, and ends the stream.
 import { Fault } from "../../../contracts/src/fault.ts";
 import type { AuditPage, TailAuditRequest } from "../../../contracts/src/generated/svc/v1/auditdesk.ts";
 import type { HttpAnswer, HttpRequest, HttpStream, Route } from "../../../ports/http.ts";
@@ -50,7 +50,7 @@ export function auditTail(parts: Parts): Route {
   };
 }
 
-/** The log is asked once before anything is answered, so that a caller who may not, or asks for too much, is told so by the status. */
+/** The log is asked once before anything is answered, so that a caller who may not, or asks for too much, is notified so by the status. */
 async function begin(parts: Parts, request: HttpRequest, asked: number | undefined): Promise<number | HttpAnswer> {
   const sizes: number[] = [];
   const answer = await askAudit<TailAuditRequest, AuditPage>(parts, request, {
@@ -85,8 +85,8 @@ async function* follow(parts: Parts, request: HttpRequest, start: number, signal
   yield `retry: 1000\n: the audit log from entry ${next} on\n\n`;
   try {
     while (!signal.aborted) {
-      const wish: TailAuditRequest = { from_sequence: next, count_max: pageEntries };
-      const outcome = await parts.services.call("AuditDesk", "TailAudit", wish, {
+      const tailRequest: TailAuditRequest = { from_sequence: next, count_max: pageEntries };
+      const outcome = await parts.services.call("AuditDesk", "TailAudit", tailRequest, {
         ...{ bearer: request.bearer(), requestId: request.requestId, timeoutMs, signal },
       });
       if (!outcome.ok) {

@@ -21,7 +21,7 @@ const auditVerify = forwardedRoute("verifyAudit");
 type Parts = ReturnType<typeof testParts>["parts"];
 type Make = (parts: Parts) => Route;
 
-function rig(make: Make, behaviour: Behaviour = {}) {
+function fixture(make: Make, behaviour: Behaviour = {}) {
   const { parts, calls } = testParts(behaviour);
   return { route: make(parts), calls };
 }
@@ -51,7 +51,7 @@ const entry = {
 describe("getAuditTrail", () => {
   it("asks for one subject with the caller's token, and tells its entries as an array", async () => {
     const first = { ...entry, data: undefined };
-    const { route, calls } = rig(auditTrail, {
+    const { route, calls } = fixture(auditTrail, {
       procedures: { "Operations/GetAuditTrail": { entries: [first, entry] } },
     });
     const answer = await ask(route, { query: { subject_id: "o-1" } });
@@ -62,7 +62,7 @@ describe("getAuditTrail", () => {
 
   it("tells where the next page is, and how many were before it", async () => {
     const procedures = { "Operations/GetAuditTrail": { entries: [entry, entry], next_sequence: 40 } };
-    const { route } = rig(auditTrail, { procedures });
+    const { route } = fixture(auditTrail, { procedures });
     const linkOf = async (query: object) => (await ask(route, { query: { subject_id: "a b", ...query } })).headers;
     const next = (rest: string) => ({
       link: `</v1/operations/audit?subject_id=a+b&from_sequence=40&${rest}>; rel="next"`,
@@ -78,7 +78,7 @@ describe("getAuditTrail", () => {
   it.each([{}, { subject_id: "" }, { subject_id: "x".repeat(257) }, { subject: "o-1" }])(
     "refuses %o",
     async (query) => {
-      const { route, calls } = rig(auditTrail);
+      const { route, calls } = fixture(auditTrail);
       expect(await ask(route, { query })).toMatchObject({ status: 400 });
       expect(calls).toEqual([]);
     },
@@ -90,7 +90,7 @@ describe("appendAudit", () => {
   const body = { action: "order.decided", subject_id: "o-1", data: { quantity: "10" } };
 
   it("appends in the name of whoever calls, and answers with the entry", async () => {
-    const { route, calls } = rig(auditAppend, appended);
+    const { route, calls } = fixture(auditAppend, appended);
     expect(await ask(route, { identity: machine, body })).toEqual({ status: 201, body: entry });
     expect(calls[0]).toEqual(["Operations/AppendAudit", { actor: "service:feed", ...body }, options]);
     await ask(route, { identity: machine, body: { action: "a", subject_id: "s" } });
@@ -110,14 +110,14 @@ describe("appendAudit", () => {
     ["data that is a list", { ...body, data: [1] }],
     ["data that is deeper than an entry may be", { ...body, data: deep(34) }],
   ])("refuses %s", async (_name, wrong) => {
-    const { route, calls } = rig(auditAppend, appended);
+    const { route, calls } = fixture(auditAppend, appended);
     expect(await ask(route, { identity: machine, body: wrong })).toMatchObject({ status: 400 });
     expect(calls).toEqual([]);
   });
 
   it("tells a key that made another entry as a conflict", async () => {
     const denial = { code: "AUDIT_KEY_CONFLICT", reason: "The idempotency_key made entry 5." } as const;
-    const { route } = rig(auditAppend, { denial });
+    const { route } = fixture(auditAppend, { denial });
     expect(await ask(route, { identity: machine, body })).toMatchObject({
       status: 409,
       body: { code: "AUDIT_KEY_CONFLICT", detail: denial.reason },
@@ -125,7 +125,7 @@ describe("appendAudit", () => {
   });
 
   it("takes data as deep as an entry may be, and leaves the rest to the service", async () => {
-    const { route, calls } = rig(auditAppend, appended);
+    const { route, calls } = fixture(auditAppend, appended);
     expect(await ask(route, { identity: machine, body: { ...body, data: deep(32) } })).toMatchObject({ status: 201 });
     expect(calls).toHaveLength(1);
   });
@@ -135,7 +135,7 @@ describe("verifyAudit", () => {
   const clean = { entry_count: 12, gap_count: 0, trust_level: "L1", unanchored_count: 3, covered_size: 9 };
 
   it("tells a whole chain, and has more time than others", async () => {
-    const { route, calls } = rig(auditVerify, { procedures: { "Operations/VerifyAudit": clean } });
+    const { route, calls } = fixture(auditVerify, { procedures: { "Operations/VerifyAudit": clean } });
     expect(await ask(route)).toEqual({ status: 200, body: clean });
     await ask(route, { query: { from_sequence: "5" } });
     expect(calls.map((call) => call[1])).toEqual([{ from_sequence: 0 }, { from_sequence: 5 }]);
@@ -178,9 +178,9 @@ describe("verifyAudit", () => {
   });
 
   it("leaves other faults alone, and tells denials", async () => {
-    await expect(ask(rig(auditVerify).route)).rejects.toMatchObject({ code: "SERVICE_UNAVAILABLE" });
+    await expect(ask(fixture(auditVerify).route)).rejects.toMatchObject({ code: "SERVICE_UNAVAILABLE" });
     await expect(ask(failing(auditVerify, new Error("ours")))).rejects.toThrow("ours");
-    const { route } = rig(auditVerify, { denial: { code: "REASON_MISSING", reason: "Say why." } });
+    const { route } = fixture(auditVerify, { denial: { code: "REASON_MISSING", reason: "Say why." } });
     expect(await ask(route)).toMatchObject({ body: { code: "REASON_MISSING", detail: "Say why." } });
   });
 });
@@ -190,7 +190,7 @@ describe("readAudit", () => {
   const page = (size: number) => ({ texts: texts.map((text) => new TextEncoder().encode(text)), size });
 
   it("tells the exact texts, and the next page in the Link header", async () => {
-    const { route, calls } = rig(auditEntries, { procedures: { "AuditDesk/ReadAudit": page(9) } });
+    const { route, calls } = fixture(auditEntries, { procedures: { "AuditDesk/ReadAudit": page(9) } });
     const answer = await ask(route, { query: { from_sequence: "4", count_max: "2" } });
     expect(answer.body).toEqual({ texts, size: 9 });
     expect(answer.headers).toEqual({
@@ -200,10 +200,10 @@ describe("readAudit", () => {
   });
 
   it("has no next page at the end, and leaves the count to the service when none is given", async () => {
-    const { route, calls } = rig(auditEntries, { procedures: { "AuditDesk/ReadAudit": page(2) } });
+    const { route, calls } = fixture(auditEntries, { procedures: { "AuditDesk/ReadAudit": page(2) } });
     expect((await ask(route)).headers).toBeUndefined();
     expect(calls[0]?.[1]).toEqual({ from_sequence: 0, count_max: 0 });
-    const beyond = rig(auditEntries, { procedures: { "AuditDesk/ReadAudit": { texts: [], size: 9 } } }).route;
+    const beyond = fixture(auditEntries, { procedures: { "AuditDesk/ReadAudit": { texts: [], size: 9 } } }).route;
     expect(await ask(beyond, { query: { from_sequence: "3" } })).toEqual({ status: 200, body: { texts: [], size: 9 } });
     for (const count_max of ["0", "1001", "1.5"]) {
       expect(await ask(route, { query: { count_max } }), count_max).toMatchObject({ status: 400 });
@@ -212,7 +212,7 @@ describe("readAudit", () => {
 
   it("calls an entry that is no text a broken chain", async () => {
     const bytes = { texts: [new TextEncoder().encode("{}"), new Uint8Array([0xff, 0xfe])], size: 9 };
-    const { route } = rig(auditEntries, { procedures: { "AuditDesk/ReadAudit": bytes } });
+    const { route } = fixture(auditEntries, { procedures: { "AuditDesk/ReadAudit": bytes } });
     const answer = await ask(route, { query: { from_sequence: "4" } });
     expect(answer.body).toMatchObject({
       code: "CHAIN_INTEGRITY",
@@ -225,11 +225,11 @@ describe("readAudit", () => {
 describe("proof, bundle head, status, inspection, checkpoint", () => {
   it("hands out a proof as it is", async () => {
     const file = "c2sp.org/tlog-proof@v1\nindex 7\n\norigin\n8\nroot\n\n\u2014 origin sig\n";
-    const { route, calls } = rig(auditProof, { procedures: { "AuditDesk/GetAuditProof": { file } } });
+    const { route, calls } = fixture(auditProof, { procedures: { "AuditDesk/GetAuditProof": { file } } });
     expect(await askText(route, { sequence: "7" })).toEqual({ status: 200, body: file });
     expect(calls).toEqual([["AuditDesk/GetAuditProof", { sequence: 7 }, options]]);
     expect(await ask(route, { params: { sequence: "seven" } })).toMatchObject({ status: 400 });
-    const denied = rig(auditProof, { denial: { code: "REASON_MISSING", reason: "No." } }).route;
+    const denied = fixture(auditProof, { denial: { code: "REASON_MISSING", reason: "No." } }).route;
     expect(await askText(denied, { sequence: "7" })).toMatchObject({ body: { code: "REASON_MISSING" } });
   });
 
@@ -242,7 +242,7 @@ describe("proof, bundle head, status, inspection, checkpoint", () => {
       proof: ["aGFzaA=="],
     };
     const signed = { ...sizes, checkpoint: "origin\n8\nc2Vjb25k\n\n\u2014 origin sig\n" };
-    const { route, calls } = rig(auditConsistency, { procedures: { "AuditDesk/GetAuditConsistency": signed } });
+    const { route, calls } = fixture(auditConsistency, { procedures: { "AuditDesk/GetAuditConsistency": signed } });
     expect(await ask(route, { query: { first_size: "3" } })).toEqual({ status: 200, body: signed });
     await ask(route, { query: { first_size: "3", second_size: "8" } });
     expect(calls.map((call) => call[1])).toEqual([
@@ -253,12 +253,12 @@ describe("proof, bundle head, status, inspection, checkpoint", () => {
       expect(await ask(route, { query })).toMatchObject({ status: 400 });
     }
     const unsigned = { procedures: { "AuditDesk/GetAuditConsistency": { ...sizes, checkpoint: "" } } };
-    expect((await ask(rig(auditConsistency, unsigned).route, { query: { first_size: "3" } })).body).toEqual(sizes);
+    expect((await ask(fixture(auditConsistency, unsigned).route, { query: { first_size: "3" } })).body).toEqual(sizes);
   });
 
   it("begins a bundle", async () => {
     const head = { head: "portcullis-audit-bundle/v1\n{}\n", from_sequence: 5, count: 3 };
-    const { route, calls } = rig(auditBundleHead, { procedures: { "AuditDesk/GetAuditBundleHead": head } });
+    const { route, calls } = fixture(auditBundleHead, { procedures: { "AuditDesk/GetAuditBundleHead": head } });
     expect(await ask(route, { query: { from_sequence: "5", count: "3" } })).toEqual({ status: 200, body: head });
     await ask(route);
     expect(calls.map((call) => call[1])).toEqual([
@@ -283,12 +283,12 @@ describe("proof, bundle head, status, inspection, checkpoint", () => {
       ...{ ...status, checkpoint: "note\n", verified_at: entry.timestamp, verified: "L1, 9 entries" },
       ...{ key_terms: [{ ...signs, to_size: 5 }], anchors: [{ ...file, complaint: "away" }], complaint: "broken" },
     };
-    for (const [given, told] of [
+    for (const [given, reported] of [
       [never, { ...status, key_terms: [signs], anchors: [file] }],
       [once, once],
     ]) {
-      const { route } = rig(auditStatus, { procedures: { "AuditDesk/GetAuditStatus": given } });
-      expect(await ask(route)).toEqual({ status: 200, body: told });
+      const { route } = fixture(auditStatus, { procedures: { "AuditDesk/GetAuditStatus": given } });
+      expect(await ask(route)).toEqual({ status: 200, body: reported });
     }
   });
 
@@ -301,7 +301,7 @@ describe("proof, bundle head, status, inspection, checkpoint", () => {
       rebuilt: [],
       covered_size: 8,
     };
-    const { route, calls } = rig(auditInspect, { procedures: { "AuditDesk/InspectAudit": found } });
+    const { route, calls } = fixture(auditInspect, { procedures: { "AuditDesk/InspectAudit": found } });
     expect(await ask(route, { body: {} })).toEqual({ status: 200, body: found });
     await ask(route, { body: { rebuild: true } });
     expect(calls.map((call) => call[1])).toEqual([{ rebuild: false }, { rebuild: true }]);
@@ -311,7 +311,7 @@ describe("proof, bundle head, status, inspection, checkpoint", () => {
 
   it("hands out the newest checkpoint, which nobody may keep", async () => {
     const note = "origin\n8\nroot\n\n\u2014 origin sig\n";
-    const { route, calls } = rig(auditCheckpoint, {
+    const { route, calls } = fixture(auditCheckpoint, {
       procedures: { "AuditDesk/GetAuditTile": { content: new TextEncoder().encode(note) } },
     });
     expect(await askText(route)).toEqual({ status: 200, body: note, headers: { "cache-control": "no-store" } });
@@ -323,23 +323,23 @@ describe("runs", () => {
   const run = { run_id: "0f-1", done: false, next_sequence: 3, size: 9 };
   const verification = { entry_count: 9, trust_level: "L1", unanchored_count: 1, covered_size: 8 };
 
-  it("begin a verification or an inspection, and are told while they go on", async () => {
+  it("begin a verification or an inspection, and are reported while they go on", async () => {
     const begun = { ...run, verification: undefined, inspection: undefined };
-    const verify = rig(auditVerificationBegin, { procedures: { "AuditDesk/BeginAuditVerification": begun } });
+    const verify = fixture(auditVerificationBegin, { procedures: { "AuditDesk/BeginAuditVerification": begun } });
     expect(await ask(verify.route, { body: { from_sequence: 3 } })).toEqual({ status: 201, body: run });
     expect(verify.calls[0]).toEqual(["AuditDesk/BeginAuditVerification", { from_sequence: 3 }, options]);
     expect(await ask(verify.route, { body: { from_sequence: -1 } })).toMatchObject({ status: 400 });
-    const inspect = rig(auditInspectionBegin, { procedures: { "AuditDesk/BeginAuditInspection": begun } });
+    const inspect = fixture(auditInspectionBegin, { procedures: { "AuditDesk/BeginAuditInspection": begun } });
     expect(await ask(inspect.route, { body: { rebuild: true } })).toEqual({ status: 201, body: run });
     expect(inspect.calls[0]?.[1]).toEqual({ rebuild: true });
   });
 
   it("tell their end: a verdict without gaps, or a broken chain with its place", async () => {
     const ended = { ...run, done: true, verification: { ...verification, gap_count: 0 }, inspection: undefined };
-    const { route } = rig(auditRun, { procedures: { "AuditDesk/WatchAuditRun": ended } });
+    const { route } = fixture(auditRun, { procedures: { "AuditDesk/WatchAuditRun": ended } });
     const params = { run_id: "0f-1" };
-    const told = { ...run, done: true, verification: { ...verification, gap_count: 0 } };
-    expect(await ask(route, { params })).toEqual({ status: 200, body: told });
+    const reported = { ...run, done: true, verification: { ...verification, gap_count: 0 } };
+    expect(await ask(route, { params })).toEqual({ status: 200, body: reported });
     const facts = { code: "LINK_MISMATCH", sequence: 5, expected: "a", actual: "b" };
     const broken = failing(auditRun, new Fault("CHAIN_INTEGRITY", "Broken.", { retry: "never", facts }));
     expect(await ask(broken, { params })).toMatchObject({ status: 409, body: { chain_integrity_error: facts } });
@@ -351,7 +351,7 @@ describe("keys", () => {
   const change = { sequence: 41, key: "k+2+B", old_key: "k+1+A", trusted_size: 42 };
 
   it("are rotated and revoked with the reason and the proof as they came; whether they suffice is the service's to say", async () => {
-    const rotate = rig(auditKeyRotate, { procedures: { "AuditDesk/RotateAuditKey": change } });
+    const rotate = fixture(auditKeyRotate, { procedures: { "AuditDesk/RotateAuditKey": change } });
     expect(await ask(rotate.route, { body: { reason: "yearly", step_up_proof: "psu_x" } })).toEqual({
       status: 200,
       body: change,
@@ -361,12 +361,12 @@ describe("keys", () => {
       { reason: "yearly", step_up_proof: "psu_x" },
       { reason: "", step_up_proof: "" },
     ]);
-    const revoke = rig(auditKeyRevoke, { procedures: { "AuditDesk/RevokeAuditKey": change } });
+    const revoke = fixture(auditKeyRevoke, { procedures: { "AuditDesk/RevokeAuditKey": change } });
     await ask(revoke.route, { params: { key_id: "1a2b3c4d" }, body: { reason: "leaked", step_up_proof: "psu_x" } });
     expect(revoke.calls[0]?.[1]).toEqual({ key_id: "1a2b3c4d", reason: "leaked", step_up_proof: "psu_x" });
     expect(await ask(revoke.route, { params: { key_id: "1a2b" }, body: {} })).toMatchObject({ status: 400 });
     const denial = { code: "STEP_UP_REQUIRED", reason: "Prove it." } as const;
-    expect(await ask(rig(auditKeyRotate, { denial }).route, { body: {} })).toMatchObject({
+    expect(await ask(fixture(auditKeyRotate, { denial }).route, { body: {} })).toMatchObject({
       status: 403,
       body: { code: "STEP_UP_REQUIRED" },
     });
@@ -376,7 +376,7 @@ describe("keys", () => {
 describe("eraseAuditSubject", () => {
   it("sends the person, the reason and the proof as they came", async () => {
     const done = { subject_id: "operator:ada", sequences: [50] };
-    const { route, calls } = rig(auditErasure, { procedures: { "AuditDesk/EraseAuditSubject": done } });
+    const { route, calls } = fixture(auditErasure, { procedures: { "AuditDesk/EraseAuditSubject": done } });
     const body = { subject_id: "operator:ada", reason: "leaver", step_up_proof: "psu_x", confirmation: "ERASE" };
     expect(await ask(route, { body })).toEqual({ status: 200, body: done });
     expect(calls[0]?.[1]).toEqual(body);
@@ -391,12 +391,12 @@ describe("beginAuditAnew and cosignAuditAnew", () => {
   };
 
   it("22.3: send the word, the reason and the proof as they came", async () => {
-    const asking = rig(auditAnew, { procedures: { "AuditDesk/BeginAuditAnew": pending } });
+    const asking = fixture(auditAnew, { procedures: { "AuditDesk/BeginAuditAnew": pending } });
     const body = { reason: "broken", step_up_proof: "psu_x", confirmation: "ANEW" };
     expect(await ask(asking.route, { body })).toEqual({ status: 200, body: pending });
     expect(asking.calls[0]?.[1]).toEqual(body);
     expect(await ask(asking.route, { body: { request_id: "anew-1" } })).toMatchObject({ status: 400 });
-    const signing = rig(auditAnewCosign, { procedures: { "AuditDesk/CosignAuditAnew": pending } });
+    const signing = fixture(auditAnewCosign, { procedures: { "AuditDesk/CosignAuditAnew": pending } });
     const signed = { step_up_proof: "psu_x", confirmation: "ANEW" };
     expect(await ask(signing.route, { params: { request_id: "anew-1" }, body: signed })).toMatchObject({ status: 200 });
     expect(signing.calls[0]?.[1]).toEqual({ request_id: "anew-1", ...signed });
@@ -420,17 +420,17 @@ describe("getAuditTile", () => {
     ["entries/000", "private, max-age=31536000, immutable"],
     ["1/000.p/12", "no-store"],
   ])("hands out %s as it is, to be kept when it is full", async (path, cacheControl) => {
-    const { route, calls } = rig(auditTile, tile);
+    const { route, calls } = fixture(auditTile, tile);
     expect(await get(route, path)).toEqual({ status: 200, body: content, headers: { "cache-control": cacheControl } });
     expect(calls[0]?.[1]).toEqual({ path: `tile/${path}` });
   });
 
   it.each(["", "0", "../checkpoint", "0/1", "0/000/", "0/000.p/0", "100/000", "0/x01/000"])("refuses %s", (path) => {
-    expect(get(rig(auditTile, tile).route, path)).toBeUndefined();
+    expect(get(fixture(auditTile, tile).route, path)).toBeUndefined();
   });
 
   it("lets nobody keep a refusal", async () => {
-    const { route } = rig(auditTile, { denial: { code: "REASON_MISSING", reason: "No." } });
+    const { route } = fixture(auditTile, { denial: { code: "REASON_MISSING", reason: "No." } });
     expect(await get(route, "0/000")).toMatchObject({ headers: { "cache-control": "no-store" } });
   });
 });

@@ -23,10 +23,10 @@ import {
   askDeclared,
   declarationOf,
   declared,
+  declaredAudited,
   declaredMessage,
   declaredPlace,
   declaredRequest,
-  declaredTold,
 } from "../declared/route.ts";
 import { callerOf, defineRoute } from "../define-route.ts";
 import type { GatewayParts } from "../parts.ts";
@@ -96,7 +96,7 @@ export function auditEntries(parts: Pick<GatewayParts, "services">): Route {
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** JSON carries text only, and an entry that is none was not written by us: it is told as what it is, a broken chain. */
+/** JSON carries text only, and an entry that is none was not written by us: it is reported as what it is, a broken chain. */
 export function readText(bytes: Uint8Array, sequence: number): string {
   try {
     return decoder.decode(bytes);
@@ -138,13 +138,13 @@ export function auditStatus(parts: Pick<GatewayParts, "services">): Route {
   return {
     ...declared("getAuditStatus"),
     handle: async (request) =>
-      answerTo(await askDeclared<AuditStatus>("getAuditStatus", parts, request, {}), 200, told),
+      answerTo(await askDeclared<AuditStatus>("getAuditStatus", parts, request, {}), 200, reported),
   };
 }
 
-/** The number of a log and the closed ones are told once there is more than one. */
-function told(status: AuditStatus): object {
-  const all = declaredTold("getAuditStatus", status);
+/** The number of a log and the closed ones are reported once there is more than one. */
+function reported(status: AuditStatus): object {
+  const all = declaredAudited("getAuditStatus", status);
   return status.log > 1 ? all : { ...all, log: undefined, closed_logs: undefined };
 }
 

@@ -9,14 +9,14 @@ import { secondFactorBegin, secondFactorConfirm, stepUp } from "./second-factor.
 
 const time = "2026-11-15T13:30:00.000000Z";
 
-function rig(make: (parts: ReturnType<typeof testParts>["parts"]) => Route, behaviour: Behaviour = {}) {
+function fixture(make: (parts: ReturnType<typeof testParts>["parts"]) => Route, behaviour: Behaviour = {}) {
   const { parts, calls } = testParts(behaviour);
   return { route: make(parts), calls };
 }
 
 describe("login configuration", () => {
   it("tells a stranger where to log in and what time it is", async () => {
-    const { route } = rig(loginConfiguration);
+    const { route } = fixture(loginConfiguration);
     const answer = await ask(route, { identity: undefined });
     expect(answer).toEqual({
       status: 200,
@@ -38,7 +38,7 @@ describe("login configuration", () => {
 describe("identity", () => {
   it("shows a person what the token proved and how the second factor stands", async () => {
     const status = { enrolledAt: nowForTests, recoveryCodesLeft: 9, lockedUntil: nowForTests };
-    const answer = await ask(rig(identity, { status }).route);
+    const answer = await ask(fixture(identity, { status }).route);
     expect(answer.body).toEqual({
       actor: "operator:duty",
       kind: "operator",
@@ -53,8 +53,8 @@ describe("identity", () => {
 
   it("says null for what is not there, and a machine has no second factor", async () => {
     const none = { second_factor: { enrolled_at: null, recovery_codes_left: 0, locked_until: null } };
-    expect((await ask(rig(identity).route)).body).toMatchObject(none);
-    expect((await ask(rig(identity).route, { identity: machine })).body).toMatchObject({
+    expect((await ask(fixture(identity).route)).body).toMatchObject(none);
+    expect((await ask(fixture(identity).route, { identity: machine })).body).toMatchObject({
       kind: "service",
       operations: ["CheckOrder"],
       second_factor: null,
@@ -64,13 +64,13 @@ describe("identity", () => {
 
 describe("sessions", () => {
   it("logs the caller out and says when it holds everywhere", async () => {
-    const { route, calls } = rig(logOut);
+    const { route, calls } = fixture(logOut);
     expect(await ask(route)).toEqual({ status: 200, body: { effective_within_ms: 2_000 } });
     expect(calls).toEqual([["logOut", duty]]);
   });
 
   it("ends every session of a named person", async () => {
-    const { route, calls } = rig(sessionsRevoke);
+    const { route, calls } = fixture(sessionsRevoke);
     expect(await ask(route, { body: { actor: "operator:relief", reason: "a lost laptop" } })).toEqual({
       status: 200,
       body: { effective_within_ms: 2_000, known: true },
@@ -92,7 +92,7 @@ describe("sessions", () => {
     { actor: 7 },
     { actor: "operator:relief", also: true },
   ])("refuses the body %j", async (body) => {
-    const { route, calls } = rig(sessionsRevoke);
+    const { route, calls } = fixture(sessionsRevoke);
     expect((await ask(route, { body })).status).toBe(400);
     expect(calls).toEqual([]);
   });
@@ -103,7 +103,7 @@ describe("signing keys", () => {
     ["after_overlap", "after overlap"],
     ["at_once", "at once"],
   ] as const)("rotates %s", async (retire, said) => {
-    const { route, calls } = rig(signingKeysRotate);
+    const { route, calls } = fixture(signingKeysRotate);
     const confirmation = retire === "at_once" ? { confirmation: "ROTATE" } : {};
     expect(await ask(route, { body: { retire, reason: "a drill", ...confirmation } })).toEqual({
       status: 200,
@@ -113,7 +113,9 @@ describe("signing keys", () => {
   });
 
   it("says whose business it is with an external issuer", async () => {
-    const answer = await ask(rig(signingKeysRotate, { externalIssuer: true }).route, { body: { retire: "at_once" } });
+    const answer = await ask(fixture(signingKeysRotate, { externalIssuer: true }).route, {
+      body: { retire: "at_once" },
+    });
     expect(answer).toEqual({
       status: 409,
       body: {
@@ -126,7 +128,7 @@ describe("signing keys", () => {
   it.each([{}, { retire: "later" }, { retire: true }, { retire: "at_once", force: true }])(
     "refuses the body %j",
     async (body) => {
-      expect((await ask(rig(signingKeysRotate).route, { body })).status).toBe(400);
+      expect((await ask(fixture(signingKeysRotate).route, { body })).status).toBe(400);
     },
   );
 });
@@ -138,7 +140,7 @@ describe("second factor", () => {
       [{ totp: "123456" }, { kind: "totp", code: "123456" }],
       [{ recovery_code: "abcd-efgh" }, { kind: "recovery_code", code: "abcd-efgh" }],
     ] as const) {
-      const { route, calls } = rig(secondFactorBegin);
+      const { route, calls } = fixture(secondFactorBegin);
       expect(await ask(route, { body })).toEqual({
         status: 201,
         body: { secret: "SECRET", uri: "otpauth://totp/x" },
@@ -148,14 +150,14 @@ describe("second factor", () => {
   });
 
   it("confirms with a code and tells the recovery codes", async () => {
-    const { route, calls } = rig(secondFactorConfirm);
+    const { route, calls } = fixture(secondFactorConfirm);
     const answer = await ask(route, { body: { code: "123456" } });
     expect(answer).toEqual({ status: 200, body: { recovery_codes: ["aaaa-bbbb", "cccc-dddd"] } });
     expect(calls).toEqual([["confirm", duty, "123456"]]);
   });
 
   it("steps up for one action and its parameters, as they came", async () => {
-    const { route, calls } = rig(stepUp);
+    const { route, calls } = fixture(stepUp);
     const parameters = { name: "feed", operations: ["CheckOrder"], deep: { a: [1, null, { b: true }] } };
     const body = { action: "IssueServiceToken", parameters, totp: "123456" };
     expect(await ask(route, { body })).toEqual({ status: 201, body: { proof: "proof", expires_at: time } });
@@ -194,14 +196,14 @@ describe("second factor", () => {
     ["a parameter's name too long", stepUp, { action, parameters: { ["x".repeat(65)]: 1 }, totp }],
   ];
   it.each(bad)("refuses %s", async (_name, make, body) => {
-    const { route, calls } = rig(make);
+    const { route, calls } = fixture(make);
     expect((await ask(route, { body })).status).toBe(400);
     expect(calls).toEqual([]);
   });
 
   it("has a bound on attempts wherever a code can be tried", () => {
     for (const make of [secondFactorBegin, secondFactorConfirm, stepUp]) {
-      expect(rig(make).route.attemptsPerMinuteMax).toBe(30);
+      expect(fixture(make).route.attemptsPerMinuteMax).toBe(30);
     }
   });
 });
@@ -227,18 +229,18 @@ describe("denials", () => {
   ];
   it.each(denials)("%s is a problem with the code's status", async (_name, make, body, code, status) => {
     const denial = { code, reason: "Because." };
-    expect(await ask(rig(make, { denial }).route, { body })).toEqual({
+    expect(await ask(fixture(make, { denial }).route, { body })).toEqual({
       status,
       body: { code, detail: "Because." },
     });
-    const waiting = await ask(rig(make, { denial, retryAfterS: 59.2 }).route, { body });
+    const waiting = await ask(fixture(make, { denial, retryAfterS: 59.2 }).route, { body });
     expect(waiting.headers).toEqual({ "retry-after": "60" });
   });
 
   it("answers nobody who has not logged in, whatever the adapter let through", async () => {
     for (const make of [identity, logOut, secondFactorBegin, secondFactorConfirm, stepUp, sessionsRevoke]) {
       const body = { code: "123456" };
-      const { route, calls } = rig(make);
+      const { route, calls } = fixture(make);
       const bodies = [body, {}, goodStepUp, { actor: "operator:relief" }];
       const fitting = bodies.find((one) => route.body === undefined || route.body.safeParse(one).success);
       await expect(ask(route, { identity: undefined, body: fitting })).rejects.toMatchObject({
@@ -251,6 +253,6 @@ describe("denials", () => {
 
 describe("OpenAPI", () => {
   it("is given as the composition made it", async () => {
-    expect((await ask(rig(openApi).route, { identity: undefined })).body).toMatchObject({ openapi: "3.1.0" });
+    expect((await ask(fixture(openApi).route, { identity: undefined })).body).toMatchObject({ openapi: "3.1.0" });
   });
 });

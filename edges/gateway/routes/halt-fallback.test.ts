@@ -15,7 +15,7 @@ const never = new Promise<never>(() => undefined);
 
 type Answer = (method: string, message: HaltRequest) => Promise<unknown>;
 
-function rig(manager: Answer, engine: Answer = async () => halted("engine")) {
+function fixture(manager: Answer, engine: Answer = async () => halted("engine")) {
   const asked: [string, string, Partial<HaltRequest>][] = [];
   let waited: (() => void) | undefined;
   const route = haltRequest({
@@ -54,7 +54,7 @@ function rig(manager: Answer, engine: Answer = async () => halted("engine")) {
 }
 
 it("a manager that answers is the only one asked, and the halt has an id before", async () => {
-  const { post, requests } = rig(async () => halted("manager"));
+  const { post, requests } = fixture(async () => halted("manager"));
   expect(await post({})).toMatchObject({ status: 201, body: { audit_id: "manager" } });
   expect(await post({ halt_id: "mine" })).toMatchObject({ status: 201 });
   expect(requests()).toEqual([
@@ -67,7 +67,7 @@ it.each([
   ["says nothing", () => never],
   ["is down", () => Promise.reject(down("operations"))],
 ])("a manager that %s: the engine is asked for the very same halt", async (_name, manager) => {
-  const { post, pass, requests } = rig(manager);
+  const { post, pass, requests } = fixture(manager);
   const answer = post({});
   await pass();
   expect(await answer).toMatchObject({ status: 201, body: { audit_id: "engine" } });
@@ -78,7 +78,7 @@ it.each([
 });
 
 it("a name is not waited for longer than a halt: as a fund's, and then as a strategy's, it goes to the engine", async () => {
-  const { post, pass, asked } = rig(
+  const { post, pass, asked } = fixture(
     () => never,
     async (_method, { severity }) => (severity === "FUND_HALT" ? denied("HALT_SCOPE_INVALID") : halted("engine")),
   );
@@ -96,7 +96,7 @@ it("a manager that is only slow may still be the one who answers", async () => {
   const slow = new Promise((resolve) => {
     answerNow = resolve;
   });
-  const { post, pass } = rig(
+  const { post, pass } = fixture(
     () => slow,
     () => Promise.reject(down("riskengine")),
   );
@@ -107,10 +107,10 @@ it("a manager that is only slow may still be the one who answers", async () => {
 });
 
 it("what the manager refuses is refused, and nobody else is asked; when both are down, that is said", async () => {
-  const refused = rig(async () => denied("CONFIRMATION_WRONG"));
+  const refused = fixture(async () => denied("CONFIRMATION_WRONG"));
   expect(await refused.post({})).toMatchObject({ status: 409 });
   expect(refused.requests()).toEqual([["Operations", "made-here"]]);
-  const dead = rig(
+  const dead = fixture(
     () => Promise.reject(down("operations")),
     () => Promise.reject(down("riskengine")),
   );

@@ -20,7 +20,7 @@ const ordersCancelAll = forwardedRoute("cancelAllOrders");
 
 type Parts = ReturnType<typeof testParts>["parts"];
 
-function rig(make: (parts: Parts) => Route, behaviour: Behaviour = {}) {
+function fixture(make: (parts: Parts) => Route, behaviour: Behaviour = {}) {
   const { parts, calls } = testParts(behaviour);
   return { route: make(parts), calls };
 }
@@ -34,7 +34,7 @@ const order = {
   ...{ fund_id: "beta", strategy_id: "beta-trend", symbol: "ETH-USD", order_id: "o-1", side: "BUY", quantity: "3" },
   ...{ filled_quantity: "0", state: "CANCEL_PENDING", complaint: "the broker is silent", at },
 };
-const told = {
+const reported = {
   ...{ flatten_id: "flatten-1", requested_by: "operator:duty", reason: "", requested_at: at, audit_id: "e-1" },
   ...{ lines: [line], orders: [order] },
   funds: [
@@ -75,7 +75,7 @@ it.each([
 
 describe("losses", () => {
   it("asks for one fund or for all, and tells them as they are", async () => {
-    const { route, calls } = rig(lossesList, { procedures: { "RiskEngine/ListLosses": { losses: [loss] } } });
+    const { route, calls } = fixture(lossesList, { procedures: { "RiskEngine/ListLosses": { losses: [loss] } } });
     expect(await ask(route, { query: { fund_id: "alpha" } })).toEqual({ status: 200, body: [loss] });
     await ask(route, {});
     expect(calls.map(([, message]) => message)).toEqual([{ fund_id: "alpha" }, { fund_id: undefined }]);
@@ -84,17 +84,17 @@ describe("losses", () => {
   });
 
   it("is 503 while the engine does not answer", async () => {
-    await expect(ask(rig(lossesList).route, {})).rejects.toMatchObject({ code: "SERVICE_UNAVAILABLE" });
+    await expect(ask(fixture(lossesList).route, {})).rejects.toMatchObject({ code: "SERVICE_UNAVAILABLE" });
   });
 });
 
 describe("flattening", () => {
-  const procedures = { "HaltDesk/FlattenPaper": told, "HaltDesk/GetFlatten": told };
+  const procedures = { "HaltDesk/FlattenPaper": reported, "HaltDesk/GetFlatten": reported };
 
   it("hands the typed word and the reason on as they came, and tells positions, orders and the audit id", async () => {
-    const { route, calls } = rig(flattenBegin, { procedures });
+    const { route, calls } = fixture(flattenBegin, { procedures });
     const body = { fund_id: "beta", confirmation: "FLATTEN", reason: "week's end" };
-    expect(await ask(route, { body })).toEqual({ status: 201, body: told });
+    expect(await ask(route, { body })).toEqual({ status: 201, body: reported });
     // Whether a word is missing or wrong is the service's to say: the attempt is on record then.
     await ask(route, { body: {} });
     expect(calls.map(([name, message]) => [name, message])).toEqual([
@@ -108,7 +108,7 @@ describe("flattening", () => {
     ["FUND_NOT_PAPER", 409],
     ["RESUME_NOT_OPERATOR", 403],
   ] as const)("%s is %i with its code", async (code, status) => {
-    const { route } = rig(flattenBegin, { denial: { code: code as DenialCode, reason: "Because." } });
+    const { route } = fixture(flattenBegin, { denial: { code: code as DenialCode, reason: "Because." } });
     const answer = await ask(route, { body: { confirmation: "flatten" } });
     expect(answer).toMatchObject({ status, body: { code, detail: "Because." } });
   });
@@ -118,14 +118,14 @@ describe("flattening", () => {
     ["a word that is no text", { confirmation: true }],
     ["what nobody asked for", { confirmation: "FLATTEN", funds: ["beta"] }],
   ])("refuses %s before anybody is asked", async (_name, body) => {
-    const { route, calls } = rig(flattenBegin, { procedures });
+    const { route, calls } = fixture(flattenBegin, { procedures });
     expect(await ask(route, { body })).toMatchObject({ status: 400 });
     expect(calls).toEqual([]);
   });
 
   it("shows one by its id, and the newest without", async () => {
-    const { route, calls } = rig(flatten, { procedures });
-    expect(await ask(route, { query: { flatten_id: "flatten-1" } })).toEqual({ status: 200, body: told });
+    const { route, calls } = fixture(flatten, { procedures });
+    expect(await ask(route, { query: { flatten_id: "flatten-1" } })).toEqual({ status: 200, body: reported });
     await ask(route, {});
     expect(calls.map(([, message]) => message)).toEqual([{ flatten_id: "flatten-1" }, { flatten_id: undefined }]);
   });
@@ -134,13 +134,13 @@ describe("flattening", () => {
 describe("drills", () => {
   it("runs one with its reason and more patience than others, and lists what was measured", async () => {
     const procedures = { "HaltDesk/RunDrill": drill, "HaltDesk/ListDrills": { drills: [drill] } };
-    const { route, calls } = rig(drillRun, { procedures });
+    const { route, calls } = fixture(drillRun, { procedures });
     expect(await ask(route, { body: { reason: "monthly" } })).toMatchObject({
       status: 201,
       body: { passed: true, blocked_ms: 2 },
     });
     expect(calls[0]).toMatchObject(["HaltDesk/RunDrill", { reason: "monthly" }, { timeoutMs: 25_000 }]);
-    const list = rig(drillsList, { procedures });
+    const list = fixture(drillsList, { procedures });
     expect(await ask(list.route, { query: { count_max: "5" } })).toMatchObject({
       status: 200,
       body: [{ drill_id: "drill-1" }],
@@ -152,7 +152,7 @@ describe("drills", () => {
 });
 
 describe("cancelling everything", () => {
-  it("hands the word on, and tells each order and the audit id of the wish", async () => {
+  it("hands the word on, and tells each order and the audit id of the request", async () => {
     const status = {
       order: {
         ...{ idempotency_key: "k", order_id: "o-1", fund_id: "beta", strategy_id: "beta-trend", symbol: "BTC-USD" },
@@ -162,7 +162,7 @@ describe("cancelling everything", () => {
       ...{ state: "CANCELLED", filled_quantity: "0", remaining_quantity: "0", created_at: at, updated_at: at },
       submitted_by: "operator:duty",
     };
-    const { route, calls } = rig(ordersCancelAll, {
+    const { route, calls } = fixture(ordersCancelAll, {
       procedures: { "Oms/CancelAll": { orders: [status], audit_id: "e-2" } },
     });
     const body = { confirmation: "CANCEL", fund_id: "beta" };

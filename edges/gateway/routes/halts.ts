@@ -10,11 +10,11 @@ import type { HttpRequest, Route } from "../../../ports/http.ts";
 import type { Outcome } from "../../../ports/identity.ts";
 import { answerTo } from "../answers.ts";
 import { askService } from "../ask-service.ts";
-import { declaredAnswers, declaredPlace, declaredTold } from "../declared/route.ts";
+import { declaredAnswers, declaredAudited, declaredPlace } from "../declared/route.ts";
 import { defineRoute } from "../define-route.ts";
 import { askHaltStatus, namedScope } from "../halt-scope.ts";
 import type { GatewayParts } from "../parts.ts";
-import { haltBody, haltStatusAnswer, haltStatusQuery, resumeBody, toldStatus } from "../schemas/halts.ts";
+import { haltBody, haltStatusAnswer, haltStatusQuery, reportedStatus, resumeBody } from "../schemas/halts.ts";
 
 type Parts = Pick<GatewayParts, "services" | "log" | "ownToken" | "timers" | "random">;
 type Asked = Omit<HaltRequest, "severity" | "fund_id" | "strategy_id"> & { readonly halt_id: string };
@@ -45,7 +45,7 @@ export function haltRequest(parts: Parts): Route {
       const level: Scope["severity"] = severity ?? (fund_id || strategy_id ? "SEVERITY_UNSPECIFIED" : "FIRM_HALT");
       const scope = id ?? { severity: level, fund_id: fund_id ?? "", strategy_id };
       const outcome = await halt(parts, request, asked, scope);
-      return answerTo(outcome, 201, (response) => declaredTold("requestHalt", response));
+      return answerTo(outcome, 201, (response) => declaredAudited("requestHalt", response));
     },
   });
 }
@@ -147,7 +147,7 @@ export function haltResume(parts: Pick<GatewayParts, "services" | "ownToken">): 
         method: "ResumeHalt",
         message,
       });
-      return answerTo(outcome, 200, (status) => toldStatus(status, message.strategy_id));
+      return answerTo(outcome, 200, (status) => reportedStatus(status, message.strategy_id));
     },
   });
 }
@@ -160,7 +160,7 @@ export function haltStatus(parts: Pick<GatewayParts, "services">): Route {
     answers: { 200: haltStatusAnswer },
     handle: async (request) => {
       const { outcome, strategyId } = await askHaltStatus(parts, request, request.query.id);
-      return answerTo(outcome, 200, (status) => toldStatus(status, strategyId));
+      return answerTo(outcome, 200, (status) => reportedStatus(status, strategyId));
     },
   });
 }

@@ -1,5 +1,5 @@
 // The platform's health in one answer: ok exactly when every expected service and the gateway itself can do their work. An
-// operator is told which part is not and why; the public learns only that it is not.
+// operator is notified which part is not and why; the public learns only that it is not.
 import type { Health } from "../../../ports/health.ts";
 import type { HttpAnswer, Route } from "../../../ports/http.ts";
 import { defineRoute } from "../define-route.ts";
@@ -48,14 +48,14 @@ function unavailable(words: { readonly detail?: string }): HttpAnswer {
   return { status: 503, body: { code: "SERVICE_UNAVAILABLE", ...words }, headers: { "retry-after": "1" } };
 }
 
-interface Told {
+interface Reported {
   /** Which parts cannot do their work, and why. */
   readonly complaints: readonly string[];
   /** What those say that can. */
   readonly notes: readonly string[];
 }
 
-async function partsOf(parts: HealthParts): Promise<Told> {
+async function partsOf(parts: HealthParts): Promise<Reported> {
   const services = await parts.directory.all();
   const silent: Health = { status: "failing", complaint: "it does not report" };
   const all: readonly (readonly [string, Health])[] = [

@@ -9,13 +9,13 @@ import type {
 } from "../../../contracts/src/generated/svc/v1/marketdesk.ts";
 import type { Funds, ListFundsRequest } from "../../../contracts/src/generated/svc/v1/platform.ts";
 import type { Route } from "../../../ports/http.ts";
-import { fieldAnswer, toldMember } from "../declared/answers.ts";
+import { fieldAnswer, reportedMember } from "../declared/answers.ts";
 import { messageOf, requestSchemas } from "../declared/requests.ts";
 import { declarationOf } from "../declared/route.ts";
 import { defineRoute } from "../define-route.ts";
 import { answerPublic, type PublicParts, publicBarsPerMinuteMax, publicRequestsPerMinuteMax } from "../public-data.ts";
-import { nextBars, quoteAnswer, symbolParams, toldQuote } from "../schemas/market.ts";
-import { fundsAnswer, toldFund } from "../schemas/treasury.ts";
+import { nextBars, quoteAnswer, reportedQuote, symbolParams } from "../schemas/market.ts";
+import { fundsAnswer, reportedFund } from "../schemas/treasury.ts";
 
 /** The same question as the operators', at an address of its own. */
 const path = "/v1/bars/:symbol";
@@ -40,7 +40,7 @@ export function publicBars(parts: PublicParts): Route {
         method: "ListBars",
         message,
         freshS: 5,
-        tell: (bars) => toldMember("Bars", "bars", bars),
+        tell: (bars) => reportedMember("Bars", "bars", bars),
         headers: ({ next_start }) =>
           nextBars(`/v1/bars/${encodeURIComponent(message.symbol)}`, request.query as object, next_start),
       });
@@ -68,7 +68,7 @@ export function publicQuote(parts: PublicParts): Route {
         freshS: 1,
         tell: ({ quotes }) => {
           const found = quotes.find(({ symbol }) => symbol === request.params.symbol);
-          return found === undefined ? undefined : toldQuote(found, parts.clock.now());
+          return found === undefined ? undefined : reportedQuote(found, parts.clock.now());
         },
         nothing: `There is no quote of ${JSON.stringify(request.params.symbol)}: no such instrument is traded here, or it has not been quoted yet.`,
       }),
@@ -92,7 +92,7 @@ export function publicFunds(parts: PublicParts): Route {
         method: "ListFunds",
         message: {},
         freshS: 1,
-        tell: ({ funds }) => funds.map(toldFund),
+        tell: ({ funds }) => funds.map(reportedFund),
       }),
   });
 }
@@ -114,7 +114,7 @@ export function publicHalts(parts: PublicParts): Route {
         method: "ListActiveHalts",
         message: {},
         freshS: 1,
-        tell: (halts) => toldMember("ActiveHalts", "halts", halts),
+        tell: (halts) => reportedMember("ActiveHalts", "halts", halts),
       }),
   });
 }

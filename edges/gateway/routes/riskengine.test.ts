@@ -13,7 +13,7 @@ const throttleRelease = forwardedRoute("releaseThrottle");
 
 type Parts = ReturnType<typeof testParts>["parts"];
 
-function rig(make: (parts: Parts) => Route, behaviour: Behaviour = {}) {
+function fixture(make: (parts: Parts) => Route, behaviour: Behaviour = {}) {
   const { parts, calls } = testParts(behaviour);
   return { route: make(parts), calls };
 }
@@ -40,21 +40,21 @@ const limits = {
   order_rate_max_per_s: 50,
   halt_allow_reduce_only: true,
 };
-const told = { fund_id: "alpha", version: 7, ...limits };
-const stored = { ...told, updated_by: "operator:duty", updated_at: at, reason: "calm", hash: "ab".repeat(32) };
+const reported = { fund_id: "alpha", version: 7, ...limits };
+const stored = { ...reported, updated_by: "operator:duty", updated_at: at, reason: "calm", hash: "ab".repeat(32) };
 /** As the codec makes it: what is absent is there and undefined. */
 const message = { ...stored, strategy_loss_halt_pct: undefined, cro_veto_enabled: undefined };
 
 describe("getEnvelope", () => {
   it("asks the engine with the caller's token, and tells the record", async () => {
-    const { route, calls } = rig(envelope, { procedures: { "RiskEngine/GetEnvelope": message } });
+    const { route, calls } = fixture(envelope, { procedures: { "RiskEngine/GetEnvelope": message } });
     expect(await ask(route, { params })).toEqual({ status: 200, body: stored });
     const options = { bearer: "the-callers-token", requestId: "r", timeoutMs: 10_000 };
     expect(calls).toEqual([["RiskEngine/GetEnvelope", { fund_id: "alpha" }, options]]);
   });
 
   it("refuses what is no fund's id", async () => {
-    expect(await ask(rig(envelope).route, { params: { fund_id: "a b" } })).toMatchObject({ status: 400 });
+    expect(await ask(fixture(envelope).route, { params: { fund_id: "a b" } })).toMatchObject({ status: 400 });
   });
 });
 
@@ -62,19 +62,19 @@ describe("updateEnvelope", () => {
   const updated = { procedures: { "RiskEngine/UpdateEnvelope": message } };
 
   it("hands on the record, without what the engine writes itself", async () => {
-    const { route, calls } = rig(envelopeUpdate, updated);
+    const { route, calls } = fixture(envelopeUpdate, updated);
     const body = { ...stored, version: 8, reason: "a calmer desk" };
     expect(await ask(route, { params, body })).toEqual({ status: 200, body: stored });
-    expect(calls[0]?.[1]).toEqual({ ...told, version: 8, reason: "a calmer desk" });
+    expect(calls[0]?.[1]).toEqual({ ...reported, version: 8, reason: "a calmer desk" });
   });
 
   it("22.6: hands a proof on beside the record, never in it, and tells what a refused change loosens", async () => {
-    const { route, calls } = rig(envelopeUpdate, updated);
-    await ask(route, { params, body: { ...told, version: 8, step_up_proof: "psu_x" } });
+    const { route, calls } = fixture(envelopeUpdate, updated);
+    await ask(route, { params, body: { ...reported, version: 8, step_up_proof: "psu_x" } });
     expect(calls[0]?.[1]).not.toHaveProperty("step_up_proof");
     expect(calls[0]?.[2]).toMatchObject({ stepUpProof: "psu_x" });
     const denial = { code: "STEP_UP_REQUIRED", reason: "Because.", loosens: ["max_notional"] } as const;
-    const refused = await ask(rig(envelopeUpdate, { denial }).route, { params, body: { ...told, version: 8 } });
+    const refused = await ask(fixture(envelopeUpdate, { denial }).route, { params, body: { ...reported, version: 8 } });
     expect(refused).toEqual({
       status: 403,
       body: { code: "STEP_UP_REQUIRED", detail: "Because.", loosens: ["max_notional"] },
@@ -82,7 +82,7 @@ describe("updateEnvelope", () => {
   });
 
   it("leaves ranges and missing limits to the engine, which names every mistake", async () => {
-    const { route, calls } = rig(envelopeUpdate, updated);
+    const { route, calls } = fixture(envelopeUpdate, updated);
     const { max_position_pct: _, ...rest } = limits;
     await ask(route, { params, body: { ...rest, version: 8, daily_loss_halt_pct: 77 } });
     expect(calls[0]?.[1]).toMatchObject({ daily_loss_halt_pct: 77, fund_id: "alpha" });
@@ -97,14 +97,14 @@ describe("updateEnvelope", () => {
     ["sectors that are missing, which would read as no limit", { sector_limits_pct: undefined }],
     ["a limit that nobody knows", { max_positon_pct: 0.07 }],
   ])("refuses %s", async (_name, wrong) => {
-    const { route, calls } = rig(envelopeUpdate, updated);
-    expect(await ask(route, { params, body: { ...told, version: 8, ...wrong } })).toMatchObject({ status: 400 });
+    const { route, calls } = fixture(envelopeUpdate, updated);
+    expect(await ask(route, { params, body: { ...reported, version: 8, ...wrong } })).toMatchObject({ status: 400 });
     expect(calls).toEqual([]);
   });
 
   it("refuses one fund's limits under another's path", async () => {
-    const { route, calls } = rig(envelopeUpdate, updated);
-    const asked = ask(route, { params: { fund_id: "beta" }, body: { ...told, version: 8 } });
+    const { route, calls } = fixture(envelopeUpdate, updated);
+    const asked = ask(route, { params: { fund_id: "beta" }, body: { ...reported, version: 8 } });
     await expect(asked).rejects.toMatchObject({ code: "INVALID_ARGUMENT", message: expect.stringContaining("beta") });
     expect(calls).toEqual([]);
   });
@@ -114,15 +114,15 @@ describe("updateEnvelope", () => {
     ["ENVELOPE_VERSION_CONFLICT", 409],
     ["ENVELOPE_INVALID", 400],
   ] as const)("tells %s with its status", async (code, status) => {
-    const { route } = rig(envelopeUpdate, { denial: { code, reason: "Because." } });
-    const answer = await ask(route, { params, body: { ...told, version: 8 } });
+    const { route } = fixture(envelopeUpdate, { denial: { code, reason: "Because." } });
+    const answer = await ask(route, { params, body: { ...reported, version: 8 } });
     expect(answer).toEqual({ status, body: { code, detail: "Because." } });
   });
 });
 
 describe("history, diff and replay", () => {
   it("lists versions as an array", async () => {
-    const { route, calls } = rig(envelopeHistory, {
+    const { route, calls } = fixture(envelopeHistory, {
       procedures: { "RiskDesk/ListEnvelopes": { envelopes: [message] } },
     });
     expect(await ask(route, { params, query: { count_max: "5" } })).toEqual({ status: 200, body: [stored] });
@@ -132,7 +132,7 @@ describe("history, diff and replay", () => {
   it("compares versions, or with a proposal", async () => {
     const changes = [{ field: "max_position_pct", before: "0.07", after: "0.05", effect: "TIGHTENS" }];
     const diff = { fund_id: "alpha", from_version: 6, to_version: 7, changes, loosens: false };
-    const { route, calls } = rig(envelopeDiff, { procedures: { "RiskDesk/DiffEnvelopes": diff } });
+    const { route, calls } = fixture(envelopeDiff, { procedures: { "RiskDesk/DiffEnvelopes": diff } });
     expect(await ask(route, { params, body: { from_version: 6, to_version: 7 } })).toEqual({ status: 200, body: diff });
     await ask(route, { params, body: { proposed: { ...limits, max_position_pct: 0.05 } } });
     expect(calls.map((call) => call[1])).toEqual([
@@ -141,7 +141,7 @@ describe("history, diff and replay", () => {
         fund_id: "alpha",
         from_version: undefined,
         to_version: undefined,
-        proposed: { ...told, version: 0, max_position_pct: 0.05 },
+        proposed: { ...reported, version: 0, max_position_pct: 0.05 },
       },
     ]);
     const both = await ask(route, { params, body: { to_version: 7, proposed: limits } });
@@ -156,12 +156,12 @@ describe("history, diff and replay", () => {
     };
     const counted = { replayed: 10, skipped: 2, changed: 1, newly_approved: 0, newly_denied: 1 };
     const replay = { fund_id: "alpha", ...counted, changes: [change] };
-    const { route, calls } = rig(envelopeReplay, { procedures: { "RiskDesk/ReplayEnvelope": replay } });
+    const { route, calls } = fixture(envelopeReplay, { procedures: { "RiskDesk/ReplayEnvelope": replay } });
     const body = { proposed: limits, from: at, count_max: 100 };
     expect(await ask(route, { params, body })).toEqual({ status: 200, body: replay });
-    expect(calls[0]?.[1]).toEqual({ proposed: { ...told, version: 0 }, from: at, to: undefined, count_max: 100 });
+    expect(calls[0]?.[1]).toEqual({ proposed: { ...reported, version: 0 }, from: at, to: undefined, count_max: 100 });
     expect(calls[0]?.[2]).toMatchObject({ timeoutMs: 25_000 });
-    await expect(ask(route, { params, body: { proposed: { ...told, fund_id: "beta" } } })).rejects.toThrow("beta");
+    await expect(ask(route, { params, body: { proposed: { ...reported, fund_id: "beta" } } })).rejects.toThrow("beta");
   });
 });
 
@@ -175,7 +175,7 @@ const rejection = {
 describe("listRejections", () => {
   it("is an array, and the next page is in the Link header", async () => {
     const page = { rejections: [rejection, { ...rejection, decision_id: "d-2" }], more: true };
-    const { route, calls } = rig(rejectionsList, { procedures: { "RiskDesk/ListRejections": page } });
+    const { route, calls } = fixture(rejectionsList, { procedures: { "RiskDesk/ListRejections": page } });
     const answer = await ask(route, { query: { fund_id: "alpha", hours: "0.5", count_max: "2", after: "d-0" } });
     expect(answer.body).toEqual(page.rejections);
     expect(calls[0]?.[1]).toEqual({ fund_id: "alpha", hours: 0.5, count_max: 2, after_decision_id: "d-0" });
@@ -185,7 +185,7 @@ describe("listRejections", () => {
 
   it("has no next page at the end, and asks for the service's own bounds when none is given", async () => {
     const page = { rejections: [rejection], more: false };
-    const { route, calls } = rig(rejectionsList, { procedures: { "RiskDesk/ListRejections": page } });
+    const { route, calls } = fixture(rejectionsList, { procedures: { "RiskDesk/ListRejections": page } });
     expect((await ask(route)).headers).toBeUndefined();
     expect(calls[0]?.[1]).toEqual({ fund_id: undefined, hours: 0, count_max: 0, after_decision_id: undefined });
   });
@@ -193,7 +193,7 @@ describe("listRejections", () => {
   it.each([{ hours: "0" }, { hours: "-1" }, { hours: "many" }, { count_max: "1.5" }, { fond_id: "alpha" }])(
     "refuses %o",
     async (query) => {
-      expect(await ask(rig(rejectionsList).route, { query })).toMatchObject({ status: 400 });
+      expect(await ask(fixture(rejectionsList).route, { query })).toMatchObject({ status: 400 });
     },
   );
 });
@@ -211,14 +211,14 @@ describe("getDecisions", () => {
 
   it("tells the order as it was asked, also where it is no order, and nothing of the engine's own form", async () => {
     const records = [{ order: { ...order, notional: Number.NaN }, decision, inputs: new Uint8Array([1, 2]) }];
-    const { route, calls } = rig(decisions, { procedures: { "RiskDesk/GetDecisions": { records } } });
+    const { route, calls } = fixture(decisions, { procedures: { "RiskDesk/GetDecisions": { records } } });
     const answer = await ask(route, { params: { order_id: "o 1?" } });
     expect(answer).toEqual({ status: 200, body: [{ order, decision }] });
     expect(calls[0]?.[1]).toEqual({ order_id: "o 1?" });
   });
 
   it("is NOT_FOUND for an order that nobody asked about", async () => {
-    const { route } = rig(decisions, { procedures: { "RiskDesk/GetDecisions": { records: [] } } });
+    const { route } = fixture(decisions, { procedures: { "RiskDesk/GetDecisions": { records: [] } } });
     await expect(ask(route, { params: { order_id: "o-9" } })).rejects.toMatchObject({ code: "NOT_FOUND" });
   });
 });
@@ -237,7 +237,7 @@ describe("getHeadroom and releaseThrottle", () => {
       ...{ price: { name: "ask", value: "200", age_ms: 300 }, envelope_version: 7, halt_epoch: 0, as_of: at },
       limits: [{ limit: "max_position_pct", used: "676000", allowed: "700000", quantity: "120" }],
     };
-    const { route, calls } = rig(headroom, { procedures: { "RiskEngine/GetHeadroom": answer } });
+    const { route, calls } = fixture(headroom, { procedures: { "RiskEngine/GetHeadroom": answer } });
     expect(await ask(route, { query: { fund_id: "alpha", symbol: "AAPL" } })).toEqual({ status: 200, body: answer });
     expect(calls[0]?.[1]).toEqual({ fund_id: "alpha", symbol: "AAPL", side: undefined });
     expect(await ask(route, { query: { fund_id: "alpha", symbol: "AAPL", side: "HOLD" } })).toMatchObject({
@@ -247,15 +247,15 @@ describe("getHeadroom and releaseThrottle", () => {
 
   it("leaves a missing reason to the engine", async () => {
     const status = { strategy_id: "alpha-momentum", fund_id: "alpha", tripped: false };
-    const { route, calls } = rig(throttleRelease, { procedures: { "RiskEngine/ReleaseThrottle": status } });
+    const { route, calls } = fixture(throttleRelease, { procedures: { "RiskEngine/ReleaseThrottle": status } });
     const asked = { params: { strategy_id: "alpha-momentum" }, body: {} };
     expect(await ask(route, asked)).toEqual({ status: 200, body: status });
     expect(calls[0]?.[1]).toEqual({ strategy_id: "alpha-momentum", reason: "" });
-    const refused = rig(throttleRelease, { denial: { code: "THROTTLE_NOT_TRIPPED", reason: "It has not." } }).route;
+    const refused = fixture(throttleRelease, { denial: { code: "THROTTLE_NOT_TRIPPED", reason: "It has not." } }).route;
     expect(await ask(refused, asked)).toMatchObject({ status: 409, body: { code: "THROTTLE_NOT_TRIPPED" } });
   });
 });
 
 it("a service that is down is a fault, which becomes 503 under its name", async () => {
-  await expect(ask(rig(envelope).route, { params })).rejects.toMatchObject({ code: "SERVICE_UNAVAILABLE" });
+  await expect(ask(fixture(envelope).route, { params })).rejects.toMatchObject({ code: "SERVICE_UNAVAILABLE" });
 });

@@ -9,9 +9,9 @@ import {
   askDeclared,
   declarationOf,
   declared,
+  declaredAudited,
   declaredMessage,
   declaredRequest,
-  declaredTold,
 } from "../declared/route.ts";
 import type { GatewayParts } from "../parts.ts";
 import { rejectionsAnswer } from "../schemas/risk.ts";
@@ -26,7 +26,7 @@ export function decisions(parts: Pick<GatewayParts, "services">): Route {
       if (outcome.ok && outcome.value.records.length === 0) {
         throw new Fault("NOT_FOUND", "No decision about an order of that id is on record.", { retry: "never" });
       }
-      return answerTo(outcome, 200, (records) => declaredTold("getDecisions", records));
+      return answerTo(outcome, 200, (records) => declaredAudited("getDecisions", records));
     },
   };
 }
@@ -63,7 +63,7 @@ export function stopsList(parts: Pick<GatewayParts, "services">): Route {
     handle: async (request) => {
       const message = declaredMessage("listStops", request);
       const outcome = await askDeclared<Stops>("listStops", parts, request, message);
-      const answer = answerTo(outcome, 200, (stops) => declaredTold("listStops", stops));
+      const answer = answerTo(outcome, 200, (stops) => declaredAudited("listStops", stops));
       const headers = { "portcullis-stops-enabled": String(outcome.ok && outcome.value.enabled) };
       return answer.status < 400 ? { ...answer, headers } : answer;
     },

@@ -23,14 +23,14 @@ export function serviceTokenIssue(parts: Pick<GatewayParts, "serviceTokens">): R
     method: "POST",
     path: "/v1/service-tokens",
     listeners: ["operator"],
-    sentence: "Give a machine a token for named operations; its value is told once.",
+    sentence: "Give a machine a token for named operations; its value is reported once.",
     operation: "IssueServiceToken",
     body: issueBody,
     answers: { 201: issuedTokenAnswer },
     handle: async (request) => {
       const { name, operations, expires_in_s: expiresInS, step_up_proof: proof, reason } = request.body;
-      const wish = { name, operations, expiresInS };
-      const outcome = await parts.serviceTokens.issue(callerOf(request), wish, proof, reason);
+      const tokenRequest = { name, operations, expiresInS };
+      const outcome = await parts.serviceTokens.issue(callerOf(request), tokenRequest, proof, reason);
       return answerTo(outcome, 201, issuedTokenJson);
     },
   });
@@ -70,8 +70,12 @@ export function serviceTokenRotate(parts: Pick<GatewayParts, "serviceTokens">): 
     answers: { 201: issuedTokenAnswer },
     handle: async (request) => {
       const { overlap_s: overlapS, expires_in_s: expiresInS, step_up_proof: proof, reason } = request.body;
-      const wish = { id: request.params.token_id, overlapS, expiresInS };
-      return answerTo(await parts.serviceTokens.rotate(callerOf(request), wish, proof, reason), 201, issuedTokenJson);
+      const tokenRequest = { id: request.params.token_id, overlapS, expiresInS };
+      return answerTo(
+        await parts.serviceTokens.rotate(callerOf(request), tokenRequest, proof, reason),
+        201,
+        issuedTokenJson,
+      );
     },
   });
 }

@@ -1,5 +1,5 @@
 // The routes of orders, positions, trades, accounts, strategies, prices and the risk engine's workers: what is asked of which service, what of the answer
-// is told, and what never gets that far.
+// is reported, and what never gets that far.
 import { describe, expect, it } from "vitest";
 import type { Route } from "../../../ports/http.ts";
 import { ask, type Behaviour, forwardedRoute, testParts } from "../../../testkit/gateway/parts.ts";
@@ -22,8 +22,8 @@ const orderCancel = forwardedRoute("cancelOrder");
 const order = forwardedRoute("getOrder");
 const ordersCancelAll = forwardedRoute("cancelAllOrders");
 const ordersList = forwardedRoute("listOrders");
-const paperWeatherSet = forwardedRoute("setPaperWeather");
-const paperWeather = forwardedRoute("getPaperWeather");
+const paperFaultsSet = forwardedRoute("setPaperWeather");
+const paperFaults = forwardedRoute("getPaperWeather");
 const positionsList = forwardedRoute("getPositions");
 const reconcile = forwardedRoute("reconcile");
 const signalsList = forwardedRoute("listSignals");
@@ -33,7 +33,7 @@ const strategySet = forwardedRoute("setStrategy");
 
 type Parts = ReturnType<typeof testParts>["parts"];
 
-function rig(make: (parts: Parts) => Route, behaviour: Behaviour = {}) {
+function fixture(make: (parts: Parts) => Route, behaviour: Behaviour = {}) {
   const { parts, calls } = testParts(behaviour);
   return { route: make(parts), calls };
 }
@@ -48,12 +48,12 @@ const status = {
   ...{ order: asked, state: "ROUTED", filled_quantity: "0", remaining_quantity: "10", average_price: undefined },
   ...{ updated_at: at, created_at: at, broker_order_id: "b-1", submitted_by: "operator:duty" },
 };
-const { average_price: _, ...told } = status;
+const { average_price: _, ...reported } = status;
 
 describe("orders", () => {
-  it("are handed in under the caller's name unless another is given, and told as far as they came", async () => {
-    const { route, calls } = rig(orderSubmit, { procedures: { "Oms/SubmitOrder": status } });
-    expect(await ask(route, { body: terms })).toEqual({ status: 200, body: told });
+  it("are handed in under the caller's name unless another is given, and reported as far as they came", async () => {
+    const { route, calls } = fixture(orderSubmit, { procedures: { "Oms/SubmitOrder": status } });
+    expect(await ask(route, { body: terms })).toEqual({ status: 200, body: reported });
     expect(calls[0]?.slice(0, 2)).toEqual(["Oms/SubmitOrder", asked]);
     expect(calls[0]?.[2]).toMatchObject({ bearer: "the-callers-token" });
     await ask(route, { body: { ...terms, actor: "desk 4", dry_run: true } });
@@ -72,27 +72,27 @@ describe("orders", () => {
     ["no key", { idempotency_key: undefined }],
     ["a newline in a name", { actor: "duty\nroot" }],
   ])("with %s reach nobody", async (_what, wrong) => {
-    const { route, calls } = rig(orderSubmit, { procedures: { "Oms/SubmitOrder": status } });
+    const { route, calls } = fixture(orderSubmit, { procedures: { "Oms/SubmitOrder": status } });
     expect(await ask(route, { body: { ...terms, ...wrong } })).toMatchObject({ status: 400 });
     expect(calls).toEqual([]);
   });
 
-  it("that are refused at the door are told with the code of it", async () => {
-    const { route } = rig(orderSubmit, { denial: { code: "ORDER_HALTED", reason: "alpha is halted." } });
+  it("that are refused at the door are reported with the code of it", async () => {
+    const { route } = fixture(orderSubmit, { denial: { code: "ORDER_HALTED", reason: "alpha is halted." } });
     expect(await ask(route, { body: terms })).toEqual({
       status: 409,
       body: { code: "ORDER_HALTED", detail: "alpha is halted." },
     });
   });
 
-  it("are told one by one, also when their terms are nonsense", async () => {
+  it("are reported one by one, also when their terms are nonsense", async () => {
     const nonsense = {
       ...status,
       state: "REJECTED",
       code: "SCHEMA_DECIMAL_INVALID",
       order: { ...asked, quantity: "x" },
     };
-    const { route, calls } = rig(order, { procedures: { "Oms/GetOrder": nonsense } });
+    const { route, calls } = fixture(order, { procedures: { "Oms/GetOrder": nonsense } });
     expect(await ask(route, { params: { order_id: "o-1" } })).toMatchObject({
       status: 200,
       body: { state: "REJECTED" },
@@ -101,16 +101,18 @@ describe("orders", () => {
   });
 
   it("are cancelled and amended with a reason, or without one when the service takes that", async () => {
-    const cancelling = rig(orderCancel, { procedures: { "Oms/CancelOrder": { ...status, state: "CANCEL_PENDING" } } });
+    const cancelling = fixture(orderCancel, {
+      procedures: { "Oms/CancelOrder": { ...status, state: "CANCEL_PENDING" } },
+    });
     const params = { order_id: "o-1" };
     expect(await ask(cancelling.route, { params, body: {} })).toMatchObject({ body: { state: "CANCEL_PENDING" } });
     expect(cancelling.calls[0]?.[1]).toEqual({ order_id: "o-1", reason: "" });
-    const amending = rig(orderAmend, { procedures: { "Oms/AmendOrder": status } });
+    const amending = fixture(orderAmend, { procedures: { "Oms/AmendOrder": status } });
     await ask(amending.route, { params, body: { idempotency_key: "k-2", quantity: "5", reason: "less" } });
     expect(amending.calls[0]?.[1]).toEqual({ order_id: "o-1", idempotency_key: "k-2", quantity: "5", reason: "less" });
-    const all = rig(ordersCancelAll, { procedures: { "Oms/CancelAll": { orders: [status] } } });
+    const all = fixture(ordersCancelAll, { procedures: { "Oms/CancelAll": { orders: [status] } } });
     expect((await ask(all.route, { body: { confirmation: "CANCEL", reason: "drill" } })).body).toEqual({
-      orders: [told],
+      orders: [reported],
     });
     expect(all.calls[0]?.[1]).toEqual({ confirmation: "CANCEL", reason: "drill" });
     expect(await ask(all.route, { body: { reason: "drill" } })).toMatchObject({ status: 400 });
@@ -118,7 +120,7 @@ describe("orders", () => {
 
   it("are listed page by page, and a page that is exactly full is the last one", async () => {
     const orders = ["o-1", "o-2", "o-3"].map((order_id) => ({ ...status, order: { ...asked, order_id } }));
-    const { route, calls } = rig(ordersList, { procedures: { "Oms/ListOrders": { orders } } });
+    const { route, calls } = fixture(ordersList, { procedures: { "Oms/ListOrders": { orders } } });
     const page = await ask(route, { query: { fund_id: "alpha", open: "true", count_max: "2" } });
     expect(page.body).toMatchObject([{ order: { order_id: "o-1" } }, { order: { order_id: "o-2" } }]);
     expect(page.headers).toEqual({
@@ -131,7 +133,7 @@ describe("orders", () => {
     for (const query of [{ open: "yes" }, { count_max: "0" }, { count_max: "501" }, { fund: "alpha" }]) {
       expect(await ask(route, { query })).toMatchObject({ status: 400 });
     }
-    const denied = rig(ordersList, { denial: { code: "FUND_NOT_PAPER", reason: "No." } });
+    const denied = fixture(ordersList, { denial: { code: "FUND_NOT_PAPER", reason: "No." } });
     expect(await ask(denied.route)).toMatchObject({ status: 409, body: { code: "FUND_NOT_PAPER" } });
   });
 });
@@ -142,13 +144,13 @@ describe("what the funds hold and traded", () => {
     ...{ currency: "USD", as_of: at },
   };
 
-  it("is told, and without a fresh price no value is made up", async () => {
+  it("is reported, and without a fresh price no value is made up", async () => {
     const positions = [
       { ...position, mark_price: undefined },
       { ...position, symbol: "GONE", currency: "" },
     ];
     const { currency: _currency, ...gone } = { ...position, symbol: "GONE" };
-    const { route, calls } = rig(positionsList, { procedures: { "Oms/ListPositions": { positions } } });
+    const { route, calls } = fixture(positionsList, { procedures: { "Oms/ListPositions": { positions } } });
     expect((await ask(route, { query: { fund_id: "alpha" } })).body).toEqual([position, gone]);
     expect(calls[0]?.[1]).toEqual({ fund_id: "alpha" });
     await ask(route);
@@ -161,7 +163,7 @@ describe("what the funds hold and traded", () => {
       ...{ quantity: "1", price: "2", filled_at: at, kind: "TRADE" },
     };
     const fills = [fill, { ...fill, fill_id: "f-2", kind: "ADJUSTMENT", fee: "-0.1" }];
-    const { route, calls } = rig(fillsList, { procedures: { "Oms/ListFills": { fills } } });
+    const { route, calls } = fixture(fillsList, { procedures: { "Oms/ListFills": { fills } } });
     const page = await ask(route, { query: { order_id: "o-1", count_max: "1" } });
     expect(page).toEqual({
       status: 200,
@@ -178,7 +180,7 @@ describe("accounts", () => {
       ...{ fund_id: "alpha", nav: "3", cash: "1", positions_value: "2", net_flows: "1", currency: "USD" },
       ...{ oldest_price_age_ms: 12, as_of: at, prices: [{ symbol: "AAPL", quantity: "1", price: "2", at }] },
     };
-    const { route, calls } = rig(navsList, { procedures: { "Treasury/ListNavs": { navs: [nav] } } });
+    const { route, calls } = fixture(navsList, { procedures: { "Treasury/ListNavs": { navs: [nav] } } });
     expect((await ask(route, { query: { fund_id: "alpha", every: "day", from: at } })).body).toEqual([nav]);
     expect(calls[0]?.[1]).toEqual({ fund_id: "alpha", every: "day", from: at, count_max: 0 });
     expect(await ask(route, { query: { fund_id: "alpha", every: "week" } })).toMatchObject({ status: 400 });
@@ -194,17 +196,17 @@ describe("accounts", () => {
       ],
       already_booked: false,
     };
-    const listed = rig(ledgerList, { procedures: { "Treasury/ListLedger": { entries: [entry] } } });
+    const listed = fixture(ledgerList, { procedures: { "Treasury/ListLedger": { entries: [entry] } } });
     expect((await ask(listed.route, { query: { fund_id: "alpha" } })).body).toEqual([entry]);
     expect(listed.calls[0]?.[1]).toMatchObject({ fund_id: "alpha", count_max: 101 });
-    const booked = rig(flowBook, { procedures: { "Treasury/BookFlow": entry } });
+    const booked = fixture(flowBook, { procedures: { "Treasury/BookFlow": entry } });
     const body = { fund_id: "alpha", idempotency_key: "k", currency: "USD", amount: "-100.5", reason: "out" };
     expect((await ask(booked.route, { body })).body).toEqual(entry);
     expect(booked.calls[0]?.[1]).toEqual(body);
     expect(await ask(booked.route, { body: { ...body, amount: 100 } })).toMatchObject({ status: 400 });
     const answered = { entries: [entry], already_booked: false, state: "DONE", note: "" };
     const action = { action_id: "q4", kind: "CASH_DIVIDEND", symbol: "AAPL", ...answered };
-    const paid = rig(corporateActionBook, { procedures: { "Treasury/BookCorporateAction": action } });
+    const paid = fixture(corporateActionBook, { procedures: { "Treasury/BookCorporateAction": action } });
     const dividend = { action_id: "q4", kind: "CASH_DIVIDEND", symbol: "AAPL", amount_per_share: "0.26" };
     const asked = { ...dividend, ex_date: "2026-11-16", reason: "dividend" };
     expect((await ask(paid.route, { body: asked })).body).toEqual(action);
@@ -220,11 +222,11 @@ describe("strategies", () => {
   const strategy = { strategy_id: "s", fund_id: "alpha", status: "live", allocation_pct: 0.4, sentence: "It follows." };
   const params = { strategy_id: "s" };
 
-  it("are told and changed", async () => {
+  it("are reported and changed", async () => {
     const strategies = [{ ...strategy, live_ic_mean: Number.NaN }];
-    const listed = rig(strategiesList, { procedures: { "Research/ListStrategies": { strategies } } });
+    const listed = fixture(strategiesList, { procedures: { "Research/ListStrategies": { strategies } } });
     expect((await ask(listed.route)).body).toEqual([strategy]);
-    const changed = rig(strategySet, { procedures: { "Research/SetStrategy": strategy } });
+    const changed = fixture(strategySet, { procedures: { "Research/SetStrategy": strategy } });
     await ask(changed.route, { params, body: { status: "shadow", reason: "drift" } });
     expect(changed.calls[0]?.[1]).toEqual({ strategy_id: "s", status: "shadow", reason: "drift" });
     for (const body of [{ reason: "nothing" }, { status: "paused" }, { allocation_pct: 40 }]) {
@@ -241,23 +243,23 @@ describe("strategies", () => {
     };
     const days = [{ day: "2026-11-13", return: 0.001, information_coefficient: undefined }];
     const tested = { strategy_id: "s", from: "2025-11-14", to: "2026-11-13", days, ...figures };
-    const { route } = rig(backtest, { procedures: { "Research/GetBacktest": tested } });
+    const { route } = fixture(backtest, { procedures: { "Research/GetBacktest": tested } });
     const { sharpe: _sharpe, ...finite } = figures;
     expect((await ask(route, { params })).body).toEqual({
       ...{ strategy_id: "s", from: "2025-11-14", to: "2026-11-13", days: [{ day: "2026-11-13", return: 0.001 }] },
       ...finite,
     });
     const signal = { strategy_id: "s", symbol: "AAPL", value: 1.5, at, horizon_s: 3_600 };
-    const signals = rig(signalsList, { procedures: { "Research/ListSignals": { signals: [signal] } } });
+    const signals = fixture(signalsList, { procedures: { "Research/ListSignals": { signals: [signal] } } });
     expect((await ask(signals.route, { params, query: { count_max: "5" } })).body).toEqual([signal]);
     expect(signals.calls[0]?.[1]).toEqual({ strategy_id: "s", count_max: 5 });
   });
 });
 
 describe("prices", () => {
-  it("are told for the symbols that were named", async () => {
+  it("are reported for the symbols that were named", async () => {
     const quote = { symbol: "AAPL", bid: "1", ask: "2", quoted_at: at };
-    const { route, calls } = rig(quotesList, { procedures: { "MarketDesk/ListQuotes": { quotes: [quote] } } });
+    const { route, calls } = fixture(quotesList, { procedures: { "MarketDesk/ListQuotes": { quotes: [quote] } } });
     expect((await ask(route, { query: { symbols: "AAPL,BTC-USD" } })).body).toEqual([{ ...quote, age_s: 0 }]);
     expect(calls[0]?.[1]).toEqual({ symbols: ["AAPL", "BTC-USD"] });
     await ask(route);
@@ -265,9 +267,9 @@ describe("prices", () => {
     expect(await ask(route, { query: { symbols: "AAPL,,MSFT" } })).toMatchObject({ status: 400 });
   });
 
-  it("are told as bars from a date or a time on", async () => {
+  it("are reported as bars from a date or a time on", async () => {
     const bar = { symbol: "AAPL", interval: "1h", start: at, open: "1", high: "2", low: "1", close: "2", volume: "9" };
-    const { route, calls } = rig(barsList, { procedures: { "MarketDesk/ListBars": { bars: [bar] } } });
+    const { route, calls } = fixture(barsList, { procedures: { "MarketDesk/ListBars": { bars: [bar] } } });
     const params = { symbol: "AAPL" };
     expect((await ask(route, { params, query: { interval: "1h", start: "2026-11-14" } })).body).toEqual([bar]);
     expect(calls[0]?.[1]).toEqual({ symbol: "AAPL", interval: "1h", start: "2026-11-14", count_max: 500 });
@@ -280,16 +282,16 @@ describe("prices", () => {
 
   it("come with news", async () => {
     const item = { news_id: "n-1", symbol: "AAPL", headline: "Up", source: "sim", at };
-    const { route, calls } = rig(newsList, { procedures: { "MarketDesk/ListNews": { items: [item] } } });
+    const { route, calls } = fixture(newsList, { procedures: { "MarketDesk/ListNews": { items: [item] } } });
     expect((await ask(route, { query: { hours: "0.5" } })).body).toEqual([item]);
     expect(calls[0]?.[1]).toEqual({ hours: 0.5, count_max: 100 });
   });
 
   it("and the broker may be made to suffer; what is not named is fair", async () => {
-    const weather = { gaps: [{ symbol: "AAPL", pct: -0.12, from: at }], halted_symbols: [], reason: "drill", at };
-    const shown = rig(paperWeather, { procedures: { "Oms/GetPaperWeather": weather } });
-    expect((await ask(shown.route)).body).toEqual(weather);
-    const set = rig(paperWeatherSet, { procedures: { "Oms/SetPaperWeather": weather } });
+    const faults = { gaps: [{ symbol: "AAPL", pct: -0.12, from: at }], halted_symbols: [], reason: "drill", at };
+    const shown = fixture(paperFaults, { procedures: { "Oms/GetPaperWeather": faults } });
+    expect((await ask(shown.route)).body).toEqual(faults);
+    const set = fixture(paperFaultsSet, { procedures: { "Oms/SetPaperWeather": faults } });
     await ask(set.route, { body: { broker_silent_until: at, reason: "drill" } });
     expect(set.calls[0]?.[1]).toEqual({ broker_silent_until: at, gaps: [], halted_symbols: [], reason: "drill" });
     expect(await ask(set.route, { body: { gaps: [{ symbol: "AAPL", pct: -1 }] } })).toMatchObject({ status: 400 });
@@ -305,13 +307,13 @@ describe("the risk engine's workers", () => {
 
   it("tell the stops, and that nobody watches them", async () => {
     const stops = [{ ...resting, stop_id: "" }];
-    const { route, calls } = rig(stopsList, { procedures: { "RiskWorkers/ListStops": { enabled: false, stops } } });
+    const { route, calls } = fixture(stopsList, { procedures: { "RiskWorkers/ListStops": { enabled: false, stops } } });
     const answer = await ask(route, { query: { owed: "false" } });
     expect(answer.body).toEqual([resting]);
     expect(answer.headers).toMatchObject({ "portcullis-stops-enabled": "false" });
     expect(calls[0]?.[1]).toEqual({ fund_id: undefined, owed_only: false });
     const ended = { ...resting, stop_id: "st-1", state: "ENDED" };
-    const ending = rig(stopEnd, { procedures: { "RiskWorkers/EndStop": ended } });
+    const ending = fixture(stopEnd, { procedures: { "RiskWorkers/EndStop": ended } });
     expect((await ask(ending.route, { params: { stop_id: "st-1" }, body: { reason: "sold" } })).body).toEqual(ended);
   });
 
@@ -323,10 +325,10 @@ describe("the risk engine's workers", () => {
 
   it("compare with the broker, and never take no answer for flat", async () => {
     const compared = { compared: [], unanswered: ["alpha: it is silent"], symbols: 0, differences: [difference], at };
-    const { route, calls } = rig(reconcile, { procedures: { "RiskWorkers/Reconcile": compared } });
+    const { route, calls } = fixture(reconcile, { procedures: { "RiskWorkers/Reconcile": compared } });
     expect((await ask(route, { body: { fund_id: "alpha" } })).body).toEqual(compared);
     expect(calls[0]?.[1]).toEqual({ fund_id: "alpha" });
-    const listed = rig(differencesList, {
+    const listed = fixture(differencesList, {
       procedures: { "RiskWorkers/ListDifferences": { differences: [difference] } },
     });
     expect((await ask(listed.route, { query: { open: "true" } })).body).toEqual([difference]);
@@ -341,7 +343,7 @@ describe("the risk engine's workers", () => {
       asked_at: at,
       ...{ open_orders: 1, asked_by: "operator:duty", reason: "r", asked: ["open orders", "positions"] },
     };
-    const proved = rig(flatProve, { procedures: { "RiskWorkers/ProveFlat": { ...proof, broker_as_of: "" } } });
+    const proved = fixture(flatProve, { procedures: { "RiskWorkers/ProveFlat": { ...proof, broker_as_of: "" } } });
     expect((await ask(proved.route, { body: { fund_id: "alpha" } })).body).toEqual(proof);
   });
 
@@ -351,7 +353,7 @@ describe("the risk engine's workers", () => {
       { ...check, difference: "", checked_at: at, not_compared: "" },
       { ...check, agrees: false, difference: "AAPL", checked_at: "", not_compared: "alpha is old." },
     ];
-    const { route } = rig(books, { procedures: { "RiskWorkers/GetBooks": { checks } } });
+    const { route } = fixture(books, { procedures: { "RiskWorkers/GetBooks": { checks } } });
     expect((await ask(route)).body).toEqual([
       { ...check, checked_at: at },
       { ...check, agrees: false, difference: "AAPL", not_compared: "alpha is old." },

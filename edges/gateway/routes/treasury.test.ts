@@ -8,7 +8,7 @@ const instrumentsList = forwardedRoute("listInstruments");
 
 type Parts = ReturnType<typeof testParts>["parts"];
 
-function rig(make: (parts: Parts) => Route, behaviour: Behaviour = {}) {
+function fixture(make: (parts: Parts) => Route, behaviour: Behaviour = {}) {
   const { parts, calls } = testParts(behaviour);
   return { route: make(parts), calls };
 }
@@ -23,7 +23,7 @@ describe("lists", () => {
       { ...alpha, fund_id: "beta", nav: "0", nav_at: "1970-01-01T00:00:00.000000Z" },
       { ...alpha, fund_id: "gamma", nav: "", nav_at: "" },
     ];
-    const { route } = rig(fundsList, { procedures: { "Treasury/ListFunds": { funds } } });
+    const { route } = fixture(fundsList, { procedures: { "Treasury/ListFunds": { funds } } });
     expect((await ask(route)).body).toEqual([
       { ...alpha, nav: "10000000", nav_at: at, gross_exposure_pct: 0.8 },
       { ...alpha, fund_id: "beta" },
@@ -37,7 +37,7 @@ describe("lists", () => {
       ...{ multiplier: "1", sector: "TECH", calendar: "always" },
     };
     const answer = { instruments: [{ ...instrument, strike: undefined }] };
-    const { route } = rig(instrumentsList, { procedures: { "Treasury/ListInstruments": answer } });
+    const { route } = fixture(instrumentsList, { procedures: { "Treasury/ListInstruments": answer } });
     expect((await ask(route)).body).toEqual([instrument]);
   });
 });
@@ -49,14 +49,14 @@ describe("reference data", () => {
   const params = { kind: "restricted" };
 
   it("tells a kind with its content opened", async () => {
-    const { route, calls } = rig(referenceData, { procedures: { "Treasury/GetReferenceData": stored } });
+    const { route, calls } = fixture(referenceData, { procedures: { "Treasury/GetReferenceData": stored } });
     expect(await ask(route, { params })).toEqual({ status: 200, body: { ...document, content: restricted } });
     expect(calls[0]?.[1]).toEqual({ kind: "restricted" });
     expect(await ask(route, { params: { kind: "gossip" } })).toMatchObject({ status: 400 });
   });
 
   it("replaces a kind, its content closed again", async () => {
-    const { route, calls } = rig(referenceDataSet, { procedures: { "Treasury/SetReferenceData": stored } });
+    const { route, calls } = fixture(referenceDataSet, { procedures: { "Treasury/SetReferenceData": stored } });
     const body = { version: 2, content: restricted, reason: "Q3" };
     expect(await ask(route, { params, body })).toEqual({ status: 200, body: { ...document, content: restricted } });
     const content_json = JSON.stringify(restricted);
@@ -64,7 +64,7 @@ describe("reference data", () => {
   });
 
   it("refuses content that is no list of records, or that is nested without end", async () => {
-    const { route, calls } = rig(referenceDataSet);
+    const { route, calls } = fixture(referenceDataSet);
     let deep: unknown = 1;
     for (let level = 0; level < 100_000; level += 1) deep = [deep];
     for (const content of [{}, "x", [1], [{ deep }]]) {
@@ -74,7 +74,9 @@ describe("reference data", () => {
   });
 
   it("tells a conflict as one", async () => {
-    const { route } = rig(referenceDataSet, { denial: { code: "REFERENCE_VERSION_CONFLICT", reason: "It is at 5." } });
+    const { route } = fixture(referenceDataSet, {
+      denial: { code: "REFERENCE_VERSION_CONFLICT", reason: "It is at 5." },
+    });
     const answer = await ask(route, { params, body: { version: 2, content: [] } });
     expect(answer).toEqual({ status: 409, body: { code: "REFERENCE_VERSION_CONFLICT", detail: "It is at 5." } });
   });

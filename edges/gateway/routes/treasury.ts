@@ -11,8 +11,8 @@ import {
   kindParams,
   referenceAnswer,
   referenceJson,
+  reportedFund,
   setReferenceDataBody,
-  toldFund,
 } from "../schemas/treasury.ts";
 
 /** GET /v1/treasury/funds: the funds, what they are worth, and whether they are halted. */
@@ -26,7 +26,7 @@ export function fundsList(parts: Pick<GatewayParts, "services">): Route {
         method: "ListFunds",
         message: {},
       });
-      return answerTo(outcome, 200, ({ funds }) => plain(funds.map(toldFund)));
+      return answerTo(outcome, 200, ({ funds }) => plain(funds.map(reportedFund)));
     },
   });
 }

@@ -27,7 +27,7 @@ export const quoteAnswer = quote.extend({
 });
 export const quotesAnswer = z.array(quoteAnswer);
 
-export function toldQuote(one: Quote, now: Instant): object {
+export function reportedQuote(one: Quote, now: Instant): object {
   const at = tryParse(one.quoted_at);
   return { ...one, age_s: at === undefined ? 0 : Math.max(0, Math.floor(millisecondsBetween(at, now) / 1_000)) };
 }

@@ -1,8 +1,8 @@
 // New terms for an order that is with a broker. They are checked like an order of their own, under their own key and the order's id; the risk
-// engine holds the larger of both until the new terms are told. Halts are looked at as they are when an order is sent.
+// engine holds the larger of both until the new terms are reported. Halts are read as they are when an order is sent.
 //
-//  1. The wish is durable before anybody is asked, the approval before the broker is told; after a restart both go on where they stood.
-//  2. Nothing is handed over whose approval has run out, was released, or is older than a halt that covers the order: that is looked at before each hand-over.
+//  1. The request is durable before anybody is asked, the approval before the broker is reported; after a restart both go on where they stood.
+//  2. Nothing is handed over whose approval has run out, was released, or is older than a halt that covers the order: that is read before each hand-over.
 //  3. The order's own terms change when the broker says that it has every one of them, and not before.
 //  4. Terms that were denied, that ran out, or that the broker refused are dropped, and the order stays as it was. Terms that may be with the
 //     broker are dropped only when it has said that it does not have them.
@@ -43,7 +43,7 @@ export interface Amending {
     orderId: string,
     idempotencyKey: string,
     terms: Terms,
-    told?: (unit: UnitOfWork) => Promise<void>,
+    reported?: (unit: UnitOfWork) => Promise<void>,
   ): Promise<AmendAnswer>;
   /** A working order with new terms. */
   amend(stored: StoredOrder): Promise<StepOutcome>;
@@ -61,7 +61,7 @@ export function createAmending(ports: OmsPorts, haltsHeard: () => readonly Activ
     orderId: string,
     idempotencyKey: string,
     terms: Terms,
-    told: (unit: UnitOfWork) => Promise<void> = async () => undefined,
+    reported: (unit: UnitOfWork) => Promise<void> = async () => undefined,
   ): Promise<AmendAnswer> {
     return store.transact("oms.amend", async (unit): Promise<AmendAnswer> => {
       const stored = await unit.oms.lockOrder(orderId);
@@ -77,7 +77,7 @@ export function createAmending(ports: OmsPorts, haltsHeard: () => readonly Activ
       const isThere = isInForce(stored.order, terms);
       const traded = isThere ? undefined : whyTraded(stored, terms);
       if (traded !== undefined) return { denial: { code: "ORDER_NOT_OPEN", reason: traded } };
-      await told(unit);
+      await reported(unit);
       const settled = isThere ? { settledAmendments: withOutcome(stored, amendment, at) } : { amendment };
       return { stored: await note(unit, stored, at, settled) };
     });
@@ -125,7 +125,7 @@ export function createAmending(ports: OmsPorts, haltsHeard: () => readonly Activ
       });
     const held = await store.transact("oms.amend", async (unit) => {
       const stored = await lock(unit, known);
-      if (!isSameWish(stored, amendment) || stored.cancelReason !== undefined) return { stored };
+      if (!isSameRequest(stored, amendment) || stored.cancelReason !== undefined) return { stored };
       const denial = whySpent(stored, decision) ?? why((await unit.oms.haltsAtSending()).active, stored);
       if (denial !== undefined) return { denial };
       const at = clock.now();
@@ -158,7 +158,7 @@ export function createAmending(ports: OmsPorts, haltsHeard: () => readonly Activ
   async function take(known: StoredOrder, amendment: Amendment): Promise<StepOutcome> {
     return store.transact("oms.amend", async (unit) => {
       const stored = await lock(unit, known);
-      if (!isSameWish(stored, amendment)) return stored;
+      if (!isSameRequest(stored, amendment)) return stored;
       const at = clock.now();
       const settledAmendments = withOutcome(stored, stored.amendment ?? amendment, at);
       return note(unit, cleared(stored), at, { order: amendedTerms(stored.order, amendment), settledAmendments });
@@ -169,7 +169,7 @@ export function createAmending(ports: OmsPorts, haltsHeard: () => readonly Activ
     return store.transact("oms.amend", async (unit) => {
       const locked = await lock(unit, known);
       const { amendment } = locked;
-      if (amendment === undefined || known.amendment === undefined || !isSameWish(locked, known.amendment))
+      if (amendment === undefined || known.amendment === undefined || !isSameRequest(locked, known.amendment))
         return locked;
       const at = clock.now();
       const settledAmendments = withOutcome(locked, amendment, at, denial);
@@ -207,7 +207,7 @@ function whyTraded({ order, filledQuantity }: StoredOrder, terms: Terms): string
   return `The order ${orderId} has traded ${decimal.format(filledQuantity)}: cancel the rest instead.`;
 }
 
-function isSameWish(stored: StoredOrder, { idempotency_key: key }: Amendment): boolean {
+function isSameRequest(stored: StoredOrder, { idempotency_key: key }: Amendment): boolean {
   return stored.amendment?.idempotency_key === key;
 }
 

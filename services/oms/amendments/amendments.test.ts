@@ -8,23 +8,23 @@ import type { OrderStatus } from "../../../contracts/src/generated/svc/v1/platfo
 import { parse } from "../../../contracts/src/instant.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
 import type { DeniedAnswer } from "../../../ports/rpc.ts";
-import { type OmsLife, omsRig, orderOf, type OmsRig as Rig } from "../../../testkit/oms-rig.ts";
+import { type OmsFixture as Fixture, type OmsLife, omsFixture, orderOf } from "../../../testkit/oms-fixture.ts";
 import { ignoreEndedIncarnations } from "../../../testkit/virtual/incarnation.ts";
 
 type Answer = OrderStatus & DeniedAnswer;
-const rigs: Rig[] = [];
+const fixtures: Fixture[] = [];
 let undo: () => void = () => undefined;
 
-async function rigged(seed = 11): Promise<Rig> {
+async function fixtureOf(seed = 11): Promise<Fixture> {
   undo();
   undo = ignoreEndedIncarnations();
-  const rig = await omsRig({ seed });
-  rigs.push(rig);
-  return rig;
+  const fixture = await omsFixture({ seed });
+  fixtures.push(fixture);
+  return fixture;
 }
 
 afterEach(async () => {
-  for (const rig of rigs.splice(0)) await rig.close();
+  for (const fixture of fixtures.splice(0)) await fixture.close();
   undo();
   undo = () => undefined;
 });
@@ -32,127 +32,128 @@ afterEach(async () => {
 const amend = (oms: OmsLife, key: string, quantity: string, more: object = {}) =>
   oms.call<Answer>("AmendOrder", { order_id: "o-1", idempotency_key: key, quantity, reason: "", ...more });
 
-async function working(rig: Rig): Promise<OmsLife> {
-  const oms = await rig.start();
+async function working(fixture: Fixture): Promise<OmsLife> {
+  const oms = await fixture.start();
   await oms.call<OrderStatus>("SubmitOrder", orderOf("o-1"));
   return oms;
 }
 
-const atBroker = (rig: Rig): string => decimal.format(rig.broker.kept.get("o-1")?.order.quantity ?? decimal.zero);
+const atBroker = (fixture: Fixture): string =>
+  decimal.format(fixture.broker.kept.get("o-1")?.order.quantity ?? decimal.zero);
 const isMute = (question: string) => (question === "amend" || question === "order" ? ("before" as const) : undefined);
 
 describe("23.1: an approval is spent once", () => {
   it("an earlier amendment's key is answered with its first outcome and sends nothing", async () => {
-    const rig = await rigged();
-    rig.risk.validMs = 60_000;
-    const oms = await working(rig);
+    const fixture = await fixtureOf();
+    fixture.risk.validMs = 60_000;
+    const oms = await working(fixture);
     await amend(oms, "k-1", "27");
     await amend(oms, "k-2", "10");
     const again = await amend(oms, "k-1", "27");
     expect(again).toMatchObject({ state: "WORKING", order: { quantity: "10" } });
     expect(again.reason).toMatch(/^Amended as asked at .*amended again/);
-    expect(atBroker(rig)).toBe("10");
-    expect(rig.risk.asked.length).toBe(3);
-    expect((await rig.order("o-1"))?.order.quantity).toBe("10");
+    expect(atBroker(fixture)).toBe("10");
+    expect(fixture.risk.asked.length).toBe(3);
+    expect((await fixture.order("o-1"))?.order.quantity).toBe("10");
   });
 
   it("22.2: one that was released is dropped, the order keeps its terms, and the next one passes", async () => {
-    const rig = await rigged();
-    rig.risk.validMs = 60_000;
-    const oms = await working(rig);
+    const fixture = await fixtureOf();
+    fixture.risk.validMs = 60_000;
+    const oms = await working(fixture);
     let lost = 1;
-    rig.risk.losesAnswer = () => {
+    fixture.risk.losesAnswer = () => {
       if (lost === 0) return false;
       lost -= 1;
-      const through = parse(rig.risk.decided.at(-1)?.valid_until ?? "");
-      void rig.outside.transact("release", async (unit) => {
+      const through = parse(fixture.risk.decided.at(-1)?.valid_until ?? "");
+      void fixture.outside.transact("release", async (unit) => {
         const stored = await unit.oms.lockOrder("o-1");
         if (stored !== undefined) await unit.oms.updateOrder({ ...stored, releasedThrough: through });
       });
       return true;
     };
     await amend(oms, "k-1", "27");
-    await rig.until("it is dropped", async () => (await rig.order("o-1"))?.settledAmendments?.length === 1);
-    expect((await rig.order("o-1"))?.settledAmendments).toMatchObject([{ denial: { code: "APPROVAL_RELEASED" } }]);
-    expect(rig.told(subjects.ordersUpdated).at(-1)).toMatchObject({ dropped_amendment_key: "k-1" });
-    expect([atBroker(rig), (await rig.order("o-1"))?.order.quantity]).toEqual(["10", "10"]);
+    await fixture.until("it is dropped", async () => (await fixture.order("o-1"))?.settledAmendments?.length === 1);
+    expect((await fixture.order("o-1"))?.settledAmendments).toMatchObject([{ denial: { code: "APPROVAL_RELEASED" } }]);
+    expect(fixture.reported(subjects.ordersUpdated).at(-1)).toMatchObject({ dropped_amendment_key: "k-1" });
+    expect([atBroker(fixture), (await fixture.order("o-1"))?.order.quantity]).toEqual(["10", "10"]);
     await amend(oms, "k-2", "12");
-    expect(atBroker(rig)).toBe("12");
+    expect(atBroker(fixture)).toBe("12");
   });
 
   it("also after a restart, and a denied one stays denied", async () => {
-    const rig = await rigged();
-    rig.risk.validMs = 60_000;
-    const first = await working(rig);
+    const fixture = await fixtureOf();
+    fixture.risk.validMs = 60_000;
+    const first = await working(fixture);
     await amend(first, "k-1", "27");
     await amend(first, "k-2", "10");
-    rig.risk.decide = () => "NOTIONAL_ABOVE_MAX";
+    fixture.risk.decide = () => "NOTIONAL_ABOVE_MAX";
     const denied = await amend(first, "k-3", "1000");
     expect(denied).toMatchObject({ denial: { code: "ORDER_DENIED" } });
     first.kill();
-    rig.risk.decide = () => true;
-    const second = await rig.start();
+    fixture.risk.decide = () => true;
+    const second = await fixture.start();
     expect(await amend(second, "k-1", "27")).toMatchObject({ order: { quantity: "10" } });
     expect(await amend(second, "k-3", "1000")).toEqual(denied);
-    expect(atBroker(rig)).toBe("10");
+    expect(atBroker(fixture)).toBe("10");
   });
 
   it("a key counts for other terms as little as the order's own key, until its time has run out", async () => {
-    const rig = await rigged();
-    const oms = await working(rig);
+    const fixture = await fixtureOf();
+    const oms = await working(fixture);
     await amend(oms, "k-1", "27");
     const conflict = { denial: { code: "ORDER_KEY_CONFLICT" } };
     expect(await amend(oms, "k-1", "28")).toMatchObject(conflict);
     expect(await amend(oms, orderOf("o-1").idempotency_key, "10")).toMatchObject(conflict);
-    expect(atBroker(rig)).toBe("27");
-    await rig.time.timers.sleep(361_000);
+    expect(atBroker(fixture)).toBe("27");
+    await fixture.time.timers.sleep(361_000);
     expect(await amend(oms, "k-1", "28")).toMatchObject({ order: { quantity: "28" } });
   });
 
   it("terms that were in force already have an outcome too: they do not come back later", async () => {
-    const rig = await rigged();
-    const oms = await working(rig);
+    const fixture = await fixtureOf();
+    const oms = await working(fixture);
     expect(await amend(oms, "k-1", "10")).toMatchObject({ order: { quantity: "10" } });
     await amend(oms, "k-2", "27");
     await amend(oms, "k-1", "10");
-    expect(atBroker(rig)).toBe("27");
+    expect(atBroker(fixture)).toBe("27");
   });
 
   it("a key that ended with its order says so", async () => {
-    const rig = await rigged();
-    const oms = await working(rig);
-    rig.broker.silence = isMute;
+    const fixture = await fixtureOf();
+    const oms = await working(fixture);
+    fixture.broker.silence = isMute;
     await amend(oms, "k-1", "27");
-    rig.broker.trade("o-1", "10", "230");
-    await rig.until("it is filled", async () => (await rig.order("o-1"))?.state === "FILLED");
-    rig.broker.silence = () => undefined;
+    fixture.broker.trade("o-1", "10", "230");
+    await fixture.until("it is filled", async () => (await fixture.order("o-1"))?.state === "FILLED");
+    fixture.broker.silence = () => undefined;
     expect(await amend(oms, "k-1", "27")).toMatchObject({ denial: { code: "ORDER_NOT_OPEN" } });
   });
 
   it("takes so many amendments in its time, and not one more", async () => {
-    const rig = await rigged();
-    const oms = await working(rig);
+    const fixture = await fixtureOf();
+    const oms = await working(fixture);
     for (let n = 1; n <= 100; n += 1) await amend(oms, `k-${n}`, String(10 + n));
     expect(await amend(oms, "k-101", "9")).toMatchObject({ denial: { code: "ORDER_NOT_OPEN" } });
     expect(await amend(oms, "k-100", "110")).toMatchObject({ order: { quantity: "110" } });
-    await rig.time.timers.sleep(361_000);
+    await fixture.time.timers.sleep(361_000);
     expect(await amend(oms, "k-101", "9")).toMatchObject({ order: { quantity: "9" } });
-    expect((await rig.order("o-1"))?.settledAmendments?.length).toBe(1);
+    expect((await fixture.order("o-1"))?.settledAmendments?.length).toBe(1);
   });
 });
 
 it("23.2: an undo is refused while an amendment is on its way, and nothing is answered with success and lost", async () => {
-  const rig = await rigged();
-  const oms = await working(rig);
-  rig.broker.silence = isMute;
+  const fixture = await fixtureOf();
+  const oms = await working(fixture);
+  fixture.broker.silence = isMute;
   await amend(oms, "k-1", "27");
   const undo = await amend(oms, "k-2", "10");
   expect(undo).toMatchObject({ denial: { code: "ORDER_NOT_OPEN" } });
   expect(undo.denial?.reason).toMatch(/is being amended: wait .* or cancel/);
-  rig.broker.silence = () => undefined;
-  await rig.until("it is settled", async () => (await rig.order("o-1"))?.amendment === undefined);
+  fixture.broker.silence = () => undefined;
+  await fixture.until("it is settled", async () => (await fixture.order("o-1"))?.amendment === undefined);
   expect(await amend(oms, "k-2", "10")).toMatchObject({ order: { quantity: "10" } });
-  expect(atBroker(rig)).toBe("10");
+  expect(atBroker(fixture)).toBe("10");
 });
 
 describe("keys that repeat and come in any order", () => {
@@ -167,29 +168,29 @@ describe("keys that repeat and come in any order", () => {
         fc.array(step, { maxLength: 14 }),
         fc.integer({ min: 1, max: 1_000_000 }),
         async (steps, seed) => {
-          const rig = await rigged(seed);
+          const fixture = await fixtureOf(seed);
           const sent: number[] = [];
-          const { amend: real } = rig.broker;
-          rig.broker.amend = (id, terms) => {
+          const { amend: real } = fixture.broker;
+          fixture.broker.amend = (id, terms) => {
             sent.push(Number(decimal.format(terms.quantity ?? decimal.zero)));
             return real(id, terms);
           };
-          let oms = await working(rig);
+          let oms = await working(fixture);
           for (const one of steps) {
             if (one.kind === "amend") await amend(oms, `k-${one.key}`, String(20 + one.key));
-            else if (one.kind === "wait") await rig.time.timers.sleep(3_000);
+            else if (one.kind === "wait") await fixture.time.timers.sleep(3_000);
             else if (one.kind === "restart") {
               oms.kill();
-              oms = await rig.start();
-            } else rig.broker.silence = one.kind === "mute" ? isMute : () => undefined;
+              oms = await fixture.start();
+            } else fixture.broker.silence = one.kind === "mute" ? isMute : () => undefined;
           }
-          const asked = rig.risk.decided.filter(({ approved }) => approved).map(({ decision_id: id }) => id);
+          const asked = fixture.risk.decided.filter(({ approved }) => approved).map(({ decision_id: id }) => id);
           expect(new Set(asked).size).toBe(asked.length);
           // Each key has terms of its own, and each was approved at most once: what was sent follows the order of the approvals.
-          const order = rig.risk.asked.map(({ quantity }) => Number(quantity));
+          const order = fixture.risk.asked.map(({ quantity }) => Number(quantity));
           const ranks = sent.map((quantity) => order.indexOf(quantity));
           expect(ranks).toEqual([...ranks].sort((a, b) => a - b));
-          for (const done of rigs.splice(0)) await done.close();
+          for (const done of fixtures.splice(0)) await done.close();
         },
       ),
       { numRuns: 40, seed: 230_100 },
@@ -198,16 +199,26 @@ describe("keys that repeat and come in any order", () => {
 });
 
 describe("23.11: an amendment that is dropped", () => {
-  it("is told by its key, whoever refused it, so that nothing is reserved for it any more", async () => {
-    const rig = await rigged();
-    const oms = await working(rig);
-    rig.risk.decide = () => "NOTIONAL_ABOVE_MAX";
+  it("is reported by its key, whoever refused it, so that nothing is reserved for it any more", async () => {
+    const fixture = await fixtureOf();
+    const oms = await working(fixture);
+    fixture.risk.decide = () => "NOTIONAL_ABOVE_MAX";
     await amend(oms, "k-1", "1000");
-    expect(rig.told(subjects.ordersUpdated).at(-1)).toMatchObject({ to: "WORKING", dropped_amendment_key: "k-1" });
-    rig.risk.decide = () => true;
-    rig.broker.amend = () => Promise.reject(new Fault("INVALID_ARGUMENT", "The broker refuses.", { retry: "never" }));
+    expect(fixture.reported(subjects.ordersUpdated).at(-1)).toMatchObject({
+      to: "WORKING",
+      dropped_amendment_key: "k-1",
+    });
+    fixture.risk.decide = () => true;
+    fixture.broker.amend = () =>
+      Promise.reject(new Fault("INVALID_ARGUMENT", "The broker refuses.", { retry: "never" }));
     await amend(oms, "k-2", "12");
-    expect(rig.told(subjects.ordersUpdated).at(-1)).toMatchObject({ to: "WORKING", dropped_amendment_key: "k-2" });
-    expect(rig.told(subjects.ordersUpdated).filter((told) => told.dropped_amendment_key !== undefined).length).toBe(2);
+    expect(fixture.reported(subjects.ordersUpdated).at(-1)).toMatchObject({
+      to: "WORKING",
+      dropped_amendment_key: "k-2",
+    });
+    expect(
+      fixture.reported(subjects.ordersUpdated).filter((reported) => reported.dropped_amendment_key !== undefined)
+        .length,
+    ).toBe(2);
   });
 });

@@ -36,7 +36,7 @@ export function carryOutActions({ ports, instruments, cancelling, bells }: Actio
   const { leadMs, lookEveryMs, patienceMs } = actionPace(ports.settings);
   const ending = new AbortController();
   /** Of actions that took too long after they were applied. */
-  const told = new Set<string>();
+  const reported = new Set<string>();
   let troubled = false;
 
   async function look(): Promise<void> {
@@ -134,10 +134,10 @@ export function carryOutActions({ ports, instruments, cancelling, bells }: Actio
     if (appliedAt === undefined) return;
     const reference = await ports.referenceData.read();
     const lotOf = (symbol: string) => reference.instruments.find((one) => one.symbol === symbol)?.lot_size ?? "1";
-    const told = legs.map(({ symbol, new_symbol: newSymbol, quantity, price }) => ({
+    const reported = legs.map(({ symbol, new_symbol: newSymbol, quantity, price }) => ({
       ...{ symbol, newSymbol, quantity, price, lotSize: decimal.parse(lotOf(newSymbol)) },
     }));
-    for (const broker of ports.brokers) await broker.applyAction?.({ actionId, legs: told });
+    for (const broker of ports.brokers) await broker.applyAction?.({ actionId, legs: reported });
     const known = await ports.riskStore.knownFills(fillIds ?? []);
     if (known.size === (fillIds ?? []).length) return finish(action);
     if (millisecondsBetween(appliedAt, clock.now()) >= followMsMax) await tellStuck(action);
@@ -153,7 +153,7 @@ export function carryOutActions({ ports, instruments, cancelling, bells }: Actio
       const action = await unit.corporateActions.lock(actionId);
       if (action?.state !== "APPLIED") return;
       await put(unit, { ...action, state: "DONE", doneAt: clock.now() });
-      told.delete(actionId);
+      reported.delete(actionId);
     });
   }
 
@@ -168,10 +168,10 @@ export function carryOutActions({ ports, instruments, cancelling, bells }: Actio
   }
 
   async function tellStuck({ actionId, symbol }: StoredAction): Promise<void> {
-    if (told.has(actionId)) return;
+    if (reported.has(actionId)) return;
     const sentence = `The corporate action ${actionId} in ${symbol} is applied, and the risk engine does not have it yet.`;
     await store.transact("oms.alarm", (unit) => alarm(unit, "CORPORATE_ACTION_STUCK", actionId, sentence, clock.now()));
-    told.add(actionId);
+    reported.add(actionId);
   }
 
   async function put(unit: UnitOfWork, action: StoredAction): Promise<void> {

@@ -33,7 +33,7 @@ export async function renameReference({ unit, ports, action, at }: Applying): Pr
     const { bookedBy: setBy, actionId } = action;
     const reason = `corporate action ${actionId}`;
     await unit.reference.put({ kind, version, content, setBy, setAt: at, reason, hash });
-    const told = { kind, version, set_by: setBy, set_at: format(at), reason, hash };
-    await unit.events.publish(subjects.referenceChanged, told);
+    const reported = { kind, version, set_by: setBy, set_at: format(at), reason, hash };
+    await unit.events.publish(subjects.referenceChanged, reported);
   }
 }

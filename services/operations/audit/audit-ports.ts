@@ -11,12 +11,12 @@ import type { Findings } from "./checking/findings.ts";
 import type { FsckOptions, FsckReport } from "./checking/fsck.ts";
 import type { RunState } from "./checking/runs.ts";
 import type { Verdict } from "./checking/verify.ts";
-import type { AuditStatus } from "./desks/audit-status.ts";
-import type { Trail, TrailPage } from "./desks/trail.ts";
 import type { KeyChangeDone } from "./keys/key-rotation.ts";
-import type { AuditWish } from "./log/append-request.ts";
+import type { AppendRequest } from "./log/append-request.ts";
 import type { Appended, Sequencer } from "./log/sequencer.ts";
 import type { PersonalData } from "./personal/personal-data.ts";
+import type { AuditStatus } from "./queries/audit-status.ts";
+import type { Trail, TrailPage } from "./queries/trail.ts";
 
 export interface AuditPorts
   extends Pick<
@@ -37,7 +37,7 @@ export interface AuditPorts
 
 export interface RunningAudit {
   /** Resolves when the entry is durable. The same event id again resolves with where it stands; with another content it is refused. */
-  append(wish: AuditWish): Promise<Appended>;
+  append(request: AppendRequest): Promise<Appended>;
   trail(subjectId: string, page?: TrailPage): Promise<Trail | { readonly fault: AuditFault }>;
   /** 0 is the log that is written. */
   verify(
@@ -63,7 +63,7 @@ export interface RunningAudit {
   readonly unseal: PersonalData["unseal"];
   status(): AuditStatus;
   /** Whether it takes entries, what it made durable and under which number, and what verifications found. */
-  readonly keeping: Pick<Sequencer, "state" | "head" | "pen"> & Pick<Findings, "broken">;
+  readonly keeping: Pick<Sequencer, "state" | "head" | "writerEpoch"> & Pick<Findings, "broken">;
   /** What witnesses say against the log, in sentences. */
   contradictions(): readonly string[];
   /** AppendAudit, GetAuditTrail and VerifyAudit of the service Operations. */

@@ -1,4 +1,4 @@
-// The audit log of a running platform, put together: the pen and the sequencer, the checkpoints, the intake from the bus, the self-verification, and
+// The audit log of a running platform, put together: the writer epoch and the sequencer, the checkpoints, the intake from the bus, the self-verification, and
 // what may be asked about it all. One process has it at a time.
 import { type Defect, Fault, messageOf } from "../../../contracts/src/fault.ts";
 import { format } from "../../../contracts/src/instant.ts";
@@ -17,13 +17,10 @@ import { createFindings, type Findings } from "./checking/findings.ts";
 import { createRuns, type Runs } from "./checking/runs.ts";
 import { startSelfVerification } from "./checking/self-verification.ts";
 import { startStanding } from "./checking/standing.ts";
-import { auditHandlers } from "./desks/audit-rpc.ts";
-import { brokenOf, type StatusParts, statusOf } from "./desks/audit-status.ts";
-import { readTrail } from "./desks/trail.ts";
 import { startIntake } from "./intake/intake.ts";
 import { createKeyKeeper, type SettledKey, settleKey } from "./keys/key-rotation.ts";
 import { type KeyPorts, keyPathOf } from "./keys/signing-key.ts";
-import type { AuditWish } from "./log/append-request.ts";
+import type { AppendRequest } from "./log/append-request.ts";
 import { type Checkpoints, createCheckpoints } from "./log/checkpoints.ts";
 import { type OpenedLog, openLog } from "./log/open-log.ts";
 import { refuseReserved, subjectPrevious } from "./log/reserved.ts";
@@ -31,6 +28,9 @@ import { createSequencer } from "./log/sequencer.ts";
 import { type FoundLog, lookAtLog, verifyPortsOf } from "./log/start-look.ts";
 import { createSubjectMemory, type SubjectMemory } from "./log/subject-memory.ts";
 import { openPersonalData, type PersonalData } from "./personal/personal-data.ts";
+import { auditHandlers } from "./queries/audit-rpc.ts";
+import { brokenOf, type StatusParts, statusOf } from "./queries/audit-status.ts";
+import { readTrail } from "./queries/trail.ts";
 
 /** How long each part may take to stop. */
 const patienceMs = 2_000;
@@ -59,7 +59,8 @@ export async function startAudit(given: AuditPorts): Promise<RunningAudit> {
   let checkpoints: Checkpoints | undefined;
 
   const sequencer = createSequencer({
-    ...{ auditLog, clock, timers, log, sha256, incarnation, pen: opened.pen, head: opened.head, onDefect },
+    ...{ auditLog, clock, timers, log, sha256, incarnation, onDefect },
+    ...{ writerEpoch: opened.writerEpoch, head: opened.head },
     ...{ queueMax: auditSettings.queueMax, hasNone: subjects.hasNone },
     onDurable(entries, head) {
       checkpoints?.grown(entries);
@@ -68,7 +69,7 @@ export async function startAudit(given: AuditPorts): Promise<RunningAudit> {
     },
     onTakenOver(cause) {
       alarms.raise("AUDIT_TAKEN_OVER", `Another process writes the audit log; this one has ended: ${cause.message}`);
-      // Whoever has the pen now must get the events as well.
+      // Whoever has the writer epoch now must get the events as well.
       hearing?.close().catch((thrown: unknown) => log.warn("the intake did not close", { error: messageOf(thrown) }));
     },
   });
@@ -78,8 +79,8 @@ export async function startAudit(given: AuditPorts): Promise<RunningAudit> {
     onBroken(sentenceOf(fault));
   } else if (unsigned !== undefined) onBroken(unsigned);
   const signer = fault === undefined ? settled.key : undefined;
-  const { pen } = sequencer;
-  const outside = await startOutside(ports, { origin, policy, begun, signer, alarms, findings, pen, onDefect });
+  const { writerEpoch } = sequencer;
+  const outside = await startOutside(ports, { origin, policy, begun, signer, alarms, findings, writerEpoch, onDefect });
   const { anchoring, witnessing } = outside;
   const keeper = createKeyKeeper({
     ...{ ports: keyPorts, key: settled.key ?? opened.key, complaint: still ?? unsigned, append: sequencer.append },
@@ -88,15 +89,15 @@ export async function startAudit(given: AuditPorts): Promise<RunningAudit> {
   const { tree, growing, last } = restored;
   const made = createCheckpoints({
     ...{ auditLog, clock, timers, log, sha256, onDefect, tree, growing, last },
-    ...{ key: signer, handover: settled.handover, onHandover: keeper.promote, onSigned: outside.signed, pen },
+    ...{ key: signer, handover: settled.handover, onHandover: keeper.promote, onSigned: outside.signed, writerEpoch },
     ...{ onTakenOver: sequencer.takenOver, onInconsistent: onBroken },
   });
   checkpoints = made;
   // What was not signed when the last process ended is signed now, and what was signed and not anchored is anchored.
   made.grown([]);
   outside.catchUp();
-  const ringNow = () => restored.toldRing ?? keeper.ring();
-  const verifyPorts = verifyPortsOf(ports, policy, opened, ringNow, { subjects, pen });
+  const ringNow = () => restored.reportedRing ?? keeper.ring();
+  const verifyPorts = verifyPortsOf(ports, policy, opened, ringNow, { subjects, writerEpoch });
   const checks = witnessedChecks(verifyPorts, findings, witnessing);
   const { verifyFirstAfterMs: firstAfterMs, verifyEveryMs: everyMs } = auditSettings;
   const verification = startSelfVerification({
@@ -185,10 +186,10 @@ function running(parts: Parts, stop: () => Promise<void>): RunningAudit {
   const { auditLog, sha256OfBytes: sha256 } = ports;
   const { verify, fsck } = heardVerifications(parts.checks, parts.findings);
   const asked: Omit<RunningAudit, "rpcHandlers"> = {
-    async append(wish) {
-      refuseReserved(wish);
-      const appended = await sequencer.append(wish);
-      if (appended.entry === undefined) await mustBeSame(auditLog, wish, appended.sequence);
+    async append(request) {
+      refuseReserved(request);
+      const appended = await sequencer.append(request);
+      if (appended.entry === undefined) await mustBeSame(auditLog, request, appended.sequence);
       return appended;
     },
     trail: (subjectId, page) =>
@@ -249,12 +250,12 @@ function heardVerifications(checks: WitnessedChecks, findings: Findings): Pick<R
 }
 
 /** An event id that stands in the log already must stand there with this content. */
-async function mustBeSame(auditLog: AuditLog, wish: AuditWish, sequence: number): Promise<void> {
+async function mustBeSame(auditLog: AuditLog, request: AppendRequest, sequence: number): Promise<void> {
   const [row] = await auditLog.read(sequence, 1);
   const entry = row === undefined ? undefined : readEntry(row.text);
   const { [subjectPrevious]: _link, ...data } = entry?.data ?? {};
-  const { eventId: _id, at, isPlain: _isPlain, ...given } = wish;
-  const wanted = { ...given, data: at === undefined ? wish.data : { ...wish.data, at: format(at) } };
+  const { eventId: _id, at, isPlain: _isPlain, ...given } = request;
+  const wanted = { ...given, data: at === undefined ? request.data : { ...request.data, at: format(at) } };
   const found = { actor: entry?.actor, action: entry?.action, subjectId: entry?.subject_id, data };
   if (entry !== undefined && isDeepEqual(wanted, found)) return;
   throw new Fault("INVALID_ARGUMENT", `The event id stands in entry ${sequence} already, with another content.`, {

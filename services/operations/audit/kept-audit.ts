@@ -1,7 +1,7 @@
-// Keeps the audit log open. One that takes no entries, because it was not whole at the start or because its head was moved, is looked at again and
+// Keeps the audit log open. One that takes no entries, because it was not whole at the start or because its head was moved, is read again and
 // again, and opened anew when it is whole: nobody has to start operations for that.
 //
-//  1. A look takes nothing from anybody: it only reads. It is what a start looks at, and when the head was moved, also that everything this process
+//  1. A look takes nothing from anybody: it only reads. It is what a start reads, and when the head was moved, also that everything this process
 //     made durable is still there: an end that was cut off and not signed yet is not taken for whole. What a whole verification found must have been
 //     taken back by another.
 //  2. While another process reports on the log, the log is that one's.
@@ -36,7 +36,7 @@ export async function keepAudit(ports: AuditPorts): Promise<RunningAudit> {
 
   async function isAnothers(): Promise<boolean> {
     const standing = await store.transact("audit.kept", (unit) => unit.auditStanding.read());
-    if (standing === undefined || standing.pen <= current.keeping.pen()) return false;
+    if (standing === undefined || standing.writerEpoch <= current.keeping.writerEpoch()) return false;
     return millisecondsBetween(standing.through, clock.now()) < silentMs;
   }
 
@@ -71,7 +71,7 @@ export async function keepAudit(ports: AuditPorts): Promise<RunningAudit> {
       await openAnew();
     } catch (thrown) {
       if (thrown instanceof Defect) ports.crash.die(thrown);
-      log.warn("the audit log could not be looked at again", { error: messageOf(thrown) });
+      log.warn("the audit log could not be read again", { error: messageOf(thrown) });
     }
   }
 
@@ -107,7 +107,7 @@ export async function keepAudit(ports: AuditPorts): Promise<RunningAudit> {
 function delegating(current: () => RunningAudit): Omit<RunningAudit, "stop"> {
   const methods = Object.keys(current().rpcHandlers);
   return {
-    append: (wish) => current().append(wish),
+    append: (request) => current().append(request),
     trail: (subjectId, page) => current().trail(subjectId, page),
     verify: (...asked) => current().verify(...asked),
     fsck: (options) => current().fsck(options),
@@ -125,7 +125,7 @@ function delegating(current: () => RunningAudit): Omit<RunningAudit, "stop"> {
     keeping: {
       state: () => current().keeping.state(),
       head: () => current().keeping.head(),
-      pen: () => current().keeping.pen(),
+      writerEpoch: () => current().keeping.writerEpoch(),
       broken: () => current().keeping.broken(),
     },
     rpcHandlers: Object.fromEntries(

@@ -5,7 +5,7 @@ import * as decimal from "../../../contracts/src/decimal.ts";
 import { Fault } from "../../../contracts/src/fault.ts";
 import type { BooksLook, BooksMarks } from "../../../contracts/src/records/books.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
-import { serviceRig } from "../../../testkit/virtual/service-rig.ts";
+import { serviceFixture } from "../../../testkit/virtual/service-fixture.ts";
 import { type RunningBooks, startBooks } from "./books.ts";
 
 const seed = 20261115;
@@ -13,7 +13,7 @@ const held = (amount: string) => [{ of: ["alpha", "one", "AAPL"], amount: decima
 const none: BooksMarks = { fills: {}, entries: 0, journal: 0 };
 const read: BooksMarks = { fills: { alpha: 7 }, entries: 3, journal: 9 };
 
-/** Books in which one trade of 5 is everything, and the position is as it is told to be. */
+/** Books in which one trade of 5 is everything, and the position is as it is asked to be. */
 function lookAt(
   since: BooksMarks,
   position: string,
@@ -58,7 +58,7 @@ afterEach(async () => {
   for (const stop of stops.splice(0)) await stop();
 });
 
-function begin(rig = serviceRig(seed), failing = "") {
+function begin(fixture = serviceFixture(seed), failing = "") {
   const state = {
     unbooked: false,
     position: "5",
@@ -68,7 +68,7 @@ function begin(rig = serviceRig(seed), failing = "") {
     mayTrade: "0",
   };
   const asked: BooksMarks[] = [];
-  const ports = rig.portsOf("operations");
+  const ports = fixture.portsOf("operations");
   const store: typeof ports.store = {
     ...ports.store,
     transact: (name, work) =>
@@ -107,10 +107,10 @@ function begin(rig = serviceRig(seed), failing = "") {
   });
   stops.push(async () => {
     await running.stop();
-    await rig.close();
+    await fixture.close();
   });
   const check = async (name: string) => (await running.getBooks()).checks.find((each) => each.name === name);
-  const alarms = () => rig.told(subjects.alarmRaised).map(({ code, sentence }) => `${code} ${sentence}`);
+  const alarms = () => fixture.reported(subjects.alarmRaised).map(({ code, sentence }) => `${code} ${sentence}`);
   return { state, asked, running, check, alarms, sleep: (ms: number) => ports.timers.sleep(ms) };
 }
 
@@ -156,7 +156,7 @@ describe("the comparison of the books", () => {
     expect(alarms()).toEqual([]);
   });
 
-  it("2: keeps the moment of the last look at the engine while it is silent, and goes on after trouble", async () => {
+  it("2: keeps the moment of the last read the engine while it is silent, and goes on after trouble", async () => {
     const { state, check, alarms, sleep } = begin();
     await sleep(6_000);
     const { checked_at: before } = (await check("exposure")) ?? {};
@@ -175,8 +175,8 @@ describe("the comparison of the books", () => {
   });
 
   it("23.5: 3: how long a difference has stood survives a restart, and so does how long a trade has been on its way", async () => {
-    const rig = serviceRig(seed);
-    const first = begin(rig);
+    const fixture = serviceFixture(seed);
+    const first = begin(fixture);
     first.state.position = "6";
     await first.sleep(12_000);
     const since = (await first.check("positions"))?.since ?? "";
@@ -184,7 +184,7 @@ describe("the comparison of the books", () => {
     first.state.unbooked = true;
     await first.sleep(40_000);
     await first.running.stop();
-    const second = begin(rig);
+    const second = begin(fixture);
     second.state.position = "6";
     second.state.unbooked = true;
     await second.sleep(12_000);
@@ -194,7 +194,7 @@ describe("the comparison of the books", () => {
     expect(await late()).toBe(false);
     await second.sleep(20_000);
     expect(await late()).toBe(true);
-    const raised = rig.told(subjects.alarmRaised).filter(({ facts }) => facts?.["check"] === "positions");
+    const raised = fixture.reported(subjects.alarmRaised).filter(({ facts }) => facts?.["check"] === "positions");
     expect(raised.map(({ facts }) => facts?.["since"])).toEqual([since, since]);
     second.state.position = "5";
     await second.sleep(6_000);
@@ -205,7 +205,7 @@ describe("the comparison of the books", () => {
   });
 
   it("23.5: 3: a store that cannot keep since when something differs delays no alarm", async () => {
-    const { state, alarms, check, sleep } = begin(serviceRig(seed), "workers.seen");
+    const { state, alarms, check, sleep } = begin(serviceFixture(seed), "workers.seen");
     state.position = "6";
     await sleep(12_000);
     expect(alarms().filter((alarm) => alarm.includes("its trades say"))).toHaveLength(1);

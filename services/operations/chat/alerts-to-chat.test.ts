@@ -1,22 +1,22 @@
-// What people are told in chat, and what happens when the chat service does not take it.
+// What people are notified in chat, and what happens when the chat service does not take it.
 import { afterEach, expect, it } from "vitest";
 import { Fault } from "../../../contracts/src/fault.ts";
 import { format } from "../../../contracts/src/instant.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
 import type { Chat, ChatMessage } from "../../../ports/chat.ts";
-import { type ServiceRig, serviceRig } from "../../../testkit/virtual/service-rig.ts";
+import { type ServiceFixture, serviceFixture } from "../../../testkit/virtual/service-fixture.ts";
 import { alarmOf, createWorkerAlarms } from "../worker-alarms.ts";
 import { startAlertsToChat } from "./alerts-to-chat.ts";
 
-const rigs: ServiceRig[] = [];
+const fixtures: ServiceFixture[] = [];
 afterEach(async () => {
-  for (const rig of rigs.splice(0)) await rig.close();
+  for (const fixture of fixtures.splice(0)) await fixture.close();
 });
 
 async function open() {
-  const rig = serviceRig(7);
-  rigs.push(rig);
-  const ports = rig.portsOf("operations");
+  const fixture = serviceFixture(7);
+  fixtures.push(fixture);
+  const ports = fixture.portsOf("operations");
   const sent: ChatMessage[] = [];
   const state = { isDown: false };
   const chat: Chat = {
@@ -33,24 +33,24 @@ async function open() {
       unit.events.publish(subjects.reconcileDifference, {
         ...{ difference_id: id, fund_id: "alpha", account: "alpha", broker: "paper", symbol: "AAPL", alerted },
         ...{ our_quantity: "1", broker_quantity: "2", class: "LOST_FILL", status: "CONFIRMED", evidence: "e" },
-        at: format(rig.time.clock.now()),
+        at: format(fixture.time.clock.now()),
       }),
     );
   const alarm = (code: "BROKER_SILENT" | "QUOTES_SILENT" | "RECONCILE_CONFIRMED") =>
     ports.store.transact("test", (unit) =>
-      unit.events.publish(subjects.alarmRaised, alarmOf(code, "s", {}, format(rig.time.clock.now()))),
+      unit.events.publish(subjects.alarmRaised, alarmOf(code, "s", {}, format(fixture.time.clock.now()))),
     );
-  return { rig, sent, state, running, difference, alarm };
+  return { fixture, sent, state, running, difference, alarm };
 }
 
 it("tells critical alarms and alerted differences, each once, and nothing else", async () => {
-  const { rig, sent, running, difference, alarm } = await open();
+  const { fixture, sent, running, difference, alarm } = await open();
   await alarm("BROKER_SILENT");
   await alarm("QUOTES_SILENT");
   await alarm("RECONCILE_CONFIRMED");
   await difference("d-1", true);
   await difference("d-2", false);
-  await rig.time.timers.sleep(5_000);
+  await fixture.time.timers.sleep(5_000);
   expect(sent.map(({ key }) => key.replace(/ ([0-9a-f-]{36}|\S+Z)$/, "")).sort()).toEqual([
     "alarm",
     "difference d-1 CONFIRMED",
@@ -59,30 +59,30 @@ it("tells critical alarms and alerted differences, each once, and nothing else",
 });
 
 it("keeps what could not be delivered, says so once, and gives up only what is old, never in silence", async () => {
-  const { rig, sent, state, running, difference } = await open();
+  const { fixture, sent, state, running, difference } = await open();
   state.isDown = true;
   await difference("d-1", true);
-  await rig.time.timers.sleep(60_000);
+  await fixture.time.timers.sleep(60_000);
   state.isDown = false;
-  await rig.time.timers.sleep(60_000);
+  await fixture.time.timers.sleep(60_000);
   expect(sent.map(({ key }) => key)).toContainEqual(expect.stringMatching(/^difference d-1 CONFIRMED /));
-  const undelivered = () => rig.told(subjects.alarmRaised).filter(({ code }) => code === "CHAT_UNDELIVERED");
+  const undelivered = () => fixture.reported(subjects.alarmRaised).filter(({ code }) => code === "CHAT_UNDELIVERED");
   expect(undelivered().length).toBe(1);
-  expect(rig.world.parked).toEqual([]);
+  expect(fixture.tables.parked).toEqual([]);
   await running.stop();
 });
 
 it("tells of stops that fire and end, with the figures", async () => {
-  const { rig, sent, running } = await open();
-  const at = format(rig.time.clock.now());
+  const { fixture, sent, running } = await open();
+  const at = format(fixture.time.clock.now());
   const stop = { stop_id: "stop-1", fund_id: "alpha", strategy_id: "alpha-momentum", symbol: "AAPL" };
   const figures = { fill_price: "200", trigger_price: "190", observed_price: "189.5", observed_at: at };
-  await rig.portsOf("operations").store.transact("test", async (unit) => {
+  await fixture.portsOf("operations").store.transact("test", async (unit) => {
     await unit.events.publish(subjects.stopTriggered, { ...stop, ...figures, side: "SELL", quantity: "10", at });
     const ended = { outcome: "EXITED", exited_quantity: "10", ended_by: "service:operations", at } as const;
     await unit.events.publish(subjects.stopEnded, { ...stop, ...ended });
   });
-  await rig.time.timers.sleep(5_000);
+  await fixture.time.timers.sleep(5_000);
   expect(sent).toMatchObject([
     {
       key: "stop stop-1 fired",
@@ -97,23 +97,23 @@ it("tells of stops that fire and end, with the figures", async () => {
 });
 
 it("delivers what is not yet a quarter of an hour old, and gives up what is older", async () => {
-  const { rig, sent, state, running, difference } = await open();
+  const { fixture, sent, state, running, difference } = await open();
   state.isDown = true;
   await difference("d-1", true);
-  await rig.time.timers.sleep(899_000);
+  await fixture.time.timers.sleep(899_000);
   state.isDown = false;
-  await rig.time.timers.sleep(120_000);
+  await fixture.time.timers.sleep(120_000);
   expect(sent.filter(({ key }) => key.startsWith("difference d-1"))).toHaveLength(1);
   state.isDown = true;
   await difference("d-2", true);
-  await rig.time.timers.sleep(1_100_000);
+  await fixture.time.timers.sleep(1_100_000);
   state.isDown = false;
-  await rig.time.timers.sleep(120_000);
-  // It is gone for good, and what comes later is told.
+  await fixture.time.timers.sleep(120_000);
+  // It is gone for good, and what comes later is reported.
   await difference("d-3", true);
-  await rig.time.timers.sleep(120_000);
-  const told = sent.filter(({ key }) => key.startsWith("difference")).map(({ key }) => key.slice(0, 14));
-  expect(told).toEqual(["difference d-1", "difference d-3"]);
-  expect(rig.world.parked).toEqual([]);
+  await fixture.time.timers.sleep(120_000);
+  const reported = sent.filter(({ key }) => key.startsWith("difference")).map(({ key }) => key.slice(0, 14));
+  expect(reported).toEqual(["difference d-1", "difference d-3"]);
+  expect(fixture.tables.parked).toEqual([]);
   await running.stop();
 });

@@ -1,5 +1,5 @@
 // Tells people in chat what they must know: critical alarms, stops that fire and end, and differences with the broker that were worth an alert. It
-// listens durably, so an alert that was published before a crash is told after it.
+// listens durably, so an alert that was published before a crash is reported after it.
 //
 // When the chat service does not take messages, the bus hands the same one over again until it does, and an alarm says so. One that is older than
 // `ageMsMax` by then is given up, counted and named in the log and in that alarm: never in silence, and never so that the outbox fills.
@@ -73,8 +73,8 @@ export async function startAlertsToChat({ ports, chat, alarms }: AlertsToChatOpt
   };
 }
 
-/** These two are told with their difference. */
-const toldOtherwise: ReadonlySet<string> = new Set(["RECONCILE_SUSPECTED", "RECONCILE_CONFIRMED"]);
+/** These two are reported with their difference. */
+const reportedOtherwise: ReadonlySet<string> = new Set(["RECONCILE_SUSPECTED", "RECONCILE_CONFIRMED"]);
 
 export function messageOfEvent({ id, subject, payload }: BusEvent): ChatMessage | undefined {
   switch (subject) {
@@ -93,7 +93,7 @@ export function messageOfEvent({ id, subject, payload }: BusEvent): ChatMessage 
 
 function alarmMessage(eventId: string, { code, level, service, sentence }: AlarmRaised): ChatMessage | undefined {
   const isWanted = level === "critical" || code === "CHAT_UNDELIVERED" || code === "RECONCILE_STUCK";
-  if (!isWanted || toldOtherwise.has(code)) return undefined;
+  if (!isWanted || reportedOtherwise.has(code)) return undefined;
   const title = Object.hasOwn(registry, code) ? `${code}: ${registry[code as keyof typeof registry].sentence}` : code;
   return { key: `alarm ${eventId}`, level, title, text: sentence, facts: { service } };
 }
@@ -104,7 +104,7 @@ function differenceMessage(difference: ReconcileDifference): ChatMessage | undef
   if (difference.alerted !== true) return undefined;
   const { difference_id: id, status, fund_id: fund, symbol, broker, evidence } = difference;
   return {
-    // A confirmed one that becomes another is told again.
+    // A confirmed one that becomes another is reported again.
     key: `difference ${id} ${status} ${difference.at}`,
     level: differenceLevels[status],
     title: `Position of ${fund} in ${symbol}: difference with the broker ${status.toLowerCase()}`,

@@ -10,11 +10,11 @@ import type { Order } from "../../../contracts/src/records/order.ts";
 import { subjectByName, subjects } from "../../../contracts/src/subjects.ts";
 import { drillFundId } from "../../../core/halts/halts.ts";
 import { hasEnded } from "../../../core/orders/order-lifecycle.ts";
-import type { OrderDesk } from "../../../ports/peers.ts";
+import type { OrderManagement } from "../../../ports/peers.ts";
 import type { RpcCall } from "../../../ports/rpc.ts";
-import { operator } from "../../../testkit/riskengine-rig.ts";
+import { operator } from "../../../testkit/riskengine-fixture.ts";
 import { ignoreEndedIncarnations } from "../../../testkit/virtual/incarnation.ts";
-import { type WorkerRig, workerRig } from "../../../testkit/worker-rig.ts";
+import { type WorkerFixture, workerFixture } from "../../../testkit/worker-fixture.ts";
 import { readHalt } from "../../halts/halt-request.ts";
 import { drillFund } from "../../shared/drill-seeds.ts";
 import { paperReference } from "../../shared/paper-seeds.ts";
@@ -22,14 +22,14 @@ import { type HaltPorts, startHalts } from "../halts/halts.ts";
 import { createWorkerAlarms } from "../worker-alarms.ts";
 import { startDrills } from "./drills.ts";
 
-const rigs: WorkerRig[] = [];
+const fixtures: WorkerFixture[] = [];
 let restore: () => void = () => undefined;
 beforeAll(() => {
   restore = ignoreEndedIncarnations();
 });
 afterAll(() => restore());
 afterEach(async () => {
-  for (const rig of rigs.splice(0)) await rig.close();
+  for (const fixture of fixtures.splice(0)) await fixture.close();
 });
 
 const theirs: Order = {
@@ -38,71 +38,71 @@ const theirs: Order = {
   ...{ asset_class: "EQUITY", actor: "t" },
 };
 
-interface World {
-  readonly rig: WorkerRig;
+interface Tables {
+  readonly fixture: WorkerFixture;
   /** How everybody else does. */
-  readonly weather: { chat: boolean; engine: boolean; refuses: boolean; cancels: boolean };
-  readonly desk: OrderDesk;
+  readonly faults: { chat: boolean; engine: boolean; refuses: boolean; cancels: boolean };
+  readonly orderManagement: OrderManagement;
 }
 
-async function open(withFund = true): Promise<World> {
-  const rig = await workerRig(1);
-  rigs.push(rig);
-  const weather = { chat: true, engine: true, refuses: true, cancels: true };
-  const setAt = rig.time.clock.now();
+async function open(withFund = true): Promise<Tables> {
+  const fixture = await workerFixture(1);
+  fixtures.push(fixture);
+  const faults = { chat: true, engine: true, refuses: true, cancels: true };
+  const setAt = fixture.time.clock.now();
   const { funds } = paperReference(format(setAt));
   if (withFund) {
     const content = [...funds, drillFund];
-    await rig.store.transact("test.funds", (unit) =>
+    await fixture.store.transact("test.funds", (unit) =>
       unit.reference.put({ kind: "funds", version: 2, content, setBy: "t", setAt, reason: "r", hash: "1" }),
     );
   }
-  rig.quote("BTC-USD", "100000", "100010");
-  await rig.oms.place(theirs, "WORKING");
-  await latch(rig, "theirs");
+  fixture.quote("BTC-USD", "100000", "100010");
+  await fixture.oms.place(theirs, "WORKING");
+  await latch(fixture, "theirs");
   const isHalted = (fundId: string): boolean =>
-    rig.world.risk.halts.some((halt) => halt.severity === "FIRM_HALT" || halt.fund_id === fundId);
-  const desk: OrderDesk = {
-    ...rig.oms.desk,
+    fixture.tables.risk.halts.some((halt) => halt.severity === "FIRM_HALT" || halt.fund_id === fundId);
+  const orderManagement: OrderManagement = {
+    ...fixture.oms.orderManagement,
     async submit(order) {
-      if (!weather.refuses || !isHalted(order.fund_id)) return rig.oms.desk.submit(order);
+      if (!faults.refuses || !isHalted(order.fund_id)) return fixture.oms.orderManagement.submit(order);
       return { answer: { order, state: "REJECTED", code: "FUND_HALTED" } as never };
     },
   };
   void sweep();
-  return { rig, weather, desk };
+  return { fixture, faults, orderManagement };
 
   /** Order management's own reaction to a halt. */
   async function sweep(): Promise<void> {
     for (;;) {
-      await rig.time.timers.sleep(30);
-      if (!weather.cancels) continue;
-      for (const { order, state } of rig.oms.orders()) {
+      await fixture.time.timers.sleep(30);
+      if (!faults.cancels) continue;
+      for (const { order, state } of fixture.oms.orders()) {
         const covered = order.fund_id !== "alpha" && isHalted(order.fund_id);
-        if (covered && !hasEnded(state)) await rig.oms.move(order.order_id, "CANCELLED");
+        if (covered && !hasEnded(state)) await fixture.oms.move(order.order_id, "CANCELLED");
       }
     }
   }
 }
 
 /** Somebody else's halt, which no drill may lift. */
-const latch = (rig: WorkerRig, id: string, severity: "FUND_HALT" | "FIRM_HALT" = "FUND_HALT") =>
-  rig.store.transact("test.latch", (unit) =>
+const latch = (fixture: WorkerFixture, id: string, severity: "FUND_HALT" | "FIRM_HALT" = "FUND_HALT") =>
+  fixture.store.transact("test.latch", (unit) =>
     unit.risk.latchHalt({
       ...{ severity, fund_id: severity === "FIRM_HALT" ? "" : "gamma", reason: "r", requested_by: "x", halt_id: id },
-      since: format(rig.time.clock.now()),
+      since: format(fixture.time.clock.now()),
     }),
   );
 
-async function start({ rig, weather, desk }: World, everyHours = 0) {
-  const life = rig.life({ drills: { everyHours } });
-  const { clock, timers } = rig.time;
+async function start({ fixture, faults, orderManagement }: Tables, everyHours = 0) {
+  const life = fixture.life({ drills: { everyHours } });
+  const { clock, timers } = fixture.time;
   const down = (): Fault => new Fault("CHAT_UNAVAILABLE", "nobody is there", { retry: "later" });
   const ports = {
     ...life.ports,
-    orderDesk: desk,
+    orderManagement: orderManagement,
     bus: memoryBus({
-      process: rig.world.process("operations"),
+      process: fixture.tables.process("operations"),
       clock,
       timers,
       random: life.ports.random,
@@ -112,20 +112,20 @@ async function start({ rig, weather, desk }: World, everyHours = 0) {
     haltsConfirmer: {
       announce: async () => undefined,
       async confirm(epoch: number) {
-        if (!weather.engine) throw down();
+        if (!faults.engine) throw down();
         return { incarnation: "engine", epoch };
       },
     },
     chat: {
       name: "chat",
       async send() {
-        if (!weather.chat) throw down();
+        if (!faults.chat) throw down();
       },
       close: async () => undefined,
     },
-  } satisfies HaltPorts & { readonly orderDesk: OrderDesk };
+  } satisfies HaltPorts & { readonly orderManagement: OrderManagement };
   // An engine that does not answer holds its lease.
-  await rig.store.transact("test.lease", (unit) =>
+  await fixture.store.transact("test.lease", (unit) =>
     unit.instances.register({
       ...{ service: "riskengine", incarnation: `e-${clock.now()}`, host: "h", pid: 1, startedAt: clock.now() },
       leaseUntil: (clock.now() + 1e12) as never,
@@ -133,7 +133,7 @@ async function start({ rig, weather, desk }: World, everyHours = 0) {
   );
   const alarms = createWorkerAlarms(ports);
   const halts = await startHalts(ports, alarms);
-  const drills = startDrills({ ports, halts, newest: rig.newest, broker: "paper", alarms });
+  const drills = startDrills({ ports, halts, newest: fixture.newest, broker: "paper", alarms });
   const handlers = drills.handlers as unknown as Record<string, (request: object, call: RpcCall) => Promise<unknown>>;
   const call = { identity: operator } as RpcCall;
   return {
@@ -150,25 +150,26 @@ async function start({ rig, weather, desk }: World, everyHours = 0) {
   };
 }
 
-const inForce = (rig: WorkerRig) => rig.world.risk.halts.map(({ halt_id: id }) => id);
-const drillOrders = (rig: WorkerRig) => rig.oms.orders().filter(({ order }) => order.fund_id === drillFundId);
+const inForce = (fixture: WorkerFixture) => fixture.tables.risk.halts.map(({ halt_id: id }) => id);
+const drillOrders = (fixture: WorkerFixture) =>
+  fixture.oms.orders().filter(({ order }) => order.fund_id === drillFundId);
 
 /** Whatever a drill did, it did to its own fund. */
-function nothingElseTouched(rig: WorkerRig): void {
-  expect(inForce(rig)).toEqual(["theirs"]);
-  expect(rig.oms.orders().find(({ order }) => order.order_id === "theirs")?.state).toBe("WORKING");
-  expect(rig.oms.orders().every(({ order }) => order.order_id === "theirs" || order.fund_id === drillFundId)).toBe(
+function nothingElseTouched(fixture: WorkerFixture): void {
+  expect(inForce(fixture)).toEqual(["theirs"]);
+  expect(fixture.oms.orders().find(({ order }) => order.order_id === "theirs")?.state).toBe("WORKING");
+  expect(fixture.oms.orders().every(({ order }) => order.order_id === "theirs" || order.fund_id === drillFundId)).toBe(
     true,
   );
-  expect(drillOrders(rig).every(({ state }) => hasEnded(state))).toBe(true);
-  expect(rig.told(subjects.haltLifted).every(({ fund_id: fund }) => fund === drillFundId)).toBe(true);
+  expect(drillOrders(fixture).every(({ state }) => hasEnded(state))).toBe(true);
+  expect(fixture.reported(subjects.haltLifted).every(({ fund_id: fund }) => fund === drillFundId)).toBe(true);
 }
 
 describe("a drill", () => {
   it("halts its own fund, measures every step, cancels its own order and lifts its own halt", async () => {
-    const world = await open();
-    const { rig } = world;
-    const { run, list, stop } = await start(world);
+    const tables = await open();
+    const { fixture } = tables;
+    const { run, list, stop } = await start(tables);
     const drill = await run();
     expect(drill).toMatchObject({ passed: true, complaint: "", reason: "monthly", requested_by: "operator:duty" });
     const { latched_ms: latched = -1, blocked_ms: blocked = -1, cancelled_ms: cancelled = -1 } = drill;
@@ -176,124 +177,124 @@ describe("a drill", () => {
     expect(blocked).toBeGreaterThanOrEqual(latched);
     expect(cancelled).toBeGreaterThanOrEqual(latched);
     expect(drill.notified_ms).toBeGreaterThanOrEqual(latched);
-    expect(drillOrders(rig)).toMatchObject([
+    expect(drillOrders(fixture)).toMatchObject([
       { state: "CANCELLED", order: { side: "BUY", order_type: "LIMIT", limit_price: "50000", symbol: "BTC-USD" } },
     ]);
     expect(await list()).toEqual([drill]);
-    expect(rig.told(subjects.drillMeasured)).toEqual([drill]);
-    expect(rig.told(subjects.haltLifted)).toMatchObject([{ halt_id: drill.halt_id, fund_id: drillFundId }]);
-    expect(rig.told(subjects.operatorAttempted)).toMatchObject([{ verb: "RunDrill", allowed: true }]);
-    expect(rig.told(subjects.alarmRaised)).toEqual([]);
-    nothingElseTouched(rig);
+    expect(fixture.reported(subjects.drillMeasured)).toEqual([drill]);
+    expect(fixture.reported(subjects.haltLifted)).toMatchObject([{ halt_id: drill.halt_id, fund_id: drillFundId }]);
+    expect(fixture.reported(subjects.operatorAttempted)).toMatchObject([{ verb: "RunDrill", allowed: true }]);
+    expect(fixture.reported(subjects.alarmRaised)).toEqual([]);
+    nothingElseTouched(fixture);
     await stop();
   });
 
   it("without a fund of its own halts all the same, and says that no order was cancelled", async () => {
-    const world = await open(false);
-    const { run, stop } = await start(world);
+    const tables = await open(false);
+    const { run, stop } = await start(tables);
     expect(await run()).toMatchObject({ passed: true, complaint: expect.stringContaining("no order of its own") });
-    expect(drillOrders(world.rig)).toEqual([]);
-    nothingElseTouched(world.rig);
+    expect(drillOrders(tables.fixture)).toEqual([]);
+    nothingElseTouched(tables.fixture);
     await stop();
   });
 
   const troubles = [
-    ["nobody is told", { chat: false }, "notified"],
+    ["nobody is notified", { chat: false }, "notified"],
     ["its order is not cancelled", { cancels: false }, "cancelled"],
     ["no engine confirms", { engine: false }, "no engine confirmed"],
     ["an order in the halted fund is taken", { refuses: false }, "an order in the halted fund was"],
   ] as const;
   it.each(troubles)("fails within 25 s when %s, alarms, and leaves nothing behind", async (_, trouble, words) => {
-    const world = await open();
-    const { rig } = world;
-    Object.assign(world.weather, trouble);
-    const { run, stop } = await start(world);
-    const from = rig.time.clock.now();
+    const tables = await open();
+    const { fixture } = tables;
+    Object.assign(tables.faults, trouble);
+    const { run, stop } = await start(tables);
+    const from = fixture.time.clock.now();
     const drill = await run();
-    expect(rig.time.clock.now() - from).toBeLessThan(25_000_000);
+    expect(fixture.time.clock.now() - from).toBeLessThan(25_000_000);
     expect(drill).toMatchObject({ passed: false, complaint: expect.stringContaining(words) });
-    expect(rig.told(subjects.alarmRaised).map(({ code }) => code)).toContain("DRILL_FAILED");
-    nothingElseTouched(rig);
+    expect(fixture.reported(subjects.alarmRaised).map(({ code }) => code)).toContain("DRILL_FAILED");
+    nothingElseTouched(fixture);
     await stop();
   });
 
   it("is one at a time: who asks while it runs gets the same", async () => {
-    const world = await open();
-    const { run, list, stop } = await start(world);
+    const tables = await open();
+    const { run, list, stop } = await start(tables);
     const [one, other] = await Promise.all([run("one"), run("two")]);
     expect(other).toEqual(one);
     expect(await list()).toHaveLength(1);
-    expect(world.rig.told(subjects.operatorAttempted).map(({ reason }) => reason)).toEqual(["one", "two"]);
+    expect(tables.fixture.reported(subjects.operatorAttempted).map(({ reason }) => reason)).toEqual(["one", "two"]);
     await stop();
   });
 
   it("is refused under a firm halt, with what to do, and leaves neither record nor alarm", async () => {
-    const world = await open();
-    const { rig } = world;
-    const { run, list, stop } = await start(world);
-    await latch(rig, "firm", "FIRM_HALT");
+    const tables = await open();
+    const { fixture } = tables;
+    const { run, list, stop } = await start(tables);
+    await latch(fixture, "firm", "FIRM_HALT");
     const answer = await run();
     expect(answer).toMatchObject({
       denial: { code: "ORDER_HALTED", reason: expect.stringMatching(/firm is halted.*`ctl riskengine halts list`/) },
-      isTold: true,
+      isReported: true,
     });
     expect(answerOf("ORDER_HALTED").grpc).toBe("FAILED_PRECONDITION");
-    expect(rig.told(subjects.operatorAttempted)).toMatchObject([
+    expect(fixture.reported(subjects.operatorAttempted)).toMatchObject([
       { verb: "RunDrill", allowed: false, code: "ORDER_HALTED" },
     ]);
     expect(await list()).toEqual([]);
-    expect(rig.told(subjects.drillMeasured)).toEqual([]);
-    expect(rig.told(subjects.alarmRaised)).toEqual([]);
-    expect(drillOrders(rig)).toEqual([]);
-    expect(inForce(rig)).toEqual(["theirs", "firm"]);
+    expect(fixture.reported(subjects.drillMeasured)).toEqual([]);
+    expect(fixture.reported(subjects.alarmRaised)).toEqual([]);
+    expect(drillOrders(fixture)).toEqual([]);
+    expect(inForce(fixture)).toEqual(["theirs", "firm"]);
     await stop();
   });
 
   it("that runs when the firm is halted is the answer for whoever asks then", async () => {
-    const world = await open();
-    const { rig } = world;
-    world.weather.chat = false;
-    const { run, list, stop } = await start(world);
+    const tables = await open();
+    const { fixture } = tables;
+    tables.faults.chat = false;
+    const { run, list, stop } = await start(tables);
     const first = run("one");
-    await rig.time.timers.sleep(1_000);
-    await latch(rig, "firm", "FIRM_HALT");
+    await fixture.time.timers.sleep(1_000);
+    await latch(fixture, "firm", "FIRM_HALT");
     expect(await run("two")).toEqual(await first);
     expect(await list()).toHaveLength(1);
     await stop();
   });
 
   it("that dies is ended by the next life, as one that failed", async () => {
-    const world = await open();
-    const { rig } = world;
-    world.weather.chat = false;
-    const first = await start(world);
+    const tables = await open();
+    const { fixture } = tables;
+    tables.faults.chat = false;
+    const first = await start(tables);
     void first.run().catch(() => undefined);
-    await rig.time.timers.sleep(3_000);
-    expect(inForce(rig)).toHaveLength(2);
+    await fixture.time.timers.sleep(3_000);
+    expect(inForce(fixture)).toHaveLength(2);
     first.life.kill();
-    const second = await start(world);
-    await rig.time.timers.sleep(2_000);
+    const second = await start(tables);
+    await fixture.time.timers.sleep(2_000);
     expect(await second.list()).toMatchObject([{ passed: false, reason: "monthly", complaint: expect.any(String) }]);
-    nothingElseTouched(rig);
+    nothingElseTouched(fixture);
     await second.stop();
   });
 
   it("is cut short when operations is stopped, which is recorded and lifts its halt", async () => {
-    const world = await open();
-    const { rig } = world;
-    world.weather.chat = false;
-    const { run, stop } = await start(world);
+    const tables = await open();
+    const { fixture } = tables;
+    tables.faults.chat = false;
+    const { run, stop } = await start(tables);
     const running = run();
-    await rig.time.timers.sleep(1_000);
-    const from = rig.time.clock.now();
+    await fixture.time.timers.sleep(1_000);
+    const from = fixture.time.clock.now();
     await stop();
-    expect(rig.time.clock.now() - from).toBeLessThan(2_000_000);
+    expect(fixture.time.clock.now() - from).toBeLessThan(2_000_000);
     expect(await running).toMatchObject({
       passed: false,
       complaint: expect.stringContaining("operations was stopped"),
     });
-    expect(rig.told(subjects.drillMeasured)).toHaveLength(1);
-    nothingElseTouched(rig);
+    expect(fixture.reported(subjects.drillMeasured)).toHaveLength(1);
+    nothingElseTouched(fixture);
   });
 
   it("is the only one who halts its fund", () => {
@@ -306,20 +307,20 @@ describe("a drill", () => {
   });
 
   it("is due by its schedule, also over restarts, and not while the firm is halted", async () => {
-    const world = await open();
-    const { rig } = world;
+    const tables = await open();
+    const { fixture } = tables;
     const fiveMinutes = 1 / 12;
-    const first = await start(world, fiveMinutes);
-    await rig.time.timers.sleep(70_000);
+    const first = await start(tables, fiveMinutes);
+    await fixture.time.timers.sleep(70_000);
     expect(await first.list()).toMatchObject([{ passed: true, reason: "", requested_by: "service:operations" }]);
     await first.stop();
-    const second = await start(world, fiveMinutes);
-    await rig.time.timers.sleep(200_000);
+    const second = await start(tables, fiveMinutes);
+    await fixture.time.timers.sleep(200_000);
     expect(await second.list()).toHaveLength(1);
-    await rig.time.timers.sleep(120_000);
+    await fixture.time.timers.sleep(120_000);
     expect(await second.list()).toHaveLength(2);
-    await latch(rig, "firm", "FIRM_HALT");
-    await rig.time.timers.sleep(400_000);
+    await latch(fixture, "firm", "FIRM_HALT");
+    await fixture.time.timers.sleep(400_000);
     expect(await second.list()).toHaveLength(2);
     await second.stop();
   });

@@ -9,7 +9,7 @@ import { hasEnded, mayBeWithBroker } from "../../../core/orders/order-lifecycle.
 import type { ServicePorts } from "../../shared/service.ts";
 
 export interface ProbeOptions {
-  readonly ports: Pick<ServicePorts, "store" | "referenceData" | "orderDesk">;
+  readonly ports: Pick<ServicePorts, "store" | "referenceData" | "orderManagement">;
   /** The newest quote of each symbol, as it came. */
   readonly newest: ReadonlyMap<string, Quote>;
   readonly broker: string;
@@ -33,7 +33,7 @@ const farAway = decimal.parse("0.5");
 
 /** Undefined where there is no paper fund for drills: then a drill has no orders of its own. */
 export async function openProbe(options: ProbeOptions, drillId: string): Promise<Probe | undefined> {
-  const { store, referenceData, orderDesk } = options.ports;
+  const { store, referenceData, orderManagement } = options.ports;
   const { funds, instruments } = await referenceData.read();
   const fund = funds.find(({ fund_id: id, mode }) => id === drillFundId && mode === "PAPER");
   const strategyId = fund?.strategies[0];
@@ -62,7 +62,7 @@ export async function openProbe(options: ProbeOptions, drillId: string): Promise
   async function submit(orderId: string): Promise<{ readonly state: string; readonly code: string } | undefined> {
     const order = orderOf(orderId);
     if (order === undefined) return undefined;
-    const answered = await orderDesk.submit(order);
+    const answered = await orderManagement.submit(order);
     if ("denial" in answered) return { state: "REJECTED", code: answered.denial.code };
     const { state, code, decision } = answered.answer;
     return { state, code: code ?? decision?.code ?? "" };
@@ -96,7 +96,8 @@ export async function openProbe(options: ProbeOptions, drillId: string): Promise
     async clear() {
       for (const orderId of [resting, late]) {
         const state = await stateOf(orderId);
-        if (state !== undefined && !hasEnded(state)) await orderDesk.cancel(orderId, `Halt drill ${drillId} is over.`);
+        if (state !== undefined && !hasEnded(state))
+          await orderManagement.cancel(orderId, `Halt drill ${drillId} is over.`);
       }
     },
   };

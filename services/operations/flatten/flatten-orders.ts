@@ -7,7 +7,7 @@ import { format } from "../../../contracts/src/instant.ts";
 import { hasEnded } from "../../../core/orders/order-lifecycle.ts";
 import type { StoredFlatten, StoredFlattenLine, StoredFlattenOrder } from "../../../ports/flatten-records.ts";
 import type { StoredOrder, StoredPosition } from "../../../ports/oms-records.ts";
-import type { OrderDesk } from "../../../ports/peers.ts";
+import type { OrderManagement } from "../../../ports/peers.ts";
 import type { UnitOfWork } from "../../../ports/store.ts";
 import type { ServicePorts } from "../../shared/service.ts";
 
@@ -48,7 +48,7 @@ export async function owesOrders(unit: UnitOfWork, { orders = [] }: StoredFlatte
   return false;
 }
 
-/** Positions to which one of these orders added after the flatten was asked, and that no line has been told to close since. */
+/** Positions to which one of these orders added after the flatten was asked, and that no line has been asked to close since. */
 export async function latePositions(
   unit: UnitOfWork,
   { orders = [] }: StoredFlatten,
@@ -78,22 +78,22 @@ export interface OrderCanceller {
 
 export interface OrderCancellerOptions {
   readonly ports: Pick<ServicePorts, "store" | "crash">;
-  readonly desk: OrderDesk;
+  readonly orderManagement: OrderManagement;
   isEnding(): boolean;
 }
 
-export function createOrderCanceller({ ports, desk, isEnding }: OrderCancellerOptions): OrderCanceller {
+export function createOrderCanceller({ ports, orderManagement, isEnding }: OrderCancellerOptions): OrderCanceller {
   const complaints = new Map<string, string>();
 
   async function ask({ order, cancelReason }: StoredOrder, flattenId: string): Promise<void> {
     if (cancelReason !== undefined) return;
     try {
-      const answered = await desk.cancel(order.order_id, `The flatten ${flattenId} closes the fund.`);
+      const answered = await orderManagement.cancel(order.order_id, `The flatten ${flattenId} closes the fund.`);
       if ("denial" in answered) complaints.set(order.order_id, `${answered.denial.code}: ${answered.denial.reason}`);
       else complaints.delete(order.order_id);
     } catch (thrown) {
       if (thrown instanceof Defect) ports.crash.die(thrown);
-      complaints.set(order.order_id, `order management does not take the wish to cancel it (${messageOf(thrown)})`);
+      complaints.set(order.order_id, `order management does not take the request to cancel it (${messageOf(thrown)})`);
     }
   }
 

@@ -1,4 +1,4 @@
-// Flattening paper funds: takes an operator's wish, and sees it through. One flatten runs at a time; who asks while it runs joins it, and what it does not
+// Flattening paper funds: takes an operator's request, and sees it through. One flatten runs at a time; who asks while it runs joins it, and what it does not
 // cover yet is added to it.
 import type { Denial } from "../../../contracts/src/codes.ts";
 import * as decimal from "../../../contracts/src/decimal.ts";
@@ -25,8 +25,8 @@ import type { ServicePorts } from "../../shared/service.ts";
 import { transactToKnownEnd } from "../../shared/unknown-outcome.ts";
 import { startWorkerLoop } from "../worker-loop.ts";
 import { givenReason } from "../worker-verbs.ts";
-import { createFlattenDriver, type FlattenDriver, type FlattenDriverOptions, lineOf, owes } from "./drive-flatten.ts";
 import { ordersToCancel, shownOrders } from "./flatten-orders.ts";
+import { createFlattenWorker, type FlattenDriverOptions, type FlattenWorker, lineOf, owes } from "./flatten-worker.ts";
 import { shownFunds } from "./unflat-funds.ts";
 
 const driveEveryMs = 1_000;
@@ -47,12 +47,12 @@ export function startFlatten(options: FlattenOptions): RunningFlatten {
   const { store, clock } = ports;
   const attempts = createAttempts(ports, "halts");
   let isEnding = false;
-  const driver = createFlattenDriver(options, { isEnding: () => isEnding });
+  const worker = createFlattenWorker(options, { isEnding: () => isEnding });
   const loop = startWorkerLoop({
     ports,
     what: "the flatten",
     firstAfterMs: 0,
-    run: async () => ((await driver.drive()) ? driveEveryMs : idleMs),
+    run: async () => ((await worker.work()) ? driveEveryMs : idleMs),
   });
 
   /** Undefined for a fund that there is not. */
@@ -101,7 +101,7 @@ export function startFlatten(options: FlattenOptions): RunningFlatten {
         const what = flattenId === undefined ? "Nothing was ever flattened." : "There is no such flatten.";
         throw new Fault("NOT_FOUND", what, { retry: "never" });
       }
-      return shownFlatten(unit, flatten, driver);
+      return shownFlatten(unit, flatten, worker);
     });
   }
 
@@ -138,9 +138,9 @@ async function beginOrJoin(
     (one) => one.quantity !== 0n && fundIds.includes(one.fundId) && !lines.some((line) => isOwedFor(line, one)),
   );
   const resting = await ordersToCancel(unit, fundIds, before?.orders);
-  const told = { flatten_id: id, fund_ids: [...fundIds], requested_by: requestedBy, reason };
+  const reported = { flatten_id: id, fund_ids: [...fundIds], requested_by: requestedBy, reason };
   const auditId = await unit.events.publish(subjects.flattenRequested, {
-    ...{ ...told, positions: held.length, orders: resting.length, at: format(at) },
+    ...{ ...reported, positions: held.length, orders: resting.length, at: format(at) },
   });
   const orders = [...(before?.orders ?? []), ...resting];
   const flatten: StoredFlatten =
@@ -168,10 +168,10 @@ function isOwedFor(line: StoredFlattenLine, position: StoredPosition): boolean {
   return isSame && line.ended === undefined;
 }
 
-async function shownFlatten(unit: UnitOfWork, flatten: StoredFlatten, driver: FlattenDriver): Promise<Flatten> {
+async function shownFlatten(unit: UnitOfWork, flatten: StoredFlatten, worker: FlattenWorker): Promise<Flatten> {
   const lines = await unit.flattens.lines(flatten.flattenId);
   const shownLines: FlattenLine[] = [];
-  for (const line of lines) shownLines.push(await shownLine(unit, line, driver));
+  for (const line of lines) shownLines.push(await shownLine(unit, line, worker));
   return {
     flatten_id: flatten.flattenId,
     requested_by: flatten.requestedBy,
@@ -179,13 +179,13 @@ async function shownFlatten(unit: UnitOfWork, flatten: StoredFlatten, driver: Fl
     requested_at: format(flatten.at),
     ...(flatten.doneAt !== undefined && { done_at: format(flatten.doneAt) }),
     lines: shownLines,
-    orders: await shownOrders(unit, flatten, driver.orderComplaint),
+    orders: await shownOrders(unit, flatten, worker.orderComplaint),
     funds: await shownFunds(unit, flatten, (fundId) => owes(unit, flatten, fundId)),
     audit_id: flatten.auditId,
   };
 }
 
-async function shownLine(unit: UnitOfWork, line: StoredFlattenLine, driver: FlattenDriver): Promise<FlattenLine> {
+async function shownLine(unit: UnitOfWork, line: StoredFlattenLine, worker: FlattenWorker): Promise<FlattenLine> {
   const { fundId, strategyId, symbol, attempt, ended } = line;
   const order = attempt === undefined || ended !== undefined ? undefined : await unit.oms.order(attempt.orderId);
   const isExiting = order !== undefined && !hasEnded(order.state);
@@ -194,7 +194,7 @@ async function shownLine(unit: UnitOfWork, line: StoredFlattenLine, driver: Flat
     : order === undefined && attempt?.isRefused !== true
       ? "order management has not got its exit yet"
       : "its last exit ended before the position was closed";
-  const complaint = ended === undefined ? (driver.complaint(line.lineId) ?? waiting) : undefined;
+  const complaint = ended === undefined ? (worker.complaint(line.lineId) ?? waiting) : undefined;
   return {
     ...{ fund_id: fundId, strategy_id: strategyId, symbol },
     quantity: decimal.format(line.quantity),

@@ -1,4 +1,4 @@
-// Whether the engines know of an epoch. Only the engine that holds the pen can approve, and it is the one that answers; so a halt is acknowledged
+// Whether the engines know of an epoch. Only the engine that holds the writer epoch can approve, and it is the one that answers; so a halt is acknowledged
 // when that engine has read it and answered whatever it decided before, or when no engine holds a lease any more. The bus is never waited for.
 import { Defect, messageOf } from "../../../contracts/src/fault.ts";
 import type { ServicePorts } from "../../shared/service.ts";
@@ -6,7 +6,7 @@ import type { ServicePorts } from "../../shared/service.ts";
 type Ports = Pick<ServicePorts, "store" | "clock" | "timers" | "haltsConfirmer">;
 
 const askAgainMs = 100;
-/** Leases are looked at only when the engine does not answer at once. */
+/** Leases are read only when the engine does not answer at once. */
 const leaseLookMs = 250;
 
 /** What proves that every live engine blocks, or what is missing. */

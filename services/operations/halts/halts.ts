@@ -10,7 +10,7 @@ import type { DeniedAnswer, RpcCall, RpcService } from "../../../ports/rpc.ts";
 import { haltReason, whyNotConfirmed } from "../../halts/confirmation-word.ts";
 import { type AskedHalt, readHalt } from "../../halts/halt-request.ts";
 import { createLatch } from "../../halts/latch-halt.ts";
-import { createHaltLadder, type LadderPorts } from "../../halts/resume-workflow.ts";
+import { createResumeWorkflow, type ResumeWorkflowPorts } from "../../halts/resume-workflow.ts";
 import { type Attempt, createAttempts } from "../../shared/attempts.ts";
 import { openFundDirectory } from "../../shared/fund-directory.ts";
 import type { ServicePorts } from "../../shared/service.ts";
@@ -32,7 +32,8 @@ const stepsWaitMs = 50;
 /** A manager that has not come round for so long cannot work. */
 const silentMsMax = 30_000;
 
-export type HaltPorts = LadderPorts & Pick<ServicePorts, "riskStore" | "bus" | "crash" | "chat" | "haltsConfirmer">;
+export type HaltPorts = ResumeWorkflowPorts &
+  Pick<ServicePorts, "riskStore" | "bus" | "crash" | "chat" | "haltsConfirmer">;
 
 export interface RunningHalts {
   readonly handlers: RpcService["handlers"];
@@ -48,11 +49,11 @@ export async function startHalts(ports: HaltPorts, alarms: WorkerAlarms): Promis
   const steps = startHaltSteps({ ports, alarms });
   const latch = createLatch({
     transact: (work) => transactToKnownEnd(ports, "halts.latch", work),
-    teller: "operations",
+    publisher: "operations",
     subject: subjects.haltRequested,
     attempts,
   });
-  const ladder = createHaltLadder({
+  const resumeWorkflow = createResumeWorkflow({
     ports,
     attempts,
     lifted: async (epoch) => {
@@ -136,7 +137,7 @@ export async function startHalts(ports: HaltPorts, alarms: WorkerAlarms): Promis
   return {
     handlers: {
       RequestHalt: requestHalt,
-      ResumeHalt: ladder.resume,
+      ResumeHalt: resumeWorkflow.resume,
       ListActiveHalts: statuses.listActiveHalts,
       GetHaltStatus: statuses.getHaltStatus,
     },

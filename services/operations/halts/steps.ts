@@ -1,8 +1,8 @@
-// What follows a latch: every engine blocks, what it covers leaves the brokers, people are told. Each is proven once, recorded with its event, and
+// What follows a latch: every engine blocks, what it covers leaves the brokers, people are notified. Each is proven once, recorded with its event, and
 // tried until then by one loop that survives restarts because the store says what is left.
 //
 //  1. Steps do not wait for each other: one that fails neither undoes nor stops another.
-//  2. A halt that somebody else latched is adopted under its own id: told as operations.halt.requested, once, whether its message came or not.
+//  2. A halt that somebody else latched is adopted under its own id: reported as operations.halt.requested, once, whether its message came or not.
 //  3. A step that is open for too long alarms until it is proven or its halt was lifted.
 
 import { Defect, messageOf } from "../../../contracts/src/fault.ts";
@@ -63,10 +63,10 @@ export function startHaltSteps({ ports, alarms }: StepsOptions): HaltSteps {
     await store.transact("halts.adopt", async (unit) => {
       const halt = (await unit.risk.lockHalts()).active.find(({ halt_id: id }) => id === haltId);
       if (halt === undefined) return;
-      const told = await unit.halts.told([haltId]);
-      if (told.some(({ teller }) => teller === "operations")) return;
+      const reported = await unit.halts.reported([haltId]);
+      if (reported.some(({ publisher }) => publisher === "operations")) return;
       const eventId = await unit.events.publish(subjects.haltRequested, halt);
-      await unit.halts.tell({ haltId, teller: "operations", eventId });
+      await unit.halts.tell({ haltId, publisher: "operations", eventId });
     });
   }
 
@@ -85,15 +85,15 @@ export function startHaltSteps({ ports, alarms }: StepsOptions): HaltSteps {
     forgetLifted(active);
     const left = active.filter(({ halt_id: id }) => !done.has(id));
     const ids = left.map(({ halt_id: id }) => id);
-    const [told, proven] =
+    const [reported, proven] =
       left.length === 0
         ? [[], []]
         : await store.transact("halts.look", async (unit) => [
-            await unit.halts.told(ids),
+            await unit.halts.reported(ids),
             await unit.halts.proven(ids),
           ]);
     for (const id of ids) {
-      if (!told.some(({ haltId, teller }) => haltId === id && teller === "operations")) await adopt(id);
+      if (!reported.some(({ haltId, publisher }) => haltId === id && publisher === "operations")) await adopt(id);
     }
     const provenSteps = new Set(proven.map(({ haltId, step }) => keyOf(haltId, step)));
     const lacking = (step: HaltStepName): readonly ActiveHalt[] =>
@@ -143,8 +143,8 @@ export function startHaltSteps({ ports, alarms }: StepsOptions): HaltSteps {
     try {
       await store.transact("halts.step", async (unit) => {
         if (!(await unit.halts.prove({ haltId: halt.halt_id, step, detail, at }))) return;
-        const told = { halt_id: halt.halt_id, step, detail, after_ms: afterMs, at: format(at) };
-        await unit.events.publish(subjects.haltStep, told);
+        const reported = { halt_id: halt.halt_id, step, detail, after_ms: afterMs, at: format(at) };
+        await unit.events.publish(subjects.haltStep, reported);
       });
       close(halt.halt_id, step);
     } catch (thrown) {
@@ -180,7 +180,7 @@ function codeOf(step: HaltStepName): "HALT_UNACKNOWLEDGED" | "HALT_STEP_OPEN" {
   return step === "BLOCKED" ? "HALT_UNACKNOWLEDGED" : "HALT_STEP_OPEN";
 }
 
-/** Lets all of them end before the first failure is told. */
+/** Lets all of them end before the first failure is reported. */
 async function together(doing: readonly Promise<void>[]): Promise<void> {
   const ends = await Promise.allSettled(doing);
   for (const end of ends) if (end.status === "rejected") throw end.reason;

@@ -10,7 +10,7 @@ import type { BusEvent, Subscription } from "../../../ports/bus.ts";
 import type { DeniedAnswer, UnaryHandler } from "../../../ports/rpc.ts";
 import type { Store } from "../../../ports/store.ts";
 import { exampleFill } from "../../../testkit/record-examples.ts";
-import { type ServiceRig, serviceRig } from "../../../testkit/virtual/service-rig.ts";
+import { type ServiceFixture, serviceFixture } from "../../../testkit/virtual/service-fixture.ts";
 import { fundLane } from "../../shared/fund-lane.ts";
 import { discardAction, type RunningParked, startParked } from "./parked.ts";
 
@@ -21,44 +21,44 @@ afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end();
 });
 
-function begin(rig: ServiceRig = serviceRig(seed)) {
-  const running: RunningParked = startParked(rig.portsOf("operations"));
+function begin(fixture: ServiceFixture = serviceFixture(seed)) {
+  const running: RunningParked = startParked(fixture.portsOf("operations"));
   ends.push(() => running.stop());
   const call = async <Answer>(name: string, request: object): Promise<Answer & Partial<DeniedAnswer>> => {
     const from = { identity: duty, signal: new AbortController().signal };
     return (await (running.handlers[name] as UnaryHandler)(request as never, from as never)) as Answer & DeniedAnswer;
   };
   return {
-    rig,
+    fixture,
     running,
     list: async () => (await call<ParkedEvents>("ListParked", { count_max: 0 })).events,
     retry: (event: Pick<ParkedEvent, "subscription" | "event_id">, reason = "mended") =>
       call<ParkedRetry>("RetryParked", { ...event, reason }),
     discard: (event: Pick<ParkedEvent, "subscription" | "event_id">, differs: object = {}) =>
       call<ParkedEvent>("DiscardParked", { ...event, reason: "rubbish", step_up_proof: "", ...differs }),
-    alarms: () => rig.told(subjects.alarmRaised).filter(({ code }) => code === "EVENT_PARKED"),
-    sleep: (ms: number) => rig.time.timers.sleep(ms),
+    alarms: () => fixture.reported(subjects.alarmRaised).filter(({ code }) => code === "EVENT_PARKED"),
+    sleep: (ms: number) => fixture.time.timers.sleep(ms),
   };
 }
 
-/** A subscription to fills whose handler does what it is told. */
+/** A subscription to fills whose handler does what it is reported. */
 async function subscribe(
-  rig: ServiceRig,
+  fixture: ServiceFixture,
   handle: (event: BusEvent) => Promise<void>,
   options: object = {},
 ): Promise<Subscription> {
   const wanted = { name: "test.fills", subjects: [subjects.fillsCreated.name], attemptsMax: 2, ...options };
-  const subscription = await rig.portsOf("treasury").bus.subscribe(wanted, handle);
+  const subscription = await fixture.portsOf("treasury").bus.subscribe(wanted, handle);
   ends.push(() => subscription.close());
   return subscription;
 }
 
 /** One for each world: its ids must not come again. */
-const publishers = new WeakMap<ServiceRig, Store>();
+const publishers = new WeakMap<ServiceFixture, Store>();
 
-async function publish(rig: ServiceRig, ...fills: readonly (string | Partial<Fill>)[]): Promise<void> {
-  const store = publishers.get(rig) ?? rig.portsOf("oms").store;
-  publishers.set(rig, store);
+async function publish(fixture: ServiceFixture, ...fills: readonly (string | Partial<Fill>)[]): Promise<void> {
+  const store = publishers.get(fixture) ?? fixture.portsOf("oms").store;
+  publishers.set(fixture, store);
   await store.transact("fill", async (unit) => {
     for (const fill of fills) {
       const differs = typeof fill === "string" ? { fill_id: fill } : fill;
@@ -67,10 +67,10 @@ async function publish(rig: ServiceRig, ...fills: readonly (string | Partial<Fil
   });
 }
 
-function inject(rig: ServiceRig, payload: unknown): void {
-  const event = { id: rig.time.dice.uuid(), subject: subjects.fillsCreated.name, key: "k", source: "foreign" };
-  const at = rig.time.clock.now();
-  rig.world.append([{ ...event, at, bytes: encode(payload), sequence: rig.world.nextSequence() }]);
+function inject(fixture: ServiceFixture, payload: unknown): void {
+  const event = { id: fixture.time.prng.uuid(), subject: subjects.fillsCreated.name, key: "k", source: "foreign" };
+  const at = fixture.time.clock.now();
+  fixture.tables.append([{ ...event, at, bytes: encode(payload), sequence: fixture.tables.nextSequence() }]);
 }
 
 const failing = (isMended: () => boolean) => async () => {
@@ -79,15 +79,15 @@ const failing = (isMended: () => boolean) => async () => {
 
 describe("23.5: events that were put aside", () => {
   it("are listed with who could not handle them, why, and since when; an alarm stands from the first until none is left, over a restart", async () => {
-    const { rig, running, list, alarms, discard, sleep } = begin();
+    const { fixture, running, list, alarms, discard, sleep } = begin();
     await sleep(6_000);
     expect(await list()).toEqual([]);
     expect(alarms()).toEqual([]);
     await subscribe(
-      rig,
+      fixture,
       failing(() => false),
     );
-    await publish(rig, "f-1");
+    await publish(fixture, "f-1");
     await sleep(6_000);
     const [event] = await list();
     expect(event).toMatchObject({
@@ -101,26 +101,26 @@ describe("23.5: events that were put aside", () => {
     await sleep(30_000);
     expect(alarms()).toHaveLength(1);
     await running.stop();
-    const again = begin(rig);
+    const again = begin(fixture);
     await again.sleep(6_000);
     expect(alarms()).toHaveLength(2);
     expect(alarms()[1]?.facts).toMatchObject({ since: event?.since });
     if (event === undefined) throw new Error("nothing is parked");
     expect((await discard(event)).event_id).toBe(event.event_id);
     await sleep(6_000);
-    await publish(rig, "f-2");
+    await publish(fixture, "f-2");
     await sleep(6_000);
     expect(alarms()).toHaveLength(3);
   });
 
   it("1: are tried again by their own subscription, and the answer is what came of it", async () => {
-    const { rig, list, retry, sleep } = begin();
+    const { fixture, list, retry, sleep } = begin();
     let isMended = false;
     const subscription = await subscribe(
-      rig,
+      fixture,
       failing(() => isMended),
     );
-    await publish(rig, "f-1");
+    await publish(fixture, "f-1");
     await sleep(2_000);
     const [event] = await list();
     if (event === undefined) throw new Error("nothing is parked");
@@ -130,13 +130,13 @@ describe("23.5: events that were put aside", () => {
     expect(await retry(event)).toMatchObject({ outcome: "DONE", error: "" });
     expect(await list()).toEqual([]);
     await expect(retry(event)).rejects.toMatchObject({ code: "NOT_FOUND" });
-    const asked = rig.told(subjects.operatorAttempted).filter(({ verb }) => verb === "RetryParked");
+    const asked = fixture.reported(subjects.operatorAttempted).filter(({ verb }) => verb === "RetryParked");
     expect(asked.map(({ operator, reason }) => [operator, reason])).toEqual([
       ["operator:duty", "mended"],
       ["operator:duty", "mended"],
     ]);
     isMended = false;
-    await publish(rig, "f-2");
+    await publish(fixture, "f-2");
     await sleep(2_000);
     await subscription.close();
     const [left] = await list();
@@ -145,7 +145,7 @@ describe("23.5: events that were put aside", () => {
     // Nobody runs it any more: that is said, and nothing happens later by surprise.
     expect(await retry(left)).toMatchObject({ outcome: "NOT_TAKEN" });
     await subscribe(
-      rig,
+      fixture,
       failing(() => true),
     );
     await sleep(5_000);
@@ -153,13 +153,13 @@ describe("23.5: events that were put aside", () => {
   });
 
   it("1: a try that hangs is said to be running, and is done when it is", async () => {
-    const { rig, list, retry, sleep } = begin();
+    const { fixture, list, retry, sleep } = begin();
     let isMended = false;
-    await subscribe(rig, async () => {
+    await subscribe(fixture, async () => {
       if (!isMended) throw new Error("planned");
-      await rig.time.timers.sleep(20_000);
+      await fixture.time.timers.sleep(20_000);
     });
-    await publish(rig, "f-1");
+    await publish(fixture, "f-1");
     await sleep(2_000);
     const [event] = await list();
     if (event === undefined) throw new Error("nothing is parked");
@@ -171,14 +171,14 @@ describe("23.5: events that were put aside", () => {
   });
 
   it("2: are tried in their order: of one key the oldest first", async () => {
-    const { rig, list, retry, sleep } = begin();
+    const { fixture, list, retry, sleep } = begin();
     const seen: string[] = [];
     let isMended = false;
-    await subscribe(rig, async ({ payload }) => {
+    await subscribe(fixture, async ({ payload }) => {
       if (!isMended) throw new Error("planned");
       seen.push((payload as { fill_id: string }).fill_id);
     });
-    await publish(rig, "f-1", "f-2");
+    await publish(fixture, "f-1", "f-2");
     await sleep(2_000);
     const [first, second] = await list();
     if (first === undefined || second === undefined) throw new Error("two are parked");
@@ -190,12 +190,12 @@ describe("23.5: events that were put aside", () => {
   });
 
   it("3: money that can be read is never discarded, and what cannot be only by its head, with a reason and a second factor", async () => {
-    const { rig, list, discard, sleep } = begin();
+    const { fixture, list, discard, sleep } = begin();
     let isMended = false;
     const money = { parks: false, lane: fundLane };
     const seen: string[] = [];
     await subscribe(
-      rig,
+      fixture,
       async (event) => {
         const { fill_id: id, fund_id: fundId } = event.payload as { fill_id: string; fund_id: string };
         if (fundId === "alpha" && !isMended) throw new Error("planned");
@@ -203,9 +203,9 @@ describe("23.5: events that were put aside", () => {
       },
       money,
     );
-    await publish(rig, "f-1");
-    inject(rig, { fund_id: "beta", fill_id: 7 });
-    await publish(rig, { fund_id: "beta", fill_id: "b-2" }, { fund_id: "gamma", fill_id: "g-1" });
+    await publish(fixture, "f-1");
+    inject(fixture, { fund_id: "beta", fill_id: 7 });
+    await publish(fixture, { fund_id: "beta", fill_id: "b-2" }, { fund_id: "gamma", fill_id: "g-1" });
     await sleep(3_000);
     const [readable, broken, behind] = await list();
     if (readable === undefined || broken === undefined || behind === undefined) throw new Error("three are held");
@@ -221,9 +221,9 @@ describe("23.5: events that were put aside", () => {
     expect((await discard(broken, { reason: " " })).denial?.code).toBe("REASON_MISSING");
     const { subscription, event_id } = broken;
     const named = discardAction(subscription, event_id, "rubbish");
-    const step_up_proof = giveProof(rig.world.stepUps, { identity: duty, named, at: rig.time.clock.now() });
+    const step_up_proof = giveProof(fixture.tables.stepUps, { identity: duty, named, at: fixture.time.clock.now() });
     expect((await discard(broken, { step_up_proof })).event_id).toBe(event_id);
-    expect(rig.told(subjects.busDiscarded)).toMatchObject([
+    expect(fixture.reported(subjects.busDiscarded)).toMatchObject([
       {
         event_id,
         state: "HELD",

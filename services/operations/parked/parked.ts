@@ -75,7 +75,7 @@ async function listParked({ store }: ParkedPorts, { count_max: asked }: ListPark
     counts: await unit.parked.counts(),
     events: await unit.parked.list(countMax),
   }));
-  return { events: events.map(told), total: counts.reduce((sum, { count }) => sum + count, 0) };
+  return { events: events.map(reported), total: counts.reduce((sum, { count }) => sum + count, 0) };
 }
 
 async function retryParked(
@@ -169,7 +169,7 @@ async function discardParked(
       payload_hash: Buffer.from(ports.sha256(event.payload)).toString("hex"),
       ...{ discarded_by: identity.actor, reason, at: format(at) },
     });
-    return told(event);
+    return reported(event);
   });
 }
 
@@ -192,7 +192,7 @@ function readableMoney({ eventId, error }: AsideEvent): DeniedAnswer {
   return { denial: { code: "PARKED_MONEY", reason } };
 }
 
-function told(event: AsideEvent): ParkedEvent {
+function reported(event: AsideEvent): ParkedEvent {
   return {
     ...{ subscription: event.subscription, event_id: event.eventId, subject: event.subject, state: event.state },
     ...{ lane: event.lane ?? "", error: event.error, attempts: event.attempts },

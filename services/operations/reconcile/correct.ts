@@ -3,7 +3,7 @@
 import * as decimal from "../../../contracts/src/decimal.ts";
 import { Defect, messageOf } from "../../../contracts/src/fault.ts";
 import { adjustmentFor } from "../../../core/reconcile/reconcile.ts";
-import type { OrderDesk } from "../../../ports/peers.ts";
+import type { OrderManagement } from "../../../ports/peers.ts";
 import type { StoredDifference } from "../../../ports/reconcile-records.ts";
 import type { ServicePorts } from "../../shared/service.ts";
 import { shortHash } from "../short-hash.ts";
@@ -11,7 +11,7 @@ import type { AccountFacts } from "./gather-account.ts";
 
 export interface CorrectOptions {
   readonly ports: Pick<ServicePorts, "store" | "log" | "crash" | "sha256">;
-  readonly desk: OrderDesk;
+  readonly orderManagement: OrderManagement;
   readonly facts: AccountFacts;
   /** Of the fund, when nobody holds the symbol. */
   readonly firstStrategyId: string;
@@ -19,7 +19,7 @@ export interface CorrectOptions {
 
 /** True when order management has booked it. */
 export async function correct(
-  { ports, desk, facts, firstStrategyId }: CorrectOptions,
+  { ports, orderManagement, facts, firstStrategyId }: CorrectOptions,
   difference: StoredDifference,
 ): Promise<boolean> {
   const { store, log } = ports;
@@ -47,7 +47,7 @@ export async function correct(
   // Written down first: when both sides agree afterwards, this is why.
   await remember(adjustmentId);
   try {
-    const answered = await desk.adjust({
+    const answered = await orderManagement.adjust({
       ...{ adjustmentId, fundId, strategyId, symbol, broker },
       fromQuantity: texts[0],
       toQuantity: texts[1],

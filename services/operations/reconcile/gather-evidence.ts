@@ -29,7 +29,7 @@ export async function gatherEvidence(
   );
   const orderIds = [...new Set([...reports.map(({ status }) => status.clientOrderId).reverse(), ...named])];
   const asked = orderIds.slice(0, ordersMax);
-  // Nobody is accused of trading outside of our books while those have not read what the broker told.
+  // Nobody is accused of trading outside of our books while those have not read what the broker reported.
   const isRead = own.cursor >= cursor;
   const isWhole = read.isWhole && isRead && after <= own.agreedCursor && asked.length === orderIds.length;
   const theirs = new Map<string, BrokerOrderStatus | undefined>();

@@ -1,4 +1,4 @@
-// The reconciler against a broker that differs in every way it can: each class is found, told once as suspected and once as confirmed or cleared, and
+// The reconciler against a broker that differs in every way it can: each class is found, reported once as suspected and once as confirmed or cleared, and
 // resolved; what is no answer is never read as flat.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { parse as d } from "../../../contracts/src/decimal.ts";
@@ -8,11 +8,11 @@ import { subjects } from "../../../contracts/src/subjects.ts";
 import type { BrokerOrderState } from "../../../ports/broker.ts";
 import type { RpcCall } from "../../../ports/rpc.ts";
 import type { ReconcileSettings } from "../../../ports/settings.ts";
-import { operator } from "../../../testkit/riskengine-rig.ts";
+import { operator } from "../../../testkit/riskengine-fixture.ts";
 import { type ScriptedBroker, scriptedBroker } from "../../../testkit/scripted-broker.ts";
 import { ignoreEndedIncarnations } from "../../../testkit/virtual/incarnation.ts";
-import { testSettings } from "../../../testkit/virtual/service-rig.ts";
-import { type WorkerRig, workerRig } from "../../../testkit/worker-rig.ts";
+import { testSettings } from "../../../testkit/virtual/service-fixture.ts";
+import { type WorkerFixture, workerFixture } from "../../../testkit/worker-fixture.ts";
 import { createWorkerAlarms } from "../worker-alarms.ts";
 import { startReconciler } from "./reconcile.ts";
 
@@ -43,19 +43,27 @@ const order: Order = {
 
 /** Both sides hold 100 AAPL and agree. */
 async function open(reconcile: Partial<ReconcileSettings> = {}) {
-  const rig = await workerRig(seed);
-  closes.push(rig.close);
-  const script = scriptedBroker(rig.time.clock);
-  await rig.oms.trade("open", { ...held, quantity: "100", price: "200" });
+  const fixture = await workerFixture(seed);
+  closes.push(fixture.close);
+  const script = scriptedBroker(fixture.time.clock);
+  await fixture.oms.trade("open", { ...held, quantity: "100", price: "200" });
   script.hold("alpha", "AAPL", "100");
   const begin = () => {
-    const life = rig.life({ reconcile: { ...testSettings.reconcile, ...reconcile } });
+    const life = fixture.life({ reconcile: { ...testSettings.reconcile, ...reconcile } });
     const alarms = createWorkerAlarms(life.ports);
-    return { life, running: startReconciler({ ports: life.ports, broker: script.broker, desk: rig.oms.desk, alarms }) };
+    return {
+      life,
+      running: startReconciler({
+        ports: life.ports,
+        broker: script.broker,
+        orderManagement: fixture.oms.orderManagement,
+        alarms,
+      }),
+    };
   };
   let now = begin();
   closes.push(() => now.running.stop());
-  await rig.time.timers.sleep(6_000);
+  await fixture.time.timers.sleep(6_000);
   const call = { identity: operator } as RpcCall;
   type Ask = (request: object, call: RpcCall) => Promise<unknown>;
   const ask = (name: "Reconcile" | "ListDifferences" | "ProveFlat", request: object) =>
@@ -64,23 +72,23 @@ async function open(reconcile: Partial<ReconcileSettings> = {}) {
     now.life.kill();
     now = begin();
   };
-  return { rig, script, ask, restart };
+  return { fixture, script, ask, restart };
 }
 
 /** How far our books have read its reports. */
-const readAll = ({ store }: WorkerRig, script: ScriptedBroker) =>
+const readAll = ({ store }: WorkerFixture, script: ScriptedBroker) =>
   store.transact("test.cursor", (unit) => unit.oms.putReportCursor("paper", script.cursor()));
 
-const statuses = (rig: WorkerRig) => rig.told(subjects.reconcileDifference).map(({ status }) => status);
-const alarmsOf = (rig: WorkerRig) => rig.told(subjects.alarmRaised).map(({ code }) => code);
+const statuses = (fixture: WorkerFixture) => fixture.reported(subjects.reconcileDifference).map(({ status }) => status);
+const alarmsOf = (fixture: WorkerFixture) => fixture.reported(subjects.alarmRaised).map(({ code }) => code);
 const trade = { quantity: "30", price: "210" };
 
 /** Makes the sides differ, and agree again. */
 interface Way {
   /** Our own books are behind, which gets more time, and its own alarm when that is up. */
   readonly isBehind?: true;
-  differ(rig: WorkerRig, script: ScriptedBroker): Promise<void>;
-  resolve(rig: WorkerRig, script: ScriptedBroker): Promise<unknown>;
+  differ(fixture: WorkerFixture, script: ScriptedBroker): Promise<void>;
+  resolve(fixture: WorkerFixture, script: ScriptedBroker): Promise<unknown>;
 }
 
 const brokerFilled = (script: ScriptedBroker, state: BrokerOrderState = "FILLED", id = "o-1"): void => {
@@ -98,188 +106,190 @@ const brokerFilled = (script: ScriptedBroker, state: BrokerOrderState = "FILLED"
 
 const ways: Record<string, Way> = {
   LOST_FILL: {
-    async differ(rig, script) {
-      await rig.oms.place(order, "WORKING");
+    async differ(fixture, script) {
+      await fixture.oms.place(order, "WORKING");
       brokerFilled(script);
       script.report("o-1", trade);
-      await readAll(rig, script);
+      await readAll(fixture, script);
     },
-    resolve: (rig) => rig.oms.fill("o-1", "210"),
+    resolve: (fixture) => fixture.oms.fill("o-1", "210"),
   },
   "LOST_FILL that no report tells": {
-    async differ(rig, script) {
-      await rig.oms.place(order, "WORKING");
+    async differ(fixture, script) {
+      await fixture.oms.place(order, "WORKING");
       brokerFilled(script);
     },
-    resolve: (rig) => rig.oms.fill("o-1", "210"),
+    resolve: (fixture) => fixture.oms.fill("o-1", "210"),
   },
   "LOST_FILL that was never read": {
     isBehind: true,
-    async differ(rig, script) {
-      await rig.oms.place(order, "WORKING");
+    async differ(fixture, script) {
+      await fixture.oms.place(order, "WORKING");
       brokerFilled(script);
       script.report("o-1", trade);
     },
-    resolve: async (rig, script) => [await rig.oms.fill("o-1", "210"), await readAll(rig, script)],
+    resolve: async (fixture, script) => [await fixture.oms.fill("o-1", "210"), await readAll(fixture, script)],
   },
   BROKER_LAG: {
-    async differ(rig, script) {
-      await rig.oms.place(order, "WORKING");
+    async differ(fixture, script) {
+      await fixture.oms.place(order, "WORKING");
       brokerFilled(script);
       script.report("o-1", trade);
-      await rig.oms.fill("o-1", "210");
-      await readAll(rig, script);
+      await fixture.oms.fill("o-1", "210");
+      await readAll(fixture, script);
       script.hold("alpha", "AAPL", "100");
     },
-    resolve: async (_rig, script) => script.hold("alpha", "AAPL", "130"),
+    resolve: async (_fixture, script) => script.hold("alpha", "AAPL", "130"),
   },
   OFF_SYSTEM_TRADE: {
-    differ: async (_rig, script) => script.hold("alpha", "AAPL", "70"),
-    resolve: async (_rig, script) => script.hold("alpha", "AAPL", "100"),
+    differ: async (_fixture, script) => script.hold("alpha", "AAPL", "70"),
+    resolve: async (_fixture, script) => script.hold("alpha", "AAPL", "100"),
   },
   "OFF_SYSTEM_TRADE with an order of somebody": {
-    async differ(rig, script) {
+    async differ(fixture, script) {
       brokerFilled(script, "FILLED", "by-hand");
       script.report("by-hand", trade);
-      await readAll(rig, script);
+      await readAll(fixture, script);
     },
-    resolve: async (_rig, script) => script.hold("alpha", "AAPL", "100"),
+    resolve: async (_fixture, script) => script.hold("alpha", "AAPL", "100"),
   },
   "OFF_SYSTEM_TRADE in a symbol that only the broker has": {
-    differ: async (_rig, script) => script.hold("alpha", "XOM", "-5"),
-    resolve: async (_rig, script) => script.hold("alpha", "XOM", "0"),
+    differ: async (_fixture, script) => script.hold("alpha", "XOM", "-5"),
+    resolve: async (_fixture, script) => script.hold("alpha", "XOM", "0"),
   },
   CANCELLATION_RACE: {
-    async differ(rig, script) {
-      await rig.oms.place(order, "CANCELLED");
+    async differ(fixture, script) {
+      await fixture.oms.place(order, "CANCELLED");
       brokerFilled(script);
       script.report("o-1", trade);
-      await readAll(rig, script);
+      await readAll(fixture, script);
     },
-    resolve: (rig) => rig.oms.trade("late", { ...held, quantity: "30", price: "210" }),
+    resolve: (fixture) => fixture.oms.trade("late", { ...held, quantity: "30", price: "210" }),
   },
   UNKNOWN: {
-    async differ(rig, script) {
+    async differ(fixture, script) {
       brokerFilled(script, "FILLED", "by-hand");
       script.report("by-hand", trade);
-      await readAll(rig, script);
+      await readAll(fixture, script);
       script.mood = "forgets reports";
     },
-    resolve: async (_rig, script) => script.hold("alpha", "AAPL", "100"),
+    resolve: async (_fixture, script) => script.hold("alpha", "AAPL", "100"),
   },
 };
 
 describe.each(Object.entries(ways))("%s", (name, way) => {
   const [expected = ""] = name.split(" ");
 
-  it("is told once as suspected, once as confirmed and once as cleared, and blocks in between", async () => {
-    const { rig, script, ask } = await open();
-    await way.differ(rig, script);
-    await rig.time.timers.sleep(120_000);
+  it("is reported once as suspected, once as confirmed and once as cleared, and blocks in between", async () => {
+    const { fixture, script, ask } = await open();
+    await way.differ(fixture, script);
+    await fixture.time.timers.sleep(120_000);
     if (way.isBehind) {
-      expect(statuses(rig)).toEqual([]);
-      await rig.time.timers.sleep(40_000);
+      expect(statuses(fixture)).toEqual([]);
+      await fixture.time.timers.sleep(40_000);
     }
-    expect(statuses(rig)).toEqual(["SUSPECTED"]);
-    expect(await rig.store.transact("t", (unit) => unit.reconcile.confirmed())).toEqual([]);
-    await rig.time.timers.sleep(60_000);
-    expect(rig.told(subjects.reconcileDifference)).toMatchObject([
+    expect(statuses(fixture)).toEqual(["SUSPECTED"]);
+    expect(await fixture.store.transact("t", (unit) => unit.reconcile.confirmed())).toEqual([]);
+    await fixture.time.timers.sleep(60_000);
+    expect(fixture.reported(subjects.reconcileDifference)).toMatchObject([
       { status: "SUSPECTED", class: expected, fund_id: "alpha", account: "alpha", alerted: true },
       { status: "CONFIRMED", class: expected },
     ]);
-    expect((await rig.store.transact("t", (unit) => unit.reconcile.confirmed())).length).toBe(1);
-    const told = ["RECONCILE_SUSPECTED", "RECONCILE_CONFIRMED"];
-    expect(alarmsOf(rig)).toEqual(way.isBehind ? ["RECONCILE_STUCK", ...told] : told);
+    expect((await fixture.store.transact("t", (unit) => unit.reconcile.confirmed())).length).toBe(1);
+    const reported = ["RECONCILE_SUSPECTED", "RECONCILE_CONFIRMED"];
+    expect(alarmsOf(fixture)).toEqual(way.isBehind ? ["RECONCILE_STUCK", ...reported] : reported);
     expect(((await ask("ListDifferences", { open_only: true, count_max: 0 })) as Differences).differences.length).toBe(
       1,
     );
-    await way.resolve(rig, script);
-    await rig.time.timers.sleep(240_000);
-    expect(statuses(rig)).toEqual(["SUSPECTED", "CONFIRMED", "CLEARED"]);
-    expect(await rig.store.transact("t", (unit) => unit.reconcile.confirmed())).toEqual([]);
-    expect(rig.oms.adjusted).toEqual([]);
+    await way.resolve(fixture, script);
+    await fixture.time.timers.sleep(240_000);
+    expect(statuses(fixture)).toEqual(["SUSPECTED", "CONFIRMED", "CLEARED"]);
+    expect(await fixture.store.transact("t", (unit) => unit.reconcile.confirmed())).toEqual([]);
+    expect(fixture.oms.adjusted).toEqual([]);
   });
 });
 
 describe("the reconciler", () => {
   it("clears at the second look what is over by then, also after a restart in between", async () => {
-    const { rig, script, restart } = await open();
+    const { fixture, script, restart } = await open();
     script.hold("alpha", "AAPL", "90");
-    await rig.time.timers.sleep(120_000);
+    await fixture.time.timers.sleep(120_000);
     restart();
     script.hold("alpha", "AAPL", "100");
-    await rig.time.timers.sleep(20_000);
-    expect(statuses(rig)).toEqual(["SUSPECTED", "CLEARED"]);
-    expect(alarmsOf(rig)).toEqual(["RECONCILE_SUSPECTED"]);
+    await fixture.time.timers.sleep(20_000);
+    expect(statuses(fixture)).toEqual(["SUSPECTED", "CLEARED"]);
+    expect(alarmsOf(fixture)).toEqual(["RECONCILE_SUSPECTED"]);
   });
 
   it("never takes silence or half an answer for flat: nothing is found, cleared or corrected by it", async () => {
-    const { rig, script, ask } = await open({ autoCorrect: true });
+    const { fixture, script, ask } = await open({ autoCorrect: true });
     for (const mood of ["silent", "incomplete"] as const) {
       script.mood = mood;
-      await rig.time.timers.sleep(300_000);
+      await fixture.time.timers.sleep(300_000);
       const answer = (await ask("Reconcile", { fund_id: "alpha" })) as Reconciliation;
       expect([answer.compared, answer.unanswered.length, answer.differences]).toEqual([[], 1, []]);
       await expect(ask("ProveFlat", { fund_id: "alpha", reason: "r" })).rejects.toMatchObject({
         code: "BROKER_UNAVAILABLE",
       });
     }
-    expect(statuses(rig)).toEqual([]);
-    expect(rig.oms.adjusted).toEqual([]);
+    expect(statuses(fixture)).toEqual([]);
+    expect(fixture.oms.adjusted).toEqual([]);
     // One for each account, not one for each look.
-    expect(new Set(alarmsOf(rig))).toEqual(new Set(["BROKER_SILENT"]));
-    expect(alarmsOf(rig).length).toBe(3);
+    expect(new Set(alarmsOf(fixture))).toEqual(new Set(["BROKER_SILENT"]));
+    expect(alarmsOf(fixture).length).toBe(3);
     script.mood = "well";
     script.hold("alpha", "AAPL", "0");
-    await rig.time.timers.sleep(30_000);
+    await fixture.time.timers.sleep(30_000);
     script.mood = "incomplete";
-    await rig.time.timers.sleep(300_000);
-    expect(statuses(rig)).not.toContain("CLEARED");
+    await fixture.time.timers.sleep(300_000);
+    expect(statuses(fixture)).not.toContain("CLEARED");
   });
 
   it("corrects ours when it may, once, by an adjustment with a name of its own, and says so", async () => {
-    const { rig, script } = await open({ autoCorrect: true });
+    const { fixture, script } = await open({ autoCorrect: true });
     script.hold("alpha", "AAPL", "130");
-    await rig.time.timers.sleep(300_000);
-    expect(rig.oms.adjusted).toMatchObject([{ strategyId: "alpha-momentum", fromQuantity: "100", toQuantity: "130" }]);
-    expect(rig.oms.position("alpha", "alpha-momentum", "AAPL")).toBe(d("130"));
-    expect(statuses(rig)).toEqual(["SUSPECTED", "CONFIRMED", "CORRECTED"]);
-    expect(rig.oms.orders()).toEqual([]);
+    await fixture.time.timers.sleep(300_000);
+    expect(fixture.oms.adjusted).toMatchObject([
+      { strategyId: "alpha-momentum", fromQuantity: "100", toQuantity: "130" },
+    ]);
+    expect(fixture.oms.position("alpha", "alpha-momentum", "AAPL")).toBe(d("130"));
+    expect(statuses(fixture)).toEqual(["SUSPECTED", "CONFIRMED", "CORRECTED"]);
+    expect(fixture.oms.orders()).toEqual([]);
   });
 
   it("corrects once although the answer was lost and the reconciler died in between", async () => {
-    const { rig, script, restart } = await open({ autoCorrect: true });
+    const { fixture, script, restart } = await open({ autoCorrect: true });
     script.hold("alpha", "AAPL", "130");
-    rig.oms.mood = "answer lost";
-    await rig.time.timers.sleep(126_000);
+    fixture.oms.mood = "answer lost";
+    await fixture.time.timers.sleep(126_000);
     restart();
-    await rig.time.timers.sleep(300_000);
-    expect(rig.oms.adjusted.length).toBe(1);
-    expect(statuses(rig)).toEqual(["SUSPECTED", "CONFIRMED", "CORRECTED"]);
+    await fixture.time.timers.sleep(300_000);
+    expect(fixture.oms.adjusted.length).toBe(1);
+    expect(statuses(fixture)).toEqual(["SUSPECTED", "CONFIRMED", "CORRECTED"]);
   });
 
   it("is stuck, and says so once, while the difference keeps moving", async () => {
-    const { rig, script } = await open();
+    const { fixture, script } = await open();
     for (let step = 1; step < 30; step += 1) {
       script.hold("alpha", "AAPL", String(100 + step));
-      await rig.time.timers.sleep(9_500);
+      await fixture.time.timers.sleep(9_500);
     }
-    expect(statuses(rig)).toEqual(["SUSPECTED"]);
-    expect(alarmsOf(rig)).toEqual(["RECONCILE_SUSPECTED", "RECONCILE_STUCK"]);
+    expect(statuses(fixture)).toEqual(["SUSPECTED"]);
+    expect(alarmsOf(fixture)).toEqual(["RECONCILE_SUSPECTED", "RECONCILE_STUCK"]);
   });
 
   it("alerts from the threshold on, and records what is below it", async () => {
-    const { rig, script } = await open({ alertThreshold: 2 });
+    const { fixture, script } = await open({ alertThreshold: 2 });
     script.hold("alpha", "AAPL", "90");
-    await rig.time.timers.sleep(150_000);
-    expect(rig.told(subjects.reconcileDifference)).toMatchObject([{ alerted: false }, { alerted: false }]);
-    expect(alarmsOf(rig)).toEqual([]);
+    await fixture.time.timers.sleep(150_000);
+    expect(fixture.reported(subjects.reconcileDifference)).toMatchObject([{ alerted: false }, { alerted: false }]);
+    expect(alarmsOf(fixture)).toEqual([]);
     script.hold("alpha", "MSFT", "5");
-    await rig.time.timers.sleep(150_000);
-    // The one that was there before counts towards the threshold, so it is told with the one that reaches it.
-    const told = rig.told(subjects.alarmRaised).map(({ code, facts }) => `${code} ${facts?.["symbol"]}`);
-    expect(told).toEqual(["RECONCILE_CONFIRMED AAPL", "RECONCILE_SUSPECTED MSFT", "RECONCILE_CONFIRMED MSFT"]);
-    const alerted = rig.told(subjects.reconcileDifference).filter((one) => one.alerted);
+    await fixture.time.timers.sleep(150_000);
+    // The one that was there before counts towards the threshold, so it is reported with the one that reaches it.
+    const reported = fixture.reported(subjects.alarmRaised).map(({ code, facts }) => `${code} ${facts?.["symbol"]}`);
+    expect(reported).toEqual(["RECONCILE_CONFIRMED AAPL", "RECONCILE_SUSPECTED MSFT", "RECONCILE_CONFIRMED MSFT"]);
+    const alerted = fixture.reported(subjects.reconcileDifference).filter((one) => one.alerted);
     expect(alerted.map(({ symbol, status }) => `${symbol} ${status}`)).toEqual([
       "AAPL CONFIRMED",
       "MSFT SUSPECTED",
@@ -288,34 +298,34 @@ describe("the reconciler", () => {
   });
 
   it("tells again when a confirmed difference becomes another one, with its figures and its class", async () => {
-    const { rig, script, ask } = await open();
+    const { fixture, script, ask } = await open();
     script.hold("alpha", "AAPL", "90");
-    await rig.time.timers.sleep(150_000);
-    expect(statuses(rig)).toEqual(["SUSPECTED", "CONFIRMED"]);
+    await fixture.time.timers.sleep(150_000);
+    expect(statuses(fixture)).toEqual(["SUSPECTED", "CONFIRMED"]);
     script.hold("alpha", "AAPL", "40");
     const { differences } = (await ask("Reconcile", { fund_id: "alpha" })) as Reconciliation;
     expect(differences).toMatchObject([{ status: "CONFIRMED", our_quantity: "100", broker_quantity: "40" }]);
-    await rig.time.timers.sleep(400_000);
-    expect(rig.told(subjects.reconcileDifference).slice(2)).toMatchObject([
+    await fixture.time.timers.sleep(400_000);
+    expect(fixture.reported(subjects.reconcileDifference).slice(2)).toMatchObject([
       { status: "CONFIRMED", class: "OFF_SYSTEM_TRADE", broker_quantity: "40", alerted: true },
     ]);
-    const alarms = rig.told(subjects.alarmRaised).map(({ code, sentence }) => `${code} ${sentence}`);
+    const alarms = fixture.reported(subjects.alarmRaised).map(({ code, sentence }) => `${code} ${sentence}`);
     expect(alarms).toHaveLength(3);
     expect(alarms[2]).toMatch(/^RECONCILE_CONFIRMED .*the broker has 40/);
     const listed = (await ask("ListDifferences", { open_only: true, count_max: 0 })) as Differences;
     expect(listed.differences).toMatchObject([{ our_quantity: "100", broker_quantity: "40" }]);
     // As much on both sides is the same difference, shown as it is now.
-    await rig.oms.trade("more", { ...held, quantity: "10", price: "210" });
+    await fixture.oms.trade("more", { ...held, quantity: "10", price: "210" });
     script.hold("alpha", "AAPL", "50");
-    await rig.time.timers.sleep(130_000);
-    expect(statuses(rig)).toHaveLength(3);
+    await fixture.time.timers.sleep(130_000);
+    expect(statuses(fixture)).toHaveLength(3);
     const now = (await ask("ListDifferences", { open_only: true, count_max: 0 })) as Differences;
     expect(now.differences).toMatchObject([{ our_quantity: "110", broker_quantity: "50" }]);
   });
 
-  it("accuses nobody while our own books have not read what the broker told, and forgets it when they have", async () => {
-    const { rig, script, ask } = await open({ enabled: false });
-    await rig.oms.place(order, "WORKING");
+  it("accuses nobody while our own books have not read what the broker reported, and forgets it when they have", async () => {
+    const { fixture, script, ask } = await open({ enabled: false });
+    await fixture.oms.place(order, "WORKING");
     brokerFilled(script);
     script.report("o-1", trade);
     const behind = (await ask("Reconcile", { fund_id: "alpha" })) as Reconciliation;
@@ -323,37 +333,37 @@ describe("the reconciler", () => {
       compared: [],
       unanswered: [expect.stringContaining("our own books stand at report 0")],
     });
-    await rig.oms.fill("o-1", "210");
-    await readAll(rig, script);
+    await fixture.oms.fill("o-1", "210");
+    await readAll(fixture, script);
     expect(await ask("Reconcile", { fund_id: "alpha" })).toMatchObject({ compared: ["alpha"], differences: [] });
-    expect(statuses(rig)).toEqual([]);
-    expect(alarmsOf(rig)).toEqual([]);
+    expect(statuses(fixture)).toEqual([]);
+    expect(alarmsOf(fixture)).toEqual([]);
   });
 
-  it("looks when it is told to, and refuses a fund that it does not know", async () => {
-    const { rig, script, ask } = await open({ enabled: false });
+  it("looks when it is asked to, and refuses a fund that it does not know", async () => {
+    const { fixture, script, ask } = await open({ enabled: false });
     script.hold("alpha", "AAPL", "90");
     const first = (await ask("Reconcile", { fund_id: "alpha" })) as Reconciliation;
     expect(first).toMatchObject({ compared: ["alpha"], unanswered: [], differences: [{ status: "SUSPECTED" }] });
     // However often somebody asks: only an answer that is late enough confirms.
     for (let asked = 0; asked < 3; asked += 1) {
-      await rig.time.timers.sleep(3_000);
+      await fixture.time.timers.sleep(3_000);
       const early = (await ask("Reconcile", {})) as Reconciliation;
       expect(early.differences).toMatchObject([{ status: "SUSPECTED" }]);
     }
-    await rig.time.timers.sleep(1_000);
+    await fixture.time.timers.sleep(1_000);
     const second = (await ask("Reconcile", {})) as Reconciliation;
     expect(second.compared).toEqual(["alpha", "beta", "gamma"]);
     expect(second.differences).toMatchObject([{ status: "CONFIRMED", our_quantity: "100", broker_quantity: "90" }]);
     await expect(ask("Reconcile", { fund_id: "nobody" })).rejects.toMatchObject({ code: "NOT_FOUND" });
-    expect(rig.told(subjects.operatorAttempted).map(({ verb, target }) => [verb, target])).toEqual([
+    expect(fixture.reported(subjects.operatorAttempted).map(({ verb, target }) => [verb, target])).toEqual([
       ["Reconcile", "alpha"],
       ...Array.from({ length: 4 }, () => ["Reconcile", ""]),
     ]);
   });
 
   it("proves a fund flat by the broker's own complete answers, open orders included", async () => {
-    const { rig, script, ask } = await open();
+    const { fixture, script, ask } = await open();
     const prove = () => ask("ProveFlat", { fund_id: "alpha", reason: "After the flatten." }) as Promise<FlatProof>;
     expect(await prove()).toMatchObject({ flat: false, left: [{ symbol: "AAPL", quantity: "100" }] });
     script.hold("alpha", "AAPL", "0");
@@ -363,11 +373,11 @@ describe("the reconciler", () => {
     brokerFilled(script, "FILLED");
     script.hold("alpha", "AAPL", "0");
     expect(await prove()).toMatchObject({ flat: true, left: [], open_orders: 0, broker: "paper" });
-    expect(rig.told(subjects.flatProved)[0]).toMatchObject({
+    expect(fixture.reported(subjects.flatProved)[0]).toMatchObject({
       reason: "After the flatten.",
       asked: ["open orders", "positions"],
     });
-    expect(rig.told(subjects.flatProved).map(({ flat, asked_by }) => [flat, asked_by])).toEqual([
+    expect(fixture.reported(subjects.flatProved).map(({ flat, asked_by }) => [flat, asked_by])).toEqual([
       [false, "operator:duty"],
       [false, "operator:duty"],
       [true, "operator:duty"],

@@ -1,11 +1,11 @@
-// The broker-exit reconciler: compares every account with our own books, tells of what differs, and asks again soon when something does. One look at a
+// The broker-exit reconciler: compares every account with our own books, tells of what differs, and asks again soon when something does. One read a
 // time, whoever asks.
 import { Fault } from "../../../contracts/src/fault.ts";
 import { millisecondsBetween } from "../../../contracts/src/instant.ts";
 import type { FundReference } from "../../../contracts/src/records/reference.ts";
 import type { Broker } from "../../../ports/broker.ts";
 import type { Health } from "../../../ports/health.ts";
-import type { OrderDesk } from "../../../ports/peers.ts";
+import type { OrderManagement } from "../../../ports/peers.ts";
 import type { StoredDifference } from "../../../ports/reconcile-records.ts";
 import type { RpcService } from "../../../ports/rpc.ts";
 import type { ServicePorts } from "../../shared/service.ts";
@@ -15,7 +15,7 @@ import { correct } from "./correct.ts";
 import { type AccountFacts, gatherAccount } from "./gather-account.ts";
 import type { Looked } from "./looked.ts";
 import { createProveFlat } from "./prove-flat.ts";
-import { reconcileDesk } from "./reconcile-desk.ts";
+import { reconcileQueries } from "./reconcile-queries.ts";
 import { recordLook } from "./record-look.ts";
 
 /** Quotes, orders and seeds settle in the first seconds. */
@@ -33,7 +33,7 @@ export interface ReconcileOptions {
     "store" | "clock" | "timers" | "random" | "log" | "crash" | "referenceData" | "settings" | "sha256"
   >;
   readonly broker: Broker;
-  readonly desk: OrderDesk;
+  readonly orderManagement: OrderManagement;
   readonly alarms: WorkerAlarms;
 }
 
@@ -89,7 +89,7 @@ export function startReconciler(options: ReconcileOptions): RunningReconciler {
   if (!enabled) ports.log.warn("the broker-exit reconciler is switched off");
   return {
     handlers: {
-      ...reconcileDesk({
+      ...reconcileQueries({
         ports,
         mustKnowFund,
         look: async (fundId) => {
@@ -140,7 +140,7 @@ async function lookAtOne(
   options: LookOptions,
   { fund_id: fundId, strategies }: FundReference,
 ): Promise<{ readonly why: string; readonly isBehind?: true } | Omit<Looked, "compared" | "unanswered">> {
-  const { ports, broker, desk, alarms, mayBeBeginning } = options;
+  const { ports, broker, orderManagement, alarms, mayBeBeginning } = options;
   const gathered = await gatherAccount({ ...ports, broker }, fundId);
   if ("unanswered" in gathered) {
     const { unanswered: why } = gathered;
@@ -159,7 +159,7 @@ async function lookAtOne(
   const symbols = new Set([...facts.ours.keys(), ...facts.brokers.keys()]).size;
   let isCorrected = false;
   if (ports.settings.reconcile.autoCorrect) {
-    const correcting = { ports, desk, facts, firstStrategyId: strategies[0] ?? "" };
+    const correcting = { ports, orderManagement, facts, firstStrategyId: strategies[0] ?? "" };
     for (const difference of looked.correctable) isCorrected = (await correct(correcting, difference)) || isCorrected;
   }
   for (const { symbol, status, class: kind, evidence } of looked.differences) {

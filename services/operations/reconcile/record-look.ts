@@ -1,4 +1,4 @@
-// Writes down what a look at an account made of its differences: one transaction with everything that is told of it, so that nothing is alerted
+// Writes down what a read an account made of its differences: one transaction with everything that is reported it, so that nothing is alerted
 // twice and nothing is left out, whatever dies in between.
 import type { Decimal } from "../../../contracts/src/decimal.ts";
 import * as decimal from "../../../contracts/src/decimal.ts";
@@ -182,13 +182,13 @@ function lookAfter(difference: StoredDifference, last: DifferenceLook | undefine
 
 async function tell(unit: UnitOfWork, difference: StoredDifference, at: Instant): Promise<void> {
   await unit.reconcile.put(difference);
-  await unit.events.publish(subjects.reconcileDifference, told(difference));
+  await unit.events.publish(subjects.reconcileDifference, reported(difference));
   if (!difference.isAlerted) return;
   if (difference.status === "SUSPECTED") await alarm(unit, "RECONCILE_SUSPECTED", difference, at);
   if (difference.status === "CONFIRMED") await alarm(unit, "RECONCILE_CONFIRMED", difference, at);
 }
 
-function told(difference: StoredDifference): ReconcileDifference {
+function reported(difference: StoredDifference): ReconcileDifference {
   const { differenceId, fundId, account, broker, symbol, status, evidence } = difference;
   return {
     ...{ difference_id: differenceId, fund_id: fundId, account, broker, symbol },

@@ -9,23 +9,23 @@ import { decisionMessage } from "../../../core/engine/decision.ts";
 import type { Engine } from "../../../core/engine/engine.ts";
 import { compileEnvelope } from "../../../core/envelope/envelope.ts";
 import { isProvenReduction } from "../../../core/orders/may-send.ts";
-import type { OrderDesk } from "../../../ports/peers.ts";
-import { engineRig, fillOf, transitionOf } from "../../../testkit/risk/engine-rig.ts";
+import type { OrderManagement } from "../../../ports/peers.ts";
+import { engineFixture, fillOf, transitionOf } from "../../../testkit/risk/engine-fixture.ts";
 import { ignoreEndedIncarnations } from "../../../testkit/virtual/incarnation.ts";
-import { type WorkerRig, workerRig } from "../../../testkit/worker-rig.ts";
+import { type WorkerFixture, workerFixture } from "../../../testkit/worker-fixture.ts";
 import { paperEnvelopes, paperReference } from "../../shared/paper-seeds.ts";
 import { createWorkerAlarms } from "../worker-alarms.ts";
 import { startStops } from "./stops.ts";
 
 const seed = 20_261_116;
-const rigs: WorkerRig[] = [];
+const fixtures: WorkerFixture[] = [];
 let restore: () => void = () => undefined;
 beforeAll(() => {
   restore = ignoreEndedIncarnations();
 });
 afterAll(() => restore());
 afterEach(async () => {
-  for (const rig of rigs.splice(0)) await rig.close();
+  for (const fixture of fixtures.splice(0)) await fixture.close();
 });
 
 const held = { fundId: "beta", strategyId: "beta-trend", symbol: "BTC-USD" };
@@ -36,15 +36,15 @@ const halts: readonly Pick<ActiveHalt, "severity" | "fund_id" | "strategy_id">[]
 ];
 
 /** Order management that asks the engine about everything that it is given, and keeps what is approved. */
-function askingDesk(rig: WorkerRig, engine: Engine): OrderDesk {
-  const { clock } = rig.time;
+function askingOrderManagement(fixture: WorkerFixture, engine: Engine): OrderManagement {
+  const { clock } = fixture.time;
   return {
-    ...rig.oms.desk,
+    ...fixture.oms.orderManagement,
     async submit(order: Order) {
       const decision = decisionMessage(engine.check(order as unknown as OrderMessage, clock.now()), "d");
       if (!decision.approved) return { denial: { code: decision.code as "ORDER_DENIED", reason: decision.reason } };
-      const answered = await rig.oms.desk.submit(order);
-      await rig.store.transact("test.decided", async (unit) => {
+      const answered = await fixture.oms.orderManagement.submit(order);
+      await fixture.store.transact("test.decided", async (unit) => {
         const stored = await unit.oms.lockOrder(order.order_id);
         if (stored !== undefined)
           await unit.oms.updateOrder({ ...stored, decision: decision as unknown as RiskDecision });
@@ -55,13 +55,13 @@ function askingDesk(rig: WorkerRig, engine: Engine): OrderDesk {
 }
 
 async function open(halt: (typeof halts)[number]) {
-  const rig = await workerRig(seed);
-  rigs.push(rig);
-  const at = () => format(rig.time.clock.now());
-  const engine = engineRig();
+  const fixture = await workerFixture(seed);
+  fixtures.push(fixture);
+  const at = () => format(fixture.time.clock.now());
+  const engine = engineFixture();
   engine.setReference(paperReference(at()));
   for (const envelope of paperEnvelopes) engine.setEnvelope(compileEnvelope(envelope));
-  await rig.oms.trade("open-1", { ...held, quantity: "2", price: "100000" });
+  await fixture.oms.trade("open-1", { ...held, quantity: "2", price: "100000" });
   const opening = { fund_id: "beta", strategy_id: "beta-trend", symbol: "BTC-USD", side: "BUY" } as OrderMessage;
   engine.applyFill({
     ...fillOf({ ...opening, order_id: "open", broker: "paper" } as OrderMessage, "2"),
@@ -69,54 +69,58 @@ async function open(halt: (typeof halts)[number]) {
   });
   const raised = { reason: "r", requested_by: "x", halt_id: "h", since: at(), epoch: 2 };
   engine.setHalts({ known: true, epoch: 2, active: [{ ...halt, ...raised }] });
-  rig.quote("BTC-USD", "50000", "50010");
-  const life = rig.life();
-  const desk = askingDesk(rig, engine);
+  fixture.quote("BTC-USD", "50000", "50010");
+  const life = fixture.life();
+  const orderManagement = askingOrderManagement(fixture, engine);
   const alarms = createWorkerAlarms(life.ports);
-  const stops = startStops({ ports: life.ports, newest: rig.newest, desk, broker: "paper", alarms });
-  return { rig, engine, desk, stop: () => stops.stop() };
+  const stops = startStops({ ports: life.ports, newest: fixture.newest, orderManagement, broker: "paper", alarms });
+  return { fixture, engine, orderManagement, stop: () => stops.stop() };
 }
 
-async function pass(rig: WorkerRig, ms: number): Promise<void> {
+async function pass(fixture: WorkerFixture, ms: number): Promise<void> {
   for (let passed = 0; passed < ms; passed += 2_500) {
-    rig.quote("BTC-USD", "50000", "50010");
-    await rig.time.timers.sleep(2_500);
+    fixture.quote("BTC-USD", "50000", "50010");
+    await fixture.time.timers.sleep(2_500);
   }
 }
 
-const exits = (rig: WorkerRig) => rig.oms.orders().filter(({ order }) => order.order_id.startsWith("stop-"));
+const exits = (fixture: WorkerFixture) =>
+  fixture.oms.orders().filter(({ order }) => order.order_id.startsWith("stop-"));
 
 describe.each(halts)("under a $severity", (halt) => {
   it("a stop fires, its exit is proven and passes, and what competes with it or only claims to reduce does not", async () => {
-    const { rig, desk, stop } = await open(halt);
-    await pass(rig, 10_000);
-    const [exit] = exits(rig);
+    const { fixture, orderManagement, stop } = await open(halt);
+    await pass(fixture, 10_000);
+    const [exit] = exits(fixture);
     expect(exit?.order).toMatchObject({ side: "SELL", quantity: "2", order_type: "MARKET", reduce_only: true });
     // It is one of those that the sweep of a halt leaves alone.
     expect(exit !== undefined && isProvenReduction(exit.order, exit.decision)).toBe(true);
     const other = (id: string, differs: Partial<Order>): Promise<unknown> =>
-      desk.submit({ ...(exit?.order as Order), order_id: id, idempotency_key: id, ...differs });
+      orderManagement.submit({ ...(exit?.order as Order), order_id: id, idempotency_key: id, ...differs });
     expect(await other("competes", { quantity: "1" })).toMatchObject({
       denial: { code: "SCHEMA_REDUCE_ONLY_UNPROVEN" },
     });
     expect(await other("flips", { quantity: "3" })).toMatchObject({ denial: { code: "SCHEMA_REDUCE_ONLY_UNPROVEN" } });
     expect(await other("claims", { side: "BUY" })).toMatchObject({ denial: { code: "SCHEMA_REDUCE_ONLY_UNPROVEN" } });
-    expect(exits(rig)).toHaveLength(1);
-    await rig.oms.fill(exit?.order.order_id ?? "", "50000");
-    await pass(rig, 5_000);
-    expect([rig.oms.position("beta", "beta-trend", "BTC-USD"), exits(rig)[0]?.filledQuantity]).toEqual([zero, d("2")]);
+    expect(exits(fixture)).toHaveLength(1);
+    await fixture.oms.fill(exit?.order.order_id ?? "", "50000");
+    await pass(fixture, 5_000);
+    expect([fixture.oms.position("beta", "beta-trend", "BTC-USD"), exits(fixture)[0]?.filledQuantity]).toEqual([
+      zero,
+      d("2"),
+    ]);
     await stop();
   });
 
   it("an exit that somebody cancelled with everything else comes back under its next name", async () => {
-    const { rig, engine, stop } = await open(halt);
-    await pass(rig, 10_000);
-    const [first] = exits(rig);
-    await rig.oms.desk.cancel(first?.order.order_id ?? "", "cancel-all");
+    const { fixture, engine, stop } = await open(halt);
+    await pass(fixture, 10_000);
+    const [first] = exits(fixture);
+    await fixture.oms.orderManagement.cancel(first?.order.order_id ?? "", "cancel-all");
     const gone = transitionOf(first?.order as unknown as OrderMessage, "CANCELLED", { filled_quantity: "0" });
-    engine.applyTransition({ ...gone, at: format(rig.time.clock.now()) });
-    await pass(rig, 15_000);
-    expect(exits(rig).map(({ order, state }) => [order.order_id.slice(-2), state])).toEqual([
+    engine.applyTransition({ ...gone, at: format(fixture.time.clock.now()) });
+    await pass(fixture, 15_000);
+    expect(exits(fixture).map(({ order, state }) => [order.order_id.slice(-2), state])).toEqual([
       ["-1", "CANCELLED"],
       ["-2", "ROUTED"],
     ]);

@@ -2,14 +2,14 @@
 // still owed and still brought to its end.
 import type { Quote } from "../../../contracts/src/records/market.ts";
 import type { Health } from "../../../ports/health.ts";
-import type { OrderDesk } from "../../../ports/peers.ts";
+import type { OrderManagement } from "../../../ports/peers.ts";
 import type { RpcService } from "../../../ports/rpc.ts";
 import type { ServicePorts } from "../../shared/service.ts";
 import type { WorkerAlarms } from "../worker-alarms.ts";
 import { startWorkerLoop } from "../worker-loop.ts";
-import { createStopDriver } from "./drive-stops.ts";
 import { type QuoteBoard, startQuoteBoard } from "./quote-board.ts";
-import { stopDesk } from "./stop-desk.ts";
+import { stopQueries } from "./stop-queries.ts";
+import { createStopWorker } from "./stop-worker.ts";
 import { watchPositions } from "./watch-positions.ts";
 
 /** The first quotes come within a second or two of the start. */
@@ -25,7 +25,7 @@ export interface StopsOptions {
   >;
   /** The newest quote of each symbol, as it came. */
   readonly newest: ReadonlyMap<string, Quote>;
-  readonly desk: OrderDesk;
+  readonly orderManagement: OrderManagement;
   /** Which broker exits go to. */
   readonly broker: string;
   readonly alarms: WorkerAlarms;
@@ -37,11 +37,11 @@ export interface RunningStops {
   stop(): Promise<void>;
 }
 
-export function startStops({ ports, newest, desk, broker, alarms }: StopsOptions): RunningStops {
+export function startStops({ ports, newest, orderManagement, broker, alarms }: StopsOptions): RunningStops {
   const { enabled, cryptoEveryMs, othersEveryMs } = ports.settings.stops;
   const board: QuoteBoard = startQuoteBoard(ports, newest);
   const watch = watchPositions({ ports, board, alarms });
-  const driver = createStopDriver({ ports, desk, broker, board, alarms });
+  const worker = createStopWorker({ ports, orderManagement, broker, board, alarms });
   const driving = startWorkerLoop({
     ports,
     what: "the exits of stops that fired",
@@ -49,7 +49,7 @@ export function startStops({ ports, newest, desk, broker, alarms }: StopsOptions
     run: async () => {
       // What an exit looks like depends on its instrument.
       await board.ready();
-      return (await driver.drive()) > 0 ? driveEveryMs : idleMs;
+      return (await worker.work()) > 0 ? driveEveryMs : idleMs;
     },
   });
 
@@ -75,7 +75,7 @@ export function startStops({ ports, newest, desk, broker, alarms }: StopsOptions
     : [];
   if (!enabled) ports.log.warn("synthetic stops are switched off");
   return {
-    handlers: stopDesk({ ports, desk, watch, driver }),
+    handlers: stopQueries({ ports, orderManagement, watch, worker }),
     health: () => (enabled ? { status: "ok" } : { status: "ok", complaint: "Synthetic stops are switched off." }),
     stop: async () => {
       for (const loop of loops) await loop.stop();

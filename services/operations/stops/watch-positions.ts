@@ -1,4 +1,4 @@
-// Looks at every position's price and fires the stops that were reached. Firing is one transaction: the intent to close is durable, or nothing
+// Reads every position's price and fires the stops that were reached. Firing is one transaction: the intent to close is durable, or nothing
 // has happened.
 import type { Decimal } from "../../../contracts/src/decimal.ts";
 import * as decimal from "../../../contracts/src/decimal.ts";
@@ -23,7 +23,7 @@ export interface WatchedStop {
 }
 
 export interface PositionWatch {
-  /** Looks at the positions of those classes now; true when one of them may have fired. */
+  /** Reads the positions of those classes now; true when one of them may have fired. */
   look(isWatched: (assetClass: AssetClass | undefined) => boolean): Promise<boolean>;
   /** Every position as it would be judged now, without firing. */
   judgeAll(unit: UnitOfWork, fundId?: string): Promise<readonly WatchedStop[]>;

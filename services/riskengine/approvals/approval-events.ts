@@ -3,7 +3,7 @@
 //
 //  1. Events are published in the journal's order, many in one transaction and one transaction at a time: a client that stops sending leaves a
 //     thousand approvals a second to expire, and whoever reads the halts or latches one must not wait for the store behind them.
-//  2. At most `untoldMax` may wait, as many as the next start makes up for.
+//  2. At most `unauditedMax` may wait, as many as the next start makes up for.
 import { Defect, messageOf } from "../../../contracts/src/fault.ts";
 import { millisecondsBetween } from "../../../contracts/src/instant.ts";
 import { parseJson } from "../../../contracts/src/parse-json.ts";
@@ -29,20 +29,20 @@ export interface ApprovalEvents {
   tell(event: ApprovalEvent, more: (unit: UnitOfWork) => Promise<void>): Promise<void>;
   /** Queues it; tries again until the store takes it. */
   tellInTime(event: ApprovalEvent): void;
-  /** What those entries say, unless it was told. */
+  /** What those entries say, unless it was reported. */
   makeUp(rows: readonly JournalRow[]): void;
-  /** Entries that are not told yet. */
-  untold(): number;
+  /** Entries that are not reported yet. */
+  unaudited(): number;
   stop(): Promise<void>;
 }
 
-/** The name under which it is remembered what was told. */
-const teller = "riskengine.approvals";
-/** What was told is remembered for a day; older entries are not made up for. */
+/** The name under which it is remembered what was reported. */
+const publisher = "riskengine.approvals";
+/** What was reported is remembered for a day; older entries are not made up for. */
 const makeUpMsMax = 20 * 3_600_000;
 const retryMs = 1_000;
 /** Events that may wait for the store; the caller keeps to it. */
-export const untoldMax = 4_096;
+export const unauditedMax = 4_096;
 const transactionMax = 256;
 
 const encoder = new TextEncoder();
@@ -65,30 +65,30 @@ export function createApprovalEvents(ports: Ports): ApprovalEvents {
 
   async function tell(event: ApprovalEvent, more: (unit: UnitOfWork) => Promise<void>): Promise<void> {
     await transactToKnownEnd(ports, "risk.approval", async (unit) => {
-      if (!(await unit.handled.firstTime(teller, nameOf(event)))) return;
+      if (!(await unit.handled.firstTime(publisher, nameOf(event)))) return;
       await publish(unit, event);
       await more(unit);
     });
   }
 
-  async function tellTogether(told: readonly ApprovalEvent[]): Promise<void> {
+  async function tellTogether(reported: readonly ApprovalEvent[]): Promise<void> {
     await transactToKnownEnd(ports, "risk.approval", async (unit) => {
-      const first = await unit.handled.firstTimes(teller, told.map(nameOf));
+      const first = await unit.handled.firstTimes(publisher, reported.map(nameOf));
       const left = new Set(first);
-      for (const event of told) if (left.delete(nameOf(event))) await publish(unit, event);
+      for (const event of reported) if (left.delete(nameOf(event))) await publish(unit, event);
     });
   }
 
   /** Invariant 1. */
   async function drain(): Promise<void> {
     while (queue.length > 0 && !ending.signal.aborted) {
-      const told = queue.slice(0, transactionMax);
+      const reported = queue.slice(0, transactionMax);
       try {
-        await tellTogether(told);
-        queue.splice(0, told.length);
+        await tellTogether(reported);
+        queue.splice(0, reported.length);
       } catch (thrown) {
         if (thrown instanceof Defect) ports.crash.die(thrown);
-        const waiting = { waiting: queue.length, order_id: told[0]?.payload.order_id };
+        const waiting = { waiting: queue.length, order_id: reported[0]?.payload.order_id };
         ports.log.warn("what became of approvals cannot be published yet", { ...waiting, reason: messageOf(thrown) });
         await ports.timers.sleep(retryMs, ending.signal);
       }
@@ -114,7 +114,7 @@ export function createApprovalEvents(ports: Ports): ApprovalEvents {
         else tellInTime({ kind: "sent", payload: approvalSent.parse(heard) });
       }
     },
-    untold: () => queue.length,
+    unaudited: () => queue.length,
     stop: async () => {
       ending.abort();
       await draining;

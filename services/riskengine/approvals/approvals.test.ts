@@ -11,47 +11,51 @@ import { subjects } from "../../../contracts/src/subjects.ts";
 import type { Identity } from "../../../ports/identity.ts";
 import type { StoredOrder } from "../../../ports/oms-records.ts";
 import type { DeniedAnswer, EncodedAnswer } from "../../../ports/rpc.ts";
-import { orderOf } from "../../../testkit/oms-rig.ts";
+import { orderOf } from "../../../testkit/oms-fixture.ts";
 import {
   type EngineLife,
   orderOf as engineOrderOf,
   machine,
   operator,
-  type RiskEngineRig,
-  riskEngineRig,
-} from "../../../testkit/riskengine-rig.ts";
+  type RiskEngineFixture,
+  riskEngineFixture,
+} from "../../../testkit/riskengine-fixture.ts";
 
 const seed = 22;
-/** The rig's approvals are good for 5 s; 30 s later they run out, and a sweep comes every half second. */
+/** The fixture's approvals are good for 5 s; 30 s later they run out, and a sweep comes every half second. */
 const validMs = 5_000;
 const goneMs = validMs + 30_000 + 2_000;
 
-async function begin(): Promise<[RiskEngineRig, EngineLife]> {
-  const rig = await riskEngineRig({ seed });
-  return [rig, await rig.start()];
+async function begin(): Promise<[RiskEngineFixture, EngineLife]> {
+  const fixture = await riskEngineFixture({ seed });
+  return [fixture, await fixture.start()];
 }
 
-async function approve(rig: RiskEngineRig, life: EngineLife, order: object): Promise<void> {
-  const decision = await rig.finish(life.check(order));
+async function approve(fixture: RiskEngineFixture, life: EngineLife, order: object): Promise<void> {
+  const decision = await fixture.finish(life.check(order));
   expect(decision.code).toBe("");
 }
 
-async function line(rig: RiskEngineRig, life: EngineLife): Promise<readonly string[]> {
-  const { lines } = (await rig.finish(life.call("ListExposures", {}))) as Exposures;
+async function line(fixture: RiskEngineFixture, life: EngineLife): Promise<readonly string[]> {
+  const { lines } = (await fixture.finish(life.call("ListExposures", {}))) as Exposures;
   const found = lines.find(({ fund_id, symbol }) => fund_id === "alpha" && symbol === "AAPL");
   return [found?.quantity ?? "0", found?.pending_buy ?? "0", found?.pending_sell ?? "0"];
 }
 
-const listed = async (rig: RiskEngineRig, life: EngineLife, question: object): Promise<readonly Approval[]> =>
-  ((await rig.finish(life.call("ListApprovals", question, machine))) as Approvals).approvals;
-const confirm = (rig: RiskEngineRig, life: EngineLife, order_id: string) =>
-  rig.finish(life.call("ConfirmSent", { order_id }, machine)) as Promise<Approval>;
-const release = (rig: RiskEngineRig, life: EngineLife, order_id: string, reason = "nobody sends it") =>
-  rig.finish(life.call("ReleaseApproval", { order_id, reason }, operator)) as Promise<Approval & DeniedAnswer>;
-const alarmsOf = (rig: RiskEngineRig, code: string) =>
-  rig.published(subjects.alarmRaised).filter((alarm) => alarm.code === code);
+const listed = async (fixture: RiskEngineFixture, life: EngineLife, question: object): Promise<readonly Approval[]> =>
+  ((await fixture.finish(life.call("ListApprovals", question, machine))) as Approvals).approvals;
+const confirm = (fixture: RiskEngineFixture, life: EngineLife, order_id: string) =>
+  fixture.finish(life.call("ConfirmSent", { order_id }, machine)) as Promise<Approval>;
+const release = (fixture: RiskEngineFixture, life: EngineLife, order_id: string, reason = "nobody sends it") =>
+  fixture.finish(life.call("ReleaseApproval", { order_id, reason }, operator)) as Promise<Approval & DeniedAnswer>;
+const alarmsOf = (fixture: RiskEngineFixture, code: string) =>
+  fixture.published(subjects.alarmRaised).filter((alarm) => alarm.code === code);
 
-const stepOf = (rig: RiskEngineRig, order_id: string, different: Partial<OrderTransition> = {}): OrderTransition => ({
+const stepOf = (
+  fixture: RiskEngineFixture,
+  order_id: string,
+  different: Partial<OrderTransition> = {},
+): OrderTransition => ({
   order_id,
   fund_id: "alpha",
   strategy_id: "alpha-momentum",
@@ -60,10 +64,10 @@ const stepOf = (rig: RiskEngineRig, order_id: string, different: Partial<OrderTr
   to: "WORKING",
   filled_quantity: "0",
   remaining_quantity: "100",
-  at: format(rig.time.clock.now()),
+  at: format(fixture.time.clock.now()),
   ...different,
 });
-const fillOf = (rig: RiskEngineRig, order_id: string, different: Partial<Fill> = {}): Fill => ({
+const fillOf = (fixture: RiskEngineFixture, order_id: string, different: Partial<Fill> = {}): Fill => ({
   fill_id: `fill-of-${order_id}`,
   order_id,
   fund_id: "alpha",
@@ -72,181 +76,185 @@ const fillOf = (rig: RiskEngineRig, order_id: string, different: Partial<Fill> =
   side: "BUY",
   quantity: "40",
   price: "232.5",
-  filled_at: format(rig.time.clock.now()),
+  filled_at: format(fixture.time.clock.now()),
   ...different,
 });
 
 describe("S2: a client that asks for exits and sends none", () => {
   const stranger = { ...machine, actor: "service:stranger", name: "stranger", subject: "stranger" } as Identity;
   const exit = { side: "SELL", reduce_only: true, order_type: "MARKET", limit_price: undefined };
-  const asked = async (rig: RiskEngineRig, life: EngineLife, order: Partial<Order>, by: Identity) => {
-    const { encoded } = (await rig.finish(
+  const asked = async (fixture: RiskEngineFixture, life: EngineLife, order: Partial<Order>, by: Identity) => {
+    const { encoded } = (await fixture.finish(
       life.call("CheckOrder", engineOrderOf({ ...exit, ...order }), by),
     )) as EncodedAnswer;
     return RiskDecision.decode(encoded);
   };
 
   it("keeps order management's exit out for one approval's time at most, and is listed with what waits", async () => {
-    const [rig, life] = await begin();
-    await rig.publish(subjects.fillsCreated, fillOf(rig, "bought", { quantity: "100" }));
-    await rig.pass(1_000);
+    const [fixture, life] = await begin();
+    await fixture.publish(subjects.fillsCreated, fillOf(fixture, "bought", { quantity: "100" }));
+    await fixture.pass(1_000);
     let last = 0;
     let passedAt = 0;
     const denied: string[] = [];
-    const started = rig.time.elapsedMs();
-    for (let ms = 0; ms < 10_000; ms = rig.time.elapsedMs() - started) {
-      const decision = await asked(rig, life, {}, stranger);
+    const started = fixture.time.elapsedMs();
+    for (let ms = 0; ms < 10_000; ms = fixture.time.elapsedMs() - started) {
+      const decision = await asked(fixture, life, {}, stranger);
       if (decision.approved) last = ms;
       if (denied.length === 0 && ms > 500) {
-        denied.push((await asked(rig, life, { order_id: "stop-a-1" }, machine)).reason);
-        const { blocks } = (await rig.finish(life.call("ListBlocks", { fund_id: "alpha" }))) as Blocks;
+        denied.push((await asked(fixture, life, { order_id: "stop-a-1" }, machine)).reason);
+        const { blocks } = (await fixture.finish(life.call("ListBlocks", { fund_id: "alpha" }))) as Blocks;
         expect(blocks.map(({ code }) => code)).toContain("EXIT_HAS_PRIORITY");
       } else if (ms > 7_000 && passedAt === 0) {
-        if ((await asked(rig, life, { order_id: "stop-a-2" }, machine)).approved) passedAt = ms;
+        if ((await asked(fixture, life, { order_id: "stop-a-2" }, machine)).approved) passedAt = ms;
       }
-      await rig.pass(50);
+      await fixture.pass(50);
     }
     expect(denied[0]).toContain("asked for by service:stranger");
     expect(last).toBeLessThan(700);
     expect(passedAt).toBeLessThan(7_200);
     expect(passedAt).toBeGreaterThan(last + validMs);
-    await rig.finish(life.service.stop());
+    await fixture.finish(life.service.stop());
   });
 });
 
 describe("22.2: an approval that nobody sends", () => {
-  it("is listed as unsent, holds its exposure through the grace, and then is gone: recorded and told once", async () => {
-    const [rig, life] = await begin();
-    await approve(rig, life, { order_id: "a" });
-    await rig.pass(validMs + 29_000);
-    expect(await line(rig, life)).toEqual(["0", "100", "0"]);
-    expect(await listed(rig, life, { fund_id: "", unsent: true })).toMatchObject([{ order_id: "a", state: "UNSENT" }]);
-    expect(await listed(rig, life, { fund_id: "beta", unsent: false })).toEqual([]);
-    await rig.pass(3_000);
-    expect(await line(rig, life)).toEqual(["0", "0", "0"]);
-    expect(await listed(rig, life, { fund_id: "alpha", unsent: false })).toEqual([]);
-    const told = { order_id: "a", what: "ORDER", released_quantity: "100" };
-    expect(rig.published(subjects.approvalExpired)).toMatchObject([told]);
-    expect(rig.world.risk.journal.filter(({ kind }) => kind === "expiry").length).toBe(1);
-    await rig.pass(60_000);
-    expect(rig.published(subjects.approvalExpired).length).toBe(1);
-    await rig.finish(life.service.stop());
+  it("is listed as unsent, holds its exposure through the grace, and then is gone: recorded and reported once", async () => {
+    const [fixture, life] = await begin();
+    await approve(fixture, life, { order_id: "a" });
+    await fixture.pass(validMs + 29_000);
+    expect(await line(fixture, life)).toEqual(["0", "100", "0"]);
+    expect(await listed(fixture, life, { fund_id: "", unsent: true })).toMatchObject([
+      { order_id: "a", state: "UNSENT" },
+    ]);
+    expect(await listed(fixture, life, { fund_id: "beta", unsent: false })).toEqual([]);
+    await fixture.pass(3_000);
+    expect(await line(fixture, life)).toEqual(["0", "0", "0"]);
+    expect(await listed(fixture, life, { fund_id: "alpha", unsent: false })).toEqual([]);
+    const reported = { order_id: "a", what: "ORDER", released_quantity: "100" };
+    expect(fixture.published(subjects.approvalExpired)).toMatchObject([reported]);
+    expect(fixture.tables.risk.journal.filter(({ kind }) => kind === "expiry").length).toBe(1);
+    await fixture.pass(60_000);
+    expect(fixture.published(subjects.approvalExpired).length).toBe(1);
+    await fixture.finish(life.service.stop());
   });
 
   it("of an option, whose symbol has a space, runs out or is released like any other, and the engine starts on its journal", async () => {
-    const [rig, life] = await begin();
+    const [fixture, life] = await begin();
     const option = "SPY 281215C00650000";
     const order = { fund_id: "gamma", strategy_id: "gamma-income", symbol: option, asset_class: "OPTION" };
     for (const order_id of ["left", "released"]) {
-      await approve(rig, life, { ...order, order_id, quantity: "1", limit_price: "12.5" });
+      await approve(fixture, life, { ...order, order_id, quantity: "1", limit_price: "12.5" });
     }
-    expect(await release(rig, life, "released")).toMatchObject({ state: "RELEASED" });
-    await rig.pass(goneMs);
-    expect(rig.published(subjects.approvalExpired).map(({ symbol }) => symbol)).toEqual([option, option]);
-    await rig.finish(life.service.stop());
-    const next = await rig.start();
-    expect(await listed(rig, next, { fund_id: "gamma", unsent: true })).toEqual([]);
+    expect(await release(fixture, life, "released")).toMatchObject({ state: "RELEASED" });
+    await fixture.pass(goneMs);
+    expect(fixture.published(subjects.approvalExpired).map(({ symbol }) => symbol)).toEqual([option, option]);
+    await fixture.finish(life.service.stop());
+    const next = await fixture.start();
+    expect(await listed(fixture, next, { fund_id: "gamma", unsent: true })).toEqual([]);
     expect([...life.deaths, ...next.deaths]).toEqual([]);
-    await rig.finish(next.service.stop());
+    await fixture.finish(next.service.stop());
   });
 
   it("a hundred times, as by a client that crashes between approval and sending, leaves no exposure", async () => {
-    const [rig, life] = await begin();
+    const [fixture, life] = await begin();
     for (let number = 0; number < 100; number += 1) {
-      await approve(rig, life, { order_id: `crash-${number}`, quantity: "1" });
-      await rig.pass(700);
+      await approve(fixture, life, { order_id: `crash-${number}`, quantity: "1" });
+      await fixture.pass(700);
     }
-    await rig.pass(goneMs);
-    expect(await line(rig, life)).toEqual(["0", "0", "0"]);
-    expect(rig.published(subjects.approvalExpired).length).toBe(100);
-    await rig.finish(life.service.stop());
+    await fixture.pass(goneMs);
+    expect(await line(fixture, life)).toEqual(["0", "0", "0"]);
+    expect(fixture.published(subjects.approvalExpired).length).toBe(100);
+    await fixture.finish(life.service.stop());
   });
 
   it("is held when something showed that it was sent, however long that rests", async () => {
-    const [rig, life] = await begin();
-    await approve(rig, life, { order_id: "told" });
-    await approve(rig, life, { order_id: "confirmed" });
-    await rig.publish(subjects.ordersUpdated, stepOf(rig, "told"));
-    expect(await confirm(rig, life, "confirmed")).toMatchObject({ order_id: "confirmed", state: "SENT" });
-    expect(await confirm(rig, life, "confirmed")).toMatchObject({ state: "SENT" });
-    await rig.pass(600_000);
-    expect(await line(rig, life)).toEqual(["0", "200", "0"]);
-    expect(rig.published(subjects.approvalSent)).toMatchObject([
+    const [fixture, life] = await begin();
+    await approve(fixture, life, { order_id: "told" });
+    await approve(fixture, life, { order_id: "confirmed" });
+    await fixture.publish(subjects.ordersUpdated, stepOf(fixture, "told"));
+    expect(await confirm(fixture, life, "confirmed")).toMatchObject({ order_id: "confirmed", state: "SENT" });
+    expect(await confirm(fixture, life, "confirmed")).toMatchObject({ state: "SENT" });
+    await fixture.pass(600_000);
+    expect(await line(fixture, life)).toEqual(["0", "200", "0"]);
+    expect(fixture.published(subjects.approvalSent)).toMatchObject([
       { order_id: "confirmed", confirmed_by: "service:oms" },
     ]);
-    await expect(confirm(rig, life, "nobody's")).rejects.toMatchObject({ code: "NOT_FOUND" } satisfies Partial<Fault>);
-    await rig.finish(life.service.stop());
+    await expect(confirm(fixture, life, "nobody's")).rejects.toMatchObject({
+      code: "NOT_FOUND",
+    } satisfies Partial<Fault>);
+    await fixture.finish(life.service.stop());
   });
 
   it("counts again when something shows later that it was sent, and a late fill is booked once; both alarm", async () => {
-    const [rig, life] = await begin();
-    await approve(rig, life, { order_id: "late" });
-    await approve(rig, life, { order_id: "traded" });
-    await rig.pass(goneMs);
-    expect(await line(rig, life)).toEqual(["0", "0", "0"]);
-    await rig.publish(subjects.ordersUpdated, stepOf(rig, "late"));
-    const fill = fillOf(rig, "traded");
-    await rig.publish(subjects.fillsCreated, fill);
-    await rig.publish(subjects.fillsCreated, fill);
-    await rig.pass(1_000);
-    expect(await line(rig, life)).toEqual(["40", "160", "0"]);
-    expect(alarmsOf(rig, "SENT_AFTER_EXPIRY").length).toBe(2);
-    expect(alarmsOf(rig, "FILL_AFTER_EXPIRY").length).toBe(1);
-    await rig.pass(goneMs);
-    expect(await line(rig, life)).toEqual(["40", "160", "0"]);
-    await rig.finish(life.service.stop());
+    const [fixture, life] = await begin();
+    await approve(fixture, life, { order_id: "late" });
+    await approve(fixture, life, { order_id: "traded" });
+    await fixture.pass(goneMs);
+    expect(await line(fixture, life)).toEqual(["0", "0", "0"]);
+    await fixture.publish(subjects.ordersUpdated, stepOf(fixture, "late"));
+    const fill = fillOf(fixture, "traded");
+    await fixture.publish(subjects.fillsCreated, fill);
+    await fixture.publish(subjects.fillsCreated, fill);
+    await fixture.pass(1_000);
+    expect(await line(fixture, life)).toEqual(["40", "160", "0"]);
+    expect(alarmsOf(fixture, "SENT_AFTER_EXPIRY").length).toBe(2);
+    expect(alarmsOf(fixture, "FILL_AFTER_EXPIRY").length).toBe(1);
+    await fixture.pass(goneMs);
+    expect(await line(fixture, life)).toEqual(["40", "160", "0"]);
+    await fixture.finish(life.service.stop());
   });
 
-  it("stays gone after a kill and is told once, and one that was under way runs out after the restart", async () => {
-    const [rig, first] = await begin();
-    await approve(rig, first, { order_id: "early" });
-    await rig.pass(20_000);
-    await approve(rig, first, { order_id: "later" });
-    await rig.pass(goneMs - 20_000);
-    expect(await line(rig, first)).toEqual(["0", "100", "0"]);
+  it("stays gone after a kill and is reported once, and one that was under way runs out after the restart", async () => {
+    const [fixture, first] = await begin();
+    await approve(fixture, first, { order_id: "early" });
+    await fixture.pass(20_000);
+    await approve(fixture, first, { order_id: "later" });
+    await fixture.pass(goneMs - 20_000);
+    expect(await line(fixture, first)).toEqual(["0", "100", "0"]);
     first.process.kill();
-    const second = await rig.start();
-    expect(await line(rig, second)).toEqual(["0", "100", "0"]);
-    await rig.pass(goneMs);
-    expect(await line(rig, second)).toEqual(["0", "0", "0"]);
-    const told = rig.published(subjects.approvalExpired).map(({ order_id }) => order_id);
-    expect(told).toEqual(["early", "later"]);
-    await rig.finish(second.service.stop());
+    const second = await fixture.start();
+    expect(await line(fixture, second)).toEqual(["0", "100", "0"]);
+    await fixture.pass(goneMs);
+    expect(await line(fixture, second)).toEqual(["0", "0", "0"]);
+    const reported = fixture.published(subjects.approvalExpired).map(({ order_id }) => order_id);
+    expect(reported).toEqual(["early", "later"]);
+    await fixture.finish(second.service.stop());
   });
 
-  it("is told after a restart when a crash came between the journal and the event", async () => {
-    const [rig, first] = await begin();
-    await approve(rig, first, { order_id: "a" });
-    rig.fates.set(
+  it("is reported after a restart when a crash came between the journal and the event", async () => {
+    const [fixture, first] = await begin();
+    await approve(fixture, first, { order_id: "a" });
+    fixture.fates.set(
       "risk.approval",
       Array.from({ length: 100 }, () => "failed" as const),
     );
-    await rig.pass(goneMs + 5_000);
-    expect(await line(rig, first)).toEqual(["0", "0", "0"]);
-    expect(rig.published(subjects.approvalExpired)).toEqual([]);
+    await fixture.pass(goneMs + 5_000);
+    expect(await line(fixture, first)).toEqual(["0", "0", "0"]);
+    expect(fixture.published(subjects.approvalExpired)).toEqual([]);
     first.process.kill();
-    rig.fates.clear();
-    const second = await rig.start();
-    await rig.pass(2_000);
-    expect(rig.published(subjects.approvalExpired)).toMatchObject([{ order_id: "a" }]);
-    await rig.finish(second.service.stop());
+    fixture.fates.clear();
+    const second = await fixture.start();
+    await fixture.pass(2_000);
+    expect(fixture.published(subjects.approvalExpired)).toMatchObject([{ order_id: "a" }]);
+    await fixture.finish(second.service.stop());
   });
 
   it("is freed by nothing while the journal does not take it", async () => {
-    const [rig, life] = await begin();
-    await approve(rig, life, { order_id: "a" });
-    await rig.pass(validMs + 29_000);
-    rig.fates.set(
+    const [fixture, life] = await begin();
+    await approve(fixture, life, { order_id: "a" });
+    await fixture.pass(validMs + 29_000);
+    fixture.fates.set(
       "risk.append",
       Array.from({ length: 4 }, () => "failed" as const),
     );
-    await rig.pass(1_500);
-    expect(rig.fates.get("risk.append")?.length).toBeLessThan(4);
-    expect(rig.published(subjects.approvalExpired)).toEqual([]);
-    await rig.pass(20_000);
-    expect(await line(rig, life)).toEqual(["0", "0", "0"]);
-    expect(rig.published(subjects.approvalExpired).length).toBe(1);
-    await rig.finish(life.service.stop());
+    await fixture.pass(1_500);
+    expect(fixture.fates.get("risk.append")?.length).toBeLessThan(4);
+    expect(fixture.published(subjects.approvalExpired)).toEqual([]);
+    await fixture.pass(20_000);
+    expect(await line(fixture, life)).toEqual(["0", "0", "0"]);
+    expect(fixture.published(subjects.approvalExpired).length).toBe(1);
+    await fixture.finish(life.service.stop());
   });
 });
 
@@ -255,24 +263,24 @@ describe("22.2: a bus that is away", () => {
     ["before", 1_000],
     ["after", 10_000],
   ])("for two minutes from %s valid_until frees nothing, and what it brings afterwards is evidence", async (_, ms) => {
-    const [rig, life] = await begin();
-    await approve(rig, life, { order_id: "sent" });
-    await approve(rig, life, { order_id: "unsent" });
-    await rig.pass(ms);
-    const away = takeAway(rig);
-    await rig.publish(subjects.ordersUpdated, stepOf(rig, "sent"));
-    await rig.pass(120_000);
-    expect(await line(rig, life)).toEqual(["0", "200", "0"]);
+    const [fixture, life] = await begin();
+    await approve(fixture, life, { order_id: "sent" });
+    await approve(fixture, life, { order_id: "unsent" });
+    await fixture.pass(ms);
+    const away = takeAway(fixture);
+    await fixture.publish(subjects.ordersUpdated, stepOf(fixture, "sent"));
+    await fixture.pass(120_000);
+    expect(await line(fixture, life)).toEqual(["0", "200", "0"]);
     // Its time stands still, and says so.
-    const [waiting] = await listed(rig, life, { fund_id: "alpha", unsent: true });
-    expect(millisecondsBetween(rig.time.clock.now(), parse(waiting?.expires_at ?? ""))).toBeGreaterThan(20_000);
+    const [waiting] = await listed(fixture, life, { fund_id: "alpha", unsent: true });
+    expect(millisecondsBetween(fixture.time.clock.now(), parse(waiting?.expires_at ?? ""))).toBeGreaterThan(20_000);
     away.end();
-    await rig.pass(20_000);
-    expect(await line(rig, life)).toEqual(["0", "200", "0"]);
-    await rig.pass(goneMs);
-    expect(await line(rig, life)).toEqual(["0", "100", "0"]);
-    expect(alarmsOf(rig, "SENT_AFTER_EXPIRY")).toEqual([]);
-    await rig.finish(life.service.stop());
+    await fixture.pass(20_000);
+    expect(await line(fixture, life)).toEqual(["0", "200", "0"]);
+    await fixture.pass(goneMs);
+    expect(await line(fixture, life)).toEqual(["0", "100", "0"]);
+    expect(alarmsOf(fixture, "SENT_AFTER_EXPIRY")).toEqual([]);
+    await fixture.finish(life.service.stop());
   });
 });
 
@@ -280,37 +288,40 @@ describe("23.3: an exit that competes with a sale of which the engine did not he
   const sale = { side: "SELL", quantity: "100", reduce_only: true };
 
   it("is not proven while the bus is away, and is once the engine has heard everything and nothing was sent", async () => {
-    const [rig, life] = await begin();
-    await rig.publish(subjects.fillsCreated, fillOf(rig, "opening", { quantity: "100" }));
-    await rig.pass(500);
-    await approve(rig, life, { order_id: "sent", ...sale });
-    const away = takeAway(rig);
-    await rig.publish(subjects.ordersUpdated, stepOf(rig, "sent", { to: "ROUTED" }));
-    await rig.pass(validMs + 2_000);
+    const [fixture, life] = await begin();
+    await fixture.publish(subjects.fillsCreated, fillOf(fixture, "opening", { quantity: "100" }));
+    await fixture.pass(500);
+    await approve(fixture, life, { order_id: "sent", ...sale });
+    const away = takeAway(fixture);
+    await fixture.publish(subjects.ordersUpdated, stepOf(fixture, "sent", { to: "ROUTED" }));
+    await fixture.pass(validMs + 2_000);
     const unproven = { approved: false, code: "SCHEMA_REDUCE_ONLY_UNPROVEN" };
-    expect(await rig.finish(life.check({ order_id: "second", ...sale }))).toMatchObject(unproven);
+    expect(await fixture.finish(life.check({ order_id: "second", ...sale }))).toMatchObject(unproven);
     away.end();
-    await rig.pass(2_000);
-    expect(await rig.finish(life.check({ order_id: "third", ...sale }))).toMatchObject(unproven);
-    await rig.publish(subjects.ordersCancelled, stepOf(rig, "sent", { to: "CANCELLED", remaining_quantity: "0" }));
-    await rig.pass(500);
-    await approve(rig, life, { order_id: "unsent", ...sale });
-    await rig.pass(validMs + 1_500);
-    await approve(rig, life, { order_id: "exit", ...sale });
-    await rig.finish(life.service.stop());
+    await fixture.pass(2_000);
+    expect(await fixture.finish(life.check({ order_id: "third", ...sale }))).toMatchObject(unproven);
+    await fixture.publish(
+      subjects.ordersCancelled,
+      stepOf(fixture, "sent", { to: "CANCELLED", remaining_quantity: "0" }),
+    );
+    await fixture.pass(500);
+    await approve(fixture, life, { order_id: "unsent", ...sale });
+    await fixture.pass(validMs + 1_500);
+    await approve(fixture, life, { order_id: "exit", ...sale });
+    await fixture.finish(life.service.stop());
   });
 });
 
 /** Nobody hears of orders: another holds the subscription and does nothing with it. */
-function takeAway(rig: RiskEngineRig): { end: () => void } {
-  const durable = rig.world.durables.get("riskengine.orders");
+function takeAway(fixture: RiskEngineFixture): { end: () => void } {
+  const durable = fixture.tables.durables.get("riskengine.orders");
   if (durable === undefined) throw new Error("nobody subscribed to orders");
   const { holder } = durable;
   durable.holder = {};
   return {
     end: () => {
       durable.holder = holder;
-      for (const watcher of rig.world.watchers) watcher.stirred();
+      for (const watcher of fixture.tables.watchers) watcher.stirred();
     },
   };
 }
@@ -331,48 +342,54 @@ const storedOf = (orderId: string, differs: Partial<StoredOrder>): StoredOrder =
 
 describe("22.2: an approval that is released", () => {
   it("is free at once, recorded with who and why, and may be released again", async () => {
-    const [rig, life] = await begin();
-    await approve(rig, life, { order_id: "a" });
-    expect(await release(rig, life, "a")).toMatchObject({ order_id: "a", state: "RELEASED", reserved_quantity: "0" });
-    expect(await line(rig, life)).toEqual(["0", "0", "0"]);
-    const told = { order_id: "a", state: "RELEASED", released_by: operator.actor, reason: "nobody sends it" };
-    expect(rig.published(subjects.approvalExpired)).toMatchObject([told]);
-    expect(await release(rig, life, "a")).toMatchObject({ state: "RELEASED" });
-    expect(rig.published(subjects.approvalExpired).length).toBe(1);
+    const [fixture, life] = await begin();
+    await approve(fixture, life, { order_id: "a" });
+    expect(await release(fixture, life, "a")).toMatchObject({
+      order_id: "a",
+      state: "RELEASED",
+      reserved_quantity: "0",
+    });
+    expect(await line(fixture, life)).toEqual(["0", "0", "0"]);
+    const reported = { order_id: "a", state: "RELEASED", released_by: operator.actor, reason: "nobody sends it" };
+    expect(fixture.published(subjects.approvalExpired)).toMatchObject([reported]);
+    expect(await release(fixture, life, "a")).toMatchObject({ state: "RELEASED" });
+    expect(fixture.published(subjects.approvalExpired).length).toBe(1);
     life.process.kill();
-    const next = await rig.start();
-    expect(await release(rig, next, "a")).toMatchObject({ state: "RELEASED" });
-    await rig.finish(next.service.stop());
+    const next = await fixture.start();
+    expect(await release(fixture, next, "a")).toMatchObject({ state: "RELEASED" });
+    await fixture.finish(next.service.stop());
   });
 
   it("of one that had run out before says so", async () => {
-    const [rig, life] = await begin();
-    await approve(rig, life, { order_id: "a" });
-    await rig.pass(goneMs);
-    expect(rig.published(subjects.approvalExpired)).toMatchObject([{ order_id: "a", state: "EXPIRED" }]);
-    expect(await release(rig, life, "a")).toMatchObject({ state: "EXPIRED" });
-    await rig.finish(life.service.stop());
+    const [fixture, life] = await begin();
+    await approve(fixture, life, { order_id: "a" });
+    await fixture.pass(goneMs);
+    expect(fixture.published(subjects.approvalExpired)).toMatchObject([{ order_id: "a", state: "EXPIRED" }]);
+    expect(await release(fixture, life, "a")).toMatchObject({ state: "EXPIRED" });
+    await fixture.finish(life.service.stop());
   });
 
   it("keeps order management from sending it, and is refused once that has let it out, heard of or not", async () => {
-    const [rig, life] = await begin();
+    const [fixture, life] = await begin();
     const put = (order_id: string, differs: Partial<StoredOrder> = {}) =>
-      rig.finish(rig.outside.store.transact("rig.order", (unit) => unit.oms.insertOrder(storedOf(order_id, differs))));
-    for (const order_id of ["waits", "routed", "ended", "foreign"]) await approve(rig, life, { order_id });
+      fixture.finish(
+        fixture.outside.store.transact("rig.order", (unit) => unit.oms.insertOrder(storedOf(order_id, differs))),
+      );
+    for (const order_id of ["waits", "routed", "ended", "foreign"]) await approve(fixture, life, { order_id });
     await put("waits");
     await put("routed", { state: "ROUTED" });
     await put("ended", { state: "REJECTED" });
-    expect(await release(rig, life, "routed")).toMatchObject({ denial: { code: "APPROVAL_SENT" } });
+    expect(await release(fixture, life, "routed")).toMatchObject({ denial: { code: "APPROVAL_SENT" } });
     for (const order_id of ["waits", "ended", "foreign"]) {
-      expect(await release(rig, life, order_id)).toMatchObject({ state: "RELEASED" });
+      expect(await release(fixture, life, order_id)).toMatchObject({ state: "RELEASED" });
     }
-    const [event] = rig.published(subjects.approvalExpired);
+    const [event] = fixture.published(subjects.approvalExpired);
     expect(event).toMatchObject({ order_id: "waits" });
-    expect(rig.world.oms.orders.get("waits")?.releasedThrough).toBe(parse(event?.valid_until ?? ""));
-    expect(rig.world.oms.orders.get("routed")?.releasedThrough).toBeUndefined();
-    expect(rig.world.oms.orders.get("ended")?.releasedThrough).toBeUndefined();
-    expect(await line(rig, life)).toEqual(["0", "100", "0"]);
-    await rig.finish(life.service.stop());
+    expect(fixture.tables.oms.orders.get("waits")?.releasedThrough).toBe(parse(event?.valid_until ?? ""));
+    expect(fixture.tables.oms.orders.get("routed")?.releasedThrough).toBeUndefined();
+    expect(fixture.tables.oms.orders.get("ended")?.releasedThrough).toBeUndefined();
+    expect(await line(fixture, life)).toEqual(["0", "100", "0"]);
+    await fixture.finish(life.service.stop());
   });
 
   it.each([
@@ -382,51 +399,51 @@ describe("22.2: an approval that is released", () => {
     ["dropped", { settledAmendments: [{ idempotency_key: "more", denial, settledAt: askedAt }] }, "RELEASED"],
     ["another's", { settledAmendments: [{ idempotency_key: "less", settledAt: askedAt }] }, "RELEASED"],
   ] as const)("of an amendment that is %s, by the store: %s", async (_what, differs, outcome) => {
-    const [rig, life] = await begin();
-    await approve(rig, life, { order_id: "a" });
-    await rig.publish(subjects.ordersUpdated, stepOf(rig, "a"));
-    await rig.pass(500);
-    await approve(rig, life, { order_id: "a", quantity: "250", idempotency_key: "more" });
+    const [fixture, life] = await begin();
+    await approve(fixture, life, { order_id: "a" });
+    await fixture.publish(subjects.ordersUpdated, stepOf(fixture, "a"));
+    await fixture.pass(500);
+    await approve(fixture, life, { order_id: "a", quantity: "250", idempotency_key: "more" });
     const stored = storedOf("a", { state: "WORKING", ...differs });
-    await rig.finish(rig.outside.store.transact("rig.order", (unit) => unit.oms.insertOrder(stored)));
-    const answer = await release(rig, life, "a");
-    expect(answer.denial?.code ?? rig.published(subjects.approvalExpired)[0]?.state).toBe(outcome);
-    expect(await line(rig, life)).toEqual(["0", outcome === "RELEASED" ? "100" : "250", "0"]);
-    await rig.finish(life.service.stop());
+    await fixture.finish(fixture.outside.store.transact("rig.order", (unit) => unit.oms.insertOrder(stored)));
+    const answer = await release(fixture, life, "a");
+    expect(answer.denial?.code ?? fixture.published(subjects.approvalExpired)[0]?.state).toBe(outcome);
+    expect(await line(fixture, life)).toEqual(["0", outcome === "RELEASED" ? "100" : "250", "0"]);
+    await fixture.finish(life.service.stop());
   });
 
   it("is refused when something shows that it was sent, without a reason, and for an order that nobody knows", async () => {
-    const [rig, life] = await begin();
-    await approve(rig, life, { order_id: "a" });
-    expect(await release(rig, life, "a", " \n ")).toMatchObject({ denial: { code: "REASON_MISSING" } });
-    await rig.publish(subjects.ordersUpdated, stepOf(rig, "a", { to: "UNKNOWN" }));
-    await rig.pass(500);
-    expect(await release(rig, life, "a")).toMatchObject({ denial: { code: "APPROVAL_SENT" } });
-    expect(await line(rig, life)).toEqual(["0", "100", "0"]);
-    await expect(release(rig, life, "b")).rejects.toMatchObject({ code: "NOT_FOUND" });
-    await rig.finish(life.service.stop());
+    const [fixture, life] = await begin();
+    await approve(fixture, life, { order_id: "a" });
+    expect(await release(fixture, life, "a", " \n ")).toMatchObject({ denial: { code: "REASON_MISSING" } });
+    await fixture.publish(subjects.ordersUpdated, stepOf(fixture, "a", { to: "UNKNOWN" }));
+    await fixture.pass(500);
+    expect(await release(fixture, life, "a")).toMatchObject({ denial: { code: "APPROVAL_SENT" } });
+    expect(await line(fixture, life)).toEqual(["0", "100", "0"]);
+    await expect(release(fixture, life, "b")).rejects.toMatchObject({ code: "NOT_FOUND" });
+    await fixture.finish(life.service.stop());
   });
 });
 
 describe("23.11: an amendment that was dropped", () => {
   it("gives its larger reservation back at once, and one that was approved since stays", async () => {
-    const [rig, life] = await begin();
-    await approve(rig, life, { order_id: "a" });
-    await rig.publish(subjects.ordersUpdated, stepOf(rig, "a"));
-    await rig.pass(500);
-    await approve(rig, life, { order_id: "a", quantity: "250", idempotency_key: "more" });
-    expect(await line(rig, life)).toEqual(["0", "250", "0"]);
-    const dropped = stepOf(rig, "a", { from: "WORKING", dropped_amendment_key: "more" });
-    await approve(rig, life, { order_id: "a", quantity: "150", idempotency_key: "less" });
-    await rig.publish(subjects.ordersUpdated, dropped);
-    await rig.pass(500);
-    expect(await line(rig, life)).toEqual(["0", "150", "0"]);
-    await rig.publish(subjects.ordersUpdated, { ...dropped, dropped_amendment_key: "less" });
-    await rig.pass(500);
-    expect(await line(rig, life)).toEqual(["0", "100", "0"]);
+    const [fixture, life] = await begin();
+    await approve(fixture, life, { order_id: "a" });
+    await fixture.publish(subjects.ordersUpdated, stepOf(fixture, "a"));
+    await fixture.pass(500);
+    await approve(fixture, life, { order_id: "a", quantity: "250", idempotency_key: "more" });
+    expect(await line(fixture, life)).toEqual(["0", "250", "0"]);
+    const dropped = stepOf(fixture, "a", { from: "WORKING", dropped_amendment_key: "more" });
+    await approve(fixture, life, { order_id: "a", quantity: "150", idempotency_key: "less" });
+    await fixture.publish(subjects.ordersUpdated, dropped);
+    await fixture.pass(500);
+    expect(await line(fixture, life)).toEqual(["0", "150", "0"]);
+    await fixture.publish(subjects.ordersUpdated, { ...dropped, dropped_amendment_key: "less" });
+    await fixture.pass(500);
+    expect(await line(fixture, life)).toEqual(["0", "100", "0"]);
     life.process.kill();
-    const second = await rig.start();
-    expect(await line(rig, second)).toEqual(["0", "100", "0"]);
-    await rig.finish(second.service.stop());
+    const second = await fixture.start();
+    expect(await line(fixture, second)).toEqual(["0", "100", "0"]);
+    await fixture.finish(second.service.stop());
   });
 });

@@ -4,7 +4,7 @@
 //  1. Nothing expires, and nothing is left out of the proof that an exit reduces, before everything that was said of orders until its `valid_until`
 //     was heard: the time is that of heard-time.ts, and a start begins it anew.
 //  2. An expiry moves the books in the step in which it goes to the journal, and is taken back when the journal did not take it.
-//  3. Each is told once, after the journal has it (approval-events.ts).
+//  3. Each is reported once, after the journal has it (approval-events.ts).
 //  4. An approval is released only after order management was kept from sending it (keep-from-sending.ts).
 //  5. A sweep goes over all open orders in short stretches, between which checks are decided; what expires goes to the journal in small groups, one
 //     after the other, so that no check, and no denial by a halt, waits for the commit of more than one of them.
@@ -30,7 +30,7 @@ import { line } from "../../shared/one-line.ts";
 import type { ServicePorts } from "../../shared/service.ts";
 import type { Alarms } from "../alarms.ts";
 import type { GroupCommit } from "../journal/group-commit.ts";
-import { type ApprovalEvent, type ApprovalEvents, payloadOf, untoldMax } from "./approval-events.ts";
+import { type ApprovalEvent, type ApprovalEvents, payloadOf, unauditedMax } from "./approval-events.ts";
 import type { HeardTime } from "./heard-time.ts";
 import { keepFromSending } from "./keep-from-sending.ts";
 
@@ -120,17 +120,17 @@ export function startApprovals(options: ApprovalsOptions): RunningApprovals {
   }
 
   /** Invariant 6. */
-  const hasRoom = (): boolean => events.untold() + underWay < untoldMax;
+  const hasRoom = (): boolean => events.unaudited() + underWay < unauditedMax;
 
   /** Invariant 2. */
   function expire(orderId: string, through: Instant): Promise<void> | undefined {
-    const told = expiryOf(orderId, through, "Nothing showed within its time that it was sent.");
-    if (told === undefined) return undefined;
+    const reported = expiryOf(orderId, through, "Nothing showed within its time that it was sent.");
+    if (reported === undefined) return undefined;
     underWay += 1;
-    return told.durable.then(
+    return reported.durable.then(
       () => {
         underWay -= 1;
-        events.tellInTime(told.event);
+        events.tellInTime(reported.event);
       },
       (thrown: unknown) => {
         underWay -= 1;
@@ -185,7 +185,7 @@ export function startApprovals(options: ApprovalsOptions): RunningApprovals {
 
   async function confirmSent({ order_id: orderId }: ConfirmSentRequest, { identity }: RpcCall): Promise<Approval> {
     mustBeOpen();
-    if (!hasRoom()) throw tooManyUntold();
+    if (!hasRoom()) throw tooManyUnpublished();
     const before = engine.approval(orderId);
     const confirmed = engine.confirmSent(orderId);
     if (confirmed === undefined) throw notFound(orderId);
@@ -236,11 +236,11 @@ export function startApprovals(options: ApprovalsOptions): RunningApprovals {
       if (unsent === undefined) break;
       mustBeOpen();
       if ((await keepFromSending(ports, orderId, unsent)) === "sent") break;
-      const told = expiryOf(orderId, unsent.through, line(reason, 2_000), identity.actor);
+      const reported = expiryOf(orderId, unsent.through, line(reason, 2_000), identity.actor);
       // Something was heard of the order meanwhile, or it was approved again: as it stands now.
-      if (told === undefined) continue;
-      await told.durable;
-      await events.tell(told.event, (unit) => attempts.allowed(unit, attempt));
+      if (reported === undefined) continue;
+      await reported.durable;
+      await events.tell(reported.event, (unit) => attempts.allowed(unit, attempt));
       return engine.approval(orderId) ?? approval;
     }
     const sent = `Order ${orderId} was sent: what is reserved for it stays until it ends.`;
@@ -298,8 +298,8 @@ export function sentAfterExpiry(alarms: Pick<Alarms, "raise">, orderId: string, 
   alarms.raise("SENT_AFTER_EXPIRY", orderId, sentence);
 }
 
-function tooManyUntold(): Fault {
-  const sentence = `${untoldMax} changes of approvals wait to be published, as many as may. Ask again.`;
+function tooManyUnpublished(): Fault {
+  const sentence = `${unauditedMax} changes of approvals wait to be published, as many as may. Ask again.`;
   return new Fault("RESOURCE_EXHAUSTED", sentence, { retry: "later" });
 }
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { CommitFate } from "../../../adapters/memory/faults.ts";
 import { noFaults } from "../../../adapters/memory/faults.ts";
 import { memoryStore } from "../../../adapters/memory/store.ts";
-import { memoryWorld } from "../../../adapters/memory/world.ts";
+import { memoryTables } from "../../../adapters/memory/tables.ts";
 import type { Defect } from "../../../contracts/src/fault.ts";
 import type { Approval } from "../../../contracts/src/generated/svc/v1/riskengine.ts";
 import { type Instant, minusMilliseconds } from "../../../contracts/src/instant.ts";
@@ -13,7 +13,7 @@ import type { Engine } from "../../../core/engine/engine.ts";
 import { parseAmount } from "../../../core/money/amount.ts";
 import type { Log } from "../../../ports/log.ts";
 import type { JournalEntry } from "../../../ports/risk-store.ts";
-import { machine } from "../../../testkit/riskengine-rig.ts";
+import { machine } from "../../../testkit/riskengine-fixture.ts";
 import { scheduler } from "../../../testkit/virtual/scheduler.ts";
 import { groupCommit } from "../journal/group-commit.ts";
 import { createApprovalEvents } from "./approval-events.ts";
@@ -25,12 +25,12 @@ const log: Log = { debug: silence, info: silence, warn: silence, error: silence,
 function fixture(count: number) {
   const time = scheduler({ seed: 24 });
   const { clock, timers } = time;
-  const random = time.dice.fork("flood");
+  const random = time.prng.fork("flood");
   /** Fates of the next publishing transactions. */
   const fates: CommitFate[] = [];
   const published = { transactions: 0, underWay: 0, most: 0 };
-  const world = memoryWorld({ ...noFaults, commit: () => fates.shift() ?? "committed", commitDelayMs: () => 5 });
-  const store = memoryStore({ process: world.process("riskengine"), clock, timers, random });
+  const tables = memoryTables({ ...noFaults, commit: () => fates.shift() ?? "committed", commitDelayMs: () => 5 });
+  const store = memoryStore({ process: tables.process("riskengine"), clock, timers, random });
   const counted: typeof store = {
     ...store,
     async transact(name, work) {
@@ -56,8 +56,8 @@ function fixture(count: number) {
       },
       outcomeOf: async () => "committed",
     },
-    ...{ random, timers, log, pen: 1, undecidedMax: 10_000, stopwatch: () => time.elapsedMs() * 1_000 },
-    retakePen: async () => 1,
+    ...{ random, timers, log, writerEpoch: 1, undecidedMax: 10_000, stopwatch: () => time.elapsedMs() * 1_000 },
+    retakeWriterEpoch: async () => 1,
     withdraw: silence,
     onTakenOver: silence,
     onStalled: silence,
@@ -89,13 +89,13 @@ function fixture(count: number) {
     events,
     heard: { advance: (): Instant => clock.now(), elapsedMs: () => 0 },
   });
-  const told = (): readonly string[] =>
-    world.log
+  const reported = (): readonly string[] =>
+    tables.log
       .filter(({ subject }) => subject === subjects.approvalExpired.name)
       .map(({ bytes }) => JSON.parse(new TextDecoder().decode(bytes)).order_id);
   const pass = (ms: number) => time.run({ untilMs: time.elapsedMs() + ms });
   const stop = () => time.finish("stopping", approvals.stop(), 10_000);
-  return { names, open, journal, groups, published, fates, approvals, told, pass, stop };
+  return { names, open, journal, groups, published, fates, approvals, reported, pass, stop };
 }
 
 describe("24: approvals that nobody sends, a thousand at once", () => {
@@ -104,7 +104,7 @@ describe("24: approvals that nobody sends, a thousand at once", () => {
     await flood.pass(2_000);
     expect(flood.open.size).toBe(0);
     expect(Math.max(...flood.groups)).toBeLessThanOrEqual(64);
-    expect(flood.told()).toEqual(flood.names);
+    expect(flood.reported()).toEqual(flood.names);
     expect(flood.published.most).toBe(1);
     expect(flood.published.transactions).toBeLessThanOrEqual(17);
     await flood.stop();
@@ -114,7 +114,7 @@ describe("24: approvals that nobody sends, a thousand at once", () => {
     const flood = fixture(4_600);
     flood.fates.push(...Array.from({ length: 10 }, () => "failed" as const));
     await flood.pass(9_000);
-    expect(flood.told()).toEqual([]);
+    expect(flood.reported()).toEqual([]);
     expect(flood.journal.length).toBe(4_096);
     const call = { identity: machine } as never;
     const refused = flood.approvals.confirmSent({ order_id: "left-4599" }, call);
@@ -122,7 +122,7 @@ describe("24: approvals that nobody sends, a thousand at once", () => {
     expect(flood.open.has("left-4599")).toBe(true);
     await flood.pass(9_000);
     expect(flood.open.size).toBe(0);
-    expect(flood.told()).toEqual(flood.names);
+    expect(flood.reported()).toEqual(flood.names);
     expect(flood.published.most).toBe(1);
     await flood.stop();
   });

@@ -17,7 +17,7 @@ interface Call {
 const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 const log = { ...silent, with: () => log };
 
-function rig(undecidedMax = 100) {
+function fixture(undecidedMax = 100) {
   const time: Scheduler = scheduler({ seed: 7 });
   const calls: Call[] = [];
   const asked: string[] = [];
@@ -30,7 +30,7 @@ function rig(undecidedMax = 100) {
     committed: 0,
     retaken: [] as (string | undefined)[],
   };
-  const pens: (number | undefined)[] = [];
+  const writerEpochs: (number | undefined)[] = [];
   const commit: GroupCommit = groupCommit({
     riskStore: {
       append: (batch) => new Promise<void>((resolve, reject) => calls.push({ batch, resolve, reject })),
@@ -41,14 +41,14 @@ function rig(undecidedMax = 100) {
         return outcome;
       },
     },
-    random: time.dice,
+    random: time.prng,
     timers: time.timers,
     stopwatch: () => time.elapsedMs() * 1_000,
     log,
-    pen: 5,
-    retakePen: async (last) => {
+    writerEpoch: 5,
+    retakeWriterEpoch: async (last) => {
       seen.retaken.push(last?.orderId);
-      return pens.length > 0 ? pens.shift() : 6;
+      return writerEpochs.length > 0 ? writerEpochs.shift() : 6;
     },
     undecidedMax,
     withdraw: (checked) => void withdrawn.push(checked.code),
@@ -76,7 +76,7 @@ function rig(undecidedMax = 100) {
     );
   };
   const names = (call: number): (string | undefined)[] => calls[call]?.batch.entries.map((each) => each.orderId) ?? [];
-  return { time, calls, asked, outcomes, withdrawn, seen, pens, commit, ends, add, names };
+  return { time, calls, asked, outcomes, withdrawn, seen, writerEpochs, commit, ends, add, names };
 }
 
 function entry(name: string): JournalEntry {
@@ -94,7 +94,7 @@ const lostAnswer = () => new Fault("STORE_COMMIT_UNKNOWN", "lost", { retry: "nev
 
 describe("1: one commit at a time, in order", () => {
   it("commits together what comes together, and gathers the next batch meanwhile", async () => {
-    const it = rig();
+    const it = fixture();
     it.add("a");
     it.add("b");
     await turn();
@@ -112,14 +112,14 @@ describe("1: one commit at a time, in order", () => {
     await turn();
     expect(it.ends["d"]).toBe("durable");
     expect(it.seen.committed).toBe(4);
-    expect(it.calls.every(({ batch }) => batch.pen === 5)).toBe(true);
+    expect(it.calls.every(({ batch }) => batch.writerEpoch === 5)).toBe(true);
     expect(it.time.pending()).toBe(0);
   });
 });
 
 describe("2: a definite failure", () => {
   it("withdraws the batch and every later one, newest first, and decides again", async () => {
-    const it = rig();
+    const it = fixture();
     it.add("a");
     it.add("b");
     await turn();
@@ -144,7 +144,7 @@ describe("2: a definite failure", () => {
   });
 
   it("a defect of the store ends the engine", async () => {
-    const it = rig();
+    const it = fixture();
     it.add("a");
     await turn();
     it.calls[0]?.reject(new Defect("a batch without an id"));
@@ -155,8 +155,8 @@ describe("2: a definite failure", () => {
 });
 
 describe("3: an unknown outcome", () => {
-  it("keeps everything, decides nothing, asks until it is told, and then it was durable", async () => {
-    const it = rig();
+  it("keeps everything, decides nothing, asks until it is reported, and then it was durable", async () => {
+    const it = fixture();
     it.add("a");
     await turn();
     it.add("b");
@@ -171,15 +171,15 @@ describe("3: an unknown outcome", () => {
     await it.time.run({ untilMs: 7_000 });
     expect(it.ends).toEqual({ a: "durable" });
     expect(it.withdrawn).toEqual([]);
-    // What waited goes on, under the pen that was taken anew.
+    // What waited goes on, under the writer epoch that was taken anew.
     expect(it.names(1)).toEqual(["b"]);
-    expect(it.calls[1]?.batch.pen).toBe(6);
+    expect(it.calls[1]?.batch.writerEpoch).toBe(6);
     expect(it.seen.retaken).toEqual(["a"]);
     expect(it.commit.complaint()).toBeUndefined();
   });
 
   it("withdraws when it was not durable, the later ones too", async () => {
-    const it = rig();
+    const it = fixture();
     it.add("a");
     await turn();
     it.add("b");
@@ -192,11 +192,11 @@ describe("3: an unknown outcome", () => {
   });
 
   it("gives up when somebody else has written in between", async () => {
-    const it = rig();
+    const it = fixture();
     it.add("a");
     await turn();
     it.outcomes.push("not committed");
-    it.pens.push(undefined);
+    it.writerEpochs.push(undefined);
     it.calls[0]?.reject(lostAnswer());
     await it.time.run({ untilMs: 100 });
     expect(it.seen.takenOver).toBe(1);
@@ -204,7 +204,7 @@ describe("3: an unknown outcome", () => {
   });
 
   it("a stop does not guess: callers hear that it is unknown, and nothing is withdrawn", async () => {
-    const it = rig();
+    const it = fixture();
     it.add("a");
     await turn();
     it.calls[0]?.reject(lostAnswer());
@@ -217,13 +217,13 @@ describe("3: an unknown outcome", () => {
   });
 });
 
-describe("4: the pen", () => {
+describe("4: the writer epoch", () => {
   it("whoever lost it withdraws what it holds and never decides again", async () => {
-    const it = rig();
+    const it = fixture();
     it.add("a");
     await turn();
     it.add("b");
-    it.calls[0]?.reject(new Fault("STORE_CONFLICT", "another pen", { retry: "never" }));
+    it.calls[0]?.reject(new Fault("STORE_CONFLICT", "another writer epoch", { retry: "never" }));
     await turn();
     expect(it.withdrawn).toEqual(["b", "a"]);
     expect(it.seen.takenOver).toBe(1);
@@ -238,7 +238,7 @@ describe("4: the pen", () => {
 
 describe("5: what must not fall between two decisions", () => {
   it("is committed while nothing is decided, and moves the books when it is durable", async () => {
-    const it = rig();
+    const it = fixture();
     it.add("a");
     await turn();
     const steps: string[] = [];
@@ -258,7 +258,7 @@ describe("5: what must not fall between two decisions", () => {
   });
 
   it("a failed one moves nothing and lets deciding go on", async () => {
-    const it = rig();
+    const it = fixture();
     const alone = it.commit.addAlone(entry("release"), () => expect.unreachable());
     const failed = expect(alone).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
     await turn();
@@ -270,7 +270,7 @@ describe("5: what must not fall between two decisions", () => {
 
 describe("6: bounds", () => {
   it("complains before more is decided than may wait, and takes more when some is durable", async () => {
-    const it = rig(3);
+    const it = fixture(3);
     for (const name of ["a", "b", "c"]) it.add(name);
     expect(it.commit.complaint()).toMatchObject({ code: "RESOURCE_EXHAUSTED", retry: "later" });
     await turn();
@@ -280,7 +280,7 @@ describe("6: bounds", () => {
   });
 
   it("says at once that nothing is decided while a commit has no answer for two seconds", async () => {
-    const it = rig();
+    const it = fixture();
     it.add("a");
     await turn();
     it.time.timers.after(1_999, () => expect(it.commit.complaint()).toBeUndefined());
@@ -295,7 +295,7 @@ describe("6: bounds", () => {
   });
 
   it("cuts what has gathered into batches of a bearable size", async () => {
-    const it = rig(10_000);
+    const it = fixture(10_000);
     for (let count = 0; count < 484; count += 1) it.add(`n${count}`);
     for (let call = 0; call < 3; call += 1) {
       await turn();
@@ -308,7 +308,7 @@ describe("6: bounds", () => {
 
 describe("a pause", () => {
   it("runs its work while nothing is undecided, and holds what comes meanwhile", async () => {
-    const it = rig();
+    const it = fixture();
     it.add("a");
     await turn();
     let release = (): void => undefined;
@@ -339,7 +339,7 @@ describe("a pause", () => {
 
 describe("a stop", () => {
   it("finishes what is in hand and takes nothing new", async () => {
-    const it = rig();
+    const it = fixture();
     it.add("a");
     await turn();
     const stopped = it.commit.stop(1_000);

@@ -4,12 +4,12 @@
 //  1. One commit at a time, in the order in which entries were added.
 //  2. A definite failure withdraws the batch and every later one, newest first: they were decided on books that no longer hold.
 //  3. An unknown outcome keeps everything as it is and stops deciding until the store tells; then it is a success or a definite failure.
-//  4. Whoever lost the pen to another engine never decides again. Asking about an outcome may take the pen away from its own engine, so
+//  4. Whoever lost the writer epoch to another engine never decides again. Asking about an outcome may take the writer epoch away from its own engine, so
 //     it is taken anew afterwards, and only if nobody else has written in between.
 //  5. The journal has entries in the order in which they moved the books, so reading it again gives the same books. What would fit
 //     between two decisions in another way than it was decided (a throttle's release) is committed while nothing is decided.
 //  6. How much may wait is bounded, and asked before anything is decided; so is how long: while a commit has no answer for that time,
-//     nothing new is decided, and whoever asks is told so at once.
+//     nothing new is decided, and whoever asks is notified so at once.
 import { Defect, Fault, messageOf } from "../../../contracts/src/fault.ts";
 import type { Checked } from "../../../core/engine/engine.ts";
 import type { Log } from "../../../ports/log.ts";
@@ -24,21 +24,21 @@ export interface GroupCommitOptions {
   readonly timers: Timers;
   readonly stopwatch: Stopwatch;
   readonly log: Log;
-  readonly pen: number;
-  /** Takes the pen anew; undefined when the journal's last entry is not this one, so that somebody else must have written. */
-  readonly retakePen: (last: JournalEntry | undefined) => Promise<number | undefined>;
+  readonly writerEpoch: number;
+  /** Takes the writer epoch anew; undefined when the journal's last entry is not this one, so that somebody else must have written. */
+  readonly retakeWriterEpoch: (last: JournalEntry | undefined) => Promise<number | undefined>;
   readonly undecidedMax: number;
   /** Takes a decision back; called newest first. */
   readonly withdraw: (checked: Checked) => void;
   /** Another engine took over. */
   readonly onTakenOver: (fault: Fault) => void;
-  /** The store does not answer a commit; told with every question that is refused because of it. */
+  /** The store does not answer a commit; reported with every question that is refused because of it. */
   readonly onStalled: () => void;
   readonly onDefect: (defect: Defect) => void;
   readonly onCommitted: (entryCount: number, microseconds: number) => void;
 }
 
-/** "asking": an answer to a commit was lost. "taken over": another engine has the pen. */
+/** "asking": an answer to a commit was lost. "taken over": another engine has the writer epoch. */
 export type CommitState = "open" | "asking" | "taken over" | "stopping";
 
 /** How an entry that is not kept is taken back: a decision's result, or what to do. */
@@ -90,7 +90,7 @@ export function groupCommit(options: GroupCommitOptions): GroupCommit {
   const lettingGo = new AbortController();
   const asker: Asker = { ...options, signal: lettingGo.signal };
   let committingSinceUs = Number.NaN;
-  let pen = options.pen;
+  let writerEpoch = options.writerEpoch;
   let last: JournalEntry | undefined;
   let started = false;
   let state: CommitState = "open";
@@ -144,7 +144,7 @@ export function groupCommit(options: GroupCommitOptions): GroupCommit {
     const startedUs = stopwatch();
     committingSinceUs = startedUs;
     try {
-      await riskStore.append({ id: batch.id, pen, entries: batch.entries });
+      await riskStore.append({ id: batch.id, writerEpoch, entries: batch.entries });
     } catch (thrown) {
       committingSinceUs = Number.NaN;
       return judge(batch, thrown);
@@ -169,15 +169,17 @@ export function groupCommit(options: GroupCommitOptions): GroupCommit {
   async function resolveUnknown(batch: Batch, thrown: Fault): Promise<void> {
     if (state === "open") state = "asking";
     log.warn("the answer to a commit was lost; nothing is decided until its outcome is known", { batch: batch.id });
-    const outcome = await untilTold(asker, "the outcome of a commit", () => riskStore.outcomeOf(batch.id));
+    const outcome = await untilReported(asker, "the outcome of a commit", () => riskStore.outcomeOf(batch.id));
     if (outcome === undefined) return letGo(batch, thrown);
     log.info("the outcome of the commit is known", { batch: batch.id, outcome });
     if (outcome === "committed") succeed(batch);
     else withdrawFrom(batch, unavailable(thrown));
-    const retaken = await untilTold(asker, "the pen", async () => ({ pen: await options.retakePen(last) }));
+    const retaken = await untilReported(asker, "the writer epoch", async () => ({
+      writerEpoch: await options.retakeWriterEpoch(last),
+    }));
     if (retaken === undefined) return;
-    if (retaken.pen === undefined) return giveUp(undefined, thrown);
-    pen = retaken.pen;
+    if (retaken.writerEpoch === undefined) return giveUp(undefined, thrown);
+    writerEpoch = retaken.writerEpoch;
     if (state === "asking") state = "open";
   }
 
@@ -210,7 +212,7 @@ export function groupCommit(options: GroupCommitOptions): GroupCommit {
     }
   }
 
-  /** Nobody knows, and nobody will here: reservations stay, callers are told that it is unknown. */
+  /** Nobody knows, and nobody will here: reservations stay, callers are notified that it is unknown. */
   function letGo(batch: Batch, fault: Fault): void {
     leftOpen = true;
     const left = [batch, ...waiting];
@@ -304,7 +306,7 @@ export function groupCommit(options: GroupCommitOptions): GroupCommit {
 type Asker = Pick<GroupCommitOptions, "timers" | "log" | "onDefect"> & { readonly signal: AbortSignal };
 
 /** Asks until the store answers; undefined when this engine stops before that. */
-async function untilTold<Value>(
+async function untilReported<Value>(
   { timers, log, onDefect, signal }: Asker,
   what: string,
   ask: () => Promise<Value>,
@@ -318,7 +320,7 @@ async function untilTold<Value>(
     }
     await timers.sleep(waitMs, signal);
   }
-  log.error("the store never told", { what });
+  log.error("the store never reported", { what });
   return undefined;
 }
 

@@ -9,31 +9,31 @@ import type { Engine } from "../../../core/engine/engine.ts";
 import { type EngineSnapshot, isWhole } from "../../../core/engine/snapshot.ts";
 import type { JournalRow, SeenKey, Snapshot } from "../../../ports/risk-store.ts";
 import type { ServicePorts } from "../../shared/service.ts";
-import { untoldMax } from "../approvals/approval-events.ts";
+import { unauditedMax } from "../approvals/approval-events.ts";
 import { foldJournal } from "./journal-fold.ts";
 
 type Ports = Pick<ServicePorts, "riskStore" | "timers" | "clock" | "log" | "crash">;
 
 const pageMax = 2_000;
 const keysPageMax = 10_000;
-/** Of older ones it is certain that they were told. */
+/** Of older ones it is certain that they were notified. */
 /** A page of the recomputation is short, because checks wait while it is worked on. */
 const verifyPageMax = 100;
 /** And between two pages of a long one checks have the processor to themselves. */
 const restMs = 10;
 
 export interface Recovered {
-  readonly pen: number;
+  readonly writerEpoch: number;
   /** The last entry that was read. */
   readonly last: bigint;
   /** How many came after the snapshot. */
   readonly entriesSince: number;
   readonly snapshot: Snapshot | undefined;
-  /** What these entries say of approvals may not have been told yet. */
+  /** What these entries say of approvals may not have been reported yet. */
   readonly approvals: readonly JournalRow[];
 }
 
-/** Takes the pen first: from then on nobody else can add to what is being read. */
+/** Takes the writer epoch first: from then on nobody else can add to what is being read. */
 export async function recover(
   ports: Ports,
   engine: Engine,
@@ -41,7 +41,7 @@ export async function recover(
   keyWindowMs: number,
 ): Promise<Recovered> {
   const { riskStore, timers, log } = ports;
-  const pen = await riskStore.takePen(incarnation);
+  const writerEpoch = await riskStore.takeWriterEpoch(incarnation);
   const snapshot = await riskStore.snapshot();
   const content = snapshot === undefined ? undefined : readSnapshot(snapshot);
   // One of an earlier version does not say which approvals were sent or released, or which broker or strategy holds what; the journal does.
@@ -54,7 +54,7 @@ export async function recover(
     onRow(row) {
       if (row.kind !== "expiry" && row.kind !== "sent") return;
       approvals.push(row);
-      if (approvals.length > untoldMax) approvals.shift();
+      if (approvals.length > unauditedMax) approvals.shift();
     },
     betweenPages: async () => {
       await timers.sleep(0);
@@ -64,7 +64,7 @@ export async function recover(
   const keyCount = await rememberKeys(ports, engine, keyWindowMs);
   const { last, entryCount: entriesSince } = folded;
   log.info("the books are rebuilt", { entries: entriesSince, through: String(last), keys: keyCount });
-  return { pen, last, entriesSince, snapshot, approvals };
+  return { writerEpoch, last, entriesSince, snapshot, approvals };
 }
 
 async function rememberKeys(ports: Ports, engine: Engine, keyWindowMs: number): Promise<number> {

@@ -1,11 +1,11 @@
 // Whether a publisher's numbering has holes. Events of one fund may arrive in another order than they were numbered in, so a hole is
-// told only when it has stayed open for a while; the first number that is heard is where the count begins.
+// reported only when it has stayed open for a while; the first number that is heard is where the count begins.
 import type { Timers } from "../../../ports/timers.ts";
 import type { Alarms } from "../alarms.ts";
 
 /** How long a missing number may still come. */
 const graceMs = 5_000;
-/** Holes that are remembered per fund; a wider jump is told at once. */
+/** Holes that are remembered per fund; a wider jump is reported at once. */
 const missingMax = 1_000;
 const fundsMax = 100_000;
 

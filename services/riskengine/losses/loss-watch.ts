@@ -1,7 +1,7 @@
-// What the engine and people are told of how the loss limits stand. It awaits nothing and asks no store, so that a store in trouble does not keep it
+// What the engine and people are notified of how the loss limits stand. It awaits nothing and asks no store, so that a store in trouble does not keep it
 // from denying:
 //
-//  1. Every fund with an envelope has been told to the engine before its first order is checked.
+//  1. Every fund with an envelope has been asked to the engine before its first order is checked.
 //  2. A valuation that was heard is judged within four seconds, or the engine denies new risk by itself until it is.
 //  3. A limit that is not judged for three seconds is alarmed; the alarm ends by itself.
 //  4. How long a fund's losses could not be judged in full because its value or a price in it is old is known here (unjudged-losses.ts acts on it).
@@ -74,14 +74,14 @@ export interface LossWatch {
   learns(fundId: string, known: KnownLosses): void;
   /** Tells the engine what is known; for whoever could not commit what it saw. */
   tells(fundId: string): void;
-  /** Looks at the clock: tells whatever time or another calendar has changed. */
+  /** Reads the clock: tells whatever time or another calendar has changed. */
   looks(): void;
   /** By fund. */
   oldSpells(): ReadonlyMap<string, OldSpell>;
 }
 
-interface Told extends LossBlock {
-  /** The calendar's day that it was told by. */
+interface Reported extends LossBlock {
+  /** The calendar's day that it was reported by. */
   readonly by: string | undefined;
   readonly notJudgedSince: Instant | undefined;
 }
@@ -93,7 +93,7 @@ export function watchLosses({ ports, engine, envelopes, reference, halts, alarms
   const { navAgeMsMax, lossValueAgeMsMax } = ports.settings.risk;
   const clockOf = createLossClock();
   const knowledge = new Map<string, KnownLosses>();
-  const told = new Map<string, Told>();
+  const reported = new Map<string, Reported>();
   const spells = new Map<string, OldSpell>();
   /** Funds whose losses were judged in full once since this process began. */
   const wereFresh = new Set<string>();
@@ -148,8 +148,8 @@ export function watchLosses({ ports, engine, envelopes, reference, halts, alarms
     const isJudged = block.judgedUntil !== undefined && look.at < block.judgedUntil;
     // Nobody can trade for a fund that reference data does not have, so nobody is alarmed about it.
     const isQuiet = isJudged || reference.fund(fundId) === undefined;
-    const since = isQuiet ? undefined : (told.get(fundId)?.notJudgedSince ?? look.at);
-    told.set(fundId, { ...block, by: look.day?.by, notJudgedSince: since });
+    const since = isQuiet ? undefined : (reported.get(fundId)?.notJudgedSince ?? look.at);
+    reported.set(fundId, { ...block, by: look.day?.by, notJudgedSince: since });
     tellEngine(fundId);
     noteSpell(fundId, whyOld(look), isJudged, look.at);
     alarmNotJudged(fundId, look.at);
@@ -165,7 +165,7 @@ export function watchLosses({ ports, engine, envelopes, reference, halts, alarms
 
   /** A valuation that waits shortens what is known. */
   function tellEngine(fundId: string): void {
-    const { isPending = false, judgedUntil, reason = "" } = told.get(fundId) ?? {};
+    const { isPending = false, judgedUntil, reason = "" } = reported.get(fundId) ?? {};
     const since = waiting.get(fundId);
     const latest = since && plusMilliseconds(since, judgeMsMax);
     if (latest !== undefined && judgedUntil !== undefined && latest < judgedUntil) {
@@ -175,7 +175,7 @@ export function watchLosses({ ports, engine, envelopes, reference, halts, alarms
   }
 
   function alarmNotJudged(fundId: string, at: Instant): void {
-    const { notJudgedSince, reason } = told.get(fundId) ?? {};
+    const { notJudgedSince, reason } = reported.get(fundId) ?? {};
     const heardSince = waiting.get(fundId);
     const isLate = heardSince !== undefined && millisecondsBetween(heardSince, at) >= alarmAfterMs;
     const isLong = notJudgedSince !== undefined && millisecondsBetween(notJudgedSince, at) >= alarmAfterMs;
@@ -200,8 +200,8 @@ export function watchLosses({ ports, engine, envelopes, reference, halts, alarms
     alarms.raise("LOSS_PENDING", fundId, sentence);
   }
 
-  /** Time or another calendar has changed what was told; what is judged and goes on being so is left alone. */
-  function isOver(fundId: string, one: Told, at: Instant): boolean {
+  /** Time or another calendar has changed what was reported; what is judged and goes on being so is left alone. */
+  function isOver(fundId: string, one: Reported, at: Instant): boolean {
     if (one.judgedUntil === undefined || at >= one.judgedUntil || one.isPending || waiting.has(fundId)) return true;
     return dayOf(fundId, at)?.by !== one.by;
   }
@@ -218,7 +218,7 @@ export function watchLosses({ ports, engine, envelopes, reference, halts, alarms
       tellEngine(fundId);
     },
     blocks(fundId) {
-      const { judgedUntil, reason = "" } = told.get(fundId) ?? {};
+      const { judgedUntil, reason = "" } = reported.get(fundId) ?? {};
       engine.setLosses({ fundId, judgedUntil, reason, isPending: true });
     },
     learns(fundId, known) {
@@ -230,7 +230,7 @@ export function watchLosses({ ports, engine, envelopes, reference, halts, alarms
     oldSpells: () => spells,
     looks() {
       const at = clock.now();
-      for (const [fundId, one] of told) if (isOver(fundId, one, at)) tells(fundId);
+      for (const [fundId, one] of reported) if (isOver(fundId, one, at)) tells(fundId);
     },
   };
 }

@@ -1463,7 +1463,7 @@ export interface paths {
         get: operations["listServiceTokens"];
         put?: never;
         /**
-         * Give a machine a token for named operations; its value is told once.
+         * Give a machine a token for named operations; its value is reported once.
          * @description IssueServiceToken: Give a machine a token for named operations. Roles that may: admin.
          */
         post: operations["issueServiceToken"];
@@ -1888,7 +1888,7 @@ export interface operations {
                 "application/json": {
                     /** @description The six digits that the authenticator shows now. */
                     totp?: string;
-                    /** @description One of the codes that were told when the factor was set up; it is used up by this. */
+                    /** @description One of the codes that were notified when the factor was set up; it is used up by this. */
                     recovery_code?: string;
                 };
             };
@@ -1943,7 +1943,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description Told now and never again; each works once. */
+                        /** @description Reported now and never again; each works once. */
                         recovery_codes: string[];
                     };
                 };
@@ -2065,7 +2065,7 @@ export interface operations {
                     };
                     /** @description The six digits that the authenticator shows now. */
                     totp?: string;
-                    /** @description One of the codes that were told when the factor was set up; it is used up by this. */
+                    /** @description One of the codes that were notified when the factor was set up; it is used up by this. */
                     recovery_code?: string;
                 };
             };
@@ -2644,7 +2644,7 @@ export interface operations {
                             halt_id: string;
                             steps: {
                                 /**
-                                 * @description BLOCKED: every live engine denies new risk in the scope. CANCELLED: no order that it covers is with a broker any more, proven reductions excepted. NOTIFIED: people were told.
+                                 * @description BLOCKED: every live engine denies new risk in the scope. CANCELLED: no order that it covers is with a broker any more, proven reductions excepted. NOTIFIED: people were notified.
                                  * @enum {string}
                                  */
                                 step: "BLOCKED" | "CANCELLED" | "NOTIFIED";
@@ -2762,7 +2762,7 @@ export interface operations {
                             halt_id: string;
                             steps: {
                                 /**
-                                 * @description BLOCKED: every live engine denies new risk in the scope. CANCELLED: no order that it covers is with a broker any more, proven reductions excepted. NOTIFIED: people were told.
+                                 * @description BLOCKED: every live engine denies new risk in the scope. CANCELLED: no order that it covers is with a broker any more, proven reductions excepted. NOTIFIED: people were notified.
                                  * @enum {string}
                                  */
                                 step: "BLOCKED" | "CANCELLED" | "NOTIFIED";
@@ -3136,7 +3136,7 @@ export interface operations {
                             /** @description Who handed it in, as proved; `order.actor` is only what the order itself claims. */
                             submitted_by?: string;
                         }[];
-                        /** @description In the answer to a person's wish: the event whose audit entry tells of it, also when there was no order. */
+                        /** @description In the answer to a person's request: the event whose audit entry tells of it, also when there was no order. */
                         audit_id?: string;
                     };
                 };
@@ -4809,7 +4809,7 @@ export interface operations {
                     "application/json": {
                         run_id: string;
                         done: boolean;
-                        /** @description The next entry that it looks at, and how many the log had when it began. */
+                        /** @description The next entry that it reads, and how many the log had when it began. */
                         next_sequence: number;
                         /** @description How many entries the log had when it began. */
                         size: number;
@@ -5002,7 +5002,7 @@ export interface operations {
                     "application/json": {
                         run_id: string;
                         done: boolean;
-                        /** @description The next entry that it looks at, and how many the log had when it began. */
+                        /** @description The next entry that it reads, and how many the log had when it began. */
                         next_sequence: number;
                         /** @description How many entries the log had when it began. */
                         size: number;
@@ -5193,7 +5193,7 @@ export interface operations {
                     "application/json": {
                         run_id: string;
                         done: boolean;
-                        /** @description The next entry that it looks at, and how many the log had when it began. */
+                        /** @description The next entry that it reads, and how many the log had when it began. */
                         next_sequence: number;
                         /** @description How many entries the log had when it began. */
                         size: number;
@@ -7551,7 +7551,7 @@ export interface operations {
                         revoked_at?: string;
                         /** @description The token that takes this one's place. */
                         rotated_to?: string;
-                        /** @description The token itself, told now and never again. */
+                        /** @description The token itself, reported now and never again. */
                         token: string;
                     };
                 };
@@ -7675,7 +7675,7 @@ export interface operations {
                         revoked_at?: string;
                         /** @description The token that takes this one's place. */
                         rotated_to?: string;
-                        /** @description The token itself, told now and never again. */
+                        /** @description The token itself, reported now and never again. */
                         token: string;
                     };
                 };

@@ -1,33 +1,38 @@
 // Anchors and the log: what is shown to them and when, that nothing waits for them, and what is found when the log does not fit what they have.
 import { describe, expect, it } from "vitest";
 import type { Anchor, AnchoredCheckpoint } from "../../../../ports/anchors.ts";
-import { type AuditRig, auditRig, rewriteAndRechain, truncate } from "../../../../testkit/audit/service-rig.ts";
+import {
+  type AuditFixture,
+  auditFixture,
+  rewriteAndRechain,
+  truncate,
+} from "../../../../testkit/audit/service-fixture.ts";
 import { scheduler } from "../../../../testkit/virtual/scheduler.ts";
 import type { RunningAudit } from "../audit-ports.ts";
 import { startAnchoring } from "./anchoring.ts";
 
 type Kept = Map<string, AnchoredCheckpoint>;
 
-async function fill(rig: AuditRig, audit: RunningAudit, count: number, name = "e"): Promise<void> {
-  const wishes = Array.from({ length: count }, (_, at) => ({
+async function fill(fixture: AuditFixture, audit: RunningAudit, count: number, name = "e"): Promise<void> {
+  const requests = Array.from({ length: count }, (_, at) => ({
     ...{ eventId: `${name}-${at}`, actor: "service:oms", action: "a.b", subjectId: `s-${at % 3}`, data: { at } },
   }));
-  await rig.finish(Promise.all(wishes.map((wish) => audit.append(wish))));
+  await fixture.finish(Promise.all(requests.map((request) => audit.append(request))));
 }
 
 /** A log of so many entries that is signed and anchored to its end. */
-async function anchoredLog(seed: number, count: number): Promise<{ rig: AuditRig; kept: Kept }> {
+async function anchoredLog(seed: number, count: number): Promise<{ fixture: AuditFixture; kept: Kept }> {
   const kept: Kept = new Map();
-  const rig = auditRig({ seed, anchor: kept });
-  const { audit } = await rig.start();
-  await fill(rig, audit, count - 1);
-  await rig.finish(audit.stop());
+  const fixture = auditFixture({ seed, anchor: kept });
+  const { audit } = await fixture.start();
+  await fill(fixture, audit, count - 1);
+  await fixture.finish(audit.stop());
   expect([...kept.values()].at(-1)?.size).toBe(count);
-  return { rig, kept };
+  return { fixture, kept };
 }
 
 /** What somebody with the whole database does: the store forgets that anything was signed. */
-function forgetCheckpoints({ disk }: AuditRig): void {
+function forgetCheckpoints({ disk }: AuditFixture): void {
   disk.checkpoints.clear();
   disk.tiles.clear();
 }
@@ -35,11 +40,11 @@ function forgetCheckpoints({ disk }: AuditRig): void {
 describe("anchors", () => {
   it("have every signed checkpoint soon after, and the status says what they add and what they do not", async () => {
     const kept: Kept = new Map();
-    const rig = auditRig({ seed: 91, anchor: kept });
-    const { audit } = await rig.start();
-    await fill(rig, audit, 20);
-    await rig.finish(audit.flush());
-    await rig.time.run({ untilMs: rig.time.elapsedMs() + 10 });
+    const fixture = auditFixture({ seed: 91, anchor: kept });
+    const { audit } = await fixture.start();
+    await fill(fixture, audit, 20);
+    await fixture.finish(audit.flush());
+    await fixture.time.run({ untilMs: fixture.time.elapsedMs() + 10 });
     expect([...kept.values()].map(({ size }) => size)).toEqual([21]);
     expect(audit.status()).toMatchObject({
       trust: "operator-trusted, anchored in 1 place",
@@ -48,58 +53,58 @@ describe("anchors", () => {
   });
 
   it.each([
-    ["cut", (rig: AuditRig) => truncate(rig.disk, 30), { code: "TRUNCATED", sequence: 30 }],
-    ["emptied", (rig: AuditRig) => truncate(rig.disk, 1), { code: "TRUNCATED", sequence: 1 }],
+    ["cut", (fixture: AuditFixture) => truncate(fixture.disk, 30), { code: "TRUNCATED", sequence: 30 }],
+    ["emptied", (fixture: AuditFixture) => truncate(fixture.disk, 1), { code: "TRUNCATED", sequence: 1 }],
     [
       "rewritten and re-chained",
-      (rig: AuditRig) => rewriteAndRechain(rig.disk, 7, { at: 999 }),
+      (fixture: AuditFixture) => rewriteAndRechain(fixture.disk, 7, { at: 999 }),
       { code: "ROOT_MISMATCH", sequence: 40 },
     ],
   ])(
     "find a log that was %s without a checkpoint left, at the start and in verification",
     async (_how, spoil, fault) => {
-      const { rig } = await anchoredLog(92, 40);
-      forgetCheckpoints(rig);
-      spoil(rig);
-      const { audit } = await rig.start();
+      const { fixture } = await anchoredLog(92, 40);
+      forgetCheckpoints(fixture);
+      spoil(fixture);
+      const { audit } = await fixture.start();
       const status = audit.status();
       expect(status.state).toBe("standing still");
       expect(status.complaint).toContain(`${fault.code} at ${fault.sequence}`);
       expect(status.complaint).toContain("as the anchor memory has it");
-      expect(await rig.finish(audit.verify())).toMatchObject({ fault });
-      expect(await rig.finish(audit.fsck())).toMatchObject({ fault });
-      expect(rig.disk.checkpoints.size).toBe(0);
+      expect(await fixture.finish(audit.verify())).toMatchObject({ fault });
+      expect(await fixture.finish(audit.fsck())).toMatchObject({ fault });
+      expect(fixture.disk.checkpoints.size).toBe(0);
     },
   );
 
   it("find what was rewritten behind tiles that still say the old thing, in verification", async () => {
-    const { rig } = await anchoredLog(93, 40);
-    rig.disk.checkpoints.clear();
-    const { audit } = await rig.start();
-    rewriteAndRechain(rig.disk, 7, { at: 999 });
-    expect(await rig.finish(audit.verify())).toMatchObject({ fault: { code: "ROOT_MISMATCH" } });
+    const { fixture } = await anchoredLog(93, 40);
+    fixture.disk.checkpoints.clear();
+    const { audit } = await fixture.start();
+    rewriteAndRechain(fixture.disk, 7, { at: 999 });
+    expect(await fixture.finish(audit.verify())).toMatchObject({ fault: { code: "ROOT_MISMATCH" } });
   });
 
   it("that somebody else filled break nothing and are complained about", async () => {
-    const { rig, kept } = await anchoredLog(94, 10);
+    const { fixture, kept } = await anchoredLog(94, 10);
     const [origin = ""] = [...kept.values()].map((each) => each.origin);
     const note = [...kept.values()].at(-1)?.note.replace("\n10\n", "\n5000\n") ?? "";
     kept.set(`${origin} 5000`, { origin, size: 5_000, note });
-    const { audit } = await rig.start();
+    const { audit } = await fixture.start();
     expect(audit.status()).toMatchObject({ state: "open", complaint: undefined });
     expect(audit.status().anchors[0]?.complaint).toContain("is not this log's");
-    expect(await rig.finish(audit.verify())).toMatchObject({ level: "L1" });
+    expect(await fixture.finish(audit.verify())).toMatchObject({ level: "L1" });
   });
 
   it("follow the log's keys", async () => {
-    const { rig } = await anchoredLog(95, 10);
-    const { audit } = await rig.start();
-    await rig.finish(audit.rotateKey("operator:duty"));
-    await fill(rig, audit, 5, "more");
-    await rig.finish(audit.stop());
-    const next = await rig.start();
+    const { fixture } = await anchoredLog(95, 10);
+    const { audit } = await fixture.start();
+    await fixture.finish(audit.rotateKey("operator:duty"));
+    await fill(fixture, audit, 5, "more");
+    await fixture.finish(audit.stop());
+    const next = await fixture.start();
     expect(next.audit.status()).toMatchObject({ state: "open", anchors: [{ size: 16, complaint: undefined }] });
-    expect(await rig.finish(next.audit.verify())).toMatchObject({ level: "L1", coveredSize: 16 });
+    expect(await fixture.finish(next.audit.verify())).toMatchObject({ level: "L1", coveredSize: 16 });
   });
 });
 

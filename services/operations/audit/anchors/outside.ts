@@ -29,20 +29,20 @@ export interface OutsideOptions {
   readonly signer: LogKey | undefined;
   readonly alarms: AuditAlarms;
   readonly findings: Findings;
-  readonly pen: () => number;
+  readonly writerEpoch: () => number;
   readonly onDefect: (defect: Defect) => void;
 }
 
 export async function startOutside(ports: AuditPorts, options: OutsideOptions): Promise<Outside> {
   const { auditLog, clock, timers, log, signing, witnesses, anchors } = ports;
-  const { origin, policy, begun, signer, alarms, findings, pen, onDefect } = options;
+  const { origin, policy, begun, signer, alarms, findings, writerEpoch, onDefect } = options;
   const { fault, restored, unanchored } = begun;
   const anchoring = startAnchoring({ anchors, origin, known: begun.anchors, clock, timers, log, alarms, onDefect });
   const trust = { auditLog, clock, policy, origin, tree: restored.tree, verifySignature: signing.verify };
   const ring = signer === undefined ? undefined : ringOf(signer);
   const stored = fault === undefined ? await storedWitnessed({ ...trust, ring }) : { newest: undefined, size: 0 };
   const witnessing = startWitnessing({
-    ...{ ...trust, timers, log, findings, onDefect, witnesses, pen },
+    ...{ ...trust, timers, log, findings, onDefect, witnesses, writerEpoch },
     witnessedBefore: stored.size,
   });
   return {

@@ -1,4 +1,4 @@
-// How far enough witnesses have cosigned, from what is stored: so that a restart does not forget it. Only the newest checkpoints are looked at; the
+// How far enough witnesses have cosigned, from what is stored: so that a restart does not forget it. Only the newest checkpoints are read; the
 // verification that follows the start reads all of them.
 import { readCheckpointNote } from "../../../../core/audit/checkpoint.ts";
 import type { KeyRing } from "../../../../core/audit/key-ring.ts";

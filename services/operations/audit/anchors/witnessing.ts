@@ -47,7 +47,7 @@ export interface WitnessingOptions {
   /** What enough of them had cosigned at the start. */
   readonly witnessedBefore: number;
   readonly findings: Pick<Findings, "contradicted" | "agreed" | "contradictions">;
-  readonly pen: () => number;
+  readonly writerEpoch: () => number;
   readonly clock: Clock;
   readonly timers: Timers;
   readonly log: Log;
@@ -111,9 +111,11 @@ export function startWitnessing(options: WitnessingOptions): Witnessing {
     });
   }
 
-  async function standsAgainst(told: WitnessContradiction, size: number): Promise<Contradiction | undefined> {
-    const logSize = told.kind === "larger" ? (await auditLog.head()).size : size;
-    return told.kind === "larger" && told.witnessSize <= logSize ? undefined : contradictionOf(told, logSize);
+  async function standsAgainst(reported: WitnessContradiction, size: number): Promise<Contradiction | undefined> {
+    const logSize = reported.kind === "larger" ? (await auditLog.head()).size : size;
+    return reported.kind === "larger" && reported.witnessSize <= logSize
+      ? undefined
+      : contradictionOf(reported, logSize);
   }
 
   async function keep({ size, note }: SignedCheckpoint, parsed: Note, lines: readonly string[]): Promise<void> {
@@ -125,7 +127,7 @@ export function startWitnessing(options: WitnessingOptions): Witnessing {
     const more = [...given].filter(([vkey]) => !had.has(vkey));
     if (more.length > 0) {
       const gained = note + more.map(([, line]) => line).join("");
-      await auditLog.putCheckpoint(options.pen(), { size, note: gained, at: clock.now() });
+      await auditLog.putCheckpoint(options.writerEpoch(), { size, note: gained, at: clock.now() });
     }
     if (had.size + more.length >= policy.k) witnessed = Math.max(witnessed, size);
   }

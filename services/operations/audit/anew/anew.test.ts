@@ -21,16 +21,16 @@ import type { Identity } from "../../../../ports/identity.ts";
 import type { RpcCall } from "../../../../ports/rpc.ts";
 import { sha256, verifySignature } from "../../../../testkit/audit/keys.ts";
 import {
+  type AuditFixture,
   type AuditLife,
-  type AuditRig,
-  auditRig,
+  auditFixture,
   loseRows,
   recordsOf,
   rewriteAndRechain,
   truncate,
-} from "../../../../testkit/audit/service-rig.ts";
+} from "../../../../testkit/audit/service-fixture.ts";
 import { exampleOrder } from "../../../../testkit/record-examples.ts";
-import { auditDesk } from "../desks/audit-desk.ts";
+import { auditQueries } from "../queries/audit-queries.ts";
 
 const person = (name: string, roles: readonly string[], subject = `x|${name}`): Identity =>
   ({ kind: "operator", actor: `operator:${name}`, name, subject, issuer: "x", roles }) as unknown as Identity;
@@ -42,24 +42,24 @@ const callOf = (identity: Identity): RpcCall => ({
   ...{ requestId: "r-1", identity, isGone: () => false, signal, requestBytes: new Uint8Array(0) },
 });
 
-let rig: AuditRig;
+let fixture: AuditFixture;
 let life: AuditLife;
 
-const pass = (ms: number) => rig.time.run({ untilMs: rig.time.elapsedMs() + ms });
-const standing = () => rig.world.auditStanding.current;
-const order = (id: string) => rig.publish("oms", subjects.ordersCreated, { ...exampleOrder, order_id: id });
+const pass = (ms: number) => fixture.time.run({ untilMs: fixture.time.elapsedMs() + ms });
+const standing = () => fixture.tables.auditStanding.current;
+const order = (id: string) => fixture.publish("oms", subjects.ordersCreated, { ...exampleOrder, order_id: id });
 
 async function begin(entries = 6): Promise<void> {
-  rig = auditRig({ seed: 2_203 });
-  life = await rig.start();
+  fixture = auditFixture({ seed: 2_203 });
+  life = await fixture.start();
   for (let count = 0; count < entries; count += 1) await order(`order-${count}`);
   await pass(5_000);
 }
 
 /** The desk of the life that runs now. The right proof is "proved". */
 function ask<Answer>(method: string, request: object, by: Identity = duty): Promise<Answer> {
-  const desk = auditDesk({
-    ...rig.portsOf(life.process),
+  const queries = auditQueries({
+    ...fixture.portsOf(life.process),
     ...life.audit,
     auditLog: auditLogOf(),
     sha256OfBytes: systemSha256OfBytes,
@@ -68,8 +68,8 @@ function ask<Answer>(method: string, request: object, by: Identity = duty): Prom
         proof === "proved" ? undefined : { code: "STEP_UP_REQUIRED", reason: "Prove it." },
     },
   });
-  const handler = desk.handlers[method] as (message: unknown, call: RpcCall) => Promise<Answer>;
-  return rig.finish(handler(request, callOf(by)));
+  const handler = queries.handlers[method] as (message: unknown, call: RpcCall) => Promise<Answer>;
+  return fixture.finish(handler(request, callOf(by)));
 }
 
 const auditLogOf = () => life.auditLog;
@@ -85,11 +85,11 @@ const cosigned = (requestId: string, more: object = {}, by = relief) =>
     { request_id: requestId, confirmation: "ANEW", step_up_proof: "proved", ...more },
     by,
   );
-const denied = (code: string) => ({ denial: { code }, isTold: true });
+const denied = (code: string) => ({ denial: { code }, isReported: true });
 
 /** As the owner of the table would: the newest entries are gone, and everybody knows within seconds. */
 async function breakLog(lost = 3): Promise<void> {
-  loseRows(rig.disk, rig.disk.head.size - lost, rig.disk.head.size);
+  loseRows(fixture.disk, fixture.disk.head.size - lost, fixture.disk.head.size);
   await pass(3_000);
   expect(standing()?.broken?.reason).toContain("SEQUENCE_MISMATCH");
 }
@@ -104,21 +104,26 @@ async function bundleOf(log: number): Promise<Buffer> {
 function verdictsOf(bundle: Buffer, vkey: string): readonly string[] {
   const key = readVerifierKey(vkey, sha256);
   if (key === undefined) throw new Error("no key");
-  const ours = verifyBundleFile(bundle, { trustedKeys: [key], sha256, verifySignature, nowUs: rig.time.clock.now() });
+  const ours = verifyBundleFile(bundle, {
+    trustedKeys: [key],
+    sha256,
+    verifySignature,
+    nowUs: fixture.time.clock.now(),
+  });
   const folder = mkdtempSync(join(tmpdir(), "anew-"));
   const path = join(folder, "log.bundle");
   writeFileSync(path, bundle);
-  let told: string;
+  let reported: string;
   try {
-    told = execFileSync(process.execPath, ["verifier/audit-verify.js", path, "--vkey", vkey, "--json"], {
+    reported = execFileSync(process.execPath, ["verifier/audit-verify.js", path, "--vkey", vkey, "--json"], {
       encoding: "utf8",
     });
   } catch (thrown) {
-    told = String((thrown as { readonly stdout?: unknown }).stdout);
+    reported = String((thrown as { readonly stdout?: unknown }).stdout);
   } finally {
     rmSync(folder, { recursive: true });
   }
-  const { verdict, level, code, sequence } = JSON.parse(told) as Readonly<Record<string, unknown>>;
+  const { verdict, level, code, sequence } = JSON.parse(reported) as Readonly<Record<string, unknown>>;
   return [
     "fault" in ours ? `${ours.fault.code} ${ours.fault.sequence}` : ours.level,
     verdict === "yes" ? String(level) : `${String(code)} ${String(sequence)}`,
@@ -129,9 +134,9 @@ describe("22.3: two people close a broken audit log and begin another", () => {
   test("the new log names the old one, takes what waited, verifies, and lifts the block; the damage stays to be seen", async () => {
     await begin();
     const before = life.audit.status();
-    const rowsBefore = structuredClone(rig.disk.rows.slice(0, -3));
+    const rowsBefore = structuredClone(fixture.disk.rows.slice(0, -3));
     await breakLog();
-    const { size } = rig.disk.head;
+    const { size } = fixture.disk.head;
     const asked = await requested();
     expect(asked).toMatchObject({ pending: true, closed_log: 1, closed_origin: before.origin, log: 0 });
     const done = await cosigned(asked.request_id);
@@ -140,12 +145,12 @@ describe("22.3: two people close a broken audit log and begin another", () => {
     await order("order-after");
     await pass(8_000);
     expect(standing()?.broken).toBeUndefined();
-    expect(await rig.finish(life.audit.verify())).toMatchObject({ level: "L1" });
+    expect(await fixture.finish(life.audit.verify())).toMatchObject({ level: "L1" });
     expect(life.audit.status()).toMatchObject({ number: 2, origin: done.origin, broken: undefined });
     // What was there is there, byte for byte.
-    expect(rig.disk.rows.slice(0, rowsBefore.length)).toEqual(rowsBefore);
-    const [genesis, naming, ...rest] = recordsOf(rig.disk).filter(
-      (_record, at) => (rig.disk.rows[at]?.sequence ?? 0) >= logSpan,
+    expect(fixture.disk.rows.slice(0, rowsBefore.length)).toEqual(rowsBefore);
+    const [genesis, naming, ...rest] = recordsOf(fixture.disk).filter(
+      (_record, at) => (fixture.disk.rows[at]?.sequence ?? 0) >= logSpan,
     );
     expect(genesis).toMatchObject({ sequence: 0, action: "chain.genesis", subject_id: done.origin });
     expect(naming).toMatchObject({
@@ -168,7 +173,7 @@ describe("22.3: two people close a broken audit log and begin another", () => {
     expect(actions).toContain("order.created order-after");
     expect(actions).toContain("operator.attempted audit");
     // The old log took entries until it was closed.
-    expect(recordsOf(rig.disk).filter(({ action }) => action === "anew.requested").length).toBe(1);
+    expect(recordsOf(fixture.disk).filter(({ action }) => action === "anew.requested").length).toBe(1);
     const status = await ask<AuditStatus>("GetAuditStatus", {});
     expect(status).toMatchObject({
       log: 2,
@@ -177,9 +182,9 @@ describe("22.3: two people close a broken audit log and begin another", () => {
       ],
     });
     // Both stay verifiable, by us and by both verifiers: the old one is broken where it was broken.
-    const old = await rig.finish(life.audit.verify(0, undefined, undefined, 1));
+    const old = await fixture.finish(life.audit.verify(0, undefined, undefined, 1));
     expect(old).toMatchObject({ fault: { code: "SEQUENCE_MISMATCH" } });
-    await rig.finish(life.audit.flush());
+    await fixture.finish(life.audit.flush());
     expect(verdictsOf(await bundleOf(2), done.key)).toEqual(["L1", "L1"]);
     const [ours, theirs] = verdictsOf(await bundleOf(1), before.keys[0] ?? "");
     expect(ours).toMatch(/^SEQUENCE_MISMATCH 4$/);
@@ -189,7 +194,7 @@ describe("22.3: two people close a broken audit log and begin another", () => {
       message: object,
       call: RpcCall,
     ) => Promise<AuditTrail>;
-    const trailOf = (request: object) => rig.finish(handler(request, callOf(relief)));
+    const trailOf = (request: object) => fixture.finish(handler(request, callOf(relief)));
     expect(await trailOf({ subject_id: "order-0" })).toMatchObject({
       ...{ entries: [{ action: "order.created" }], logs: [1] },
     });
@@ -200,33 +205,33 @@ describe("22.3: two people close a broken audit log and begin another", () => {
     const second = await trailOf(page);
     expect(second.logs).toEqual([]);
     expect(second.entries.length).toBeGreaterThan(0);
-    await rig.finish(life.audit.stop());
+    await fixture.finish(life.audit.stop());
   });
 
   const attacks: readonly (readonly [string, () => void])[] = [
-    ["cut with its head", () => truncate(rig.disk, rig.disk.head.size - 3)],
-    ["rewritten and chained anew", () => rewriteAndRechain(rig.disk, 2, { forged: true })],
-    ["emptied", () => truncate(rig.disk, 0)],
-    ["missing an entry in the middle", () => loseRows(rig.disk, 3, 4)],
+    ["cut with its head", () => truncate(fixture.disk, fixture.disk.head.size - 3)],
+    ["rewritten and chained anew", () => rewriteAndRechain(fixture.disk, 2, { forged: true })],
+    ["emptied", () => truncate(fixture.disk, 0)],
+    ["missing an entry in the middle", () => loseRows(fixture.disk, 3, 4)],
   ];
   test.each(attacks)("a log that was %s, also when it is found at a start", async (_name, attack) => {
     await begin();
-    await rig.finish(life.audit.stop());
+    await fixture.finish(life.audit.stop());
     attack();
     life.process.kill();
-    life = await rig.start();
-    await rig.finish(life.audit.verify());
+    life = await fixture.start();
+    await fixture.finish(life.audit.verify());
     await pass(3_000);
     expect(standing()?.broken).toBeDefined();
     const { request_id: id } = await requested();
     expect(await cosigned(id)).toMatchObject({ pending: false, log: 2 });
     await pass(8_000);
     expect(standing()?.broken).toBeUndefined();
-    expect(await rig.finish(life.audit.verify())).toMatchObject({ level: "L1" });
-    expect(await rig.finish(life.audit.verify(0, undefined, undefined, 1))).toHaveProperty("fault");
+    expect(await fixture.finish(life.audit.verify())).toMatchObject({ level: "L1" });
+    expect(await fixture.finish(life.audit.verify(0, undefined, undefined, 1))).toHaveProperty("fault");
     // And a start later it is still so.
     life.process.kill();
-    life = await rig.start();
+    life = await fixture.start();
     await pass(3_000);
     expect(life.audit.status()).toMatchObject({ number: 2, state: "open", broken: undefined });
   });
@@ -257,7 +262,7 @@ describe("22.3: two people close a broken audit log and begin another", () => {
     expect(await cosigned(second)).toMatchObject(denied("ANEW_REQUEST_VOID"));
     expect(await cosigned(third)).toMatchObject(denied("ANEW_REQUEST_VOID"));
     await pass(8_000);
-    const refusals = recordsOf(rig.disk).filter(
+    const refusals = recordsOf(fixture.disk).filter(
       ({ action, data }) => action === "operator.attempted" && JSON.stringify(data).includes("Anew"),
     );
     expect(refusals.length).toBe(20);
@@ -265,22 +270,22 @@ describe("22.3: two people close a broken audit log and begin another", () => {
 
   test("a log that was put right between the two is not closed", async () => {
     await begin();
-    const rows = structuredClone(rig.disk.rows);
+    const rows = structuredClone(fixture.disk.rows);
     await breakLog();
     const { request_id: id } = await requested();
-    const lost = rows.filter(({ sequence }) => !rig.disk.rows.some((row) => row.sequence === sequence));
-    rig.disk.rows.push(...lost.filter(({ sequence }) => sequence < rows.length));
-    rig.disk.rows.sort((one, other) => one.sequence - other.sequence);
+    const lost = rows.filter(({ sequence }) => !fixture.disk.rows.some((row) => row.sequence === sequence));
+    fixture.disk.rows.push(...lost.filter(({ sequence }) => sequence < rows.length));
+    fixture.disk.rows.sort((one, other) => one.sequence - other.sequence);
     for (const { eventId, subjectId, sequence } of lost) {
-      rig.disk.byEvent.set(eventId, sequence);
-      rig.disk.bySubject.set(
+      fixture.disk.byEvent.set(eventId, sequence);
+      fixture.disk.bySubject.set(
         subjectId,
-        [...(rig.disk.bySubject.get(subjectId) ?? []), sequence].sort((a, b) => a - b),
+        [...(fixture.disk.bySubject.get(subjectId) ?? []), sequence].sort((a, b) => a - b),
       );
     }
     expect(await cosigned(id)).toMatchObject(denied("LOG_NOT_BROKEN"));
     expect(life.audit.status()).toMatchObject({ number: 1 });
-    expect(rig.disk.closed).toEqual([]);
+    expect(fixture.disk.closed).toEqual([]);
   });
 
   test("a crash between the two leaves the request; one in the switch leaves the old log or the new one, whole", async () => {
@@ -288,23 +293,23 @@ describe("22.3: two people close a broken audit log and begin another", () => {
     await breakLog();
     const { request_id: id } = await requested();
     life.process.kill();
-    life = await rig.start();
+    life = await fixture.start();
     await pass(3_000);
     for (const fate of ["failed", "lost, not committed", "lost, committed"] as const) {
       if (life.audit.status().number > 1) break;
-      rig.fates.set("audit.begin", [fate]);
+      fixture.fates.set("audit.begin", [fate]);
       const answer = await cosigned(id).catch((thrown: unknown) => thrown);
       if (fate === "failed") {
         expect(answer).toMatchObject({ code: "STORE_UNAVAILABLE" });
-        expect(rig.disk.closed).toEqual([]);
+        expect(fixture.disk.closed).toEqual([]);
         expect(life.audit.status().number).toBe(1);
       } else expect(answer).toMatchObject({ log: 2 });
       await pass(3_000);
     }
     await pass(8_000);
-    expect(rig.disk.closed.length).toBe(1);
+    expect(fixture.disk.closed.length).toBe(1);
     expect(standing()?.broken).toBeUndefined();
-    expect(await rig.finish(life.audit.verify())).toMatchObject({ level: "L1" });
+    expect(await fixture.finish(life.audit.verify())).toMatchObject({ level: "L1" });
     expect(life.deaths).toEqual([]);
   });
 
@@ -312,32 +317,32 @@ describe("22.3: two people close a broken audit log and begin another", () => {
     await begin();
     await breakLog();
     const { request_id: id } = await requested();
-    rig.fates.set("audit.begin", ["lost, committed"]);
-    rig.delays.answerMs = 60_000;
-    const desk = cosigned(id).catch(() => undefined);
-    void desk;
-    for (let waited = 0; rig.disk.closed.length === 0 && waited < 100; waited += 1) await pass(50);
+    fixture.fates.set("audit.begin", ["lost, committed"]);
+    fixture.delays.answerMs = 60_000;
+    const queries = cosigned(id).catch(() => undefined);
+    void queries;
+    for (let waited = 0; fixture.disk.closed.length === 0 && waited < 100; waited += 1) await pass(50);
     life.process.kill();
-    rig.delays.answerMs = 0;
-    expect(rig.disk.closed.length).toBe(1);
-    life = await rig.start();
+    fixture.delays.answerMs = 0;
+    expect(fixture.disk.closed.length).toBe(1);
+    life = await fixture.start();
     await pass(8_000);
     expect(life.audit.status()).toMatchObject({ number: 2, state: "open", broken: undefined });
     // The owner of the table puts the old log back in its place: its key knows better.
-    await rig.finish(life.audit.stop());
-    const [closed] = rig.disk.closed;
-    if (closed !== undefined) rig.disk.head = { ...closed.head };
-    life = await rig.start();
+    await fixture.finish(life.audit.stop());
+    const [closed] = fixture.disk.closed;
+    if (closed !== undefined) fixture.disk.head = { ...closed.head };
+    life = await fixture.start();
     expect(life.audit.status()).toMatchObject({ number: 1, state: "standing still" });
     expect(life.audit.status().broken).toContain("was closed");
   });
 
   test("nobody else can begin a log: one that has no key, or no entries, stands still", async () => {
     await begin();
-    await rig.finish(life.audit.stop());
-    rig.disk.head = { size: logSpan, hash: "0".repeat(64), timestamp: "" };
-    life = await rig.start();
+    await fixture.finish(life.audit.stop());
+    fixture.disk.head = { size: logSpan, hash: "0".repeat(64), timestamp: "" };
+    life = await fixture.start();
     expect(life.audit.status()).toMatchObject({ number: 2, state: "standing still" });
-    expect(rig.disk.rows.some(({ sequence }) => sequence >= logSpan)).toBe(false);
+    expect(fixture.disk.rows.some(({ sequence }) => sequence >= logSpan)).toBe(false);
   });
 });

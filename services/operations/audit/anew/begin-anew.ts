@@ -55,7 +55,7 @@ export async function beginAnew(
   const number = asked.number + 1;
   const incarnation = random.uuid();
   const path = keyPathOf(ports.auditSettings.signingKeyPath, number);
-  let taken = await auditLog.takePen(incarnation);
+  let taken = await auditLog.takeWriterEpoch(incarnation);
   if (taken.number !== asked.number) throw elsewhere(asked.number, taken.number);
   const key = await makeFollowingKey({ secrets, random, signing, sha256, path }, number);
   const signed = (await signedNewest(ports, auditLog, judged.key)) ?? judged.signed;
@@ -68,12 +68,12 @@ export async function beginAnew(
   );
   for (let attempt = 1; ; attempt += 1) {
     try {
-      await auditLog.beginAnew({ pen: taken.pen, at, ...begun });
+      await auditLog.beginAnew({ writerEpoch: taken.writerEpoch, at, ...begun });
       break;
     } catch (thrown) {
       if (!isUnknown(thrown) || attempt >= attemptsMax) throw thrown;
     }
-    taken = await auditLog.takePen(incarnation);
+    taken = await auditLog.takeWriterEpoch(incarnation);
     if (taken.number === number && taken.head.hash === begun.head.hash) break;
     if (taken.number !== asked.number) throw elsewhere(asked.number, taken.number);
   }

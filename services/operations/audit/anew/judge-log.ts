@@ -9,8 +9,8 @@ import { rootsOf } from "../anchors/anchored-roots.ts";
 import { readAnchors } from "../anchors/anchoring.ts";
 import type { AuditPorts } from "../audit-ports.ts";
 import { type VerifyOptions, type VerifyReport, verifyLog } from "../checking/verify.ts";
+import { compareKeys } from "../keys/reported-keys.ts";
 import { findLogKey, keyPathOf, type LogKey, ringOf } from "../keys/signing-key.ts";
-import { compareKeys } from "../keys/told-keys.ts";
 import { namedOtherwise } from "../log/open-log.ts";
 import { originOf } from "../log/restore.ts";
 
@@ -56,9 +56,9 @@ export async function judgeLog(
   );
   const { size } = await auditLog.head();
   const renamed = key === undefined || !options.isWritten ? undefined : namedOtherwise(key, stated);
-  const told =
+  const reported =
     key === undefined ? undefined : await compareKeys({ auditLog, sha256, verifySignature, origin, path }, key, size);
-  const fault = "fault" in verdict ? verdict.fault : (renamed ?? told?.fault);
+  const fault = "fault" in verdict ? verdict.fault : (renamed ?? reported?.fault);
   const signed = (await signedNewest(ports, auditLog, key)) ?? verified;
   return { origin, key, fault, report: "fault" in verdict ? undefined : verdict, signed, verified };
 }

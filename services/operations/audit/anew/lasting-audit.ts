@@ -6,9 +6,9 @@ import { Defect, messageOf } from "../../../../contracts/src/fault.ts";
 import type { AuditFault } from "../../../../core/audit/fault.ts";
 import type { AuditPorts, RunningAudit } from "../audit-ports.ts";
 import type { Verdict } from "../checking/verify.ts";
-import { auditHandlers } from "../desks/audit-rpc.ts";
-import { type Trail, type TrailPage, trailEntriesMax } from "../desks/trail.ts";
 import { keepAudit } from "../kept-audit.ts";
+import { auditHandlers } from "../queries/audit-rpc.ts";
+import { type Trail, type TrailPage, trailEntriesMax } from "../queries/trail.ts";
 import { type AnewAsked, type AnewDone, beginAnew, type Finding } from "./begin-anew.ts";
 import { closedEntries, logOf } from "./closed-logs.ts";
 import { type JudgedLog, judgeLog } from "./judge-log.ts";
@@ -92,7 +92,7 @@ export async function startLastingAudit(
   }
 
   const asked: Omit<LastingAudit, "rpcHandlers"> = {
-    append: (wish) => current.append(wish),
+    append: (request) => current.append(request),
     trail,
     async verify(from, signal, progress, number = 0) {
       if (number === 0 || number === current.status().number) return current.verify(from, signal, progress);
@@ -118,7 +118,7 @@ export async function startLastingAudit(
     keeping: {
       state: () => current.keeping.state(),
       head: () => current.keeping.head(),
-      pen: () => current.keeping.pen(),
+      writerEpoch: () => current.keeping.writerEpoch(),
       broken: () => current.keeping.broken(),
     },
     async beginAnew(request, permit) {
@@ -144,7 +144,7 @@ export async function startLastingAudit(
 export const notBroken: Denial = {
   code: "LOG_NOT_BROKEN",
   reason:
-    "The audit log verifies, so it is not closed. A log that stands still since its start is looked at again by `ctl cmd restart-all`.",
+    "The audit log verifies, so it is not closed. A log that stands still since its start is read again by `ctl cmd restart-all`.",
 };
 
 export function otherLog(asked: number, current: number): Denial {

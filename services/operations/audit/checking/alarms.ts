@@ -1,4 +1,4 @@
-// The audit log's own alarms: published through the store, so that they are heard, and recorded, like every event. A condition is told once.
+// The audit log's own alarms: published through the store, so that they are heard, and recorded, like every event. A condition is reported once.
 import { type AlarmCode, alarms as registry } from "../../../../contracts/src/codes/alarms.ts";
 import { Defect, messageOf } from "../../../../contracts/src/fault.ts";
 import { format } from "../../../../contracts/src/instant.ts";
@@ -23,7 +23,7 @@ export function createAuditAlarms(ports: Pick<ServicePorts, "store" | "clock" | 
   let publishing: Promise<unknown> = Promise.resolve();
 
   async function publish(code: AlarmCode, sentence: string, facts: AlarmFacts): Promise<void> {
-    const told = {
+    const reported = {
       code,
       level: registry[code].level,
       service: "operations",
@@ -32,10 +32,10 @@ export function createAuditAlarms(ports: Pick<ServicePorts, "store" | "clock" | 
       at: format(ports.clock.now()),
     };
     try {
-      await ports.store.transact("audit.alarm", (unit) => unit.events.publish(subjects.alarmRaised, told));
+      await ports.store.transact("audit.alarm", (unit) => unit.events.publish(subjects.alarmRaised, reported));
     } catch (thrown) {
       if (thrown instanceof Defect) ports.crash.die(thrown);
-      // Not told is not raised: the next sight of it tries again.
+      // Not reported is not raised: the next sight of it tries again.
       raised.delete(code);
       ports.log.warn("an alarm could not be published", { code, reason: messageOf(thrown) });
     }

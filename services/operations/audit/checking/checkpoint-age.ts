@@ -6,8 +6,8 @@ import type { ServicePorts } from "../../../shared/service.ts";
 import { createFirstSeen } from "../../first-seen.ts";
 import type { WorkerAlarms } from "../../worker-alarms.ts";
 import { startWorkerLoop } from "../../worker-loop.ts";
-import type { AuditStatus } from "../desks/audit-status.ts";
 import { signEveryMs } from "../log/checkpoints.ts";
+import type { AuditStatus } from "../queries/audit-status.ts";
 
 const lookEveryMs = 5_000;
 /** So many times the time between two checkpoints. */

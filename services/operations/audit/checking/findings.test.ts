@@ -2,31 +2,31 @@
 import { describe, expect, it } from "vitest";
 import type { RpcCall } from "../../../../ports/rpc.ts";
 import { witnessSigner } from "../../../../testkit/audit/keys.ts";
-import { type AuditRig, auditRig } from "../../../../testkit/audit/service-rig.ts";
+import { type AuditFixture, auditFixture } from "../../../../testkit/audit/service-fixture.ts";
 import { healthOf } from "../../operations.ts";
 import type { RunningAudit } from "../audit-ports.ts";
 import { createFindings } from "./findings.ts";
 
-const alarms = (rig: AuditRig): number =>
-  rig.world.log.filter(({ subject }) => subject === "svc.v1.operations.alarm.raised").length;
+const alarms = (fixture: AuditFixture): number =>
+  fixture.tables.log.filter(({ subject }) => subject === "svc.v1.operations.alarm.raised").length;
 
 async function started(seed: number) {
-  const rig = auditRig({ seed });
-  const { audit } = await rig.start();
-  const wish = (n: number) => ({
+  const fixture = auditFixture({ seed });
+  const { audit } = await fixture.start();
+  const request = (n: number) => ({
     ...{ eventId: `event-${n}`, actor: "service:oms", action: "order.created", subjectId: "order", data: { n } },
   });
-  await rig.finish(Promise.all(Array.from({ length: 20 }, (_, n) => audit.append(wish(n)))));
-  await rig.finish(audit.flush());
-  const good = rig.disk.rows[7];
+  await fixture.finish(Promise.all(Array.from({ length: 20 }, (_, n) => audit.append(request(n)))));
+  await fixture.finish(audit.flush());
+  const good = fixture.disk.rows[7];
   if (good === undefined) throw new Error("no row");
   const spoil = (): void => {
-    rig.disk.rows[7] = { ...good, text: good.text.map((byte, at) => (at === 12 ? byte ^ 1 : byte)) };
+    fixture.disk.rows[7] = { ...good, text: good.text.map((byte, at) => (at === 12 ? byte ^ 1 : byte)) };
   };
   const mend = (): void => {
-    rig.disk.rows[7] = good;
+    fixture.disk.rows[7] = good;
   };
-  return { rig, audit, good, spoil, mend };
+  return { fixture, audit, good, spoil, mend };
 }
 
 function isBroken(audit: RunningAudit, code = "HASH_MISMATCH at 7"): void {
@@ -41,21 +41,21 @@ function isWhole(audit: RunningAudit): void {
 
 describe("a log that somebody's verification found broken", () => {
   it("is broken for everybody, whichever way it was asked, until a whole one is clean", async () => {
-    const { rig, audit, spoil, mend } = await started(401);
+    const { fixture, audit, spoil, mend } = await started(401);
     const run = async (begin: Promise<{ readonly runId: string }>): Promise<void> => {
-      const { runId } = await rig.finish(begin);
-      await rig.finish(audit.watchRun(runId));
+      const { runId } = await fixture.finish(begin);
+      await fixture.finish(audit.watchRun(runId));
     };
     const verifyRpc = async (): Promise<void> => {
       const call = { signal: new AbortController().signal } as RpcCall;
       const asked = Promise.resolve(audit.rpcHandlers["VerifyAudit"]?.({ from_sequence: 0 } as never, call));
-      await expect(rig.finish(asked)).rejects.toMatchObject({ code: "CHAIN_INTEGRITY" });
+      await expect(fixture.finish(asked)).rejects.toMatchObject({ code: "CHAIN_INTEGRITY" });
     };
     const ways: readonly (() => Promise<unknown>)[] = [
       verifyRpc,
-      () => rig.finish(audit.verify(5)),
-      () => rig.finish(audit.fsck()),
-      () => rig.finish(audit.verifySelf()),
+      () => fixture.finish(audit.verify(5)),
+      () => fixture.finish(audit.fsck()),
+      () => fixture.finish(audit.verifySelf()),
       () => run(audit.beginVerification(0)),
       () => run(audit.beginInspection(false)),
     ];
@@ -64,28 +64,28 @@ describe("a log that somebody's verification found broken", () => {
       spoil();
       await way();
       isBroken(audit);
-      await rig.time.run({ untilMs: rig.time.elapsedMs() + 100 });
-      expect(alarms(rig)).toBe(which + 1);
+      await fixture.time.run({ untilMs: fixture.time.elapsedMs() + 100 });
+      expect(alarms(fixture)).toBe(which + 1);
       mend();
-      await rig.finish(audit.verify(5));
+      await fixture.finish(audit.verify(5));
       isBroken(audit);
-      await rig.finish<unknown>(which % 2 === 0 ? audit.verify() : audit.fsck());
+      await fixture.finish<unknown>(which % 2 === 0 ? audit.verify() : audit.fsck());
     }
     isWhole(audit);
-    await rig.finish(audit.stop());
+    await fixture.finish(audit.stop());
   });
 
-  it("stays so for a lie of the index until the index was looked at again", async () => {
-    const { rig, audit, good, mend } = await started(402);
-    rig.disk.rows[7] = { ...good, subjectId: "order-x" };
-    await rig.finish(audit.fsck());
+  it("stays so for a lie of the index until the index was read again", async () => {
+    const { fixture, audit, good, mend } = await started(402);
+    fixture.disk.rows[7] = { ...good, subjectId: "order-x" };
+    await fixture.finish(audit.fsck());
     isBroken(audit, "INDEX_MISMATCH at 7");
     mend();
-    await rig.finish(audit.verify());
+    await fixture.finish(audit.verify());
     isBroken(audit, "INDEX_MISMATCH at 7");
-    await rig.finish(audit.fsck());
+    await fixture.finish(audit.fsck());
     isWhole(audit);
-    await rig.finish(audit.stop());
+    await fixture.finish(audit.stop());
   });
 
   it("is not taken back by a verification that began before", () => {
@@ -106,15 +106,15 @@ describe("a log that somebody's verification found broken", () => {
 describe("trust", () => {
   it("says that witnesses vouch only when enough have cosigned", async () => {
     const { vkey } = witnessSigner("w1", 21).key;
-    const rig = auditRig({ seed: 403 });
+    const fixture = auditFixture({ seed: 403 });
     const witnesses = {
       policy: `1 of ${vkey}`,
       submit: async () => ({ lines: [], complaints: [], contradictions: [] }),
     };
-    const { audit } = await rig.start({ witnesses });
-    await rig.finish(audit.flush());
+    const { audit } = await fixture.start({ witnesses });
+    await fixture.finish(audit.flush());
     const trust = "operator-trusted: 1 of 1 witnesses needed, none has cosigned";
     expect(audit.status()).toMatchObject({ trust, witnessedSize: 0, witnessesNeeded: 1 });
-    await rig.finish(audit.stop());
+    await fixture.finish(audit.stop());
   });
 });

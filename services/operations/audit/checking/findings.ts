@@ -5,7 +5,7 @@ import type { AuditFault } from "../../../../core/audit/fault.ts";
 import type { AlarmFacts, AuditAlarms } from "./alarms.ts";
 import { sentenceOf } from "./finding-sentence.ts";
 
-/** What a verification looks at: some entries; all of them; all of them and the index. */
+/** What a verification reads: some entries; all of them; all of them and the index. */
 export type Reach = "part" | "entries" | "everything";
 
 /** A witness's word against the log. */

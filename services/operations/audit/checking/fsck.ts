@@ -12,7 +12,7 @@ export interface FsckOptions {
   /** Writes anew what is derived and missing or wrong: tiles and the index. */
   readonly rebuild?: boolean;
   readonly signal?: AbortSignal;
-  /** Told how far it has come. */
+  /** Reported how far it has come. */
   readonly progress?: (nextSequence: number) => void;
 }
 
@@ -85,11 +85,11 @@ export async function fsckLog(ports: VerifyPorts, options: FsckOptions = {}): Pr
   };
 }
 
-async function repair({ auditLog, pen }: VerifyPorts, index: IndexCheck): Promise<number> {
+async function repair({ auditLog, writerEpoch }: VerifyPorts, index: IndexCheck): Promise<number> {
   let repaired = 0;
   const rows = index.repairs();
-  for (let at = 0; at < rows.length && pen !== undefined; at += repairedTogether) {
-    repaired += await auditLog.repairIndex(pen(), rows.slice(at, at + repairedTogether));
+  for (let at = 0; at < rows.length && writerEpoch !== undefined; at += repairedTogether) {
+    repaired += await auditLog.repairIndex(writerEpoch(), rows.slice(at, at + repairedTogether));
   }
   return repaired;
 }
@@ -110,7 +110,7 @@ async function compareTiles(it: Tiles, expected: readonly StoredTile[]): Promise
   it.growing.saved(expected);
 }
 
-/** A wrong tile may be wider than the right one, which a store would otherwise keep. One that was changed meanwhile is looked at next time. */
+/** A wrong tile may be wider than the right one, which a store would otherwise keep. One that was changed meanwhile is read next time. */
 async function writeAnew({ auditLog }: Tiles, tile: StoredTile, stored: Uint8Array | undefined): Promise<boolean> {
   if (stored !== undefined) return auditLog.replaceTile(tile, stored);
   await auditLog.putTiles([tile]);

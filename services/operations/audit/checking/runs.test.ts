@@ -1,13 +1,13 @@
 // Long verifications: they say how far they are, end as one call would, and do not outlive who asked for them.
 import { describe, expect, it } from "vitest";
-import { type AuditRig, auditRig, rewriteAndRechain } from "../../../../testkit/audit/service-rig.ts";
+import { type AuditFixture, auditFixture, rewriteAndRechain } from "../../../../testkit/audit/service-fixture.ts";
 import { scheduler } from "../../../../testkit/virtual/scheduler.ts";
 import type { RunningAudit } from "../audit-ports.ts";
 import { createRuns, runningMax } from "./runs.ts";
 
-function rig() {
+function fixture() {
   const time = scheduler({ seed: 101 });
-  const runs = createRuns<string>({ timers: time.timers, random: time.dice.fork("runs") });
+  const runs = createRuns<string>({ timers: time.timers, random: time.prng.fork("runs") });
   const later = (ms: number): Promise<void> => time.run({ untilMs: time.elapsedMs() + ms });
   const watch = (runId: string) => time.finish("watch", runs.watch(runId), 100_000);
   return { time, runs, later, watch };
@@ -15,7 +15,7 @@ function rig() {
 
 describe("a run", () => {
   it("tells how far it is while it goes on, and what came of it, also when that is asked twice", async () => {
-    const { time, runs, watch } = rig();
+    const { time, runs, watch } = fixture();
     const begun = runs.begin(900, async (signal, progress) => {
       for (let at = 100; at <= 900; at += 100) {
         await time.timers.sleep(1_000, signal);
@@ -32,7 +32,7 @@ describe("a run", () => {
   });
 
   it("is given up when nobody asks about it for a minute, and forgotten", async () => {
-    const { runs, later, watch } = rig();
+    const { runs, later, watch } = fixture();
     let given: AbortSignal | undefined;
     const { runId } = runs.begin(1, (signal) => {
       given = signal;
@@ -49,7 +49,7 @@ describe("a run", () => {
   });
 
   it("is one of two at most, and one that failed says why and makes room", async () => {
-    const { runs, watch, later } = rig();
+    const { runs, watch, later } = fixture();
     const ids = Array.from({ length: runningMax }, () => {
       const work = () => Promise.reject(new Error("the disk"));
       return runs.begin(1, work).runId;
@@ -65,7 +65,7 @@ describe("a run", () => {
   });
 });
 
-async function ended(log: AuditRig, audit: RunningAudit, runId: string) {
+async function ended(log: AuditFixture, audit: RunningAudit, runId: string) {
   for (;;) {
     const { result } = await log.finish(audit.watchRun(runId));
     if (result !== undefined) return result;
@@ -74,14 +74,14 @@ async function ended(log: AuditRig, audit: RunningAudit, runId: string) {
 
 describe("a verification in a run", () => {
   it("says exactly what one call says: of a whole log, from any entry on, and of a broken one", async () => {
-    const log = auditRig({ seed: 102 });
+    const log = auditFixture({ seed: 102 });
     const { audit } = await log.start();
-    const wish = (at: number) => ({
+    const request = (at: number) => ({
       ...{ eventId: `e-${at}`, actor: "service:oms", action: "a.b", subjectId: "s", data: { at } },
     });
-    await log.finish(Promise.all(Array.from({ length: 2_500 }, (_, at) => audit.append(wish(at)))));
+    await log.finish(Promise.all(Array.from({ length: 2_500 }, (_, at) => audit.append(request(at)))));
     await log.finish(audit.flush());
-    await log.finish(Promise.all([9_001, 9_002].map((at) => audit.append(wish(at)))));
+    await log.finish(Promise.all([9_001, 9_002].map((at) => audit.append(request(at)))));
     for (const from of [0, 700, 2_502]) {
       const { runId } = await audit.beginVerification(from);
       const verdict = await log.finish(audit.verify(from));

@@ -16,7 +16,7 @@ export interface RunProgress {
 
 export type RunState<Result> = RunProgress & { readonly result: Result | undefined };
 
-/** `progress` is told the next entry; the signal aborts when the run is given up. */
+/** `progress` is given the next entry; the signal aborts when the run is given up. */
 export type RunWork<Result> = (signal: AbortSignal, progress: (nextSequence: number) => void) => Promise<Result>;
 
 export interface Runs<Result> {
@@ -91,7 +91,7 @@ export function createRuns<Result>({
         run.isRunning = false;
         if (runs.has(run.runId)) wind(run);
       });
-      // A failure is told to whoever watches, and nobody may.
+      // A failure is asked to whoever watches, and nobody may.
       run.ended.catch(() => undefined);
       runs.set(run.runId, run);
       wind(run);

@@ -8,7 +8,7 @@ import type { Clock } from "../../../../ports/clock.ts";
 import type { Log } from "../../../../ports/log.ts";
 import type { Random } from "../../../../ports/random.ts";
 import type { Timers } from "../../../../ports/timers.ts";
-import type { AuditWish } from "../log/append-request.ts";
+import type { AppendRequest } from "../log/append-request.ts";
 import { auditActor, verifiedAction } from "../log/reserved.ts";
 import type { Appended } from "../log/sequencer.ts";
 import { sentenceOf, short } from "./finding-sentence.ts";
@@ -23,7 +23,7 @@ export interface SelfVerificationOptions {
   readonly findings: Pick<Findings, "begin">;
   readonly origin: string;
   readonly fsck: (signal: AbortSignal) => Promise<FsckReport>;
-  readonly append: (wish: AuditWish) => Promise<Appended>;
+  readonly append: (request: AppendRequest) => Promise<Appended>;
   readonly onDefect: (defect: Defect) => void;
   readonly firstAfterMs?: number | undefined;
   readonly everyMs?: number | undefined;

@@ -5,35 +5,36 @@ import { fromMicroseconds, millisecondsBetween } from "../../../../contracts/src
 import { subjects } from "../../../../contracts/src/subjects.ts";
 import type { AuditHead, NewAuditRow } from "../../../../ports/audit-log.ts";
 import {
-  type AuditRig,
-  auditRig,
+  type AuditFixture,
+  auditFixture,
   loseRows,
   recordsOf,
   rewriteAndRechain,
   truncate,
-} from "../../../../testkit/audit/service-rig.ts";
+} from "../../../../testkit/audit/service-fixture.ts";
 import { exampleOrder } from "../../../../testkit/record-examples.ts";
 import { readRows } from "./tail-check.ts";
 
-let rig: AuditRig;
+let fixture: AuditFixture;
 
 async function begin(entries = 5) {
-  rig = auditRig({ seed: 223 });
-  const life = await rig.start({ kept: true });
+  fixture = auditFixture({ seed: 223 });
+  const life = await fixture.start({ kept: true });
   for (let count = 0; count < entries; count += 1) {
-    await rig.publish("oms", subjects.ordersCreated, { ...exampleOrder, order_id: `order-${count}` });
+    await fixture.publish("oms", subjects.ordersCreated, { ...exampleOrder, order_id: `order-${count}` });
   }
-  await rig.time.run({ untilMs: rig.time.elapsedMs() + 3_000 });
+  await fixture.time.run({ untilMs: fixture.time.elapsedMs() + 3_000 });
   return life;
 }
 
-const pass = (ms: number) => rig.time.run({ untilMs: rig.time.elapsedMs() + ms });
-const standing = () => rig.world.auditStanding.current;
-const behindMs = (): number => millisecondsBetween(standing()?.through ?? fromMicroseconds(0), rig.time.clock.now());
+const pass = (ms: number) => fixture.time.run({ untilMs: fixture.time.elapsedMs() + ms });
+const standing = () => fixture.tables.auditStanding.current;
+const behindMs = (): number =>
+  millisecondsBetween(standing()?.through ?? fromMicroseconds(0), fixture.time.clock.now());
 
 /** As from a backup: what came after the loss stays. */
 function putBack(rows: readonly NewAuditRow[], head: AuditHead): void {
-  const { disk } = rig;
+  const { disk } = fixture;
   const newer = disk.rows.filter(({ sequence }) => sequence >= rows.length);
   disk.rows.splice(0, disk.rows.length, ...rows, ...newer);
   if (disk.head.size < head.size || newer.length === 0) disk.head = head;
@@ -53,34 +54,37 @@ describe("22.3: how the audit log stands", () => {
     await pass(5_000);
     expect(behindMs()).toBeLessThan(2_500);
     expect(audit.status().size).toBe(size);
-    await rig.finish(audit.stop());
+    await fixture.finish(audit.stop());
   });
 
   const attacks: readonly (readonly [string, () => void])[] = [
-    ["its newest entries are gone", () => loseRows(rig.disk, rig.disk.head.size - 3, rig.disk.head.size)],
-    ["it is cut, with its head", () => truncate(rig.disk, rig.disk.head.size - 3)],
-    ["all of it is gone", () => loseRows(rig.disk, 0, rig.disk.head.size)],
-    ["its end is rewritten and chained anew", () => rewriteAndRechain(rig.disk, rig.disk.head.size - 2, { lie: true })],
+    ["its newest entries are gone", () => loseRows(fixture.disk, fixture.disk.head.size - 3, fixture.disk.head.size)],
+    ["it is cut, with its head", () => truncate(fixture.disk, fixture.disk.head.size - 3)],
+    ["all of it is gone", () => loseRows(fixture.disk, 0, fixture.disk.head.size)],
+    [
+      "its end is rewritten and chained anew",
+      () => rewriteAndRechain(fixture.disk, fixture.disk.head.size - 2, { lie: true }),
+    ],
   ];
   test.each(attacks)(
     "%s: it is broken within two seconds, and whole again when it is put back",
     async (_name, attack) => {
       const { audit } = await begin(readRows);
-      const rows = rig.disk.rows.map((row) => ({ ...row }));
-      const { head } = rig.disk;
+      const rows = fixture.disk.rows.map((row) => ({ ...row }));
+      const { head } = fixture.disk;
       attack();
       await pass(2_000);
       expect(standing()?.broken?.reason).toMatch(/TRUNCATED|SEQUENCE_MISMATCH|HASH_MISMATCH|LINK_MISMATCH/);
       const since = standing()?.broken?.since;
-      await rig.publish("oms", subjects.ordersCreated, { ...exampleOrder, order_id: "meanwhile" });
+      await fixture.publish("oms", subjects.ordersCreated, { ...exampleOrder, order_id: "meanwhile" });
       await pass(3_000);
       expect(standing()?.broken?.since).toEqual(since);
       putBack(rows, head);
       await pass(12_000);
       expect(standing()?.broken).toBeUndefined();
       expect(behindMs()).toBeLessThan(2_500);
-      expect(recordsOf(rig.disk).filter(({ subject_id: id }) => id === "meanwhile")).toHaveLength(1);
-      await rig.finish(audit.stop());
+      expect(recordsOf(fixture.disk).filter(({ subject_id: id }) => id === "meanwhile")).toHaveLength(1);
+      await fixture.finish(audit.stop());
     },
   );
 
@@ -89,37 +93,37 @@ describe("22.3: how the audit log stands", () => {
     process.kill();
     await pass(20_000);
     expect(behindMs()).toBeGreaterThan(20_000);
-    const { audit } = await rig.start();
+    const { audit } = await fixture.start();
     await pass(2_000);
     expect(standing()?.broken).toBeUndefined();
     expect(behindMs()).toBeLessThan(2_500);
-    await rig.finish(audit.stop());
+    await fixture.finish(audit.stop());
   });
 
   test("appends that fail hold it back: what is published is not an entry", async () => {
     const { audit } = await begin();
-    rig.fates.set(
+    fixture.fates.set(
       "audit.append",
       Array.from({ length: 1_000 }, () => "failed" as never),
     );
-    await rig.publish("oms", subjects.ordersCreated, { ...exampleOrder, order_id: "late" });
+    await fixture.publish("oms", subjects.ordersCreated, { ...exampleOrder, order_id: "late" });
     await pass(20_000);
     expect(behindMs()).toBeGreaterThan(17_000);
-    rig.fates.delete("audit.append");
+    fixture.fates.delete("audit.append");
     await pass(10_000);
     expect(behindMs()).toBeLessThan(2_500);
-    await rig.finish(audit.stop());
+    await fixture.finish(audit.stop());
   });
 
   test("a log that is broken at the start is reported broken at once, and opened when it is whole", async () => {
     const { process } = await begin();
     process.kill();
-    const [rows, { head }] = [[...rig.disk.rows], rig.disk];
-    loseRows(rig.disk, head.size - 2, head.size);
-    const { audit } = await rig.start({ kept: true });
+    const [rows, { head }] = [[...fixture.disk.rows], fixture.disk];
+    loseRows(fixture.disk, head.size - 2, head.size);
+    const { audit } = await fixture.start({ kept: true });
     await pass(1_000);
     expect(standing()?.broken?.reason).toContain("TRUNCATED");
-    await rig.publish("oms", subjects.ordersCreated, { ...exampleOrder, order_id: "meanwhile" });
+    await fixture.publish("oms", subjects.ordersCreated, { ...exampleOrder, order_id: "meanwhile" });
     await pass(20_000);
     expect(audit.status().state).toBe("standing still");
     putBack(rows, head);
@@ -127,43 +131,43 @@ describe("22.3: how the audit log stands", () => {
     expect(audit.status()).toMatchObject({ state: "open", broken: undefined });
     expect(standing()?.broken).toBeUndefined();
     expect(behindMs()).toBeLessThan(2_500);
-    expect(recordsOf(rig.disk).filter(({ subject_id: id }) => id === "meanwhile")).toHaveLength(1);
-    await rig.finish(audit.stop());
+    expect(recordsOf(fixture.disk).filter(({ subject_id: id }) => id === "meanwhile")).toHaveLength(1);
+    await fixture.finish(audit.stop());
   });
 
   test("22.10: since when a log is broken survives a restart", async () => {
     const { process } = await begin();
-    loseRows(rig.disk, rig.disk.head.size - 2, rig.disk.head.size);
+    loseRows(fixture.disk, fixture.disk.head.size - 2, fixture.disk.head.size);
     await pass(3_000);
     const since = standing()?.broken?.since;
     expect(since).toBeDefined();
     process.kill();
     await pass(30_000);
-    const { audit } = await rig.start({ kept: true });
+    const { audit } = await fixture.start({ kept: true });
     await pass(3_000);
     expect(standing()?.broken?.since).toBe(since);
-    await rig.finish(audit.stop());
+    await fixture.finish(audit.stop());
   });
 
   test("an end that was cut off before it was signed is not taken for whole", async () => {
     const { audit } = await begin();
-    const [rows, { head }] = [[...rig.disk.rows], rig.disk];
-    rig.disk.checkpoints.clear();
-    truncate(rig.disk, head.size - 2);
-    await rig.publish("oms", subjects.ordersCreated, { ...exampleOrder, order_id: "meanwhile" });
+    const [rows, { head }] = [[...fixture.disk.rows], fixture.disk];
+    fixture.disk.checkpoints.clear();
+    truncate(fixture.disk, head.size - 2);
+    await fixture.publish("oms", subjects.ordersCreated, { ...exampleOrder, order_id: "meanwhile" });
     await pass(12_000);
     expect(audit.status().state).toBe("taken over");
     expect(standing()?.broken).toBeDefined();
     putBack(rows, head);
     await pass(24_000);
     expect(audit.status().state).toBe("open");
-    await rig.finish(audit.stop());
+    await fixture.finish(audit.stop());
   });
 
   test("a log that another process writes is left to it, and taken back when that one is silent", async () => {
     const { audit } = await begin();
-    const other = await rig.start();
-    await rig.publish("oms", subjects.ordersCreated, { ...exampleOrder, order_id: "meanwhile" });
+    const other = await fixture.start();
+    await fixture.publish("oms", subjects.ordersCreated, { ...exampleOrder, order_id: "meanwhile" });
     await pass(16_000);
     const states = [audit.status().state, other.audit.status().state];
     expect(states.sort()).toEqual(["open", "taken over"]);
@@ -173,22 +177,22 @@ describe("22.3: how the audit log stands", () => {
     expect(audit.status().state).toBe("open");
     expect(standing()?.broken).toBeUndefined();
     expect(behindMs()).toBeLessThan(2_500);
-    await rig.finish(audit.stop());
+    await fixture.finish(audit.stop());
   });
 
   test("a message of somebody else does not make it look up to date", async () => {
     const { audit } = await begin();
-    rig.fates.set(
+    fixture.fates.set(
       "audit.append",
       Array.from({ length: 1_000 }, () => "failed" as never),
     );
-    await rig.publish("oms", subjects.ordersCreated, { ...exampleOrder, order_id: "late" });
-    await rig.publish("operations", subjects.auditProgress, {
+    await fixture.publish("oms", subjects.ordersCreated, { ...exampleOrder, order_id: "late" });
+    await fixture.publish("operations", subjects.auditProgress, {
       beat_id: "forged",
       at: "2026-11-15T12:00:00.000000Z",
     });
     await pass(15_000);
     expect(behindMs()).toBeGreaterThan(12_000);
-    await rig.finish(audit.stop());
+    await fixture.finish(audit.stop());
   });
 });

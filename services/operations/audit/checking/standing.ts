@@ -4,7 +4,7 @@
 //
 //  1. Only a message that this process published counts, so nobody else can make the log look up to date.
 //  2. Nothing is reported before the first one came back, unless the log is broken: what the last process reported grows old meanwhile.
-//  3. The end of the log is looked at before every report. When rows elsewhere may have been touched, and again and again while the log is known to be
+//  3. The end of the log is read before every report. When rows elsewhere may have been touched, and again and again while the log is known to be
 //     broken, all of it is verified; a clean verification takes the finding back, and with it the block.
 import { Defect, messageOf } from "../../../../contracts/src/fault.ts";
 import { format, fromMicroseconds, type Instant, millisecondsBetween } from "../../../../contracts/src/instant.ts";
@@ -22,7 +22,7 @@ import { type TailPorts, tailFault } from "./tail-check.ts";
 export interface StandingOptions {
   readonly ports: Pick<ServicePorts, "store" | "clock" | "timers" | "random" | "log" | "crash"> &
     TailPorts & { readonly auditLog: Pick<AuditLog, "rewrites"> };
-  readonly sequencer: Pick<Sequencer, "state" | "head" | "pen">;
+  readonly sequencer: Pick<Sequencer, "state" | "head" | "writerEpoch">;
   readonly findings: Pick<Findings, "begin" | "broken">;
   /** What is wrong with the log, whoever found it. */
   readonly broken: () => string | undefined;
@@ -43,7 +43,7 @@ const reportsWithin = 5;
 /** A whole verification is repeated after so long, or after so many times as long as the last one took. */
 const verifyAgainMsMax = 5_000;
 const restFactor = 20;
-/** Messages that have not come back; more are not told apart, and the oldest are forgotten. */
+/** Messages that have not come back; more are not distinguished, and the oldest are forgotten. */
 const awaitedMax = 120;
 const reasonCharactersMax = 500;
 const longAgo = fromMicroseconds(0);
@@ -134,7 +134,7 @@ export function startStanding(options: StandingOptions): Standing {
     await store.transact("audit.standing", async (unit) => {
       if (broken !== undefined && !hasReported) broken = await asBefore(unit, broken);
       if (through !== undefined || broken !== undefined) {
-        await unit.auditStanding.report({ pen: sequencer.pen(), through: through ?? longAgo, broken });
+        await unit.auditStanding.report({ writerEpoch: sequencer.writerEpoch(), through: through ?? longAgo, broken });
       }
       if (isTaking) await unit.events.publish(subjects.auditProgress, { beat_id: beatId, at: format(at) });
     });

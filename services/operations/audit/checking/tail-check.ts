@@ -1,4 +1,4 @@
-// The newest entries, looked at every second: what the sequencer made durable must still be there, and still be what it was. It is cheap, so it sees
+// The newest entries, read every second: what the sequencer made durable must still be there, and still be what it was. It is cheap, so it sees
 // only the end of the log; the rest is found by whole verifications.
 import { createChainCheck } from "../../../../core/audit/chain-check.ts";
 import type { AuditFault } from "../../../../core/audit/fault.ts";
@@ -16,7 +16,7 @@ export interface TailPorts {
 export const countedRows = 5_000;
 export const readRows = 16;
 
-/** `head` is where the sequencer stands, which has told everybody that these entries are durable; `counted` is the size at the last look. */
+/** `head` is where the sequencer stands, which has reported everybody that these entries are durable; `counted` is the size at the last look. */
 export async function tailFault(
   { auditLog, sha256, origin }: TailPorts,
   head: AuditHead,

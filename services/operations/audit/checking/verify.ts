@@ -35,10 +35,10 @@ export interface VerifyPorts {
   readonly policy?: Policy | undefined;
   /** Which key may sign which size, as the secret says: for a verification that begins after entry 0 and does not see every rotation. */
   readonly ring?: () => KeyRing | undefined;
-  /** Told by fsck what the entries say of their subjects. */
+  /** Reported by fsck what the entries say of their subjects. */
   readonly subjects?: Pick<SubjectMemory, "beginPass">;
   /** Under which the index may be put right; without one it is only compared. */
-  readonly pen?: () => number;
+  readonly writerEpoch?: () => number;
   /** The checkpoints that anchors outside the store have. */
   readonly anchored?: () => Promise<readonly AnchoredRoot[]>;
 }
@@ -66,15 +66,15 @@ export type Verdict = VerifyReport | { readonly fault: AuditFault };
 export interface VerifyOptions {
   readonly from?: number;
   readonly signal?: AbortSignal;
-  /** Told of every entry that was found good; what it answers ends the verification. */
+  /** Reported of every entry that was found good; what it answers ends the verification. */
   readonly seen?: (row: AuditRow, leaf: Hash) => AuditFault | undefined;
-  /** Told after every page. */
+  /** Reported after every page. */
   readonly paged?: (nextSequence: number) => Promise<AuditFault | undefined>;
-  /** Told of every checkpoint that a trusted key has signed and the entries lead to; of a log that ends too soon as well. */
+  /** Reported of every checkpoint that a trusted key has signed and the entries lead to; of a log that ends too soon as well. */
   readonly trusted?: (checkpoint: StoredCheckpoint) => void;
 }
 
-/** Rows of one read; the next page is on its way while one is looked at. */
+/** Rows of one read; the next page is on its way while one is read. */
 const pageRows = 1000;
 const pageCheckpoints = 200;
 
@@ -92,7 +92,7 @@ export async function verifyLog(ports: VerifyLogPorts, options: VerifyOptions = 
   if (newest !== undefined && newest.size > head.size) return truncated(head.size, newest.size);
   if (longer !== undefined) return { fault: shorterThan(longer, head.size) };
   if (head.size === 0) return { fault: fault("TRUNCATED", 0, "entry 0", "an empty log") };
-  // The entry before is looked at as well: it is what the first link leads to. Of what no checkpoint covers, the first link leads to what one does.
+  // The entry before is read as well: it is what the first link leads to. Of what no checkpoint covers, the first link leads to what one does.
   const begin = newest === undefined ? 0 : Math.max(0, Math.min(from, newest.size) - 1);
   const tree = createTreeHash(ports.sha256);
   const left = begin === 0 ? [] : await readLeft(ports.auditLog, tree, begin, newest?.size ?? 0);

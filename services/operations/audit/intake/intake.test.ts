@@ -6,12 +6,12 @@ import { subjects } from "../../../../contracts/src/subjects.ts";
 import { makeEntry } from "../../../../core/audit/entry.ts";
 import type { BusEvent, DurableOptions, Handler } from "../../../../ports/bus.ts";
 import { sha256 } from "../../../../testkit/audit/keys.ts";
-import { auditRig, recordsOf } from "../../../../testkit/audit/service-rig.ts";
-import { dice } from "../../../../testkit/virtual/dice.ts";
-import type { AuditWish } from "../log/append-request.ts";
+import { auditFixture, recordsOf } from "../../../../testkit/audit/service-fixture.ts";
+import { prng } from "../../../../testkit/virtual/prng.ts";
+import type { AppendRequest } from "../log/append-request.ts";
 import type { Appended } from "../log/sequencer.ts";
+import { requestOf } from "./append-request.ts";
 import { type IntakeOptions, intakeName, startIntake } from "./intake.ts";
-import { wishOf } from "./wish.ts";
 
 const at = "2026-11-15T09:30:00.000000Z";
 const transition = (n: number) => ({
@@ -42,9 +42,9 @@ describe("an event's id in the log", () => {
       ...{ at: fromMicroseconds(0), payload: attempt },
     });
     const own = "0199a4c2-7f00-4000-8000-00000000c0de";
-    expect(wishOf(event(own), sha256, undefined)?.eventId).toBe(own);
+    expect(requestOf(event(own), sha256, undefined)?.eventId).toBe(own);
     for (const taken of ["key.revoked/389d8290", `subject-key-destroyed/${own}`, 'rpc-key/["service:m1","kk"]', "x"]) {
-      expect(wishOf(event(taken), sha256, undefined)).toMatchObject({
+      expect(requestOf(event(taken), sha256, undefined)).toMatchObject({
         eventId: `bus/${taken}`,
         data: { event_id: taken },
       });
@@ -54,14 +54,14 @@ describe("an event's id in the log", () => {
 
 describe("intake on the memory world", () => {
   it("makes an entry of every event that changes state, with its actor, and of nothing else", async () => {
-    const rig = auditRig({ seed: 51 });
-    const { audit } = await rig.start();
-    const id = await rig.publish("oms", subjects.ordersUpdated, transition(1));
-    await rig.publish("gateway", subjects.operatorAttempted, attempt);
-    await rig.publish("riskengine", subjects.gatePassed, { order_id: "order-1", gate: "schema", latency_ms: 0.5 });
-    await rig.publish("foreign", subjects.operatorAttempted, attempt);
-    await rig.time.run({ untilMs: rig.time.elapsedMs() + 500 });
-    expect(recordsOf(rig.disk).slice(1)).toMatchObject([
+    const fixture = auditFixture({ seed: 51 });
+    const { audit } = await fixture.start();
+    const id = await fixture.publish("oms", subjects.ordersUpdated, transition(1));
+    await fixture.publish("gateway", subjects.operatorAttempted, attempt);
+    await fixture.publish("riskengine", subjects.gatePassed, { order_id: "order-1", gate: "schema", latency_ms: 0.5 });
+    await fixture.publish("foreign", subjects.operatorAttempted, attempt);
+    await fixture.time.run({ untilMs: fixture.time.elapsedMs() + 500 });
+    expect(recordsOf(fixture.disk).slice(1)).toMatchObject([
       {
         action: "order.updated",
         actor: "service:oms",
@@ -76,47 +76,47 @@ describe("intake on the memory world", () => {
       },
       { action: "operator.attempted", actor: "foreign", subject_id: "alpha", data: { subject_previous: 2 } },
     ]);
-    await rig.finish(audit.stop());
+    await fixture.finish(audit.stop());
   });
 
   const seed = 52;
   it(`exactly once and in order per subject, over kills, lost answers and failed commits (seed ${seed})`, async () => {
-    const rig = auditRig({ seed });
-    const throwing = dice(seed);
-    let life = await rig.start();
+    const fixture = auditFixture({ seed });
+    const throwing = prng(seed);
+    let life = await fixture.start();
     for (let n = 0; n < 60; n += 1) {
       const fate = (["committed", "committed", "failed", "lost, committed", "lost, not committed"] as const)[
         throwing.below(5)
       ];
-      rig.fates.set("audit.append", [fate ?? "committed"]);
-      rig.delays.answerMs = throwing.below(3);
-      await rig.publish("oms", subjects.ordersUpdated, transition(n));
-      await rig.time.run({ untilMs: rig.time.elapsedMs() + throwing.below(8) });
+      fixture.fates.set("audit.append", [fate ?? "committed"]);
+      fixture.delays.answerMs = throwing.below(3);
+      await fixture.publish("oms", subjects.ordersUpdated, transition(n));
+      await fixture.time.run({ untilMs: fixture.time.elapsedMs() + throwing.below(8) });
       if (!throwing.chance(0.08)) continue;
       life.process.kill();
-      rig.fates.clear();
-      life = await rig.start();
+      fixture.fates.clear();
+      life = await fixture.start();
     }
-    rig.fates.clear();
-    await rig.time.run({ untilMs: rig.time.elapsedMs() + 20_000 });
-    expect(rig.world.parked).toEqual([]);
-    const quantities = recordsOf(rig.disk)
+    fixture.fates.clear();
+    await fixture.time.run({ untilMs: fixture.time.elapsedMs() + 20_000 });
+    expect(fixture.tables.parked).toEqual([]);
+    const quantities = recordsOf(fixture.disk)
       .slice(1)
       .map(({ data }) => (data["payload"] as { remaining_quantity: string }).remaining_quantity);
     expect(quantities).toEqual(Array.from({ length: 60 }, (_, n) => String(n)));
-    expect(await rig.finish(life.audit.verify())).toMatchObject({ entries: 61 });
-    await rig.finish(life.audit.stop());
+    expect(await fixture.finish(life.audit.verify())).toMatchObject({ entries: 61 });
+    await fixture.finish(life.audit.stop());
   });
 });
 
 describe("intake of what nobody can read", () => {
   it("makes entries of unknown subjects and of what does not match its schema, as they came, and parks nothing", async () => {
-    const rig = auditRig({ seed: 53 });
-    const { audit } = await rig.start();
+    const fixture = auditFixture({ seed: 53 });
+    const { audit } = await fixture.start();
     const inject = (subject: string, key: string, text: string): void => {
-      const written = { id: rig.time.dice.uuid(), subject, key, at: rig.time.clock.now(), source: "foreign" };
+      const written = { id: fixture.time.prng.uuid(), subject, key, at: fixture.time.clock.now(), source: "foreign" };
       const bytes = new TextEncoder().encode(text);
-      rig.world.append([{ ...written, bytes, sequence: rig.world.nextSequence() }]);
+      fixture.tables.append([{ ...written, bytes, sequence: fixture.tables.nextSequence() }]);
     };
     inject("svc.v1.other.thing", "thing-1", '{"a":[1.5,"x"]}');
     inject("svc.v1.other.thing", "", "no JSON");
@@ -124,10 +124,10 @@ describe("intake of what nobody can read", () => {
     inject("svc.v1.other.large", "large", JSON.stringify({ text: Array.from({ length: 9_000 }, () => "0123456789") }));
     inject(subjects.ordersUpdated.name, "order-1", '{"order_id":7}');
     inject(subjects.sessionOpened.name, "ada", '{"remote_address":"192.0.2.7"}');
-    await rig.publish("oms", subjects.ordersUpdated, transition(1));
-    await rig.time.run({ untilMs: rig.time.elapsedMs() + 1_000 });
+    await fixture.publish("oms", subjects.ordersUpdated, transition(1));
+    await fixture.time.run({ untilMs: fixture.time.elapsedMs() + 1_000 });
     const digest = { length: expect.any(Number), sha256: expect.stringMatching(/^[0-9a-f]{64}$/) };
-    const records = recordsOf(rig.disk).slice(1);
+    const records = recordsOf(fixture.disk).slice(1);
     expect(records.map(({ action, actor, subject_id }) => [action, actor, subject_id])).toEqual([
       ["event.observed", "foreign", "thing-1"],
       ["event.observed", "foreign", "svc.v1.other.thing"],
@@ -148,15 +148,15 @@ describe("intake of what nobody can read", () => {
     expect(records[0]?.data).toMatchObject({ subject: "svc.v1.other.thing", reason: expect.stringMatching(/subject/) });
     expect(records[4]?.data["reason"]).toMatch(/schema/);
     expect(JSON.stringify(records)).not.toContain("192.0.2.7");
-    expect(rig.world.parked).toEqual([]);
-    expect(await rig.finish(audit.verify())).toMatchObject({ entries: 8 });
-    await rig.finish(audit.stop());
+    expect(fixture.tables.parked).toEqual([]);
+    expect(await fixture.finish(audit.verify())).toMatchObject({ entries: 8 });
+    await fixture.finish(audit.stop());
   });
 });
 
 /** A bus whose pages and hand-overs the test makes itself. */
 async function handBus(
-  append: (wish: AuditWish) => Promise<Appended>,
+  append: (request: AppendRequest) => Promise<Appended>,
   auditLog: IntakeOptions["auditLog"] = { sequencesOf: async () => new Map(), read: async () => [] },
 ) {
   let given: { options: DurableOptions; handler: Handler } | undefined;
@@ -244,35 +244,35 @@ describe("intake of what a publisher claims", () => {
   const forged: BusEvent = { ...own, source: "foreign", claimed };
 
   it("records it as foreign, with the claim in the data, and never under the id of an event of ours", async () => {
-    const wishes: AuditWish[] = [];
-    const bus = await handBus(async (wish) => {
-      wishes.push(wish);
-      return { sequence: wishes.length, entry: undefined };
+    const requests: AppendRequest[] = [];
+    const bus = await handBus(async (request) => {
+      requests.push(request);
+      return { sequence: requests.length, entry: undefined };
     });
     await bus.ahead([forged, own]);
     await bus.handle(forged);
     await bus.handle(own);
-    expect(wishes).toMatchObject([
+    expect(requests).toMatchObject([
       { eventId: `bus/${id}`, actor: "foreign", data: { source: "foreign", claimed_source: "gateway" } },
       { eventId: id, actor: "operator:ada", data: { source: "gateway" } },
     ]);
-    expect(wishes[0]?.data).toMatchObject({
+    expect(requests[0]?.data).toMatchObject({
       claimed_at: "1970-01-01T00:00:07.000000Z",
       at: "1970-01-01T00:00:01.000000Z",
     });
-    expect(wishes[1]?.data).not.toHaveProperty("claimed_source");
+    expect(requests[1]?.data).not.toHaveProperty("claimed_source");
   });
 
   it("knows an event of ours again whose row is gone, and nothing else that has its id", async () => {
-    const wishes: AuditWish[] = [];
-    const wish = wishOf(own, sha256, undefined);
-    if (wish === undefined) throw new Error("no entry");
-    const { eventId: _id, subjectId: subject_id, ...rest } = wish;
+    const requests: AppendRequest[] = [];
+    const request = requestOf(own, sha256, undefined);
+    if (request === undefined) throw new Error("no entry");
+    const { eventId: _id, subjectId: subject_id, ...rest } = request;
     const timestamp = at;
     const entry = makeEntry({ ...rest, subject_id, sequence: 5, timestamp, prev_hash: "0".repeat(64) }, sha256);
     const bus = await handBus(
       async (each) => {
-        wishes.push(each);
+        requests.push(each);
         return { sequence: 6, entry: undefined };
       },
       {
@@ -282,10 +282,10 @@ describe("intake of what a publisher claims", () => {
     );
     await bus.ahead([forged]);
     await bus.handle(forged);
-    expect(wishes).toEqual([]);
+    expect(requests).toEqual([]);
     await bus.handle({ ...forged, payload: { ...attempt, allowed: true } });
     await bus.handle({ ...event(2), id, source: "foreign", claimed });
-    expect(wishes).toMatchObject([
+    expect(requests).toMatchObject([
       { eventId: `bus/${id}`, actor: "foreign", action: "operator.attempted" },
       { eventId: `bus/${id}`, actor: "foreign", action: "order.updated" },
     ]);

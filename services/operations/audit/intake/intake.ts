@@ -17,10 +17,10 @@ import { readEntry } from "../../../../core/audit/entry.ts";
 import type { Sha256OfBytes } from "../../../../core/audit/hash.ts";
 import type { AuditLog } from "../../../../ports/audit-log.ts";
 import type { Bus, BusEvent, Subscription } from "../../../../ports/bus.ts";
-import type { AuditWish } from "../log/append-request.ts";
+import type { AppendRequest } from "../log/append-request.ts";
 import type { Appended } from "../log/sequencer.ts";
 import type { Seal, Sealing } from "../personal/sealing.ts";
-import { idOf, isToldBy, ownIdOf, personalIn, wishOf } from "./wish.ts";
+import { idOf, isReportedBy, ownIdOf, personalIn, requestOf } from "./append-request.ts";
 
 export const intakeName = "operations.audit";
 /** As many as are read together, and the bound on what is remembered of them. */
@@ -41,9 +41,9 @@ export interface IntakeOptions {
   readonly bus: Pick<Bus, "subscribe">;
   readonly auditLog: Pick<AuditLog, "sequencesOf" | "read">;
   readonly sha256: Sha256OfBytes;
-  readonly append: (wish: AuditWish) => Promise<Appended>;
+  readonly append: (request: AppendRequest) => Promise<Appended>;
   readonly sealing: Pick<Sealing, "prepare">;
-  /** Told of every message that measures progress: everything before it is durable. */
+  /** Reported of every message that measures progress: everything before it is durable. */
   readonly onProgress: (beatId: string) => void;
 }
 
@@ -84,13 +84,13 @@ export function startIntake({
       const [row] = sequence === undefined ? [] : await auditLog.read(sequence, 1);
       const record = row === undefined ? undefined : readEntry(row.text);
       // Whoever takes the id of another event must not have his own pass for it.
-      if (record !== undefined && isToldBy(record, event, sha256)) repeated.add(event);
+      if (record !== undefined && isReportedBy(record, event, sha256)) repeated.add(event);
     }
     return repeated;
   }
 
-  function wishFor(event: BusEvent, { seal, repeated }: Ready): AuditWish | undefined {
-    return repeated.has(event) ? undefined : wishOf(event, sha256, seal);
+  function requestFor(event: BusEvent, { seal, repeated }: Ready): AppendRequest | undefined {
+    return repeated.has(event) ? undefined : requestOf(event, sha256, seal);
   }
 
   async function ahead(events: readonly BusEvent[]): Promise<void> {
@@ -107,9 +107,9 @@ export function startIntake({
     for (const event of events) {
       const id = idOf(event);
       if (underWay.has(id) || underWay.size >= readTogetherMax) continue;
-      const wish = wishFor(event, ready);
-      if (wish === undefined) continue;
-      const appending = append(wish);
+      const request = requestFor(event, ready);
+      if (request === undefined) continue;
+      const appending = append(request);
       underWay.set(id, appending);
       // The handler hears of a failure; here it only must not go unheard.
       appends.push(appending.catch(() => failed.add(id)));
@@ -129,8 +129,8 @@ export function startIntake({
       return;
     }
     try {
-      const wish = wishFor(event, await readyFor([event]));
-      if (wish !== undefined) await append(wish);
+      const request = requestFor(event, await readyFor([event]));
+      if (request !== undefined) await append(request);
       failed.delete(id);
     } catch (thrown) {
       // What will never be an entry is put aside by the bus: it must not hold up what comes after it.

@@ -1,26 +1,26 @@
-// Every version of a secret becomes an entry: told by whoever wrote it, or noticed later when nobody told. Never its value.
+// Every version of a secret becomes an entry: reported by whoever wrote it, or noticed later when nobody reported. Never its value.
 import { describe, expect, it } from "vitest";
 import { memoryAuditLog } from "../../../../adapters/memory/audit-log.ts";
 import { memoryStore } from "../../../../adapters/memory/store.ts";
-import { toldSecrets } from "../../../../adapters/secrets/audited-secrets.ts";
+import { reportedSecrets } from "../../../../adapters/secrets/audited-secrets.ts";
 import { systemSha256OfBytes } from "../../../../adapters/system/signing.ts";
 import { Fault } from "../../../../contracts/src/fault.ts";
 import { subjects } from "../../../../contracts/src/subjects.ts";
-import { auditRig, recordsOf } from "../../../../testkit/audit/service-rig.ts";
+import { auditFixture, recordsOf } from "../../../../testkit/audit/service-fixture.ts";
 import { quietLog } from "../../../../testkit/global-setup.ts";
 import { startSecretWatch } from "./secret-watch.ts";
 
 const path = "secret/portcullis/tradingview/alpha";
 const value = "hunter2-hunter2";
 
-async function openRig(seed: number) {
-  const rig = auditRig({ seed });
-  const life = await rig.start();
-  const process = rig.world.process("operations");
-  const { clock, timers, dice } = rig.time;
-  const store = memoryStore({ process, clock, timers, random: dice.fork("watch") });
-  const auditLog = memoryAuditLog({ process, timers, audit: rig.disk });
-  const { secrets } = rig;
+async function openFixture(seed: number) {
+  const fixture = auditFixture({ seed });
+  const life = await fixture.start();
+  const process = fixture.tables.process("operations");
+  const { clock, timers, prng } = fixture.time;
+  const store = memoryStore({ process, clock, timers, random: prng.fork("watch") });
+  const auditLog = memoryAuditLog({ process, timers, audit: fixture.disk });
+  const { secrets } = fixture;
   const base = { clock, timers, log: quietLog, store };
   const watch = startSecretWatch({
     ...{ ...base, secrets, auditLog, sha256OfBytes: systemSha256OfBytes, folder: "secret/portcullis" },
@@ -29,26 +29,26 @@ async function openRig(seed: number) {
     },
   });
   const entries = () =>
-    recordsOf(rig.disk)
+    recordsOf(fixture.disk)
       .filter(({ action, subject_id: id }) => action === "secret.changed" && id === path)
       .map(({ actor, data }) => {
         const { version, noticed } = data["payload"] as { version: number; noticed?: true };
         return { actor, version, ...(noticed === undefined ? {} : { noticed }) };
       });
-  const wait = (ms: number) => rig.time.run({ untilMs: rig.time.elapsedMs() + ms });
+  const wait = (ms: number) => fixture.time.run({ untilMs: fixture.time.elapsedMs() + ms });
   const close = async () => {
-    await rig.finish(watch.stop());
-    await rig.finish(life.audit.stop());
+    await fixture.finish(watch.stop());
+    await fixture.finish(life.audit.stop());
   };
-  return { rig, base, secrets, entries, wait, close, all: () => JSON.stringify(recordsOf(rig.disk)) };
+  return { fixture, base, secrets, entries, wait, close, all: () => JSON.stringify(recordsOf(fixture.disk)) };
 }
 
 describe("secrets", () => {
-  it("are told by whoever writes them, with path and version and without the value", async () => {
-    const { rig, base, secrets, entries, wait, close, all } = await openRig(61);
-    const told = toldSecrets(secrets, { ...base, source: "gateway" });
-    expect(await rig.finish(told.put(path, value))).toMatchObject({ version: 1, value });
-    expect(await rig.finish(told.rotate(path, () => `${value}-2`))).toMatchObject({ version: 2 });
+  it("are reported by whoever writes them, with path and version and without the value", async () => {
+    const { fixture, base, secrets, entries, wait, close, all } = await openFixture(61);
+    const reported = reportedSecrets(secrets, { ...base, source: "gateway" });
+    expect(await fixture.finish(reported.put(path, value))).toMatchObject({ version: 1, value });
+    expect(await fixture.finish(reported.rotate(path, () => `${value}-2`))).toMatchObject({ version: 2 });
     await wait(2_000_000);
     expect(entries()).toEqual([
       { actor: "service:gateway", version: 1 },
@@ -58,8 +58,8 @@ describe("secrets", () => {
     await close();
   });
 
-  it("that changed while nobody told are noticed, once, and again when they change again", async () => {
-    const { secrets, entries, wait, close, all } = await openRig(62);
+  it("that changed while nobody reported are noticed, once, and again when they change again", async () => {
+    const { secrets, entries, wait, close, all } = await openFixture(62);
     await secrets.put(path, value);
     await wait(15_000);
     expect(entries()).toEqual([]);
@@ -74,22 +74,22 @@ describe("secrets", () => {
   });
 
   it("that were written when the store did not answer are written all the same, and noticed", async () => {
-    const { rig, base, secrets, entries, wait, close } = await openRig(63);
+    const { fixture, base, secrets, entries, wait, close } = await openFixture(63);
     const store = {
       transact: () => Promise.reject(new Fault("STORE_UNAVAILABLE", "gone", { retry: "later" })),
     };
-    const told = toldSecrets(secrets, { ...base, store, source: "gateway" });
-    expect(await rig.finish(told.put(path, value))).toMatchObject({ version: 1 });
+    const reported = reportedSecrets(secrets, { ...base, store, source: "gateway" });
+    expect(await fixture.finish(reported.put(path, value))).toMatchObject({ version: 1 });
     await wait(60_000);
     expect(entries()).toEqual([{ actor: "service:operations", version: 1, noticed: true }]);
     await close();
   });
 
-  it("are noticed although a stranger claims to have told", async () => {
-    const { rig, secrets, entries, wait, close } = await openRig(64);
+  it("are noticed although a stranger claims to have reported", async () => {
+    const { fixture, secrets, entries, wait, close } = await openFixture(64);
     await secrets.put(path, value);
     const claim = { path, version: 9, actor: "service:gateway", at: "2026-11-15T09:30:00.000000Z" };
-    await rig.publish("foreign", subjects.secretChanged, claim);
+    await fixture.publish("foreign", subjects.secretChanged, claim);
     await wait(60_000);
     expect(entries()).toEqual([
       { actor: "foreign", version: 9 },

@@ -1,8 +1,8 @@
-// Finds secrets that changed without being told: written while the platform was down, by somebody with access to the secrets store, or by a process
-// that died right after. Every version of a secret that the audit log does not know is told as noticed; its value is never looked at.
+// Finds secrets that changed without being reported: written while the platform was down, by somebody with access to the secrets store, or by a process
+// that died right after. Every version of a secret that the audit log does not know is reported as noticed; its value is never read.
 //
-//  1. What is told is only told when it was missing in two looks, so that an event that is still on its way comes first.
-//  2. A version is told at most once in a life of this process; in the log it is then known.
+//  1. What is reported is only notified when it was missing in two looks, so that an event that is still on its way comes first.
+//  2. A version is reported at most once in a life of this process; in the log it is then known.
 import { foreignActor } from "../../../../contracts/src/events/event.ts";
 import { Defect, messageOf } from "../../../../contracts/src/fault.ts";
 import { format } from "../../../../contracts/src/instant.ts";
@@ -35,7 +35,7 @@ const changedAction = "secret.changed";
 
 export function startSecretWatch(ports: SecretWatchPorts): SecretWatch {
   const ending = new AbortController();
-  const told = new Set<string>();
+  const reported = new Set<string>();
   let missing: ReadonlySet<string> = new Set();
 
   async function look(): Promise<void> {
@@ -47,9 +47,9 @@ export function startSecretWatch(ports: SecretWatchPorts): SecretWatch {
       if (version === undefined || version <= (await knownVersion(ports, path))) continue;
       const one = `${path}@${version}`;
       now.add(one);
-      if (!missing.has(one) || told.has(one)) continue;
+      if (!missing.has(one) || reported.has(one)) continue;
       await tell(path, version);
-      told.add(one);
+      reported.add(one);
     }
     missing = now;
   }
@@ -57,7 +57,7 @@ export function startSecretWatch(ports: SecretWatchPorts): SecretWatch {
   async function tell(path: string, version: number): Promise<void> {
     const changed = { path, version, actor: auditActor, noticed: true as const, at: format(ports.clock.now()) };
     await ports.store.transact("secret.changed", (unit) => unit.events.publish(subjects.secretChanged, changed));
-    ports.log.warn("a secret has a version that nobody told of", { path, version });
+    ports.log.warn("a secret has a version that nobody reported", { path, version });
   }
 
   async function watch(): Promise<void> {

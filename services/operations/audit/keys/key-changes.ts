@@ -8,7 +8,7 @@ import { keyChangeOf, takeTrust } from "../../../../core/audit/key-entry.ts";
 import { type KeyRing, type KeyRotation, rotateKey } from "../../../../core/audit/key-ring.ts";
 import { openNote, type VerifySignature } from "../../../../core/audit/signed-note.ts";
 import type { StoredCheckpoint } from "../../../../ports/audit-log.ts";
-import { putCheckpointsBack } from "./told-keys.ts";
+import { putCheckpointsBack } from "./reported-keys.ts";
 
 export interface KeyFollower {
   readonly ports: {

@@ -9,11 +9,12 @@
 // The same command given again goes on with the next key that is kept: a rotation stands in the log at most once for each.
 import { Fault } from "../../../../contracts/src/fault.ts";
 import { type KeyRing, revokedAction, rotatedAction } from "../../../../core/audit/key-ring.ts";
-import type { AuditWish } from "../log/append-request.ts";
+import type { AppendRequest } from "../log/append-request.ts";
 import type { Checkpoints, Handover } from "../log/checkpoints.ts";
 import { invalid } from "../log/reserved.ts";
 import type { Restored } from "../log/restore.ts";
 import type { Appended } from "../log/sequencer.ts";
+import { unknownNext } from "./reported-keys.ts";
 import {
   dropNextKey,
   type KeptTerm,
@@ -25,7 +26,6 @@ import {
   promoteNextKey,
   ringOf,
 } from "./signing-key.ts";
-import { unknownNext } from "./told-keys.ts";
 
 export interface SettledKey {
   /** Undefined when there is none that may sign. */
@@ -76,7 +76,7 @@ export interface KeyKeeperOptions {
   readonly key: LogKey | undefined;
   /** Why none may sign or be changed. */
   readonly complaint: string | undefined;
-  readonly append: (wish: AuditWish) => Promise<Appended>;
+  readonly append: (request: AppendRequest) => Promise<Appended>;
   readonly checkpoints: () => Pick<Checkpoints, "expectRotation" | "flush" | "complaint">;
 }
 
@@ -85,7 +85,7 @@ export function createKeyKeeper(options: KeyKeeperOptions): KeyKeeper {
   let { key } = options;
   let isBusy = false;
 
-  /** One change at a time: two rotations at once would leave a key that nobody was told of. */
+  /** One change at a time: two rotations at once would leave a key that nobody was notified of. */
   async function alone<Value>(work: () => Promise<Value>): Promise<Value> {
     if (isBusy) throw new Fault("RESOURCE_EXHAUSTED", "A key of the audit log is being changed.", { retry: "later" });
     isBusy = true;

@@ -1,10 +1,10 @@
-// A wish whose data came from a decoder is written by a shorter way; what comes out must be the same bytes as by the careful one.
+// A request whose data came from a decoder is written by a shorter way; what comes out must be the same bytes as by the careful one.
 import { expect, test } from "vitest";
 import { systemSha256OfBytes } from "../../../../adapters/system/signing.ts";
 import { createEntryMaker } from "../../../../core/audit/entry.ts";
 import { zeroHex } from "../../../../core/audit/hash.ts";
-import { dice } from "../../../../testkit/virtual/dice.ts";
-import type { AuditWish } from "./append-request.ts";
+import { prng } from "../../../../testkit/virtual/prng.ts";
+import type { AppendRequest } from "./append-request.ts";
 import { beginBatch, type Chained, chainSome } from "./batch.ts";
 
 const seed = Math.floor(Math.random() * 1_000_000);
@@ -23,14 +23,14 @@ const values: readonly unknown[] = [
 ];
 
 interface Waiting {
-  readonly wish: AuditWish;
+  readonly request: AppendRequest;
   readonly reject: (fault: Error) => void;
 }
 
-function chained(wishes: readonly AuditWish[], isPlain: boolean): Chained<Waiting> {
+function chained(requests: readonly AppendRequest[], isPlain: boolean): Chained<Waiting> {
   const batch = beginBatch<Waiting>({ size: 5, hash: zeroHex, timestamp: "" });
-  const waiting = wishes.map((wish) => ({
-    wish: { ...wish, isPlain },
+  const waiting = requests.map((request) => ({
+    request: { ...request, isPlain },
     reject(fault: Error) {
       throw fault;
     },
@@ -38,13 +38,13 @@ function chained(wishes: readonly AuditWish[], isPlain: boolean): Chained<Waitin
   const known = { sequences: undefined, newest: new Map([["known", 3]]) };
   const maker = createEntryMaker(systemSha256OfBytes);
   const options = { known, before: undefined, maker, now: "2026-11-15T09:30:00.123456Z" };
-  expect(chainSome(batch, waiting, 0, wishes.length, options)).toBe(wishes.length);
+  expect(chainSome(batch, waiting, 0, requests.length, options)).toBe(requests.length);
   return batch;
 }
 
 test(`the short way writes what the careful one writes, seed ${seed}`, () => {
-  const throws = dice(seed);
-  const wishes = Array.from({ length: 400 }, (_, n): AuditWish => {
+  const throws = prng(seed);
+  const requests = Array.from({ length: 400 }, (_, n): AppendRequest => {
     const data: Record<string, unknown> = {};
     for (let count = throws.below(6); count > 0; count -= 1) {
       const name = names[throws.below(names.length)] ?? "";
@@ -56,7 +56,7 @@ test(`the short way writes what the careful one writes, seed ${seed}`, () => {
     const subjectId = throws.below(3) === 0 ? "known" : `subject-${throws.below(20)}`;
     return { eventId: `event-${n}`, actor: "service:oms", action: "order.updated", subjectId, data };
   });
-  const [short, careful] = [chained(wishes, true), chained(wishes, false)];
+  const [short, careful] = [chained(requests, true), chained(requests, false)];
   const textsOf = ({ rows }: Chained<Waiting>) => rows.map(({ text }) => Buffer.from(text).toString());
   expect(textsOf(short)).toEqual(textsOf(careful));
   expect(short.head).toEqual(careful.head);

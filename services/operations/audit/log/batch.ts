@@ -1,11 +1,11 @@
-// How wishes become a batch of entries: each gets its number, its link to the entry before and to the newest about its subject, and its bytes.
+// How requests become a batch of entries: each gets its number, its link to the entry before and to the newest about its subject, and its bytes.
 // What stands in the log already gets no second entry. Nothing here asks anybody or waits.
 import { Fault } from "../../../../contracts/src/fault.ts";
 import { format } from "../../../../contracts/src/instant.ts";
 import { ValueRefused } from "../../../../core/audit/canonical/canonical-json.ts";
 import { dataText, type Entry, type EntryMaker } from "../../../../core/audit/entry.ts";
 import type { AuditHead, NewAuditRow } from "../../../../ports/audit-log.ts";
-import type { AuditWish } from "./append-request.ts";
+import type { AppendRequest } from "./append-request.ts";
 import { hasFixedData, subjectPrevious } from "./reserved.ts";
 
 /** A batch that is ready to be written. */
@@ -37,7 +37,7 @@ export interface ChainOptions {
 }
 
 interface Wishing {
-  readonly wish: AuditWish;
+  readonly request: AppendRequest;
   readonly reject: (fault: Fault) => void;
 }
 
@@ -70,7 +70,7 @@ export function chainSome<Waiting extends Wishing>(
 
 function place<Waiting extends Wishing>(batch: Chained<Waiting>, waiting: Waiting, options: ChainOptions): void {
   const { known, before, maker, now } = options;
-  const { eventId, subjectId, action, actor } = waiting.wish;
+  const { eventId, subjectId, action, actor } = waiting.request;
   const there = known.sequences?.get(eventId);
   if (there !== undefined) {
     batch.placed.push({ waiting, sequence: there, entry: undefined });
@@ -82,7 +82,8 @@ function place<Waiting extends Wishing>(batch: Chained<Waiting>, waiting: Waitin
   let entry: Entry;
   try {
     const fields = { sequence, timestamp, actor, action, subject_id: subjectId, prev_hash: hash };
-    entry = plainly(maker, fields, waiting.wish, previous) ?? maker.ofText(fields, textOf(waiting.wish, previous));
+    entry =
+      plainly(maker, fields, waiting.request, previous) ?? maker.ofText(fields, textOf(waiting.request, previous));
   } catch (thrown) {
     if (!(thrown instanceof ValueRefused)) throw thrown;
     const sentence = `This cannot be an audit entry: ${thrown.message}.`;
@@ -102,7 +103,7 @@ function place<Waiting extends Wishing>(batch: Chained<Waiting>, waiting: Waitin
 function plainly(
   maker: EntryMaker,
   fields: Parameters<EntryMaker["ofPlain"]>[0],
-  { action, data, at, isPlain }: AuditWish,
+  { action, data, at, isPlain }: AppendRequest,
   previous: number | undefined,
 ): Entry | undefined {
   if (isPlain !== true || at !== undefined || hasFixedData(action) || !isBeforeLink(data)) return undefined;
@@ -110,7 +111,7 @@ function plainly(
 }
 
 /** The canonical text of the entry's data. */
-function textOf({ action, data, at }: AuditWish, previous: number | undefined): string {
+function textOf({ action, data, at }: AppendRequest, previous: number | undefined): string {
   if (hasFixedData(action)) return dataText(data);
   const whole = plainCopy(data);
   if (at !== undefined) whole["at"] = format(at);

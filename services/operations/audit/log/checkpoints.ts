@@ -4,7 +4,7 @@
 //  1. Only durable entries are signed.
 //  2. A checkpoint is signed only when the stored tiles prove that its tree begins with that of the last one that was signed.
 //  3. Tiles are stored before the checkpoint that they belong to, so a stored checkpoint can always be proved from.
-//  4. Whoever lost the pen signs nothing any more.
+//  4. Whoever lost the writer epoch signs nothing any more.
 //  5. After a rotation the handover comes first: the checkpoint that ends with it, signed by both keys. The old key signs nothing larger, and the
 //     new key signs alone only after the secret says that it is the one.
 import { Defect, Fault, messageOf } from "../../../../contracts/src/fault.ts";
@@ -53,9 +53,9 @@ export interface CheckpointsOptions {
   readonly handover: Handover | undefined;
   /** The handover is stored: makes the next key the one that signs, and gives it. */
   readonly onHandover: (size: number) => Promise<LogKey>;
-  /** Told of every checkpoint that was signed and stored. */
+  /** Reported of every checkpoint that was signed and stored. */
   readonly onSigned: (checkpoint: SignedCheckpoint) => void;
-  readonly pen: () => number;
+  readonly writerEpoch: () => number;
   readonly onTakenOver: (fault: Fault) => void;
   /** The tree is not a continuation of what was signed. */
   readonly onInconsistent: (sentence: string) => void;
@@ -176,7 +176,7 @@ export function createCheckpoints(options: CheckpointsOptions): Checkpoints {
       return false;
     }
     const note = signCheckpoint({ origin, ...head }, signers);
-    await auditLog.putCheckpoint(options.pen(), { size: head.size, note, at: clock.now() });
+    await auditLog.putCheckpoint(options.writerEpoch(), { size: head.size, note, at: clock.now() });
     last = head;
     complaint = undefined;
     options.onSigned({ size: head.size, note });

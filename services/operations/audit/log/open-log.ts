@@ -1,4 +1,4 @@
-// Takes the pen and finds out whose log this is: a new one gets a key and entry 0, an old one must be the one that the key was made for. A log that
+// Takes the writer epoch and finds out whose log this is: a new one gets a key and entry 0, an old one must be the one that the key was made for. A log that
 // follows another was begun by two people and is never made here: without its entries or its key it stands still.
 import { Fault } from "../../../../contracts/src/fault.ts";
 import { format } from "../../../../contracts/src/instant.ts";
@@ -18,7 +18,7 @@ import {
 import { originOf } from "./restore.ts";
 
 export interface OpenPorts extends KeyPorts {
-  readonly auditLog: Pick<AuditLog, "takePen" | "append" | "read">;
+  readonly auditLog: Pick<AuditLog, "takeWriterEpoch" | "append" | "read">;
   readonly clock: Clock;
   readonly incarnation: string;
 }
@@ -26,7 +26,7 @@ export interface OpenPorts extends KeyPorts {
 export interface OpenedLog {
   /** 1 for the first log of all. */
   readonly number: number;
-  readonly pen: number;
+  readonly writerEpoch: number;
   readonly head: AuditHead;
   readonly origin: string;
   /** Undefined when the log is there and its key is not: then nothing can be signed. */
@@ -38,23 +38,23 @@ export interface OpenedLog {
 const attemptsMax = 5;
 
 export async function openLog(given: OpenPorts): Promise<OpenedLog> {
-  const { pen, head, number } = await given.auditLog.takePen(given.incarnation);
+  const { writerEpoch, head, number } = await given.auditLog.takeWriterEpoch(given.incarnation);
   const ports = { ...given, path: keyPathOf(given.path, number) };
   const found = await findLogKey(ports);
-  if (number > 1) return openFollowing(given, ports, { number, pen, head, key: found });
-  if (head.size > 0) return openOld(ports, { number, pen, head, key: found });
+  if (number > 1) return openFollowing(given, ports, { number, writerEpoch, head, key: found });
+  if (head.size > 0) return openOld(ports, { number, writerEpoch, head, key: found });
   const key = found ?? (await makeLogKey(ports));
-  if (key.begun) return { number, pen, head, origin: key.origin, key, fault: emptied(key.origin) };
-  const begun = await writeGenesis(ports, key, { pen, head });
+  if (key.begun) return { number, writerEpoch, head, origin: key.origin, key, fault: emptied(key.origin) };
+  const begun = await writeGenesis(ports, key, { writerEpoch, head });
   await markBegun(ports);
   return { number, ...begun, origin: key.origin, key, fault: undefined };
 }
 
-/** What opening the log of that number would find, without taking the pen or writing anything. */
+/** What opening the log of that number would find, without taking the writer epoch or writing anything. */
 export async function peekLog(
   ports: KeyPorts & { readonly auditLog: Pick<AuditLog, "head" | "read"> },
   number: number,
-): Promise<Omit<OpenedLog, "pen">> {
+): Promise<Omit<OpenedLog, "writerEpoch">> {
   const head = await ports.auditLog.head();
   const key = await findLogKey(ports);
   if (number > 1 && key === undefined) return { number, head, key, origin: "", fault: nobodys(ports.path) };
@@ -66,7 +66,7 @@ export async function peekLog(
   return { number, head, key, origin: key.origin, fault: namedOtherwise(key, stated) };
 }
 
-type Taken = Pick<OpenedLog, "number" | "pen" | "head" | "key">;
+type Taken = Pick<OpenedLog, "number" | "writerEpoch" | "head" | "key">;
 
 async function openFollowing(given: OpenPorts, ports: OpenPorts, taken: Taken): Promise<OpenedLog> {
   const { number, key } = taken;
@@ -114,25 +114,25 @@ export function namedOtherwise({ origin, closed }: LogKey, stated: string | unde
 async function writeGenesis(
   { auditLog, clock, sha256, incarnation }: OpenPorts,
   { origin, incarnation: named, key }: LogKey,
-  first: { readonly pen: number; readonly head: AuditHead },
-): Promise<{ readonly pen: number; readonly head: AuditHead }> {
+  first: { readonly writerEpoch: number; readonly head: AuditHead },
+): Promise<{ readonly writerEpoch: number; readonly head: AuditHead }> {
   const timestamp = format(clock.now());
   const { text, hash } = makeGenesis({ origin, incarnation: named, keys: [key.vkey], timestamp }, sha256);
   const row = { sequence: 0, text, eventId: genesisAction, subjectId: origin, action: genesisAction, timestamp };
   const head = { size: 1, hash, timestamp };
-  let { pen } = first;
+  let { writerEpoch } = first;
   for (let attempt = 1; ; attempt += 1) {
     try {
-      await auditLog.append({ pen, after: 0, rows: [row], head });
-      return { pen, head };
+      await auditLog.append({ writerEpoch, after: 0, rows: [row], head });
+      return { writerEpoch, head };
     } catch (thrown) {
       const isUnknown = thrown instanceof Fault && thrown.code === "STORE_COMMIT_UNKNOWN";
       if (!isUnknown || attempt >= attemptsMax) throw thrown;
     }
-    const taken = await auditLog.takePen(incarnation);
+    const taken = await auditLog.takeWriterEpoch(incarnation);
     if (taken.head.size === 1 && taken.head.hash === hash) return taken;
     if (taken.head.size > 0)
       throw new Fault("STORE_CONFLICT", "another process began the audit log", { retry: "later" });
-    ({ pen } = taken);
+    ({ writerEpoch } = taken);
   }
 }

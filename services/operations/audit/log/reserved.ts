@@ -6,7 +6,7 @@ import { Fault } from "../../../../contracts/src/fault.ts";
 import { actionCharactersMax, actorCharactersMax } from "../../../../core/audit/entry-layout.ts";
 import { genesisAction } from "../../../../core/audit/genesis.ts";
 import { revokedAction, rotatedAction } from "../../../../core/audit/key-ring.ts";
-import type { AuditWish } from "./append-request.ts";
+import type { AppendRequest } from "./append-request.ts";
 import { likeness } from "./likeness.ts";
 
 /** The sequence of the newest earlier entry about the same subject, or null. */
@@ -27,7 +27,7 @@ export function hasFixedData(action: string): boolean {
 }
 
 /** Refuses what only the audit service itself may append. */
-export function refuseReserved({ action, data, at }: AuditWish): void {
+export function refuseReserved({ action, data, at }: AppendRequest): void {
   const isOurs = action.startsWith("chain.") || action.startsWith("key.") || action === keyDestroyedAction;
   if (isOurs) throw invalid(`The action ${JSON.stringify(action.slice(0, 128))} is the audit log's own.`);
   if (Object.hasOwn(data, subjectPrevious)) throw invalid(`${subjectPrevious} in the data is the audit log's own.`);
@@ -74,13 +74,13 @@ function familyOf(action: string): string {
 }
 
 /** What somebody outside the platform wants to append. */
-export interface OutsideWish extends Pick<AuditWish, "action" | "subjectId" | "data"> {
+export interface OutsideRequest extends Pick<AppendRequest, "action" | "subjectId" | "data"> {
   /** Whom they name as the actor; empty when nobody. */
   readonly claimed: string;
 }
 
 /** Refuses what no caller may append; denies what only the platform writes. */
-export function denyPlatformNames({ action, subjectId, data, claimed }: OutsideWish): Denial | undefined {
+export function denyPlatformNames({ action, subjectId, data, claimed }: OutsideRequest): Denial | undefined {
   refuseAction(action);
   refuseUnseen("subject_id", subjectId);
   refuseUnseen("actor", claimed);

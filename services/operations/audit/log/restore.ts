@@ -47,7 +47,7 @@ export interface Restored {
   /** Why nothing may be signed, though the log is whole. */
   readonly keyComplaint?: string | undefined;
   /** Which key may sign which size, when the secret is older than the log. */
-  readonly toldRing?: KeyRing | undefined;
+  readonly reportedRing?: KeyRing | undefined;
 }
 
 /** So many of the newest entries are read at every start, also when all of them are signed. */
@@ -89,7 +89,7 @@ interface RecentTree {
   fault(): Promise<AuditFault | undefined>;
 }
 
-/** Where reading begins: the last signed entry is always looked at. */
+/** Where reading begins: the last signed entry is always read. */
 function firstRecent(signedSize: number, head: AuditHead): number {
   return Math.max(0, Math.min(signedSize - 1, head.size - recentEntries));
 }

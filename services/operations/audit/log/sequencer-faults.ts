@@ -1,6 +1,6 @@
 // What the sequencer says when it takes no entry, and what it makes of the store's refusals.
 import { Fault } from "../../../../contracts/src/fault.ts";
-import type { AuditWish, SequencerState } from "./append-request.ts";
+import type { AppendRequest, SequencerState } from "./append-request.ts";
 
 const eventIdUnitsMax = 512;
 
@@ -12,7 +12,7 @@ export function isUnknown(thrown: unknown): thrown is Fault {
   return thrown instanceof Fault && thrown.code === "STORE_COMMIT_UNKNOWN";
 }
 
-export function isLostPen(thrown: unknown): thrown is Fault {
+export function isLostWriterEpoch(thrown: unknown): thrown is Fault {
   return thrown instanceof Fault && thrown.code === "STORE_CONFLICT";
 }
 
@@ -25,7 +25,7 @@ export function refused(state: SequencerState, stillBecause: string): Fault | un
   });
 }
 
-export function badId({ eventId }: AuditWish): Fault | undefined {
+export function badId({ eventId }: AppendRequest): Fault | undefined {
   if (eventId.length > 0 && eventId.length <= eventIdUnitsMax) return undefined;
   const sentence = `An event id has 1 to ${eventIdUnitsMax} characters, not ${eventId.length}.`;
   return new Fault("INVALID_ARGUMENT", sentence, { retry: "never" });

@@ -1,14 +1,14 @@
-// The sequencer: the one place where entries get their numbers. It holds the pen of the log, chains what has gathered into one batch, and makes
+// The sequencer: the one place where entries get their numbers. It holds the writer epoch of the log, chains what has gathered into one batch, and makes
 // it durable while the next batch gathers and, when it is large, is looked up and chained. Nothing waits for a timer.
 //
 //  1. An append resolves when its entry is durable, and not before.
 //  2. One batch at a time is on its way, entries in the order in which they were asked for; so what is asked for in order about a subject stands in order.
-//  3. An event id is in the log at most once: whoever brings it again is told where it stands. The store refuses a batch that would bring one
+//  3. An event id is in the log at most once: whoever brings it again is notified where it stands. The store refuses a batch that would bring one
 //     again, and only then is it asked which.
 //  4. A definite failure withdraws the batch and everything that waits: what came later must not stand before what came first.
-//  5. When the answer to a commit is lost, the pen is taken anew (which waits for whatever is under way) and the head tells. Had the batch not
+//  5. When the answer to a commit is lost, the writer epoch is taken anew (which waits for whatever is under way) and the head tells. Had the batch not
 //     become durable, it is written again, the same bytes.
-//  6. Who lost the pen never writes again: somebody else's entries stand where ours would.
+//  6. Who lost the writer epoch never writes again: somebody else's entries stand where ours would.
 //  7. Every entry names the newest earlier entry about its subject (`subject_previous`), so that leaving one out of a trail shows. Entry 0 and
 //     those whose data the format fixes have no such member.
 import { Defect, type Fault, messageOf } from "../../../../contracts/src/fault.ts";
@@ -20,12 +20,12 @@ import type { AuditHead, AuditLog, NewAuditRow } from "../../../../ports/audit-l
 import type { Clock } from "../../../../ports/clock.ts";
 import type { Log } from "../../../../ports/log.ts";
 import type { Timers } from "../../../../ports/timers.ts";
-import type { AuditWish, SequencerState } from "./append-request.ts";
+import type { AppendRequest, SequencerState } from "./append-request.ts";
 import { beginBatch, type Chained, chainSome, isFull, type Known } from "./batch.ts";
 import {
   badId,
   gone,
-  isLostPen,
+  isLostWriterEpoch,
   isRefusedForGood,
   isUnknown,
   refused,
@@ -51,30 +51,30 @@ export interface SequencerLimits {
 }
 
 export interface SequencerOptions {
-  readonly auditLog: Pick<AuditLog, "takePen" | "append" | "foresee" | "sequencesOf" | "newestOf">;
+  readonly auditLog: Pick<AuditLog, "takeWriterEpoch" | "append" | "preEncode" | "sequencesOf" | "newestOf">;
   readonly clock: Clock;
   readonly timers: Timers;
   readonly log: Log;
   readonly sha256: Sha256OfBytes;
   readonly incarnation: string;
-  readonly pen: number;
+  readonly writerEpoch: number;
   readonly head: AuditHead;
   /** Appends that wait; one more is refused with RESOURCE_EXHAUSTED. */
   readonly queueMax?: number | undefined;
   readonly limits?: Partial<SequencerLimits> | undefined;
-  /** Whether it is certain that none of the entries told to `onDurable`, or there before, is about the subject: then nobody needs to look. */
+  /** Whether it is certain that none of the entries asked to `onDurable`, or there before, is about the subject: then nobody needs to look. */
   readonly hasNone?: ((subjectId: string) => boolean) | undefined;
-  /** Entries that have become durable, in order; told before anybody who waits for them. */
+  /** Entries that have become durable, in order; reported before anybody who waits for them. */
   readonly onDurable: (entries: readonly (Entry & NewAuditRow)[], head: AuditHead) => void;
   readonly onTakenOver: (fault: Fault) => void;
   readonly onDefect: (defect: Defect) => void;
 }
 
 export interface Sequencer {
-  append(wish: AuditWish): Promise<Appended>;
+  append(request: AppendRequest): Promise<Appended>;
   state(): SequencerState;
   head(): AuditHead;
-  pen(): number;
+  writerEpoch(): number;
   waiting(): number;
   /** The newest entry about the subject, when it is remembered. */
   newestOf(subjectId: string): number | undefined;
@@ -87,7 +87,7 @@ export interface Sequencer {
 }
 
 interface Waiting {
-  readonly wish: AuditWish;
+  readonly request: AppendRequest;
   readonly resolve: (appended: Appended) => void;
   readonly reject: (fault: Fault) => void;
 }
@@ -118,7 +118,7 @@ export function createSequencer(options: SequencerOptions): Sequencer {
   const lettingGo = new AbortController();
   const maker = createEntryMaker(sha256);
   const timestampOf = createFormatter();
-  let { head, pen } = options;
+  let { head, writerEpoch } = options;
   let state: SequencerState = "open";
   let stillBecause = "";
   let running: Promise<void> | undefined;
@@ -126,15 +126,15 @@ export function createSequencer(options: SequencerOptions): Sequencer {
   let current: Prepared | undefined;
   let underWay: Chained<Waiting> | undefined;
   let ahead: Prepared | undefined;
-  /** Batches that are durable and not told of yet. */
-  let untoldCount = 0;
+  /** Batches that are durable and not reported yet. */
+  let unauditedCount = 0;
 
-  function append(wish: AuditWish): Promise<Appended> {
+  function append(request: AppendRequest): Promise<Appended> {
     const isFull = waiting() >= queueMax;
-    const refusal = refused(state, stillBecause) ?? badId(wish) ?? (isFull ? tooMuch(queueMax) : undefined);
+    const refusal = refused(state, stillBecause) ?? badId(request) ?? (isFull ? tooMuch(queueMax) : undefined);
     if (refusal !== undefined) return Promise.reject(refusal);
     return new Promise((resolve, reject) => {
-      queue.push({ wish, resolve, reject });
+      queue.push({ request, resolve, reject });
       // One microtask later, so that what is asked for together is written together.
       running ??= Promise.resolve().then(run);
       if (underWay !== undefined && ahead === undefined && queue.length === aheadEntriesMin) {
@@ -162,7 +162,7 @@ export function createSequencer(options: SequencerOptions): Sequencer {
       const chained = await chaining;
       if (chained.rows.length > 0 && !(await commit(chained))) return;
       // A batch that is ready goes first: telling a thousand callers takes as long as the disk.
-      untoldCount += 1;
+      unauditedCount += 1;
       if (ahead === undefined) tell(chained);
       else timers.soon(() => tell(chained));
     } catch (thrown) {
@@ -173,7 +173,7 @@ export function createSequencer(options: SequencerOptions): Sequencer {
         await write(current);
         return;
       }
-      // Alone in its batch, an entry that the store will never take is told so; among others it is found when they come again one by one.
+      // Alone in its batch, an entry that the store will never take is notified so; among others it is found when they come again one by one.
       const isItsOwn = taken.length === 1 && isRefusedForGood(thrown);
       if (isItsOwn) for (const each of taken) each.reject(thrown);
       withdraw(taken, unavailable(thrown));
@@ -183,9 +183,9 @@ export function createSequencer(options: SequencerOptions): Sequencer {
   }
 
   function tell({ rows, placed, head: reached }: Chained<Waiting>): void {
-    untoldCount -= 1;
+    unauditedCount -= 1;
     if (rows.length > 0) options.onDurable(rows, reached);
-    for (const { waiting: told, sequence, entry } of placed) told.resolve({ sequence, entry });
+    for (const { waiting: reported, sequence, entry } of placed) reported.resolve({ sequence, entry });
   }
 
   /** Looks up and chains what waits while the batch before it is on its way: what that one adds counts as if it were durable. */
@@ -201,8 +201,8 @@ export function createSequencer(options: SequencerOptions): Sequencer {
 
   function prepare(taken = queue.splice(0, batchEntriesMax), areIdsAsked = false): Prepared {
     const before = underWay;
-    // Whoever remembers all subjects does not have those of a batch that it was not told of.
-    const hasNone = untoldCount === 0 ? options.hasNone : undefined;
+    // Whoever remembers all subjects does not have those of a batch that it was not reported.
+    const hasNone = unauditedCount === 0 ? options.hasNone : undefined;
     const looking = lookUp({ auditLog, hasNone }, newestSubjects, taken, areIdsAsked);
     const chaining = looking.then((known) => chain(taken, before, known));
     // Whoever writes it hears of a failure; a batch that is withdrawn before is nobody's.
@@ -226,12 +226,12 @@ export function createSequencer(options: SequencerOptions): Sequencer {
     }
     queue.unshift(...taken.splice(next));
     if (before !== undefined) {
-      auditLog.foresee?.({ pen, after: before.head.size, rows: batch.rows, head: batch.head });
+      auditLog.preEncode?.({ writerEpoch, after: before.head.size, rows: batch.rows, head: batch.head });
     }
     return batch;
   }
 
-  /** True when the batch is durable; false when everybody who waited was told otherwise. */
+  /** True when the batch is durable; false when everybody who waited was reported otherwise. */
   async function commit(chained: Chained<Waiting>): Promise<boolean> {
     underWay = chained;
     prepareAhead();
@@ -245,15 +245,15 @@ export function createSequencer(options: SequencerOptions): Sequencer {
   async function commitUntilKnown(chained: Chained<Waiting>): Promise<boolean> {
     for (;;) {
       try {
-        await auditLog.append({ pen, after: head.size, rows: chained.rows, head: chained.head });
+        await auditLog.append({ writerEpoch, after: head.size, rows: chained.rows, head: chained.head });
         return succeed(chained);
       } catch (thrown) {
-        if (isLostPen(thrown)) return giveUp(chained, thrown);
+        if (isLostWriterEpoch(thrown)) return giveUp(chained, thrown);
         if (!isUnknown(thrown)) throw thrown;
         const outcome = await outcomeOf(chained);
         if (outcome === "committed") return succeed(chained);
         if (outcome === "somebody else's") return giveUp(chained, thrown);
-        if (outcome === "never told") {
+        if (outcome === "never reported") {
           withdraw(waitersOf(chained), thrown);
           return false;
         }
@@ -263,14 +263,14 @@ export function createSequencer(options: SequencerOptions): Sequencer {
 
   async function outcomeOf(
     chained: Chained<Waiting>,
-  ): Promise<"committed" | "nothing" | "somebody else's" | "never told"> {
+  ): Promise<"committed" | "nothing" | "somebody else's" | "never reported"> {
     if (state === "open") state = "asking";
     log.warn("the answer to an audit commit was lost; the head will tell", { entries: chained.rows.length });
     for (let waitMs = askAgainMs.first; !lettingGo.signal.aborted; waitMs = Math.min(waitMs * 2, askAgainMs.max)) {
       await timers.sleep(waitMs, lettingGo.signal);
       try {
-        const taken = await auditLog.takePen(incarnation);
-        pen = taken.pen;
+        const taken = await auditLog.takeWriterEpoch(incarnation);
+        writerEpoch = taken.writerEpoch;
         if (state === "asking") state = "open";
         log.info("the outcome of the audit commit is known", { size: taken.head.size, wanted: chained.head.size });
         if (isSame(taken.head, chained.head)) return "committed";
@@ -280,7 +280,7 @@ export function createSequencer(options: SequencerOptions): Sequencer {
         log.debug("the audit log does not tell its head", { error: messageOf(thrown) });
       }
     }
-    return "never told";
+    return "never reported";
   }
 
   function succeed(chained: Chained<Waiting>): true {
@@ -292,7 +292,7 @@ export function createSequencer(options: SequencerOptions): Sequencer {
   function giveUp(chained: Chained<Waiting> | undefined, cause: Fault): false {
     if (state !== "taken over") {
       state = "taken over";
-      log.error("another process has taken the pen of the audit log", { error: cause.message });
+      log.error("another process has taken the writer epoch of the audit log", { error: cause.message });
       options.onTakenOver(cause);
     }
     withdraw(chained === undefined ? [] : waitersOf(chained), gone());
@@ -311,7 +311,7 @@ export function createSequencer(options: SequencerOptions): Sequencer {
     append,
     state: () => state,
     head: () => head,
-    pen: () => pen,
+    writerEpoch: () => writerEpoch,
     waiting,
     newestOf: (subjectId) => newestSubjects.get(subjectId),
     takenOver: (fault) => void giveUp(undefined, fault),
@@ -340,15 +340,15 @@ async function lookUp(
 ): Promise<Known> {
   const newest = new Map<string, number>();
   const subjects = new Set<string>();
-  for (const { wish } of taken) {
-    const { subjectId } = wish;
+  for (const { request } of taken) {
+    const { subjectId } = request;
     if (newest.has(subjectId) || subjects.has(subjectId)) continue;
     const known = newestSubjects.get(subjectId);
     if (known !== undefined) newest.set(subjectId, known);
     else if (hasNone?.(subjectId) !== true) subjects.add(subjectId);
   }
   const [sequences, more] = await Promise.all([
-    areIdsAsked ? auditLog.sequencesOf([...new Set(taken.map(({ wish }) => wish.eventId))]) : undefined,
+    areIdsAsked ? auditLog.sequencesOf([...new Set(taken.map(({ request }) => request.eventId))]) : undefined,
     subjects.size === 0 ? [] : auditLog.newestOf([...subjects]),
   ]);
   for (const [subjectId, sequence] of more) newest.set(subjectId, sequence);

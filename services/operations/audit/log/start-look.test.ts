@@ -1,51 +1,51 @@
-// What is looked at when the audit log is opened: rows that are gone, too many or rewritten while the head, the tiles and the checkpoints stayed.
+// What is read when the audit log is opened: rows that are gone, too many or rewritten while the head, the tiles and the checkpoints stayed.
 import { describe, expect, it } from "vitest";
 import {
-  type AuditRig,
-  auditRig,
+  type AuditFixture,
+  auditFixture,
   loseRows,
   recordsOf,
   rewriteAndRechain,
-} from "../../../../testkit/audit/service-rig.ts";
+} from "../../../../testkit/audit/service-fixture.ts";
 import { healthOf } from "../../operations.ts";
 import { recentEntries } from "./restore.ts";
 import { rowsFault } from "./row-count.ts";
 
-const wish = (n: number) => ({
+const request = (n: number) => ({
   ...{ eventId: `event-${n}`, actor: "service:oms", action: "order.created", subjectId: `order-${n % 5}`, data: { n } },
 });
 
 /** A log of so many entries that was stopped cleanly, and so is signed to its end. */
-async function signedLog(seed: number, size: number): Promise<AuditRig> {
-  const rig = auditRig({ seed });
-  const { audit } = await rig.start();
-  await rig.finish(Promise.all(Array.from({ length: size - 1 }, (_, n) => audit.append(wish(n)))));
-  await rig.finish(audit.stop());
-  expect(rig.disk.checkpoints.has(size)).toBe(true);
-  return rig;
+async function signedLog(seed: number, size: number): Promise<AuditFixture> {
+  const fixture = auditFixture({ seed });
+  const { audit } = await fixture.start();
+  await fixture.finish(Promise.all(Array.from({ length: size - 1 }, (_, n) => audit.append(request(n)))));
+  await fixture.finish(audit.stop());
+  expect(fixture.disk.checkpoints.has(size)).toBe(true);
+  return fixture;
 }
 
-const alarms = (rig: AuditRig): string[] =>
-  rig.world.log
+const alarms = (fixture: AuditFixture): string[] =>
+  fixture.tables.log
     .filter(({ subject }) => subject === "svc.v1.operations.alarm.raised")
     .map(({ bytes }) => (JSON.parse(new TextDecoder().decode(bytes)) as { code: string }).code);
 
 /** One byte of what the entry says, neither its hash nor anything after it. */
-function scribble({ disk }: AuditRig, sequence: number): void {
+function scribble({ disk }: AuditFixture, sequence: number): void {
   const row = disk.rows[sequence];
   if (row === undefined) throw new Error(`no row ${sequence}`);
   disk.rows[sequence] = { ...row, text: row.text.map((byte, at) => (at === 12 ? byte ^ 1 : byte)) };
 }
 
-async function standsStill(rig: AuditRig, complaint: string): Promise<void> {
-  const before = { size: rig.disk.head.size, checkpoints: rig.disk.checkpoints.size };
-  const { audit } = await rig.start();
+async function standsStill(fixture: AuditFixture, complaint: string): Promise<void> {
+  const before = { size: fixture.disk.head.size, checkpoints: fixture.disk.checkpoints.size };
+  const { audit } = await fixture.start();
   expect(audit.status()).toMatchObject({ state: "standing still", complaint: expect.stringContaining(complaint) });
   expect(healthOf(audit)).toMatchObject({ status: "failing", complaint: expect.stringContaining(complaint) });
-  await expect(rig.finish(audit.append(wish(1_000_000)))).rejects.toMatchObject({ code: "SERVICE_UNAVAILABLE" });
-  await rig.finish(audit.stop());
-  expect(alarms(rig)).toEqual(["AUDIT_CHAIN_BROKEN"]);
-  expect({ size: rig.disk.head.size, checkpoints: rig.disk.checkpoints.size }).toEqual(before);
+  await expect(fixture.finish(audit.append(request(1_000_000)))).rejects.toMatchObject({ code: "SERVICE_UNAVAILABLE" });
+  await fixture.finish(audit.stop());
+  expect(alarms(fixture)).toEqual(["AUDIT_CHAIN_BROKEN"]);
+  expect({ size: fixture.disk.head.size, checkpoints: fixture.disk.checkpoints.size }).toEqual(before);
 }
 
 describe("at the start", () => {
@@ -60,17 +60,17 @@ describe("at the start", () => {
       [46, 56, 80, "SEQUENCE_MISMATCH at 46: expected 46, found 56."],
     ] as const;
     for (const [which, [from, end, entries, complaint]] of cases.entries()) {
-      const rig = await signedLog(300 + which, entries);
-      loseRows(rig.disk, from, end);
-      await standsStill(rig, complaint);
+      const fixture = await signedLog(300 + which, entries);
+      loseRows(fixture.disk, from, end);
+      await standsStill(fixture, complaint);
     }
   });
 
   it("a row beyond the head is found, and is none when the head has grown meanwhile", async () => {
-    const rig = await signedLog(310, 30);
-    const row = rig.disk.rows[29];
+    const fixture = await signedLog(310, 30);
+    const row = fixture.disk.rows[29];
     if (row === undefined) throw new Error("no row");
-    const { head } = rig.disk;
+    const { head } = fixture.disk;
     const grown = { ...head, size: 31 };
     const reads = (now: typeof head) => ({
       count: async (from: number, end: number) => end - from,
@@ -79,8 +79,8 @@ describe("at the start", () => {
     });
     expect(await rowsFault(reads(grown), head)).toBeUndefined();
     expect(await rowsFault(reads(head), head)).toMatchObject({ code: "SEQUENCE_MISMATCH", sequence: 30 });
-    rig.disk.rows.push({ ...row, sequence: 30, eventId: "stowaway" });
-    await standsStill(rig, "SEQUENCE_MISMATCH at 30: expected the end after 30 entries");
+    fixture.disk.rows.push({ ...row, sequence: 30, eventId: "stowaway" });
+    await standsStill(fixture, "SEQUENCE_MISMATCH at 30: expected the end after 30 entries");
   });
 
   it("of the newest entries each one is read, signed or not; an older one is left to the whole verification", async () => {
@@ -110,28 +110,28 @@ describe("at the start", () => {
 
   it("tiles that are wrong or gone are no reason to stand still", async () => {
     for (const [which, path] of ["0/1", "1/0"].entries()) {
-      const rig = await signedLog(330 + which, recentEntries + 300);
-      const tile = rig.disk.tiles.get(path);
+      const fixture = await signedLog(330 + which, recentEntries + 300);
+      const tile = fixture.disk.tiles.get(path);
       if (tile === undefined) throw new Error("no tile");
-      rig.disk.tiles.set(path, { ...tile, hashes: tile.hashes.map((byte, at) => (at === 40 ? byte ^ 1 : byte)) });
-      const { audit } = await rig.start();
+      fixture.disk.tiles.set(path, { ...tile, hashes: tile.hashes.map((byte, at) => (at === 40 ? byte ^ 1 : byte)) });
+      const { audit } = await fixture.start();
       expect(audit.status()).toMatchObject({ state: "open", complaint: undefined });
-      await rig.finish(audit.stop());
+      await fixture.finish(audit.stop());
     }
   });
 
-  it("the last self-verification before the start is told from the log", async () => {
-    const rig = auditRig({ seed: 340 });
-    const first = await rig.start();
+  it("the last self-verification before the start is reported from the log", async () => {
+    const fixture = auditFixture({ seed: 340 });
+    const first = await fixture.start();
     expect(first.audit.status().lastVerified).toBeUndefined();
-    await rig.finish(first.audit.verifySelf());
+    await fixture.finish(first.audit.verifySelf());
     expect(first.audit.status().lastVerified).toMatchObject({ result: "clean" });
-    await rig.finish(first.audit.stop());
-    const { audit } = await rig.start();
-    const { sequence } = recordsOf(rig.disk).find(({ action }) => action === "chain.verified") ?? {};
+    await fixture.finish(first.audit.stop());
+    const { audit } = await fixture.start();
+    const { sequence } = recordsOf(fixture.disk).find(({ action }) => action === "chain.verified") ?? {};
     expect(audit.status().lastVerified).toMatchObject({ result: `clean, before this start (entry ${sequence})` });
-    await rig.finish(audit.verifySelf());
+    await fixture.finish(audit.verifySelf());
     expect(audit.status().lastVerified).toMatchObject({ result: "clean" });
-    await rig.finish(audit.stop());
+    await fixture.finish(audit.stop());
   });
 });

@@ -8,8 +8,8 @@ import { type AnchorRead, readAnchors } from "../anchors/anchoring.ts";
 import type { AuditPorts } from "../audit-ports.ts";
 import { type LastVerified, lastVerifiedIn } from "../checking/self-verification.ts";
 import type { VerifyPorts } from "../checking/verify.ts";
+import { compareKeys } from "../keys/reported-keys.ts";
 import { ringOf } from "../keys/signing-key.ts";
-import { compareKeys } from "../keys/told-keys.ts";
 import type { SignedCheckpoint } from "./checkpoints.ts";
 import type { OpenedLog } from "./open-log.ts";
 import { type Restored, restore } from "./restore.ts";
@@ -27,16 +27,16 @@ export interface FoundLog {
 
 export async function lookAtLog(
   ports: AuditPorts,
-  { origin, head, key, fault }: Omit<OpenedLog, "pen">,
+  { origin, head, key, fault }: Omit<OpenedLog, "writerEpoch">,
 ): Promise<FoundLog> {
   const { auditLog, timers, sha256OfBytes: sha256, signing } = ports;
   const verifySignature = signing.verify;
   const { signingKeyPath: path } = ports.auditSettings;
-  const told =
+  const reported =
     key === undefined || fault !== undefined
       ? undefined
       : await compareKeys({ auditLog, sha256, verifySignature, origin, path }, key, head.size);
-  const ring = told?.ring ?? (key === undefined ? undefined : ringOf(key));
+  const ring = reported?.ring ?? (key === undefined ? undefined : ringOf(key));
   const restored = await restore({ auditLog, sha256, verifySignature, origin, ring, next: key?.next?.key }, head);
   const reads = await readAnchors(ports.anchors, origin, timers);
   const { roots, complaints } = rootsOf(reads, { origin, ring, verifySignature });
@@ -44,12 +44,12 @@ export async function lookAtLog(
     fault ??
     (await rowsFault(auditLog, head)) ??
     restored.fault ??
-    told?.fault ??
+    reported?.fault ??
     (await anchorFault(auditLog, restored.tree, roots, head.size));
   const newest = await auditLog.newestCheckpoint();
   const isBehind = reads.some((read) => (read.newest?.size ?? 0) < (newest?.size ?? 0));
   return {
-    restored: { ...restored, keyComplaint: told?.complaint, toldRing: told?.ring },
+    restored: { ...restored, keyComplaint: reported?.complaint, reportedRing: reported?.ring },
     fault: found,
     anchors: reads.map((read) => ({ ...read, complaint: complaints.get(read.name) })),
     unanchored: newest !== undefined && isBehind ? [newest] : [],
@@ -63,7 +63,7 @@ export function verifyPortsOf(
   policy: Policy | undefined,
   { origin, key }: OpenedLog,
   ringNow: () => KeyRing | undefined,
-  more: Pick<VerifyPorts, "subjects" | "pen">,
+  more: Pick<VerifyPorts, "subjects" | "writerEpoch">,
 ): VerifyPorts {
   const { auditLog, clock, timers, sha256OfBytes: sha256, signing } = ports;
   const verifySignature = signing.verify;

@@ -1,8 +1,8 @@
 // Destroys the key of what is sealed about a person and says so in the log. The key goes first: the entry says "destroyed" only when it is. Whoever dies
-// in between leaves a destroyed key that is marked as untold, and the next start, or the next attempt, tells it; the entry's id is the key's, so it
-// is told once.
+// in between leaves a destroyed key that is marked as unaudited, and the next start, or the next attempt, tells it; the entry's id is the key's, so it
+// is reported once.
 import type { SubjectKeyName, SubjectKeys } from "../../../../ports/subject-keys.ts";
-import type { AuditWish } from "../log/append-request.ts";
+import type { AppendRequest } from "../log/append-request.ts";
 import { auditActor, keyDestroyedAction } from "../log/reserved.ts";
 import type { Appended } from "../log/sequencer.ts";
 import type { Sealing } from "./sealing.ts";
@@ -10,7 +10,7 @@ import type { Sealing } from "./sealing.ts";
 export interface ErasurePorts {
   readonly subjectKeys: SubjectKeys;
   readonly sealing: Pick<Sealing, "forget">;
-  readonly append: (wish: AuditWish) => Promise<Appended>;
+  readonly append: (request: AppendRequest) => Promise<Appended>;
 }
 
 export interface Erasure {
@@ -28,7 +28,7 @@ export function createErasure({ subjectKeys, sealing, append }: ErasurePorts): E
         eventId: `subject-key-destroyed/${id}`,
         ...{ actor, action: keyDestroyedAction, subjectId: person, data: { subject_key: id } },
       });
-      await subjectKeys.markTold(id);
+      await subjectKeys.markReported(id);
       sequences.push(sequence);
     }
     return sequences;
@@ -38,10 +38,10 @@ export function createErasure({ subjectKeys, sealing, append }: ErasurePorts): E
     async erase(person, actor) {
       await subjectKeys.destroy(person);
       sealing.forget();
-      return tell(await subjectKeys.untold(person), actor);
+      return tell(await subjectKeys.unaudited(person), actor);
     },
     async recover() {
-      await tell(await subjectKeys.untold(), auditActor);
+      await tell(await subjectKeys.unaudited(), auditActor);
     },
   };
 }

@@ -2,7 +2,7 @@
 import { Defect, messageOf } from "../../../../contracts/src/fault.ts";
 import type { EntryRecord } from "../../../../core/audit/entry.ts";
 import type { Log } from "../../../../ports/log.ts";
-import type { AuditWish } from "../log/append-request.ts";
+import type { AppendRequest } from "../log/append-request.ts";
 import type { Appended } from "../log/sequencer.ts";
 import { createErasure, type Erasure } from "./erasure.ts";
 import { createSealing, type Sealing, type SealingPorts } from "./sealing.ts";
@@ -11,7 +11,7 @@ export interface PersonalDataPorts extends Omit<SealingPorts, "masterKeyPath"> {
   readonly log: Log;
   /** The master key lies beside it. */
   readonly signingKeyPath: string;
-  readonly append: (wish: AuditWish) => Promise<Appended>;
+  readonly append: (request: AppendRequest) => Promise<Appended>;
   readonly onDefect: (defect: Defect) => void;
 }
 
@@ -26,7 +26,7 @@ export function openPersonalData(ports: PersonalDataPorts): PersonalData {
   const { erase, recover } = createErasure({ ...ports, sealing });
   recover().catch((thrown: unknown) => {
     if (thrown instanceof Defect) ports.onDefect(thrown);
-    else ports.log.warn("destroyed subject keys could not be told yet", { reason: messageOf(thrown) });
+    else ports.log.warn("destroyed subject keys could not be reported yet", { reason: messageOf(thrown) });
   });
   return {
     prepare: sealing.prepare,

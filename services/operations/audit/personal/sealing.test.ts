@@ -10,9 +10,9 @@ import { subjects } from "../../../../contracts/src/subjects.ts";
 import type { JsonObject } from "../../../../core/audit/canonical/canonical-json.ts";
 import type { Secrets } from "../../../../ports/secrets.ts";
 import type { SubjectKeys } from "../../../../ports/subject-keys.ts";
-import { auditRig, recordsOf } from "../../../../testkit/audit/service-rig.ts";
-import { dice } from "../../../../testkit/virtual/dice.ts";
-import type { AuditWish } from "../log/append-request.ts";
+import { auditFixture, recordsOf } from "../../../../testkit/audit/service-fixture.ts";
+import { prng } from "../../../../testkit/virtual/prng.ts";
+import type { AppendRequest } from "../log/append-request.ts";
 import { createErasure } from "./erasure.ts";
 import {
   createSealing,
@@ -30,7 +30,7 @@ const session = (principal: string, remote_address: string) => ({
   ...{ principal, method: "password" as const, remote_address, at: "2026-11-15T09:30:00.000000Z" },
 });
 
-function openSealing(seed: number, world = new Map()) {
+function openSealing(seed: number, tables = new Map()) {
   const kept = new Map<string, string>();
   const secrets = {
     get: async (path: string) => {
@@ -42,11 +42,11 @@ function openSealing(seed: number, world = new Map()) {
       return { path, value, version: 1 };
     },
   } satisfies Pick<Secrets, "get" | "put">;
-  const subjectKeys = memorySubjectKeys(world);
+  const subjectKeys = memorySubjectKeys(tables);
   const masterKeyPath = "secret/portcullis/audit/subject-master-key";
-  const make = (random = dice(seed)) =>
+  const make = (random = prng(seed)) =>
     createSealing({ subjectKeys, cipher: systemCipher, secrets, random, masterKeyPath });
-  return { sealing: make(), again: () => make(dice(seed + 1_000)), subjectKeys, world, kept };
+  return { sealing: make(), again: () => make(prng(seed + 1_000)), subjectKeys, tables, kept };
 }
 
 const place = (path: string, eventId = "event-1", person = ada) => ({
@@ -170,61 +170,61 @@ describe("sealing", () => {
 describe("the log", () => {
   const seed = 76;
   it(`holds no address, shows it to those who may read it until it is erased, and verifies (seed ${seed})`, async () => {
-    const rig = auditRig({ seed });
-    const life = await rig.start();
-    await rig.publish("gateway", subjects.sessionOpened, session(ada, address));
-    await rig.publish("gateway", subjects.sessionOpened, session("operator:bob", "198.51.100.1"));
-    await rig.publish("gateway", subjects.sessionRefused, session(ada, address));
-    await rig.time.run({ untilMs: rig.time.elapsedMs() + 500 });
-    const written = () => JSON.stringify([recordsOf(rig.disk), [...rig.subjectKeys]]);
-    expect(recordsOf(rig.disk)).toHaveLength(4);
+    const fixture = auditFixture({ seed });
+    const life = await fixture.start();
+    await fixture.publish("gateway", subjects.sessionOpened, session(ada, address));
+    await fixture.publish("gateway", subjects.sessionOpened, session("operator:bob", "198.51.100.1"));
+    await fixture.publish("gateway", subjects.sessionRefused, session(ada, address));
+    await fixture.time.run({ untilMs: fixture.time.elapsedMs() + 500 });
+    const written = () => JSON.stringify([recordsOf(fixture.disk), [...fixture.subjectKeys]]);
+    expect(recordsOf(fixture.disk)).toHaveLength(4);
     expect(written()).not.toContain(address);
     expect(written()).not.toContain(Buffer.from(JSON.stringify(address)).toString("base64").slice(0, 12));
     const shown = async (role: string, person = ada): Promise<unknown[]> => {
       const handler = life.audit.rpcHandlers["GetAuditTrail"];
       const identity = { kind: "operator", actor: `operator:${role}`, roles: [role] };
-      const trail = (await rig.finish(
+      const trail = (await fixture.finish(
         handler?.({ subject_id: person } as never, { identity } as never) ?? Promise.reject(new Error("none")),
       )) as AuditTrail;
       return trail.entries.map(({ data }) => (data?.["payload"] as { remote_address: unknown })?.remote_address);
     };
     expect(await shown("admin")).toEqual([address, address]);
     expect(await shown("viewer")).toEqual([expect.objectContaining({ sealed: expect.any(String) }), expect.anything()]);
-    expect(await rig.finish(life.audit.erase(ada, "operator:duty"))).toEqual([4]);
-    expect(recordsOf(rig.disk)[4]).toMatchObject({
+    expect(await fixture.finish(life.audit.erase(ada, "operator:duty"))).toEqual([4]);
+    expect(recordsOf(fixture.disk)[4]).toMatchObject({
       ...{ action: "subject.key_destroyed", actor: "operator:duty", subject_id: ada },
       data: { subject_key: expect.stringMatching(/^[0-9a-f-]{36}$/) },
     });
-    expect(await rig.finish(life.audit.erase(ada, "operator:duty"))).toEqual([]);
+    expect(await fixture.finish(life.audit.erase(ada, "operator:duty"))).toEqual([]);
     expect(await shown("admin")).toEqual([erasedText, erasedText, undefined]);
     expect(await shown("admin", "operator:bob")).toEqual(["198.51.100.1"]);
-    expect(await rig.finish(life.audit.verify())).toMatchObject({ entries: 5 });
-    await rig.publish("gateway", subjects.sessionOpened, session(ada, address));
-    await rig.time.run({ untilMs: rig.time.elapsedMs() + 500 });
+    expect(await fixture.finish(life.audit.verify())).toMatchObject({ entries: 5 });
+    await fixture.publish("gateway", subjects.sessionOpened, session(ada, address));
+    await fixture.time.run({ untilMs: fixture.time.elapsedMs() + 500 });
     expect(await shown("risk_officer")).toEqual([erasedText, erasedText, undefined, address]);
-    await rig.finish(life.audit.stop());
+    await fixture.finish(life.audit.stop());
   });
 
   it("has every event once, over kills and lost answers, although sealed", async () => {
-    const rig = auditRig({ seed: 77 });
-    const throwing = dice(77);
-    let life = await rig.start();
+    const fixture = auditFixture({ seed: 77 });
+    const throwing = prng(77);
+    let life = await fixture.start();
     for (let n = 0; n < 30; n += 1) {
       const fates = ["committed", "failed", "lost, committed", "lost, not committed"] as const;
-      rig.fates.set("audit.append", [fates[throwing.below(4)] ?? "committed"]);
-      await rig.publish("gateway", subjects.sessionOpened, session(ada, `10.0.0.${n}`));
-      await rig.time.run({ untilMs: rig.time.elapsedMs() + throwing.below(8) });
+      fixture.fates.set("audit.append", [fates[throwing.below(4)] ?? "committed"]);
+      await fixture.publish("gateway", subjects.sessionOpened, session(ada, `10.0.0.${n}`));
+      await fixture.time.run({ untilMs: fixture.time.elapsedMs() + throwing.below(8) });
       if (!throwing.chance(0.15)) continue;
       life.process.kill();
-      rig.fates.clear();
-      life = await rig.start();
+      fixture.fates.clear();
+      life = await fixture.start();
     }
-    rig.fates.clear();
-    await rig.time.run({ untilMs: rig.time.elapsedMs() + 20_000 });
-    const opened = await rig.finish(life.audit.unseal(recordsOf(rig.disk).slice(1)));
+    fixture.fates.clear();
+    await fixture.time.run({ untilMs: fixture.time.elapsedMs() + 20_000 });
+    const opened = await fixture.finish(life.audit.unseal(recordsOf(fixture.disk).slice(1)));
     const addresses = opened.map(({ data }) => (data["payload"] as JsonObject)["remote_address"]);
     expect(addresses).toEqual(Array.from({ length: 30 }, (_, n) => `10.0.0.${n}`));
-    await rig.finish(life.audit.stop());
+    await fixture.finish(life.audit.stop());
   });
 });
 
@@ -237,29 +237,29 @@ describe("an erasure", () => {
   }
 
   it("says destroyed only when it is, and says it once, wherever it dies", async () => {
-    for (const dyingAt of ["destroy", "append", "markTold", "never"]) {
+    for (const dyingAt of ["destroy", "append", "markReported", "never"]) {
       const { sealing, subjectKeys, id } = await sealedKeys();
-      const log = new Map<string, AuditWish>();
+      const log = new Map<string, AppendRequest>();
       let isAlive = true;
       const step = <T>(name: string, run: () => Promise<T>): Promise<T> => {
         if (isAlive && name === dyingAt) isAlive = false;
         return isAlive ? run() : Promise.reject(new Fault("STORE_UNAVAILABLE", "dead", { retry: "later" }));
       };
-      const append = async (wish: AuditWish) => {
+      const append = async (request: AppendRequest) => {
         // The key is gone before anything is said.
         expect((await subjectKeys.find([id])).get(id)).toBe("destroyed");
-        log.set(wish.eventId, wish);
+        log.set(request.eventId, request);
         return { sequence: 9, entry: undefined };
       };
       const dying: SubjectKeys = {
         ...subjectKeys,
         destroy: (person) => step("destroy", () => subjectKeys.destroy(person)),
-        markTold: (key) => step("markTold", () => subjectKeys.markTold(key)),
+        markReported: (key) => step("markReported", () => subjectKeys.markReported(key)),
       };
       const first = createErasure({
         subjectKeys: dying,
         sealing,
-        append: (wish) => step("append", () => append(wish)),
+        append: (request) => step("append", () => append(request)),
       });
       await first.erase(ada, "operator:duty").catch((thrown: unknown) => expect(thrown).toBeInstanceOf(Fault));
       const next = createErasure({ subjectKeys, sealing, append });
@@ -270,7 +270,7 @@ describe("an erasure", () => {
       expect([...log.values()]).toMatchObject([
         { eventId: `subject-key-destroyed/${id}`, subjectId: ada, data: { subject_key: id } },
       ]);
-      expect(await subjectKeys.untold()).toEqual([]);
+      expect(await subjectKeys.unaudited()).toEqual([]);
     }
   });
 });

@@ -180,7 +180,7 @@ export interface WatchAuditRunRequest {
 export interface AuditRun {
   run_id: string;
   done: boolean;
-  /** The next entry that it looks at, and how many the log had when it began. */
+  /** The next entry that it reads, and how many the log had when it began. */
   next_sequence: number;
   /** How many entries the log had when it began. */
   size: number;

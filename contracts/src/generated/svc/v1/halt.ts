@@ -115,7 +115,7 @@ export interface HaltResponse {
 export interface HaltStep {
   /**
    * BLOCKED: every live engine denies new risk in the scope. CANCELLED: no order that it covers is with a broker any more, proven
-   * reductions excepted. NOTIFIED: people were told.
+   * reductions excepted. NOTIFIED: people were notified.
    */
   step: string;
   proven: boolean;

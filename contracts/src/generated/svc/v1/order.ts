@@ -70,7 +70,7 @@ export interface Order {
   dry_run?: boolean | undefined;
 }
 
-/** One figure that a gate looked at. */
+/** One figure that a gate read. */
 export interface Figure {
   name: string;
   /** A decimal where it is a number, else a word. */
@@ -90,7 +90,7 @@ export interface GateCheck {
   microseconds: number;
 }
 
-/** How much of a limit would be used, told from 50 % on. */
+/** How much of a limit would be used, reported from 50 % on. */
 export interface LimitWarning {
   /** The envelope's field, for example max_position_pct. */
   limit: string;
@@ -170,7 +170,7 @@ export interface OrderRejection {
   closing_quantity_allowed?: string | undefined;
   envelope_version?: number | undefined;
   halt_epoch: number;
-  /** What the rejecting gate looked at. */
+  /** What the rejecting gate read. */
   figures: Figure[];
   actor: string;
   /** RFC 3339. */

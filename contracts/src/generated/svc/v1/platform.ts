@@ -52,7 +52,7 @@ export interface OrderStatus {
 export interface OrderStatuses {
   /** What was open, and what became of each. */
   orders: OrderStatus[];
-  /** In the answer to a person's wish: the event whose audit entry tells of it, also when there was no order. */
+  /** In the answer to a person's request: the event whose audit entry tells of it, also when there was no order. */
   audit_id?: string | undefined;
 }
 

@@ -46,7 +46,7 @@ export interface DecisionRecord {
   decision?:
     | RiskDecision
     | undefined;
-  /** Everything the gates could look at, in the engine's own form; replay starts from it. */
+  /** Everything the gates could read, in the engine's own form; replay starts from it. */
   inputs: Uint8Array;
 }
 
