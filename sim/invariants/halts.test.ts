@@ -23,6 +23,7 @@ import { baselinesWrittenOnce, limitsAreJudged, lossesHalt } from "./losses.ts";
 
 const at = "2026-03-02T10:00:00.000000Z";
 const past = "2026-03-02T09:59:59.999999Z";
+const justAfter = "2026-03-02T10:00:00.000001Z";
 const secondUs = 1_000_000;
 const nowUs = Date.parse("2026-03-02T10:00:00Z") * 1_000;
 
@@ -105,7 +106,7 @@ interface Scene {
   readonly heard?: string;
   readonly acknowledged?: string;
   /** Up to which of alpha's values its losses are judged, and from which day. */
-  readonly judged?: { readonly second: number; readonly day: string };
+  readonly judged?: { readonly second: number; readonly day: string; readonly setAt?: string };
 }
 
 function evidence({ before = [], now, stored = [], heard, acknowledged, judged }: Scene): Evidence {
@@ -125,7 +126,7 @@ function evidence({ before = [], now, stored = [], heard, acknowledged, judged }
   }
   if (judged !== undefined) {
     const newest = { at: parse(at.replace(":00.", `:0${judged.second}.`)) };
-    const state = { newest, baselines: [{ limit: "daily", period: judged.day }] };
+    const state = { newest, baselines: [{ limit: "daily", period: judged.day, setAt: parse(judged.setAt ?? at) }] };
     tables.losses.states.set("alpha", { fundId: "alpha", state: state as never });
   }
   const halts = new Map(acknowledged === undefined ? [] : [[acknowledged, { epoch: 1, turn: 1 }] as const]);
@@ -384,14 +385,38 @@ const cases: readonly (readonly [invariant: Invariant, what: string, holds: Scen
   [
     limitsAreJudged,
     "new risk while the day's loss is counted from nowhere",
-    { before: [limits(), nav("100", 1)], judged: { second: 1, day: "2026-03-02" }, now: newRisk(0) },
-    { before: [limits(), nav("100", 1)], judged: { second: 1, day: "2026-03-03" }, now: newRisk(0) },
+    { before: [limits(), baseline(), nav("100", 1)], judged: { second: 1, day: "2026-03-02" }, now: newRisk(0) },
+    { before: [limits(), baseline(), nav("100", 1)], judged: { second: 1, day: "2026-03-03" }, now: newRisk(0) },
+  ],
+  [
+    limitsAreJudged,
+    "new risk that was approved before the day's baseline was set, and published after it",
+    { before: [limits(), baseline()], judged: { second: 1, day: "2026-03-02" }, now: newRisk(0) },
+    {
+      before: [limits(), baseline({ at: justAfter })],
+      judged: { second: 1, day: "2026-03-02", setAt: justAfter },
+      now: newRisk(0),
+    },
+  ],
+  [
+    limitsAreJudged,
+    "new risk of a day without a baseline, and not of one whose baseline the next day's replaced before it was published",
+    {
+      before: [limits(), baseline(), baseline({ period: "2026-03-03", at: justAfter })],
+      judged: { second: 1, day: "2026-03-03", setAt: justAfter },
+      now: newRisk(0),
+    },
+    {
+      before: [limits(), baseline({ period: "2026-03-03", at: justAfter })],
+      judged: { second: 1, day: "2026-03-03", setAt: justAfter },
+      now: newRisk(0),
+    },
   ],
   [
     limitsAreJudged,
     "new risk while a value waits for its judgement",
-    { before: [limits(), nav("100", 1)], judged: { second: 0, day: "2026-03-02" }, now: newRisk(6) },
-    { before: [limits(), nav("100", 1)], judged: { second: 0, day: "2026-03-02" }, now: newRisk(7) },
+    { before: [limits(), baseline(), nav("100", 1)], judged: { second: 0, day: "2026-03-02" }, now: newRisk(6) },
+    { before: [limits(), baseline(), nav("100", 1)], judged: { second: 0, day: "2026-03-02" }, now: newRisk(7) },
   ],
   [
     limitsAreJudged,

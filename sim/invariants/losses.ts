@@ -3,6 +3,7 @@ import { type TradingCalendar, tradingCalendar, tradingDay } from "../../contrac
 import type { Decimal } from "../../contracts/src/decimal.ts";
 import * as decimal from "../../contracts/src/decimal.ts";
 import { fromMicroseconds, parse } from "../../contracts/src/instant.ts";
+import type { LossState } from "../../contracts/src/losses.ts";
 import type { RiskEnvelope } from "../../contracts/src/records/envelope.ts";
 import type { NavUpdated } from "../../contracts/src/records/fund.ts";
 import type { ActiveHalt, LossBaseline } from "../../contracts/src/records/halt.ts";
@@ -165,6 +166,24 @@ function daysOf({ platform: { tables } }: Evidence, fundId: string, at: number):
   return found.map((one) => tradingDay(calendarOf(one), fromMicroseconds(at)));
 }
 
+/**
+ * Whether the day's baseline was in force at the decision. The state is read when the decision is published: by then a day that began in between may
+ * have replaced its baseline, and one that came too late may be in force.
+ */
+function isCounted(
+  past: History,
+  { baselines }: LossState,
+  { fundId, days, at }: { readonly fundId: string; readonly days: readonly string[]; readonly at: number },
+): boolean {
+  const isOfDay = (one: { readonly limit: string; readonly period: string }): boolean =>
+    one.limit === "daily" && days.includes(one.period);
+  const wasSet = [...past.baselines.values()].some(
+    (one) => one.fund_id === fundId && isOfDay(one) && parse(one.at) <= at,
+  );
+  const isReplaced = baselines.some(({ limit, setAt }) => limit === "daily" && setAt > at);
+  return wasSet && (isReplaced || baselines.some(isOfDay));
+}
+
 const judgedWithinUs = 5_000_000;
 
 export const limitsAreJudged: Invariant = {
@@ -183,7 +202,7 @@ export const limitsAreJudged: Invariant = {
       if (limits === undefined || days.length === 0) return undefined;
       const named = `${decision.order_id} of ${fundId} was approved`;
       if (state === undefined) return `${named}, and its losses were never judged`;
-      if (!state.baselines.some(({ limit, period }) => limit === "daily" && days.includes(period))) {
+      if (!isCounted(past, state, { fundId, days, at })) {
         return `${named}, and its loss of ${days[0]} is not counted from anywhere`;
       }
       const unjudged = (past.navs.get(fundId) ?? []).find(({ nav }) => parse(nav.as_of) > state.newest.at);
