@@ -149,6 +149,11 @@ export function platform(options: PlatformOptions): Platform {
     return { process, broker, ports: plantedBug?.ports?.(name, ports) ?? ports };
   }
 
+  /** It may have been retired while it was down. */
+  function restart(service: Service): void {
+    if (!retired.has(service.name)) begin(service);
+  }
+
   function begin(service: Service): void {
     starts += 1;
     const { process, broker, ports } = mortalPorts(service.name);
@@ -158,7 +163,7 @@ export function platform(options: PlatformOptions): Platform {
       lives.delete(service.name);
       for (const [name, one] of answering) if (own.has(one)) answering.delete(name);
       if (defect !== undefined) defects.push(`${service.name}: ${defect.message}`);
-      if (!retired.has(service.name)) timers.after(50 + time.prng.below(900), () => begin(service));
+      if (!retired.has(service.name)) timers.after(50 + time.prng.below(900), () => restart(service));
     });
     const own = new Set<RpcService>();
     lives.set(service.name, { incarnation: life, setReachable: process.setReachable });
