@@ -2,8 +2,10 @@
 // reach it here, and none is left out. What is said to the caller, to the desk and on the bus must be one story.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type GateDenialCode, gateDenials } from "../contracts/src/codes/denials.ts";
+import { parse } from "../contracts/src/decimal.ts";
 import type { HaltRequest } from "../contracts/src/generated/svc/v1/halt.ts";
 import type { Order, OrderRejection, RiskDecision } from "../contracts/src/generated/svc/v1/order.ts";
+import type { NewRestriction } from "../contracts/src/records/restriction.ts";
 import { subjects } from "../contracts/src/subjects.ts";
 import { eventually } from "../testkit/platform.ts";
 import type { Answered } from "../testkit/risk-client.ts";
@@ -53,12 +55,17 @@ const plan: FixturePlan = {
     losing: {},
     moved: { calendar: farWest },
     exits: { holds: { symbol: "HLD", quantity: "10" } },
+    shadowed: {},
+    shrunk: {},
+    decaying: {},
     audited: { holds: { symbol: "HLD", quantity: "100" } },
   },
   instruments: {
     AAA: { borrow: { available: "100000", fee: "0.01" } },
     HLD: {},
     SPL: {},
+    HOT: {},
+    COOL: {},
     DRK: { ageMs: "none" },
     OLD: { ageMs: 60_000 },
     FRA: { currency: "CHF" },
@@ -122,6 +129,15 @@ const halt = async (fixture: RiskFixture, request: Partial<HaltRequest>): Promis
 const value = (fixture: RiskFixture, fundId: string, nav: string): Promise<void> =>
   fixture.publish("treasury", subjects.navUpdated, { fund_id: fundId, nav, currency: "USD", as_of: now() });
 
+const restrict = async (
+  ground: RiskGround,
+  differs: Pick<NewRestriction, "kind"> & Partial<NewRestriction>,
+): Promise<undefined> => {
+  const id = differs.kind.toLowerCase();
+  await ground.restrict({ restrictionId: `r-${id}`, episodeId: `e-${id}`, watchdog: "vpin", ...differs });
+  return undefined;
+};
+
 const ways: Ways = {
   idempotency: {
     DUPLICATE_KEY: { order: {}, settles: false, before: (fixture) => approved(fixture, { fund_id: "twice" }) },
@@ -180,6 +196,25 @@ const ways: Ways = {
         return undefined;
       },
     },
+    AGGRESSIVE_THROTTLED: {
+      order: { symbol: "HOT" },
+      before: (ground) => restrict(ground, { kind: "THROTTLE", symbol: "HOT" }),
+    },
+    NEWS_COOLDOWN: {
+      order: { symbol: "COOL", order_type: "LIMIT", limit_price: "96" },
+      before: (ground) => restrict(ground, { kind: "COOLDOWN", fundId: "plain", symbol: "COOL" }),
+    },
+    STRATEGY_SHADOWED: {
+      order: { fund_id: "shadowed" },
+      before: (ground) => restrict(ground, { kind: "SHADOW", fundId: "shadowed", strategyId: strategyOf("shadowed") }),
+    },
+    RESTRICTIONS_UNKNOWN: {
+      order: {},
+      within: async (ground, work) => {
+        await ground.withRestrictionsUnreadable(work);
+        await passes(ground, {});
+      },
+    },
     OPTION_EXPIRED: { order: { symbol: "PAST", asset_class: "OPTION" } },
     ORDER_RATE_EXCEEDED: {
       order: { fund_id: "pace" },
@@ -215,6 +250,11 @@ const ways: Ways = {
       order: { fund_id: "position", quantity: "101", order_type: "LIMIT", limit_price: "99" },
     },
     GROSS_EXPOSURE_EXCEEDED: { order: { fund_id: "gross", quantity: "200" } },
+    GROSS_EXPOSURE_REDUCED: {
+      order: { fund_id: "shrunk" },
+      before: (ground) =>
+        restrict(ground, { kind: "GROSS", fundId: "shrunk", factor: parse("0.5"), base: parse("100") }),
+    },
     NET_EXPOSURE_EXCEEDED: { order: { fund_id: "net", quantity: "200" } },
     SECTOR_LIMIT_EXCEEDED: { order: { fund_id: "sector", quantity: "200" } },
     NAV_MISSING: { order: { fund_id: "unvalued" } },
@@ -287,6 +327,10 @@ const ways: Ways = {
     SHORT_WHILE_LONG: { order: { fund_id: "net", symbol: "HLD", side: "SELL_SHORT" } },
     BUY_CROSSES_ZERO: { order: { fund_id: "owing", symbol: "HLD", quantity: "3" } },
     SHORTING_DISABLED: { order: { fund_id: "long", side: "SELL_SHORT" } },
+    SHORT_OPTIONS_BLOCKED: {
+      order: { fund_id: "decaying", symbol: "CAL", asset_class: "OPTION", side: "SELL_SHORT" },
+      before: (ground) => restrict(ground, { kind: "NO_SHORT_OPTIONS", fundId: "decaying" }),
+    },
     BORROW_UNAVAILABLE: { order: { symbol: "FEW", side: "SELL_SHORT", quantity: "11" } },
     BORROW_FEE_EXCEEDED: { order: { symbol: "FEE", side: "SELL_SHORT" } },
     BORROW_MISSING: { order: { symbol: "HLD", side: "SELL_SHORT" } },

@@ -14,6 +14,7 @@ import type { RiskEnvelope } from "../contracts/src/records/envelope.ts";
 import type { Instrument } from "../contracts/src/records/market.ts";
 import type { Fill, OrderTransition } from "../contracts/src/records/order.ts";
 import type { ReferenceContents, ReferenceKind } from "../contracts/src/records/reference.ts";
+import type { NewRestriction } from "../contracts/src/records/restriction.ts";
 import type { Subject } from "../contracts/src/subject.ts";
 import { subjects } from "../contracts/src/subjects.ts";
 import type { BusEvent } from "../ports/bus.ts";
@@ -69,12 +70,15 @@ export interface RiskFixture {
   block(fundId: string, symbol: string): Promise<void>;
   /** As if a corporate action in it were announced, and nobody carried it out. */
   announce(symbol: string): Promise<void>;
+  /** As if a watchdog had opened it now. */
+  restrict(restriction: Omit<NewRestriction, "since">): Promise<void>;
   /** What the risk engine said about an order on the bus so far. */
   heard(orderId: string): readonly BusEvent[];
   /** Asks dry until the answer is as the world shall be. */
   settled(order: Order, isSettled: (decision: RiskDecision) => boolean): Promise<void>;
   /** Runs the work while nobody can read the halts. */
   withHaltsUnreadable(work: () => Promise<void>): Promise<void>;
+  withRestrictionsUnreadable(work: () => Promise<void>): Promise<void>;
   /** Runs the work while a fund that was in the far west is in the far east, where its next day has begun, and nobody can write so. */
   withDayUnwritten(fundId: string, work: () => Promise<void>): Promise<void>;
   /** Runs the work while the newest entries of the audit log are gone, as the database's owner can make them; then puts them back. */
@@ -238,6 +242,10 @@ function fixtureOn(
       const action = announcedSplit(`split-${symbol}`, symbol, systemClock().now());
       await hands.stores.treasury.transact("ground", (unit) => unit.corporateActions.put(action));
     },
+    async restrict(restriction) {
+      const since = systemClock().now();
+      await hands.stores.oms.transact("ground", (unit) => unit.restrictions.open({ ...restriction, since }));
+    },
     heard: hands.heard,
     async settled(order, isSettled) {
       let last: RiskDecision | undefined;
@@ -247,6 +255,7 @@ function fixtureOn(
       }
       throw new Error(`the world did not become as it should be: ${last?.code} ${last?.reason}`);
     },
+    withRestrictionsUnreadable: (work) => withLocked("restriction", work),
     withHaltsUnreadable: (work) => withLocked("halt_epoch, halt", work),
     async withNewestEntriesGone(work) {
       const tamperer = await openClient(owner, { log: quietLog, applicationName: "somebody with every right" });

@@ -154,6 +154,7 @@ export const unitsOfWork: Readonly<Record<string, UnitRule>> = {
   "reconcile.flat": tells("flatProved"),
   "reconcile.list": onlyReads,
   "riskengine.blocks": onlyReads,
+  "riskengine.restrictions": onlyReads,
   "leases.look": tells("serviceLost"),
   "lease.register": tells("serviceStarted"),
   "lease.renew": tells("serviceStarted"),

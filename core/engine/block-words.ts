@@ -1,6 +1,6 @@
 // What ends each standing condition, for people: one sentence, and the command where one does it.
 import type { DenialCode, FaultCode } from "../../contracts/src/codes.ts";
-import type { StandingBlock } from "./blocks.ts";
+import type { StandingBlock } from "./standing.ts";
 
 export interface BlockWords {
   readonly ends: string;
@@ -16,6 +16,11 @@ const notKept = "The engine does not keep when it began.";
 const neverSeen = "There has been none since the engine started.";
 const lossesList = ({ fundId }: Named) => `ctl riskengine losses list --fund-id ${fundId ?? ""}`;
 const freshPrice = "The next price ends it; when none comes, read the feed.";
+
+const episodeEnds = "It ends when the watchdog's episode clears, or by a risk officer.";
+const restricted =
+  (ends: string): Words =>
+  () => ({ ends, command: "ctl operations restrictions list" });
 
 const words: Readonly<Partial<Record<DenialCode | FaultCode, Words>>> = {
   FIRM_HALTED: () => ({
@@ -62,6 +67,14 @@ const words: Readonly<Partial<Record<DenialCode | FaultCode, Words>>> = {
     ends: "It ends when the exit passes: as soon as the approvals that hold its room are sent, run out or are released.",
     command: `ctl riskengine approvals list --unsent --fund-id ${fundId ?? ""}`,
   }),
+  AGGRESSIVE_THROTTLED: restricted(
+    "Passive orders pass. It ends when the watchdog's episode clears, or by a risk officer.",
+  ),
+  NEWS_COOLDOWN: restricted(episodeEnds),
+  STRATEGY_SHADOWED: restricted(episodeEnds),
+  GROSS_EXPOSURE_REDUCED: restricted(episodeEnds),
+  SHORT_OPTIONS_BLOCKED: restricted(episodeEnds),
+  RESTRICTIONS_UNKNOWN: () => ({ ends: "It ends when the store answers again.", command: "ctl doctor" }),
   THROTTLE_TRIPPED: ({ strategyId }) => ({
     ends: "An operator releases the throttle.",
     command: `ctl riskengine throttle release --strategy-id ${strategyId ?? ""} --reason TEXT`,

@@ -4,8 +4,10 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import * as decimal from "../../contracts/src/decimal.ts";
 import * as instant from "../../contracts/src/instant.ts";
 import type { ActiveHalt } from "../../contracts/src/records/halt.ts";
+import type { Restriction, RestrictionKind } from "../../contracts/src/records/restriction.ts";
 import {
   engineFixture,
   engineOptions,
@@ -19,8 +21,8 @@ import {
   startOfDay,
 } from "../../testkit/risk/engine-fixture.ts";
 import { compileEnvelope } from "../envelope/envelope.ts";
-import type { StandingBlock } from "./blocks.ts";
 import { createEngine, type Engine } from "./engine.ts";
+import type { StandingBlock } from "./standing.ts";
 import { standingConditions } from "./standing-conditions.ts";
 
 /** What another order could escape: its own words and sides, what it claims to reduce, its size, its pace, its short, its verdict. A code that fits none of these is to be put among the standing ones. */
@@ -76,6 +78,19 @@ const halt = (severity: ActiveHalt["severity"], fund_id = "", strategy_id?: stri
   ...{ requested_by: "t", ...(strategy_id === undefined ? {} : { strategy_id }) },
 });
 
+/** As wide as the kind can be. */
+const restriction = (kind: RestrictionKind): Restriction => ({
+  ...{ restrictionId: `r-${kind}`, kind, watchdog: "vpin", episodeId: "e-1", since: startOfDay },
+  ...(kind === "THROTTLE" ? { symbol: "MSFT" } : kind === "COOLDOWN" ? { fundId: "beta", symbol: "XOM" } : {}),
+  ...(kind === "SHADOW" ? { fundId: "alpha", strategyId: "value" } : {}),
+  ...(kind === "GROSS" ? { fundId: "alpha", factor: decimal.parse("0.5"), base: decimal.zero } : {}),
+  ...(kind === "NO_SHORT_OPTIONS" ? { fundId: "gamma" } : {}),
+});
+const watchedCodes = [
+  ...["AGGRESSIVE_THROTTLED", "NEWS_COOLDOWN", "STRATEGY_SHADOWED", "GROSS_EXPOSURE_REDUCED"],
+  "SHORT_OPTIONS_BLOCKED",
+];
+
 const names = (...some: readonly (readonly string[])[]) => fc.constantFrom(...some);
 
 const conditions = fc.record({
@@ -95,6 +110,8 @@ const conditions = fc.record({
   unpriced: names([], ["MSFT"]),
   noNav: fc.boolean(),
   held: names([], ["XOM"], ["SAP", "XOM"], ["SPY-P400"]),
+  watched: names([], ["THROTTLE"], ["COOLDOWN", "SHADOW"], ["GROSS", "COOLDOWN"]),
+  watchedUnknown: fc.boolean(),
   laterMs: fc.constantFrom(0, 5_000, 20_000, 100_000, 4_000_000),
 });
 
@@ -134,6 +151,8 @@ function under(given: Conditions): { readonly engine: Engine; readonly at: insta
   if (given.differs) {
     engine.setSymbolBlocks([{ fundId: "alpha", symbol: "MSFT", reason: "5 against 6", since: startOfDay }]);
   }
+  engine.setRestrictions(given.watched.map((kind) => restriction(kind as RestrictionKind)));
+  engine.setRestrictionsKnown(!given.watchedUnknown);
   if (given.auditLate) engine.setAudit({ goodUntil: moment(-1), reason: "The audit log is behind" });
   const judgedUntil = given.lossMissing ? undefined : moment(100_000_000);
   engine.setLosses({ fundId: "beta", judgedUntil, reason: "no baseline", isPending: given.lossPending });
@@ -201,11 +220,12 @@ describe("22.10: blocks", () => {
       ...{ firmHalt: true, fundHalt: true, strategyHalt: true, haltsUnknown: true, lossPending: true },
       ...{ lossMissing: false, restricted: ["AAPL"], differs: true, noEnvelope: true, noFx: true, stale: ["XOM"] },
       ...{ unpriced: ["MSFT"], blind: ["SPY-C500"], noNav: true, held: [], laterMs: 0, auditLate: true },
+      ...{ watched: ["THROTTLE", "COOLDOWN", "SHADOW", "GROSS", "NO_SHORT_OPTIONS"], watchedUnknown: true },
     });
     const at = moment(30_000);
     const found = all(engine, at);
     const sinceOf = (code: string) => found.find((block) => block.code === code)?.since;
-    for (const code of ["FIRM_HALTED", "FUND_HALTED", "STRATEGY_HALTED", "SYMBOL_BLOCKED"]) {
+    for (const code of ["FIRM_HALTED", "FUND_HALTED", "STRATEGY_HALTED", "SYMBOL_BLOCKED", ...watchedCodes]) {
       expect(sinceOf(code), code).toBe(startOfDay);
     }
     expect(sinceOf("REFERENCE_PRICE_STALE")).toBe(moment(10_000));
@@ -223,7 +243,7 @@ describe("22.10: blocks", () => {
           "HALT_STATE_UNKNOWN",
         ],
         ...["LOSS_CONFIRMATION_PENDING", "NAV_MISSING", "REFERENCE_PRICE_MISSING", "REFERENCE_PRICE_STALE"],
-        ...["STRATEGY_HALTED", "SYMBOL_BLOCKED", "SYMBOL_RESTRICTED"],
+        ...["STRATEGY_HALTED", "SYMBOL_BLOCKED", "SYMBOL_RESTRICTED", "RESTRICTIONS_UNKNOWN", ...watchedCodes],
       ].sort(),
     );
   });

@@ -10,28 +10,11 @@ import { firstDenial } from "./check.ts";
 import * as fundStates from "./fast/fund-state.ts";
 import { namesOf } from "./fast/order-hash.ts";
 import { fillView } from "./fill-view.ts";
-import {
-  type BlockScope,
-  imaginedName,
-  mendPrice,
-  type Probe,
-  standingConditions,
-  withoutLimits,
-} from "./standing-conditions.ts";
+import { blockedSymbols, isOfFundAndSymbol, shortOptionBlocks } from "./restriction-blocks.ts";
+import type { BlockScope, Probe, StandingBlock } from "./standing.ts";
+import { imaginedName, mendPrice, standingConditions, withoutLimits } from "./standing-conditions.ts";
 import type { EngineState } from "./state.ts";
 import type { FundView } from "./view.ts";
-
-export interface StandingBlock {
-  readonly code: DenialCode;
-  readonly scope: BlockScope;
-  readonly fundId?: string;
-  readonly strategyId?: string;
-  readonly symbol?: string;
-  /** As a decision would say it. */
-  readonly reason: string;
-  /** Undefined when the engine does not know. */
-  readonly since: instant.Instant | undefined;
-}
 
 /** More conditions than there are codes cannot stand. */
 const askedMax = 40;
@@ -62,7 +45,7 @@ function idsOf(
   if (scope === "firm") return {};
   if (scope === "fund") return { fundId };
   if (scope === "strategy") return { fundId, strategyId };
-  return code === "SYMBOL_BLOCKED" ? { fundId, symbol } : { symbol };
+  return isOfFundAndSymbol(code) ? { fundId, symbol } : { symbol };
 }
 
 /** Fills the view for a purchase of one lot that adds risk, whatever the fund holds, and that no limit stands against. */
@@ -123,16 +106,18 @@ export function firmBlocks(state: EngineState, askedAt: instant.Instant): readon
   return all.filter(({ scope }) => scope === "firm");
 }
 
-/** What holds for a fund and for its strategies, and in the symbols that differ from its broker's. */
+/** What holds for a fund and for its strategies, and in the symbols that differ from its broker's or that a watchdog restricts. */
 export function fundBlocks(state: EngineState, fundId: string, askedAt: instant.Instant): readonly StandingBlock[] {
   const own = [...state.books.strategies.values()].filter(({ fund }) => fund?.id === fundId).map(({ id }) => id);
   const found = (own.length === 0 ? [""] : own).flatMap((strategyId) =>
     standingBlocks(state, { fundId, strategyId, symbol: "" }, askedAt),
   );
-  const differing = [...(state.symbolBlocks.get(fundId)?.keys() ?? [])].flatMap((symbol) =>
-    standingBlocks(state, { fundId, strategyId: own[0] ?? "", symbol }, askedAt).filter(isAbout("SYMBOL_BLOCKED")),
+  const inSymbols = blockedSymbols(state, fundId).flatMap((symbol) =>
+    standingBlocks(state, { fundId, strategyId: own[0] ?? "", symbol }, askedAt).filter(({ code }) =>
+      isOfFundAndSymbol(code),
+    ),
   );
-  return [...found, ...differing, ...waitingExitBlocks(state, fundId, askedAt)];
+  return [...found, ...shortOptionBlocks(state, fundId), ...inSymbols, ...waitingExitBlocks(state, fundId, askedAt)];
 }
 
 /** Where an exit of the platform waits for room, which nobody else gets before it. */
@@ -146,11 +131,6 @@ function waitingExitBlocks({ waitingExits }: EngineState, fundId: string, at: in
     });
 }
 
-const isAbout =
-  (code: DenialCode) =>
-  (block: StandingBlock): boolean =>
-    block.code === code;
-
 /** What holds in symbols by themselves, as this fund would be reported. */
 export function symbolBlocks(
   state: EngineState,
@@ -160,7 +140,7 @@ export function symbolBlocks(
 ): readonly StandingBlock[] {
   return symbols.flatMap((symbol) =>
     standingBlocks(state, { fundId, strategyId: "", symbol }, askedAt).filter(
-      (block) => block.scope === "symbol" && block.code !== "SYMBOL_BLOCKED",
+      ({ scope, code }) => scope === "symbol" && !isOfFundAndSymbol(code),
     ),
   );
 }

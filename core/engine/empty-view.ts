@@ -78,6 +78,7 @@ export function emptyView(ages: InputAges = inputAgesDefault): FundView {
     fundOrdersInSecond: 0,
     throttleTripped: false,
     symbolBlock: undefined,
+    restrictions: undefined,
     repeatedExecutions: 0,
     borrowAvailable: undefined,
     borrowFee: undefined,

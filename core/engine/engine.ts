@@ -23,6 +23,7 @@ import type { NavUpdated } from "../../contracts/src/records/fund.ts";
 import type { Mark } from "../../contracts/src/records/market.ts";
 import type { Fill, OrderTransition } from "../../contracts/src/records/order.ts";
 import type { ReferenceContents } from "../../contracts/src/records/reference.ts";
+import type { Restriction } from "../../contracts/src/records/restriction.ts";
 import type { Envelope } from "../envelope/envelope.ts";
 import { catchUp, sectorGross, unpricedSymbols } from "../exposure/exposure.ts";
 import { reserveWithdrawal, type WithdrawalAsked } from "../losses/withdrawal.ts";
@@ -46,16 +47,9 @@ import {
   unexpire,
 } from "../orders/unsent-approvals.ts";
 import { type Asker, unknownAsker } from "../orders/waiting-exits.ts";
+import { setRestrictions } from "../restrictions/restriction-book.ts";
 import { adoptDecision } from "./adopt-decision.ts";
-import {
-  type BlockedFund,
-  firmBlocks,
-  fundBlocks,
-  fundsToAsk,
-  type StandingBlock,
-  symbolBlocks,
-  symbolsToAsk,
-} from "./blocks.ts";
+import { type BlockedFund, firmBlocks, fundBlocks, fundsToAsk, symbolBlocks, symbolsToAsk } from "./blocks.ts";
 import { check, conclude, withdraw } from "./check.ts";
 import type { Checked as CheckResult } from "./decision.ts";
 import * as fundStates from "./fast/fund-state.ts";
@@ -65,6 +59,7 @@ import type { AuditStanding } from "./fill-view.ts";
 import { headroom } from "./headroom.ts";
 import type { HeadroomQuestion } from "./limits-in-force.ts";
 import { type EngineSnapshot, restoreSnapshot, takeSnapshot } from "./snapshot.ts";
+import type { StandingBlock } from "./standing.ts";
 import {
   createEngineState,
   type EngineState,
@@ -128,6 +123,10 @@ export interface Engine {
   /** Symbols in which nothing is decided because of a corporate action; replaces all that were. */
   setHeldSymbols(held: readonly HeldSymbol[]): void;
   heldSymbols(): readonly string[];
+  /** What watchdogs keep from being done; replaces all that were. */
+  setRestrictions(restrictions: readonly Restriction[]): void;
+  /** Whether that list is young enough; new risk is denied while it is not. */
+  setRestrictionsKnown(known: boolean): void;
   /** Until when the audit log may be relied on. An engine that is never notified does not ask; the shell tells it before it serves. */
   setAudit(standing: Readonly<AuditStanding>): void;
   check(order: Order, at: Instant, asker?: Asker): Checked;
@@ -198,6 +197,10 @@ export function createEngine(options: EngineOptions): Engine {
     setSymbolBlocks: (blocks) => setSymbolBlocks(state, blocks),
     setHeldSymbols: (held) => setHeldSymbols(state, held),
     heldSymbols: () => [...state.heldSymbols.keys()],
+    setRestrictions: (restrictions) => setRestrictions(state.restrictions, restrictions),
+    setRestrictionsKnown(known) {
+      state.restrictions.known = known;
+    },
     setAudit: (standing) => setAudit(state, standing),
     check: (order, at, asker = unknownAsker) => check(state, order, at, asker),
     conclude: (asked, verdict, at) => conclude(state, asked, verdict, at),

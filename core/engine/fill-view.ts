@@ -21,6 +21,7 @@ import { readTerms } from "../orders/terms.ts";
 import { repeatsWithin } from "../orders/throttle.ts";
 import { lapsedQuantity } from "../orders/unsent-approvals.ts";
 import { type WaitingExits, waitingExit } from "../orders/waiting-exits.ts";
+import { type RestrictionBook, restrictionsOf } from "../restrictions/restriction-book.ts";
 import { noVerdict } from "./empty-view.ts";
 import * as fundStates from "./fast/fund-state.ts";
 import { headOf, noRow, pendingBuyAt, pendingSellAt, positionAt, rowOf, sumOf } from "./fast/fund-state.ts";
@@ -65,6 +66,7 @@ export interface ViewSource {
   /** Exits of the platform that wait for room. */
   readonly waitingExits: WaitingExits;
   readonly audit: AuditStanding;
+  readonly restrictions: RestrictionBook;
   readonly ages: InputAges;
   readonly openOrdersPerFundMax: number;
 }
@@ -131,10 +133,11 @@ export function fillView(
   fillFund(view, source, found, at);
   fillHalts(view, source.halts, order);
   fillStrategy(view, source, found, order, at);
-  const { symbolBlocks, heldSymbols, audit } = source;
+  const { symbolBlocks, heldSymbols, audit, restrictions } = source;
   view.auditBlock = at < audit.goodUntil ? undefined : audit.reason;
   view.symbolBlock = symbolBlocks.size === 0 ? undefined : symbolBlocks.get(order.fund_id)?.get(order.symbol);
   if (heldSymbols.size > 0) view.symbolBlock = heldSymbols.get(order.symbol)?.reason ?? view.symbolBlock;
+  view.restrictions = restrictions.count === 0 && restrictions.known ? undefined : restrictionsOf(restrictions, order);
   fillPace(view, fund, view.strategyKnown ? strategy : undefined, at);
   fillRepeats(view, view.strategyKnown ? strategy : undefined, book, order, at);
 }

@@ -133,13 +133,14 @@ function limitsOf(search: Search, envelope: Envelope): LimitHeadroom[] {
     shortingEnabled: true,
     strictSides: false,
   };
-  // What can be borrowed, and an exit that goes first, are no limits of the envelope; they bind or do not, and are named when they do.
-  const { borrowAvailable, borrowFee, borrowAgeMs, exitWaits } = view;
+  // What can be borrowed, an exit that goes first and what watchdogs restrict are no limits of the envelope; they are named when they bind.
+  const { borrowAvailable, borrowFee, borrowAgeMs, exitWaits, restrictions } = view;
   Object.assign(view, {
     borrowAvailable: decimal.largest,
     borrowFee: decimal.zero,
     borrowAgeMs: 0,
     exitWaits: undefined,
+    restrictions: undefined,
   });
   const limits = inForce.map(({ field, used, allowed, alone }) => ({
     limit: field,
@@ -147,7 +148,7 @@ function limitsOf(search: Search, envelope: Envelope): LimitHeadroom[] {
     allowed: centsDown(allowed),
     quantity: decimal.format(largestAllowed(search, { ...without, ...alone })),
   }));
-  Object.assign(view, { borrowAvailable, borrowFee, borrowAgeMs, exitWaits });
+  Object.assign(view, { borrowAvailable, borrowFee, borrowAgeMs, exitWaits, restrictions });
   return limits;
 }
 

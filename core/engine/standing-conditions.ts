@@ -6,10 +6,10 @@ import type { ActiveHalt } from "../../contracts/src/records/halt.ts";
 import { compileEnvelope, type Envelope } from "../envelope/envelope.ts";
 import { isFresh } from "../gates/new-risk.ts";
 import { oneUnit } from "../money/amount.ts";
+import { restrictionConditions } from "./restriction-blocks.ts";
+import type { BlockScope, Probe, Standing } from "./standing.ts";
 import type { EngineState } from "./state.ts";
 import type { FundView } from "./view.ts";
-
-export type BlockScope = "firm" | "fund" | "strategy" | "symbol";
 
 export const imaginedName = "blocks";
 /** In place of one that a fund does not have. */
@@ -38,21 +38,6 @@ export function withoutLimits(envelope: Envelope): Envelope {
     maxStressLoss: undefined,
     repeatedExecutionMax: undefined,
   };
-}
-
-/** What is asked about: a fund by itself, with one of its strategies, or with a symbol. */
-export interface Probe {
-  readonly fundId: string;
-  readonly strategyId: string;
-  /** Empty for an instrument that nothing is wrong with. */
-  readonly symbol: string;
-}
-
-/** Where a condition holds, from when on, and what the view is like without it. */
-export interface Standing {
-  scope(view: FundView): BlockScope;
-  since(view: FundView, state: EngineState, probe: Probe, at: instant.Instant): instant.Instant | undefined;
-  mend(view: FundView, state: EngineState, probe: Probe): void;
 }
 
 const unknown = (): undefined => undefined;
@@ -180,6 +165,7 @@ export const standingConditions: Readonly<Partial<Record<DenialCode, Standing>>>
     },
     (_view, { symbolBlocksSince }, { fundId, symbol }) => symbolBlocksSince.get(fundId)?.get(symbol),
   ),
+  ...restrictionConditions,
   THROTTLE_TRIPPED: standing(
     "strategy",
     (view) => {

@@ -14,6 +14,7 @@ import { isAhead } from "../losses/dated.ts";
 import { type Amount, isEqual, parseAmount } from "../money/amount.ts";
 import { endOfDate } from "../options/option-expiry.ts";
 import { createOrderBook } from "../orders/reservations.ts";
+import { createRestrictionBook } from "../restrictions/restriction-book.ts";
 import { emptyView } from "./empty-view.ts";
 import * as fundStates from "./fast/fund-state.ts";
 import { headOf, setHead, slotsOf } from "./fast/fund-state.ts";
@@ -80,6 +81,7 @@ export function createEngineState(options: EngineOptions): EngineState {
     heldSymbols: new Map(),
     waitingExits: new Map(),
     audit: { goodUntil: Number.POSITIVE_INFINITY, reason: "" },
+    restrictions: createRestrictionBook(),
     symbolBlocksSince: new Map(),
     ages: options.ages,
     openOrdersPerFundMax: options.openOrdersPerFundMax,

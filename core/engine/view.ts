@@ -203,6 +203,8 @@ export interface FundView {
   throttleTripped: boolean;
   /** Why new risk in this symbol is denied to this fund: a confirmed difference with the broker; undefined when there is none. */
   symbolBlock?: string | undefined;
+  /** What watchdogs restrict of this order; undefined while nothing is, and in what was recorded before there were restrictions. */
+  restrictions?: RestrictionView | undefined;
   /** Equal approvals within the envelope's window. */
   repeatedExecutions: number;
 
@@ -213,6 +215,25 @@ export interface FundView {
 
   // The risk officer.
   verdict: Verdict;
+}
+
+/** Who restricts, and in which episode. */
+export interface RestrictedBy {
+  readonly restrictionId: string;
+  readonly watchdog: string;
+  readonly episodeId: string;
+  /** Of gross exposure: the most that there may be, in the fund's currency. */
+  readonly allowed?: Exact;
+}
+
+export interface RestrictionView {
+  /** The list could not be read for too long. */
+  readonly isUnknown: boolean;
+  readonly throttle: RestrictedBy | undefined;
+  readonly cooldown: RestrictedBy | undefined;
+  readonly shadow: RestrictedBy | undefined;
+  readonly noShortOptions: RestrictedBy | undefined;
+  readonly gross: RestrictedBy | undefined;
 }
 
 export interface NavLimits {

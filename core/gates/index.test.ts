@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { gateDenials } from "../../contracts/src/codes/denials.ts";
 import { gateName } from "../../contracts/src/records/values.ts";
 import { d, judge, type Spoil } from "../../testkit/passing-order.ts";
-import type { OptionView } from "../engine/view.ts";
+import type { OptionView, RestrictedBy, RestrictionView } from "../engine/view.ts";
 import { type Exact, product, toExact } from "../money/exact.ts";
 import { gates } from "./index.ts";
 
@@ -34,6 +34,13 @@ const unconcerned: OptionView = {
   ...{ groupOthers: usd("0"), unitStress: undefined, lossesOthers: { up: usd("0"), down: usd("0") } },
   ...{ stressRest: usd("0"), owedOthers: d("0"), cover: d("0"), endsAt: Number.NaN },
 };
+
+const vpin: RestrictedBy = { restrictionId: "r-1", watchdog: "vpin", episodeId: "e-1" };
+const unrestricted: RestrictionView = {
+  ...{ isUnknown: false, throttle: undefined, cooldown: undefined, shadow: undefined, noShortOptions: undefined },
+  gross: undefined,
+};
+const restricted = (by: Partial<RestrictionView>): Row => view({ restrictions: { ...unrestricted, ...by } });
 
 /** One thing wrong with an order that passes, per code. */
 const oneMistake: Readonly<Record<string, Row>> = {
@@ -71,6 +78,10 @@ const oneMistake: Readonly<Record<string, Row>> = {
   SYMBOL_RESTRICTED: instrument({ restriction: "earnings week" }),
   CORPORATE_ACTION_UNDER_WAY: view({ symbolBlock: "corporate action split-1 (SPLIT) is under way" }),
   SYMBOL_BLOCKED: view({ symbolBlock: "We have 10 AAPL, the broker has 12." }),
+  AGGRESSIVE_THROTTLED: restricted({ throttle: vpin }),
+  NEWS_COOLDOWN: restricted({ cooldown: vpin }),
+  STRATEGY_SHADOWED: restricted({ shadow: vpin }),
+  RESTRICTIONS_UNKNOWN: restricted({ isUnknown: true }),
   OPTION_EXPIRED: view({ option: { ...unconcerned, endsAt: 0 } }),
   ORDER_RATE_EXCEEDED: view({ strategyOrdersInSecond: 50 }),
   OPEN_ORDERS_EXCEEDED: view({ openOrders: 1_000 }),
@@ -82,6 +93,7 @@ const oneMistake: Readonly<Record<string, Row>> = {
 
   POSITION_LIMIT_EXCEEDED: view({ position: d("3401") }),
   GROSS_EXPOSURE_EXCEEDED: view({ grossOthers: usd("14980000.01") }),
+  GROSS_EXPOSURE_REDUCED: restricted({ gross: { ...vpin, allowed: usd("19999.99") } }),
   NET_EXPOSURE_EXCEEDED: view({ netHighOthers: usd("9980000.01") }),
   SECTOR_LIMIT_EXCEEDED: view({ sectorOthers: usd("3980000.01") }),
   NAV_MISSING: view({ nav: undefined }),
@@ -122,6 +134,14 @@ const oneMistake: Readonly<Record<string, Row>> = {
     spoil: (draft) => {
       draft.order.side = "SELL_SHORT";
       draft.envelope.shorting_enabled = false;
+    },
+  },
+  SHORT_OPTIONS_BLOCKED: {
+    spoil: (draft) => {
+      Object.assign(draft.order, { side: "SELL_SHORT", asset_class: "OPTION" });
+      Object.assign(draft.instrument, { assetClass: "OPTION" });
+      draft.envelope.allowed_asset_classes = ["OPTION"];
+      draft.view.restrictions = { ...unrestricted, noShortOptions: vpin };
     },
   },
   BORROW_UNAVAILABLE: short({ borrowAvailable: d("99") }),
@@ -253,6 +273,11 @@ const houseTable: readonly HouseRow[] = [
     view({ symbolBlock: "corporate action split-1 (SPLIT) is under way" }),
   ),
   newRiskOnly("symbol that differs from the broker", "SYMBOL_BLOCKED", view({ symbolBlock: "10 here, 12 there." })),
+  newRiskOnly("throttle of a watchdog", "AGGRESSIVE_THROTTLED", restricted({ throttle: vpin })),
+  newRiskOnly("cooldown of a watchdog", "NEWS_COOLDOWN", restricted({ cooldown: vpin })),
+  newRiskOnly("shadow of a watchdog", "STRATEGY_SHADOWED", restricted({ shadow: vpin })),
+  newRiskOnly("restrictions that nobody knows", "RESTRICTIONS_UNKNOWN", restricted({ isUnknown: true })),
+  newRiskOnly("gross of a watchdog", "GROSS_EXPOSURE_REDUCED", restricted({ gross: { ...vpin, allowed: usd("0") } })),
   unlessMarked("open orders", "OPEN_ORDERS_EXCEEDED", view({ openOrders: 1_000 })),
   unlessMarked("price", "REFERENCE_PRICE_MISSING", view({ price: undefined })),
   unlessMarked("fresh price", "REFERENCE_PRICE_STALE", view({ priceAgeMs: 60_000 })),

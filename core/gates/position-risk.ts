@@ -23,6 +23,7 @@ import { optionCase, stressLosses } from "../options/option-case.ts";
 import { openQuantityMax } from "../orders/classify.ts";
 import type { Gate, Notes } from "./gate.ts";
 import { assured, isFresh, isNewRisk } from "./new-risk.ts";
+import { grossDenial } from "./restricted.ts";
 
 export const positionRisk: Gate = {
   name: "position_risk",
@@ -137,6 +138,8 @@ function exposureDenial(order: Order, view: FundView, notes: Notes): Denial | un
   }
   notes.share("max_gross_exposure_pct", gross, limits.gross);
   if (exact.isMore(gross, limits.gross)) return denialOf(grossLimit, "", gross, envelope.maxGrossExposure, view);
+  const reduced = grossDenial(view, gross, notes);
+  if (reduced !== undefined) return reduced;
   notes.share("max_net_exposure_pct", net, limits.net);
   if (exact.isMore(net, limits.net)) return denialOf(netLimit, "", net, envelope.maxNetExposure, view);
   const { sector } = instrument;

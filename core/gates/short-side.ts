@@ -23,6 +23,7 @@ import { product } from "../money/exact.ts";
 import { openQuantityMax } from "../orders/classify.ts";
 import type { Gate, Notes } from "./gate.ts";
 import { assured, isFresh, isNewRisk } from "./new-risk.ts";
+import { shortOptionDenial } from "./restricted.ts";
 
 export const shortSide: Gate = {
   name: "short_side",
@@ -46,6 +47,8 @@ export const shortSide: Gate = {
         reason: `The order could leave ${amount(short)} ${quoted(order.symbol)} short.`,
       };
     }
+    const blocked = shortOptionDenial(order, view, notes);
+    if (blocked !== undefined) return blocked;
     const needed = borrowed(view, short);
     if (isNothing(needed)) return undefined;
     const symbol = view.option?.underlying ?? order.symbol;

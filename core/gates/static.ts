@@ -16,6 +16,7 @@ import { collarDenial, exitCollarDenial } from "./collar.ts";
 import type { Gate, Notes } from "./gate.ts";
 import { withMarkHint } from "./mark-hint.ts";
 import { assured, isFresh, isMarkedExit, isNewRisk, obeysLimits } from "./new-risk.ts";
+import { restrictedDenial } from "./restricted.ts";
 
 /** Reported of every order that answers for its pace, and of no other: the journal is read back by it. */
 export const paceInput = "strategy_orders_in_second";
@@ -41,7 +42,7 @@ export const staticLimits: Gate = {
     if (!obeysLimits(order, view)) return exitCollarDenial(order, view, envelope, notes);
     const isReduction = !isNewRisk(view);
     const limited =
-      (isReduction ? undefined : barredDenial(order, view, notes)) ??
+      (isReduction ? undefined : (barredDenial(order, view, notes) ?? restrictedDenial(order, view, notes))) ??
       throttleDenial(order, view, notes) ??
       inputDenial(order, view, notes) ??
       sizeDenial(order, view, envelope, notes) ??

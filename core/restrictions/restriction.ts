@@ -1,6 +1,11 @@
 // What is wrong with a restriction, and when two of them are the same: nothing that would restrict nobody is kept.
 import * as decimal from "../../contracts/src/decimal.ts";
-import type { NewRestriction, RestrictionKind, RestrictionScope } from "../../contracts/src/records/restriction.ts";
+import type {
+  NewRestriction,
+  Restriction,
+  RestrictionKind,
+  RestrictionScope,
+} from "../../contracts/src/records/restriction.ts";
 
 /** Which members of the scope each kind needs; one that is not named must be absent. */
 const scopes: Readonly<Record<RestrictionKind, (scope: RestrictionScope) => boolean>> = {
@@ -39,4 +44,9 @@ function namesOf({ fundId, strategyId, symbol }: RestrictionScope): RestrictionS
 /** Two of one episode with the same key are the same restriction. */
 export function restrictionKey({ episodeId, kind, fundId, strategyId, symbol }: NewRestriction): string {
   return JSON.stringify([episodeId, kind, fundId ?? "", strategyId ?? "", symbol ?? ""]);
+}
+
+/** The same text for the same restrictions. */
+export function toComparable(restrictions: readonly Restriction[]): string {
+  return JSON.stringify(restrictions, (_name, value: unknown) => (typeof value === "bigint" ? String(value) : value));
 }

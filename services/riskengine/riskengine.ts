@@ -41,6 +41,7 @@ import { createListLosses } from "./losses/list-losses.ts";
 import { createReserveWithdrawal } from "./losses/withdrawals.ts";
 import type { AskRiskOfficer } from "./officer.ts";
 import { watchReference } from "./reference-watch.ts";
+import { watchRestrictions } from "./restriction-watch.ts";
 import { riskOfficer } from "./risk-officer.ts";
 import { seedEnvelopes } from "./seed-envelopes.ts";
 import { watchSymbolBlocks } from "./symbol-blocks.ts";
@@ -101,6 +102,9 @@ async function assemble(
   const watch = await watchHalts(ports, engine, envelopes.readAgain, figures.haltEpoch);
   stops.push(watch.stop);
   stops.push((await watchSymbolBlocks(ports, engine)).stop);
+  const restrictions = await watchRestrictions(ports, engine);
+  stops.push(restrictions.stop);
+  const standing = withRestrictions(watch, restrictions);
   stops.push((await watchAudit(ports, engine, alarms)).stop);
   const incarnation = ports.random.uuid();
   const recovered = await recover(ports, engine, incarnation, keyWindowMs);
@@ -112,7 +116,7 @@ async function assemble(
   stops.push(await beginVerifying(ports, recovered, watch, alarms));
 
   const { commit, snapshots, setUnwritten } = durableParts(ports, engine, recovered, figures, alarms);
-  const checks = createChecks({ ports, engine, commit, inFlight, halts: watch, figures, alarms, askRiskOfficer });
+  const checks = createChecks({ ports, engine, commit, inFlight, halts: standing, figures, alarms, askRiskOfficer });
   const halts = createHalts({ ports, watch, inFlight, attempts, reference, incarnation });
   const releaseThrottle = createReleaseThrottle({ ports, engine, commit, attempts, alarms, reference });
   const inputs = await hearInputs({ ports, engine, commit, alarms, figures, heardNav: drawdown.heard });
@@ -131,15 +135,15 @@ async function assemble(
     ResumeHalt: halts.resumeHalt,
     AnnounceHalt: halts.announceHalt,
     ConfirmHalts: halts.confirmHalts,
-    GetHeadroom: headroomOf(ports, engine, watch),
+    GetHeadroom: headroomOf(ports, engine, standing),
     ReleaseThrottle: releaseThrottle,
     ConfirmSent: approvals.confirmSent,
     ReleaseApproval: approvals.releaseApproval,
     ListApprovals: approvals.listApprovals,
     ListLosses: listLosses,
-    GetLimitUse: limitUseOf(ports, engine, watch, listLosses),
+    GetLimitUse: limitUseOf(ports, engine, standing, listLosses),
     ReserveWithdrawal: createReserveWithdrawal(ports, engine),
-    ListBlocks: createListBlocks({ ports, engine, watch, commit }),
+    ListBlocks: createListBlocks({ ports, engine, watch: standing, commit }),
     ListExposures: async (): Promise<Exposures> => ({
       lines: [...engine.lines()],
       held_symbols: [...engine.heldSymbols()],
@@ -149,7 +153,7 @@ async function assemble(
   return {
     rpc: [rpc],
     leased: watch.leased,
-    health: () => healthOf(commit, watch),
+    health: () => healthOf(commit, standing),
     stop: async () => {
       await checks.stop();
       await approvals.stop();
@@ -158,6 +162,22 @@ async function assemble(
       await commit.stop(finishMsMax);
       await snapshots.takeLast();
       for (const stop of stops.reverse()) await stop();
+    },
+  };
+}
+
+/** What must be young for new risk to pass: halts and restrictions. */
+type Standing = Pick<HaltWatch, "freshen" | "health">;
+
+function withRestrictions(halts: Standing, restrictions: Standing): Standing {
+  return {
+    freshen(at) {
+      halts.freshen(at);
+      restrictions.freshen(at);
+    },
+    health() {
+      const health = halts.health();
+      return health.status === "ok" ? restrictions.health() : health;
     },
   };
 }
@@ -245,7 +265,7 @@ async function beginVerifying(
   };
 }
 
-function headroomOf({ clock }: ServicePorts, engine: Engine, watch: HaltWatch) {
+function headroomOf({ clock }: ServicePorts, engine: Engine, watch: Standing) {
   return async ({ fund_id: fundId, symbol, side = "BUY" }: HeadroomRequest) => {
     if (!["BUY", "SELL", "SELL_SHORT", "BUY_TO_COVER"].includes(side)) {
       throw new Fault("INVALID_ARGUMENT", "The side is BUY, SELL, SELL_SHORT or BUY_TO_COVER.", { retry: "never" });
@@ -264,7 +284,7 @@ const symbolsPerTurn = 100;
 function limitUseOf(
   { clock, timers }: ServicePorts,
   engine: Engine,
-  watch: HaltWatch,
+  watch: Standing,
   listLosses: (request: ListLossesRequest) => Promise<Losses>,
 ) {
   return async ({ fund_id: asked }: LimitUseRequest): Promise<LimitUses> => {
@@ -289,7 +309,7 @@ function limitUseOf(
   };
 }
 
-function healthOf(commit: GroupCommit, watch: HaltWatch): Health {
+function healthOf(commit: GroupCommit, watch: Standing): Health {
   const state = commit.state();
   if (state === "taken over") return { status: "failing", complaint: "another risk engine has taken over" };
   if (state === "asking") return { status: "failing", complaint: "the outcome of a commit is not known yet" };

@@ -44,6 +44,16 @@ export const gateDenials = {
       "A split or a change of the symbol is under way; nothing is decided in it meanwhile.",
     ),
     SYMBOL_BLOCKED: denial("Our position in the symbol and the broker's differ, so no new risk is taken in it."),
+    AGGRESSIVE_THROTTLED: denial(
+      "A watchdog sees informed trading in the symbol, so no marketable order adds risk in it; passive ones pass.",
+    ),
+    NEWS_COOLDOWN: denial(
+      "A watchdog sees extraordinary news on the symbol, so no new risk is taken in it for a while.",
+    ),
+    STRATEGY_SHADOWED: denial("A watchdog has shadowed the strategy: only its reductions pass."),
+    RESTRICTIONS_UNKNOWN: denial(
+      "Which restrictions of watchdogs are in force is not known, which counts as restricted.",
+    ),
     SYMBOL_RESTRICTED: denial("The symbol is on the restricted list."),
     OPTION_EXPIRED: denial("The option has ended: what is held of it is settled, not traded."),
     ORDER_RATE_EXCEEDED: denial("Orders come faster than the envelope allows."),
@@ -57,6 +67,9 @@ export const gateDenials = {
   position_risk: {
     POSITION_LIMIT_EXCEEDED: denial("The position that could result is a larger share of NAV than allowed."),
     GROSS_EXPOSURE_EXCEEDED: denial("The gross exposure that could result is above its limit."),
+    GROSS_EXPOSURE_REDUCED: denial(
+      "The gross exposure that could result is above what a watchdog's episode has reduced it to.",
+    ),
     NET_EXPOSURE_EXCEEDED: denial("The net exposure that could result is above its limit."),
     SECTOR_LIMIT_EXCEEDED: denial("The exposure to the sector that could result is above its limit."),
     NAV_MISSING: denial("The fund has not been valued, so no share of it can be computed."),
@@ -93,6 +106,7 @@ export const gateDenials = {
     ),
     SHORT_WHILE_LONG: denial("A SELL_SHORT, while the fund is long: a SELL closes that first."),
     BUY_CROSSES_ZERO: denial("A BUY is for more than is short: it would close a short position and open a long one."),
+    SHORT_OPTIONS_BLOCKED: denial("A watchdog sees too much theta in the fund, so no option is sold short."),
     SHORTING_DISABLED: denial("The envelope does not allow short positions."),
     BORROW_UNAVAILABLE: denial("There is not enough to borrow for the short that could result."),
     BORROW_FEE_EXCEEDED: denial("Borrowing costs more than the envelope allows."),

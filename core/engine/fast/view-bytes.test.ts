@@ -16,6 +16,18 @@ const maybe = <Value>(arbitrary: fc.Arbitrary<Value>) => fc.option(arbitrary, { 
 const age = fc.oneof(fc.constant(Number.NaN), fc.double({ noNaN: true, noDefaultInfinity: true }));
 const words = fc.string({ unit: "binary", maxLength: 40 });
 
+const by = fc
+  .record({ restrictionId: words, watchdog: words, episodeId: words, allowed: maybe(exact) })
+  .map(({ allowed, ...names }) => (allowed === undefined ? names : { ...names, allowed }));
+const restrictions = fc.record({
+  isUnknown: fc.boolean(),
+  throttle: maybe(by),
+  cooldown: maybe(by),
+  shadow: maybe(by),
+  noShortOptions: maybe(by),
+  gross: maybe(by),
+});
+
 const views: fc.Arbitrary<FundView> = fc
   .record({
     keySeen: fc.constantFrom("no" as const, "same order" as const, "another order" as const),
@@ -75,6 +87,7 @@ const views: fc.Arbitrary<FundView> = fc
     strategyOrdersInSecond: fc.nat(),
     fundOrdersInSecond: fc.nat(),
     throttleTripped: fc.boolean(),
+    restrictions: maybe(restrictions),
     symbolBlock: fc.option(fc.string(), { nil: undefined }),
     auditBlock: fc.option(fc.string(), { nil: undefined }),
     lossBlock: fc.constantFrom("pending" as const, "missing" as const, "not judged" as const, undefined),
@@ -141,7 +154,7 @@ describe("a view as bytes", () => {
   it("is refused when it is cut short or of another form", () => {
     const content = packer.pack(emptyView(), startOfDay);
     expect(() => unpackViews(content.subarray(0, 50))).toThrow(/end before they should/);
-    expect(() => unpackViews(Uint8Array.of(9, ...content.subarray(1)))).toThrow(/form 9/);
+    expect(() => unpackViews(Uint8Array.of(10, ...content.subarray(1)))).toThrow(/form 9/);
   });
 
   it("stays small", () => {

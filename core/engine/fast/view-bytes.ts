@@ -10,13 +10,14 @@ import { type Exact, toExact } from "../../money/exact.ts";
 import { emptyView, noVerdict } from "../empty-view.ts";
 import type { FundView, InstrumentFacts, OptionView, Verdict } from "../view.ts";
 import { type ByteReader, type ByteWriter, createByteReader, createByteWriter } from "./byte-columns.ts";
+import { readRestrictions, writeRestrictions } from "./restriction-bytes.ts";
 
 /**
  * Form 1 ended before what form 2 says of amendments and of rates. Form 3 says the same as form 2, and that today's rules were in force; form 4
  * adds what else blocks, and what of unsent approvals has lapsed; form 5 whether an exit's broker holds what it closes; form 6 what options make of it;
- * form 7 what an exit's strategy holds; form 8 which exit of the platform waits for room.
+ * form 7 what an exit's strategy holds; form 8 which exit of the platform waits for room; form 9 what watchdogs restrict.
  */
-const formVersion = 8;
+const formVersion = 9;
 const refusals: readonly FundView["amendRefusal"][] = [undefined, "another", "ended", "unapproved"];
 const rateWords: readonly FundView["unpricedRate"][] = [undefined, "missing", "old", "delta"];
 const lossBlocks: readonly FundView["lossBlock"][] = [undefined, "pending", "missing", "not judged"];
@@ -289,15 +290,18 @@ function writeBlocks(writer: ByteWriter, view: FundView): void {
   const ofStrategy = (view.strategyHalted ? 16 : 0) | (own === decimal.zero ? 0 : 32);
   const held = view.heldAtBroker === true ? 4 : 0;
   const waits = view.exitWaits === undefined ? 0 : 64;
-  const rest = held | (option === undefined ? 0 : 8) | ofStrategy | waits;
+  const { restrictions } = view;
+  const rest = held | (option === undefined ? 0 : 8) | ofStrategy | waits | (restrictions === undefined ? 0 : 128);
   writer.byte((isWithoutAudit ? 1 : 0) | (isLapsed ? 2 : 0) | rest);
   if (isWithoutAudit) writer.text(view.auditBlock);
   if (isLapsed) writer.integer(lapsed);
   if (option !== undefined) writeOption(writer, option);
   if (waits !== 0) writer.text(view.exitWaits);
-  if (own === decimal.zero) return;
-  writer.integer(own);
-  writer.integer(decimalOf(view.strategyPending));
+  if (own !== decimal.zero) {
+    writer.integer(own);
+    writer.integer(decimalOf(view.strategyPending));
+  }
+  if (restrictions !== undefined) writeRestrictions(writer, restrictions);
 }
 
 function readBlocks(reader: ByteReader, view: FundView): void {
@@ -308,9 +312,11 @@ function readBlocks(reader: ByteReader, view: FundView): void {
   if ((set & 8) !== 0) view.option = readOption(reader);
   if ((set & 64) !== 0) view.exitWaits = reader.text() ?? "";
   view.strategyHalted = (set & 16) !== 0;
-  if ((set & 32) === 0) return;
-  view.strategyPosition = (reader.integer() ?? decimal.zero) as Decimal;
-  view.strategyPending = (reader.integer() ?? decimal.zero) as Decimal;
+  if ((set & 32) !== 0) {
+    view.strategyPosition = (reader.integer() ?? decimal.zero) as Decimal;
+    view.strategyPending = (reader.integer() ?? decimal.zero) as Decimal;
+  }
+  if ((set & 128) !== 0) view.restrictions = readRestrictions(reader);
 }
 
 function writeOption(writer: ByteWriter, option: OptionView): void {
