@@ -7,10 +7,10 @@ import type { HaltRequest } from "../contracts/src/generated/svc/v1/halt.ts";
 import type { Order, OrderRejection, RiskDecision } from "../contracts/src/generated/svc/v1/order.ts";
 import type { NewRestriction } from "../contracts/src/records/restriction.ts";
 import { subjects } from "../contracts/src/subjects.ts";
+import { ampleEnvelope } from "../testkit/ample-envelope.ts";
 import { eventually } from "../testkit/platform.ts";
 import type { Answered } from "../testkit/risk-client.ts";
 import {
-  ampleEnvelope,
   type FixturePlan,
   farWest,
   fixtureOpenOrdersMax,

@@ -18,6 +18,7 @@ import type { NewRestriction } from "../contracts/src/records/restriction.ts";
 import type { Subject } from "../contracts/src/subject.ts";
 import { subjects } from "../contracts/src/subjects.ts";
 import type { BusEvent } from "../ports/bus.ts";
+import { ampleEnvelope } from "./ample-envelope.ts";
 import { announcedSplit } from "./announced-split.ts";
 import { quietLog } from "./global-setup.ts";
 import { type ModelReply, startModelServer } from "./model-server.ts";
@@ -89,33 +90,7 @@ export interface RiskFixture {
 export const strategyOf = (fundId: string): string => `${fundId}-desk`;
 export const now = (agoMs = 0): string => format(minusMilliseconds(systemClock().now(), agoMs));
 
-export function ampleEnvelope(fundId: string, differs: Partial<RiskEnvelope> = {}): RiskEnvelope {
-  return {
-    fund_id: fundId,
-    version: 1,
-    max_position_pct: 0.5,
-    daily_loss_halt_pct: 0.1,
-    weekly_loss_halt_pct: 0.1,
-    monthly_loss_halt_pct: 0.1,
-    synthetic_stop_pct: 0.05,
-    max_notional: 250_000,
-    allowed_brokers: ["paper"],
-    allowed_order_types: ["MARKET", "LIMIT", "STOP"],
-    allowed_asset_classes: ["EQUITY", "OPTION"],
-    max_gross_exposure_pct: 1,
-    max_net_exposure_pct: 1,
-    sector_limits_pct: {},
-    shorting_enabled: true,
-    max_borrow_fee_pct: 0.05,
-    price_collar_pct: 0.05,
-    order_rate_max_per_s: 1_000,
-    halt_allow_reduce_only: true,
-    reason: "the ground of a test",
-    ...differs,
-  };
-}
-
-export async function openRiskFixture(plan: FixturePlan): Promise<RiskFixture> {
+export async function openRiskGround(plan: GroundPlan): Promise<RiskGround> {
   const database = await testDatabase([]);
   const { host, port, user, database: name } = database.address.owner;
   const model = await startModelServer(({ body }) => plan.model(String(body.messages?.at(-1)?.content ?? "")));

@@ -102,9 +102,7 @@ async function assemble(
   const watch = await watchHalts(ports, engine, envelopes.readAgain, figures.haltEpoch);
   stops.push(watch.stop);
   stops.push((await watchSymbolBlocks(ports, engine)).stop);
-  const restrictions = await watchRestrictions(ports, engine);
-  stops.push(restrictions.stop);
-  const standing = withRestrictions(watch, restrictions);
+  const standing = await withRestrictions(ports, engine, watch, stops);
   stops.push((await watchAudit(ports, engine, alarms)).stop);
   const incarnation = ports.random.uuid();
   const recovered = await recover(ports, engine, incarnation, keyWindowMs);
@@ -169,7 +167,14 @@ async function assemble(
 /** What must be young for new risk to pass: halts and restrictions. */
 type Standing = Pick<HaltWatch, "freshen" | "health">;
 
-function withRestrictions(halts: Standing, restrictions: Standing): Standing {
+async function withRestrictions(
+  ports: ServicePorts,
+  engine: Engine,
+  halts: Standing,
+  stops: (() => Promise<void>)[],
+): Promise<Standing> {
+  const restrictions = await watchRestrictions(ports, engine);
+  stops.push(restrictions.stop);
   return {
     freshen(at) {
       halts.freshen(at);
