@@ -130,11 +130,11 @@ const value = (fixture: RiskFixture, fundId: string, nav: string): Promise<void>
   fixture.publish("treasury", subjects.navUpdated, { fund_id: fundId, nav, currency: "USD", as_of: now() });
 
 const restrict = async (
-  ground: RiskGround,
+  fixture: RiskFixture,
   differs: Pick<NewRestriction, "kind"> & Partial<NewRestriction>,
 ): Promise<undefined> => {
   const id = differs.kind.toLowerCase();
-  await ground.restrict({ restrictionId: `r-${id}`, episodeId: `e-${id}`, watchdog: "vpin", ...differs });
+  await fixture.restrict({ restrictionId: `r-${id}`, episodeId: `e-${id}`, watchdog: "vpin", ...differs });
   return undefined;
 };
 
@@ -198,21 +198,22 @@ const ways: Ways = {
     },
     AGGRESSIVE_THROTTLED: {
       order: { symbol: "HOT" },
-      before: (ground) => restrict(ground, { kind: "THROTTLE", symbol: "HOT" }),
+      before: (fixture) => restrict(fixture, { kind: "THROTTLE", symbol: "HOT" }),
     },
     NEWS_COOLDOWN: {
       order: { symbol: "COOL", order_type: "LIMIT", limit_price: "96" },
-      before: (ground) => restrict(ground, { kind: "COOLDOWN", fundId: "plain", symbol: "COOL" }),
+      before: (fixture) => restrict(fixture, { kind: "COOLDOWN", fundId: "plain", symbol: "COOL" }),
     },
     STRATEGY_SHADOWED: {
       order: { fund_id: "shadowed" },
-      before: (ground) => restrict(ground, { kind: "SHADOW", fundId: "shadowed", strategyId: strategyOf("shadowed") }),
+      before: (fixture) =>
+        restrict(fixture, { kind: "SHADOW", fundId: "shadowed", strategyId: strategyOf("shadowed") }),
     },
     RESTRICTIONS_UNKNOWN: {
       order: {},
-      within: async (ground, work) => {
-        await ground.withRestrictionsUnreadable(work);
-        await passes(ground, {});
+      within: async (fixture, work) => {
+        await fixture.withRestrictionsUnreadable(work);
+        await passes(fixture, {});
       },
     },
     OPTION_EXPIRED: { order: { symbol: "PAST", asset_class: "OPTION" } },
@@ -252,8 +253,8 @@ const ways: Ways = {
     GROSS_EXPOSURE_EXCEEDED: { order: { fund_id: "gross", quantity: "200" } },
     GROSS_EXPOSURE_REDUCED: {
       order: { fund_id: "shrunk" },
-      before: (ground) =>
-        restrict(ground, { kind: "GROSS", fundId: "shrunk", factor: parse("0.5"), base: parse("100") }),
+      before: (fixture) =>
+        restrict(fixture, { kind: "GROSS", fundId: "shrunk", factor: parse("0.5"), base: parse("100") }),
     },
     NET_EXPOSURE_EXCEEDED: { order: { fund_id: "net", quantity: "200" } },
     SECTOR_LIMIT_EXCEEDED: { order: { fund_id: "sector", quantity: "200" } },
@@ -329,7 +330,7 @@ const ways: Ways = {
     SHORTING_DISABLED: { order: { fund_id: "long", side: "SELL_SHORT" } },
     SHORT_OPTIONS_BLOCKED: {
       order: { fund_id: "decaying", symbol: "CAL", asset_class: "OPTION", side: "SELL_SHORT" },
-      before: (ground) => restrict(ground, { kind: "NO_SHORT_OPTIONS", fundId: "decaying" }),
+      before: (fixture) => restrict(fixture, { kind: "NO_SHORT_OPTIONS", fundId: "decaying" }),
     },
     BORROW_UNAVAILABLE: { order: { symbol: "FEW", side: "SELL_SHORT", quantity: "11" } },
     BORROW_FEE_EXCEEDED: { order: { symbol: "FEE", side: "SELL_SHORT" } },

@@ -22,7 +22,7 @@ export function ampleEnvelope(fundId: string, differs: Partial<RiskEnvelope> = {
     price_collar_pct: 0.05,
     order_rate_max_per_s: 1_000,
     halt_allow_reduce_only: true,
-    reason: "the ground of a test",
+    reason: "the fixture of a test",
     ...differs,
   };
 }

@@ -90,7 +90,7 @@ export interface RiskFixture {
 export const strategyOf = (fundId: string): string => `${fundId}-desk`;
 export const now = (agoMs = 0): string => format(minusMilliseconds(systemClock().now(), agoMs));
 
-export async function openRiskGround(plan: GroundPlan): Promise<RiskGround> {
+export async function openRiskFixture(plan: FixturePlan): Promise<RiskFixture> {
   const database = await testDatabase([]);
   const { host, port, user, database: name } = database.address.owner;
   const model = await startModelServer(({ body }) => plan.model(String(body.messages?.at(-1)?.content ?? "")));

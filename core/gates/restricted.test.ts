@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import * as decimal from "../../contracts/src/decimal.ts";
 import type { Restriction } from "../../contracts/src/records/restriction.ts";
 import { d, judge, type Spoil } from "../../testkit/passing-order.ts";
-import { engineRig, envelopeRecord, hold, markOf, orderOf, startOfDay } from "../../testkit/risk/engine-rig.ts";
+import { engineFixture, envelopeRecord, hold, markOf, orderOf, startOfDay } from "../../testkit/risk/engine-fixture.ts";
 import { decisionMessage, inputsOf } from "../engine/decision.ts";
 import { replayDecision } from "../engine/replay.ts";
 import { compileEnvelope } from "../envelope/envelope.ts";
@@ -78,7 +78,7 @@ describe("25.4: an engine that was given restrictions", () => {
     });
 
   test("lets gross exposure reach factor x base exactly, and the strictest of several counts", () => {
-    const engine = engineRig();
+    const engine = engineFixture();
     engine.setMark({ ...markOf("AAPL", "100", startOfDay), bid: "100", ask: "100" });
     hold(engine, "alpha", "AAPL", "100");
     const code = (quantity: string, more: object = {}) =>
@@ -97,7 +97,7 @@ describe("25.4: an engine that was given restrictions", () => {
   });
 
   test("denies by the symbol of one fund or of every fund, and by the strategy alone", () => {
-    const engine = engineRig();
+    const engine = engineFixture();
     const code = (more: object) => engine.check({ ...orderOf("s", more), dry_run: true }, startOfDay).code;
     engine.setRestrictions([restriction({ kind: "COOLDOWN", fundId: "alpha", symbol: "AAPL" })]);
     expect([code({}), code({ symbol: "MSFT" }), code({ fund_id: "beta", strategy_id: "coins" })]).toEqual([
@@ -114,7 +114,7 @@ describe("25.4: an engine that was given restrictions", () => {
   });
 
   test("makes the same decision again from its record, after the restriction has ended", () => {
-    const engine = engineRig();
+    const engine = engineFixture();
     engine.setRestrictions([restriction({ kind: "THROTTLE", symbol: "AAPL" })]);
     const order = orderOf("replayed");
     const checked = engine.check(order, startOfDay);

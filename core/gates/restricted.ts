@@ -5,7 +5,7 @@ import type { Order } from "../../contracts/src/generated/svc/v1/order.ts";
 import type { FundView, RestrictedBy } from "../engine/view.ts";
 import { money, quoted } from "../engine/wording.ts";
 import { isMore } from "../money/amount.ts";
-import type { Worth } from "../money/exact.ts";
+import type { Notional } from "../money/exact.ts";
 import * as exact from "../money/exact.ts";
 import type { Notes } from "./gate.ts";
 
@@ -59,7 +59,7 @@ export function isPassive(order: Order, { terms, bid, ask, price }: FundView): b
 }
 
 /** Of the gross exposure that could result. */
-export function grossDenial(view: FundView, gross: Worth, notes: Notes): Denial | undefined {
+export function grossDenial(view: FundView, gross: Notional, notes: Notes): Denial | undefined {
   const by = view.restrictions?.gross;
   if (by?.allowed === undefined) return undefined;
   note(notes, by);

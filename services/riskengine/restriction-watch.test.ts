@@ -2,12 +2,12 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { NewRestriction } from "../../contracts/src/records/restriction.ts";
 import type { Engine } from "../../core/engine/engine.ts";
-import { engineRig, orderOf, startOfDay } from "../../testkit/risk/engine-rig.ts";
-import { type ServiceRig, serviceRig, testSettings } from "../../testkit/virtual/service-rig.ts";
+import { engineFixture, orderOf, startOfDay } from "../../testkit/risk/engine-fixture.ts";
+import { type ServiceFixture, serviceFixture, testSettings } from "../../testkit/virtual/service-fixture.ts";
 import { type RestrictionWatch, watchRestrictions } from "./restriction-watch.ts";
 
 const unknownMs = testSettings.risk.haltUnknownMs;
-let rig: ServiceRig;
+let fixture: ServiceFixture;
 let engine: Engine;
 let watch: RestrictionWatch;
 let isUnreadable = false;
@@ -17,19 +17,19 @@ const shadow: NewRestriction = {
   ...{ restrictionId: "r-1", kind: "SHADOW", fundId: "alpha", strategyId: "trend" },
   ...{ watchdog: "strategy_watchdog", episodeId: "e-1", since: startOfDay },
 };
-const pass = (ms: number) => rig.time.timers.sleep(ms);
+const pass = (ms: number) => fixture.time.timers.sleep(ms);
 /** Judged as the service does: the watch is asked before the engine. The engine's own prices stand still. */
 function codeOf(): string {
-  watch.freshen(rig.time.clock.now());
+  watch.freshen(fixture.time.clock.now());
   keys += 1;
   return engine.check({ ...orderOf(`k-${keys}`, {}), dry_run: true }, startOfDay).code;
 }
 
 beforeEach(async () => {
-  rig = serviceRig(25);
-  engine = engineRig();
+  fixture = serviceFixture(25);
+  engine = engineFixture();
   isUnreadable = false;
-  const ports = rig.portsOf("riskengine");
+  const ports = fixture.portsOf("riskengine");
   const { store } = ports;
   const transact: typeof store.transact = (name, work) =>
     isUnreadable ? Promise.reject(new Error("permission denied")) : store.transact(name, work);
@@ -37,11 +37,11 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await watch.stop();
-  await rig.close();
+  await fixture.close();
 });
 
 const write = (restriction: NewRestriction): void => {
-  rig.world.restrictions.set(restriction.restrictionId, restriction);
+  fixture.tables.restrictions.set(restriction.restrictionId, restriction);
 };
 
 describe("25.4: restrictions in the engine", () => {
@@ -50,7 +50,10 @@ describe("25.4: restrictions in the engine", () => {
     write(shadow);
     await pass(1_000);
     expect(codeOf()).toBe("STRATEGY_SHADOWED");
-    rig.world.restrictions.set("r-1", { ...shadow, ended: { at: shadow.since, by: "strategy_watchdog", reason: "" } });
+    fixture.tables.restrictions.set("r-1", {
+      ...shadow,
+      ended: { at: shadow.since, by: "strategy_watchdog", reason: "" },
+    });
     await pass(1_000);
     expect(codeOf()).toBe("");
   });
