@@ -50,7 +50,7 @@ export interface Baseline extends UnitCount {
   readonly period: string;
   /** 0 is the first; each choice to rebase adds one. */
   readonly version: number;
-  /** The fund's value, or the strategy's profit. */
+  /** The fund's value, or the strategy's profit; the latter, in what is remembered, is restated with every flow (loss-units.ts). */
   readonly value: Decimal;
   readonly netFlows: Decimal;
   /** The valuation that it is from. */

@@ -21,7 +21,7 @@ export interface LossFigure {
   readonly baseline: Baseline;
   /** The daily baseline that a strategy's loss is a share of. */
   readonly shareOf?: Baseline;
-  /** The baseline restated with the flows since then; a strategy's profit at the baseline. */
+  /** The baseline restated with the flows since then; of a strategy its profit at the baseline, restated likewise. */
   readonly base: Decimal;
   /** The value, or the strategy's profit. */
   readonly value: Decimal;
@@ -75,7 +75,7 @@ export function figureOf(
   if (isStrategy && (profit === undefined || shareOf === undefined)) return undefined;
   const base = isStrategy ? baseline.value : withFlows(baseline, valuation);
   const value = isStrategy ? (profit ?? decimal.zero) : valuation.value;
-  const whole = shareOf === undefined ? base : wholeOfStrategies(shareOf, valuation);
+  const whole = shareOf === undefined ? base : withFlows(shareOf, valuation);
   const loss = decimal.max(decimal.subtract(base, value), decimal.zero);
   const fraction = fractions[baseline.limit];
   // A loss is a whole number of the smallest places, so rounding its bound up compares exactly.
@@ -95,11 +95,6 @@ function equityFigure(baseline: Baseline, { value, holds }: FundValuation): Loss
   const loss = decimal.max(decimal.negate(value), decimal.zero);
   const zero = decimal.zero;
   return { baseline, base: zero, value, loss, whole: zero, fraction: undefined, bound: zero, isBreach };
-}
-
-/** Strategies lose money and not units: a deposit lets them lose more of it, and a withdrawal does not make more of what they have lost. */
-function wholeOfStrategies(daily: Baseline, valuation: FundValuation): Decimal {
-  return decimal.max(daily.value, withFlows(daily, valuation));
 }
 
 /** What a loss is counted from, and for a strategy's own the daily baseline that it is a share of. */

@@ -75,14 +75,37 @@ describe("a flow after a loss", () => {
     expect([...value("94.9", "0"), ...value("94.9", "0")]).toEqual(["high_water"]);
   });
 
-  test("a strategy's loss is money: a withdrawal does not make more of it", () => {
-    const limits = { strategy_loss_halt_pct: 0.01, daily_loss_halt_pct: 0.03 };
-    const { value } = begin({ confirmations: 1, limits });
+  const strategyLimits = { strategy_loss_halt_pct: 0.01, daily_loss_halt_pct: 0.5 };
+  const shares = (life: LossLife) =>
+    life.breaches.map(({ figure: { loss, whole } }) => `${decimal.format(loss)} of ${decimal.format(whole)}`);
+
+  test("T6: a deposit does not lower the share that a strategy has lost, and a withdrawal does not raise it", () => {
+    const { value, life } = begin({ confirmations: 1, limits: strategyLimits });
     value("1000", "0", { a: "0" });
-    expect(value("993", "0", { a: "-7" })).toEqual([]);
-    expect(value("193", "-800", { a: "-7" })).toEqual([]);
-    expect(value("190.5", "-800", { a: "-9.5" })).toEqual([]);
-    expect(value("190", "-800", { a: "-10" })).toEqual(["strategy a"]);
+    expect(value("992", "0", { a: "-8" })).toEqual([]);
+    expect(value("9920", "8928", { a: "-8" })).toEqual([]);
+    // A fifth of what the limit allows is left, of the money that is there now.
+    expect(value("9901", "8928", { a: "-27" })).toEqual([]);
+    expect(value("9900", "8928", { a: "-28" })).toEqual(["strategy a"]);
+    expect(shares(life)).toEqual(["100 of 10000"]);
+  });
+
+  test("T6: nor does a withdrawal let it lose more of what is left; and what it gained stays the same share", () => {
+    const { value, life } = begin({ confirmations: 1, limits: strategyLimits });
+    value("1000", "0", { a: "0", b: "0" });
+    expect(value("1000", "0", { a: "-8", b: "8" })).toEqual([]);
+    expect(value("500", "-500", { a: "-8", b: "8" })).toEqual([]);
+    expect(value("499.01", "-500", { a: "-8.99", b: "8" })).toEqual([]);
+    expect(value("499", "-500", { a: "-9", b: "8" })).toEqual(["strategy a"]);
+    expect(value("490.01", "-500", { a: "-9", b: "-0.99" })).toEqual([]);
+    expect(value("490", "-500", { a: "-9", b: "-1" })).toEqual(["strategy b"]);
+    expect(shares(life)).toEqual(["5 of 500", "5 of 500"]);
+  });
+
+  test("T6: what a strategy lost with a withdrawal in the same second is no larger share for it", () => {
+    const { value } = begin({ confirmations: 1, limits: strategyLimits });
+    value("1000", "0", { a: "0" });
+    expect(value("95", "-900", { a: "-5" })).toEqual([]);
   });
 });
 

@@ -5,10 +5,13 @@
 // one that is worth nothing no share can be reported, and they are added as plain money. What comes in between two valuations counts as there from the
 // first on, what goes as there until the second, so neither makes more of the market's moves in between than they were. When more than 10 s lie between
 // them, money that comes counts as of the lower of the two, so that no deposit hides what was lost while nobody could value the fund.
+//
+// A strategy's loss is a share of the fund too. No unit stands for its profit, so where it is counted from is restated with every flow: what it had lost
+// by then stays the same share of the fund, and the limit goes on with the money that is there after it.
 import type { Decimal } from "../../contracts/src/decimal.ts";
 import * as decimal from "../../contracts/src/decimal.ts";
 import { millisecondsBetween } from "../../contracts/src/instant.ts";
-import type { FundValuation, LossState, LossTrip, UnitCount } from "../../contracts/src/losses.ts";
+import type { Baseline, FundValuation, LossState, PendingLoss, UnitCount } from "../../contracts/src/losses.ts";
 
 /** Many, so that a fund that shrinks to a small part of itself still has digits to count with. */
 const unitsFirst = decimal.fromInteger(1_000_000n);
@@ -52,11 +55,25 @@ export function countUnits(known: LossState, heard: FundValuation, jump: Decimal
     return { state: known, valuation: { ...heard, units, shift: decimal.add(shift, flow) } };
   }
   const counted = { units: scaled(units, after, before), shift: scaled(shift, after, before) };
-  const trips = known.trips.map((trip): LossTrip => {
-    // A strategy's profit is money that no flow touches.
-    return trip.limit === "strategy" ? trip : { ...trip, loss: scaled(trip.loss, after, before) };
-  });
-  return { state: { ...known, trips }, valuation: { ...heard, ...counted } };
+  const trips = known.trips.map((trip) => ({ ...trip, loss: scaled(trip.loss, after, before) }));
+  // Where the market's moves in between count as from before the flow, so do the strategies'.
+  const isMovedBefore = before === decimal.subtract(heard.value, flow);
+  const [first, second] = isMovedBefore ? [heard, newest] : [newest, heard];
+  const restate = (baseline: Baseline): Baseline => {
+    const profit = profitOf(first, baseline) ?? profitOf(second, baseline);
+    if (baseline.limit !== "strategy" || profit === undefined) return baseline;
+    const lost = decimal.subtract(baseline.value, profit);
+    return { ...baseline, value: decimal.add(profit, scaled(lost, after, before)) };
+  };
+  const state = {
+    ...{ ...known, trips, baselines: known.baselines.map(restate), before: known.before.map(restate) },
+    pending: known.pending.map((one): PendingLoss => ({ ...one, baseline: restate(one.baseline) })),
+  };
+  return { state, valuation: { ...heard, ...counted } };
+}
+
+function profitOf({ strategies }: FundValuation, { strategyId }: Baseline): Decimal | undefined {
+  return strategies?.find((one) => one.strategyId === strategyId)?.profit;
 }
 
 /** The count as it stands in a record; absent while no flow has changed it. */
