@@ -63,7 +63,7 @@ describe("the books cannot be bent", () => {
       amount: "1000.01",
       reason: "attack",
     };
-    await Promise.all(Array.from({ length: 10 }, () => attacker.ask("POST", "/v1/treasury/flows", flow)));
+    await Promise.all(Array.from({ length: 10 }, () => attacker.flow(flow)));
     const { rows } = await attacker.fixture.owner.query<{ count: string }>(
       "select count(*) as count from portcullis.outbox where subject = 'svc.v1.treasury.ledger.booked' and convert_from(payload, 'UTF8')::json->>'amount' = '1000.01'",
     );

@@ -1,6 +1,8 @@
 // The whole platform in virtual time: one halted symbol does not switch a fund's loss limit off, no deposit erases a loss, and no money leaves that
 // the limits need.
+
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { giveProof } from "../adapters/memory/units/step-up.ts";
 import { peersOver } from "../adapters/peers/peers.ts";
 import type { OrderStatus } from "../contracts/src/generated/svc/v1/platform.ts";
 import type { Losses } from "../contracts/src/generated/svc/v1/riskengine.ts";
@@ -10,6 +12,7 @@ import { subjects } from "../contracts/src/subjects.ts";
 import type { Outcome } from "../ports/identity.ts";
 import { seedPositions } from "../services/oms/seed-positions.ts";
 import { paperPositions } from "../services/shared/paper-seeds.ts";
+import { flowAction } from "../services/treasury/book-flow.ts";
 import { ignoreEndedIncarnations } from "../testkit/virtual/incarnation.ts";
 import { scheduler } from "../testkit/virtual/scheduler.ts";
 import { testSettings } from "../testkit/virtual/service-fixture.ts";
@@ -71,7 +74,10 @@ async function begin(seed: number) {
     flow: (amount: number): object => {
       flows += 1;
       const rest = { currency: "USD", reason: "a test", idempotency_key: `flow-${flows}` };
-      return { fund_id: "alpha", amount: amount.toFixed(2), ...rest };
+      const flow = { fund_id: "alpha", amount: amount.toFixed(2), ...rest };
+      const named = flowAction(flow, flow.reason);
+      const asked = { identity: operatorIdentity("duty"), named, at: time.clock.now() };
+      return { ...flow, step_up_proof: giveProof(made.tables.stepUps, asked) };
     },
   };
 }

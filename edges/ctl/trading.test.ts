@@ -361,6 +361,19 @@ describe("accounts", () => {
     expect(await run("treasury flow book --fund-id nope --amount 5 --reason x")).toMatchObject({ exit: 1 });
     expect(server.calls(route)).toHaveLength(2);
   });
+
+  it("T6: ask for the second factor when money moves, and exit 5 without it", async () => {
+    const route = "POST /v1/treasury/flows";
+    const problem = { code: "STEP_UP_REQUIRED", detail: "That needs a proof.", status: 403 };
+    server.on(route, { status: 403, body: problem });
+    const asked = "treasury flow book --fund-id alpha --amount 12.5 --idempotency-key k --reason in";
+    expect(await run(asked)).toMatchObject({ exit: 5, stderr: expect.stringContaining("--totp CODE") });
+    server.on("POST /v1/auth/step-up", { status: 201, body: { proof: "psu_x", expires_at: at } });
+    await run(`${asked} --totp 123456`);
+    const parameters = { fund_id: "alpha", idempotency_key: "k", currency: "USD", amount: "12.5", reason: "in" };
+    expect(bodyOf("POST /v1/auth/step-up")).toEqual({ action: "BookFlow", parameters, totp: "123456" });
+    expect(bodyOf(route)).toMatchObject({ step_up_proof: "psu_x" });
+  });
 });
 
 describe("strategies", () => {

@@ -4,7 +4,11 @@
 // A withdrawal is checked and booked in one unit of work that holds the fund: the risk engine says whether its limits hold afterwards and counts the money
 // as gone from then on, no value of the fund is made in between, and halts are read once more, held, right before it is booked. A halt that is latched
 // earlier refuses it, one that is latched later finds it booked. Where the engine does not answer nothing leaves. Deposits are taken at any time.
+//
+// Money that comes or goes moves every limit that is a share of the fund, so each new flow asks for the second factor, as what loosens limits does. The
+// proof is redeemed last, in the unit of work that books: what is refused anyway uses none up, and a flow that was booked before needs none.
 import type { Denial } from "../../contracts/src/codes.ts";
+import { currencyPlaces } from "../../contracts/src/currency-places.ts";
 import * as decimal from "../../contracts/src/decimal.ts";
 import { Defect } from "../../contracts/src/fault.ts";
 import type { BookFlowRequest, LedgerEntry as LedgerMessage } from "../../contracts/src/generated/svc/v1/platform.ts";
@@ -13,6 +17,7 @@ import { idText, reasonText } from "../../contracts/src/records/fields.ts";
 import type { LedgerEntry } from "../../contracts/src/records/ledger.ts";
 import type { FundReference } from "../../contracts/src/records/reference.ts";
 import { flowEntry } from "../../core/ledger/ledger.ts";
+import type { NamedAction } from "../../ports/identity.ts";
 import type { DeniedAnswer, RpcCall } from "../../ports/rpc.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
 import type { ServicePorts } from "../shared/service.ts";
@@ -49,11 +54,30 @@ export async function bookFlow(
       bookedBy: call.identity.actor,
       at: ports.clock.now(),
     });
-    const refused = await refusal(unit, entry, amount, ports);
-    if (refused !== undefined) return refused;
+    const known = await unit.ledger.entry(entry.entryId);
+    if (known === undefined) {
+      const proof = request.step_up_proof === "" ? undefined : request.step_up_proof;
+      const named = flowAction(request, reason);
+      // Nothing is reserved for a withdrawal that will not be booked.
+      const isAsked = proof !== undefined && amount < decimal.zero;
+      const refused = isAsked ? await withdrawalRefusal(unit, entry, decimal.negate(amount), ports) : undefined;
+      if (refused !== undefined) return refused;
+      const denial = await unit.stepUps.redeem({ identity: call.identity, named, proof, at: entry.at });
+      if (denial !== undefined) return { denial };
+    } else if (!sameFlow(known, entry)) {
+      return denied("FLOW_KEY_CONFLICT", "The idempotency key belongs to another flow of this fund.");
+    }
     const booked = await bookOnce(unit, entry);
     return { ...ledgerMessage(booked), already_booked: booked !== entry };
   });
+}
+
+/** What a proof of the second factor must name. */
+export function flowAction(
+  { fund_id, idempotency_key, currency, amount }: Omit<BookFlowRequest, "reason" | "step_up_proof">,
+  reason: string,
+): NamedAction {
+  return { action: "BookFlow", parameters: { fund_id, idempotency_key, currency, amount, reason } };
 }
 
 function checked(request: BookFlowRequest, fund: FundReference): { key: string; amount: decimal.Decimal } {
@@ -69,24 +93,12 @@ function checked(request: BookFlowRequest, fund: FundReference): { key: string; 
   if (amount === undefined || amount === decimal.zero) {
     throw invalid(`amount is ${quoted(request.amount)}: give a decimal such as 2500.50, or -2500.50 to withdraw.`);
   }
-  return { key: request.idempotency_key, amount };
-}
-
-/** A flow that was booked before stays as it is, so only a new one can be refused. */
-async function refusal(
-  unit: UnitOfWork,
-  entry: LedgerEntry,
-  amount: decimal.Decimal,
-  ports: FlowPorts,
-): Promise<DeniedAnswer | undefined> {
-  const known = await unit.ledger.entry(entry.entryId);
-  if (known !== undefined) {
-    const isSame = sameFlow(known, entry);
-    return isSame
-      ? undefined
-      : denied("FLOW_KEY_CONFLICT", "The idempotency key belongs to another flow of this fund.");
+  const places = currencyPlaces(fund.currency);
+  if (decimal.round(amount, places, "down") !== amount) {
+    const smallest = places === 0 ? "1" : `0.${"1".padStart(places, "0")}`;
+    throw invalid(`amount is ${quoted(request.amount)}: ${fund.currency} is not paid in less than ${smallest}.`);
   }
-  return amount > decimal.zero ? undefined : withdrawalRefusal(unit, entry, decimal.negate(amount), ports);
+  return { key: request.idempotency_key, amount };
 }
 
 async function withdrawalRefusal(

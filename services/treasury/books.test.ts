@@ -8,7 +8,7 @@ import type { Store } from "../../ports/store.ts";
 import type { LedgerQuery, NavsQuery } from "../../ports/treasury-queries.ts";
 import { exampleFill } from "../../testkit/record-examples.ts";
 import { prng } from "../../testkit/virtual/prng.ts";
-import { call, type TestBooks, testBooks } from "../../testkit/virtual/treasury-books.ts";
+import { call, provenFlow, type TestBooks, testBooks } from "../../testkit/virtual/treasury-books.ts";
 import { drillCapital } from "../shared/drill-seeds.ts";
 import { paperCapital } from "../shared/paper-seeds.ts";
 import type { RunningService } from "../shared/service.ts";
@@ -257,7 +257,7 @@ const flow = {
   reason: "a deposit",
 };
 const book = (running: RunningService, differs: object = {}) =>
-  call<LedgerEntry>(running, "BookFlow", { ...flow, ...differs });
+  call<LedgerEntry>(running, "BookFlow", provenFlow(books, { ...flow, ...differs }));
 
 describe(`flows of the paper funds, seed ${seed}`, () => {
   it("books a flow once per key, and says who and why", async () => {
@@ -285,6 +285,36 @@ describe(`flows of the paper funds, seed ${seed}`, () => {
     ]);
   });
 
+  it("T6: is refused without a proof of the second factor for exactly this flow, in and out, and reserves nothing then", async () => {
+    begin();
+    const asked: object[] = [];
+    const reserve = async (withdrawal: object) => {
+      asked.push(withdrawal);
+      return { answer: undefined };
+    };
+    const running = await books.start({ withdrawals: { reserve } });
+    for (const amount of ["2500.5", "-2500.5"]) {
+      const without = { ...flow, amount, step_up_proof: "" };
+      expect((await call<LedgerEntry>(running, "BookFlow", without)).denial?.code).toBe("STEP_UP_REQUIRED");
+      const other = { ...provenFlow(books, { ...flow, amount: "1" }), amount };
+      expect((await call<LedgerEntry>(running, "BookFlow", other)).denial?.code).toBe("STEP_UP_WRONG");
+    }
+    expect(asked.length).toBe(1);
+    expect((await books.balances("alpha"))["flows USD"]).toBeUndefined();
+    const entry = await book(running);
+    const again = await call<LedgerEntry>(running, "BookFlow", { ...flow, step_up_proof: "" });
+    expect(again).toEqual({ ...entry, already_booked: true });
+  });
+
+  it("T7: is refused when it is finer than the currency is paid in", async () => {
+    begin();
+    const running = await books.start();
+    const fine = "USD is not paid in less than 0.01";
+    await expect(book(running, { amount: "0.001" })).rejects.toThrow(fine);
+    await expect(book(running, { amount: "-10.005" })).rejects.toThrow(fine);
+    expect((await book(running, { amount: "0.01" })).kind).toBe("FLOW");
+  });
+
   it("withdraws the last cent and not one more, however many ask at once", async () => {
     begin();
     const running = await books.start();
@@ -295,7 +325,7 @@ describe(`flows of the paper funds, seed ${seed}`, () => {
     );
     expect(asked.map(({ denial }) => denial?.code).filter((code) => code !== undefined)).toEqual(["FLOW_CASH_SHORT"]);
     expect(await books.held("beta")).toEqual({ USD: "0" });
-    const short = await book(running, { fund_id: "beta", idempotency_key: "w-4", amount: "-0.000001" });
+    const short = await book(running, { fund_id: "beta", idempotency_key: "w-4", amount: "-0.01" });
     expect(short.denial?.reason).toBe("beta has 0 USD in cash, less than the withdrawal.");
     // What was booked before is answered again, whatever the cash is now.
     const done = ["w-1", "w-2", "w-3"].filter((_key, index) => asked[index]?.denial === undefined);

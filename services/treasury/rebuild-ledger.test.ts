@@ -10,7 +10,7 @@ import { subjects } from "../../contracts/src/subjects.ts";
 import type { DeniedAnswer, UnaryHandler } from "../../ports/rpc.ts";
 import { exampleFill } from "../../testkit/record-examples.ts";
 import { prng } from "../../testkit/virtual/prng.ts";
-import { call, type TestBooks, testBooks } from "../../testkit/virtual/treasury-books.ts";
+import { call, provenFlow, type TestBooks, testBooks } from "../../testkit/virtual/treasury-books.ts";
 import type { RunningService } from "../shared/service.ts";
 import { rebuildAction } from "./rebuild-ledger.ts";
 
@@ -71,7 +71,8 @@ describe(`23.5: rebuilding a ledger, seed ${seed}`, () => {
       const what = random.below(10);
       if (what === 0) {
         const asked = { fund_id: "alpha", idempotency_key: `k-${step}`, currency: "USD", reason: "r" };
-        await call(running, "BookFlow", { ...asked, amount: `${random.below(2) === 0 ? "-" : ""}${step + 1}.25` });
+        const amount = `${random.below(2) === 0 ? "-" : ""}${step + 1}.25`;
+        await call(running, "BookFlow", provenFlow(books, { ...asked, amount }));
       } else if (what === 1) {
         const ex_date = instant.format(books.fixture.time.clock.now()).slice(0, 10);
         const action = {

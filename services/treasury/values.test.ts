@@ -11,7 +11,7 @@ import { fillEntry } from "../../core/ledger/ledger.ts";
 import type { Store } from "../../ports/store.ts";
 import { exampleFill } from "../../testkit/record-examples.ts";
 import { prng } from "../../testkit/virtual/prng.ts";
-import { call, type TestBooks, testBooks } from "../../testkit/virtual/treasury-books.ts";
+import { call, provenFlow, type TestBooks, testBooks } from "../../testkit/virtual/treasury-books.ts";
 import type { PaperHistory } from "../shared/paper-history.ts";
 import type { ServicePorts } from "../shared/service.ts";
 import { createBorrowAccrual } from "./accrue-borrow.ts";
@@ -145,13 +145,8 @@ describe(`values, seed ${seed}`, () => {
     await mark("90000");
     await mark("90010.5");
     expect(await dayPnl()).toBe("10.5");
-    await call(running, "BookFlow", {
-      fund_id: "beta",
-      idempotency_key: "k-1",
-      currency: "USD",
-      amount: "-500",
-      reason: "out",
-    });
+    const out = { fund_id: "beta", idempotency_key: "k-1", currency: "USD", amount: "-500", reason: "out" };
+    await call(running, "BookFlow", provenFlow(books, out));
     await mark("90011");
     expect(await dayPnl()).toBe("11");
     expect(newest("beta")).toMatchObject({ net_flows: "-500", strategy_pnl: { "beta-trend": "11" } });

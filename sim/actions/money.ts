@@ -3,6 +3,7 @@
 
 import { giveProof } from "../../adapters/memory/units/step-up.ts";
 import * as decimal from "../../contracts/src/decimal.ts";
+import { flowAction } from "../../services/treasury/book-flow.ts";
 import { rebuildAction } from "../../services/treasury/rebuild-ledger.ts";
 import { one } from "../people.ts";
 import { operatorIdentity } from "../platform.ts";
@@ -26,7 +27,14 @@ interface Flow {
   readonly reason: string;
 }
 
-export const bookFlow: Act = (parts) => asOfficer(parts, "Treasury", "BookFlow", flowOf(parts));
+/** With a proof of the second factor, now and then with none. */
+export const bookFlow: Act = (parts) => {
+  const { prng, platform, time } = parts;
+  const flow = flowOf(parts);
+  const named = flowAction(flow, flow.reason);
+  const proof = giveProof(platform.tables.stepUps, { identity: operatorIdentity("duty"), named, at: time.clock.now() });
+  return asOfficer(parts, "Treasury", "BookFlow", { ...flow, step_up_proof: prng.chance(0.95) ? proof : "" });
+};
 
 function flowOf(parts: ActionParts): Flow {
   const { prng } = parts;

@@ -1,5 +1,6 @@
 // Somebody with a login and the documents who tries to get past a limit, a halt, a loss or the books of a running paper platform, over HTTP.
 import { openPaperFixture, type PaperFixture } from "../crash-rounds/paper-fixture.ts";
+import { type Flow, provenFlow } from "../granted-proof.ts";
 import { logInAs, operatorUrl } from "../login.ts";
 import { eventually } from "../platform.ts";
 
@@ -13,6 +14,8 @@ export interface Answer {
 export interface Attacker {
   readonly fixture: PaperFixture;
   ask(method: string, path: string, body?: object): Promise<Answer>;
+  /** A deposit or a withdrawal by somebody who has the second factor as well. */
+  flow(flow: Flow): Promise<Answer>;
   /** Hands an order in and waits until it is decided: the code it was refused with, or its state. */
   order(order: AskedOrder): Promise<{ readonly id: string; readonly said: string }>;
   /** What the engine takes the fund to hold, and what may still be bought and sold. */
@@ -80,6 +83,7 @@ export async function openAttacker(name: string): Promise<Attacker> {
   return {
     fixture,
     ask,
+    flow: async (flow) => ask("POST", "/v1/treasury/flows", await provenFlow(fixture.owner, await bearer(), flow)),
     async order(asked) {
       count += 1;
       const id = `attack-${count}`;

@@ -10,6 +10,7 @@ import { ownerRoleName } from "../../adapters/postgres/embedded/cluster.ts";
 import { systemClock } from "../../adapters/system/clock.ts";
 import { removeAbandoned } from "../abandoned.ts";
 import { quietLog } from "../global-setup.ts";
+import { type Flow, provenFlow } from "../granted-proof.ts";
 import { issueServiceToken, logInAs } from "../login.ts";
 import { giveMadeDatabase } from "../made-cluster.ts";
 import { type Platform, startPlatform, temporaryFolder } from "../platform.ts";
@@ -24,6 +25,8 @@ export interface PaperFixture {
   ask<Answer>(service: string, method: string, request: object, timeoutMs?: number): Promise<Answer>;
   /** The same as an operator on duty who has just logged in. */
   askAsOperator<Answer>(service: string, method: string, request: object): Promise<Answer>;
+  /** Money in or out, with the proof of the second factor that it needs. */
+  bookFlow(flow: Flow): Promise<unknown>;
   /** kill -9 of one of its processes, or of its database. */
   kill(victim: string): void;
   close(): Promise<void>;
@@ -74,7 +77,7 @@ export async function openPaperFixture(name: string, configuration: string): Pro
       platform: () => platform,
       printed,
       owner,
-      ...calls(client, token, platform),
+      ...calls(client, token, platform, owner),
       close: closing(client, owner, end),
     };
   } catch (error) {
@@ -95,7 +98,8 @@ function calls(
   client: RpcClient,
   bearer: string,
   platform: Platform,
-): Pick<PaperFixture, "ask" | "askAsOperator" | "kill"> {
+  owner: pg.Pool,
+): Pick<PaperFixture, "ask" | "askAsOperator" | "bookFlow" | "kill"> {
   const asked = async (service: string, method: string, request: object, as: string, timeoutMs: number) => {
     const outcome = await client.call(service, method, request, { bearer: as, timeoutMs });
     if (!outcome.ok) throw new Error(`${method} was denied: ${outcome.denial.code} ${outcome.denial.reason}`);
@@ -107,6 +111,10 @@ function calls(
     async askAsOperator<Answer>(service: string, method: string, request: object): Promise<Answer> {
       const { access_token: token } = await logInAs(platform, "duty");
       return (await asked(service, method, request, token, answerMsMax)) as Answer;
+    },
+    async bookFlow(flow) {
+      const { access_token: token } = await logInAs(platform, "duty");
+      return asked("Treasury", "BookFlow", await provenFlow(owner, token, flow), token, answerMsMax);
     },
     kill(victim) {
       const { processes, database } = platform.runFile();

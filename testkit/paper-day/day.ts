@@ -191,7 +191,7 @@ async function flow({ fixture, say }: Day, fundId: string, amount: string): Prom
     amount,
     reason: "paper day",
   };
-  await fixture.askAsOperator("Treasury", "BookFlow", terms);
+  await fixture.bookFlow(terms);
   say(`${amount} USD for ${fundId}`);
 }
 

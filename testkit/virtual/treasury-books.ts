@@ -1,10 +1,12 @@
 // A treasury in virtual time over the memory world, for tests: started and started again, reported fills and prices, and its books read past it.
+import { giveProof } from "../../adapters/memory/units/step-up.ts";
 import * as decimal from "../../contracts/src/decimal.ts";
 import type { Fill } from "../../contracts/src/records/order.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { DeniedAnswer, UnaryHandler } from "../../ports/rpc.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
 import type { RunningService, ServicePorts } from "../../services/shared/service.ts";
+import { flowAction } from "../../services/treasury/book-flow.ts";
 import { type ReferenceView, referenceReader } from "../../services/treasury/reference-view.ts";
 import { seedTreasury } from "../../services/treasury/seed-treasury.ts";
 import { treasury } from "../../services/treasury/treasury.ts";
@@ -96,12 +98,27 @@ function mustAgree(
   for (const [key, sum] of sums) if (key.startsWith("all ") && sum !== decimal.zero) throw new Error(`${key} is off`);
 }
 
+/** Who calls. */
+const treasurer = { kind: "operator", actor: "operator:duty", subject: "issuer|duty" };
+
+/** With the proof of the second factor that such a flow needs. */
+export function provenFlow<Flow extends FlowTerms>(
+  { fixture }: Pick<TestBooks, "fixture">,
+  flow: Flow,
+): Flow & { step_up_proof: string } {
+  const named = flowAction(flow, flow.reason.trim());
+  const proof = giveProof(fixture.tables.stepUps, { identity: treasurer, named, at: fixture.time.clock.now() });
+  return { ...flow, step_up_proof: proof };
+}
+
+type FlowTerms = Readonly<Record<"fund_id" | "idempotency_key" | "currency" | "amount" | "reason", string>>;
+
 export async function call<Answer>(
   running: RunningService,
   name: string,
   request: object = {},
 ): Promise<Answer & Partial<DeniedAnswer>> {
   const handler = running.rpc[0]?.handlers[name] as UnaryHandler;
-  const from = { identity: { actor: "operator:duty" } };
+  const from = { identity: treasurer };
   return (await handler(request as never, from as never)) as Answer & Partial<DeniedAnswer>;
 }

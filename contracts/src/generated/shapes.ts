@@ -272,6 +272,7 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"currency","type":"text","kind":"CURRENCY","required":true},
     {"name":"amount","type":"text","description":"Negative takes money out.","kind":"DECIMAL","required":true},
     {"name":"reason","type":"text","description":"Why, in your words; it stands in the record.","maxLength":10000},
+    {"name":"step_up_proof","type":"text","description":"A proof of the second factor for BookFlow with fund_id, idempotency_key, currency, amount and reason; a flow that is booked already needs none.","maxLength":500},
   ]},
   Books: {"fields":[
     {"name":"checks","type":"message","message":"BookCheck","list":true,"description":"One comparison each."},

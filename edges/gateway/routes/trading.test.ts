@@ -202,7 +202,7 @@ describe("accounts", () => {
     const booked = fixture(flowBook, { procedures: { "Treasury/BookFlow": entry } });
     const body = { fund_id: "alpha", idempotency_key: "k", currency: "USD", amount: "-100.5", reason: "out" };
     expect((await ask(booked.route, { body })).body).toEqual(entry);
-    expect(booked.calls[0]?.[1]).toEqual(body);
+    expect(booked.calls[0]?.[1]).toEqual({ ...body, step_up_proof: "" });
     expect(await ask(booked.route, { body: { ...body, amount: 100 } })).toMatchObject({ status: 400 });
     const answered = { entries: [entry], already_booked: false, state: "DONE", note: "" };
     const action = { action_id: "q4", kind: "CASH_DIVIDEND", symbol: "AAPL", ...answered };

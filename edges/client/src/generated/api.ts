@@ -7803,6 +7803,8 @@ export interface operations {
                     amount: string;
                     /** @description Why, in your words; it stands in the record. */
                     reason?: string;
+                    /** @description A proof of the second factor for BookFlow with fund_id, idempotency_key, currency, amount and reason; a flow that is booked already needs none. */
+                    step_up_proof?: string;
                 };
             };
         };

@@ -87,7 +87,7 @@ export const operationTable = {
   revokeServiceToken: {"method":"DELETE","path":"/v1/service-tokens/{token_id}","pathKeys":["token_id"],"queryKeys":["reason"],"answer":"json"},
   rotateServiceToken: {"method":"POST","path":"/v1/service-tokens/{token_id}/rotate","pathKeys":["token_id"],"queryKeys":[],"bodyKeys":["overlap_s","expires_in_s","reason","step_up_proof"],"answer":"json"},
   bookCorporateAction: {"method":"POST","path":"/v1/treasury/corporate-actions","pathKeys":[],"queryKeys":[],"bodyKeys":["action_id","kind","symbol","amount_per_share","ex_date","reason","ratio","new_symbol","pay_date"],"answer":"json"},
-  bookFlow: {"method":"POST","path":"/v1/treasury/flows","pathKeys":[],"queryKeys":[],"bodyKeys":["fund_id","idempotency_key","currency","amount","reason"],"answer":"json"},
+  bookFlow: {"method":"POST","path":"/v1/treasury/flows","pathKeys":[],"queryKeys":[],"bodyKeys":["fund_id","idempotency_key","currency","amount","reason","step_up_proof"],"answer":"json"},
   listFunds: {"method":"GET","path":"/v1/treasury/funds","pathKeys":[],"queryKeys":[],"answer":"json"},
   listInstruments: {"method":"GET","path":"/v1/treasury/instruments","pathKeys":[],"queryKeys":[],"answer":"json"},
   listLedger: {"method":"GET","path":"/v1/treasury/ledger","pathKeys":[],"queryKeys":["fund_id","count_max","after"],"answer":"json"},

@@ -342,6 +342,8 @@ export interface BookFlowRequest {
   amount: string;
   /** Why, in your words; it stands in the record. */
   reason: string;
+  /** A proof of the second factor for BookFlow with fund_id, idempotency_key, currency, amount and reason; a flow that is booked already needs none. */
+  step_up_proof: string;
 }
 
 export interface BookCorporateActionRequest {
@@ -2945,7 +2947,7 @@ export const Ledger: MessageFns<Ledger> = {
 };
 
 function createBaseBookFlowRequest(): BookFlowRequest {
-  return { fund_id: "", idempotency_key: "", currency: "", amount: "", reason: "" };
+  return { fund_id: "", idempotency_key: "", currency: "", amount: "", reason: "", step_up_proof: "" };
 }
 
 export const BookFlowRequest: MessageFns<BookFlowRequest> = {
@@ -2964,6 +2966,9 @@ export const BookFlowRequest: MessageFns<BookFlowRequest> = {
     }
     if (message.reason !== "") {
       writer.uint32(42).string(message.reason);
+    }
+    if (message.step_up_proof !== "") {
+      writer.uint32(50).string(message.step_up_proof);
     }
     return writer;
   },
@@ -3019,6 +3024,14 @@ export const BookFlowRequest: MessageFns<BookFlowRequest> = {
             }
 
             message.reason = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.step_up_proof = reader.string();
             continue;
           }
         }
