@@ -318,7 +318,7 @@ function instrumentOf(symbol: string, { currency = "USD", callOn }: FixtureInstr
     tick_size: "0.01",
     lot_size: "1",
     multiplier: "1",
-    sector: "ground",
+    sector: "fixture",
     calendar: "always-open",
   };
 }

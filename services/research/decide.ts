@@ -2,14 +2,17 @@
 //
 //  1. The number is durable before the first order is handed in, and orders are named by it: after a crash no order is handed in twice, because
 //     no name is ever used again. What was not handed in is not made up for; the next decision sees what became of the rest.
-//  2. Only `live` hands anything in. `shadow` forms opinions, `halted` does nothing; both cancel what is still open.
+//  2. Only `live` hands anything in. `shadow` forms opinions, `halted` does nothing; both cancel what is still open. What a watchdog shadows hands in
+//     and keeps reductions of the strategy's own positions, and nothing else.
 //  3. A refusal is an answer: the door, the risk engine or the broker said no. Only silence is trouble.
 import * as decimal from "../../contracts/src/decimal.ts";
-import { format, minusMilliseconds, plusMilliseconds } from "../../contracts/src/instant.ts";
+import { format, type Instant, minusMilliseconds, plusMilliseconds } from "../../contracts/src/instant.ts";
 import type { Order } from "../../contracts/src/records/order.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
+import { type EffectiveStrategy, effectiveStrategy, reductionsOf } from "../../core/restrictions/effective-strategy.ts";
 import type { Strategy, StrategyInput, StrategyOpinion } from "../../core/strategies/shape.ts";
 import { strategyOrders } from "../../core/strategies/strategy-orders.ts";
+import type { StoredOrder } from "../../ports/oms-records.ts";
 import type { StoredSignal, StoredStrategy } from "../../ports/research-records.ts";
 import { paperActor, paperReason } from "../shared/paper-seeds.ts";
 import type { ServicePorts } from "../shared/service.ts";
@@ -59,24 +62,43 @@ export async function decide(
   const books = await readBooks(ports, strategy.fundId, strategy.name);
   const stored = books.strategy ?? (await enlist(strategy, ports));
   const now = ports.clock.now();
-  const cancelled = stored.status === "live" ? olderThan(books.open, minusMilliseconds(now, restMs)) : books.open;
-  for (const { order, state } of cancelled) {
+  const allowed = effectiveStrategy(stored, books.restrictions);
+  const isTrading = allowed.status === "live" || allowed.onlyReduces;
+  for (const { order, state } of unwanted(books, allowed, minusMilliseconds(now, restMs))) {
     if (state === "CANCEL_PENDING") continue;
     await ports.orderManagement.cancel(order.order_id, `${strategy.name} no longer wants it`);
   }
-  if (stored.status === "halted") return;
+  if (allowed.status === "halted") return;
   const nav = await freshNav(ports, strategy.fundId, ports.settings.risk.navAgeMsMax);
   if (nav === undefined) return;
   const seen = await lookAt(strategy, market, strategy.watches(instruments));
   const { closes, prices } = seen;
-  const { allocationPct } = stored;
+  const { allocationPct } = allowed;
   const input: StrategyInput = { closes, prices, instruments, positions: books.positions, nav, allocationPct, at: now };
   const opinion = strategy.judge(input);
   if (opinion.signals.length === 0) return;
   const decision = await writeDown(strategy, ports, opinion, prices, memory);
-  if (stored.status !== "live" || now < memory.quietUntil) return;
+  if (!isTrading || now < memory.quietUntil) return;
   const orders = await ordersOf({ strategy, ports, input, opinion, books, market, decision });
-  await handIn(ports, orders, memory);
+  await handIn(ports, allowed.onlyReduces ? reductionsOf(orders, books.positions) : orders, memory);
+}
+
+/** What the strategy has open and shall not have: what rested too long, and what it may not do now. */
+function unwanted(
+  { open, positions }: StrategyBooks,
+  allowed: EffectiveStrategy,
+  before: Instant,
+): readonly StoredOrder[] {
+  const old = olderThan(open, before);
+  if (allowed.status === "live") return old;
+  if (!allowed.onlyReduces) return open;
+  const kept = new Set(
+    reductionsOf(
+      open.map(({ order }) => order),
+      positions,
+    ).map(({ order_id: id }) => id),
+  );
+  return open.filter((stored) => old.includes(stored) || !kept.has(stored.order.order_id));
 }
 
 /** The strategy's first row: it begins live, with the allocation it was made for. */

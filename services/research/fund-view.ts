@@ -3,6 +3,7 @@
 import * as decimal from "../../contracts/src/decimal.ts";
 import { type Instant, minusMilliseconds, parse } from "../../contracts/src/instant.ts";
 import type { Instrument } from "../../contracts/src/records/market.ts";
+import type { Restriction } from "../../contracts/src/records/restriction.ts";
 import type { HeldLine } from "../../core/envelope/within-envelope.ts";
 import { isAhead } from "../../core/losses/dated.ts";
 import { actorOf } from "../../core/strategies/strategy-orders.ts";
@@ -15,6 +16,8 @@ export type FundViewPorts = Pick<ServicePorts, "store" | "riskStore" | "referenc
 
 export interface StrategyBooks {
   readonly strategy: StoredStrategy | undefined;
+  /** What watchdogs restrict, everywhere. */
+  readonly restrictions: readonly Restriction[];
   /** Of this strategy alone. */
   readonly positions: ReadonlyMap<string, decimal.Decimal>;
   /** Of the whole fund. */
@@ -34,6 +37,7 @@ export async function readBooks(ports: FundViewPorts, fundId: string, strategyId
     const forIt = orders.filter(({ order }) => order.strategy_id === strategyId);
     return {
       strategy,
+      restrictions: await unit.restrictions.listOpen(),
       positions: new Map(own.map(({ symbol, quantity }) => [symbol, quantity])),
       lines: linesOf(positions, orders),
       open: forIt.filter(({ order }) => order.actor === actorOf(strategyId)),

@@ -15,6 +15,7 @@ import { format } from "../../contracts/src/instant.ts";
 import { reasonText } from "../../contracts/src/records/fields.ts";
 import { type StrategyStatus, strategyStatus } from "../../contracts/src/records/values.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
+import { type EffectiveStrategy, effectiveStrategy } from "../../core/restrictions/effective-strategy.ts";
 import { mean } from "../../core/stats/moments.ts";
 import { strategyByName } from "../../core/strategies/index.ts";
 import type { StoredStrategy } from "../../ports/research-records.ts";
@@ -37,8 +38,13 @@ export async function listStrategies(request: ListStrategiesRequest, ports: Stra
     const all = (await unit.research.strategies()).filter(
       ({ fundId }) => request.fund_id === undefined || request.fund_id === fundId,
     );
+    const restrictions = await unit.restrictions.listOpen();
     const shown: StrategyMessage[] = [];
-    for (const stored of all) shown.push(await shownStrategy(unit, stored, profits[stored.strategyId]));
+    for (const stored of all) {
+      shown.push(
+        await shownStrategy(unit, stored, effectiveStrategy(stored, restrictions), profits[stored.strategyId]),
+      );
+    }
     return shown;
   });
   if (listed.length === 0) await mustKnowFund(ports, request.fund_id);
@@ -48,6 +54,7 @@ export async function listStrategies(request: ListStrategiesRequest, ports: Stra
 async function shownStrategy(
   unit: UnitOfWork,
   { strategyId, fundId, status, allocationPct }: StoredStrategy,
+  effective: EffectiveStrategy,
   pnl: string | undefined,
 ): Promise<StrategyMessage> {
   const [newest] = await unit.research.signals(strategyId, 1);
@@ -59,8 +66,11 @@ async function shownStrategy(
   return {
     strategy_id: strategyId,
     fund_id: fundId,
-    status,
-    allocation_pct: allocationPct,
+    status: effective.status,
+    allocation_pct: effective.allocationPct,
+    base_status: status,
+    base_allocation_pct: allocationPct,
+    restriction_ids: [...effective.restrictionIds],
     sentence: strategyByName(strategyId)?.sentence ?? "",
     ...(pnl === undefined ? {} : { pnl }),
     ...(newest === undefined ? {} : { last_signal_at: format(newest.at) }),

@@ -11,7 +11,7 @@ export const researchStrategiesList: Verb = {
   heading: "Strategies",
   sentence: "List the strategies, what they may work with and what came of it.",
   about:
-    "live trades, shadow only computes what it would do, halted does nothing. IC is the mean daily rank correlation of signal and later return, in the backtest and live.",
+    "live trades, shadow only computes what it would do, halted does nothing; what a watchdog shadows only reduces. allocation_pct is the base times the factors of open restrictions. IC is the mean daily rank correlation of signal and later return, in the backtest and live.",
   arguments: [],
   options: [{ name: "fund-id", value: "FUND", sentence: "Only this fund's; every fund's otherwise." }, formatOption],
   examples: [{ command: "ctl research strategies list", sentence: "All of them." }],
@@ -36,6 +36,13 @@ async function run(context: Context): Promise<Answer> {
       shown: (one) => percentInTable(one.allocation_pct),
       number: true,
     },
+    {
+      name: "base_allocation_pct",
+      of: (one) => one.base_allocation_pct,
+      shown: (one) => percentInTable(one.base_allocation_pct),
+      number: true,
+    },
+    { name: "restriction_ids", of: (one) => one.restriction_ids.join(" ") },
     { name: "pnl", of: (one) => one.pnl, shown: (one) => money(one.pnl), number: true },
     {
       name: "last_signal_at",
