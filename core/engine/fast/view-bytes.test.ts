@@ -154,7 +154,7 @@ describe("a view as bytes", () => {
   it("is refused when it is cut short or of another form", () => {
     const content = packer.pack(emptyView(), startOfDay);
     expect(() => unpackViews(content.subarray(0, 50))).toThrow(/end before they should/);
-    expect(() => unpackViews(Uint8Array.of(10, ...content.subarray(1)))).toThrow(/form 9/);
+    expect(() => unpackViews(Uint8Array.of(10, ...content.subarray(1)))).toThrow(/form 10/);
   });
 
   it("stays small", () => {
