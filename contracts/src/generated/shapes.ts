@@ -1180,13 +1180,16 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
   Strategy: {"fields":[
     {"name":"strategy_id","type":"text","kind":"ID"},
     {"name":"fund_id","type":"text","kind":"ID"},
-    {"name":"status","type":"text","description":"live, shadow or halted.","values":["live","shadow","halted"]},
-    {"name":"allocation_pct","type":"number","description":"Fraction of the fund's NAV."},
+    {"name":"status","type":"text","description":"live, shadow or halted: the stricter of what people set and what a watchdog shadows.","values":["live","shadow","halted"]},
+    {"name":"allocation_pct","type":"number","description":"Fraction of the fund's NAV that it may use now: the base times the factors of every open restriction."},
     {"name":"sentence","type":"text","description":"One sentence: what it does."},
     {"name":"pnl","type":"text","optional":true,"description":"Decimal in the fund's currency, since the fund began; absent before the first trade.","kind":"DECIMAL"},
     {"name":"last_signal_at","type":"text","optional":true,"description":"RFC 3339 of its newest signal.","kind":"INSTANT"},
     {"name":"backtest_ic_mean","type":"number","optional":true,"description":"Means over the backtest and over what is live, of daily rank correlations of signal and later return."},
     {"name":"live_ic_mean","type":"number","optional":true,"description":"The same of what is live."},
+    {"name":"base_status","type":"text","description":"What people set.","values":["live","shadow","halted"]},
+    {"name":"base_allocation_pct","type":"number","description":"What people set: a fraction of the fund's NAV."},
+    {"name":"restriction_ids","type":"text","list":true,"description":"What watchdogs restrict of it."},
   ]},
   TailAuditRequest: {"isRequest":true,"fields":[
     {"name":"from_sequence","type":"whole","description":"The first entry; what comes next when absent. The header Last-Event-ID, the last sequence that was read, goes before it."},

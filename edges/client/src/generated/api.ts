@@ -5563,11 +5563,11 @@ export interface operations {
                         strategy_id: string;
                         fund_id: string;
                         /**
-                         * @description live, shadow or halted.
+                         * @description live, shadow or halted: the stricter of what people set and what a watchdog shadows.
                          * @enum {string}
                          */
                         status: "live" | "shadow" | "halted";
-                        /** @description Fraction of the fund's NAV. */
+                        /** @description Fraction of the fund's NAV that it may use now: the base times the factors of every open restriction. */
                         allocation_pct: number;
                         /** @description One sentence: what it does. */
                         sentence: string;
@@ -5582,6 +5582,15 @@ export interface operations {
                         backtest_ic_mean?: number;
                         /** @description The same of what is live. */
                         live_ic_mean?: number;
+                        /**
+                         * @description What people set.
+                         * @enum {string}
+                         */
+                        base_status: "live" | "shadow" | "halted";
+                        /** @description What people set: a fraction of the fund's NAV. */
+                        base_allocation_pct: number;
+                        /** @description What watchdogs restrict of it. */
+                        restriction_ids: string[];
                     }[];
                 };
             };
@@ -5631,11 +5640,11 @@ export interface operations {
                         strategy_id: string;
                         fund_id: string;
                         /**
-                         * @description live, shadow or halted.
+                         * @description live, shadow or halted: the stricter of what people set and what a watchdog shadows.
                          * @enum {string}
                          */
                         status: "live" | "shadow" | "halted";
-                        /** @description Fraction of the fund's NAV. */
+                        /** @description Fraction of the fund's NAV that it may use now: the base times the factors of every open restriction. */
                         allocation_pct: number;
                         /** @description One sentence: what it does. */
                         sentence: string;
@@ -5650,6 +5659,15 @@ export interface operations {
                         backtest_ic_mean?: number;
                         /** @description The same of what is live. */
                         live_ic_mean?: number;
+                        /**
+                         * @description What people set.
+                         * @enum {string}
+                         */
+                        base_status: "live" | "shadow" | "halted";
+                        /** @description What people set: a fraction of the fund's NAV. */
+                        base_allocation_pct: number;
+                        /** @description What watchdogs restrict of it. */
+                        restriction_ids: string[];
                     };
                 };
             };

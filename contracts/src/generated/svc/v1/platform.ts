@@ -444,9 +444,9 @@ export interface ListStrategiesRequest {
 export interface Strategy {
   strategy_id: string;
   fund_id: string;
-  /** live, shadow or halted. */
+  /** live, shadow or halted: the stricter of what people set and what a watchdog shadows. */
   status: string;
-  /** Fraction of the fund's NAV. */
+  /** Fraction of the fund's NAV that it may use now: the base times the factors of every open restriction. */
   allocation_pct: number;
   /** One sentence: what it does. */
   sentence: string;
@@ -463,7 +463,15 @@ export interface Strategy {
     | number
     | undefined;
   /** The same of what is live. */
-  live_ic_mean?: number | undefined;
+  live_ic_mean?:
+    | number
+    | undefined;
+  /** What people set. */
+  base_status: string;
+  /** What people set: a fraction of the fund's NAV. */
+  base_allocation_pct: number;
+  /** What watchdogs restrict of it. */
+  restriction_ids: string[];
 }
 
 export interface SetStrategyRequest {
@@ -3803,6 +3811,9 @@ function createBaseStrategy(): Strategy {
     last_signal_at: undefined,
     backtest_ic_mean: undefined,
     live_ic_mean: undefined,
+    base_status: "",
+    base_allocation_pct: 0,
+    restriction_ids: [],
   };
 }
 
@@ -3834,6 +3845,15 @@ export const Strategy: MessageFns<Strategy> = {
     }
     if (message.live_ic_mean !== undefined) {
       writer.uint32(73).double(message.live_ic_mean);
+    }
+    if (message.base_status !== "") {
+      writer.uint32(82).string(message.base_status);
+    }
+    if (message.base_allocation_pct !== 0) {
+      writer.uint32(89).double(message.base_allocation_pct);
+    }
+    for (const v of message.restriction_ids) {
+      writer.uint32(98).string(v!);
     }
     return writer;
   },
@@ -3921,6 +3941,30 @@ export const Strategy: MessageFns<Strategy> = {
             }
 
             message.live_ic_mean = reader.double();
+            continue;
+          }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.base_status = reader.string();
+            continue;
+          }
+          case 11: {
+            if (tag !== 89) {
+              break;
+            }
+
+            message.base_allocation_pct = reader.double();
+            continue;
+          }
+          case 12: {
+            if (tag !== 98) {
+              break;
+            }
+
+            message.restriction_ids.push(reader.string());
             continue;
           }
         }
