@@ -41,7 +41,7 @@ function optionsOf(argv: readonly string[]): Asked | "help" {
       seed: { type: "string" },
       steps: { type: "string" },
       canary: { type: "boolean", default: false },
-      plantedBug: { type: "string" },
+      plant: { type: "string" },
       transport: { type: "boolean", default: false },
       help: { type: "boolean", default: false, short: "h" },
     },
@@ -50,7 +50,7 @@ function optionsOf(argv: readonly string[]): Asked | "help" {
   const { canary, transport } = values;
   const seed = wholeNumber("--seed", values.seed ?? "1", 0, Number.MAX_SAFE_INTEGER);
   const steps = wholeNumber("--steps", values.steps ?? String(stepsDefault), 1, stepsMax);
-  const plantedBug = plantedBugOf(values.plantedBug);
+  const plantedBug = plantedBugOf(values.plant);
   if (transport && plantedBug !== undefined)
     throw new Error("--plant is for runs of the whole platform, without --transport");
   return { seed, steps, canary, transport, plantedBug };

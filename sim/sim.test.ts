@@ -97,7 +97,7 @@ const found: Readonly<Record<string, readonly [seed: number, ...invariants: stri
   "blind-to-delta": [2, "options_count_their_underlying"],
   "keeps-old-prices": [9, "actions_keep_worth"],
   "drops-an-instrument": [3, "holdings_can_be_left"],
-  "owed-to-others": [11, "comes_to_rest", "stops_exit_once"],
+  "owed-to-others": [24, "comes_to_rest", "stops_exit_once"],
   "withdraw-anything": [34, "withdrawals_keep_limits"],
   "hears-no-loss": [3, "breaches_are_acted_on", "losses_halt"],
   "spend-twice": [2, "market_within_approved"],
@@ -155,5 +155,14 @@ describe("the command line", () => {
     expect(await main(["--seed", "2", "--steps", "3000", "--canary"])).toBe(1);
     expect(await main(["--transport", "--seed", "3", "--steps", "200"])).toBe(0);
     expect(await main(["--transport", "--seed", "3", "--steps", "3000", "--canary"])).toBe(1);
+  });
+
+  it("plants the bug that is named, and names those that there are", async () => {
+    expect(await main(["--seed", "1", "--steps", "900", "--plant", "fire-stop-twice"])).toBe(1);
+    const spy = vi.spyOn(process.stderr, "write").mockReturnValue(true);
+    expect(await main(["--plant", "a-tree"])).toBe(2);
+    const [refused] = spy.mock.calls.map(([text]) => String(text));
+    spy.mockRestore();
+    expect(refused).toMatch(/^--plant takes one of .*fire-stop-twice.*, not "a-tree"$/m);
   });
 });
