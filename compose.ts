@@ -19,6 +19,7 @@ import { openSecrets } from "./adapters/secrets/open-secrets.ts";
 import { systemCipher } from "./adapters/system/cipher.ts";
 import { systemBlake3, systemSha256 } from "./adapters/system/hashing.ts";
 import { systemSha256OfBytes, systemSigning } from "./adapters/system/signing.ts";
+import { statusFile } from "./adapters/system/status-file.ts";
 import { systemStopwatch } from "./adapters/system/stopwatch.ts";
 import type { MetricsRegistry } from "./adapters/telemetry/prometheus-metrics.ts";
 import { openTransport } from "./adapters/transport/open-transport.ts";
@@ -136,6 +137,7 @@ async function startServices(
       openSealing: () => openSealing(secrets, configuration.secrets.prefix, base.ports.random),
     }),
     stopwatch: systemStopwatch,
+    watchdogFile: statusFile(input.dataFolder, "watchdogs.json"),
     ...paper,
     chat: openChat({ ...base.ports, configuration, secrets }),
     languageModel: await modelFor(chosen, input, base.ports.timers),

@@ -9,6 +9,7 @@ import type { WatchdogName } from "../contracts/src/records/values.ts";
 export interface WatchedScope {
   readonly fundId?: string;
   readonly strategyId?: string;
+  /** Of the firm's own watchdogs: what is checked, such as `broker` or `fills in the ledger`. */
   readonly symbol?: string;
 }
 
@@ -59,6 +60,19 @@ export interface PnlDay {
   readonly allocationPct: number;
 }
 
+export type InjectionKind = "skill" | "pnl" | "slow_queries" | "dead_rows";
+
+/** Observations that somebody put beside the true ones, on the paper platform. One of a kind at a time. */
+export interface StoredInjection {
+  readonly kind: InjectionKind;
+  /** Of skill and pnl. */
+  readonly strategyId?: string;
+  /** How many standard errors the injected days are off. */
+  readonly z?: number;
+  readonly by: string;
+  readonly at: Instant;
+}
+
 export interface WatchdogRecords {
   /** In order of watchdog, fund, strategy and symbol. */
   watches(): Promise<readonly StoredWatch[]>;
@@ -84,4 +98,10 @@ export interface WatchdogRecords {
   putPnl(days: readonly PnlDay[]): Promise<void>;
   /** Newest first, at most so many of each strategy. */
   pnl(countMax: number): Promise<readonly PnlDay[]>;
+  /** In order of their kinds. */
+  injections(): Promise<readonly StoredInjection[]>;
+  /** Puts it in place of the one of its kind. */
+  putInjection(injection: StoredInjection): Promise<void>;
+  /** Removes all of them; gives how many they were. */
+  clearInjections(): Promise<number>;
 }

@@ -52,6 +52,14 @@ export const simulated: Readonly<Record<ChangingOperation, Simulated>> = {
     "edges/ctl/halt-queries.test.ts",
   ),
 
+  SetWatchdogConfig: not("Its answer lies in the secrets store.", "services/operations/watchdogs/watchdogs.test.ts"),
+  PauseWatchdog: not(
+    "A pause changes nothing but what is restricted.",
+    "services/operations/watchdogs/watchdogs.test.ts",
+  ),
+  ResumeWatchdog: not("It ends a pause.", "services/operations/watchdogs/watchdogs.test.ts"),
+  JudgeWatchdog: not("They judge all the time.", "services/operations/watchdogs/watchdogs.test.ts"),
+
   AppendAudit: drawn(4, queries.appendAudit),
   InspectAudit: drawn(1, queries.inspectAudit),
   BeginAuditInspection: drawn(1, queries.beginAuditInspection),

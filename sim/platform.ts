@@ -212,6 +212,8 @@ export function platform(options: PlatformOptions): Platform {
       treasuryQueries: notHere("queries about funds"),
       // The job that holds the books against each other reads them all in one moment, which only a database can; here the invariants do it.
       booksQueries: undefined,
+      databaseCare: undefined,
+      watchdogFile: undefined,
       chat: silentChat,
       settings,
     };

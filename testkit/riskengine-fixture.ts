@@ -134,6 +134,8 @@ export async function riskEngineFixture(options: RiskEngineFixtureOptions) {
       riskQueries: unused,
       treasuryQueries: unused,
       booksQueries: undefined,
+      databaseCare: undefined,
+      watchdogFile: undefined,
       riskBooks: unused,
       withdrawals: unused,
       brokers: [],

@@ -45,6 +45,7 @@ const servedBy: Readonly<Record<string, string>> = {
   AuditDesk: "operations",
   RiskWorkers: "operations",
   HaltDesk: "operations",
+  Watchdogs: "operations",
   MarketDesk: "operations",
   Oms: "oms",
   Treasury: "treasury",

@@ -164,6 +164,8 @@ function watchedWatchdogs(records: UnitOfWork["watchdogs"], after: After): UnitO
     removePause: (watchdog, fundId) =>
       after(records.removePause(watchdog, fundId), "delete watchdog_pause", (isRemoved) => isRemoved),
     putPnl: (days) => after(records.putPnl(days), "insert watchdog_pnl"),
+    putInjection: (injection) => after(records.putInjection(injection), "insert paper_injection"),
+    clearInjections: () => after(records.clearInjections(), "delete paper_injection", (count) => count > 0),
   };
 }
 

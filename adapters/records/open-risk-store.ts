@@ -4,12 +4,14 @@
 import type pg from "pg";
 import { Defect } from "../../contracts/src/fault.ts";
 import type { BooksQueries } from "../../ports/books-queries.ts";
+import type { DatabaseCare } from "../../ports/database-care.ts";
 import type { ReferenceData } from "../../ports/reference-data.ts";
 import type { RiskQueries } from "../../ports/risk-queries.ts";
 import type { RiskStore } from "../../ports/risk-store.ts";
 import type { TreasuryQueries } from "../../ports/treasury-queries.ts";
 import { whenWritten } from "../postgres/bus/wake.ts";
 import { createBooksQueries } from "../postgres/queries/books-queries.ts";
+import { createDatabaseCare } from "../postgres/queries/database-care.ts";
 import { createPostgresReferenceData } from "../postgres/queries/reference-store.ts";
 import { createTreasuryQueries } from "../postgres/queries/treasury-queries.ts";
 import { createRiskQueries } from "../postgres/risk/risk-queries.ts";
@@ -23,6 +25,7 @@ export interface OpenedRiskStore {
   readonly riskQueries: RiskQueries;
   readonly treasuryQueries: TreasuryQueries;
   readonly booksQueries: BooksQueries;
+  readonly databaseCare: DatabaseCare;
   readonly referenceData: ReferenceData;
   close(): Promise<void>;
 }
@@ -33,6 +36,7 @@ export function openRiskStore(options: OpenStoreOptions, opened: OpenedStore): O
     riskQueries: createRiskQueries(pool),
     treasuryQueries: createTreasuryQueries(pool),
     booksQueries: createBooksQueries(pool),
+    databaseCare: createDatabaseCare(pool, options.clock),
     referenceData: createPostgresReferenceData(pool),
   };
   if (!options.services.includes("riskengine")) {

@@ -137,6 +137,7 @@ export const unitsOfWork: Readonly<Record<string, UnitRule>> = {
   "watchdogs.pnl": unaudited("Profit or loss by the day follows from valuations."),
   "watchdogs.pause": tells("operatorAttempted"),
   "watchdogs.configure": tells("operatorAttempted"),
+  "watchdogs.inject": tells("operatorAttempted"),
   "stops.look": onlyReads,
   "stops.trigger": tells("stopTriggered"),
   "stops.drive": tells("stopAttempted", "stopEnded"),

@@ -157,6 +157,8 @@ export async function startEngine(
     oneTimeCodes: undefined as never,
     treasuryQueries: undefined as never,
     booksQueries: undefined as never,
+    databaseCare: undefined,
+    watchdogFile: undefined,
     ...notAsked,
     referenceData: createPostgresReferenceData(opened.pool),
     quotes: undefined as never,

@@ -40,6 +40,10 @@ const groups: Readonly<Record<string, VerbGroup>> = {
   "paper weather": { heading: "Drills", sentence: "What they are made to suffer: show, set." },
   operations: { heading: "The record", sentence: "What happened, and the proof of it." },
   "operations drills": { heading: "Drills", sentence: "Halt drills: run, list." },
+  "operations watchdog": {
+    heading: "Watchdogs",
+    sentence: "The ten watchdogs: status, config, pause, resume, judge, episodes.",
+  },
   "operations parked": {
     heading: "Events put aside",
     sentence: "Events that a subscription could not handle: list, retry, discard.",

@@ -19,6 +19,7 @@ import { rememberQuotes } from "./newest-quotes.ts";
 import { startParked } from "./parked/parked.ts";
 import { riskQueries } from "./risk-queries.ts";
 import { watchLeases } from "./watch-leases.ts";
+import { type RunningWatchdogs, startWatchdogs } from "./watchdogs/watchdogs.ts";
 import { createWorkerAlarms } from "./worker-alarms.ts";
 import { startWorkers } from "./workers.ts";
 
@@ -35,9 +36,10 @@ export const operations: Service = {
       async (event) => observed.add(1, { subject: event.subject }),
     );
     const audit = await startLastingAudit({ ...ports, auditSettings: ports.settings.audit });
+    const folder = ports.settings.audit.signingKeyPath.split("/").slice(0, -2).join("/");
     const secretWatch = startSecretWatch({
       ...ports,
-      folder: ports.settings.audit.signingKeyPath.split("/").slice(0, -2).join("/"),
+      folder,
       onDefect: ports.crash.die,
     });
     const leases = watchLeases(ports, createWorkerAlarms(ports));
@@ -47,6 +49,7 @@ export const operations: Service = {
     const halts = await startHalts(ports, createWorkerAlarms(ports));
     const parked = startParked(ports);
     const unsigned = watchCheckpointAge({ ports, alarms: createWorkerAlarms(ports), status: audit.status });
+    const watchdogs = await watchdogsOf(ports, halts, remembered.newest, folder);
     const orderManagement = startHaltQueries(ports, halts, remembered.newest);
     return {
       rpc: [
@@ -56,10 +59,17 @@ export const operations: Service = {
         marketQueries({ ...ports, ...remembered }),
         { name: "RiskWorkers", handlers: { ...workers.handlers, ...parked.handlers } },
         { name: "HaltDesk", handlers: orderManagement.handlers },
+        { name: "Watchdogs", handlers: watchdogs?.handlers ?? {} },
       ],
-      health: () => healthOf(audit, both(workers.health(), unsigned.health()), halts.health()),
+      health: () =>
+        healthOf(
+          audit,
+          both(both(workers.health(), unsigned.health()), watchdogs?.health() ?? { status: "ok" }),
+          halts.health(),
+        ),
       stop: async () => {
         await orderManagement.stop();
+        await watchdogs?.stop();
         await unsigned.stop();
         await parked.stop();
         await halts.stop();
@@ -73,6 +83,18 @@ export const operations: Service = {
     };
   },
 };
+
+/** They need a database with everybody's books; without one nothing is watched. */
+async function watchdogsOf(
+  ports: ServicePorts,
+  halts: RunningHalts,
+  newest: ReadonlyMap<string, Quote>,
+  folder: string,
+): Promise<RunningWatchdogs | undefined> {
+  const { databaseCare, watchdogFile: file } = ports;
+  if (databaseCare === undefined || file === undefined) return undefined;
+  return startWatchdogs({ ports, newest, halts, alarms: createWorkerAlarms(ports), databaseCare, file, folder });
+}
 
 /** What operators do beside halting. Paper funds are kept with the paper broker; without any broker there is nothing to flatten. */
 function startHaltQueries(ports: ServicePorts, halts: RunningHalts, newest: ReadonlyMap<string, Quote>) {

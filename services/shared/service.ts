@@ -10,6 +10,7 @@ import type { Bus } from "../../ports/bus.ts";
 import type { Chat } from "../../ports/chat.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Crash } from "../../ports/crash.ts";
+import type { DatabaseCare } from "../../ports/database-care.ts";
 import type { Blake3, Sha256 } from "../../ports/hashing.ts";
 import type { Health } from "../../ports/health.ts";
 import type { LanguageModel } from "../../ports/language-model.ts";
@@ -28,6 +29,7 @@ import type { RpcService } from "../../ports/rpc.ts";
 import type { Secrets } from "../../ports/secrets.ts";
 import type { Settings } from "../../ports/settings.ts";
 import type { Sha256OfBytes, Signing } from "../../ports/signing.ts";
+import type { StatusFile } from "../../ports/status-file.ts";
 import type { StepUps } from "../../ports/step-ups.ts";
 import type { Stopwatch } from "../../ports/stopwatch.ts";
 import type { Store } from "../../ports/store.ts";
@@ -62,6 +64,10 @@ export interface ServicePorts {
   readonly treasuryQueries: TreasuryQueries;
   /** Undefined where the books do not lie in one database: then nobody holds them against each other. */
   readonly booksQueries: BooksQueries | undefined;
+  /** Undefined where there is no database to take care of: then no watchdog runs. */
+  readonly databaseCare: DatabaseCare | undefined;
+  /** `<data dir>/watchdogs.json`. */
+  readonly watchdogFile: StatusFile | undefined;
   /** How other services are asked. */
   readonly riskChecks: RiskChecks;
   readonly orderManagement: OrderManagement;

@@ -62,6 +62,7 @@ export function watchdogConformance(name: string, open: () => Promise<WatchdogFi
       ]);
       await episodesAreKept(doing);
       await pausesAndDaysAreKept(doing);
+      await injectionsAreKept(doing);
     } finally {
       await close();
     }
@@ -88,6 +89,17 @@ async function episodesAreKept(doing: Doing): Promise<void> {
     { watchdog: "db_watchdog", scope: {}, count: 1 },
     { watchdog: "drift_monitor", scope: { fundId: "alpha", strategyId: "alpha-momentum" }, count: 1 },
   ]);
+}
+
+async function injectionsAreKept(doing: Doing): Promise<void> {
+  const skill = { kind: "skill", strategyId: "alpha-momentum", z: -1.2, by: "operator:duty", at: at(1) } as const;
+  const slow = { kind: "slow_queries", by: "operator:duty", at: at(2) } as const;
+  await doing((unit) => unit.watchdogs.putInjection(slow));
+  await doing((unit) => unit.watchdogs.putInjection({ ...skill, z: -2 }));
+  await doing((unit) => unit.watchdogs.putInjection(skill));
+  expect(await doing((unit) => unit.watchdogs.injections())).toEqual([skill, slow]);
+  expect(await doing((unit) => unit.watchdogs.clearInjections())).toBe(2);
+  expect(await doing((unit) => unit.watchdogs.injections())).toEqual([]);
 }
 
 async function pausesAndDaysAreKept(doing: Doing): Promise<void> {

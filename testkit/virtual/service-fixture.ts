@@ -102,6 +102,8 @@ export function serviceFixture(seed: number): ServiceFixture {
         riskQueries: notHere("queries"),
         treasuryQueries: notHere("queries"),
         booksQueries: undefined,
+        databaseCare: undefined,
+        watchdogFile: undefined,
         riskBooks: { lines: async () => [], approvals: async () => [], heldSymbols: async () => [] },
         brokers: [],
         omsQueries: notHere("queries about orders"),

@@ -3,6 +3,7 @@ import { parseJson } from "../../../contracts/src/parse-json.ts";
 import type {
   PnlDay,
   StoredEpisode,
+  StoredInjection,
   StoredPause,
   StoredWatch,
   WatchdogRecords,
@@ -15,10 +16,11 @@ export interface WatchdogTables {
   readonly episodes: Map<string, StoredEpisode>;
   readonly pauses: Map<string, StoredPause>;
   readonly pnl: Map<string, PnlDay>;
+  readonly injections: Map<string, StoredInjection>;
 }
 
 export function watchdogTables(): WatchdogTables {
-  return { watches: new Map(), episodes: new Map(), pauses: new Map(), pnl: new Map() };
+  return { watches: new Map(), episodes: new Map(), pauses: new Map(), pnl: new Map(), injections: new Map() };
 }
 
 /** A map with what this transaction wrote over it; undefined stands for one that it removed. */
@@ -58,6 +60,7 @@ export function watchdogChanges(
   const episodes = layer(tables.episodes);
   const pauses = layer(tables.pauses);
   const pnl = layer(tables.pnl);
+  const injections = layer(tables.injections);
   const newestFirst = (one: StoredEpisode, other: StoredEpisode): number =>
     other.openedAt - one.openedAt || (one.episodeId < other.episodeId ? -1 : 1);
   const changeWatches = (rows: readonly Watched[], how: (key: string, index: number) => void): Promise<void> =>
@@ -120,11 +123,26 @@ export function watchdogChanges(
         }
       }),
     pnl: (countMax) => inTurn(async () => newestOfEach(pnl.sorted(), countMax)),
+    injections: () => inTurn(async () => injections.sorted()),
+    putInjection: (injection) =>
+      inTurn(async () => {
+        await lock(`paper injection ${injection.kind}`);
+        injections.set(injection.kind, injection);
+      }),
+    clearInjections: () =>
+      inTurn(async () => {
+        const all = injections.sorted();
+        for (const { kind } of all) {
+          await lock(`paper injection ${kind}`);
+          injections.set(kind, undefined);
+        }
+        return all.length;
+      }),
   };
   return {
     records,
     apply() {
-      for (const changed of [watches, episodes, pauses, pnl]) changed.apply();
+      for (const changed of [watches, episodes, pauses, pnl, injections]) changed.apply();
     },
   };
 }

@@ -32,6 +32,7 @@ import { releasedApprovalsMigration } from "./0029-released-approvals.ts";
 import { dividendsMigration } from "./0030-dividends.ts";
 import { restrictionsMigration } from "./0031-restrictions.ts";
 import { watchdogsMigration } from "./0032-watchdogs.ts";
+import { paperInjectionsMigration } from "./0033-paper-injections.ts";
 
 export const migrations: readonly Migration[] = [
   outboxMigration,
@@ -66,4 +67,5 @@ export const migrations: readonly Migration[] = [
   dividendsMigration,
   restrictionsMigration,
   watchdogsMigration,
+  paperInjectionsMigration,
 ];

@@ -3,8 +3,10 @@ import { format, parse } from "../../../contracts/src/decimal.ts";
 import { fromMicroseconds } from "../../../contracts/src/instant.ts";
 import type { WatchdogName } from "../../../contracts/src/records/values.ts";
 import type {
+  InjectionKind,
   PnlDay,
   StoredEpisode,
+  StoredInjection,
   StoredPause,
   StoredWatch,
   WatchdogRecords,
@@ -34,7 +36,13 @@ const scopeColumns = "watchdog, fund_id, strategy_id, symbol";
 const episodeColumns = `episode_id, ${scopeColumns}, opened_us, cleared_us, content`;
 
 export function watchdogRecords(sql: Sql): WatchdogRecords {
-  return { ...watchRecords(sql), ...episodeRecords(sql), ...pauseRecords(sql), ...pnlRecords(sql) };
+  return {
+    ...watchRecords(sql),
+    ...episodeRecords(sql),
+    ...pauseRecords(sql),
+    ...pnlRecords(sql),
+    ...injectionRecords(sql),
+  };
 }
 
 function watchRecords(sql: Sql): WatchPart {
@@ -177,6 +185,39 @@ function pnlRecords(sql: Sql): Pick<WatchdogRecords, "putPnl" | "pnl"> {
           ...{ opened: parse(row.opened), closed: parse(row.closed), nav: parse(row.nav) },
         }),
       );
+    },
+  };
+}
+
+type InjectionPart = Pick<WatchdogRecords, "injections" | "putInjection" | "clearInjections">;
+
+function injectionRecords(sql: Sql): InjectionPart {
+  return {
+    async injections() {
+      const found = await sql.read({
+        name: "paper_injections",
+        text: "select kind, strategy_id, z, by, at_us from paper_injection order by kind",
+      });
+      return found.rows.map(
+        (row): StoredInjection => ({
+          kind: row.kind as InjectionKind,
+          ...(row.strategy_id === null ? {} : { strategyId: row.strategy_id }),
+          ...(row.z === null ? {} : { z: row.z }),
+          ...{ by: row.by, at: fromMicroseconds(Number(row.at_us)) },
+        }),
+      );
+    },
+    async putInjection({ kind, strategyId, z, by, at }) {
+      await sql.write({
+        text: `insert into paper_injection (kind, strategy_id, z, by, at_us) values ($1, $2, $3, $4, $5)
+               on conflict (kind) do update set strategy_id = excluded.strategy_id, z = excluded.z, by = excluded.by,
+                 at_us = excluded.at_us`,
+        values: [kind, strategyId ?? null, z ?? null, by, at],
+      });
+    },
+    async clearInjections() {
+      const removed = await sql.write({ text: "delete from paper_injection" });
+      return removed.rowCount ?? 0;
     },
   };
 }

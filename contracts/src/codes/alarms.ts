@@ -97,6 +97,11 @@ export const alarms = {
   WATCHDOG_DEPENDENCY: alarm("critical", "An upstream was unhealthy three polls in a row."),
   WATCHDOG_PORTFOLIO_VOL_DD: alarm("warning", "Realised volatility is far above its target."),
   WATCHDOG_STALE: alarm("warning", "A watchdog gets no fresh input and cannot judge."),
+  WATCHDOG_CONFIG_INVALID: alarm(
+    "warning",
+    "A watchdog's configuration in the secrets store is out of its range; the last good one stays in force.",
+  ),
+  WATCHDOG_EFFECT_OPEN: alarm("critical", "What a watchdog's episode wants done could not be done yet."),
 } as const satisfies Readonly<Record<string, AlarmEntry>>;
 
 export type AlarmCode = keyof typeof alarms;

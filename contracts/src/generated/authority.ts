@@ -90,6 +90,13 @@ export const procedureOperations = {
   ListParked: {"sentence":"See the events that a subscription put aside.","allowed":["viewer","operator","risk_officer","admin","service"],"reads":true},
   RetryParked: {"sentence":"Have an event that was put aside tried again.","allowed":["operator","admin"],"reads":false},
   DiscardParked: {"sentence":"Decide that an event that was put aside is never handled.","allowed":["admin"],"reads":false},
+  ListWatchdogs: {"sentence":"See how every watchdog stands.","allowed":["viewer","operator","risk_officer","admin","service"],"reads":true},
+  ListEpisodes: {"sentence":"See a watchdog's episodes.","allowed":["viewer","operator","risk_officer","admin","service"],"reads":true},
+  GetWatchdogConfig: {"sentence":"See a watchdog's configuration.","allowed":["viewer","operator","risk_officer","admin","service"],"reads":true},
+  SetWatchdogConfig: {"sentence":"Change a watchdog's configuration.","allowed":["risk_officer"],"reads":false},
+  PauseWatchdog: {"sentence":"Have a watchdog judge on and do nothing.","allowed":["operator","risk_officer"],"reads":false},
+  ResumeWatchdog: {"sentence":"End the pause of a watchdog.","allowed":["operator","risk_officer"],"reads":false},
+  JudgeWatchdog: {"sentence":"Have a watchdog judge now.","allowed":["operator","risk_officer"],"reads":false},
 } as const;
 
 /** The row of a procedure that has not its own name's. */

@@ -87,6 +87,8 @@ export const watchdogAlarm = z.object({
   dry_run: z.boolean(),
   /** It rests on observations that were injected into the paper platform. */
   injected: z.boolean(),
+  /** How urgent it is to people. */
+  level: z.enum(["info", "warning", "critical"]).optional(),
   /** What was done about it, in one sentence; empty when nothing. */
   action: reasonText,
   sentence: reasonText,

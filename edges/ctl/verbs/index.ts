@@ -43,6 +43,12 @@ import { operationsDrillsRun } from "./operations-drills-run.ts";
 import { operationsParkedDiscard } from "./operations-parked-discard.ts";
 import { operationsParkedList } from "./operations-parked-list.ts";
 import { operationsParkedRetry } from "./operations-parked-retry.ts";
+import { operationsWatchdogConfig } from "./operations-watchdog-config.ts";
+import { operationsWatchdogEpisodes } from "./operations-watchdog-episodes.ts";
+import { operationsWatchdogJudge } from "./operations-watchdog-judge.ts";
+import { operationsWatchdogPause } from "./operations-watchdog-pause.ts";
+import { operationsWatchdogResume } from "./operations-watchdog-resume.ts";
+import { operationsWatchdogStatus } from "./operations-watchdog-status.ts";
 import { paperFaultsSet } from "./paper-weather-set.ts";
 import { paperFaultsShow } from "./paper-weather-show.ts";
 import { researchBacktestShow } from "./research-backtest-show.ts";
@@ -106,6 +112,12 @@ export const verbs: readonly Verb[] = [
   operationsParkedList,
   operationsParkedRetry,
   operationsParkedDiscard,
+  operationsWatchdogStatus,
+  operationsWatchdogConfig,
+  operationsWatchdogPause,
+  operationsWatchdogResume,
+  operationsWatchdogJudge,
+  operationsWatchdogEpisodes,
   operationsDrillsList,
   why,
   ls,

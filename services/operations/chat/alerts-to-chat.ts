@@ -1,4 +1,5 @@
-// Tells people in chat what they must know: critical alarms, stops that fire and end, and differences with the broker that were worth an alert. It
+// Tells people in chat what they must know: critical alarms, stops that fire and end, differences with the broker that were worth an alert, and
+// every change of a watchdog. It
 // listens durably, so an alert that was published before a crash is reported after it.
 //
 // When the chat service does not take messages, the bus hands the same one over again until it does, and an alarm says so. One that is older than
@@ -6,9 +7,15 @@
 import { alarms as registry } from "../../../contracts/src/codes/alarms.ts";
 import { Fault, messageOf } from "../../../contracts/src/fault.ts";
 import { millisecondsBetween } from "../../../contracts/src/instant.ts";
-import type { ReconcileDifference, StopEnded, StopTriggered } from "../../../contracts/src/records/operations.ts";
+import type {
+  ReconcileDifference,
+  StopEnded,
+  StopTriggered,
+  WatchdogAlarm,
+} from "../../../contracts/src/records/operations.ts";
 import type { AlarmRaised } from "../../../contracts/src/records/platform.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
+import { watchdogsByName } from "../../../core/watchdogs/index.ts";
 import type { BusEvent } from "../../../ports/bus.ts";
 import type { Chat, ChatMessage } from "../../../ports/chat.ts";
 import type { ServicePorts } from "../../shared/service.ts";
@@ -26,6 +33,8 @@ export interface AlertsToChatOptions {
 export interface AlertsToChat {
   stop(): Promise<void>;
 }
+
+const watchdogSubjects: readonly string[] = Object.values(watchdogsByName).map(({ subject }) => subject.name);
 
 export async function startAlertsToChat({ ports, chat, alarms }: AlertsToChatOptions): Promise<AlertsToChat> {
   const given = ports.metrics.counter("portcullis_chat_given_up_total", "Chat messages that were given up.");
@@ -60,6 +69,7 @@ export async function startAlertsToChat({ ports, chat, alarms }: AlertsToChatOpt
         subjects.reconcileDifference.name,
         subjects.stopTriggered.name,
         subjects.stopEnded.name,
+        ...watchdogSubjects,
       ],
       queueMax: 100,
     },
@@ -87,7 +97,7 @@ export function messageOfEvent({ id, subject, payload }: BusEvent): ChatMessage 
     case subjects.stopEnded.name:
       return endedMessage(payload as StopEnded);
     default:
-      return undefined;
+      return watchdogSubjects.includes(subject) ? watchdogMessage(payload as WatchdogAlarm) : undefined;
   }
 }
 
@@ -96,6 +106,34 @@ function alarmMessage(eventId: string, { code, level, service, sentence }: Alarm
   if (!isWanted || reportedOtherwise.has(code)) return undefined;
   const title = Object.hasOwn(registry, code) ? `${code}: ${registry[code as keyof typeof registry].sentence}` : code;
   return { key: `alarm ${eventId}`, level, title, text: sentence, facts: { service } };
+}
+
+function watchdogMessage(alarm: WatchdogAlarm): ChatMessage {
+  const { watchdog, event, episode_id: id, fund_id: fund, strategy_id: strategy, symbol } = alarm;
+  const about = [fund, strategy, symbol].filter((part) => part !== undefined).join(" ");
+  const marks = [alarm.dry_run ? "dry run" : "", alarm.injected ? "injected" : ""].filter((mark) => mark !== "");
+  const suffix = marks.length === 0 ? "" : ` (${marks.join(", ")})`;
+  return {
+    // An episode may escalate several times.
+    key: `watchdog ${id} ${event} ${alarm.at}`,
+    level: alarm.level ?? (event === "CLEARED" ? "info" : "warning"),
+    title: `${watchdog} ${event.toLowerCase()}${about === "" ? "" : `: ${about}`}${suffix}`,
+    text: [alarm.sentence, alarm.action].filter((part) => part !== "").join(" "),
+    facts: {
+      ...{
+        watchdog,
+        event,
+        episode: id,
+        code: alarm.code,
+        value: String(alarm.value),
+        threshold: String(alarm.threshold),
+      },
+      ...(fund === undefined ? {} : { fund }),
+      ...(strategy === undefined ? {} : { strategy }),
+      ...(symbol === undefined ? {} : { symbol }),
+      ...(alarm.cross_post ? { cross_post: "announcements" } : {}),
+    },
+  };
 }
 
 const differenceLevels = { SUSPECTED: "warning", CONFIRMED: "critical", CLEARED: "info", CORRECTED: "info" } as const;

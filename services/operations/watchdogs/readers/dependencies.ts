@@ -1,0 +1,126 @@
+// Inputs of dependency_watchdog: one poll of everything that the platform needs. A poll that does not answer in time is a timeout, never a pass.
+import { messageOf } from "../../../../contracts/src/fault.ts";
+import { type Instant, millisecondsBetween, parse } from "../../../../contracts/src/instant.ts";
+import { platformServices } from "../../../../contracts/src/platform-services.ts";
+import type { Quote } from "../../../../contracts/src/records/market.ts";
+import type { DependencyInput, PollResult } from "../../../../core/watchdogs/dependency-watchdog.ts";
+import type { ServicePorts } from "../../../shared/service.ts";
+import type { Reader } from "../assigned.ts";
+
+export type DependencyPorts = Pick<
+  ServicePorts,
+  "store" | "bus" | "brokers" | "secrets" | "timers" | "clock" | "referenceData" | "chat"
+>;
+
+interface Poll {
+  readonly result: PollResult;
+  readonly detail: string;
+}
+
+export interface DependencyOptions {
+  readonly ports: DependencyPorts;
+  readonly newest: ReadonlyMap<string, Quote>;
+  /** `secret/<prefix>`. */
+  readonly folder: string;
+  /** Whether messages reach people; undefined while nothing was sent. */
+  chatComplaint(): string | undefined;
+  /** Those that are configured: each says what is wrong, or nothing. */
+  readonly more: Readonly<Record<string, () => Promise<string | undefined>>>;
+}
+
+/** Below the shortest period. */
+const pollMsMax = 4_000;
+const quoteAgeMsMax = 15_000;
+const green: Poll = { result: "green", detail: "" };
+
+export function dependencyReader<Config>(options: DependencyOptions): Reader<DependencyInput, Config> {
+  const { ports } = options;
+  let round = 0;
+
+  const polls: Readonly<Record<string, () => Promise<Poll>>> = {
+    async database() {
+      const { reachable, complaint } = await ports.store.health();
+      return reachable ? green : red(complaint ?? "The store is out of reach.");
+    },
+    async bus() {
+      const { connected, complaint } = ports.bus.health();
+      return connected && complaint === undefined ? green : red(complaint ?? "The bus is not connected.");
+    },
+    async quotes() {
+      const now = ports.clock.now();
+      const ages = [...options.newest.values()].map(({ quoted_at: at }) => millisecondsBetween(parse(at), now));
+      if (ages.length === 0) return { result: "unknown", detail: "No symbol is quoted." };
+      const youngest = Math.min(...ages);
+      return youngest <= quoteAgeMsMax ? green : red(`The newest quote is ${Math.round(youngest / 1_000)} s old.`);
+    },
+    async secrets() {
+      await ports.secrets.list(`${options.folder}/watchdogs`);
+      return green;
+    },
+    async chat() {
+      const complaint = options.chatComplaint();
+      return complaint === undefined ? green : red(complaint);
+    },
+    ...Object.fromEntries(ports.brokers.map((broker) => [`broker ${broker.name}`, () => brokerPoll(broker)])),
+    ...Object.fromEntries(
+      Object.entries(options.more).map(([name, ask]) => [
+        name,
+        async () => {
+          const complaint = await ask();
+          return complaint === undefined ? green : red(complaint);
+        },
+      ]),
+    ),
+  };
+
+  async function brokerPoll(broker: DependencyPorts["brokers"][number]): Promise<Poll> {
+    const { funds } = await ports.referenceData.read();
+    const [fund] = funds;
+    if (fund === undefined) return { result: "unknown", detail: "There is no fund to ask about." };
+    await broker.openOrders(fund.fund_id);
+    return green;
+  }
+
+  /** By leases: a process that does not renew its own is away, whatever it says. */
+  async function servicePolls(at: Instant): Promise<ReadonlyMap<string, Poll>> {
+    const alive = await ports.store.transact("watchdogs.look", (unit) => unit.instances.alive(at));
+    const running = new Set(alive.flatMap(({ service }) => service.split("+")));
+    return new Map(
+      platformServices.map((service) => [
+        `service ${service}`,
+        running.has(service) ? green : red(`No process of ${service} holds a lease.`),
+      ]),
+    );
+  }
+
+  async function pollInTime(ask: () => Promise<Poll>): Promise<Poll> {
+    const waiting = new AbortController();
+    const late = ports.timers
+      .sleep(pollMsMax, waiting.signal)
+      .then((): Poll => ({ result: "timeout", detail: `No answer within ${pollMsMax / 1_000} s.` }));
+    const asked = ask().catch((thrown: unknown): Poll => red(messageOf(thrown)));
+    const poll = await Promise.race([asked, late]);
+    waiting.abort();
+    return poll;
+  }
+
+  return {
+    async read({ at, isDue }) {
+      if (!isDue()) return [];
+      round += 1;
+      const names = Object.keys(polls);
+      const answers = await Promise.all(names.map((name) => pollInTime(polls[name] ?? (async () => green))));
+      const found = new Map(names.map((name, place) => [name, answers[place] ?? green]));
+      const services = await servicePolls(at).catch(() => new Map<string, Poll>());
+      const polledAt = ports.clock.now();
+      return [...found, ...services].map(([dependency, { result, detail }]) => ({
+        scope: { symbol: dependency },
+        input: { dependency, result, detail, poll: `${polledAt}-${round}`, polledAt },
+      }));
+    },
+  };
+}
+
+function red(detail: string): Poll {
+  return { result: "red", detail };
+}

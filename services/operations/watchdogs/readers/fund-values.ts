@@ -1,0 +1,70 @@
+// Inputs of the two watchdogs of a fund's value: predictive_health and portfolio_vol_dd.
+import * as decimal from "../../../../contracts/src/decimal.ts";
+import type { FundReference } from "../../../../contracts/src/records/reference.ts";
+import { standardDeviation } from "../../../../core/stats/moments.ts";
+import type { PortfolioVolDdInput } from "../../../../core/watchdogs/portfolio-vol-dd.ts";
+import type { PredictiveHealthInput } from "../../../../core/watchdogs/predictive-health.ts";
+import type { Reader, ReadRequest, Watched } from "../assigned.ts";
+import { type Facts, fundBacktest, periodsPerYear, returnsOf, sinceGoLive, unitLevels } from "./facts.ts";
+
+/** More than a year of days, the running one included. */
+const daysMax = 400;
+
+export function predictiveHealthReader<Config>(facts: Facts): Reader<PredictiveHealthInput, Config> {
+  return {
+    read: (request) =>
+      eachFund(facts, request, async (fund) => {
+        const returns = await fundBacktest(facts, fund);
+        const points = sinceGoLive(await facts.navDays(fund.fund_id, 4 * daysMax));
+        const backtest = returns === null ? null : returns.map((one) => Math.log1p(one));
+        const input = { backtest, unitNav: unitLevels(points), asOf: points.at(-1)?.at ?? request.at };
+        return { scope: { fundId: fund.fund_id }, input };
+      }),
+  };
+}
+
+export function portfolioVolReader<Config>(facts: Facts): Reader<PortfolioVolDdInput, Config> {
+  return {
+    read: (request) =>
+      eachFund(facts, request, async (fund) => {
+        const returns = await fundBacktest(facts, fund);
+        const years = periodsPerYear(fund);
+        const points = await facts.navDays(fund.fund_id, daysMax);
+        const deviation = returns === null ? null : standardDeviation(returns);
+        const input = {
+          returns: returnsOf(unitLevels(points)),
+          backtestVolatility: deviation === null ? null : deviation * Math.sqrt(years),
+          periodsPerYear: years,
+          asOf: points.at(-1)?.at ?? request.at,
+        };
+        return { scope: { fundId: fund.fund_id }, input, grossNow: await grossOf(facts, fund) };
+      }),
+  };
+}
+
+async function eachFund<Input, Config>(
+  facts: Facts,
+  request: ReadRequest<Config>,
+  read: (fund: FundReference) => Promise<Watched<Input>>,
+): Promise<readonly Watched<Input>[]> {
+  const watched: Watched<Input>[] = [];
+  for (const fund of await facts.funds()) {
+    if (request.isDue(fund.fund_id)) watched.push(await read(fund));
+  }
+  return watched;
+}
+
+/** Gross exposure now: of every position its quantity at the price of the newest value, times what one of it stands for. */
+async function grossOf(facts: Facts, { fund_id: fundId }: FundReference): Promise<decimal.Decimal> {
+  const { instruments } = await facts.reference();
+  const nav = (await facts.ports.riskStore.navs()).find((one) => one.fund_id === fundId);
+  return Object.entries(nav?.prices ?? {}).reduce((gross, [symbol, { quantity, price }]) => {
+    const multiplier = decimal.parse(instruments.get(symbol)?.multiplier ?? "1");
+    const value = decimal.multiply(
+      decimal.multiply(decimal.parse(quantity), decimal.parse(price), "up"),
+      multiplier,
+      "up",
+    );
+    return decimal.add(gross, decimal.abs(value));
+  }, decimal.zero);
+}

@@ -1,0 +1,184 @@
+// One watchdog at work: it reads what is watched, judges what is due, and writes what it remembers. A change of state is committed by itself; the rest of
+// a round is one transaction. What an episode owes outside the store is carried out afterwards, and again until it is done.
+import { type Instant, millisecondsBetween } from "../../../contracts/src/instant.ts";
+import { close, type Step, step } from "../../../core/watchdogs/episodes.ts";
+import { type Judgement, withoutValue } from "../../../core/watchdogs/watchdog.ts";
+import type { WatchedScope } from "../../../ports/watchdog-records.ts";
+import type { ServicePorts } from "../../shared/service.ts";
+import { startWorkerLoop, type WorkerLoop } from "../worker-loop.ts";
+import type { AnyConfig, Assigned, ToJudge } from "./assigned.ts";
+import type { Board } from "./board.ts";
+import type { CarryOut } from "./carry-out.ts";
+import { commitChange } from "./commit-change.ts";
+import type { Configuration } from "./configuration.ts";
+import { keyOf, newWatch, storedOf, type Watch } from "./watch.ts";
+
+export interface RunOptions {
+  readonly ports: Pick<ServicePorts, "store" | "timers" | "clock" | "log" | "crash" | "random">;
+  readonly assigned: Assigned;
+  readonly board: Board;
+  readonly configuration: Configuration;
+  readonly carryOut: CarryOut;
+  /** The funds whose configuration may differ. */
+  fundIds(): readonly string[];
+}
+
+export interface RunningWatchdog {
+  readonly assigned: Assigned;
+  /** Judges now, whether it is due or not; of one fund or of all. */
+  judge(fundId?: string): Promise<void>;
+  wake(): void;
+  stop(): Promise<void>;
+}
+
+interface Acting {
+  readonly acting: boolean;
+  readonly grossNow?: ToJudge["grossNow"];
+  readonly hedges?: boolean;
+}
+
+/** Timers ring early by a little. */
+const earlyMs = 50;
+const watchesAtOnceMax = 500;
+
+/** Observations that come more often than it would be judged are judged as they come. */
+function periodS(config: AnyConfig): number {
+  const { observation_s: observationS, buckets_per_day: buckets } = config;
+  const spans = [
+    config.every_s,
+    Number(observationS ?? config.every_s),
+    buckets === undefined ? config.every_s : 86_400 / Number(buckets),
+  ];
+  return Math.max(1, Math.min(...spans));
+}
+
+export function runWatchdog(options: RunOptions): RunningWatchdog {
+  const { ports, assigned, board, configuration } = options;
+  const { about } = assigned;
+  const judgedAt = new Map<string, Instant>();
+  let busy: Promise<void> = Promise.resolve();
+  const config = (fundId?: string): AnyConfig => configuration.of(about.name, fundId);
+
+  function isDue(fundId: string | undefined, at: Instant): boolean {
+    const last = judgedAt.get(fundId ?? "");
+    return last === undefined || millisecondsBetween(last, at) >= periodS(config(fundId)) * 1_000 - earlyMs;
+  }
+
+  async function round(forced?: { readonly fundId?: string | undefined }): Promise<void> {
+    const at = ports.clock.now();
+    const isTurn = (fundId?: string): boolean =>
+      forced === undefined ? isDue(fundId, at) : forced.fundId === undefined || forced.fundId === (fundId ?? "firm");
+    const openedAt = (scope: WatchedScope): Instant | null =>
+      board.get(keyOf(about.name, scope))?.standing.episode?.openedAt ?? null;
+    const found = await assigned.read({ at, config, isDue: isTurn, openedAt });
+    const quiet: Watch[] = [];
+    for (const one of found) {
+      const watch = await judgeOne(one, at);
+      if (watch !== undefined) quiet.push(watch);
+    }
+    await keep(quiet);
+    await forgetGone(found, isTurn, at);
+    for (const fundId of [undefined, ...options.fundIds()]) if (isTurn(fundId)) judgedAt.set(fundId ?? "", at);
+    await options.carryOut.all(about.name);
+  }
+
+  /** Gives it when there is nothing but its memory to write. */
+  async function judgeOne(one: ToJudge, at: Instant): Promise<Watch | undefined> {
+    const key = keyOf(about.name, one.scope);
+    const before = board.get(key) ?? newWatch(about.name, one.scope, null, at);
+    const given = config(one.scope.fundId);
+    const openedAt = before.standing.episode?.openedAt ?? null;
+    const { judgement, memory } = one.judge(given, before.memory, { at, openedAt });
+    const acting = given.mode === "act" && board.pauseOf(about.name, one.scope.fundId, at) === undefined;
+    const rules = { persistence: given.persistence, clearAfter: given.clear_after, acting };
+    const isInjected = one.isInjected ?? false;
+    // What rested on injected observations ends with them, whatever the true ones say.
+    const isWithdrawn = before.isInjected && !isInjected && before.standing.episode !== null;
+    const next = isWithdrawn ? close(before.standing, at) : step(before.standing, judgement, rules, at, newEpisodeId());
+    const watch: Watch = { ...before, memory, judgement, judgedAt: at, isInjected, standing: next.standing };
+    const hedges = given["hedge"] !== "propose";
+    return settle(key, watch, judgement, next, at, { acting, grossNow: one.grossNow, hedges });
+  }
+
+  async function settle(
+    key: string,
+    watch: Watch,
+    judgement: Judgement,
+    { change }: Step,
+    at: Instant,
+    { acting, grossNow, hedges = true }: Acting,
+  ): Promise<Watch | undefined> {
+    if (change === null) {
+      board.put(key, watch);
+      return watch;
+    }
+    const staleId = watch.staleId ?? newEpisodeId();
+    const given = { about, watch, judgement, change, staleId, grossNow, hedges, isDryRun: !acting, at };
+    // The board has it only when the store does: a change that could not be written is found again in the next round.
+    board.put(key, await commitChange(ports, given));
+    ports.log.info("a watchdog's state changed", { watchdog: about.name, event: change.event, key });
+    return undefined;
+  }
+
+  function newEpisodeId(): string {
+    return `${about.name.replaceAll("_", "-")}-${ports.random.uuid().slice(0, 18)}`;
+  }
+
+  async function keep(watches: readonly Watch[]): Promise<void> {
+    for (let from = 0; from < watches.length; from += watchesAtOnceMax) {
+      const rows = watches.slice(from, from + watchesAtOnceMax).map(storedOf);
+      await ports.store.transact("watchdogs.judged", (unit) => unit.watchdogs.putWatches(rows));
+    }
+  }
+
+  /** What is not watched any more, as a position that was closed: its episode ends, and then it is forgotten. */
+  async function forgetGone(
+    found: readonly ToJudge[],
+    isTurn: (fundId?: string) => boolean,
+    at: Instant,
+  ): Promise<void> {
+    const present = new Set(found.map(({ scope }) => keyOf(about.name, scope)));
+    const gone = board.of(about.name).filter(([key, { scope }]) => !present.has(key) && isTurn(scope.fundId));
+    for (const [key, watch] of gone) {
+      const next = close(watch.standing, at);
+      const { threshold } = config(watch.scope.fundId);
+      const nothing = { threshold, unit: about.unit, sampleCount: 0, asOf: at };
+      const judgement = watch.judgement ?? withoutValue("STALE", "NO_INPUT", nothing);
+      await settle(key, { ...watch, standing: next.standing }, judgement, next, at, { acting: true });
+      if (watch.owed.length > 0) continue;
+      await ports.store.transact("watchdogs.forget", (unit) => unit.watchdogs.removeWatches([watch]));
+      board.remove(key);
+    }
+  }
+
+  /** One round at a time, whoever asks. */
+  function inTurn(work: () => Promise<void>): Promise<void> {
+    const doing = busy.then(work, work);
+    busy = doing.catch(() => undefined);
+    return doing;
+  }
+
+  const nextMs = (): number => {
+    const all = [undefined, ...options.fundIds()].map((fundId) => periodS(config(fundId)));
+    return Math.max(250, Math.min(...all) * 1_000);
+  };
+  const loop: WorkerLoop = startWorkerLoop({
+    ports,
+    what: `the watchdog ${about.name}`,
+    firstAfterMs: 2_000,
+    async run() {
+      await inTurn(() => round());
+      return Math.min(nextMs(), 60_000);
+    },
+  });
+  return {
+    assigned,
+    judge: (fundId) => inTurn(() => round({ fundId })),
+    wake: () => loop.wake(),
+    async stop() {
+      await loop.stop();
+      await busy;
+      await assigned.stop();
+    },
+  };
+}
