@@ -58,6 +58,7 @@ export const simulated: Readonly<Record<ChangingOperation, Simulated>> = {
     "services/operations/watchdogs/watchdogs.test.ts",
   ),
   ResumeWatchdog: not("It ends a pause.", "services/operations/watchdogs/watchdogs.test.ts"),
+  InjectObservations: not("There is no database to slow down.", "services/operations/watchdogs/watchdogs.test.ts"),
   JudgeWatchdog: not("They judge all the time.", "services/operations/watchdogs/watchdogs.test.ts"),
 
   AppendAudit: drawn(4, queries.appendAudit),

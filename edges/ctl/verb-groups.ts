@@ -38,6 +38,10 @@ const groups: Readonly<Record<string, VerbGroup>> = {
   "research backtest": { heading: "Strategies", sentence: "How a strategy would have done." },
   paper: { heading: "Drills", sentence: "The paper broker and the paper market." },
   "paper weather": { heading: "Drills", sentence: "What they are made to suffer: show, set." },
+  "paper inject": {
+    heading: "Drills",
+    sentence: "Observations for watchdogs: skill, pnl, dead-rows, slow-queries, clear.",
+  },
   operations: { heading: "The record", sentence: "What happened, and the proof of it." },
   "operations drills": { heading: "Drills", sentence: "Halt drills: run, list." },
   "operations watchdog": {

@@ -9,6 +9,7 @@ import { strategies } from "../../core/strategies/index.ts";
 import type { RpcCall } from "../../ports/rpc.ts";
 import type { Service } from "../shared/service.ts";
 import { keepBacktests } from "./backtests.ts";
+import { keepDailySkill } from "./daily-skill.ts";
 import { referenceReader } from "./fund-view.ts";
 import { openMarketView } from "./market-view.ts";
 import { getBacktest, listSignals, listStrategies, setStrategy } from "./strategy-commands.ts";
@@ -23,6 +24,7 @@ export const research: Service = {
     const references = referenceReader(ports);
     const workers = strategies.map((strategy) => startWorker(strategy, ports, market, references));
     const backtests = keepBacktests(ports, references);
+    const dailySkill = keepDailySkill(ports, references);
     return {
       rpc: [
         {
@@ -39,6 +41,7 @@ export const research: Service = {
       stop: async () => {
         await Promise.all(workers.map((worker) => worker.stop()));
         await backtests.stop();
+        await dailySkill.stop();
         await market.close();
       },
     };

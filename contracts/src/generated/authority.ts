@@ -97,6 +97,7 @@ export const procedureOperations = {
   PauseWatchdog: {"sentence":"Have a watchdog judge on and do nothing.","allowed":["operator","risk_officer"],"reads":false},
   ResumeWatchdog: {"sentence":"End the pause of a watchdog.","allowed":["operator","risk_officer"],"reads":false},
   JudgeWatchdog: {"sentence":"Have a watchdog judge now.","allowed":["operator","risk_officer"],"reads":false},
+  InjectObservations: {"sentence":"Put observations beside the true ones, on the paper platform.","allowed":["operator","risk_officer"],"reads":false},
 } as const;
 
 /** The row of a procedure that has not its own name's. */

@@ -49,6 +49,13 @@ import { operationsWatchdogJudge } from "./operations-watchdog-judge.ts";
 import { operationsWatchdogPause } from "./operations-watchdog-pause.ts";
 import { operationsWatchdogResume } from "./operations-watchdog-resume.ts";
 import { operationsWatchdogStatus } from "./operations-watchdog-status.ts";
+import {
+  paperInjectClear,
+  paperInjectDeadRows,
+  paperInjectPnl,
+  paperInjectSkill,
+  paperInjectSlowQueries,
+} from "./paper-inject.ts";
 import { paperFaultsSet } from "./paper-weather-set.ts";
 import { paperFaultsShow } from "./paper-weather-show.ts";
 import { researchBacktestShow } from "./research-backtest-show.ts";
@@ -159,6 +166,11 @@ export const verbs: readonly Verb[] = [
   researchBacktestShow,
   paperFaultsShow,
   paperFaultsSet,
+  paperInjectSkill,
+  paperInjectPnl,
+  paperInjectDeadRows,
+  paperInjectSlowQueries,
+  paperInjectClear,
   operationsAuditShow,
   operationsAuditTail,
   operationsAuditVerify,

@@ -4,6 +4,7 @@ import { Fault } from "../../../contracts/src/fault.ts";
 import type {
   Episodes,
   GetWatchdogConfigRequest,
+  InjectObservationsRequest,
   JudgeWatchdogRequest,
   ListEpisodesRequest,
   ListWatchdogsRequest,
@@ -20,10 +21,11 @@ import type { RpcCall, RpcService } from "../../../ports/rpc.ts";
 import { givenReason, tellAttempt } from "../worker-verbs.ts";
 import type { Assigned } from "./assigned.ts";
 import { firmId } from "./configuration.ts";
+import { type InjectParts, inject } from "./inject.ts";
 import type { RunningWatchdog } from "./run-watchdog.ts";
 import { listStatus, type StatusParts, shownEpisode } from "./status.ts";
 
-export interface ControlParts extends StatusParts {
+export interface ControlParts extends StatusParts, InjectParts {
   readonly running: readonly RunningWatchdog[];
   /** As reference data has them now. */
   fundIds(): Promise<readonly string[]>;
@@ -56,6 +58,7 @@ export function watchdogHandlers(parts: ControlParts): RpcService["handlers"] {
     SetWatchdogConfig: (request: SetWatchdogConfigRequest, call: RpcCall) => setConfig(parts, request, call),
     PauseWatchdog: (request: PauseWatchdogRequest, call: RpcCall) => pause(parts, request, call),
     ResumeWatchdog: (request: ResumeWatchdogRequest, call: RpcCall) => resume(parts, request, call),
+    InjectObservations: (request: InjectObservationsRequest, call: RpcCall) => inject(parts, request, call),
     JudgeWatchdog: (request: JudgeWatchdogRequest, call: RpcCall) => judgeNow(parts, request, call),
   };
 }

@@ -28,6 +28,8 @@ export interface RunningWatchdog {
   /** Judges now, whether it is due or not; of one fund or of all. */
   judge(fundId?: string): Promise<void>;
   wake(): void;
+  /** Judges all of it soon, whether it is due or not. */
+  judgeSoon(): void;
   stop(): Promise<void>;
 }
 
@@ -175,6 +177,10 @@ export function runWatchdog(options: RunOptions): RunningWatchdog {
     assigned,
     judge: (fundId) => inTurn(() => round({ fundId })),
     wake: () => loop.wake(),
+    judgeSoon() {
+      judgedAt.clear();
+      loop.wake();
+    },
     async stop() {
       await loop.stop();
       await busy;

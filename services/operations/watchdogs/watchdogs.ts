@@ -84,7 +84,7 @@ export async function startWatchdogs(options: WatchdogOptions): Promise<RunningW
   );
   const watching = watchWatchdogs({ ports, assigned, board, configuration, alarms, file: options.file });
   return {
-    handlers: watchdogHandlers({ ports, assigned, board, configuration, running, fundIds: readFunds }),
+    handlers: watchdogHandlers({ ...options, facts, assigned, board, configuration, running, fundIds: readFunds }),
     health() {
       const paused = board.pauses(ports.clock.now());
       if (paused.length === 0) return { status: "ok" };

@@ -11,6 +11,36 @@ export const protobufFileName = "svc/v1/watchdogs.proto";
 
 /** The watchdogs: how each stands, its episodes, its configuration, and what people may do about it. */
 
+export interface InjectObservationsRequest {
+  /** SKILL and PNL: days of a strategy that are `z` standard errors off. SLOW_QUERIES, DEAD_ROWS: of the database. CLEAR ends all of them and what they opened. */
+  kind: string;
+  /** Of SKILL and PNL. */
+  strategy_id?:
+    | string
+    | undefined;
+  /** Of SKILL and PNL. */
+  z?:
+    | number
+    | undefined;
+  /** Why, in your words; it stands in the record. */
+  reason: string;
+}
+
+export interface Injection {
+  kind: string;
+  /** Null unless it is about a strategy. */
+  strategy_id?: string | undefined;
+  z?: number | undefined;
+  by: string;
+  /** RFC 3339. */
+  at: string;
+}
+
+export interface Injections {
+  /** Those in force now, one of a kind at most. */
+  injections: Injection[];
+}
+
 export interface ListWatchdogsRequest {
   /** Only this one; all ten when absent. */
   watchdog?:
@@ -225,6 +255,221 @@ export interface JudgeWatchdogRequest {
   /** Why, in your words; it stands in the record. */
   reason: string;
 }
+
+function createBaseInjectObservationsRequest(): InjectObservationsRequest {
+  return { kind: "", strategy_id: undefined, z: undefined, reason: "" };
+}
+
+export const InjectObservationsRequest: MessageFns<InjectObservationsRequest> = {
+  encode(message: InjectObservationsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.kind !== "") {
+      writer.uint32(10).string(message.kind);
+    }
+    if (message.strategy_id !== undefined) {
+      writer.uint32(18).string(message.strategy_id);
+    }
+    if (message.z !== undefined) {
+      writer.uint32(25).double(message.z);
+    }
+    if (message.reason !== "") {
+      writer.uint32(34).string(message.reason);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): InjectObservationsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseInjectObservationsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.kind = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.strategy_id = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 25) {
+              break;
+            }
+
+            message.z = reader.double();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseInjection(): Injection {
+  return { kind: "", strategy_id: undefined, z: undefined, by: "", at: "" };
+}
+
+export const Injection: MessageFns<Injection> = {
+  encode(message: Injection, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.kind !== "") {
+      writer.uint32(10).string(message.kind);
+    }
+    if (message.strategy_id !== undefined) {
+      writer.uint32(18).string(message.strategy_id);
+    }
+    if (message.z !== undefined) {
+      writer.uint32(25).double(message.z);
+    }
+    if (message.by !== "") {
+      writer.uint32(34).string(message.by);
+    }
+    if (message.at !== "") {
+      writer.uint32(42).string(message.at);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Injection {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseInjection();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.kind = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.strategy_id = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 25) {
+              break;
+            }
+
+            message.z = reader.double();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.by = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.at = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseInjections(): Injections {
+  return { injections: [] };
+}
+
+export const Injections: MessageFns<Injections> = {
+  encode(message: Injections, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.injections) {
+      Injection.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Injections {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseInjections();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.injections.push(Injection.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
 
 function createBaseListWatchdogsRequest(): ListWatchdogsRequest {
   return { watchdog: undefined, fund_id: undefined };
