@@ -86,7 +86,7 @@ async function setConfig(
     tellAttempt(unit, identity, { verb: "SetWatchdogConfig", target, reason: givenReason(reason), at }),
   );
   for (const fund of funds) await parts.configuration.change(name, fund, changes);
-  parts.running.find(({ assigned }) => assigned === one)?.wake();
+  parts.running.find(({ assigned }) => assigned === one)?.judgeSoon();
   return shownConfig(parts, one, funds);
 }
 
@@ -138,7 +138,7 @@ async function resume(
     for (const pause of ended) await unit.watchdogs.removePause(name, pause.fundId);
     await tellAttempt(unit, identity, { verb: "ResumeWatchdog", target: `${name} ${fundId ?? ""}`.trim(), reason, at });
   });
-  parts.running.find(({ assigned }) => assigned === one)?.wake();
+  parts.running.find(({ assigned }) => assigned === one)?.judgeSoon();
   return { watchdogs: await listStatus(parts, { watchdog: name, fundId }) };
 }
 

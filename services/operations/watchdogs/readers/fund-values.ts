@@ -30,7 +30,8 @@ export function portfolioVolReader<Config>(facts: Facts): Reader<PortfolioVolDdI
         const returns = await fundBacktest(facts, fund);
         const years = periodsPerYear(fund);
         const points = await facts.navDays(fund.fund_id, daysMax);
-        const deviation = returns === null ? null : standardDeviation(returns);
+        // Of the days on which something was held: a strategy that is out of the market half of the time is built for what it does in it.
+        const deviation = returns === null ? null : standardDeviation(returns.filter((one) => one !== 0));
         const input = {
           returns: returnsOf(unitLevels(points)),
           backtestVolatility: deviation === null ? null : deviation * Math.sqrt(years),

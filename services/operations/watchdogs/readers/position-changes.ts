@@ -1,6 +1,7 @@
 // Inputs of position_anomaly: by how much a strategy's position in a symbol changed in each span of time, from fills.
 import * as decimal from "../../../../contracts/src/decimal.ts";
 import { fromMicroseconds, type Instant, parse } from "../../../../contracts/src/instant.ts";
+import { parseJson } from "../../../../contracts/src/parse-json.ts";
 import type { Fill } from "../../../../contracts/src/records/order.ts";
 import type { PositionAnomalyInput, PositionChange } from "../../../../core/watchdogs/position-anomaly.ts";
 import type { Reader, Watched } from "../assigned.ts";
@@ -69,7 +70,7 @@ export function positionReader<Config extends ChangeConfig>(facts: Facts): Reade
         ]);
         const nav = navs.get(fundId) ?? Number.NaN;
         for (const key of keys) {
-          const [strategyId, symbol] = JSON.parse(key) as [string, string];
+          const [strategyId, symbol] = parseJson(key) as [string, string];
           const own = counted.filter((fill) => fill.strategy_id === strategyId && fill.symbol === symbol);
           const multiplier = Number(instruments.get(symbol)?.multiplier ?? "1");
           const changes = changesOf(own, { spanUs, last, window, multiplier, nav });
