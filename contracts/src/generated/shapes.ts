@@ -409,6 +409,30 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
   Envelopes: {"fields":[
     {"name":"envelopes","type":"message","message":"RiskEnvelope","list":true},
   ]},
+  Episode: {"fields":[
+    {"name":"episode_id","type":"text"},
+    {"name":"watchdog","type":"text"},
+    {"name":"fund_id","type":"text","optional":true,"description":"Null where it does not apply.","nullWhenAbsent":true},
+    {"name":"strategy_id","type":"text","optional":true,"nullWhenAbsent":true},
+    {"name":"symbol","type":"text","optional":true,"nullWhenAbsent":true},
+    {"name":"state","type":"text","description":"The strictest state that it reached.","values":["WARN","ACTION","STALE"]},
+    {"name":"opened_at","type":"text","kind":"INSTANT"},
+    {"name":"cleared_at","type":"text","optional":true,"description":"Null while it is open.","kind":"INSTANT","nullWhenAbsent":true},
+    {"name":"value","type":"number","optional":true,"description":"As it was at the last change.","nullWhenAbsent":true},
+    {"name":"threshold","type":"number"},
+    {"name":"unit","type":"text"},
+    {"name":"figures","type":"struct","description":"What the value was computed from.","kind":"FACTS"},
+    {"name":"action","type":"text","description":"What was done, in words."},
+    {"name":"sentence","type":"text"},
+    {"name":"restriction_ids","type":"text","list":true,"description":"Restrictions that it opened."},
+    {"name":"halt_ids","type":"text","list":true,"description":"Halts that it asked for; only people lift them."},
+    {"name":"events","type":"text","list":true,"description":"The changes in their order: OPENED, ESCALATED, CLEARED, STALE."},
+    {"name":"dry_run","type":"boolean"},
+    {"name":"injected","type":"boolean"},
+  ]},
+  Episodes: {"fields":[
+    {"name":"episodes","type":"message","message":"Episode","list":true,"description":"Newest first."},
+  ]},
   EraseAuditSubjectRequest: {"isRequest":true,"fields":[
     {"name":"subject_id","type":"text","description":"The person, as entries name them: operator:ada.","required":true,"minLength":1,"maxLength":256},
     {"name":"reason","type":"text","description":"Why, in your words; it stands in the record.","kind":"LINE","minLength":1,"maxLength":500},
@@ -543,6 +567,10 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
   ]},
   GetPaperWeatherRequest: {"isRequest":true,"fields":[
   ]},
+  GetWatchdogConfigRequest: {"isRequest":true,"fields":[
+    {"name":"watchdog","type":"text","description":"The watchdog.","kind":"ID","required":true},
+    {"name":"fund_id","type":"text","optional":true,"description":"A fund, or `firm`; the firm's when absent.","kind":"ID"},
+  ]},
   Greeks: {"description":"Of one unit of the underlying: theta per day, vega per hundredth of volatility.","fields":[
     {"name":"delta","type":"number"},
     {"name":"gamma","type":"number"},
@@ -618,6 +646,22 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"symbol","type":"text","description":"The instrument: AAPL, BTC-USD.","kind":"SYMBOL","required":true},
     {"name":"side","type":"text","optional":true,"description":"BUY when absent; SELL asks how much more may be sold.","values":["BUY","SELL","SELL_SHORT","BUY_TO_COVER"]},
   ]},
+  InjectObservationsRequest: {"isRequest":true,"fields":[
+    {"name":"kind","type":"text","description":"SKILL and PNL: days of a strategy that are `z` standard errors off. SLOW_QUERIES, DEAD_ROWS: of the database. CLEAR ends all of them and what they opened.","required":true,"values":["SKILL","PNL","SLOW_QUERIES","DEAD_ROWS","CLEAR"]},
+    {"name":"strategy_id","type":"text","optional":true,"description":"Of SKILL and PNL.","kind":"ID"},
+    {"name":"z","type":"number","optional":true,"description":"Of SKILL and PNL.","min":-20,"max":20},
+    {"name":"reason","type":"text","description":"Why, in your words; it stands in the record.","maxLength":10000},
+  ]},
+  Injection: {"fields":[
+    {"name":"kind","type":"text","values":["SKILL","PNL","SLOW_QUERIES","DEAD_ROWS"]},
+    {"name":"strategy_id","type":"text","optional":true,"description":"Null unless it is about a strategy.","nullWhenAbsent":true},
+    {"name":"z","type":"number","optional":true,"nullWhenAbsent":true},
+    {"name":"by","type":"text"},
+    {"name":"at","type":"text","description":"RFC 3339.","kind":"INSTANT"},
+  ]},
+  Injections: {"fields":[
+    {"name":"injections","type":"message","message":"Injection","list":true,"description":"Those in force now, one of a kind at most."},
+  ]},
   InspectAuditRequest: {"isRequest":true,"fields":[
     {"name":"rebuild","type":"boolean","description":"Write anew what can be derived from the entries. Only compared when absent."},
   ]},
@@ -639,6 +683,11 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
   ]},
   Instruments: {"fields":[
     {"name":"instruments","type":"message","message":"Instrument","list":true},
+  ]},
+  JudgeWatchdogRequest: {"isRequest":true,"fields":[
+    {"name":"watchdog","type":"text","description":"The watchdog.","kind":"ID","required":true},
+    {"name":"fund_id","type":"text","optional":true,"description":"A fund, or `firm`; all when absent.","kind":"ID"},
+    {"name":"reason","type":"text","description":"Why, in your words; it stands in the record.","maxLength":10000},
   ]},
   Ledger: {"fields":[
     {"name":"entries","type":"message","message":"LedgerEntry","list":true,"description":"Newest first."},
@@ -731,6 +780,12 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"fund_id","type":"text","description":"The fund.","kind":"ID","required":true},
     {"name":"count_max","type":"whole","description":"At most this many, newest first.","min":1,"max":1000},
   ]},
+  ListEpisodesRequest: {"isRequest":true,"fields":[
+    {"name":"watchdog","type":"text","description":"The watchdog.","kind":"ID","required":true},
+    {"name":"fund_id","type":"text","optional":true,"description":"Only this fund's; every fund's when absent.","kind":"ID"},
+    {"name":"open_only","httpName":"open","type":"boolean","description":"True for open ones; all when absent."},
+    {"name":"count_max","type":"whole","description":"At most this many; 100 when absent.","min":1,"max":1000,"whenAbsent":100},
+  ]},
   ListFillsRequest: {"isRequest":true,"fields":[
     {"name":"fund_id","type":"text","optional":true,"description":"Only this fund's; every fund's when absent.","kind":"ID"},
     {"name":"order_id","type":"text","optional":true,"description":"Only this order's.","kind":"ID"},
@@ -793,6 +848,10 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
   ]},
   ListStrategiesRequest: {"isRequest":true,"fields":[
     {"name":"fund_id","type":"text","optional":true,"description":"Only this fund's; every fund's when absent.","kind":"ID"},
+  ]},
+  ListWatchdogsRequest: {"isRequest":true,"fields":[
+    {"name":"watchdog","type":"text","optional":true,"description":"Only this one; all ten when absent.","kind":"ID"},
+    {"name":"fund_id","type":"text","optional":true,"description":"Only this fund's, and the firm's; every fund's when absent.","kind":"ID"},
   ]},
   Loss: {"fields":[
     {"name":"fund_id","type":"text","kind":"ID"},
@@ -939,6 +998,12 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"error","type":"text","description":"Why, unless it is DONE.","omitEmpty":true},
     {"name":"at","type":"text","kind":"INSTANT"},
   ]},
+  PauseWatchdogRequest: {"isRequest":true,"fields":[
+    {"name":"watchdog","type":"text","description":"The watchdog.","kind":"ID","required":true},
+    {"name":"fund_id","type":"text","optional":true,"description":"A fund, or `firm`; all when absent.","kind":"ID"},
+    {"name":"for_s","type":"number","optional":true,"description":"How long; one hour when absent, a week at most.","max":604800,"above":0},
+    {"name":"reason","type":"text","description":"Why, in your words; it stands in the record.","maxLength":10000},
+  ]},
   Position: {"fields":[
     {"name":"fund_id","type":"text","kind":"ID"},
     {"name":"strategy_id","type":"text","kind":"ID"},
@@ -1059,6 +1124,11 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"halt_ids","type":"text","list":true,"description":"The halts that the caller was shown; a change since then voids the request."},
     {"name":"rebase","type":"boolean","optional":true,"description":"Start the loss baselines of what is lifted anew instead of keeping them; of one fund or strategy a risk officer's, with a code."},
   ]},
+  ResumeWatchdogRequest: {"isRequest":true,"fields":[
+    {"name":"watchdog","type":"text","description":"The watchdog.","kind":"ID","required":true},
+    {"name":"fund_id","type":"text","optional":true,"description":"A fund, or `firm`; all when absent.","kind":"ID"},
+    {"name":"reason","type":"text","description":"Why, in your words; it stands in the record.","maxLength":10000},
+  ]},
   RetryParkedRequest: {"isRequest":true,"fields":[
     {"name":"subscription","type":"text","description":"The subscription that could not handle it.","kind":"LINE","required":true,"minLength":1,"maxLength":200},
     {"name":"event_id","type":"text","kind":"LINE","required":true,"minLength":1,"maxLength":200},
@@ -1140,6 +1210,13 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"allocation_pct","type":"number","optional":true,"description":"Stays as it is when absent.","min":0,"max":1},
     {"name":"reason","type":"text","description":"Why, in your words; it stands in the record.","maxLength":10000},
   ]},
+  SetWatchdogConfigRequest: {"isRequest":true,"fields":[
+    {"name":"watchdog","type":"text","description":"The watchdog.","kind":"ID","required":true},
+    {"name":"fund_id","type":"text","optional":true,"description":"A fund, or `firm`; every fund and the firm when absent.","kind":"ID"},
+    {"name":"threshold","type":"number","optional":true,"description":"The key that every watchdog has; the same as in `set`."},
+    {"name":"set","type":"struct","optional":true,"description":"Keys and values; null gives a key its default again.","kind":"FACTS"},
+    {"name":"reason","type":"text","description":"Why, in your words; it stands in the record.","maxLength":10000},
+  ]},
   Signal: {"fields":[
     {"name":"strategy_id","type":"text","kind":"ID"},
     {"name":"symbol","type":"text","kind":"SYMBOL"},
@@ -1213,5 +1290,49 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
   ]},
   WatchAuditRunRequest: {"isRequest":true,"fields":[
     {"name":"run_id","type":"text","required":true,"pattern":"^[0-9a-f-]{1,64}$","expected":"the id of a run"},
+  ]},
+  WatchdogConfig: {"fields":[
+    {"name":"watchdog","type":"text"},
+    {"name":"fund_ids","type":"text","list":true,"description":"The funds that it is about; `firm` is the firm's own."},
+    {"name":"keys","type":"message","message":"WatchdogKey","list":true},
+    {"name":"problem","type":"text","description":"Why what lies in the secrets store is not in force; empty when it is.","omitEmpty":true},
+  ]},
+  WatchdogKey: {"fields":[
+    {"name":"key","type":"text"},
+    {"name":"value","type":"text","description":"In force now, and without configuration."},
+    {"name":"default","type":"text"},
+    {"name":"range","type":"text"},
+    {"name":"sentence","type":"text"},
+  ]},
+  WatchdogList: {"fields":[
+    {"name":"watchdogs","type":"message","message":"WatchdogStatus","list":true,"description":"In order of watchdog, fund, strategy and symbol."},
+  ]},
+  WatchdogPause: {"fields":[
+    {"name":"by","type":"text"},
+    {"name":"reason","type":"text"},
+    {"name":"until","type":"text","description":"It ends by itself.","kind":"INSTANT"},
+  ]},
+  WatchdogStatus: {"description":"How a watchdog stands about one of the things that it watches.","fields":[
+    {"name":"watchdog","type":"text"},
+    {"name":"fund_id","type":"text","optional":true,"description":"Of a symbol, a strategy or a fund; null where it does not apply.","nullWhenAbsent":true},
+    {"name":"strategy_id","type":"text","optional":true,"nullWhenAbsent":true},
+    {"name":"symbol","type":"text","optional":true,"nullWhenAbsent":true},
+    {"name":"state","type":"text","description":"WARMUP and STALE are not OK: there is no value.","values":["WARMUP","OK","WARN","ACTION","STALE"]},
+    {"name":"value","type":"number","optional":true,"description":"Null when it cannot be computed; `reason` says why.","nullWhenAbsent":true},
+    {"name":"threshold","type":"number","optional":true,"description":"What it is held against; null before the first judgement.","nullWhenAbsent":true},
+    {"name":"unit","type":"text","description":"Of value and threshold."},
+    {"name":"sample_count","type":"whole","description":"How many samples the value rests on."},
+    {"name":"reason","type":"text","optional":true,"description":"Why there is no value.","nullWhenAbsent":true},
+    {"name":"as_of","type":"text","optional":true,"description":"When the newest input was true; RFC 3339, as all that follow.","kind":"INSTANT","nullWhenAbsent":true},
+    {"name":"judged_at","type":"text","optional":true,"kind":"INSTANT","nullWhenAbsent":true},
+    {"name":"since","type":"text","description":"Since when it is in this state.","kind":"INSTANT"},
+    {"name":"episode_id","type":"text","optional":true,"description":"Of the open episode.","nullWhenAbsent":true},
+    {"name":"last_action","type":"text","description":"What was done last; empty when nothing was."},
+    {"name":"restriction_ids","type":"text","list":true,"description":"Restrictions of the open episode that are in force."},
+    {"name":"mode","type":"text","description":"dry_run judges and does nothing.","values":["act","dry_run"]},
+    {"name":"paused","type":"message","message":"WatchdogPause","optional":true,"description":"Null unless somebody paused it.","nullWhenAbsent":true},
+    {"name":"alerts_30d","type":"whole","description":"Episodes that opened in the last 30 days, and how many a healthy subject would have; null where nothing predicts them."},
+    {"name":"expected_alerts_30d","type":"number","optional":true,"description":"Null where nothing predicts them.","nullWhenAbsent":true},
+    {"name":"injected","type":"boolean","description":"It rests on observations that were injected into the paper platform."},
   ]},
 };
