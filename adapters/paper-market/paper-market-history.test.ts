@@ -93,6 +93,30 @@ describe("the paper market's past", () => {
     await close();
   });
 
+  it("25.8: has so many stories within a minute as the weather says, each its own, beside the usual news", async () => {
+    const from = minusMilliseconds(noon, 120_000);
+    const weather = { set_by: "operator:duty", reason: "tested", at: format(noon) };
+    const news = [{ symbol: "AAPL", count: 40, from: format(from) }];
+    const loud = fixture({ faults: () => ({ ...weather, news }) });
+    const quiet = fixture();
+    const past = minusMilliseconds(noon, 20 * dayMs);
+    const usual = await quiet.history.news("AAPL", past, noon, 1_000);
+    const heard = await loud.history.news("AAPL", past, noon, 1_000);
+    expect(heard.length).toBe(usual.length + 40);
+    expect(new Set(heard.map(({ story_id }) => story_id)).size).toBe(heard.length);
+    expect(heard.filter(({ at }) => at >= format(from) && at < format(minusMilliseconds(noon, 60_000)))).toHaveLength(
+      40,
+    );
+    expect(await loud.history.news("AAPL", past, plusMilliseconds(from, 30_000), 1_000)).toHaveLength(
+      usual.length + 20,
+    );
+    expect(await loud.history.news("MSFT", past, noon, 1_000)).toEqual(
+      await quiet.history.news("MSFT", past, noon, 1_000),
+    );
+    await loud.close();
+    await quiet.close();
+  });
+
   it("has more news where volume bursts", async () => {
     const { history, close } = fixture();
     const from = minusMilliseconds(noon, 20 * dayMs);

@@ -1,7 +1,15 @@
 // The paper market's past: bars and news of any moment, computed when they are asked for. A bar's high and low are those of its opening, its
 // closing and the moments in between that are read: a minute is read every ten seconds, a day every two hours.
 import * as decimal from "../../contracts/src/decimal.ts";
-import { format, fromMicroseconds, fromUnixMs, type Instant, later } from "../../contracts/src/instant.ts";
+import {
+  format,
+  fromMicroseconds,
+  fromUnixMs,
+  type Instant,
+  later,
+  parse,
+  toUnixMs,
+} from "../../contracts/src/instant.ts";
 import type { Bar, BarInterval, NewsItem } from "../../contracts/src/records/market.ts";
 import { boundedMap } from "../../core/engine/fast/bounded-map.ts";
 import { headlineIn, slotS } from "../../core/paper/paper-flow.ts";
@@ -67,9 +75,10 @@ export function paperMarketHistory(options: PaperMarketOptions): MarketHistory {
   const kept = boundedMap<string, Bar>(keptBarsMax);
   let keptUnder = "";
 
-  /** A gap of the weather moves prices of the past as well, for as long as it is there, and so does a split. */
+  /** A gap or informed flow of the weather moves prices of the past as well, for as long as it is there, and so does a split. */
   function forgetOtherFaults(): void {
-    const gaps = JSON.stringify([options.faults?.()?.gaps ?? [], ...terms()]);
+    const { gaps: moved = [], informed = [] } = options.faults?.() ?? {};
+    const gaps = JSON.stringify([moved, informed, ...terms()]);
     if (gaps !== keptUnder) kept.clear();
     keptUnder = gaps;
   }
@@ -132,6 +141,8 @@ export function paperMarketHistory(options: PaperMarketOptions): MarketHistory {
         symbol === undefined ? [...prices.symbols()] : [symbol].filter((one) => prices.listing(one) !== undefined);
       const named = wanted.filter((one) => prices.listing(one)?.option === undefined);
       const until = Math.min(to, clock.now());
+      const isAsked = ({ at }: NewsItem): boolean =>
+        at >= format(from) && at < format(fromMicroseconds(Math.floor(until)));
       const items: NewsItem[] = [];
       let work = 0;
       const lowest = Math.floor(prices.time.secondsAt(from) / slotS) - 1;
@@ -141,14 +152,28 @@ export function paperMarketHistory(options: PaperMarketOptions): MarketHistory {
         slot -= 1
       ) {
         const found = named.flatMap((one) => newsIn(one, slot));
-        items.push(...found.filter(({ at }) => at >= format(from) && at < format(fromMicroseconds(Math.floor(until)))));
+        items.push(...found.filter(isAsked));
         work += named.length;
         if (items.length >= countMax || work >= workMax) break;
         if (work % (workPerTurn * 40) < named.length) await timers.sleep(0);
       }
+      items.push(...named.flatMap(burstsOf).filter(isAsked));
       return items.sort((left, right) => (left.at < right.at ? 1 : left.at > right.at ? -1 : 0)).slice(0, countMax);
     },
   };
+
+  /** The stories of the weather, spread over a minute. */
+  function burstsOf(symbol: string): readonly NewsItem[] {
+    const bursts = (options.faults?.()?.news ?? []).filter((burst) => burst.symbol === symbol);
+    return bursts.flatMap(({ count, from }) =>
+      Array.from({ length: count }, (_none, index) => {
+        const story = `paper-${symbol}-burst-${toUnixMs(parse(from))}-${index}`;
+        const at = fromMicroseconds(parse(from) + Math.floor((60 * secondUs * index) / count));
+        const headline = `${symbol} is in the news, story ${index + 1} of ${count}`;
+        return { news_id: story, story_id: story, symbol, headline, source: "paper", at: format(at) };
+      }),
+    );
+  }
 
   function newsIn(symbol: string, slot: number): readonly NewsItem[] {
     const headline = headlineIn(prices.flow(symbol), slot);
@@ -157,6 +182,7 @@ export function paperMarketHistory(options: PaperMarketOptions): MarketHistory {
     return [
       {
         news_id: `paper-${symbol}-${slot}`,
+        story_id: `paper-${symbol}-${slot}`,
         symbol,
         headline: `${symbol} ${headline.text}`,
         source: "paper",

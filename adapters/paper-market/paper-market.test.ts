@@ -65,6 +65,23 @@ describe("the paper market", () => {
     expect(await heardFrom(noon, 5_000, { seed: seed + 1 })).not.toEqual(first);
   });
 
+  it("25.8: drifts the way of informed flow by 3 % at most, in that symbol alone, and says the very same without it", async () => {
+    const informed = [{ symbol: "AAPL", side: "buy" as const, from: format(noon) }];
+    const share = async (ms: number, side: "buy" | "sell") => {
+      const at = plusMilliseconds(noon, ms);
+      const moved = await heardFrom(at, 0, { faults: faults({ informed: informed.map((one) => ({ ...one, side })) }) });
+      const usual = await heardFrom(at, 0, { faults: faults({}) });
+      expect(usual).toEqual(await heardFrom(at, 0));
+      expect(moved.filter(({ symbol }) => symbol !== "AAPL")).toEqual(usual.filter(({ symbol }) => symbol !== "AAPL"));
+      return priceIn(moved, "AAPL") / priceIn(usual, "AAPL") - 1;
+    };
+    expect(await share(50_000, "buy")).toBeCloseTo(0.01, 3);
+    expect(await share(50_000, "sell")).toBeCloseTo(-0.01, 3);
+    expect(await share(150_000, "buy")).toBeCloseTo(0.03, 3);
+    expect(await share(600_000, "buy")).toBeCloseTo(0.03, 3);
+    expect(await share(-1_000, "buy")).toBe(0);
+  });
+
   it("says these very prices on every machine", async () => {
     const heard = await heardFrom(plusMilliseconds(noon, 86_400_000), 0);
     expect(heard.map(({ symbol, last }) => `${symbol} ${last}`)).toMatchInlineSnapshot(`

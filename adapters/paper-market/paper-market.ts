@@ -144,6 +144,7 @@ export function pricesOf(options: PaperMarketOptions): PaperPrices {
     speeds: options.speeds ?? [],
     listings: options.listings,
     gaps: () => options.faults?.()?.gaps ?? [],
+    informed: () => options.faults?.()?.informed ?? [],
     terms: termsOf(options),
   });
 }

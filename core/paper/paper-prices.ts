@@ -8,6 +8,7 @@
 //  - A speed runs the course of a day, bursts and news so many times as fast; the course of the years, the calendar and all timestamps stay. When
 //    the speed changes, what has passed stays (market-time.ts).
 //  - Gaps multiply a price from a moment on, for as long as they are in the weather.
+//  - Informed flow of the weather has a price drift one way from a moment on, up to a bound.
 //  - A split divides the prices of all times, as charts show them; what was quoted before it is what it was.
 //  - An option keeps the tick and the spread that its listing had, adjusted with it: right after a split its quote is the adjusted one of before,
 //    which may lie between two ticks of its new price. A whole tick, or the old spread, of a price that fell would be a loss that nobody made.
@@ -60,6 +61,13 @@ export interface PriceGap {
   readonly from: string;
 }
 
+/** One-sided flow by those who know something. */
+export interface InformedFlow {
+  readonly symbol: string;
+  readonly side: "buy" | "sell";
+  readonly from: string;
+}
+
 /** What corporate actions have made of a listing: its name now, and by what quantities and prices were multiplied, action by action. */
 export interface ListingTerms {
   readonly name: string;
@@ -80,6 +88,8 @@ export interface PaperPricesOptions {
   readonly speeds: readonly SpeedChange[];
   readonly listings: readonly PaperListing[];
   readonly gaps: () => readonly PriceGap[];
+  /** None when absent. */
+  readonly informed?: () => readonly InformedFlow[];
   /** By the symbol of the listing, for those that are not as they were listed; none when absent. */
   readonly terms?: () => ReadonlyMap<string, ListingTerms>;
 }
@@ -107,6 +117,9 @@ const secondsPerYear = 31_557_600;
 const secondsPerDay = 86_400;
 /** How far a burst at full strength pushes the price, in years of the symbol's volatility: 0.5 % for 25 % a year. */
 const burstPushShare = 0.02;
+/** How far informed flow moves a price in a second, a few times what it moves by chance, and at most. */
+const informedPerS = 0.0002;
+const informedMax = 0.03;
 const billion = decimal.fromInteger(1_000_000_000n);
 
 interface Listed {
@@ -162,6 +175,12 @@ export function paperPrices(options: PaperPricesOptions): PaperPrices {
     for (const gap of options.gaps()) {
       const from = gap.symbol === symbol || gap.symbol === nameOf(symbol) ? tryParse(gap.from) : undefined;
       if (from !== undefined && from <= at) factor *= 1 + gap.pct;
+    }
+    for (const flow of options.informed?.() ?? []) {
+      const from = flow.symbol === symbol || flow.symbol === nameOf(symbol) ? tryParse(flow.from) : undefined;
+      if (from === undefined || from > at) continue;
+      const drift = Math.min(informedMax, ((at - from) / 1_000_000) * informedPerS);
+      factor *= flow.side === "buy" ? 1 + drift : 1 - drift;
     }
     return factor;
   }

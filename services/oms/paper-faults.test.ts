@@ -14,16 +14,23 @@ const referenceData = {
   read: async () => ({ instruments: paperReference("").instruments }) as unknown as Reference,
   changed: async () => 1,
 };
-const fair = { gaps: [], halted_symbols: [], reason: "a drill" };
+const fair = { gaps: [], halted_symbols: [], news: [], informed: [], reason: "a drill" };
 
 it("is fair at first, is set whole, reported, and shown", async () => {
   const fixture = serviceFixture(1);
   const faults = createPaperFaults(fixture.portsOf("oms", { brokers: [paper], referenceData }));
-  expect(await faults.getPaperWeather()).toEqual({ gaps: [], halted_symbols: [], reason: "" });
-  const asked = { ...fair, report_loss_pct: 0.2, gaps: [{ symbol: "AAPL", pct: -0.12 }], halted_symbols: ["SPY"] };
+  expect(await faults.getPaperWeather()).toEqual({ ...fair, reason: "" });
+  const asked = {
+    ...{ ...fair, report_loss_pct: 0.2, gaps: [{ symbol: "AAPL", pct: -0.12 }], halted_symbols: ["SPY"] },
+    ...{ news: [{ symbol: "AAPL", count: 40 }], informed: [{ symbol: "AAPL", side: "buy" }] },
+  };
   const set = await faults.setPaperWeather(asked, call);
   expect(set).toMatchObject({ report_loss_pct: 0.2, halted_symbols: ["SPY"], set_by: "operator:duty" });
   expect(set).toMatchObject({ gaps: [{ symbol: "AAPL", pct: -0.12, from: expect.stringMatching(/Z$/) }] });
+  expect(set).toMatchObject({
+    news: [{ symbol: "AAPL", count: 40, from: expect.stringMatching(/Z$/) }],
+    informed: [{ symbol: "AAPL", side: "buy", from: expect.stringMatching(/Z$/) }],
+  });
   expect(await faults.getPaperWeather()).toEqual(set);
   expect(fixture.reported(subjects.paperFaults)).toEqual([set]);
   await faults.setPaperWeather(fair, call);
@@ -39,8 +46,9 @@ it("refuses what is no weather and says where, and changes nothing", async () =>
     [{ ...fair, report_loss_pct: 1.5 }, /report_loss_pct/],
     [{ ...fair, broker_silent_until: "soon" }, /broker_silent_until/],
     [{ ...fair, gaps: [{ symbol: "AAPL", pct: -1 }] }, /gaps.0.pct/],
+    [{ ...fair, news: [{ symbol: "AAPL", count: 1_001 }] }, /news.0.count/],
   ] as const) {
-    const asked = { ...wrong, gaps: [...wrong.gaps], halted_symbols: [] };
+    const asked = { ...fair, ...wrong, gaps: [...wrong.gaps], halted_symbols: [], news: [...wrong.news] };
     const thrown = await rejection(faults.setPaperWeather(asked, call), "no weather");
     expect(thrown).toMatchObject({ code: "INVALID_ARGUMENT", message: expect.stringMatching(where) });
   }
@@ -54,7 +62,12 @@ it("is refused without a reason, and for symbols that nobody trades", async () =
   expect(await faults.setPaperWeather({ ...fair, reason: " " }, call)).toMatchObject({
     denial: { code: "REASON_MISSING" },
   });
-  for (const named of [{ gaps: [{ symbol: "NOPE", pct: 0.1 }] }, { halted_symbols: ["NOPE"] }]) {
+  for (const named of [
+    { gaps: [{ symbol: "NOPE", pct: 0.1 }] },
+    { halted_symbols: ["NOPE"] },
+    { news: [{ symbol: "NOPE", count: 1 }] },
+    { informed: [{ symbol: "NOPE", side: "buy" }] },
+  ]) {
     const thrown = await rejection(faults.setPaperWeather({ ...fair, ...named }, call), "weather for nobody");
     expect(thrown).toMatchObject({ code: "NOT_FOUND", message: expect.stringContaining("NOPE") });
   }

@@ -48,7 +48,8 @@ const missingReason: DeniedAnswer = {
 
 /** Weather for a symbol that nobody trades would look like a drill and be none. */
 async function mustBeTraded({ referenceData }: PaperFaultsPorts, faults: PaperWeather): Promise<void> {
-  const named = [...(faults.gaps ?? []).map(({ symbol }) => symbol), ...(faults.halted_symbols ?? [])];
+  const { gaps = [], news = [], informed = [], halted_symbols = [] } = faults;
+  const named = [...[...gaps, ...news, ...informed].map(({ symbol }) => symbol), ...halted_symbols];
   if (named.length === 0) return;
   const { instruments } = await referenceData.read();
   const unknown = named.find((symbol) => !instruments.some((instrument) => instrument.symbol === symbol));
@@ -57,12 +58,17 @@ async function mustBeTraded({ referenceData }: PaperFaultsPorts, faults: PaperWe
 }
 
 function readFaults(request: Wire, actor: string, at: string): PaperWeather {
-  const { broker_silent_until, report_loss_pct, report_repeat_pct, gaps, halted_symbols, reason } = request;
+  const { broker_silent_until, report_loss_pct, report_repeat_pct, gaps, halted_symbols, news, informed, reason } =
+    request;
   const read = paperFaults.safeParse({
     ...(broker_silent_until !== undefined && { broker_silent_until }),
     ...(report_loss_pct !== undefined && { report_loss_pct }),
     ...(report_repeat_pct !== undefined && { report_repeat_pct }),
     ...(gaps.length > 0 && { gaps: gaps.map(({ symbol, pct, from }) => ({ symbol, pct, from: from ?? at })) }),
+    ...(news.length > 0 && { news: news.map(({ symbol, count, from }) => ({ symbol, count, from: from ?? at })) }),
+    ...(informed.length > 0 && {
+      informed: informed.map(({ symbol, side, from }) => ({ symbol, side, from: from ?? at })),
+    }),
     ...(halted_symbols.length > 0 && { halted_symbols }),
     set_by: actor,
     reason,
@@ -77,6 +83,6 @@ function readFaults(request: Wire, actor: string, at: string): PaperWeather {
 }
 
 function wireOf(faults: PaperWeather | undefined): Wire {
-  const { gaps = [], halted_symbols = [], reason = "", ...rest } = faults ?? {};
-  return { ...rest, gaps, halted_symbols, reason };
+  const { gaps = [], halted_symbols = [], news = [], informed = [], reason = "", ...rest } = faults ?? {};
+  return { ...rest, gaps, halted_symbols, news, informed, reason };
 }

@@ -152,6 +152,16 @@ export const paperFaults = z.object({
     .array(z.object({ symbol: z.string(), pct: z.number().gt(-1).max(10), from: instantText }))
     .max(100)
     .optional(),
+  /** So many stories about a symbol within a minute, from a moment on. */
+  news: z
+    .array(z.object({ symbol: symbolText, count: z.number().int().min(1).max(1_000), from: instantText }))
+    .max(100)
+    .optional(),
+  /** One-sided flow by those who know something: the price drifts their way from a moment on, by 3 % at most. */
+  informed: z
+    .array(z.object({ symbol: symbolText, side: z.enum(["buy", "sell"]), from: instantText }))
+    .max(100)
+    .optional(),
   /** Symbols that are not traded at present, quotes included. */
   halted_symbols: z.array(z.string()).max(100).optional(),
   set_by: nameText,

@@ -105,6 +105,8 @@ export type Instrument = z.infer<typeof instrument>;
 /** A headline about a symbol. */
 export const newsItem = z.object({
   news_id: idText,
+  /** The same for every item that tells one story. */
+  story_id: idText,
   symbol: symbolText,
   headline: nameText,
   source: nameText,

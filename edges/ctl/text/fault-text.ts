@@ -12,7 +12,7 @@ export function isSilent({ broker_silent_until }: Pick<Faults, "broker_silent_un
 }
 
 export function faultsText(faults: Faults, now: Instant): string {
-  const { gaps, halted_symbols: halted, report_loss_pct: lost, report_repeat_pct: repeated } = faults;
+  const { gaps, news, informed, halted_symbols: halted, report_loss_pct: lost, report_repeat_pct: repeated } = faults;
   const silent = isSilent(faults, now) ? `silent until ${moment(faults.broker_silent_until ?? "", now)}` : "answers";
   return pairs([
     ["Broker", silent],
@@ -22,6 +22,8 @@ export function faultsText(faults: Faults, now: Instant): string {
       const since = from === undefined ? "" : ` since ${moment(from, now)}`;
       return ["Gap", `${symbol} ${percent(pct)}${since}`] as const;
     }),
+    ...news.map(({ symbol, count }) => ["News", `${symbol}: ${count} stories`] as const),
+    ...informed.map(({ symbol, side }) => ["Informed", `${symbol} ${side}`] as const),
     ["Not traded", halted.length === 0 ? "none" : halted.join(", ")],
     ["Set by", faults.set_by],
     ["Reason", faults.reason === "" ? undefined : faults.reason],

@@ -22,6 +22,18 @@ export const paperFaultsSet: Verb = {
       sentence: "The broker answers nobody for so long: 90s, 10m, 2h; off ends it.",
     },
     { name: "gap", value: "SYMBOL=FRACTION", repeats: true, sentence: "Move a price: AAPL=-0.12 is a fall of 12 %." },
+    {
+      name: "news",
+      value: "SYMBOL=COUNT",
+      repeats: true,
+      sentence: "So many stories about a symbol within a minute: AAPL=40.",
+    },
+    {
+      name: "informed",
+      value: "SYMBOL=SIDE",
+      repeats: true,
+      sentence: "One-sided flow: AAPL=buy has the price drift up, by 3 % at most; sell down.",
+    },
     { name: "halt-symbol", value: "SYMBOL", repeats: true, sentence: "Stop trading in a symbol, quotes included." },
     { name: "report-loss-pct", value: "FRACTION", sentence: "Lose this share of the broker's reports." },
     { name: "report-repeat-pct", value: "FRACTION", sentence: "Send this share of the broker's reports twice." },
@@ -54,6 +66,8 @@ async function run(context: Context): Promise<Answer> {
     ...before,
     ...typed,
     gaps: [...(before.gaps ?? []), ...(typed.gaps ?? [])],
+    news: [...(before.news ?? []), ...(typed.news ?? [])],
+    informed: [...(before.informed ?? []), ...(typed.informed ?? [])],
     haltedSymbols: [...new Set([...(before.haltedSymbols ?? []), ...(typed.haltedSymbols ?? [])])],
   };
   const { brokerSilentUntil, ...rest } = merged;
@@ -63,9 +77,18 @@ async function run(context: Context): Promise<Answer> {
 }
 
 function kept(faults: Faults, context: Context): Request {
-  const { gaps, halted_symbols: haltedSymbols, report_loss_pct: lost, report_repeat_pct: repeated } = faults;
+  const {
+    gaps,
+    news,
+    informed,
+    halted_symbols: haltedSymbols,
+    report_loss_pct: lost,
+    report_repeat_pct: repeated,
+  } = faults;
   return {
     gaps,
+    news,
+    informed,
     haltedSymbols,
     ...(isSilent(faults, context.clock.now()) ? { brokerSilentUntil: faults.broker_silent_until } : {}),
     ...(lost === undefined ? {} : { reportLossPct: lost }),
@@ -78,12 +101,16 @@ function typedOf(context: Context): Request {
   const lost = context.option("report-loss-pct");
   const repeated = context.option("report-repeat-pct");
   const gaps = context.optionsOf("gap").map(gapOf);
+  const news = context.optionsOf("news").map(newsOf);
+  const informed = context.optionsOf("informed").map(informedOf);
   const haltedSymbols = [...context.optionsOf("halt-symbol")];
   return {
     ...(silent === undefined ? {} : { brokerSilentUntil: untilOf(silent, context) }),
     ...(lost === undefined ? {} : { reportLossPct: fractionOf("report-loss-pct", lost) }),
     ...(repeated === undefined ? {} : { reportRepeatPct: fractionOf("report-repeat-pct", repeated) }),
     ...(gaps.length === 0 ? {} : { gaps }),
+    ...(news.length === 0 ? {} : { news }),
+    ...(informed.length === 0 ? {} : { informed }),
     ...(haltedSymbols.length === 0 ? {} : { haltedSymbols }),
   };
 }
@@ -101,4 +128,22 @@ function gapOf(typed: string): { readonly symbol: string; readonly pct: number }
     throw usageRefusal(`--gap is a symbol and a fraction, such as AAPL=-0.12; "${typed}" is not.`);
   }
   return { symbol, pct: fractionOf("gap", fraction) };
+}
+
+function newsOf(typed: string): { readonly symbol: string; readonly count: number } {
+  const [symbol = "", count = ""] = typed.split("=");
+  if (symbol === "" || !/^[0-9]{1,4}$/.test(count) || Number(count) < 1 || Number(count) > 1_000) {
+    throw usageRefusal(
+      `--news is a symbol and a number of stories from 1 to 1000, such as AAPL=40; "${typed}" is not.`,
+    );
+  }
+  return { symbol, count: Number(count) };
+}
+
+function informedOf(typed: string): { readonly symbol: string; readonly side: "buy" | "sell" } {
+  const [symbol = "", side] = typed.split("=");
+  if (symbol === "" || (side !== "buy" && side !== "sell")) {
+    throw usageRefusal(`--informed is a symbol and a side, such as AAPL=buy or AAPL=sell; "${typed}" is not.`);
+  }
+  return { symbol, side };
 }

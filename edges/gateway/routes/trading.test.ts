@@ -281,7 +281,7 @@ describe("prices", () => {
   });
 
   it("come with news", async () => {
-    const item = { news_id: "n-1", symbol: "AAPL", headline: "Up", source: "sim", at };
+    const item = { news_id: "n-1", story_id: "s-1", symbol: "AAPL", headline: "Up", source: "sim", at };
     const { route, calls } = fixture(newsList, { procedures: { "MarketDesk/ListNews": { items: [item] } } });
     expect((await ask(route, { query: { hours: "0.5" } })).body).toEqual([item]);
     expect(calls[0]?.[1]).toEqual({ hours: 0.5, count_max: 100 });

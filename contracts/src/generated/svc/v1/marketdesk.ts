@@ -60,6 +60,8 @@ export interface NewsItem {
   source: string;
   /** RFC 3339. */
   at: string;
+  /** The same for every item that tells one story. */
+  story_id: string;
 }
 
 export interface News {
@@ -375,7 +377,7 @@ export const ListNewsRequest: MessageFns<ListNewsRequest> = {
 };
 
 function createBaseNewsItem(): NewsItem {
-  return { news_id: "", symbol: "", headline: "", source: "", at: "" };
+  return { news_id: "", symbol: "", headline: "", source: "", at: "", story_id: "" };
 }
 
 export const NewsItem: MessageFns<NewsItem> = {
@@ -394,6 +396,9 @@ export const NewsItem: MessageFns<NewsItem> = {
     }
     if (message.at !== "") {
       writer.uint32(42).string(message.at);
+    }
+    if (message.story_id !== "") {
+      writer.uint32(50).string(message.story_id);
     }
     return writer;
   },
@@ -449,6 +454,14 @@ export const NewsItem: MessageFns<NewsItem> = {
             }
 
             message.at = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.story_id = reader.string();
             continue;
           }
         }
