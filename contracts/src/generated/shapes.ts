@@ -646,6 +646,11 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"symbol","type":"text","description":"The instrument: AAPL, BTC-USD.","kind":"SYMBOL","required":true},
     {"name":"side","type":"text","optional":true,"description":"BUY when absent; SELL asks how much more may be sold.","values":["BUY","SELL","SELL_SHORT","BUY_TO_COVER"]},
   ]},
+  InformedFlow: {"fields":[
+    {"name":"symbol","type":"text","kind":"SYMBOL","required":true},
+    {"name":"side","type":"text","description":"The side that they take: the price drifts that way, by 3 % at most.","required":true,"values":["buy","sell"]},
+    {"name":"from","type":"text","optional":true,"description":"RFC 3339; now when absent.","kind":"INSTANT"},
+  ]},
   InjectObservationsRequest: {"isRequest":true,"fields":[
     {"name":"kind","type":"text","description":"SKILL and PNL: days of a strategy that are `z` standard errors off. SLOW_QUERIES, DEAD_ROWS: of the database. CLEAR ends all of them and what they opened.","required":true,"values":["SKILL","PNL","SLOW_QUERIES","DEAD_ROWS","CLEAR"]},
     {"name":"strategy_id","type":"text","optional":true,"description":"Of SKILL and PNL.","kind":"ID"},
@@ -892,12 +897,18 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
   News: {"fields":[
     {"name":"items","type":"message","message":"NewsItem","list":true,"description":"Newest first."},
   ]},
+  NewsBurst: {"fields":[
+    {"name":"symbol","type":"text","kind":"SYMBOL","required":true},
+    {"name":"count","type":"whole","description":"How many stories, within a minute.","required":true,"min":1,"max":1000},
+    {"name":"from","type":"text","optional":true,"description":"RFC 3339; now when absent.","kind":"INSTANT"},
+  ]},
   NewsItem: {"fields":[
     {"name":"news_id","type":"text"},
     {"name":"symbol","type":"text"},
     {"name":"headline","type":"text"},
     {"name":"source","type":"text"},
     {"name":"at","type":"text","description":"RFC 3339."},
+    {"name":"story_id","type":"text","description":"The same for every item that tells one story."},
   ]},
   Order: {"description":"An order as it is asked about. All words are strings with exactly the values that are named here.","isRequest":true,"fields":[
     {"name":"idempotency_key","type":"text","description":"Must not have been seen in the last 5 minutes, in any fund."},
@@ -972,6 +983,8 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"reason","type":"text","description":"Why, in your words; it stands in the record.","maxLength":10000},
     {"name":"set_by","type":"text","optional":true,"description":"Written by the server.","answerOnly":true},
     {"name":"at","type":"text","optional":true,"kind":"INSTANT","answerOnly":true},
+    {"name":"news","type":"message","message":"NewsBurst","list":true,"maxCount":100},
+    {"name":"informed","type":"message","message":"InformedFlow","list":true,"maxCount":100},
   ]},
   ParkedEvent: {"fields":[
     {"name":"subscription","type":"text","description":"The subscription that could not handle it."},

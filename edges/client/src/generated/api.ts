@@ -3058,6 +3058,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         news_id: string;
+                        story_id: string;
                         symbol: string;
                         headline: string;
                         source: string;
@@ -4246,6 +4247,29 @@ export interface operations {
                          * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
                          */
                         at?: string;
+                        news: {
+                            symbol: string;
+                            /** @description How many stories, within a minute. */
+                            count: number;
+                            /**
+                             * Format: date-time
+                             * @description RFC 3339; now when absent.
+                             */
+                            from?: string;
+                        }[];
+                        informed: {
+                            symbol: string;
+                            /**
+                             * @description The side that they take: the price drifts that way, by 3 % at most.
+                             * @enum {string}
+                             */
+                            side: "buy" | "sell";
+                            /**
+                             * Format: date-time
+                             * @description RFC 3339; now when absent.
+                             */
+                            from?: string;
+                        }[];
                     };
                 };
             };
@@ -4292,6 +4316,29 @@ export interface operations {
                     halted_symbols?: string[];
                     /** @description Why, in your words; it stands in the record. */
                     reason?: string;
+                    news?: {
+                        symbol: string;
+                        /** @description How many stories, within a minute. */
+                        count: number;
+                        /**
+                         * Format: date-time
+                         * @description RFC 3339; now when absent.
+                         */
+                        from?: string;
+                    }[];
+                    informed?: {
+                        symbol: string;
+                        /**
+                         * @description The side that they take: the price drifts that way, by 3 % at most.
+                         * @enum {string}
+                         */
+                        side: "buy" | "sell";
+                        /**
+                         * Format: date-time
+                         * @description RFC 3339; now when absent.
+                         */
+                        from?: string;
+                    }[];
                 };
             };
         };
@@ -4333,6 +4380,29 @@ export interface operations {
                          * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
                          */
                         at?: string;
+                        news: {
+                            symbol: string;
+                            /** @description How many stories, within a minute. */
+                            count: number;
+                            /**
+                             * Format: date-time
+                             * @description RFC 3339; now when absent.
+                             */
+                            from?: string;
+                        }[];
+                        informed: {
+                            symbol: string;
+                            /**
+                             * @description The side that they take: the price drifts that way, by 3 % at most.
+                             * @enum {string}
+                             */
+                            side: "buy" | "sell";
+                            /**
+                             * Format: date-time
+                             * @description RFC 3339; now when absent.
+                             */
+                            from?: string;
+                        }[];
                     };
                 };
             };

@@ -33,7 +33,7 @@ export const operationTable = {
   amendOrder: {"method":"POST","path":"/v1/oms/orders/{order_id}/amend","pathKeys":["order_id"],"queryKeys":[],"bodyKeys":["idempotency_key","quantity","limit_price","stop_price","reason"],"answer":"json"},
   cancelOrder: {"method":"POST","path":"/v1/oms/orders/{order_id}/cancel","pathKeys":["order_id"],"queryKeys":[],"bodyKeys":["reason"],"answer":"json"},
   getPaperWeather: {"method":"GET","path":"/v1/oms/paper-weather","pathKeys":[],"queryKeys":[],"answer":"json"},
-  setPaperWeather: {"method":"PUT","path":"/v1/oms/paper-weather","pathKeys":[],"queryKeys":[],"bodyKeys":["broker_silent_until","report_loss_pct","report_repeat_pct","gaps","halted_symbols","reason"],"answer":"json"},
+  setPaperWeather: {"method":"PUT","path":"/v1/oms/paper-weather","pathKeys":[],"queryKeys":[],"bodyKeys":["broker_silent_until","report_loss_pct","report_repeat_pct","gaps","halted_symbols","reason","news","informed"],"answer":"json"},
   getPositions: {"method":"GET","path":"/v1/oms/positions","pathKeys":[],"queryKeys":["fund_id"],"answer":"json"},
   getOpenApi: {"method":"GET","path":"/v1/openapi.json","pathKeys":[],"queryKeys":[],"answer":"json"},
   getAuditTrail: {"method":"GET","path":"/v1/operations/audit","pathKeys":[],"queryKeys":["subject_id","from_sequence","count_max","count_before","log"],"answer":"json"},

@@ -222,6 +222,22 @@ export interface PriceGap {
   from?: string | undefined;
 }
 
+export interface NewsBurst {
+  symbol: string;
+  /** How many stories, within a minute. */
+  count: number;
+  /** RFC 3339; now when absent. */
+  from?: string | undefined;
+}
+
+export interface InformedFlow {
+  symbol: string;
+  /** The side that they take: the price drifts that way, by 3 % at most. */
+  side: string;
+  /** RFC 3339; now when absent. */
+  from?: string | undefined;
+}
+
 export interface PaperWeather {
   /** RFC 3339; until then the broker answers nobody. */
   broker_silent_until?:
@@ -241,6 +257,8 @@ export interface PaperWeather {
   /** Written by the server. */
   set_by?: string | undefined;
   at?: string | undefined;
+  news: NewsBurst[];
+  informed: InformedFlow[];
 }
 
 export interface ListNavsRequest {
@@ -2137,6 +2155,142 @@ export const PriceGap: MessageFns<PriceGap> = {
   },
 };
 
+function createBaseNewsBurst(): NewsBurst {
+  return { symbol: "", count: 0, from: undefined };
+}
+
+export const NewsBurst: MessageFns<NewsBurst> = {
+  encode(message: NewsBurst, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.symbol !== "") {
+      writer.uint32(10).string(message.symbol);
+    }
+    if (message.count !== 0) {
+      writer.uint32(16).uint32(message.count);
+    }
+    if (message.from !== undefined) {
+      writer.uint32(26).string(message.from);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): NewsBurst {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseNewsBurst();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.symbol = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.count = reader.uint32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.from = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseInformedFlow(): InformedFlow {
+  return { symbol: "", side: "", from: undefined };
+}
+
+export const InformedFlow: MessageFns<InformedFlow> = {
+  encode(message: InformedFlow, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.symbol !== "") {
+      writer.uint32(10).string(message.symbol);
+    }
+    if (message.side !== "") {
+      writer.uint32(18).string(message.side);
+    }
+    if (message.from !== undefined) {
+      writer.uint32(26).string(message.from);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): InformedFlow {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseInformedFlow();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.symbol = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.side = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.from = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
 function createBasePaperWeather(): PaperWeather {
   return {
     broker_silent_until: undefined,
@@ -2147,6 +2301,8 @@ function createBasePaperWeather(): PaperWeather {
     reason: "",
     set_by: undefined,
     at: undefined,
+    news: [],
+    informed: [],
   };
 }
 
@@ -2175,6 +2331,12 @@ export const PaperWeather: MessageFns<PaperWeather> = {
     }
     if (message.at !== undefined) {
       writer.uint32(66).string(message.at);
+    }
+    for (const v of message.news) {
+      NewsBurst.encode(v!, writer.uint32(74).fork()).join();
+    }
+    for (const v of message.informed) {
+      InformedFlow.encode(v!, writer.uint32(82).fork()).join();
     }
     return writer;
   },
@@ -2254,6 +2416,22 @@ export const PaperWeather: MessageFns<PaperWeather> = {
             }
 
             message.at = reader.string();
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.news.push(NewsBurst.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.informed.push(InformedFlow.decode(reader, reader.uint32()));
             continue;
           }
         }
