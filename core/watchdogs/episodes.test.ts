@@ -1,4 +1,5 @@
 // The promises of episodes.ts by number, and a random row of judgements held against a model that recomputes everything from the whole history.
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import * as instant from "../../contracts/src/instant.ts";
 import { close, type EpisodeRules, newStanding, type Standing, step } from "./episodes.ts";
@@ -99,4 +100,72 @@ describe("episodes", () => {
     expect(close(closed.standing, start).change).toBeNull();
     expect(run([reading("c", 1), reading("d", 1)], {}, closed.standing).events).toEqual(["OPENED 1"]);
   });
+});
+
+/** The same from the whole history: readings since the last clearing, one an observation, and the effects handed out in this episode. */
+function modelled(rows: readonly { readonly judgement: Judgement; readonly acting: boolean }[]) {
+  let readings: Judgement[] = [];
+  let open: { rung: number; given: Set<string> } | null = null;
+  let announced = false;
+  return rows.map(({ judgement, acting }) => {
+    if (judgement.observation === null) {
+      if (judgement.state !== "STALE" || announced) return null;
+      announced = true;
+      return { event: "STALE", rung: open?.rung ?? 0, given: [] as string[] };
+    }
+    if (readings.at(-1)?.observation === judgement.observation) readings.pop();
+    readings.push(judgement);
+    const lasting = (count: number): readonly Judgement[] => (readings.length < count ? [] : readings.slice(-count));
+    const recent = lasting(rules.persistence);
+    const confirmed = recent.length === 0 ? 0 : Math.min(...recent.map(({ rung }) => rung));
+    const calm = lasting(rules.clearAfter);
+    const wasAnnounced = announced;
+    announced = false;
+    if (open !== null && calm.length > 0 && calm.every(({ clears }) => clears)) {
+      const { rung } = open;
+      open = null;
+      readings = [judgement];
+      return { event: "CLEARED", rung, given: [] };
+    }
+    if (open === null && confirmed === 0) return wasAnnounced ? { event: "CLEARED", rung: 0, given: [] } : null;
+    const began = open === null;
+    const before: number = open?.rung ?? 0;
+    const episode: { rung: number; given: Set<string> } = open ?? { rung: 0, given: new Set() };
+    open = episode;
+    episode.rung = Math.max(before, confirmed);
+    const wanted = effects.filter(({ rung }) => rung <= episode.rung).map(({ effect }) => effect.kind);
+    const given = acting ? wanted.filter((kind) => !episode.given.has(kind)) : [];
+    for (const kind of given) episode.given.add(kind);
+    if (!began && episode.rung === before && given.length === 0) return null;
+    return { event: began ? "OPENED" : "ESCALATED", rung: episode.rung, given };
+  });
+}
+
+it("a random row of judgements changes what the model changes, whatever is stored and read in between", () => {
+  const judgements = fc.oneof(
+    { weight: 8, arbitrary: fc.tuple(fc.integer({ min: 0, max: 3 }), fc.boolean(), fc.boolean()) },
+    { weight: 1, arbitrary: fc.constant("stale" as const) },
+  );
+  const rows = fc.array(fc.tuple(judgements, fc.boolean()), { maxLength: 60 });
+  fc.assert(
+    fc.property(rows, (drawn) => {
+      let observation = 0;
+      const asked = drawn.map(([each, acting]) => {
+        if (each === "stale") return { judgement: stale, acting };
+        const [rung, clears, fresh] = each;
+        if (fresh) observation += 1;
+        return { judgement: reading(`o${observation}`, rung, rung === 0 && clears), acting };
+      });
+      let standing = newStanding(start);
+      const seen = asked.map(({ judgement, acting }, index) => {
+        const stored = JSON.parse(JSON.stringify(standing)) as Standing;
+        const next = step(stored, judgement, { ...rules, acting }, instant.plusMilliseconds(start, index), `e${index}`);
+        standing = next.standing;
+        const { change } = next;
+        return change && { event: change.event, rung: change.rung, given: change.effects.map(({ kind }) => kind) };
+      });
+      expect(seen).toEqual(modelled(asked));
+    }),
+    { seed: 25, numRuns: 1_000 },
+  );
 });

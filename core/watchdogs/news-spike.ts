@@ -8,6 +8,7 @@ import { mean, standardDeviation } from "../stats/moments.ts";
 import { median, scaledMad } from "../stats/quantiles.ts";
 import { type ConfigOf, common, number, whole } from "./config.ts";
 import {
+  allFinite,
   isTooOld,
   type JudgedAt,
   type Judgement,
@@ -97,10 +98,10 @@ function judge(input: NewsSpikeInput, config: ConfigOf<Keys>, { at, openedAt }: 
   const earlier = input.windows.slice(-config.windows).filter((each) => each !== null);
   const rest = { threshold: config.threshold, unit: "z", sampleCount: earlier.length, asOf: input.asOf };
   if (isTooOld(input.asOf, at, config.stale_s)) return withoutValue("STALE", "INPUT_TOO_OLD", rest);
+  if (!allFinite([input.count, ...earlier])) return withoutValue("STALE", "MALFORMED_INPUT", rest);
   const deviation = earlier.length < config.windows ? null : countDeviation(input.count, earlier);
   if (deviation === null) return withoutValue("WARMUP", "INSUFFICIENT_DATA", rest);
   const z = deviation.floored;
-  if (!Number.isFinite(z)) return withoutValue("STALE", "MALFORMED_INPUT", rest);
   const past = z > config.threshold;
   const wide = input.kind === "symbol" || input.alerting >= symbolsNeeded(input.tracked, config);
   const rung = past && wide ? 1 : 0;
