@@ -9,8 +9,9 @@ import { checkOrder } from "./check-order/check-order.ts";
 import { ctlStart } from "./ctl-start.ts";
 import { halt } from "./halt/halt.ts";
 import { verify } from "./verify/verify.ts";
+import { watchdogs } from "./watchdogs/watchdogs.ts";
 
-const benches: readonly Bench[] = [audit, bus, checkOrder, ctlStart, halt, verify];
+const benches: readonly Bench[] = [audit, bus, checkOrder, ctlStart, halt, verify, watchdogs];
 
 export async function main(argv: readonly string[]): Promise<number> {
   const asked = readArguments(argv);

@@ -184,7 +184,7 @@ export const driftMonitor: Watchdog<DriftMonitorInput, Keys, null> = {
     return live_min > window ? `live_min ${live_min} is above window ${window}; it could never be judged.` : undefined;
   },
   expectedAlertsPerYear: (config) =>
-    config.threshold === -1 && config.window === 60 && config.persistence === 2 ? 1.9 : null,
+    config.threshold === -1 && config.window === 60 && config.persistence === 2 ? 1.4 : null,
   emptyMemory: null,
   judge: (input, config, memory, { at }) => ({ judgement: judge(input, config, at), memory }),
 };

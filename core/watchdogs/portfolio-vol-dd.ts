@@ -97,7 +97,7 @@ export const portfolioVolDd: Watchdog<PortfolioVolDdInput, Keys, null> = {
       ? `clear_at ${clear_at} is above threshold ${threshold}; set it at or below the threshold.`
       : undefined,
   // Of normal returns on target; fat tails (t4) give about half an episode a year.
-  expectedAlertsPerYear: ({ threshold, window }) => (threshold === 1.5 && window === 20 ? 0.03 : null),
+  expectedAlertsPerYear: ({ threshold, window }) => (threshold === 1.5 && window === 20 ? 0.013 : null),
   emptyMemory: null,
   judge: (input, config, memory, { at }) => ({ judgement: judge(input, config, at), memory }),
 };

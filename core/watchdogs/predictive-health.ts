@@ -109,7 +109,7 @@ export const predictiveHealth: Watchdog<PredictiveHealthInput, Keys, null> = {
   // Measured over a first year (bench watchdogs): episodes of a healthy fund, not days outside.
   expectedAlertsPerYear: ({ threshold, band }) => {
     if (threshold !== 0.99) return null;
-    return band === "pathwise" ? 0.01 : 0.17;
+    return band === "pathwise" ? 0.01 : 0.14;
   },
   emptyMemory: null,
   judge: (input, config, memory, { at }) => ({ judgement: judge(input, config, at), memory }),

@@ -82,7 +82,7 @@ export const strategyWatchdog: Watchdog<StrategyWatchdogInput, Keys, null> = {
   unit: "confidence",
   config: keys,
   expectedAlertsPerYear: ({ threshold, window, persistence }) =>
-    threshold === 0.95 && window === 30 && persistence === 3 ? 0.8 : null,
+    threshold === 0.95 && window === 30 && persistence === 3 ? 1.1 : null,
   emptyMemory: null,
   judge: (input, config, memory, { at }) => ({ judgement: judge(input, config, at), memory }),
 };

@@ -40,17 +40,16 @@ export interface VpinMemory {
   /** The bucket being filled; its size stands from its first share on. */
   readonly bucket: Bucket;
   readonly bucketSize: number | null;
-  /** Of full buckets, the newest; at least `window_buckets` and up to a year's percentile. */
+  /** Of full buckets, the newest `window_buckets`. */
   readonly imbalances: readonly number[];
   readonly bucketCount: number;
-  /** VPIN after each full bucket, for the empirical percentile. */
+  /** VPIN after each of the newest 250 full buckets, for the empirical percentile. */
   readonly history: readonly number[];
 }
 
 const secondsPerDay = 86_400;
 /** Fewer bars in a bucket and chance alone exceeds the threshold: with one, 0.50 is expected. */
 export const barsPerBucketMin = 5;
-const historyMax = 1_000;
 const percentileMin = 250;
 
 const keys = {
@@ -102,7 +101,7 @@ function withBuckets(memory: VpinMemory, full: readonly Bucket[], window: number
   for (const bucket of full) {
     imbalances = [...imbalances, imbalanceOf(bucket)].slice(-window);
     const value = vpinOf(imbalances, window);
-    if (value !== null) history = [...history, value].slice(-historyMax);
+    if (value !== null) history = [...history, value].slice(-percentileMin);
   }
   return { ...memory, imbalances, history, bucketCount: memory.bucketCount + full.length };
 }
