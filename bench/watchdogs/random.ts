@@ -1,5 +1,5 @@
 // Random numbers of the distributions that healthy and faulty inputs are drawn from, all from one seed.
-import { type Dice, dice } from "../../testkit/virtual/dice.ts";
+import { type Prng, prng } from "../../testkit/virtual/prng.ts";
 
 export interface Draws {
   uniform(): number;
@@ -8,7 +8,7 @@ export interface Draws {
 }
 
 export function draws(seed: number, purpose: string): Draws {
-  const source: Dice = dice(seed).fork(purpose);
+  const source: Prng = prng(seed).fork(purpose);
   let spare: number | undefined;
   const uniform = (): number => (source.word() + 0.5) / 0x1_0000_0000;
   const normal = (): number => {
