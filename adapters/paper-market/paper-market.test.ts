@@ -232,6 +232,25 @@ function correlation(left: readonly number[], right: readonly number[]): number 
 }
 
 describe("23.4: options on a share that was split or renamed", () => {
+  it("T7: what is halted stays halted under its new name", async () => {
+    const legs: Leg[] = [{ symbol: "AAPL", new_symbol: "APPL", quantity: [1, 1], price: [1, 1] }];
+    const actions = [{ state: "DONE" as const, symbol: "AAPL", legs, appliedAt: noon }];
+    for (const halted of ["AAPL", "APPL"]) {
+      const time = scheduler({ seed, startAt: noon });
+      const listing = { seed, quoteEveryMs, beganAt: noon, listings: paperListings };
+      const said = faults({ halted_symbols: [halted] });
+      const read = () => ({ actions, readAt: time.clock.now() });
+      const market = paperMarket({ ...time, ...listing, actions: read, faults: said });
+      const heard = new Set<string>();
+      const stream = await market.subscribe(["APPL", "MSFT"], (quotes) => {
+        for (const { symbol } of quotes) heard.add(symbol);
+      });
+      await time.run({ untilMs: 2_000 });
+      await stream.stop();
+      expect([...heard]).toEqual(["MSFT"]);
+    }
+  });
+
   it("a symbol that was asked for before the market has read of its action is quoted from when it has, and not unknown any more", async () => {
     const time = scheduler({ seed, startAt: noon });
     const legs: Leg[] = [{ symbol: "AAPL", new_symbol: "APPL", quantity: [1, 1], price: [1, 1] }];

@@ -51,8 +51,11 @@ export function paperMarket(options: PaperMarketOptions): Quotes {
   const { clock, timers, quoteEveryMs } = options;
   const prices = pricesOf(options);
   const isTraded = sessionsOf(options);
+  // A symbol that is halted stays halted under its new name.
   const isHalted = (symbol: string, at: Instant): boolean =>
-    (options.faults?.()?.halted_symbols?.includes(symbol) ?? false) || isSuspended(options, symbol, at);
+    (options.faults?.()?.halted_symbols ?? []).some(
+      (name) => name === symbol || prices.namesNow(name).includes(symbol),
+    ) || isSuspended(options, symbol, at);
 
   return {
     name: "paper",

@@ -22,6 +22,11 @@ const restricted =
   (ends: string): Words =>
   () => ({ ends, command: "ctl operations restrictions list" });
 
+const closedEnvelope: Words = ({ fundId }) => ({
+  ends: "A risk officer opens the fund's limits again; marked exits pass meanwhile.",
+  command: `ctl riskengine envelope show --fund-id ${fundId ?? ""}`,
+});
+
 const words: Readonly<Partial<Record<DenialCode | FaultCode, Words>>> = {
   FIRM_HALTED: () => ({
     ends: "Two operators lift every halt, the firm's included.",
@@ -63,6 +68,13 @@ const words: Readonly<Partial<Record<DenialCode | FaultCode, Words>>> = {
     ends: `It ends when our position in ${symbol ?? "it"} and the broker's agree.`,
     command: `ctl riskengine differences list --fund-id ${fundId ?? ""}`,
   }),
+  BROKER_NOT_ALLOWED: closedEnvelope,
+  ORDER_TYPE_NOT_ALLOWED: closedEnvelope,
+  ASSET_CLASS_NOT_ALLOWED: closedEnvelope,
+  NOTIONAL_ABOVE_MAX: closedEnvelope,
+  POSITION_LIMIT_EXCEEDED: closedEnvelope,
+  GROSS_EXPOSURE_EXCEEDED: closedEnvelope,
+  NET_EXPOSURE_EXCEEDED: closedEnvelope,
   EXIT_HAS_PRIORITY: ({ fundId }) => ({
     ends: "It ends when the exit passes: as soon as the approvals that hold its room are sent, run out or are released.",
     command: `ctl riskengine approvals list --unsent --fund-id ${fundId ?? ""}`,

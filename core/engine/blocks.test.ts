@@ -214,6 +214,21 @@ describe("22.10: blocks", () => {
     expect([...new Set(codes)].filter((code) => !isKnown(code))).toEqual([]);
   });
 
+  it("S6: name every limit that is shut, where a check denies whatever comes", () => {
+    const shut = { allowed_brokers: [], allowed_order_types: [], allowed_asset_classes: [], max_notional: 0 };
+    const engine = engineFixture({ ...shut, max_position_pct: 0, max_gross_exposure_pct: 0, max_net_exposure_pct: 0 });
+    const found = engine.blocks.ofFund("alpha", startOfDay).map(({ code, scope, fundId }) => [code, scope, fundId]);
+    expect(found.map(([code]) => code)).toEqual([
+      ...["BROKER_NOT_ALLOWED", "ORDER_TYPE_NOT_ALLOWED", "ASSET_CLASS_NOT_ALLOWED", "NOTIONAL_ABOVE_MAX"],
+      ...["POSITION_LIMIT_EXCEEDED", "GROSS_EXPOSURE_EXCEEDED", "NET_EXPOSURE_EXCEEDED"],
+    ]);
+    expect(found.every(([, scope, fundId]) => scope === "fund" && fundId === "alpha")).toBe(true);
+    const one = engineFixture({ allowed_brokers: [] }).blocks.ofFund("alpha", startOfDay);
+    expect(one.map(({ reason }) => reason)).toEqual([
+      "The envelope is closed: allowed_brokers is empty, so no new risk passes, whatever its size.",
+    ]);
+  });
+
   it("say nothing about a fund that may trade, and since when each stands", () => {
     expect(all(engineFixture(), startOfDay).filter(({ symbol }) => symbol !== "SAP")).toEqual([]);
     const { engine } = under({

@@ -4,8 +4,10 @@
 import type { DenialCode } from "../../contracts/src/codes.ts";
 import * as decimal from "../../contracts/src/decimal.ts";
 import type { Order } from "../../contracts/src/generated/svc/v1/order.ts";
-import type * as instant from "../../contracts/src/instant.ts";
-import { nothing, oneUnit, toDecimal } from "../money/amount.ts";
+import * as instant from "../../contracts/src/instant.ts";
+import type { RiskEnvelope } from "../../contracts/src/records/envelope.ts";
+import type { Envelope } from "../envelope/envelope.ts";
+import { isPositive, nothing, oneUnit, toDecimal } from "../money/amount.ts";
 import { firstDenial } from "./check.ts";
 import * as fundStates from "./fast/fund-state.ts";
 import { namesOf } from "./fast/order-hash.ts";
@@ -117,7 +119,34 @@ export function fundBlocks(state: EngineState, fundId: string, askedAt: instant.
       isOfFundAndSymbol(code),
     ),
   );
-  return [...found, ...shortOptionBlocks(state, fundId), ...inSymbols, ...waitingExitBlocks(state, fundId, askedAt)];
+  const closed = [...shortOptionBlocks(state, fundId), ...closedBlocks(state, fundId)];
+  return [...found, ...closed, ...inSymbols, ...waitingExitBlocks(state, fundId, askedAt)];
+}
+
+type Closing = readonly [code: DenialCode, field: keyof RiskEnvelope, isClosed: (envelope: Envelope) => boolean];
+
+/** Limits that let no new risk through at any size: those that the probe leaves out because they are about an order, unless they are shut. */
+const closings: readonly Closing[] = [
+  ["BROKER_NOT_ALLOWED", "allowed_brokers", ({ allowedBrokers }) => allowedBrokers.size === 0],
+  ["ORDER_TYPE_NOT_ALLOWED", "allowed_order_types", ({ allowedOrderTypes }) => allowedOrderTypes.size === 0],
+  ["ASSET_CLASS_NOT_ALLOWED", "allowed_asset_classes", ({ allowedAssetClasses }) => allowedAssetClasses.size === 0],
+  ["NOTIONAL_ABOVE_MAX", "max_notional", ({ maxNotional }) => !isPositive(maxNotional)],
+  ["POSITION_LIMIT_EXCEEDED", "max_position_pct", ({ maxPosition }) => !isPositive(maxPosition)],
+  ["GROSS_EXPOSURE_EXCEEDED", "max_gross_exposure_pct", ({ maxGrossExposure }) => !isPositive(maxGrossExposure)],
+  ["NET_EXPOSURE_EXCEEDED", "max_net_exposure_pct", ({ maxNetExposure }) => !isPositive(maxNetExposure)],
+];
+
+function closedBlocks({ books }: EngineState, fundId: string): readonly StandingBlock[] {
+  const envelope = books.funds.get(fundId)?.envelope;
+  if (envelope === undefined) return [];
+  const since = instant.tryParse(envelope.record.updated_at ?? "");
+  const isList = (value: unknown): boolean => Array.isArray(value);
+  return closings.flatMap(([code, field, isClosed]): StandingBlock[] => {
+    if (!isClosed(envelope)) return [];
+    const shut = isList(envelope.record[field]) ? "is empty" : "is 0";
+    const reason = `The envelope is closed: ${field} ${shut}, so no new risk passes, whatever its size.`;
+    return [{ code, scope: "fund", fundId, reason, since }];
+  });
 }
 
 /** Where an exit of the platform waits for room, which nobody else gets before it. */

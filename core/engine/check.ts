@@ -318,7 +318,8 @@ function result(
 ): Checked {
   const { view, notes, packer, options } = state;
   const { generation } = notes;
-  const closesLess = denial !== undefined && (view.classification === "FLIP" || isMisfit(denial.code));
+  const isUnmarked = view.classification === "REDUCE" && order.reduce_only !== true;
+  const closesLess = denial !== undefined && (view.classification === "FLIP" || isUnmarked || isMisfit(denial.code));
   const closingQuantityAllowed = closesLess && view.keySeen === "no" ? closingAllowed(view, order, at) : undefined;
   // Those that wait before their message is made keep what the next check would write over.
   const waits = outcome === "ask" || view.keySeen !== "no";

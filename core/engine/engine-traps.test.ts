@@ -341,6 +341,15 @@ describe("reduce, flip, short", () => {
     expect(engine.check(through, moment(3))).toMatchObject({ code: "", classification: "FLIP" });
   });
 
+  it("S8: an unmarked sale that is denied says how much of it would pass with the mark", () => {
+    const engine = engineFixture({ max_notional: 1_000 });
+    hold(engine, "alpha", "AAPL", "100");
+    const denied = engine.check(sell("a", "100"), moment(0));
+    expect([denied.code, denied.classification]).toEqual(["NOTIONAL_ABOVE_MAX", "REDUCE"]);
+    expect(decisionMessage(denied, "d").closing_quantity_allowed).toBe("100");
+    expect(engine.check(sell("b", "100", { reduce_only: true }), moment(1)).code).toBe("");
+  });
+
   it("22.4: an unmarked reduction counts for the pace, a marked one does not", () => {
     const engine = engineFixture({ order_rate_max_per_s: 2 });
     hold(engine, "alpha", "AAPL", "100");

@@ -222,6 +222,9 @@ describe("doctor", () => {
       expect(answer.stdout.includes("has handled")).toBe(outcome === "DONE");
     }
     expect((await run("operations parked discard e-1 --consumer s")).exit).toBe(2);
+    server.on("POST /v1/operations/parked/discard", problem(403, "PERMISSION_DENIED", "Only admin may."));
+    expect((await run("operations parked discard e-1 --consumer s --reason r")).exit).toBe(5);
+    server.on("POST /v1/operations/parked/discard", problem(404, "NOT_FOUND", "There is none."));
     expect((await run("operations parked discard e-1 --consumer s --reason r")).exit).toBe(1);
     listed({ total: 1, events: [event] });
     server.on("POST /v1/operations/parked/discard", { body: event });

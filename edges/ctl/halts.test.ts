@@ -100,3 +100,10 @@ it("a rebase of one scope sends the code with it; without one the server refuses
   expect(refused.stderr).toContain("--totp CODE");
   expect(Object.keys(sent())).not.toContain("one_time_code");
 });
+
+it("S8: the list of halts names the request to lift them for programs too", async () => {
+  const asked = { request_id: "r-1", requested_by: "operator:duty", baseline: "kept" };
+  server.on("GET /v1/halts/status", { body: { ...status, ...asked, reason: "over", halts: [halts[3]] } });
+  const shown = JSON.parse((await run("riskengine halts list --json")).stdout) as { resume_request?: object }[];
+  expect(shown).toMatchObject([{ halt_id: "h-4", resume_request: { ...asked, reason: "over" } }]);
+});

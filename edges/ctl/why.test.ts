@@ -59,6 +59,22 @@ describe("why", () => {
     warnings: [{ limit: "max_gross_exposure_pct", used: 0.932, threshold: 0.9 }],
   };
 
+  it("S7: says of an approval that nobody sent what became of it", async () => {
+    const approved = { ...denied, approved: true, rejecting_gate: "", code: "", reason: "" };
+    server.on("GET /v1/riskengine/decisions/o-1", { body: [{ order, decision: approved }] });
+    const route = "GET /v1/riskengine/approvals?order_id=o-1";
+    for (const state of ["RELEASED", "EXPIRED"]) {
+      server.on(route, { body: [{ order_id: "o-1", state }] });
+      expect((await run("why o-1")).stdout).toContain(
+        `The approval ${state === "RELEASED" ? "was RELEASED" : state} before`,
+      );
+    }
+    server.on(route, { body: [{ order_id: "o-1", state: "SENT" }] });
+    expect((await run("why o-1")).stdout).not.toContain("approval");
+    server.on(route, problem(503, "SERVICE_UNAVAILABLE", "The service riskengine does not answer."));
+    expect(await run("why o-1")).toMatchObject({ exit: 0, stdout: expect.stringContaining("could not be asked") });
+  });
+
   it("tells the verdict first, then everything that led to it", async () => {
     server.on("GET /v1/riskengine/decisions/o-1", { body: [{ order, decision: denied }] });
     const { exit, stdout } = await run("why o-1");

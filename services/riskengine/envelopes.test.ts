@@ -113,7 +113,11 @@ describe("UpdateEnvelope", () => {
         }
         const [field] = Object.keys(change);
         expect(answer, kind).toMatchObject({
-          denial: { code: "LOOSENING_DURING_HALT", reason: expect.stringMatching(new RegExp(`${field}.*h-1`)) },
+          denial: {
+            code: "LOOSENING_DURING_HALT",
+            reason: expect.stringMatching(new RegExp(`${field}.*h-1`)),
+            loosens: expect.arrayContaining([field]),
+          },
         });
       }
       expect(await current(fixture, life)).toMatchObject({

@@ -188,6 +188,9 @@ function versionConflict(
   return { code: "ENVELOPE_VERSION_CONFLICT", reason };
 }
 
+/** As many fields as an answer names. */
+const loosensMax = 20;
+
 function looseningDuringHalt(
   before: RiskEnvelope | undefined,
   next: RiskEnvelope,
@@ -198,10 +201,10 @@ function looseningDuringHalt(
   if (halt === undefined) return undefined;
   const loosened = envelopeChanges(before, next).filter(({ effect }) => effect === "LOOSENS");
   if (loosened.length === 0) return undefined;
-  const fields = loosened.map(({ field }) => field).join(", ");
+  const fields = loosened.map(({ field }) => field);
   const scope = halt.strategy_id ?? halt.fund_id;
-  const reason = `It loosens ${fields} while ${halt.severity}${scope === "" ? "" : ` of ${scope}`} (${halt.halt_id}) is in force.`;
-  return { code: "LOOSENING_DURING_HALT", reason };
+  const reason = `It loosens ${fields.join(", ")} while ${halt.severity}${scope === "" ? "" : ` of ${scope}`} (${halt.halt_id}) is in force.`;
+  return { code: "LOOSENING_DURING_HALT", reason, loosens: fields.slice(0, loosensMax) };
 }
 
 /** A halt of the firm, of the fund, or of any strategy that trades for it. */

@@ -50,10 +50,14 @@ export function haltRows({ halts, progress }: HaltStatus): readonly HaltRow[] {
   return halts.map((halt) => ({ ...halt, steps: stepsText(progress, halt.halt_id) }));
 }
 
-/** The same for programs. */
-export function haltsWithSteps({ halts, progress }: HaltStatus) {
+/** The same for programs; each with the request to lift all of them, while one waits for its co-signer. */
+export function haltsWithSteps(status: HaltStatus) {
+  const { halts, progress, request_id, requested_by, reason, baseline, expires_at } = status;
+  const waiting =
+    request_id === undefined ? {} : { resume_request: { request_id, requested_by, reason, baseline, expires_at } };
   return halts.map((halt) => ({
     ...halt,
+    ...waiting,
     steps: progress.find(({ halt_id }) => halt_id === halt.halt_id)?.steps ?? [],
   }));
 }

@@ -37,6 +37,8 @@ async function run(context: Context): Promise<Answer> {
   const { events } = await client.listParked({ countMax });
   const event = events.find((one) => one.event_id === eventId && one.subscription === subscription);
   if (event === undefined) {
+    // Whoever may not do it is refused for that, by the server and on record, before anything is said of the event.
+    await client.discardParked({ eventId, subscription, reason });
     const sentence = `Nothing with that id is put aside by ${clean(subscription)}.`;
     throw new Refusal(exitCodes.failed, "NOT_FOUND", sentence, "`ctl operations parked list` shows what is.");
   }

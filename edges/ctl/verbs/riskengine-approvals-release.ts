@@ -9,7 +9,7 @@ export const riskengineApprovalsRelease: Verb = {
   heading: "Decisions",
   sentence: "Free what is reserved for an approval that was not sent.",
   about:
-    "It is RELEASED from then on. It is refused without a reason, and when something shows that the order was sent (exit 6).",
+    "It is RELEASED from then on. It is refused without a reason, when something shows that the order was sent, and when it has expired by itself (exit 6).",
   arguments: [{ name: "order_id", sentence: "The order." }],
   options: [reasonOption],
   examples: [

@@ -1,6 +1,7 @@
 // `ctl why`: the whole record of the decisions about an order, to be read.
 
 import { exitCodes } from "../../../contracts/src/codes/shape.ts";
+import type { Client } from "../../client/src/types.ts";
 import { isApiError, Refusal } from "../failure.ts";
 import { decisionsText } from "../text/decision-text.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
@@ -28,8 +29,31 @@ async function run(context: Context): Promise<Answer> {
   const records = await client.getDecisions({ orderId }).catch((thrown: unknown) => {
     throw withHint(thrown, orderId, context);
   });
-  return { data: records, text: decisionsText(records, context.clock.now(), context.terminal.paintAnswer) };
+  const text = decisionsText(records, context.clock.now(), context.terminal.paintAnswer);
+  const standing = records.at(-1)?.decision.approved === true && !context.json ? await standingOf(client, orderId) : "";
+  return { data: records, text: standing === "" ? text : `${text}\n\n${standing}` };
 }
+
+/** What became of an approval that nobody sent: the decision itself never changes. */
+async function standingOf(client: Client, orderId: string): Promise<string> {
+  const approvals = await client.listApprovals({ orderId }).catch((thrown: unknown) => {
+    if (isApiError(thrown)) return undefined;
+    throw thrown;
+  });
+  if (approvals === undefined)
+    return "What became of the approval could not be asked: the risk engine does not answer.";
+  const state = approvals[0]?.state;
+  return (state !== undefined && standings[state]) || "";
+}
+
+const standings: Readonly<Record<string, string>> = {
+  RELEASED:
+    "The approval was RELEASED before anything showed that the order was sent: nothing is reserved, and it must not be sent. The audit log (approval.released) has who and why.",
+  EXPIRED:
+    "The approval EXPIRED before anything showed that the order was sent: nothing is reserved, and it must not be sent.",
+  UNSENT: "Nothing shows yet that the order was sent.",
+  AMENDMENT_UNSENT: "The order was sent; nothing shows yet that its new terms were.",
+};
 
 /** Order management refuses some orders before it asks the risk engine, under a halt for example; only the order then has the reason. */
 function withHint(thrown: unknown, orderId: string, { json }: Context): unknown {

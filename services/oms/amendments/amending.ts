@@ -79,7 +79,8 @@ export function createAmending(ports: OmsPorts, haltsHeard: () => readonly Activ
       if (traded !== undefined) return { denial: { code: "ORDER_NOT_OPEN", reason: traded } };
       await reported(unit);
       const settled = isThere ? { settledAmendments: withOutcome(stored, amendment, at) } : { amendment };
-      return { stored: await note(unit, stored, at, settled) };
+      // What was said of terms before these says nothing about them.
+      return { stored: await note(unit, withoutOldDenial(stored), at, settled) };
     });
   }
 
@@ -213,8 +214,13 @@ function isSameRequest(stored: StoredOrder, { idempotency_key: key }: Amendment)
 
 /** Without the terms that are settled now, and without what was said of terms before them. */
 function cleared(stored: StoredOrder): StoredOrder {
-  const { amendment, reason, ...rest } = stored;
-  return reason === undefined || reason.startsWith(notAmended) ? rest : { ...rest, reason };
+  const { amendment, ...rest } = withoutOldDenial(stored);
+  return rest;
+}
+
+function withoutOldDenial(stored: StoredOrder): StoredOrder {
+  const { reason, ...rest } = stored;
+  return reason === undefined || reason.startsWith(notAmended) ? rest : stored;
 }
 
 function hasEnded({ state }: BrokerOrderStatus): boolean {

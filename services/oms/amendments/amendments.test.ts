@@ -81,6 +81,19 @@ describe("23.1: an approval is spent once", () => {
     expect(atBroker(fixture)).toBe("12");
   });
 
+  it("T5: the answer to one that is pending says nothing of one that was denied before it", async () => {
+    const fixture = await fixtureOf();
+    const oms = await working(fixture);
+    fixture.risk.decide = () => "NOTIONAL_ABOVE_MAX";
+    expect(await amend(oms, "k-1", "1000")).toMatchObject({ denial: { code: "ORDER_DENIED" } });
+    expect((await fixture.order("o-1"))?.reason).toMatch(/^Not amended/);
+    fixture.risk.decide = () => true;
+    fixture.broker.silence = isMute;
+    const pending = await amend(oms, "k-2", "20");
+    expect(pending.reason).toBeUndefined();
+    expect((await fixture.order("o-1"))?.reason).toBeUndefined();
+  });
+
   it("also after a restart, and a denied one stays denied", async () => {
     const fixture = await fixtureOf();
     fixture.risk.validMs = 60_000;

@@ -341,6 +341,25 @@ const storedOf = (orderId: string, differs: Partial<StoredOrder>): StoredOrder =
 });
 
 describe("22.2: an approval that is released", () => {
+  it("S7: is not released when it has expired, and is found by its order whatever became of it", async () => {
+    const [fixture, life] = await begin();
+    await approve(fixture, life, { order_id: "late" });
+    await approve(fixture, life, { order_id: "given-back" });
+    expect(await release(fixture, life, "given-back")).toMatchObject({ state: "RELEASED" });
+    await fixture.pass(goneMs);
+    expect(await release(fixture, life, "late")).toMatchObject({
+      denial: { code: "APPROVAL_EXPIRED", reason: expect.stringContaining("has expired already") },
+    });
+    const states = async (order_id: string) =>
+      (await listed(fixture, life, { fund_id: "", unsent: false, order_id })).map(({ state }) => state);
+    expect([await states("late"), await states("given-back"), await states("nobody's")]).toEqual([
+      ["EXPIRED"],
+      ["RELEASED"],
+      [],
+    ]);
+    await fixture.finish(life.service.stop());
+  });
+
   it("is free at once, recorded with who and why, and may be released again", async () => {
     const [fixture, life] = await begin();
     await approve(fixture, life, { order_id: "a" });
@@ -358,15 +377,6 @@ describe("22.2: an approval that is released", () => {
     const next = await fixture.start();
     expect(await release(fixture, next, "a")).toMatchObject({ state: "RELEASED" });
     await fixture.finish(next.service.stop());
-  });
-
-  it("of one that had run out before says so", async () => {
-    const [fixture, life] = await begin();
-    await approve(fixture, life, { order_id: "a" });
-    await fixture.pass(goneMs);
-    expect(fixture.published(subjects.approvalExpired)).toMatchObject([{ order_id: "a", state: "EXPIRED" }]);
-    expect(await release(fixture, life, "a")).toMatchObject({ state: "EXPIRED" });
-    await fixture.finish(life.service.stop());
   });
 
   it("keeps order management from sending it, and is refused once that has let it out, heard of or not", async () => {

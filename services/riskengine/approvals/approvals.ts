@@ -230,7 +230,11 @@ export function startApprovals(options: ApprovalsOptions): RunningApprovals {
       const missing = "An approval is not released without a reason.";
       return attempts.refused(attempt, { code: "REASON_MISSING", reason: missing });
     }
-    if (approval.state === "EXPIRED" || approval.state === "RELEASED") return approval;
+    if (approval.state === "RELEASED") return approval;
+    if (approval.state === "EXPIRED") {
+      const expired = `The approval of ${orderId} has expired already: nothing is reserved for it.`;
+      return attempts.refused(attempt, { code: "APPROVAL_EXPIRED", reason: expired });
+    }
     for (let tries = 0; tries < releaseTriesMax; tries += 1) {
       const unsent = engine.unsent(orderId);
       if (unsent === undefined) break;
@@ -280,7 +284,11 @@ export function startApprovals(options: ApprovalsOptions): RunningApprovals {
   return {
     confirmSent,
     releaseApproval,
-    async listApprovals({ fund_id: fundId, unsent }) {
+    async listApprovals({ fund_id: fundId, unsent, order_id: orderId }) {
+      if (orderId !== undefined) {
+        const found = engine.approval(orderId);
+        return { approvals: found === undefined ? [] : [inTime(found)] };
+      }
       return { approvals: engine.approvals({ fundId: fundId || undefined, unsent, countMax: listMax }).map(inTime) };
     },
     unwritten: () => unwritten.size + underWay,

@@ -72,6 +72,15 @@ test("a loss waits for its confirmation, denies new risk meanwhile, then halts w
   expect(halts(fixture)).toHaveLength(1);
 });
 
+test("T7: a halt's sentence has the digits that its currency is paid with, and its evidence all of them", async () => {
+  const [fixture] = await begin();
+  await value(fixture, "9789999.123456789012");
+  await value(fixture, "9789999.123456789012");
+  const [halt] = halts(fixture);
+  expect(halt?.reason).toBe("The loss of the day is 210000.88 USD, 2.1 % of 10000000 USD; the limit is 2 %.");
+  expect(halt?.evidence).toMatchObject({ loss: "210000.876543210988" });
+});
+
 test("one bad mark halts nobody; a lone one that nobody contradicts does, when its time is over", async () => {
   const [fixture, life] = await begin();
   await value(fixture, "5000000");

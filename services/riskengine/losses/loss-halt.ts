@@ -1,4 +1,5 @@
 // The halt that follows from a confirmed loss, with the figures that tripped it.
+import { currencyPlaces } from "../../../contracts/src/currency-places.ts";
 import type { Decimal } from "../../../contracts/src/decimal.ts";
 import * as decimal from "../../../contracts/src/decimal.ts";
 import { format, type Instant } from "../../../contracts/src/instant.ts";
@@ -30,7 +31,10 @@ export function haltOf(fundId: string, { figure, haltId, valuation }: LossBreach
   const percent = (share: Decimal): string =>
     `${decimal.format(decimal.round((share * 100n) as Decimal, 4, "half-even"))} %`;
   const limitText = fraction === undefined ? "none" : percent(fraction);
-  const money = (amount: Decimal): string => `${decimal.format(amount)} ${valuation.currency}`;
+  // For people: the evidence has every digit.
+  const { currency } = valuation;
+  const money = (amount: Decimal): string =>
+    `${decimal.format(decimal.round(amount, currencyPlaces(currency), "half-even"))} ${currency}`;
   return {
     severity: strategyId === undefined ? "FUND_HALT" : "STRATEGY_HALT",
     fund_id: fundId,

@@ -79,6 +79,8 @@ export interface ListApprovalsRequest {
     | undefined;
   /** true lists only those of which nothing shows that they were sent. */
   unsent: boolean;
+  /** Only this order's, also when it expired or was released. */
+  order_id?: string | undefined;
 }
 
 /** An approval and what is reserved for it; decimals in units of the instrument. */
@@ -775,7 +777,7 @@ export const ReleaseApprovalRequest: MessageFns<ReleaseApprovalRequest> = {
 };
 
 function createBaseListApprovalsRequest(): ListApprovalsRequest {
-  return { fund_id: undefined, unsent: false };
+  return { fund_id: undefined, unsent: false, order_id: undefined };
 }
 
 export const ListApprovalsRequest: MessageFns<ListApprovalsRequest> = {
@@ -785,6 +787,9 @@ export const ListApprovalsRequest: MessageFns<ListApprovalsRequest> = {
     }
     if (message.unsent !== false) {
       writer.uint32(16).bool(message.unsent);
+    }
+    if (message.order_id !== undefined) {
+      writer.uint32(26).string(message.order_id);
     }
     return writer;
   },
@@ -816,6 +821,14 @@ export const ListApprovalsRequest: MessageFns<ListApprovalsRequest> = {
             }
 
             message.unsent = reader.bool();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.order_id = reader.string();
             continue;
           }
         }
