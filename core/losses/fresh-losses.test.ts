@@ -193,7 +193,12 @@ describe("23.6: the prices in a value", () => {
     ...differs,
   });
   const standing = (of: Partial<NavUpdated>, open: readonly string[] = ["AAPL", "XOM"]) =>
-    priceStanding(nav(of), { isInSession: (symbol) => open.includes(symbol), ageMsMax: 60_000, at });
+    priceStanding(nav(of), {
+      isInSession: (symbol) => open.includes(symbol),
+      ageMsMax: 60_000,
+      valueAgeMsMax: 15_000,
+      at,
+    });
 
   test("are too old from the microsecond after the last that is allowed, and only in session", () => {
     expect(standing({ prices: { AAPL: price(60), XOM: price(1) } })).toEqual({
@@ -201,9 +206,19 @@ describe("23.6: the prices in a value", () => {
     });
     expect(standing({ prices: { AAPL: price(61), XOM: price(1) } })).toEqual({
       why: expect.stringContaining("AAPL (61 s)"),
-      until: fromMicroseconds(at + 59_000_001),
+      until: fromMicroseconds(at + 19_000_001),
     });
     expect(standing({ prices: { AAPL: price(61), XOM: price(1) } }, ["XOM"]).why).toBeUndefined();
+  });
+
+  test("a value is as old as the newest price in session that it is made from, and a little more is allowed", () => {
+    const dead = "it tells of no loss since";
+    expect(standing({ prices: { AAPL: price(20), XOM: price(50) } })).toEqual({ until: fromMicroseconds(at + 1) });
+    expect(standing({ prices: { AAPL: price(21), XOM: price(50) } }).why).toContain(dead);
+    // One that trades keeps the value alive, and one that is closed does not.
+    expect(standing({ prices: { AAPL: price(1), XOM: price(50) } }).why).toBeUndefined();
+    expect(standing({ prices: { AAPL: price(1), XOM: price(50) } }, ["XOM"]).why).toContain(dead);
+    expect(standing({ prices: { AAPL: price(50) } }, []).why).toBeUndefined();
   });
 
   test("that nobody named count as in session", () => {

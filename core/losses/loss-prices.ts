@@ -1,8 +1,12 @@
 // Whether the prices in a fund's value are young enough for its losses to be judged in full. A price counts as too old only while its instrument is in
 // session: what is closed is not traded, and its last price is what it is worth. A value that is made from old prices is judged all the same, by the
 // last ones; what it cannot show is what the halted symbol has lost since, so no new risk is taken on it.
+//
+// One quiet symbol is allowed longer than the value itself. But a value all of whose prices are old is as old as the newest of them, however new its own
+// date is: its feed is dead, and it tells of no loss since.
 import {
   type Instant,
+  later,
   minusMilliseconds,
   parse,
   plusMicroseconds,
@@ -22,13 +26,43 @@ export interface PriceRules {
   /** Whether the instrument is traded at that moment, as far as its calendar says; true where nobody knows. */
   readonly isInSession: (symbol: string) => boolean;
   readonly ageMsMax: number;
+  /** How old a value may be that losses are judged by; the newest of its prices may be a little older. */
+  readonly valueAgeMsMax: number;
   readonly at: Instant;
 }
 
 const namesMax = 5;
 const forever = Number.MAX_SAFE_INTEGER as Instant;
+/** A price is made before the value that has it. */
+const marginMs = 5_000;
 
-export function priceStanding(nav: NavUpdated, { isInSession, ageMsMax, at }: PriceRules): PriceStanding {
+export function priceStanding(nav: NavUpdated, rules: PriceRules): PriceStanding {
+  const single = oldPrices(nav, rules);
+  const whole = nav.prices === undefined ? undefined : deadFeed(nav.prices, rules);
+  if (whole === undefined) return single;
+  const why = single.why ?? whole.why;
+  return { ...(why !== undefined && { why }), until: whole.until < single.until ? whole.until : single.until };
+}
+
+/** By the newest price of what is in session; undefined when nothing is. */
+function deadFeed(
+  prices: NonNullable<NavUpdated["prices"]>,
+  { isInSession, ageMsMax, valueAgeMsMax, at }: PriceRules,
+): PriceStanding | undefined {
+  const ageMsAllowed = Math.min(valueAgeMsMax + marginMs, ageMsMax);
+  let newest: Instant | undefined;
+  for (const [symbol, { at: pricedAt }] of Object.entries(prices)) {
+    if (isInSession(symbol)) newest = later(newest ?? parse(pricedAt), parse(pricedAt));
+  }
+  if (newest === undefined) return undefined;
+  const endsAt = plusMicroseconds(plusMilliseconds(newest, ageMsAllowed), 1);
+  const ageMs = ageMsOf(newest, at);
+  if (ageMs <= ageMsAllowed) return { until: endsAt };
+  const why = `no price in the value of what is in session is newer than ${Math.floor(ageMs / 1_000)} s, and ${ageMsAllowed / 1_000} s is the most: it tells of no loss since; this ends with fresh prices`;
+  return { why, until: forever };
+}
+
+function oldPrices(nav: NavUpdated, { isInSession, ageMsMax, at }: PriceRules): PriceStanding {
   const old: { readonly symbol: string; readonly ageMs: number }[] = [];
   let until: Instant = forever;
   for (const { symbol, pricedAt } of pricesOf(nav)) {

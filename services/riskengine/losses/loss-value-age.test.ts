@@ -109,3 +109,30 @@ test("24: a value every second keeps the limits judged", async () => {
   expect(await check(fixture, life)).toMatchObject({ approved: true });
   expect(alarmsOf(fixture)).toEqual([]);
 });
+
+test("a treasury that makes fresh values from old quotes: denied from 20 s on, and the next price ends it", async () => {
+  const fixture = await riskEngineFixture({ seed: 242, settings });
+  const life = await fixture.start();
+  await hold(fixture);
+  const quotedAt = format(fixture.time.clock.now());
+  const valued = async (at: string): Promise<void> => {
+    const as_of = format(fixture.time.clock.now());
+    const prices = { AAPL: { quantity: "100", price: "139.5", at } };
+    const rest = { fund_id: "alpha", nav: "10000000", currency: "USD", strategy_pnl: {}, as_of, prices };
+    mark(fixture, "139.5");
+    await fixture.publish(subjects.navUpdated, rest);
+    await fixture.pass(1_000);
+  };
+  const codes: string[] = [];
+  for (let second = 0; second < 24; second += 1) {
+    await valued(quotedAt);
+    codes.push((await check(fixture, life, buy)).code);
+  }
+  expect(codes.slice(0, 18)).toEqual(Array(18).fill(""));
+  expect(codes.at(-1)).toBe("LOSS_NOT_JUDGED");
+  expect(alarmsOf(fixture)).toHaveLength(1);
+  expect(await check(fixture, life, exit)).toMatchObject({ approved: true });
+  await valued(format(fixture.time.clock.now()));
+  expect(await check(fixture, life, buy)).toMatchObject({ approved: true });
+  await fixture.finish(life.service.stop());
+});

@@ -136,7 +136,8 @@ export function watchLosses({ ports, engine, envelopes, reference, halts, alarms
       open.set(calendar, known);
       return known;
     };
-    return priceStanding(nav, { isInSession, ageMsMax: navAgeMsMax, at });
+    const ages = { ageMsMax: navAgeMsMax, valueAgeMsMax: lossValueAgeMsMax };
+    return priceStanding(nav, { isInSession, ...ages, at });
   }
 
   const knownOf = (fundId: string): KnownLosses => knowledge.get(fundId) ?? nothing;
