@@ -232,6 +232,31 @@ function correlation(left: readonly number[], right: readonly number[]): number 
 }
 
 describe("23.4: options on a share that was split or renamed", () => {
+  it.each([
+    ["a split of fifty for one", [50, 1] as const, 50],
+    ["a split of three for two", [3, 2] as const, 1.5],
+    ["a reverse split", [1, 10] as const, 0.1],
+  ])(
+    "T7: a share is quoted after %s as before it, adjusted: neither tick nor spread are a larger part of the price",
+    (_, quantity, factor) => {
+      const leg: Leg = {
+        symbol: "AAPL",
+        new_symbol: "AAPL",
+        quantity: [...quantity],
+        price: [quantity[1], quantity[0]],
+      };
+      const [before, after] = [pricesWith().quote("AAPL", at), pricesWith(leg).quote("AAPL", at)];
+      for (const side of ["bid", "ask"] as const) {
+        const moved = (Number(after[side]) * factor) / Number(before[side]) - 1;
+        expect(Math.abs(moved)).toBeLessThan(0.01 / Number(before.bid));
+        expect(after[side].length).toBeLessThan(10);
+      }
+      expect((Number(after.ask) - Number(after.bid)) * factor).toBeLessThan(
+        3 * (Number(before.ask) - Number(before.bid)),
+      );
+    },
+  );
+
   it("T7: what is halted stays halted under its new name", async () => {
     const legs: Leg[] = [{ symbol: "AAPL", new_symbol: "APPL", quantity: [1, 1], price: [1, 1] }];
     const actions = [{ state: "DONE" as const, symbol: "AAPL", legs, appliedAt: noon }];

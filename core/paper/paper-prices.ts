@@ -12,6 +12,7 @@
 //  - A split divides the prices of all times, as charts show them; what was quoted before it is what it was.
 //  - An option keeps the tick and the spread that its listing had, adjusted with it: right after a split its quote is the adjusted one of before,
 //    which may lie between two ticks of its new price. A whole tick, or the old spread, of a price that fell would be a loss that nobody made.
+//  - For the same reason a share that was split is quoted on a finer tick, by powers of ten, and its spread is divided with its price.
 //  - A dividend is no part of prices from the moment on at which its share goes ex.
 // Chance is a binary number, money is not: a price becomes a decimal on its tick before anybody sees it.
 import * as decimal from "../../contracts/src/decimal.ts";
@@ -138,6 +139,15 @@ interface Listed {
   readonly endsS: number;
 }
 
+/** The tick of a share after splits: so many powers of ten finer that it is no larger a part of the price than it was. */
+function finerTick(tick: decimal.Decimal, sharesForOne: number): decimal.Decimal {
+  let finer = tick;
+  for (let power = 1; power < sharesForOne && power < 1e9; power *= 10) {
+    finer = decimal.divide(finer, decimal.fromInteger(10n), "half-even");
+  }
+  return finer;
+}
+
 export function paperPrices(options: PaperPricesOptions): PaperPrices {
   const time = marketTime(options.speeds);
   const listed = new Map(options.listings.map((listing) => [listing.symbol, prepared(options, listing, time)]));
@@ -202,13 +212,16 @@ export function paperPrices(options: PaperPricesOptions): PaperPrices {
 
   function middleOf(it: Listed, at: Instant): decimal.Decimal {
     const floor = decimal.add(halfSpreadOf(it), tickOf(it));
-    return decimal.max(floor, it.option === undefined ? walked(it, at, it.tick) : optionPrice(it, it.option, at));
+    return decimal.max(floor, it.option === undefined ? walked(it, at, tickOf(it)) : optionPrice(it, it.option, at));
   }
 
   const isOption = (it: Listed): boolean => it.option !== undefined;
-  const tickOf = (it: Listed): decimal.Decimal => (isOption(it) ? splitPrice(it.tick, it.listing.symbol) : it.tick);
-  const halfSpreadOf = (it: Listed): decimal.Decimal =>
-    isOption(it) ? splitPrice(it.halfSpread, it.listing.symbol) : it.halfSpread;
+  const tickOf = (it: Listed): decimal.Decimal =>
+    isOption(it) ? splitPrice(it.tick, it.listing.symbol) : finerTick(it.tick, sizeFactor(it));
+  const halfSpreadOf = (it: Listed): decimal.Decimal => {
+    const adjusted = splitPrice(it.halfSpread, it.listing.symbol);
+    return isOption(it) ? adjusted : decimal.roundToIncrement(adjusted, tickOf(it), "ceiling");
+  };
 
   function walked(it: Listed, at: Instant, tick: decimal.Decimal): decimal.Decimal {
     const push = burstPush(it.flow, marketSeconds(at)) * it.listing.volatility * burstPushShare;

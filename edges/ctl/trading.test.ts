@@ -179,6 +179,12 @@ describe("orders submit", () => {
     ["PARTIALLY_FILLED", filled, 0, "Filled are 4 of 10 at 187.25 on average; the rest is working."],
     ["FILLED", { ...filled, filled_quantity: "10" }, 0, "Filled are 10 of 10 at 187.25 on average."],
     ["CANCELLED", {}, 0, "It is cancelled. Nothing is filled."],
+    [
+      "CANCELLED",
+      { reason: "The corporate action split-1 cancels it." },
+      0,
+      "Why: The corporate action split-1 cancels it.",
+    ],
     ["REJECTED", rejected, 6, "NOTIONAL_ABOVE_MAX: Too large."],
     ["PENDING_CHECK", {}, 8, "has not answered yet"],
     ["UNKNOWN", {}, 8, "it may trade, or not"],

@@ -47,7 +47,9 @@ export function exitOf({ state }: OrderStatus): ExitCode {
 export function outcomeText(status: OrderStatus): string {
   const { order, state, code, reason } = status;
   const lines = [`${order.order_id} is ${state}. ${sentences[state](status)}`];
+  // A cancelled order has no code, and all the same somebody or something cancelled it.
   if (code !== undefined) lines.push(`${code}: ${reason ?? ""}`);
+  else if (reason !== undefined && reason !== "") lines.push(`Why: ${reason}`);
   return lines.map(clean).join("\n");
 }
 
