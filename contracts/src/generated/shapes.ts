@@ -762,6 +762,7 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
   ListApprovalsRequest: {"isRequest":true,"fields":[
     {"name":"fund_id","type":"text","optional":true,"description":"Only this fund's; every fund's when absent.","kind":"ID"},
     {"name":"unsent","type":"boolean","description":"true lists only those of which nothing shows that they were sent."},
+    {"name":"order_id","type":"text","optional":true,"description":"Only this order's, also when it expired or was released.","kind":"LINE","maxLength":512},
   ]},
   ListBarsRequest: {"isRequest":true,"fields":[
     {"name":"symbol","type":"text","description":"The instrument: AAPL, BTC-USD.","kind":"SYMBOL","required":true},

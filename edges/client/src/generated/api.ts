@@ -6616,6 +6616,8 @@ export interface operations {
                 fund_id?: string;
                 /** @description true lists only those of which nothing shows that they were sent. */
                 unsent?: boolean;
+                /** @description Only this order's, also when it expired or was released. */
+                order_id?: string;
             };
             header?: never;
             path?: never;

@@ -70,7 +70,7 @@ export const operationTable = {
   setStrategy: {"method":"POST","path":"/v1/research/strategies/{strategy_id}","pathKeys":["strategy_id"],"queryKeys":[],"bodyKeys":["status","allocation_pct","reason"],"answer":"json"},
   getBacktest: {"method":"GET","path":"/v1/research/strategies/{strategy_id}/backtest","pathKeys":["strategy_id"],"queryKeys":[],"answer":"json"},
   listSignals: {"method":"GET","path":"/v1/research/strategies/{strategy_id}/signals","pathKeys":["strategy_id"],"queryKeys":["count_max"],"answer":"json"},
-  listApprovals: {"method":"GET","path":"/v1/riskengine/approvals","pathKeys":[],"queryKeys":["fund_id","unsent"],"answer":"json"},
+  listApprovals: {"method":"GET","path":"/v1/riskengine/approvals","pathKeys":[],"queryKeys":["fund_id","unsent","order_id"],"answer":"json"},
   releaseApproval: {"method":"POST","path":"/v1/riskengine/approvals/{order_id}/release","pathKeys":["order_id"],"queryKeys":[],"bodyKeys":["reason"],"answer":"json"},
   listBlocks: {"method":"GET","path":"/v1/riskengine/blocks","pathKeys":[],"queryKeys":["fund_id"],"answer":"json"},
   getBooks: {"method":"GET","path":"/v1/riskengine/books","pathKeys":[],"queryKeys":[],"answer":"json"},
