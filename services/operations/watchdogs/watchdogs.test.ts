@@ -1,0 +1,221 @@
+// How watchdogs run, on virtual time with a watchdog whose readings the test decides: an episode opens once, restricts once, survives a restart, does
+// nothing in a dry run or while paused, halts under one name, and ends with what it opened.
+import { afterEach, expect, it } from "vitest";
+import { Fault } from "../../../contracts/src/fault.ts";
+import type { WatchdogConfig, WatchdogList } from "../../../contracts/src/generated/svc/v1/watchdogs.ts";
+import type { WatchdogAlarm } from "../../../contracts/src/records/operations.ts";
+import { subjects } from "../../../contracts/src/subjects.ts";
+import { common, number } from "../../../core/watchdogs/config.ts";
+import { type RungEffect, stateOf, type Watchdog, withoutValue } from "../../../core/watchdogs/watchdog.ts";
+import type { UnaryHandler } from "../../../ports/rpc.ts";
+import type { Secrets } from "../../../ports/secrets.ts";
+import type { UnitOfWork } from "../../../ports/store.ts";
+import { type ServiceFixture, serviceFixture } from "../../../testkit/virtual/service-fixture.ts";
+import type { AskedHalt } from "../../halts/halt-request.ts";
+import { createWorkerAlarms } from "../worker-alarms.ts";
+import { assign, type Watched } from "./assigned.ts";
+import { openBoard } from "./board.ts";
+import { createCarryOut } from "./carry-out.ts";
+import { createConfiguration } from "./configuration.ts";
+import { watchdogHandlers } from "./control.ts";
+import { runWatchdog } from "./run-watchdog.ts";
+import { listStatus } from "./status.ts";
+
+interface Reading {
+  readonly day: string;
+  readonly value: number | null;
+}
+
+const keys = { ...common(number(1, [0, 10], "z", "Above this it acts."), { persistence: 2 }) };
+const effects: readonly RungEffect[] = [
+  { rung: 1, effect: { kind: "chat", severity: "warning" } },
+  { rung: 1, effect: { kind: "restriction", restriction: "ALLOCATION", factor: 0.5 } },
+  { rung: 2, effect: { kind: "halt", level: "STRATEGY_HALT" } },
+];
+
+const tested: Watchdog<Reading, typeof keys, { readonly count: number }> = {
+  ...{ name: "drift_monitor", watches: "What the test says.", per: ["strategy"], subject: subjects.watchdogDrift },
+  ...{ alarm: "WATCHDOG_DRIFT", unit: "z", config: keys, expectedAlertsPerYear: () => 1, emptyMemory: { count: 0 } },
+  judge({ day, value }, { threshold }, { count }, { at }) {
+    const rest = { threshold, unit: "z", sampleCount: count, asOf: at };
+    const memory = { count: count + 1 };
+    if (value === null) return { memory, judgement: withoutValue("STALE", "NO_INPUT", rest) };
+    const rung = value > 2 * threshold ? 2 : value > threshold ? 1 : 0;
+    const read = { value, reason: null, observation: day, rung, clears: value < 0.5 };
+    return { memory, judgement: { ...rest, ...read, state: stateOf(rung, effects), effects, figures: { day } } };
+  },
+};
+
+const duty = { kind: "operator", actor: "operator:duty", subject: "issuer|duty" };
+const ends: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+});
+
+const scope = { fundId: "alpha", strategyId: "alpha-momentum" };
+
+async function begin(fixture: ServiceFixture = serviceFixture(20_261_117), kept = new Map<string, string>()) {
+  const ports = { ...fixture.portsOf("operations"), secrets: secretsOn(kept) };
+  const watched: { now: readonly Watched<Reading>[] } = { now: [] };
+  const halts: AskedHalt[] = [];
+  const assigned = [assign(tested, { read: async ({ isDue }) => (isDue("alpha") ? watched.now : []) })];
+  const board = await openBoard(ports);
+  const alarms = createWorkerAlarms(ports);
+  const configuration = createConfiguration(ports, assigned, alarms, "secret/test");
+  const trip = async (halt: AskedHalt) => {
+    halts.push(halt);
+    return { halt_id: halt.halt_id, epoch: 1, since: halt.since, acknowledged: true, audit_id: "a" };
+  };
+  const carryOut = createCarryOut({
+    ...{ ports, board, halts: { trip }, alarms, databaseCare: undefined },
+    hedgeTerms: async () => undefined,
+  });
+  const first = assigned[0];
+  if (first === undefined) throw new Error("there is one");
+  const running = runWatchdog({ ports, assigned: first, board, configuration, carryOut, fundIds: () => ["alpha"] });
+  ends.push(() => running.stop());
+  const parts = { ports, assigned, board, configuration, running: [running], fundIds: async () => ["alpha"] };
+  const handlers = watchdogHandlers({ ...parts, facts: undefined as never, databaseCare: undefined as never });
+  const call = async <Answer>(name: string, request: object): Promise<Answer> =>
+    (await (handlers[name] as UnaryHandler)(request as never, { identity: duty } as never)) as Answer;
+  return {
+    ...{ fixture, kept, configuration, halts, call },
+    /** One judgement of a new observation. */
+    async read(day: string, value: number | null, isInjected = false) {
+      watched.now = [{ scope, input: { day, value }, isInjected }];
+      await running.judge();
+    },
+    async gone() {
+      watched.now = [];
+      await running.judge();
+    },
+    events: () => fixture.reported(subjects.watchdogDrift).map(({ event }: WatchdogAlarm) => event),
+    newest: () => fixture.reported(subjects.watchdogDrift).at(-1) as WatchdogAlarm,
+    open: () => ports.store.transact("watchdogs.look", (unit: UnitOfWork) => unit.restrictions.listOpen()),
+    status: async () => (await listStatus(parts, {}))[0],
+  };
+}
+
+/** Values by path, and nothing else. */
+function secretsOn(kept: Map<string, string>): Secrets {
+  const of = (path: string) => ({ path, version: 1, value: kept.get(path) ?? "" });
+  return {
+    get: async (path) => (kept.has(path) ? of(path) : undefined),
+    put: async (path, value) => {
+      kept.set(path, value);
+      return of(path);
+    },
+    list: async (prefix) => [...kept.keys()].filter((path) => path.startsWith(`${prefix}/`)).sort(),
+    rotate: async (path, next) => {
+      kept.set(path, next(undefined));
+      return of(path);
+    },
+    close: async () => undefined,
+  };
+}
+
+it("25.1: opens after as many observations as persistence says, not looks; acts once however often it is judged; clears with what it opened", async () => {
+  const one = await begin();
+  await one.read("d1", 1.5);
+  await one.read("d1", 1.5);
+  expect([one.events(), await one.open()]).toEqual([[], []]);
+  await one.read("d2", 1.5);
+  for (const day of ["d2", "d3", "d4"]) await one.read(day, 1.5);
+  expect(one.events()).toEqual(["OPENED"]);
+  expect(await one.open()).toMatchObject([{ kind: "ALLOCATION", ...scope, watchdog: "drift_monitor" }]);
+  expect(one.newest()).toMatchObject({ state: "ACTION", restriction_ids: [expect.any(String)], dry_run: false });
+  expect(await one.status()).toMatchObject({
+    state: "ACTION",
+    value: 1.5,
+    alerts_30d: 1,
+    restriction_ids: [expect.any(String)],
+  });
+  await one.read("d5", 0.7);
+  expect(one.events()).toEqual(["OPENED"]);
+  await one.read("d6", 0.1);
+  expect([one.events(), await one.open()]).toEqual([["OPENED", "CLEARED"], []]);
+  expect(await one.status()).toMatchObject({ state: "OK", restriction_ids: [] });
+});
+
+it("25.1: a restart in an open episode repeats and forgets nothing, and its halt keeps its name", async () => {
+  const before = await begin();
+  await before.read("d1", 1.5);
+  await before.read("d2", 1.5);
+  const { episode_id: id } = before.newest();
+  const after = await begin(before.fixture, before.kept);
+  await after.read("d2", 1.5);
+  await after.read("d3", 1.5);
+  expect(after.events()).toEqual(["OPENED"]);
+  await after.read("d4", 2.5);
+  await after.read("d5", 2.5);
+  expect(after.events()).toEqual(["OPENED", "ESCALATED"]);
+  expect(after.newest().episode_id).toBe(id);
+  expect(after.halts).toMatchObject([
+    {
+      halt_id: `${id}-strategy-halt`,
+      severity: "STRATEGY_HALT",
+      strategy_id: "alpha-momentum",
+      requested_by: "drift_monitor",
+    },
+  ]);
+  expect(await after.open()).toHaveLength(1);
+  // The memory went on where it was: two before the restart and four after it.
+  expect(await after.status()).toMatchObject({ sample_count: 5 });
+});
+
+it("25.5 and 25.7: in a dry run and while it is paused nothing is restricted; resumed, it does what it held back", async () => {
+  const one = await begin();
+  await one.call("SetWatchdogConfig", { watchdog: "drift_monitor", set: { mode: "dry_run" }, reason: "" });
+  await one.read("d1", 1.5);
+  await one.read("d2", 1.5);
+  expect([one.events(), await one.open(), one.newest().dry_run]).toEqual([["OPENED"], [], true]);
+  await one.call("PauseWatchdog", { watchdog: "drift_monitor", reason: "" });
+  await one.call("SetWatchdogConfig", { watchdog: "drift_monitor", set: { mode: null }, reason: "" });
+  await one.read("d3", 1.5);
+  expect(await one.open()).toEqual([]);
+  expect((await one.call<WatchdogList>("ListWatchdogs", {})).watchdogs).toMatchObject([
+    { state: "ACTION", mode: "act", paused: { by: "operator:duty" } },
+  ]);
+  await expect(one.call("ResumeWatchdog", { watchdog: "drift_monitor", reason: "" })).rejects.toThrow(Fault);
+  await one.call("ResumeWatchdog", { watchdog: "drift_monitor", reason: "over" });
+  await one.read("d4", 1.5);
+  expect(await one.open()).toHaveLength(1);
+});
+
+it("25.5: a value out of range is refused and changes nothing; one in the store leaves the last good one in force and alarms", async () => {
+  const one = await begin();
+  const path = "secret/test/watchdogs/alpha/drift_monitor";
+  const set = (threshold: number) =>
+    one.call<WatchdogConfig>("SetWatchdogConfig", {
+      watchdog: "drift_monitor",
+      fund_id: "alpha",
+      threshold,
+      reason: "",
+    });
+  await set(3);
+  await expect(set(11)).rejects.toThrow("threshold is 11; it may be 0 to 10 z.");
+  expect(one.kept.get(path)).toBe('{"threshold":3}');
+  one.kept.set(path, '{"threshold":"many"}');
+  await one.configuration.refresh();
+  expect(one.configuration.of("drift_monitor", "alpha").threshold).toBe(3);
+  expect(one.fixture.reported(subjects.alarmRaised)).toMatchObject([{ code: "WATCHDOG_CONFIG_INVALID" }]);
+  one.kept.set(path, '{"threshold":4}');
+  await one.configuration.refresh();
+  expect(one.configuration.of("drift_monitor", "alpha").threshold).toBe(4);
+  expect(one.configuration.of("drift_monitor", undefined).threshold).toBe(1);
+});
+
+it("25.8: what rests on injected observations ends with them, and what is not watched any more clears and is forgotten", async () => {
+  const one = await begin();
+  await one.read("d1", 1.5, true);
+  await one.read("d2", 1.5, true);
+  expect(one.newest()).toMatchObject({ event: "OPENED", injected: true });
+  await one.read("d2", null);
+  expect([one.events(), await one.open()]).toEqual([["OPENED", "CLEARED"], []]);
+  await one.read("d3", 1.5);
+  await one.read("d4", 1.5);
+  expect(await one.open()).toHaveLength(1);
+  await one.gone();
+  expect(one.events()).toEqual(["OPENED", "CLEARED", "OPENED", "CLEARED"]);
+  expect([await one.open(), await one.status()]).toEqual([[], undefined]);
+});
