@@ -235,6 +235,7 @@ export const unauditedRecords: Readonly<Record<string, string>> = {
 
 /** What writes to the database beside the units of work, by its file, and why that is right. */
 export const otherWriters: Readonly<Record<string, string>> = {
+  "adapters/postgres/queries/database-care.ts": "VACUUM changes no record, and the rows of a drill are nobody's.",
   "adapters/postgres/bus/outbox-insert.ts": "The outbox itself.",
   "adapters/postgres/store-transaction.ts": "The mark by which the end of a commit is found out.",
   "adapters/postgres/bus/bus-session.ts": "How far subscriptions have read.",

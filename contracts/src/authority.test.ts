@@ -81,6 +81,14 @@ ReadPersonalData          .      .      .      .          x         x      .
 ListParked                .      .      x      x          x         x      x
 RetryParked               .      .      .      x          .         x      .
 DiscardParked             .      .      .      .          .         x      .
+ListWatchdogs             .      .      x      x          x         x      x
+ListEpisodes              .      .      x      x          x         x      x
+GetWatchdogConfig         .      .      x      x          x         x      x
+SetWatchdogConfig         .      .      .      .          x         .      .
+PauseWatchdog             .      .      .      x          x         .      .
+ResumeWatchdog            .      .      .      x          x         .      .
+JudgeWatchdog             .      .      .      x          x         .      .
+InjectObservations        .      .      .      x          x         .      .
 ReportRegulatoryEvent     .      .      .      .          .         .      x
 SubmitOrder               .      .      .      x          .         .      x
 CancelOrder               .      .      .      x          .         .      x
@@ -293,6 +301,7 @@ describe("a service token", () => {
       ...["VerifyAudit", "ReadAudit", "GetAuditProof", "GetAuditConsistency", "TailAudit", "GetAuditBundleHead"],
       ...["GetAuditStatus", "GetAuditTile"],
       ...["BeginAuditVerification", "WatchAuditRun", "ListParked", "ReportRegulatoryEvent"],
+      ...["ListWatchdogs", "ListEpisodes", "GetWatchdogConfig"],
       ...["SubmitOrder", "CancelOrder", "AmendOrder", "GetOrder", "ListOrders", "ListPositions", "ListFills"],
       ...[
         "AdjustPosition",

@@ -49,13 +49,11 @@ import { operationsWatchdogJudge } from "./operations-watchdog-judge.ts";
 import { operationsWatchdogPause } from "./operations-watchdog-pause.ts";
 import { operationsWatchdogResume } from "./operations-watchdog-resume.ts";
 import { operationsWatchdogStatus } from "./operations-watchdog-status.ts";
-import {
-  paperInjectClear,
-  paperInjectDeadRows,
-  paperInjectPnl,
-  paperInjectSkill,
-  paperInjectSlowQueries,
-} from "./paper-inject.ts";
+import { paperInjectClear } from "./paper-inject-clear.ts";
+import { paperInjectDeadRows } from "./paper-inject-dead-rows.ts";
+import { paperInjectPnl } from "./paper-inject-pnl.ts";
+import { paperInjectSkill } from "./paper-inject-skill.ts";
+import { paperInjectSlowQueries } from "./paper-inject-slow-queries.ts";
 import { paperFaultsSet } from "./paper-weather-set.ts";
 import { paperFaultsShow } from "./paper-weather-show.ts";
 import { researchBacktestShow } from "./research-backtest-show.ts";

@@ -1,15 +1,15 @@
-// `ctl paper inject skill|pnl|dead-rows|slow-queries|clear`: observations beside the true ones, so that a watchdog can be seen at work.
-import type { AnswerOf } from "../../client/src/types.ts";
-import { usageRefusal } from "../failure.ts";
-import { needsReason, reasonOption } from "../reason.ts";
-import { type Column, formatOption, listing } from "../text/listing.ts";
-import type { Answer, Context, Verb, VerbOption } from "./verb.ts";
+// What the verbs `ctl paper inject` share: observations beside the true ones, so that a watchdog can be seen at work.
+import type { AnswerOf } from "../client/src/types.ts";
+import { usageRefusal } from "./failure.ts";
+import { needsReason, reasonOption } from "./reason.ts";
+import { type Column, formatOption, listing } from "./text/listing.ts";
+import type { Answer, Context, Verb, VerbOption } from "./verbs/verb.ts";
 
 type Kind = "SKILL" | "PNL" | "DEAD_ROWS" | "SLOW_QUERIES" | "CLEAR";
 type Injection = AnswerOf<"injectObservations">[number];
 
 const answerMsMax = 40_000;
-const strategyOptions: readonly VerbOption[] = [
+export const strategyOptions: readonly VerbOption[] = [
   { name: "strategy-id", value: "STRATEGY", required: true, sentence: "A strategy of a PAPER fund." },
   {
     name: "z",
@@ -19,7 +19,13 @@ const strategyOptions: readonly VerbOption[] = [
   },
 ];
 
-function injectVerb(word: string, kind: Kind, sentence: string, options: readonly VerbOption[], example: string): Verb {
+export function injectVerb(
+  word: string,
+  kind: Kind,
+  sentence: string,
+  options: readonly VerbOption[],
+  example: string,
+): Verb {
   return {
     name: `paper inject ${word}`,
     heading: "Drills",
@@ -34,24 +40,6 @@ function injectVerb(word: string, kind: Kind, sentence: string, options: readonl
     run: (context) => run(context, kind),
   };
 }
-
-export const paperInjectSkill = injectVerb(
-  ...(["skill", "SKILL", "Show drift_monitor days of a strategy without skill.", strategyOptions] as const),
-  " --strategy-id alpha-momentum --z -1.2",
-);
-export const paperInjectPnl = injectVerb(
-  ...(["pnl", "PNL", "Show strategy_watchdog days of a strategy's profit or loss.", strategyOptions] as const),
-  " --strategy-id alpha-momentum --z -3",
-);
-export const paperInjectDeadRows = injectVerb(
-  ...(["dead-rows", "DEAD_ROWS", "Leave dead rows in a table that nobody reads, for db_watchdog.", [], ""] as const),
-);
-export const paperInjectSlowQueries = injectVerb(
-  ...(["slow-queries", "SLOW_QUERIES", "Show db_watchdog slow queries.", [], ""] as const),
-);
-export const paperInjectClear = injectVerb(
-  ...(["clear", "CLEAR", "End everything that was injected, and what it opened.", [], ""] as const),
-);
 
 async function run(context: Context, kind: Kind): Promise<Answer> {
   const strategyId = context.option("strategy-id");
