@@ -73,20 +73,22 @@ export function runWatchdog(options: RunOptions): RunningWatchdog {
     const openedAt = (scope: WatchedScope): Instant | null =>
       board.get(keyOf(about.name, scope))?.standing.episode?.openedAt ?? null;
     const found = await assigned.read({ at, config, isDue: isTurn, openedAt });
-    const quiet: Watch[] = [];
+    // One may be judged several times in a round, observation by observation: its last memory counts.
+    const quiet = new Map<string, Watch>();
     for (const one of found) {
-      const watch = await judgeOne(one, at);
-      if (watch !== undefined) quiet.push(watch);
+      const key = keyOf(about.name, one.scope);
+      const watch = await judgeOne(key, one, at);
+      if (watch === undefined) quiet.delete(key);
+      else quiet.set(key, watch);
     }
-    await keep(quiet);
+    await keep([...quiet.values()]);
     await forgetGone(found, isTurn, at);
     for (const fundId of [undefined, ...options.fundIds()]) if (isTurn(fundId)) judgedAt.set(fundId ?? "", at);
     await options.carryOut.all(about.name);
   }
 
   /** Gives it when there is nothing but its memory to write. */
-  async function judgeOne(one: ToJudge, at: Instant): Promise<Watch | undefined> {
-    const key = keyOf(about.name, one.scope);
+  async function judgeOne(key: string, one: ToJudge, at: Instant): Promise<Watch | undefined> {
     const before = board.get(key) ?? newWatch(about.name, one.scope, null, at);
     const given = config(one.scope.fundId);
     const openedAt = before.standing.episode?.openedAt ?? null;

@@ -85,6 +85,10 @@ async function begin(fixture: ServiceFixture = serviceFixture(20_261_117), kept 
       watched.now = [{ scope, input: { day, value }, isInjected }];
       await running.judge();
     },
+    async readAll(readings: readonly Reading[]) {
+      watched.now = readings.map((input) => ({ scope, input }));
+      await running.judge();
+    },
     async gone() {
       watched.now = [];
       await running.judge();
@@ -135,6 +139,22 @@ it("25.1: opens after as many observations as persistence says, not looks; acts 
   await one.read("d6", 0.1);
   expect([one.events(), await one.open()]).toEqual([["OPENED", "CLEARED"], []]);
   expect(await one.status()).toMatchObject({ state: "OK", restriction_ids: [] });
+});
+
+it("25.8: several observations of one round count one by one, and the last memory is kept", async () => {
+  const one = await begin();
+  await one.readAll([
+    { day: "d1", value: 0.7 },
+    { day: "d2", value: 0.7 },
+  ]);
+  await one.readAll([
+    { day: "d3", value: 1.5 },
+    { day: "d4", value: 1.5 },
+    { day: "d5", value: 1.5 },
+  ]);
+  expect(one.events()).toEqual(["OPENED"]);
+  const after = await begin(one.fixture, one.kept);
+  expect(await after.status()).toMatchObject({ sample_count: 4, state: "ACTION" });
 });
 
 it("25.1: a restart in an open episode repeats and forgets nothing, and its halt keeps its name", async () => {

@@ -31,11 +31,14 @@ export interface DependencyOptions {
 /** Below the shortest period. */
 const pollMsMax = 4_000;
 const quoteAgeMsMax = 15_000;
+const startMsMax = 180_000;
 const green: Poll = { result: "green", detail: "" };
 
 export function dependencyReader<Config>(options: DependencyOptions): Reader<DependencyInput, Config> {
   const { ports } = options;
   let round = 0;
+  const began = ports.clock.now();
+  const seen = new Set<string>();
 
   const polls: Readonly<Record<string, () => Promise<Poll>>> = {
     async database() {
@@ -85,11 +88,16 @@ export function dependencyReader<Config>(options: DependencyOptions): Reader<Dep
   async function servicePolls(at: Instant): Promise<ReadonlyMap<string, Poll>> {
     const alive = await ports.store.transact("watchdogs.look", (unit) => unit.instances.alive(at));
     const running = new Set(alive.flatMap(({ service }) => service.split("+")));
+    for (const service of running) seen.add(service);
+    // Services start one after the other: who was never there is missed only after a while.
+    const isMissed = millisecondsBetween(began, at) > startMsMax;
     return new Map(
-      platformServices.map((service) => [
-        `service ${service}`,
-        running.has(service) ? green : red(`No process of ${service} holds a lease.`),
-      ]),
+      platformServices
+        .filter((service) => seen.has(service) || isMissed)
+        .map((service) => [
+          `service ${service}`,
+          running.has(service) ? green : red(`No process of ${service} holds a lease.`),
+        ]),
     );
   }
 
