@@ -89,7 +89,7 @@ const found: Readonly<Record<string, readonly [seed: number, ...invariants: stri
   "lose-one-booking": [1, "fills_reach_every_book"],
   "fire-stop-twice": [1, "stops_exit_once"],
   "lift-frees-higher": [7, "lift_leaves_higher"],
-  "forget-latch": [22, "halts_are_sticky", "lift_leaves_higher"],
+  "forget-latch": [76, "halts_are_sticky", "lift_leaves_higher"],
   "dates-by-utc": [1, "limits_are_judged"],
   "keep-unsent": [3, "unsent_approvals_expire"],
   "trust-the-log": [1, "no_audit_no_new_risk"],
