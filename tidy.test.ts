@@ -5,6 +5,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { describe, expect, test } from "vitest";
 import { circlesOf } from "./testkit/tidy/circles.ts";
+import { privateWordComplaints } from "./testkit/tidy/private-words.ts";
 import { figureComplaint, quotedFigures } from "./testkit/tidy/quoted-figures.ts";
 import { judge } from "./testkit/tidy/rules.ts";
 import { importsOf, parseSource, type SourceFile } from "./testkit/tidy/source.ts";
@@ -41,6 +42,14 @@ describe("the repository is tidy", () => {
       .map((path) => complaintsOn(sourceAt(path)))
       .filter((text) => text !== "");
     expect(complaints.join("\n")).toBe("");
+  });
+
+  test("says it as the field says it", () => {
+    expect(privateWordComplaints("a.ts", "const rig = openRig();\n// Somebody is told.")).toEqual([
+      'a.ts:1 "rig": say fixture',
+      'a.ts:2 "told": say reported, notified, audited',
+    ]);
+    expect(files.flatMap((path) => privateWordComplaints(path, read(path)))).toEqual([]);
   });
 
   test("every path named in ARCHITECTURE.md exists", () => {
@@ -218,6 +227,7 @@ describe("planted violations are caught", () => {
     ["code in ports", "ports/planted.ts", "export const x = 1;", /interfaces and types only/],
     ["a long file", "core/planted.ts", "\n".repeat(500), /more than 400/],
     ["a long function", "core/planted.ts", `function f() {${"\n".repeat(80)}}`, /more than 70/],
+    ["a packed literal", "core/planted.ts", "export const x = { ...{ a: 1 }, b: 2 };", /write its members/],
     ["a camelCase file", "core/plantedFile.ts", "", /not kebab-case/],
   ];
   test.each(planted)("%s", (_name, path, text, complaint) => {

@@ -43,7 +43,9 @@ const at = Date.parse("2026-01-02T00:01:00Z");
 function ctl(line: string, { typed, by = operator }: { typed?: readonly string[]; by?: TableCaller } = {}) {
   return runFake(line.split(" "), {
     environment: { XDG_CONFIG_HOME: folder, PORTCULLIS_URL: fixture.url, PORTCULLIS_TOKEN: by.token ?? "" },
-    ...{ ...virtualTime(at), folder, ...(typed !== undefined && { typed }) },
+    ...virtualTime(at),
+    folder,
+    ...(typed !== undefined && { typed }),
   });
 }
 
@@ -79,7 +81,10 @@ describe("what is halted", () => {
     expect(open.body).toEqual(seen.body);
     for (const record of open.body as object[]) expect(haltRecord.parse(record)).toEqual(record);
     expect((open.body as object[])[1]).toMatchObject({
-      ...{ severity: "FUND_HALT", fund_id: "alpha", reason: "the scene", requested_by: "riskengine" },
+      severity: "FUND_HALT",
+      fund_id: "alpha",
+      reason: "the scene",
+      requested_by: "riskengine",
     });
     const json = await ctl("riskengine halts list --json");
     expect([json.exit, ids(JSON.parse(json.stdout))]).toEqual([0, all]);
@@ -401,7 +406,11 @@ describe("bad input", () => {
   test("never stands in the way of a halt where it is only in the reason: that is cut and cleaned", async () => {
     const reason = `\u0007first\nsecond\u2028${"x".repeat(20_000)}`;
     const grpc = (await grpcSurface(fixture, "RiskEngine").ask(operator, {
-      ...{ verb: "halt", level: "FUND_HALT", target: "gamma", word: "HALT", reason },
+      verb: "halt",
+      level: "FUND_HALT",
+      target: "gamma",
+      word: "HALT",
+      reason,
     })) ?? { code: "?" };
     const rest = await postJson(`${fixture.url}/v1/halts`, operator.token, { id: "gamma", ...word, reason });
     expect([grpc.code, rest.code]).toEqual(["", ""]);

@@ -62,7 +62,9 @@ describe("who may halt, resume and co-sign, on a running platform", () => {
 
   test("every surface was asked everything that it has words for", () => {
     expect(Object.fromEntries(asked)).toEqual({
-      ...{ Operations: rows.length, RiskEngine: rows.length, REST: rows.length },
+      Operations: rows.length,
+      RiskEngine: rows.length,
+      REST: rows.length,
       ctl: rows.filter(({ cosignedBy, haltIds }) => cosignedBy === "not said" && haltIds === "not said").length,
     });
   });

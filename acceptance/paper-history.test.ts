@@ -82,7 +82,12 @@ it("is left out by order management when treasury put another one in, which is a
     const tell = (hash: string) =>
       fixture.portsOf("treasury").store.transact("treasury.history", (unit) =>
         unit.events.publish(subjects.seedImported, {
-          ...{ name: historyName, hash, from: history.from, to, counts: {}, imported_by: "service:treasury" },
+          name: historyName,
+          hash,
+          from: history.from,
+          to,
+          counts: {},
+          imported_by: "service:treasury",
           at: "2026-11-15T00:00:00.000000Z",
         }),
       );

@@ -74,8 +74,15 @@ function engineOf(at: Instant) {
     fill,
     end(order: Order, now: Instant): void {
       engine.applyTransition({
-        ...{ order_id: order.order_id, fund_id: order.fund_id, strategy_id: order.strategy_id, symbol: order.symbol },
-        ...{ from: "WORKING", to: "CANCELLED", filled_quantity: "0", remaining_quantity: "0", at: format(now) },
+        order_id: order.order_id,
+        fund_id: order.fund_id,
+        strategy_id: order.strategy_id,
+        symbol: order.symbol,
+        from: "WORKING",
+        to: "CANCELLED",
+        filled_quantity: "0",
+        remaining_quantity: "0",
+        at: format(now),
       });
     },
   };
@@ -124,8 +131,13 @@ function fakeOrderManagement(fixture: ServiceFixture) {
         const held = await unit.oms.lockPosition(fundId, strategyId, symbol);
         const signed = side.startsWith("BUY") ? quantity : decimal.negate(quantity);
         await unit.oms.putPosition({
-          ...{ fundId, strategyId, symbol, updatedAt: now, openedBy: "x" },
-          ...{ averagePrice: decimal.one, realisedPnl: decimal.zero },
+          fundId,
+          strategyId,
+          symbol,
+          updatedAt: now,
+          openedBy: "x",
+          averagePrice: decimal.one,
+          realisedPnl: decimal.zero,
           quantity: decimal.add(held?.quantity ?? decimal.zero, signed),
         });
       });

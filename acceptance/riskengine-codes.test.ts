@@ -580,7 +580,11 @@ describe("a command is refused", () => {
 
   test("HALT_SCOPE_INVALID: a halt that does not say whom it halts", async () => {
     const asked: HaltRequest = {
-      ...{ severity: "FUND_HALT", fund_id: "", reason: "a test", requested_by: "", confirmation: "HALT" },
+      severity: "FUND_HALT",
+      fund_id: "",
+      reason: "a test",
+      requested_by: "",
+      confirmation: "HALT",
     };
     const wrong: readonly Partial<HaltRequest>[] = [
       { severity: "SEVERITY_UNSPECIFIED", fund_id: "plain" },

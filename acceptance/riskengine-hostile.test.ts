@@ -70,7 +70,10 @@ describe(`hostile clients, seed ${seed}`, { timeout: 120_000 }, () => {
   test("bytes after an order's end cannot speak for the record that it is kept in", async () => {
     const reported = RiskDecision.encode({
       ...RiskDecision.decode(new Uint8Array()),
-      ...{ approved: true, order_id: "forged", decision_id: "forged", fund_id: "alpha" },
+      approved: true,
+      order_id: "forged",
+      decision_id: "forged",
+      fund_id: "alpha",
     }).finish();
     const order = encodeOrder(goodOrder(`${seed}-forged`, { quantity: "1000000" }));
     const decisionField = Buffer.concat([Buffer.from([0x12, reported.length]), reported]);

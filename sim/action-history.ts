@@ -121,7 +121,8 @@ function apply(past: Traded, action: AppliedAction): void {
     past.stops.set(id, {
       ...stop,
       triggered: { ...stop.triggered, symbol: leg.new_symbol, quantity },
-      ...{ exited: times(stop.exited, leg.quantity), added: times(stop.added, leg.quantity) },
+      exited: times(stop.exited, leg.quantity),
+      added: times(stop.added, leg.quantity),
     });
   }
 }

@@ -22,15 +22,19 @@ export async function amendInCalm(parts: PeopleParts): Promise<void> {
   const prng = time.prng.fork("amendments in calm");
   const { bid } = platform.outside.bidAsk("AAPL");
   const order: Order = {
-    ...{ idempotency_key: "key-calm", order_id: "order-calm", fund_id: "alpha", strategy_id: "alpha-momentum" },
-    ...{ symbol: "AAPL", side: "BUY", quantity: String(50 + prng.below(200)), order_type: "LIMIT" },
-    ...{
-      limit_price: (bid * 0.96).toFixed(2),
-      tif: "GTC",
-      broker: "paper",
-      asset_class: "EQUITY",
-      actor: "sim trader",
-    },
+    idempotency_key: "key-calm",
+    order_id: "order-calm",
+    fund_id: "alpha",
+    strategy_id: "alpha-momentum",
+    symbol: "AAPL",
+    side: "BUY",
+    quantity: String(50 + prng.below(200)),
+    order_type: "LIMIT",
+    limit_price: (bid * 0.96).toFixed(2),
+    tif: "GTC",
+    broker: "paper",
+    asset_class: "EQUITY",
+    actor: "sim trader",
   };
   await insist(parts, platform.ask(serviceIdentity("research")), "Oms", "SubmitOrder", order);
   for (let round = 1; round <= 2; round += 1) await changeMind(parts, prng, order, `calm-${round}`);

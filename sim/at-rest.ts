@@ -103,10 +103,18 @@ function exitOf(platform: Platform, { fundId, strategyId, symbol, closable }: He
   const instruments = (newest(platform, "instruments")?.content ?? []) as readonly Instrument[];
   const id = `leave-${round}-${strategyId}-${symbol.replaceAll(" ", "-")}`;
   return {
-    ...{ order_id: id, idempotency_key: id, fund_id: fundId, strategy_id: strategyId, symbol },
+    order_id: id,
+    idempotency_key: id,
+    fund_id: fundId,
+    strategy_id: strategyId,
+    symbol,
     side: decimal.sign(closable) === 1 ? "SELL" : "BUY_TO_COVER",
     quantity: decimal.format(decimal.abs(closable)),
-    ...{ order_type: "MARKET", tif: "DAY", broker: "paper", reduce_only: true, dry_run: true },
+    order_type: "MARKET",
+    tif: "DAY",
+    broker: "paper",
+    reduce_only: true,
+    dry_run: true,
     asset_class: instruments.find((one) => one.symbol === symbol)?.asset_class ?? "EQUITY",
     actor: "sim at rest",
   };

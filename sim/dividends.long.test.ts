@@ -31,7 +31,9 @@ it.each([undefined, "2026-11-25"])(
     const rest = { ex_date: "2026-11-18", reason: "tested", ratio: "", new_symbol: "" };
     const book = () =>
       fixture.ask<{ state: string }>("Treasury", "BookCorporateAction", {
-        ...{ ...terms, ...rest, ...(payDate !== undefined && { pay_date: payDate }) },
+        ...terms,
+        ...rest,
+        ...(payDate !== undefined && { pay_date: payDate }),
       });
     expect(await book()).toMatchObject({ state: "DECLARED" });
     await fixture.pass(4_000);

@@ -44,7 +44,7 @@ export interface Evidence {
   readonly unaudited: () => Pick<LogEntry, "subject" | "at"> | undefined;
   /** The message that is read; what it changes is not in the past yet. Undefined when the whole is read. */
   readonly reported: Reported | undefined;
-  /** True at the very end, when the weather is fair, everybody runs and nothing is left to do. */
+  /** True at the very end, when no fault is left, everybody runs and nothing is left to do. */
   readonly settled: boolean;
   readonly now: number;
 }

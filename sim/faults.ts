@@ -1,5 +1,5 @@
-// The weather of a simulated run: which commits fail or lose their answer, what the services' questions to each other and to the broker suffer on
-// their way, how late everything is, and when it clears up.
+// The faults of a simulated run: which commits fail or lose their answer, what the services' questions to each other and to the broker suffer on
+// their way, how late everything is, and when they end.
 import { type CommitFate, type MemoryFaults, noFaults } from "../adapters/memory/faults.ts";
 import type { Prng } from "../testkit/virtual/prng.ts";
 

@@ -17,7 +17,7 @@ export interface ReportedHalt extends ActiveHalt {
   /** When it was reported first, in microseconds. */
   readonly reportedAt: number;
   /** Who has reported it: the risk engine that latched it, and the halt manager. */
-  readonly tellers: Set<string>;
+  readonly publishers: Set<string>;
   readonly steps: Set<HaltStepName>;
   lift: HaltLifted | undefined;
 }
@@ -122,8 +122,8 @@ export const haltFolds: Readonly<Record<string, (past: HaltHistory, reported: Re
 function foldHalt(past: HaltHistory, { payload, subject, at }: Reported): void {
   const halt = payload as ActiveHalt;
   const known = haltOf(past, halt.halt_id);
-  if (known !== undefined) known.tellers.add(subject);
-  else past.halts.push({ ...halt, reportedAt: at, tellers: new Set([subject]), steps: new Set(), lift: undefined });
+  if (known !== undefined) known.publishers.add(subject);
+  else past.halts.push({ ...halt, reportedAt: at, publishers: new Set([subject]), steps: new Set(), lift: undefined });
 }
 
 export function haltOf({ halts }: HaltHistory, id: string): ReportedHalt | undefined {

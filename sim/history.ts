@@ -125,7 +125,10 @@ const decoder = new TextDecoder();
 export function readReported({ id, subject, at, position, bytes }: LogEntry): Reported {
   let read: { readonly payload: unknown } | undefined;
   return {
-    ...{ id, subject, at, position },
+    id,
+    subject,
+    at,
+    position,
     get payload() {
       read ??= { payload: JSON.parse(decoder.decode(bytes)) as unknown };
       return read.payload;

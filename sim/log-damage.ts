@@ -1,4 +1,4 @@
-// What befalls the audit log of a simulated platform before the weather turns: no entry can be written any more, the newest entries are gone, or the log
+// What befalls the audit log of a simulated platform before the faults end: no entry can be written any more, the newest entries are gone, or the log
 // is cut off with its head. People go on trading meanwhile; then it is put right, and everything has to come back by itself.
 import type { AuditTables } from "../adapters/memory/audit-tables.ts";
 import { readEntry } from "../core/audit/entry.ts";

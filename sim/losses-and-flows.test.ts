@@ -56,7 +56,11 @@ async function begin(seed: number) {
   await pass(3_000);
   let flows = 0;
   return {
-    ...{ made, time, pass, navs, ask },
+    made,
+    time,
+    pass,
+    navs,
+    ask,
     halts: () => made.tables.risk.halts.filter(({ fund_id: id }) => id === "alpha"),
     check: async (order: object) => {
       const { riskChecks } = peersOver(made.ask(serviceIdentity("oms")));

@@ -128,7 +128,7 @@ export interface OfficersOptions {
   readonly crashed: readonly string[];
 }
 
-/** Draws actions until the weather clears up, never waiting for an answer before the next. */
+/** Draws actions until the faults end, never waiting for an answer before the next. */
 export async function officers(people: PeopleParts, { everyMs, crashed }: OfficersOptions): Promise<void> {
   const prng = people.time.prng.fork("officers");
   const parts: ActionParts = { ...people, prng, crashed, oldKeys: [], asked: new Map() };

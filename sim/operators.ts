@@ -39,9 +39,9 @@ export const symbolsOf: Readonly<Record<string, readonly string[]>> = {
   beta: ["BTC-USD", "ETH-USD"],
   gamma: ["SPY"],
 };
-const ladders = ["Operations", "RiskEngine"];
+const haltServices = ["Operations", "RiskEngine"];
 
-/** Both of them, until the weather clears up. */
+/** Both of them, until the faults end. */
 export function operators(parts: PeopleParts, { everyMs, thinFund }: OperatorsOptions): void {
   const prng = parts.time.prng.fork("operators");
   const queries: Queries = { parts, prng, requests: [], shown: new Map(), halts: 0 };
@@ -86,7 +86,7 @@ async function halt(queries: Queries, name: Name): Promise<void> {
     requested_by: `operator:${name}`,
     confirmation: prng.chance(0.95) ? "HALT" : "halt",
   };
-  await insist(parts, askAs(queries, name), one(prng, ladders), "RequestHalt", request);
+  await insist(parts, askAs(queries, name), one(prng, haltServices), "RequestHalt", request);
 }
 
 /** What most requests to lift say, and now and then what none may. */
@@ -125,13 +125,13 @@ async function resume(queries: Queries, name: Name): Promise<void> {
   const ask = prng.chance(0.06) ? parts.platform.ask(serviceIdentity("research")) : askAs(queries, name);
   const said = words(queries, name);
   const asked = { ...scope, ...said, ...(said["rebase"] === true && code(queries, name)) };
-  await insist(parts, ask, one(prng, ladders), "ResumeHalt", asked);
+  await insist(parts, ask, one(prng, haltServices), "ResumeHalt", asked);
 }
 
 async function askForEverything(queries: Queries, name: Name): Promise<void> {
   const { prng, parts, requests } = queries;
   const asked = { ...words(queries, name), ...code(queries, name) };
-  const answer = await insist(parts, askAs(queries, name), one(prng, ladders), "ResumeHalt", asked);
+  const answer = await insist(parts, askAs(queries, name), one(prng, haltServices), "ResumeHalt", asked);
   const { request_id: id } = (answer ?? {}) as Partial<HaltStatus>;
   if (id === undefined) return;
   requests.push({ id, by: name });
@@ -143,7 +143,7 @@ async function askForEverything(queries: Queries, name: Name): Promise<void> {
 async function sign(queries: Queries, name: Name, id: string | undefined): Promise<void> {
   if (id === undefined) return;
   const asked = { request_id: id, ...words(queries, name), ...code(queries, name) };
-  await insist(queries.parts, askAs(queries, name), one(queries.prng, ladders), "ResumeHalt", asked);
+  await insist(queries.parts, askAs(queries, name), one(queries.prng, haltServices), "ResumeHalt", asked);
 }
 
 export interface LimitChange {

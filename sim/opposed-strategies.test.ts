@@ -59,13 +59,27 @@ async function running(seed: number) {
       .filter((entry) => entry.subject === subject.name)
       .map(({ bytes }) => JSON.parse(new TextDecoder().decode(bytes)) as Payload);
   return {
-    ...{ made, pass, until, reported },
+    made,
+    pass,
+    until,
+    reported,
     /** What order management makes of an exit of that strategy: the state and the code in the end. */
     async exit(id: string, strategyId: string, quantity: string, differs: Partial<Order> = {}) {
       const order = {
-        ...{ idempotency_key: id, order_id: id, fund_id: "alpha", strategy_id: strategyId, symbol: "AAPL" },
-        ...{ side: "SELL", quantity, order_type: "MARKET", tif: "GTC", broker: "paper", asset_class: "EQUITY" },
-        ...{ actor: "test", reduce_only: true, ...differs },
+        idempotency_key: id,
+        order_id: id,
+        fund_id: "alpha",
+        strategy_id: strategyId,
+        symbol: "AAPL",
+        side: "SELL",
+        quantity,
+        order_type: "MARKET",
+        tif: "GTC",
+        broker: "paper",
+        asset_class: "EQUITY",
+        actor: "test",
+        reduce_only: true,
+        ...differs,
       } as Order;
       await time.finish("the order", orderManagement.submit(order));
       const state = () => made.tables.oms.orders.get(id)?.state ?? "";

@@ -27,8 +27,17 @@ export async function opposeStrategies(
         decimal.multiply(decimal.parse(quantity), decimal.fromNumber(0.5 + prng.below(3)), "down"),
       );
       const fill = (strategy_id: string, side: Fill["side"]): Fill => ({
-        ...{ fill_id: `seed-opposed-${strategy_id}-${symbol}`, order_id: `seed-opposed-${symbol}`, fund_id: "alpha" },
-        ...{ strategy_id, symbol, side, quantity: more, price, currency: "USD", broker: "paper", kind: "SEED" },
+        fill_id: `seed-opposed-${strategy_id}-${symbol}`,
+        order_id: `seed-opposed-${symbol}`,
+        fund_id: "alpha",
+        strategy_id,
+        symbol,
+        side,
+        quantity: more,
+        price,
+        currency: "USD",
+        broker: "paper",
+        kind: "SEED",
         filled_at: format(at),
       });
       await bookFill(unit, fill(strategyId, "BUY"), decimal.one, at);

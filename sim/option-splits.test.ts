@@ -24,7 +24,11 @@ type Fixture = Awaited<ReturnType<typeof openedPlatform>>;
 const noTerms = { amount_per_share: "", ex_date: "", ratio: "", new_symbol: "" };
 const begin = ({ ask }: Fixture, terms: object) =>
   ask<{ state: string; denial?: { reason: string } }>("Treasury", "BookCorporateAction", {
-    ...{ action_id: "spy-action", symbol: "SPY", reason: "tested", ...noTerms, ...terms },
+    action_id: "spy-action",
+    symbol: "SPY",
+    reason: "tested",
+    ...noTerms,
+    ...terms,
   });
 
 const positionsOf = async ({ time, made }: Fixture, fundId: string) => {
@@ -38,8 +42,16 @@ const instrumentsOf = async ({ time, made }: Fixture): Promise<ReadonlyMap<strin
 };
 
 const orderOf = (id: string, symbol: string, more: object) => ({
-  ...{ order_id: id, idempotency_key: id, fund_id: "gamma", strategy_id: "gamma-income", symbol, tif: "GTC" },
-  ...{ broker: "paper", asset_class: "OPTION", actor: "tested", ...more },
+  order_id: id,
+  idempotency_key: id,
+  fund_id: "gamma",
+  strategy_id: "gamma-income",
+  symbol,
+  tif: "GTC",
+  broker: "paper",
+  asset_class: "OPTION",
+  actor: "tested",
+  ...more,
 });
 
 /** Quantity x price x multiplier of everything on the share, as the value of the fund counted it. */

@@ -13,15 +13,18 @@ export async function optionWriter(parts: PeopleParts, everyMs: number): Promise
     await time.timers.sleep(1 + prng.below(2 * everyMs));
     if (parts.isStopping()) return;
     const order: Order = {
-      ...{ idempotency_key: `key-option-${count}`, order_id: `option-${count}`, fund_id: "gamma" },
-      ...{
-        strategy_id: "gamma-income",
-        symbol: platform.outside.nameNow(writtenOption),
-        asset_class: "OPTION",
-        broker: "paper",
-      },
-      ...{ side: prng.chance(0.9) ? "SELL_SHORT" : "BUY_TO_COVER", quantity: String(10 + prng.below(10)) },
-      ...{ order_type: "MARKET", tif: "GTC", actor: "sim option writer" },
+      idempotency_key: `key-option-${count}`,
+      order_id: `option-${count}`,
+      fund_id: "gamma",
+      strategy_id: "gamma-income",
+      symbol: platform.outside.nameNow(writtenOption),
+      asset_class: "OPTION",
+      broker: "paper",
+      side: prng.chance(0.9) ? "SELL_SHORT" : "BUY_TO_COVER",
+      quantity: String(10 + prng.below(10)),
+      order_type: "MARKET",
+      tif: "GTC",
+      actor: "sim option writer",
     };
     void insist(parts, ask, "Oms", "SubmitOrder", order);
   }

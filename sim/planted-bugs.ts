@@ -1,4 +1,4 @@
-// Mistakes that can be built in beside the product, each through a port or through the memory world as the simulator puts them together: the
+// Mistakes that can be built in beside the product, each through a port or through the memory store as the simulator puts them together: the
 // product knows nothing of them. Every one must be found.
 import * as decimal from "../contracts/src/decimal.ts";
 import type { ActiveHalt } from "../contracts/src/records/halt.ts";

@@ -1,5 +1,5 @@
-// The whole platform in one process and in virtual time: every service is a process of the memory world with ports of its own, which can be killed
-// at any moment as kill -9 does and is started again by a supervisor after a while. World, broker and market stay.
+// The whole platform in one process and in virtual time: every service is a process of the memory store with ports of its own, which can be killed
+// at any moment as kill -9 does and is started again by a supervisor after a while. Tables, broker and market stay.
 
 import { z } from "zod";
 import { memoryAuditLog } from "../adapters/memory/audit-log.ts";

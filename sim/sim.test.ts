@@ -85,7 +85,7 @@ const found: Readonly<Record<string, readonly [seed: number, ...invariants: stri
   "skip-epoch-check": [25, "routed_with_approval"],
   "free-on-timeout": [7, "reserved_while_alive", "worst_case_within_envelope"],
   "net-pending": [8, "worst_case_within_envelope"],
-  "drop-outbox-row": [1, "changes_are_told", "one_life", "position_is_sum_of_fills"],
+  "drop-outbox-row": [1, "changes_are_audited", "one_life", "position_is_sum_of_fills"],
   "lose-one-booking": [1, "fills_reach_every_book"],
   "fire-stop-twice": [1, "stops_exit_once"],
   "lift-frees-higher": [7, "lift_leaves_higher"],

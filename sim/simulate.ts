@@ -68,7 +68,7 @@ interface Run {
 }
 
 const beforeMidnight = parse("2026-01-02T04:59:58.2Z");
-/** Fair weather lasts at most this long; whatever is not done by then never will be. */
+/** The run without faults lasts at most this long; whatever is not done by then never will be. */
 const restMs = 90_000;
 const unsentRestMs = 15_000;
 const amendingMs = 4_000;
@@ -116,7 +116,7 @@ export async function simulate(options: SimOptions): Promise<SimReport> {
   return { ...reportOf(run), ...(violation === undefined ? {} : { violation }) };
 }
 
-/** In some runs the audit log is damaged before the weather turns, and put right again. */
+/** In some runs the audit log is damaged before the faults end, and put right again. */
 async function throughDamage(run: Run): Promise<Violation | undefined> {
   const { time, platform: made, faults: sky, witness: seen } = run;
   if (!time.prng.fork("is the log damaged").chance(1 / damagedOneIn)) return undefined;
@@ -130,7 +130,7 @@ async function throughDamage(run: Run): Promise<Violation | undefined> {
   return violation;
 }
 
-/** In some runs a client amends an order of its own before the weather turns. */
+/** In some runs a client amends an order of its own before the faults end. */
 async function throughAmendments(run: Run): Promise<Violation | undefined> {
   const { time, platform: made, witness: seen } = run;
   if (!time.prng.fork("does somebody amend in calm").chance(0.1)) return undefined;
@@ -147,7 +147,7 @@ async function throughAmendments(run: Run): Promise<Violation | undefined> {
   return undefined;
 }
 
-/** Before the weather turns one fund has small limits and sees its prices fall, so that the next valuations show a loss above them. */
+/** Before the faults end one fund has small limits and sees its prices fall, so that the next valuations show a loss above them. */
 async function loseMoney({ time, platform: made, witness: { promises } }: Run, fundId: string): Promise<void> {
   const prng = time.prng.fork("losses");
   await time.timers.sleep(300);

@@ -70,8 +70,15 @@ async function prepare({ time, made, ask, pass, broker, reported, until }: Fixtu
   const short = { account: "alpha", symbol: "NVDA", quantity: decimal.parse("-101"), price: decimal.parse("180") };
   await time.finish("the short", broker.disturb({ kind: "OFF_SYSTEM_TRADE", ...short }));
   const adjustment = {
-    ...{ adjustment_id: "short-1", fund_id: "alpha", strategy_id: "alpha-meanrev", symbol: "NVDA", broker: "paper" },
-    ...{ from_quantity: "0", to_quantity: "-101", price: "180", reason: "tested" },
+    adjustment_id: "short-1",
+    fund_id: "alpha",
+    strategy_id: "alpha-meanrev",
+    symbol: "NVDA",
+    broker: "paper",
+    from_quantity: "0",
+    to_quantity: "-101",
+    price: "180",
+    reason: "tested",
   };
   await ask("Oms", "AdjustPosition", adjustment, serviceIdentity("operations"));
   for (const symbol of ["NVDA", "AAPL", "MSFT", "GOOGL"]) made.outside.gap(symbol, -0.045);
@@ -79,9 +86,19 @@ async function prepare({ time, made, ask, pass, broker, reported, until }: Fixtu
   await pass(8_000);
   const { bid } = made.outside.bidAsk("NVDA");
   const order = {
-    ...{ order_id: "rest-1", idempotency_key: "rest-1", fund_id: "alpha", strategy_id: "alpha-momentum" },
-    ...{ symbol: "NVDA", side: "BUY", quantity: "10", order_type: "LIMIT", limit_price: (bid * 0.97).toFixed(2) },
-    ...{ tif: "GTC", broker: "paper", asset_class: "EQUITY", actor: "tested" },
+    order_id: "rest-1",
+    idempotency_key: "rest-1",
+    fund_id: "alpha",
+    strategy_id: "alpha-momentum",
+    symbol: "NVDA",
+    side: "BUY",
+    quantity: "10",
+    order_type: "LIMIT",
+    limit_price: (bid * 0.97).toFixed(2),
+    tif: "GTC",
+    broker: "paper",
+    asset_class: "EQUITY",
+    actor: "tested",
   };
   const placed = await ask<OrderStatus>("Oms", "SubmitOrder", order);
   expect(placed.state, JSON.stringify(placed)).toMatch(/ACCEPTED|ROUTED|WORKING/);
@@ -124,7 +141,9 @@ async function expectSplitOnce(fixture: Fixture, basis: decimal.Decimal): Promis
   expect(made.outside.held.get(heldKey("alpha", "NVDA"))?.quantity).toBe(decimal.parse("5596"));
   const { lines, held_symbols: stillHeld } = await ask<Exposures>("RiskEngine", "ListExposures", {});
   expect(lines.find(({ fund_id, symbol }) => fund_id === "alpha" && symbol === "NVDA")).toMatchObject({
-    ...{ quantity: "5596", pending_buy: "0", pending_sell: "0" },
+    quantity: "5596",
+    pending_buy: "0",
+    pending_sell: "0",
   });
   expect(stillHeld).toEqual([]);
   expect(made.outside.open.has("rest-1")).toBe(false);

@@ -4,7 +4,13 @@ import type { StoredAction } from "../ports/corporate-actions.ts";
 
 export function announcedSplit(actionId: string, symbol: string, at: Instant): StoredAction {
   return {
-    ...{ actionId, kind: "SPLIT", symbol, state: "ANNOUNCED", termsHash: "h", bookedBy: "operator:duty", reason: "r" },
+    actionId,
+    kind: "SPLIT",
+    symbol,
+    state: "ANNOUNCED",
+    termsHash: "h",
+    bookedBy: "operator:duty",
+    reason: "r",
     legs: [{ symbol, new_symbol: symbol, quantity: [4, 1], price: [1, 4] }],
     announcedAt: at,
   };

@@ -1,4 +1,4 @@
-// Everything that halts live in, on the memory world and in virtual time: the halt manager and the halt side of a risk engine as two processes that can be
+// Everything that halts live in, on the memory store and in virtual time: the halt manager and the halt side of a risk engine as two processes that can be
 // killed and started again, people with second factors, a chat that may be down, and network links between them that lose questions and answers.
 import { memoryBus } from "../adapters/memory/bus.ts";
 import { type CommitFate, type MemoryFaults, noFaults } from "../adapters/memory/faults.ts";
@@ -39,7 +39,11 @@ import { testSettings } from "./virtual/service-fixture.ts";
 export const person = (name: string, roles: readonly string[] = ["operator"], subject = name): Identity =>
   ({ kind: "operator", actor: `operator:${name}`, name, subject, roles }) as unknown as Identity;
 export const machine = {
-  ...{ kind: "service", actor: "service:oms", name: "oms", subject: "oms", roles: ["service"] },
+  kind: "service",
+  actor: "service:oms",
+  name: "oms",
+  subject: "oms",
+  roles: ["service"],
 } as unknown as Identity;
 
 const confirmMsMax = 6_000;
@@ -114,7 +118,10 @@ export async function haltFixture(options: HaltFixtureOptions) {
     return {
       process,
       ports: {
-        ...{ clock, timers, random: basic.random, store },
+        clock,
+        timers,
+        random: basic.random,
+        store,
         bus: memoryBus({ ...basic, subjectByName, mayPublish: allowed }),
         riskStore: slowly(memoryRiskStore({ process, timers })),
         referenceData: memoryReferenceData(process),
@@ -174,7 +181,7 @@ export async function haltFixture(options: HaltFixtureOptions) {
     const all = { ...life.ports, log: quietLog, settings: testSettings };
     try {
       const { handlers, leased } = service === "riskengine" ? await startEngine(all) : await startManager(all);
-      await leased(await takeLease(service, { host: "rig", pid: starts }, all));
+      await leased(await takeLease(service, { host: "fixture", pid: starts }, all));
       if (life.isAlive()) lives.set(service, { handlers, setReachable: process.setReachable, end: life.end });
     } catch (thrown) {
       // A process that does not come up ends; half of it must not live on beside the next.
@@ -203,8 +210,12 @@ export async function haltFixture(options: HaltFixtureOptions) {
     );
     freshen = () => watch.freshen(clock.now());
     const halts = createHalts({
-      ...{ ports, watch, inFlight: createInFlightCalls(), attempts: createAttempts(ports, "risk") },
-      ...{ reference: await openFundDirectory(ports), incarnation: `engine ${own}` },
+      ports,
+      watch,
+      inFlight: createInFlightCalls(),
+      attempts: createAttempts(ports, "risk"),
+      reference: await openFundDirectory(ports),
+      incarnation: `engine ${own}`,
     });
     const handlers = {
       RequestHalt: halts.requestHalt,

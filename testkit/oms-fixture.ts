@@ -1,4 +1,4 @@
-// Order management on the memory world in virtual time, with a broker and a risk engine that do what a test tells them. It can be killed at
+// Order management on the memory store in virtual time, with a broker and a risk engine that do what a test tells them. It can be killed at
 // any moment, as kill -9 does, and started again; world, broker and the engine's memory of keys stay.
 import { memoryBus } from "../adapters/memory/bus.ts";
 import { type MemoryFaults, noFaults } from "../adapters/memory/faults.ts";
@@ -111,7 +111,10 @@ export async function omsFixture(options: { readonly seed: number; readonly faul
       verdict === true
         ? {
             ...base,
-            ...{ approved: true, rejecting_gate: "", code: "", reason: "" },
+            approved: true,
+            rejecting_gate: "",
+            code: "",
+            reason: "",
             classification: isExit ? "REDUCE" : "INCREASE",
             ...(isExit && risk.reducesStrategy && { reduces_strategy: true }),
             valid_until: format(plusMilliseconds(at, risk.validMs)),
@@ -245,7 +248,7 @@ export async function omsFixture(options: { readonly seed: number; readonly faul
       return outside.transact("risk.unjudged", (unit) => unit.events.publish(subjects.lossesUnjudged, record));
     },
     mark(symbol: string, price: string): void {
-      outsideBus.broadcast(subjects.marketMarks, { symbol, price, source: "rig", at: format(clock.now()) });
+      outsideBus.broadcast(subjects.marketMarks, { symbol, price, source: "fixture", at: format(clock.now()) });
     },
     order: (orderId: string): Promise<StoredOrder | undefined> =>
       outside.transact("look", (unit) => unit.oms.order(orderId)),

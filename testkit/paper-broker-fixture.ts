@@ -15,7 +15,11 @@ export const fixtureInstruments: readonly PaperInstrument[] = [
   { symbol: "AAPL", assetClass: "EQUITY", currency: "USD", lotSize: "1", calendar: "us-equities" },
   { symbol: "BTC-USD", assetClass: "CRYPTO", currency: "USD", lotSize: "0.00001", calendar: "always-open" },
   {
-    ...{ symbol: "AAPL-C200", assetClass: "OPTION", currency: "USD", lotSize: "1", calendar: "us-equities" },
+    symbol: "AAPL-C200",
+    assetClass: "OPTION",
+    currency: "USD",
+    lotSize: "1",
+    calendar: "us-equities",
     option: { underlying: "AAPL", right: "CALL", strike: "200", expiry: "2027-11-16" },
   },
 ];

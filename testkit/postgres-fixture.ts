@@ -62,7 +62,7 @@ export function openPeer(target: ConnectionTarget, options: PeerOptions = {}): P
   const log = options.log ?? quietLog;
   const connection = {
     log,
-    applicationName: options.applicationName ?? "rig",
+    applicationName: options.applicationName ?? "fixture",
     ...(options.answerMsMax === undefined ? {} : { answerMsMax: options.answerMsMax }),
   };
   const pool = openPool(target, { ...connection, sizeMax: options.poolSize ?? 10 });
@@ -73,7 +73,7 @@ export function openPeer(target: ConnectionTarget, options: PeerOptions = {}): P
     log,
     metrics: options.metrics ?? noMetrics,
     tracer: noTracer,
-    source: "rig",
+    source: "fixture",
   };
   const open = (): Promise<pg.Client> => openClient(target, connection);
   const wake = createWake({ ...tools, open });

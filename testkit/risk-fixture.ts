@@ -201,15 +201,19 @@ function fixtureOn(
       const at = systemClock().now();
       await hands.stores.oms.transact("ground", (unit) =>
         unit.reconcile.put({
-          ...{
-            differenceId: `difference-${fundId}-${symbol}`,
-            fundId,
-            symbol,
-            account: "elsewhere",
-            broker: "elsewhere",
-          },
-          ...{ ourQuantity: decimal.zero, brokerQuantity: decimal.one, class: "UNKNOWN", status: "CONFIRMED" },
-          ...{ evidence: "We have 0, the broker has 1.", isAlerted: true, firstSeenAt: at, at },
+          differenceId: `difference-${fundId}-${symbol}`,
+          fundId,
+          symbol,
+          account: "elsewhere",
+          broker: "elsewhere",
+          ourQuantity: decimal.zero,
+          brokerQuantity: decimal.one,
+          class: "UNKNOWN",
+          status: "CONFIRMED",
+          evidence: "We have 0, the broker has 1.",
+          isAlerted: true,
+          firstSeenAt: at,
+          at,
         }),
       );
     },

@@ -1,4 +1,4 @@
-// The risk engine's shell on the memory world, in virtual time: it can be killed and started again, its commits can be made to fail or to
+// The risk engine's shell on the memory store, in virtual time: it can be killed and started again, its commits can be made to fail or to
 // lose their answer, and everything that it published can be read.
 
 import { memoryBus } from "../adapters/memory/bus.ts";
@@ -26,7 +26,7 @@ import { unauditedInPlatform } from "./audited-changes.ts";
 import { type Scheduler, scheduler } from "./virtual/scheduler.ts";
 import { testSettings } from "./virtual/service-fixture.ts";
 
-/** Ages that no test reaches by accident: the memory world's time flies. */
+/** Ages that no test reaches by accident: the memory store's time flies. */
 const dayMs = 86_400_000;
 const settingsDefault: RiskSettings = {
   markAgeMsMax: 365 * dayMs,
@@ -159,7 +159,8 @@ export async function riskEngineFixture(options: RiskEngineFixtureOptions) {
         ...testSettings,
         risk: { ...settingsDefault, lossValueAgeMsMax: navAgeMsMax, ...options.settings },
         market: {
-          ...{ seed: 1, quoteEveryMs: 500 },
+          seed: 1,
+          quoteEveryMs: 500,
           ...(options.sessions !== undefined && { sessions: options.sessions }),
         },
         seedPaperPlatform: true,
@@ -205,10 +206,10 @@ export async function riskEngineFixture(options: RiskEngineFixtureOptions) {
       ["BTC-USD", "91000"],
       ["SPY", "592.4"],
     ] as const) {
-      outside.bus.broadcast(subjects.marketMarks, { symbol, price, source: "rig", at });
+      outside.bus.broadcast(subjects.marketMarks, { symbol, price, source: "fixture", at });
     }
     const option_risk = { delta: "0.25", stressed_up: "90", stressed_down: "1", at };
-    const option = { symbol: "SPY 281215C00650000", price: "12.5", source: "rig", option_risk, at };
+    const option = { symbol: "SPY 281215C00650000", price: "12.5", source: "fixture", option_risk, at };
     outside.bus.broadcast(subjects.marketMarks, option);
     await time.timers.sleep(200);
   }
@@ -296,7 +297,7 @@ export function orderOf(different: Partial<Order>): Order {
     tif: "DAY",
     broker: "paper",
     asset_class: "EQUITY",
-    actor: "rig",
+    actor: "fixture",
     ...different,
   };
 }

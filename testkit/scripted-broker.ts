@@ -64,8 +64,11 @@ export function scriptedBroker(clock: Clock): ScriptedBroker {
       if (status === undefined) throw new Error(`there is no order ${clientOrderId}`);
       const cursor = reports.length + 1;
       const execution = trade && {
-        ...{ executionId: `e${cursor}`, quantity: decimal.parse(trade.quantity), price: decimal.parse(trade.price) },
-        ...{ fee: decimal.zero, feeCurrency: "USD" },
+        executionId: `e${cursor}`,
+        quantity: decimal.parse(trade.quantity),
+        price: decimal.parse(trade.price),
+        fee: decimal.zero,
+        feeCurrency: "USD",
       };
       reports.push({ cursor, status, at: clock.now(), ...(execution !== undefined && { execution }) });
     },

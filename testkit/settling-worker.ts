@@ -20,8 +20,15 @@ export const deaths = ["before", "inside", "after"] as const;
 export type Death = (typeof deaths)[number];
 
 const share: Instrument = {
-  ...{ symbol: "SPY", name: "SPY", asset_class: "EQUITY", currency: "USD", tick_size: "0.01", lot_size: "1" },
-  ...{ multiplier: "1", sector: "index", calendar: "us" },
+  symbol: "SPY",
+  name: "SPY",
+  asset_class: "EQUITY",
+  currency: "USD",
+  tick_size: "0.01",
+  lot_size: "1",
+  multiplier: "1",
+  sector: "index",
+  calendar: "us",
 };
 const ended = { underlying: "SPY", expiry: "2026-01-02", strike: "650", multiplier: "100" };
 const listed: readonly Instrument[] = [
@@ -115,8 +122,12 @@ export function settlingWorker(store: Store, death?: Death, die: () => void = ()
   });
   const settlement = { price: decimal.parse("670"), at: parse("2026-01-03T00:00:01Z"), cursor: 0 };
   const ports = {
-    ...{ store: { ...store, transact: watched }, clock: systemClock(), timers: systemTimers(), sha256: systemSha256 },
-    ...{ log: quietLog, crash: { die: (defect: Error) => void process.stderr.write(`${defect.stack}\n`) } },
+    store: { ...store, transact: watched },
+    clock: systemClock(),
+    timers: systemTimers(),
+    sha256: systemSha256,
+    log: quietLog,
+    crash: { die: (defect: Error) => void process.stderr.write(`${defect.stack}\n`) },
     brokers: [{ name: "paper", settlement: async () => settlement }],
   };
   const instruments = { find: async (symbol: string) => listed.find((one) => one.symbol === symbol) };

@@ -249,7 +249,7 @@ function machines(
     async revoke(kind, id) {
       const at = clock.now();
       await owner.query(
-        "insert into identity_revocation (kind, id, revoked_us, until_us, actor) values ($1, $2, $3, $4, 'rig')",
+        "insert into identity_revocation (kind, id, revoked_us, until_us, actor) values ($1, $2, $3, $4, 'fixture')",
         [kind, id, at, farAway(at)],
       );
     },
@@ -259,7 +259,7 @@ function machines(
       const at = clock.now();
       await owner.query(
         `insert into service_token (id, name, secret_hash, operations, created_by, created_us, expires_us)
-         values ($1, $2, $3, $4, 'rig', $5, $6)`,
+         values ($1, $2, $3, $4, 'fixture', $5, $6)`,
         [
           id,
           `m-${id}`,

@@ -1,4 +1,4 @@
-// The risk engine's workers on the memory world, in virtual time, between an order management and a broker that do what the test says: both can be out
+// The risk engine's workers on the memory store, in virtual time, between an order management and a broker that do what the test says: both can be out
 // of reach, lose answers, trade in part, and differ from each other. Everything durable stays when the workers are killed.
 import { memoryReferenceData } from "../adapters/memory/reference-data.ts";
 import { memoryRiskStore } from "../adapters/memory/risk-store.ts";
@@ -70,7 +70,10 @@ export async function workerFixture(seed: number): Promise<WorkerFixture> {
   const time = scheduler({ seed });
   const tables = memoryTables();
   const store = memoryStore({
-    ...{ process: tables.process("oms"), clock: time.clock, timers: time.timers, random: time.prng.fork("oms") },
+    process: tables.process("oms"),
+    clock: time.clock,
+    timers: time.timers,
+    random: time.prng.fork("oms"),
   });
   const stop = time.pump();
   const newest = new Map<string, Quote>();
@@ -83,7 +86,10 @@ export async function workerFixture(seed: number): Promise<WorkerFixture> {
     for (const envelope of paperEnvelopes) await unit.risk.putEnvelope(envelope);
   });
   return {
-    ...{ tables, time, newest, store },
+    tables,
+    time,
+    newest,
+    store,
     oms: scriptedOms(tables, store, time),
     quote(symbol, bid, ask, ageMs = 0) {
       const at = (time.clock.now() - ageMs * 1_000) as ReturnType<typeof time.clock.now>;
@@ -105,7 +111,10 @@ function lifeOf(tables: MemoryTables, time: Scheduler, settings: Partial<Setting
   const alive = incarnation(
     "operations",
     {
-      ...{ clock, timers, random, log: quietLog },
+      clock,
+      timers,
+      random,
+      log: quietLog,
       store: memoryStore({ process, clock, timers, random, unauditedChange: unauditedInPlatform }),
       riskStore: memoryRiskStore({ process, timers }),
       referenceData: memoryReferenceData(process),
@@ -129,8 +138,14 @@ function scriptedOms(tables: MemoryTables, store: Store, { clock, timers }: Sche
       if ((await unit.oms.lockOrder(order.order_id)) !== undefined) return;
       const at = clock.now();
       await unit.oms.insertOrder({
-        ...{ order, state, bodyHash: "0", filledQuantity: decimal.zero, filledValue: decimal.zero },
-        ...{ submittedBy, createdAt: at, updatedAt: at },
+        order,
+        state,
+        bodyHash: "0",
+        filledQuantity: decimal.zero,
+        filledValue: decimal.zero,
+        submittedBy,
+        createdAt: at,
+        updatedAt: at,
       });
     });
   }
@@ -141,8 +156,11 @@ function scriptedOms(tables: MemoryTables, store: Store, { clock, timers }: Sche
       const held = before === undefined ? flatPosition : { cost: costOf(before), ...before };
       const signed = decimal.parse(quantity);
       const booked = bookTrade(held, {
-        ...{ fillId, side: signed > 0n ? ("BUY" as const) : ("SELL" as const), quantity: decimal.abs(signed) },
-        ...{ price: decimal.parse(price), multiplier: decimal.one },
+        fillId,
+        side: signed > 0n ? ("BUY" as const) : ("SELL" as const),
+        quantity: decimal.abs(signed),
+        price: decimal.parse(price),
+        multiplier: decimal.one,
       });
       await unit.oms.putPosition({ fundId, strategyId, symbol, ...booked, updatedAt: clock.now() });
     });
@@ -224,8 +242,16 @@ function scriptedOms(tables: MemoryTables, store: Store, { clock, timers }: Sche
           await store.transact("test.cross", async (unit) => {
             for (const [index, one] of [strategyId, otherStrategyId].entries()) {
               await unit.oms.insertFill({
-                ...{ fill_id: `${crossId}:${index + 1}`, order_id: crossId, fund_id: fundId, strategy_id: one, symbol },
-                ...{ side: "SELL", quantity, price, filled_at: format(clock.now()), kind: "CROSS" },
+                fill_id: `${crossId}:${index + 1}`,
+                order_id: crossId,
+                fund_id: fundId,
+                strategy_id: one,
+                symbol,
+                side: "SELL",
+                quantity,
+                price,
+                filled_at: format(clock.now()),
+                kind: "CROSS",
               });
             }
           });

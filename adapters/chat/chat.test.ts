@@ -27,12 +27,16 @@ chatConformance("log", async () => {
 async function discordFixture(options: Partial<ChatServerOptions> = {}, given: string | undefined = token) {
   const server: ChatServer = await startChatServer({ token, limit: 5, windowMs: 250, ...options });
   const chat = discordChat({
-    ...{ clock, timers, sha256: systemSha256, channelId },
+    clock,
+    timers,
+    sha256: systemSha256,
+    channelId,
     baseUrl: server.url,
     token: async () => given,
   });
   return {
-    ...{ server, chat },
+    server,
+    chat,
     burst: 5,
     delivered: () => server.postings.map(({ content }) => content),
     breakDown: (how: "refuse" | "silence") => {
@@ -124,7 +128,10 @@ describe("the message API", () => {
     };
     const open = (chat: object) =>
       openChat({
-        ...{ clock, timers, log: quietLog, secrets },
+        clock,
+        timers,
+        log: quietLog,
+        secrets,
         configuration: { chat, secrets: { prefix: "p" } } as never,
       });
     const chat = open({ provider: "discord", base_url: server.url, channel_id: channelId });

@@ -35,9 +35,16 @@ describe("identity", () => {
       PORTCULLIS_SIGNING_KEY_S: "86400",
     };
     const expected = {
-      ...{ issuer, client_id: "portcullis", audience: "portcullis-api", scopes: "openid groups" },
-      ...{ roles_claim: "realm_access.roles", name_claim: "preferred_username", role_names: {} },
-      ...{ access_token_s: 60, session_s: 3_600, signing_key_s: 86_400 },
+      issuer,
+      client_id: "portcullis",
+      audience: "portcullis-api",
+      scopes: "openid groups",
+      roles_claim: "realm_access.roles",
+      name_claim: "preferred_username",
+      role_names: {},
+      access_token_s: 60,
+      session_s: 3_600,
+      signing_key_s: 86_400,
     };
     expect(valid(undefined, environment).configuration.identity).toEqual(expected);
     const lines = Object.entries(expected).map(([name, value]) => `  ${name}: ${JSON.stringify(value)}`);

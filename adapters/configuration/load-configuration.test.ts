@@ -49,8 +49,10 @@ describe("what is in force", () => {
       PORTCULLIS_BUS_BYTES_MAX: "1048576",
     });
     expect(configuration.bus).toMatchObject({
-      ...{ creds_file: "user.creds", tls_ca_file: "ca.pem" },
-      ...{ replicas: 3, bytes_max: 1_048_576 },
+      creds_file: "user.creds",
+      tls_ca_file: "ca.pem",
+      replicas: 3,
+      bytes_max: 1_048_576,
     });
     expect(paths("bus:\n  replicas: 6\n  bytes_max: 1000\n")).toEqual(["bus.replicas", "bus.bytes_max"]);
   });

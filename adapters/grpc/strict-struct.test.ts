@@ -20,7 +20,10 @@ const data = (...members: readonly Bytes[]): Bytes => part(4, join(...members));
 
 const method = methodOf("Operations", "AppendAudit");
 const procedure = {
-  ...{ service: "Operations", method, request: codecOf(method.requestType), response: codecOf(method.responseType) },
+  service: "Operations",
+  method,
+  request: codecOf(method.requestType),
+  response: codecOf(method.responseType),
   handler: async () => ({}),
 };
 

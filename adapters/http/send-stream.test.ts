@@ -10,7 +10,9 @@ function streamed(pieces: (signal: AbortSignal) => AsyncIterable<string>) {
   const state = { closed: 0, aborted: false };
   const route: Route = {
     ...hello,
-    ...{ id: "tail", path: "/v1/tail", answers: { 200: "events" } },
+    id: "tail",
+    path: "/v1/tail",
+    answers: { 200: "events" },
     handle: async () => ({
       status: 200,
       body: {
@@ -59,8 +61,10 @@ describe("a stream", () => {
     const response = await read(server);
     expect(response.statusCode).toBe(200);
     expect(response.headers).toMatchObject({
-      ...{ "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-store" },
-      ...{ "x-content-type-options": "nosniff", "x-accel-buffering": "no" },
+      "content-type": "text/event-stream; charset=utf-8",
+      "cache-control": "no-store",
+      "x-content-type-options": "nosniff",
+      "x-accel-buffering": "no",
     });
     expect(response.headers["x-request-id"]).toBeDefined();
     response.setEncoding("utf8");

@@ -103,7 +103,11 @@ describe("bytes", () => {
 describe("a route", () => {
   const taken: unknown[] = [];
   const loose: Route = {
-    ...{ id: "loose", method: "POST", path: "/v1/loose", listeners: ["operator"], sentence: "Takes anything." },
+    id: "loose",
+    method: "POST",
+    path: "/v1/loose",
+    listeners: ["operator"],
+    sentence: "Takes anything.",
     operation: "ReadHealth",
     body: z.unknown(),
     answers: { 200: z.looseObject({}) },

@@ -48,8 +48,12 @@ describe("refused attempts", () => {
     attempts.tell({ ...refusal, target: `/x\n${"y".repeat(500)}`, reason: "z".repeat(5_000) });
     await attempts.close();
     expect(reported[0]).toMatchObject({
-      ...{ operator: "operator:ada", verb: "UpdateEnvelope", target: refusal.target, allowed: false },
-      ...{ code: "PERMISSION_DENIED", reason: refusal.reason },
+      operator: "operator:ada",
+      verb: "UpdateEnvelope",
+      target: refusal.target,
+      allowed: false,
+      code: "PERMISSION_DENIED",
+      reason: refusal.reason,
     });
     expect(reported).toHaveLength(2);
   });

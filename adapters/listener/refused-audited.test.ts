@@ -30,8 +30,13 @@ async function grpc(services: readonly RpcService[]) {
   const reported: RefusedAttempt[] = [];
   const server = await serveGrpc({
     ...testPorts().ports,
-    ...{ address: { host: "127.0.0.1", port: 0 }, purpose: "the test's gRPC server", environmentVariable: "NONE" },
-    ...{ services, verifier: testVerifier({}), health: () => ({ status: "ok" }), metricsJson: async () => "[]" },
+    address: { host: "127.0.0.1", port: 0 },
+    purpose: "the test's gRPC server",
+    environmentVariable: "NONE",
+    services,
+    verifier: testVerifier({}),
+    health: () => ({ status: "ok" }),
+    metricsJson: async () => "[]",
     tellRefusal: (refused) => reported.push(refused),
   });
   closers.push(() => server.drain(0));
@@ -84,7 +89,11 @@ describe("procedures", () => {
 describe("routes", () => {
   const route = (operation: Operation, more: Partial<Route> = {}): Route => ({
     ...hello,
-    ...{ id: operation, path: `/v1/${operation}`, operation, method: "POST", body: z.strictObject({ n: z.number() }) },
+    id: operation,
+    path: `/v1/${operation}`,
+    operation,
+    method: "POST",
+    body: z.strictObject({ n: z.number() }),
     handle: async () => ({ status: 409, body: { code: "ENVELOPE_INVALID", detail: "no" } }),
     ...more,
   });

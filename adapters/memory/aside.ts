@@ -46,7 +46,11 @@ export function memoryAside(
 ): Aside {
   const rows = parkedNow(process.tables.parked);
   return createAside({
-    ...{ options, handler, clock, log: noLog, hold: silent },
+    options,
+    handler,
+    clock,
+    log: noLog,
+    hold: silent,
     read(kept) {
       const decoded = read({ ...kept, id: kept.eventId, bytes: new TextEncoder().encode(kept.payload) }, subjectByName);
       return decoded.ok ? { event: decoded.event } : { poison: decoded.reason };

@@ -1,4 +1,4 @@
-// What is read back of the audit log from the memory world. Everything is a copy, as it would be from a database.
+// What is read back of the audit log from the memory store. Everything is a copy, as it would be from a database.
 import type { AuditRow, NewAuditRow } from "../../ports/audit-log.ts";
 import { timesOfRows } from "../records/audit-batch.ts";
 import type { FlatAuditLog } from "../records/flat-audit-log.ts";

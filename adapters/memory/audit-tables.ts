@@ -1,4 +1,4 @@
-// What the audit log would have on disk in the memory world. It is handed to the logs of all processes that share it, and outlives them.
+// What the audit log would have on disk in the memory store. It is handed to the logs of all processes that share it, and outlives them.
 import type { AuditHead, ClosedLog, NewAuditRow, StoredCheckpoint, StoredTile } from "../../ports/audit-log.ts";
 
 export interface AuditTables {

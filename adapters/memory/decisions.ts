@@ -1,4 +1,4 @@
-// Decisions in the memory world: expanded when they are appended, because its log holds what is heard, in the order in which it is.
+// Decisions in the memory store: expanded when they are appended, because its log holds what is heard, in the order in which it is.
 import { type DecisionRow, expandedDecision } from "../transport/decision-messages.ts";
 import type { MemoryTables } from "./tables.ts";
 

@@ -1,4 +1,4 @@
-// What the memory world may be made to suffer. The simulator hands in a plan that throws PRNG; without one nothing fails.
+// What the memory store may be made to suffer. The simulator hands in a plan that asks a PRNG; without one nothing fails.
 
 /** What becomes of a commit; the two lost ones are answered with STORE_COMMIT_UNKNOWN. */
 export type CommitFate = "committed" | "conflict" | "failed" | "lost, committed" | "lost, not committed";

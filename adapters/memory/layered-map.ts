@@ -1,4 +1,4 @@
-// A map of the memory world with what one transaction wrote over it. Everything that goes in or comes out is a copy, as it would be with a database.
+// A map of the memory store with what one transaction wrote over it. Everything that goes in or comes out is a copy, as it would be with a database.
 export interface LayeredMap<Value> {
   get(key: string): Value | undefined;
   has(key: string): boolean;

@@ -53,8 +53,11 @@ export function memoryOneTimeCodes({ codes, clock, store }: MemoryOneTimeCodesOp
       // Once, however often the store runs its work: whoever hangs up has used the code all the same.
       const denial = judge(identity.subject, code, at);
       const tried = {
-        ...{ operator: identity.actor, action: named.action, parameters_hash: noHash },
-        ...{ factor: "totp" as const, at: format(at) },
+        operator: identity.actor,
+        action: named.action,
+        parameters_hash: noHash,
+        factor: "totp" as const,
+        at: format(at),
       };
       await store.transact("identity.step_up", (unit) =>
         denial === undefined

@@ -1,4 +1,4 @@
-// What subscriptions put aside in the memory world. A transaction notes its changes and makes them when it commits; the memory bus, which has no store,
+// What subscriptions put aside in the memory store. A transaction notes its changes and makes them when it commits; the memory bus, which has no store,
 // makes its own at once, by the same functions.
 import type { Instant } from "../../contracts/src/instant.ts";
 import type { AsideEvent, ParkedRecords } from "../../ports/parked-events.ts";

@@ -1,4 +1,4 @@
-// Reference data read from the memory world: the newest version of every kind, all of one moment.
+// Reference data read from the memory store: the newest version of every kind, all of one moment.
 import { Fault } from "../../contracts/src/fault.ts";
 import type { ReferenceData } from "../../ports/reference-data.ts";
 import { referenceOf } from "../records/reference-contents.ts";

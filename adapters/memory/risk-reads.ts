@@ -1,4 +1,4 @@
-// What the risk engine reads back from the memory world. Everything is a copy, as it would be from a database.
+// What the risk engine reads back from the memory store. Everything is a copy, as it would be from a database.
 import type { JournalRow, RiskStore } from "../../ports/risk-store.ts";
 import type { RiskTables } from "./risk-tables.ts";
 

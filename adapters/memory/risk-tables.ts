@@ -1,4 +1,4 @@
-// What the risk engine, reference data and the paper treasury would have on disk: a part of the memory world.
+// What the risk engine, reference data and the paper treasury would have on disk: a part of the memory store.
 import type { Decimal } from "../../contracts/src/decimal.ts";
 import type { RiskEnvelope } from "../../contracts/src/records/envelope.ts";
 import type { NavUpdated } from "../../contracts/src/records/fund.ts";

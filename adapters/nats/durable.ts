@@ -163,7 +163,11 @@ function termContext(
 function asideFor(context: DurableContext, options: DurableOptions, handler: Handler): Aside {
   const { alarms, clock, log, lookup } = context;
   return createAside({
-    ...{ options, clock, log, store: context.parking, handler: async (event) => handler(event) },
+    options,
+    clock,
+    log,
+    store: context.parking,
+    handler: async (event) => handler(event),
     read: (event) => readAside(event, options, lookup),
     hold: (lane, sentence) => {
       const about = `${options.name} ${lane}`;

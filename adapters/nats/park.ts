@@ -22,8 +22,17 @@ export type Park = (parked: Parked) => Promise<void>;
 export function asideOf(parked: Parked): Omit<NewAside, "now" | "firstTriedAt"> & { readonly firstTriedAt?: Instant } {
   const { subscription, id, subject, key, at, source, payload, error, attempts, lane, firstTriedAt } = parked;
   return {
-    ...{ subscription, eventId: id, subject, key: withoutZero(key), at, source, payload: textOf(payload) },
-    ...{ error, attempts, lane, state: lane === undefined ? ("PARKED" as const) : ("HELD" as const) },
+    subscription,
+    eventId: id,
+    subject,
+    key: withoutZero(key),
+    at,
+    source,
+    payload: textOf(payload),
+    error,
+    attempts,
+    lane,
+    state: lane === undefined ? ("PARKED" as const) : ("HELD" as const),
     ...(firstTriedAt === undefined ? {} : { firstTriedAt }),
   };
 }

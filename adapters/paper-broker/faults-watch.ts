@@ -11,7 +11,7 @@ export interface FaultsWatch<Known = PaperWeather> {
 }
 
 export interface FaultsWatchOptions<Known> {
-  /** As the log names it; the weather when absent. */
+  /** As the log names it; the faults when absent. */
   readonly what?: string;
   readonly timers: Timers;
   readonly log: Log;
@@ -21,7 +21,7 @@ export interface FaultsWatchOptions<Known> {
 }
 
 const readEveryMs = 1_000;
-/** Commits come by the hundred; the weather is not asked for after each of them. */
+/** Commits come by the hundred; they are not asked for after each of them. */
 const readMsMin = 250;
 
 /** Resolves after the first reading, whatever came of it. */

@@ -1,4 +1,4 @@
-// The paper broker keeps the promises of every broker, suffers what its weather says, and differs only where it is made to.
+// The paper broker keeps the promises of every broker, suffers the faults it is given, and differs only where it is made to.
 import { describe, expect, it } from "vitest";
 import { parse } from "../../contracts/src/decimal.ts";
 import { format, fromUnixMs, plusMilliseconds } from "../../contracts/src/instant.ts";
@@ -69,7 +69,7 @@ async function quantityOf({ broker, account }: PaperBrokerFixture): Promise<bigi
   return answer.complete ? (answer.items[0]?.quantity ?? 0n) : answer.why;
 }
 
-describe("the paper broker's weather", () => {
+describe("the paper broker's faults", () => {
   it("in silence about half of what is sent arrives, and nobody is notified", () =>
     withFixture(async (fixture) => {
       const speak = await fixture.silence();
@@ -137,7 +137,7 @@ describe("a paper broker that is made to differ", () => {
       expect(await fixture.broker.order(`${fixture.account}-hidden`)).toMatchObject({ state: "FILLED" });
       expect(await quantityOf(fixture)).toBe(parse("100"));
       expect((await fixture.broker.reports(0, 10)).map(({ status }) => status.state)).toEqual(["WORKING"]);
-      await fixture.broker.submit(order(fixture, "told", market));
+      await fixture.broker.submit(order(fixture, "reported", market));
       await fixture.show("39", "40", "1000");
       expect((await fixture.broker.reports(1, 10)).map(({ status }) => status.state)).toEqual(["WORKING", "FILLED"]);
     }));
@@ -261,7 +261,12 @@ it("a day ends at the close where there are sessions, else at midnight", () => {
 
 describe("23.8: options that end at the paper broker", () => {
   const quoteOf = (fixture: PaperBrokerFixture, bid: string, ask: string, symbol = "AAPL") => ({
-    ...{ symbol, bid, ask, bid_size: "100", ask_size: "100", quoted_at: format(fixture.now()) },
+    symbol,
+    bid,
+    ask,
+    bid_size: "100",
+    ask_size: "100",
+    quoted_at: format(fixture.now()),
   });
 
   it("are settled once, at the first price after their end; what rests ends, and nothing is traded any more", () =>

@@ -1,5 +1,5 @@
 // The paper broker: a broker with no exchange behind it. It keeps orders, positions and reports in books of its own and trades on the quotes
-// that it is shown. What it is made to suffer (the weather) and what tests do to it (`disturb`) are the only ways in which it is not honest.
+// that it is shown. What it is made to suffer (its faults) and what tests do to it (`disturb`) are the only ways in which it is not honest.
 //
 // Silence: while it lasts, every question rejects with BROKER_UNAVAILABLE. Half of what is sent meanwhile arrives all the same, by the
 // order's id, because a broker that does not answer has not therefore stopped listening. Resting orders go on trading.

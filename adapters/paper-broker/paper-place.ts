@@ -1,4 +1,4 @@
-// Where the paper broker and the paper market have what outlives a process: the broker's books, the weather, and how and when the market
+// Where the paper broker and the paper market have what outlives a process: the broker's books, the faults, and how and when the market
 // began. In PostgreSQL here; the simulator has its own.
 import type pg from "pg";
 import { fromMicroseconds, type Instant } from "../../contracts/src/instant.ts";
@@ -19,7 +19,7 @@ export interface PaperPlace {
   readFaults(): Promise<PaperWeather | undefined>;
   /** Corporate actions that are under way or were applied, in the order in which they were. */
   readActions(): Promise<readonly StoredAction[]>;
-  /** Calls back when the weather may have changed. */
+  /** Calls back when the faults may have changed. */
   onChange(run: () => void): () => void;
 }
 

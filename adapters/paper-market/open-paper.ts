@@ -88,7 +88,7 @@ export async function openPaper(options: OpenPaperOptions): Promise<OpenedPaper>
   return { quotes, history: paperMarketHistory(marketOptions), broker, close: () => endAll(endings) };
 }
 
-/** Read as the weather is; what was read last, and when. */
+/** Read as the faults are; what was read last, and when. */
 async function watchActions({ clock, place, ...options }: OpenPaperOptions) {
   const read = async (): Promise<KnownActions> => {
     const readAt = clock.now();

@@ -54,7 +54,7 @@ describe("the paper market's past", () => {
     await close();
   });
 
-  it("costs little the second time, and is made anew when a gap of the weather moves it", async () => {
+  it("costs little the second time, and is made anew when a gap among the faults moves it", async () => {
     let gaps: { symbol: string; pct: number; from: string }[] = [];
     const { history, time, close } = fixture({ faults: () => ({ gaps }) as never });
     const from = minusMilliseconds(noon, 60 * dayMs);

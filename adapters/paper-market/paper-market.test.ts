@@ -301,8 +301,13 @@ describe("23.4: options on a share that was split or renamed", () => {
   const pricesWith = (...legs: readonly Leg[]) => {
     const actions = [{ state: "DONE" as const, symbol: "SPY", legs, appliedAt: noon }];
     return pricesOf({
-      ...{ clock: { now: () => at }, timers: scheduler({ seed }).timers, seed, quoteEveryMs, beganAt: noon },
-      ...{ listings: paperListings, actions: () => ({ actions, readAt: at }) },
+      clock: { now: () => at },
+      timers: scheduler({ seed }).timers,
+      seed,
+      quoteEveryMs,
+      beganAt: noon,
+      listings: paperListings,
+      actions: () => ({ actions, readAt: at }),
     });
   };
   const [call, put] = ["SPY 281215C00650000", "SPY 281215P00500000"];
@@ -360,8 +365,13 @@ describe("23.4: options on a share that was split or renamed", () => {
       const actions = [{ state: "DONE" as const, symbol: "SPY", legs, appliedAt: noon }];
       const quoted = (known: typeof actions, moment: Instant) =>
         pricesOf({
-          ...{ clock: { now: () => at }, timers: scheduler({ seed }).timers, seed, quoteEveryMs, beganAt: noon },
-          ...{ listings, actions: () => ({ actions: known, readAt: at }) },
+          clock: { now: () => at },
+          timers: scheduler({ seed }).timers,
+          seed,
+          quoteEveryMs,
+          beganAt: noon,
+          listings,
+          actions: () => ({ actions: known, readAt: at }),
         }).quote(put, moment);
       for (let minute = 0; minute < 60; minute += 5) {
         const moment = plusMilliseconds(noon, minute * 60_000);
@@ -381,8 +391,13 @@ describe("23.4: options on a share that was split or renamed", () => {
     const booked = { ...declared, state: "DONE" as const, appliedAt: exAt };
     for (const one of [declared, booked]) {
       const prices = pricesOf({
-        ...{ clock: { now: () => at }, timers: scheduler({ seed }).timers, seed, quoteEveryMs, beganAt: noon },
-        ...{ listings: paperListings, actions: () => ({ actions: [one], readAt: at }) },
+        clock: { now: () => at },
+        timers: scheduler({ seed }).timers,
+        seed,
+        quoteEveryMs,
+        beganAt: noon,
+        listings: paperListings,
+        actions: () => ({ actions: [one], readAt: at }),
       });
       const fallen = (moment: Instant) => decimal.subtract(plain.middle("SPY", moment), prices.middle("SPY", moment));
       const last = plusMilliseconds(exAt, -1);

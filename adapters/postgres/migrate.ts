@@ -132,7 +132,7 @@ async function lock(client: pg.Client): Promise<void> {
   }
 }
 
-/** Looked at before anything is created or granted, so that a newer database is left exactly as it is. */
+/** Read before anything is created or granted, so that a newer database is left exactly as it is. */
 async function refuseNewer(client: pg.Client, migrations: readonly Migration[]): Promise<void> {
   const { rows } = await client.query<{ present: boolean }>("SELECT to_regclass($1) IS NOT NULL AS present", [
     `${schemaName}.migrations`,

@@ -20,8 +20,12 @@ import { unauditedChange } from "./state-changes.ts";
 const tools = { clock: systemClock(), random: systemRandom(), timers: systemTimers() };
 const now = tools.clock.now();
 const instance: Instance = {
-  ...{ service: "oms", incarnation: "one", host: "here", pid: 1 },
-  ...{ startedAt: now, leaseUntil: plusMilliseconds(now, 60_000) },
+  service: "oms",
+  incarnation: "one",
+  host: "here",
+  pid: 1,
+  startedAt: now,
+  leaseUntil: plusMilliseconds(now, 60_000),
 };
 const started = { service: "oms", incarnation: "one", host: "here", pid: 1, at: "2026-11-15T09:30:00.000000Z" };
 
@@ -30,7 +34,14 @@ async function openPostgres(): Promise<{ store: PostgresStore; close(): Promise<
   const pool = openPool(database.address.app, { log: quietLog, applicationName: "reported changes" });
   const wake = { poke: () => undefined };
   const store = createPostgresStore({
-    ...{ ...tools, log: quietLog, pool, wake, metrics: noMetrics, tracer: noTracer, source: "oms", unauditedChange },
+    ...tools,
+    log: quietLog,
+    pool,
+    wake,
+    metrics: noMetrics,
+    tracer: noTracer,
+    source: "oms",
+    unauditedChange,
   });
   return {
     store,

@@ -63,7 +63,7 @@ it.each([
   expect(only?.payload).toBe(`base64:${payload.toString("base64")}`);
 });
 
-it("stands in the memory world's log as what is heard, a poisoned one as what nobody can decode", () => {
+it("stands in the memory store's log as what is heard, a poisoned one as what nobody can decode", () => {
   const tables = memoryTables();
   const decision = testDecision("o-1");
   appendDecisions(tables, [

@@ -5,8 +5,15 @@ import { runAudit } from "./audit.ts";
 test("the audit bench measures appends, verification and proofs", { timeout: 30_000 }, async () => {
   const said: string[] = [];
   const small = {
-    ...{ appendRounds: 1, windowMs: 30, inFlight: [1, 40], rawBatchEntries: 20 },
-    ...{ verifyRounds: 1, bundleEntries: 200, databaseEntries: 200, proofSizes: [10, 1_000], proofsPerSize: 2 },
+    appendRounds: 1,
+    windowMs: 30,
+    inFlight: [1, 40],
+    rawBatchEntries: 20,
+    verifyRounds: 1,
+    bundleEntries: 200,
+    databaseEntries: 200,
+    proofSizes: [10, 1_000],
+    proofsPerSize: 2,
   };
   const { figures, table } = await runAudit(small, (line) => said.push(line));
   const above = expect.toSatisfy((value: unknown) => typeof value === "number" && value > 0);

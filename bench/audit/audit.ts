@@ -3,12 +3,12 @@ import { cpus, loadavg } from "node:os";
 import type { RunningAudit } from "../../services/operations/audit/audit-ports.ts";
 import type { Bench, BenchResult } from "../bench.ts";
 import { type DatabasePlace, openDatabasePlace } from "../bus/place.ts";
+import { requestOf } from "./append-requests.ts";
 import { openAudit } from "./fixture.ts";
 import { judge, type Seen } from "./judge.ts";
 import { measureProofs } from "./proofs.ts";
 import { openRawAppend } from "./raw-append.ts";
 import { prepareBundle, prepareReading } from "./verifying.ts";
-import { requestOf } from "./wishes.ts";
 
 export interface AuditBenchOptions {
   /** Rounds of append windows; in each, the raw limit and every number of callers have one. */

@@ -41,7 +41,12 @@ export async function openAudit(address: DatabaseAddress): Promise<AuditFixture>
   const { tools, store, auditLog, close } = openLogStore(address);
   const audit = await startAudit({
     ...tools,
-    ...{ store, auditLog, bus: silentBus, secrets: plainSecrets(), signing: systemSigning(), witnesses: undefined },
+    store,
+    auditLog,
+    bus: silentBus,
+    secrets: plainSecrets(),
+    signing: systemSigning(),
+    witnesses: undefined,
     crash: {
       die(defect) {
         throw defect;

@@ -7,7 +7,7 @@ import { systemSha256OfBytes } from "../../adapters/system/signing.ts";
 import { makeEntry, withoutHashes } from "../../core/audit/entry.ts";
 import type { AppendRequest } from "../../services/operations/audit/log/append-request.ts";
 import { quietLog } from "../bus/ticket.ts";
-import { requestOf } from "./wishes.ts";
+import { requestOf } from "./append-requests.ts";
 
 const tableText = `
 create table bench_audit_raw (

@@ -16,7 +16,7 @@ import { createTreeHash } from "../../core/audit/merkle.ts";
 import type { RunningAudit } from "../../services/operations/audit/audit-ports.ts";
 import { logSigner } from "../../testkit/audit/keys.ts";
 import { quietLog } from "../bus/ticket.ts";
-import { requestOf } from "./wishes.ts";
+import { requestOf } from "./append-requests.ts";
 
 const timestamp = "2026-11-15T09:30:00.123456Z";
 const origin = "portcullis/audit/00000000-0000-4000-8000-000000000009";
@@ -39,7 +39,9 @@ export function prepareBundle(count: number): Hashing {
   const lineFeed = Buffer.from("\n");
   const file = Buffer.concat([Buffer.from(head), ...entries.flatMap(({ text }) => [text, lineFeed])]);
   const options: BundleOptions = {
-    ...{ trustedKeys: [signer.key], sha256, verifySignature: systemSigning().verify },
+    trustedKeys: [signer.key],
+    sha256,
+    verifySignature: systemSigning().verify,
     nowUs: Date.now() * 1_000,
   };
   const links = entries.map(({ text }, n) => linkOf(text, entries[n - 1]?.hash ?? "0".repeat(64)));

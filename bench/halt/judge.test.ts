@@ -5,11 +5,24 @@ import { judge, type SetupSeen } from "./judge.ts";
 
 const sample = { ackMs: 6, blockMs: 5, lastApprovalMs: 3, liftMs: 7 };
 const result: HaltResult = {
-  ...{ tookMs: 1_000, sent: 1_000, leftOut: 0, answered: 1_000, approved: 900, deniedByHalt: 100, wrong: 0 },
-  ...{ halts: [sample, sample], echoMs: [1, 2], orderMs: [3, 4] },
+  tookMs: 1_000,
+  sent: 1_000,
+  leftOut: 0,
+  answered: 1_000,
+  approved: 900,
+  deniedByHalt: 100,
+  wrong: 0,
+  halts: [sample, sample],
+  echoMs: [1, 2],
+  orderMs: [3, 4],
 };
 const comparison = {
-  ...{ halts: 2, provenHalts: 2, testedHalts: 2, decisions: 1_000, approvals: 900, deniedByHalt: 100 },
+  halts: 2,
+  provenHalts: 2,
+  testedHalts: 2,
+  decisions: 1_000,
+  approvals: 900,
+  deniedByHalt: 100,
   violations: [] as readonly string[],
 };
 const seen = (different: Partial<HaltResult> = {}): SetupSeen => ({

@@ -74,13 +74,23 @@ function codeOf(engine: Engine, asked: Asked, at: instant.Instant): string {
 }
 
 const halt = (severity: ActiveHalt["severity"], fund_id = "", strategy_id?: string): ActiveHalt => ({
-  ...{ halt_id: `h-${severity}`, severity, fund_id, reason: "test", epoch: 2, since: instant.format(startOfDay) },
-  ...{ requested_by: "t", ...(strategy_id === undefined ? {} : { strategy_id }) },
+  halt_id: `h-${severity}`,
+  severity,
+  fund_id,
+  reason: "test",
+  epoch: 2,
+  since: instant.format(startOfDay),
+  requested_by: "t",
+  ...(strategy_id === undefined ? {} : { strategy_id }),
 });
 
 /** As wide as the kind can be. */
 const restriction = (kind: RestrictionKind): Restriction => ({
-  ...{ restrictionId: `r-${kind}`, kind, watchdog: "vpin", episodeId: "e-1", since: startOfDay },
+  restrictionId: `r-${kind}`,
+  kind,
+  watchdog: "vpin",
+  episodeId: "e-1",
+  since: startOfDay,
   ...(kind === "THROTTLE" ? { symbol: "MSFT" } : kind === "COOLDOWN" ? { fundId: "beta", symbol: "XOM" } : {}),
   ...(kind === "SHADOW" ? { fundId: "alpha", strategyId: "value" } : {}),
   ...(kind === "GROSS" ? { fundId: "alpha", factor: decimal.parse("0.5"), base: decimal.zero } : {}),
@@ -232,10 +242,25 @@ describe("22.10: blocks", () => {
   it("say nothing about a fund that may trade, and since when each stands", () => {
     expect(all(engineFixture(), startOfDay).filter(({ symbol }) => symbol !== "SAP")).toEqual([]);
     const { engine } = under({
-      ...{ firmHalt: true, fundHalt: true, strategyHalt: true, haltsUnknown: true, lossPending: true },
-      ...{ lossMissing: false, restricted: ["AAPL"], differs: true, noEnvelope: true, noFx: true, stale: ["XOM"] },
-      ...{ unpriced: ["MSFT"], blind: ["SPY-C500"], noNav: true, held: [], laterMs: 0, auditLate: true },
-      ...{ watched: ["THROTTLE", "COOLDOWN", "SHADOW", "GROSS", "NO_SHORT_OPTIONS"], watchedUnknown: true },
+      firmHalt: true,
+      fundHalt: true,
+      strategyHalt: true,
+      haltsUnknown: true,
+      lossPending: true,
+      lossMissing: false,
+      restricted: ["AAPL"],
+      differs: true,
+      noEnvelope: true,
+      noFx: true,
+      stale: ["XOM"],
+      unpriced: ["MSFT"],
+      blind: ["SPY-C500"],
+      noNav: true,
+      held: [],
+      laterMs: 0,
+      auditLate: true,
+      watched: ["THROTTLE", "COOLDOWN", "SHADOW", "GROSS", "NO_SHORT_OPTIONS"],
+      watchedUnknown: true,
     });
     const at = moment(30_000);
     const found = all(engine, at);

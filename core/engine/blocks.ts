@@ -95,8 +95,14 @@ function smallestOrder(state: EngineState, { fundId, strategyId, symbol }: Probe
 function imagineInstrument(view: FundView, order: Order): void {
   order.symbol = "BLOCKS";
   view.instrument = {
-    ...{ symbol: order.symbol, assetClass: "EQUITY", currency: view.fundCurrency, sector: "", restriction: undefined },
-    ...{ tickSize: oneUnit, lotSize: oneUnit, multiplier: oneUnit },
+    symbol: order.symbol,
+    assetClass: "EQUITY",
+    currency: view.fundCurrency,
+    sector: "",
+    restriction: undefined,
+    tickSize: oneUnit,
+    lotSize: oneUnit,
+    multiplier: oneUnit,
   };
   Object.assign(view, { fxRate: oneUnit, fxAgeMs: 0 });
   mendPrice(view);

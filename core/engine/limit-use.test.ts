@@ -137,7 +137,13 @@ describe("24.1: the use of limits", () => {
     const strategy = lossOf({ limit: "strategy", strategy_id: "trend", loss: "5", baseline: "0", limit_loss: "20" });
     expect(lossUse(strategy, at)).toEqual([
       {
-        ...{ fund_id: "alpha", limit: "strategy", scope: "trend", used: "5", allowed: "20", share: 0.25, band: 0 },
+        fund_id: "alpha",
+        limit: "strategy",
+        scope: "trend",
+        used: "5",
+        allowed: "20",
+        share: 0.25,
+        band: 0,
         as_of: "2026-11-15T13:29:00.000000Z",
       },
     ]);
@@ -148,8 +154,17 @@ describe("24.1: the use of limits", () => {
 
 function lossOf(more: Partial<Loss>): Loss {
   return {
-    ...{ fund_id: "alpha", limit: "daily", period: "2026-11-15", baseline: "1000000", value: "990000", loss: "10000" },
-    ...{ loss_pct: 0.01, limit_pct: 0.02, limit_loss: "20000", state: "JUDGED", as_of: "2026-11-15T13:29:00.000000Z" },
+    fund_id: "alpha",
+    limit: "daily",
+    period: "2026-11-15",
+    baseline: "1000000",
+    value: "990000",
+    loss: "10000",
+    loss_pct: 0.01,
+    limit_pct: 0.02,
+    limit_loss: "20000",
+    state: "JUDGED",
+    as_of: "2026-11-15T13:29:00.000000Z",
     ...more,
   };
 }

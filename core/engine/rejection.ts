@@ -64,7 +64,16 @@ export function refusalOf(refused: {
   const { order, code, reason, refusedAt } = refused;
   const { order_id, idempotency_key, fund_id, strategy_id, symbol, side, quantity, actor } = order;
   return {
-    ...{ order_id, idempotency_key, fund_id, strategy_id, symbol, side, quantity, actor, code, reason },
+    order_id,
+    idempotency_key,
+    fund_id,
+    strategy_id,
+    symbol,
+    side,
+    quantity,
+    actor,
+    code,
+    reason,
     decision_id: `${refusedPrefix}${order_id}`,
     gate: "",
     halt_epoch: 0,

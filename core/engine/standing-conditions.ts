@@ -14,12 +14,28 @@ import type { FundView } from "./view.ts";
 export const imaginedName = "blocks";
 /** In place of one that a fund does not have. */
 const imaginedEnvelope = compileEnvelope({
-  ...{ fund_id: imaginedName, version: 1, max_position_pct: 1, max_notional: 1, max_gross_exposure_pct: 1 },
-  ...{ max_net_exposure_pct: 1, daily_loss_halt_pct: 1, weekly_loss_halt_pct: 1, monthly_loss_halt_pct: 1 },
+  fund_id: imaginedName,
+  version: 1,
+  max_position_pct: 1,
+  max_notional: 1,
+  max_gross_exposure_pct: 1,
+  max_net_exposure_pct: 1,
+  daily_loss_halt_pct: 1,
+  weekly_loss_halt_pct: 1,
+  monthly_loss_halt_pct: 1,
   synthetic_stop_pct: 1,
-  ...{ allowed_brokers: [], allowed_order_types: [], allowed_asset_classes: [], sector_limits_pct: {} },
-  ...{ shorting_enabled: true, max_borrow_fee_pct: 1, price_collar_pct: 0.5, order_rate_max_per_s: 1_000 },
-  ...{ halt_allow_reduce_only: true, updated_by: imaginedName, updated_at: "2000-01-01T00:00:00.000000Z", hash: "" },
+  allowed_brokers: [],
+  allowed_order_types: [],
+  allowed_asset_classes: [],
+  sector_limits_pct: {},
+  shorting_enabled: true,
+  max_borrow_fee_pct: 1,
+  price_collar_pct: 0.5,
+  order_rate_max_per_s: 1_000,
+  halt_allow_reduce_only: true,
+  updated_by: imaginedName,
+  updated_at: "2000-01-01T00:00:00.000000Z",
+  hash: "",
 });
 /** Above every fraction and every amount that an envelope may hold. */
 const boundless = decimal.parse("1000000000000000000");

@@ -30,14 +30,27 @@ const short = (changes: object): Row => ({
 
 /** An order in an underlying whose options do nothing. */
 const unconcerned: OptionView = {
-  ...{ underlying: "AAPL", delta: undefined, deltaAgeMs: Number.NaN, netValue: undefined, isCall: undefined },
-  ...{ groupOthers: usd("0"), unitStress: undefined, lossesOthers: { up: usd("0"), down: usd("0") } },
-  ...{ stressRest: usd("0"), owedOthers: d("0"), cover: d("0"), endsAt: Number.NaN },
+  underlying: "AAPL",
+  delta: undefined,
+  deltaAgeMs: Number.NaN,
+  netValue: undefined,
+  isCall: undefined,
+  groupOthers: usd("0"),
+  unitStress: undefined,
+  lossesOthers: { up: usd("0"), down: usd("0") },
+  stressRest: usd("0"),
+  owedOthers: d("0"),
+  cover: d("0"),
+  endsAt: Number.NaN,
 };
 
 const vpin: RestrictedBy = { restrictionId: "r-1", watchdog: "vpin", episodeId: "e-1" };
 const unrestricted: RestrictionView = {
-  ...{ isUnknown: false, throttle: undefined, cooldown: undefined, shadow: undefined, noShortOptions: undefined },
+  isUnknown: false,
+  throttle: undefined,
+  cooldown: undefined,
+  shadow: undefined,
+  noShortOptions: undefined,
   gross: undefined,
 };
 const restricted = (by: Partial<RestrictionView>): Row => view({ restrictions: { ...unrestricted, ...by } });

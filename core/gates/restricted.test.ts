@@ -60,7 +60,10 @@ describe("25.4: under a throttle", () => {
 });
 
 const restriction = (differs: Partial<Restriction> & Pick<Restriction, "kind">): Restriction => ({
-  ...{ restrictionId: `r-${differs.kind}`, watchdog: "vpin", episodeId: "e-1", since: startOfDay },
+  restrictionId: `r-${differs.kind}`,
+  watchdog: "vpin",
+  episodeId: "e-1",
+  since: startOfDay,
   ...differs,
 });
 

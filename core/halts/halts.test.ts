@@ -48,14 +48,24 @@ const relief: Asker = {
   subject: "2",
 };
 const plain: ResumeAsked = {
-  ...{ by: duty, reason: "over", confirmation: "RESUME", hasCode: true, haltIds: [], rebase: false },
+  by: duty,
+  reason: "over",
+  confirmation: "RESUME",
+  hasCode: true,
+  haltIds: [],
+  rebase: false,
 };
 const officer: Asker = { ...duty, isRiskOfficer: true };
 const anew: ResumeAsked = { ...plain, fundId: "alpha", rebase: true };
 const strategyAnew: ResumeAsked = { ...plain, strategyId: "alpha-momentum", rebase: true };
 const waiting: ResumeWaiting = {
-  ...{ requestId: "r-1", haltIds: idsOf([firm, alpha]), reason: "over", rebase: true },
-  ...{ requestedBy: "operator:duty", subject: "1", expiresAt: later },
+  requestId: "r-1",
+  haltIds: idsOf([firm, alpha]),
+  reason: "over",
+  rebase: true,
+  requestedBy: "operator:duty",
+  subject: "1",
+  expiresAt: later,
 };
 const pair: HaltsInForce = { active: [firm, alpha, drill], named: waiting, pending: waiting };
 const sign: ResumeAsked = { ...plain, by: relief, reason: "", requestId: "r-1" };
@@ -140,14 +150,20 @@ describe("judgeResume", () => {
   it("8 a rebase of one scope asks for a code, and a resume that keeps the baseline for none", () => {
     expect(judgeResume({ ...anew, by: officer }, all, at)).toMatchObject({ needsCode: true, rebase: true });
     expect(judgeResume({ ...anew, rebase: false, hasCode: false }, all, at)).toMatchObject({
-      ...{ kind: "lift", needsCode: false, rebase: false },
+      kind: "lift",
+      needsCode: false,
+      rebase: false,
     });
   });
 
   it("4 lifts everything under the request's reason and both names, and ends the request", () => {
     expect(judgeResume(sign, pair, at)).toMatchObject({
-      ...{ kind: "lift", needsCode: true, reason: "over", rebase: true },
-      ...{ requestedBy: "operator:duty", cosignedBy: "operator:relief" },
+      kind: "lift",
+      needsCode: true,
+      reason: "over",
+      rebase: true,
+      requestedBy: "operator:duty",
+      cosignedBy: "operator:relief",
       ends: { requestId: "r-1", outcome: "lifted" },
     });
     expect(liftedBy(judgeResume(sign, pair, at))).toEqual(["firm", "alpha"]);

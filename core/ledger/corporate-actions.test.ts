@@ -20,7 +20,8 @@ import { bookTrade, flatPosition } from "./position.ts";
 const d = decimal.parse;
 const seed = 20_261_117;
 const leg = (symbol: string, quantity: Ratio, newSymbol = symbol) => ({
-  ...{ symbol, new_symbol: newSymbol },
+  symbol,
+  new_symbol: newSymbol,
   quantity: [...quantity] as [number, number],
   price: [...inverse(quantity)] as [number, number],
 });
@@ -171,10 +172,15 @@ describe(`corporate actions, seed ${seed}`, () => {
     const at = fc.integer({ min: 1, max: 40 }).map((ms) => fromUnixMs(ms));
     const names = fc.constantFrom("A", "B", "C");
     const split = fc.record({ appliedAt: at, ratio: ratios, symbol: names }).map(({ ratio, symbol, appliedAt }) => ({
-      ...{ symbol, legs: [leg(symbol, ratio)], appliedAt },
+      symbol,
+      legs: [leg(symbol, ratio)],
+      appliedAt,
     }));
     const paid = fc.record({ exAt: at, symbol: names }).map(({ exAt, symbol }) => ({
-      ...{ symbol, legs: [], appliedAt: exAt, dividend: { perShare: "0.5", exAt } },
+      symbol,
+      legs: [],
+      appliedAt: exAt,
+      dividend: { perShare: "0.5", exAt },
     }));
     const actions = fc.uniqueArray(fc.oneof(split, paid), { maxLength: 8, selector: ({ appliedAt }) => appliedAt });
     const quoted = fc.array(fc.tuple(names, fc.record({ price: fc.integer({ min: 1, max: 999 }), at })));

@@ -8,8 +8,16 @@ import { type Standing, standingAgainst, takesAway } from "./reference-standing.
 const at = parse("2026-11-16T12:00:00Z");
 const seed = Number(process.env["PORTCULLIS_SEED"] ?? "20261115");
 const instrument = (symbol: string, differs: Partial<Instrument> = {}): Instrument => ({
-  ...{ symbol, name: symbol, asset_class: "EQUITY", currency: "USD", tick_size: "0.01", lot_size: "1" },
-  ...{ multiplier: "1", sector: "Tech", calendar: "always", ...differs },
+  symbol,
+  name: symbol,
+  asset_class: "EQUITY",
+  currency: "USD",
+  tick_size: "0.01",
+  lot_size: "1",
+  multiplier: "1",
+  sector: "Tech",
+  calendar: "always",
+  ...differs,
 });
 const option = instrument("AAPL-C", { asset_class: "OPTION", multiplier: "100", underlying: "AAPL", strike: "200" });
 const calendar = { name: "always", zone: "UTC", sessions: "always" as const, holidays: [], early_closes: {} };
@@ -83,7 +91,12 @@ describe("23.4: what stands keeps its reference data", () => {
   it("what does not matter to a position may change under it", () => {
     const facts = [held("AAPL"), held("AAPL-C"), held("SAP"), cash, halt];
     const instruments = before.instruments.map((one) => ({
-      ...{ ...one, name: "n", tick_size: "0.05", lot_size: "10", sector: "x", multiplier: `${one.multiplier}.0` },
+      ...one,
+      name: "n",
+      tick_size: "0.05",
+      lot_size: "10",
+      sector: "x",
+      multiplier: `${one.multiplier}.0`,
     }));
     const fx = [{ ...before.fx[0], base: "USD", quote: "EUR", rate: "0.9" }];
     const calendars = before.calendars.map((one) => ({ ...one, holidays: ["2026-12-25"] }));

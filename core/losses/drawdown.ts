@@ -203,12 +203,25 @@ export function rebase(known: LossState, { of, setBy, reason, at }: Rebase): Los
 function begin(valuation: FundValuation, rules: LossRules): LossOutcome {
   const from = { value: valuation.value, netFlows: valuation.netFlows, valuedAt: valuation.at };
   const highWater: Baseline = {
-    ...{ limit: "high_water", period: always, version: 0, ...from },
-    ...{ setBy: machine, reason: "The first valuation.", setAt: rules.at },
+    limit: "high_water",
+    period: always,
+    version: 0,
+    ...from,
+    setBy: machine,
+    reason: "The first valuation.",
+    setAt: rules.at,
   };
   const empty: LossState = {
-    ...{ newest: valuation, steady: valuation, baselines: [highWater], before: [], peak: peakOf(valuation) },
-    ...{ sampledAt: valuation.at, windowsFrom: valuation.at, windowsVersion: 0, pending: [], trips: [] },
+    newest: valuation,
+    steady: valuation,
+    baselines: [highWater],
+    before: [],
+    peak: peakOf(valuation),
+    sampledAt: valuation.at,
+    windowsFrom: valuation.at,
+    windowsVersion: 0,
+    pending: [],
+    trips: [],
     datedBy: rules.dayAt(rules.at).by,
   };
   const rolled = roll(empty, rules.dayAt(valuation.at), valuation, rules.at);

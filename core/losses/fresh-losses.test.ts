@@ -185,11 +185,15 @@ test(`23.6: whatever flows, flips and restarts come between, a day's loss per un
 describe("23.6: the prices in a value", () => {
   const at = parse(noon);
   const price = (secondsAgo: number) => ({
-    ...{ quantity: "1", price: "10" },
+    quantity: "1",
+    price: "10",
     at: new Date(fromMicroseconds(at - secondsAgo * 1_000_000) / 1_000).toISOString(),
   });
   const nav = (differs: Partial<NavUpdated>): NavUpdated => ({
-    ...{ fund_id: "alpha", nav: "100", currency: "USD", as_of: noon },
+    fund_id: "alpha",
+    nav: "100",
+    currency: "USD",
+    as_of: noon,
     ...differs,
   });
   const standing = (of: Partial<NavUpdated>, open: readonly string[] = ["AAPL", "XOM"]) =>

@@ -50,15 +50,22 @@ export function inCurrencyOf(
     sample === undefined ? [] : [inNew(withFlows(sample, newest))],
   );
   const sample: LossSample = {
-    ...{ at: heard.at, netFlows: heard.netFlows, ...unitCount(last) },
+    at: heard.at,
+    netFlows: heard.netFlows,
+    ...unitCount(last),
     value: begun.reduce(decimal.max, heard.value),
   };
   const state: LossState = {
     ...known,
-    ...{ newest: last, steady: valuation(known.steady), baselines, before: [] },
+    newest: last,
+    steady: valuation(known.steady),
+    baselines,
+    before: [],
     peak: restate(known.peak),
     ...(known.higher !== undefined && { higher: restate(known.higher) }),
-    ...{ sampledAt: heard.at, windowsFrom: heard.at, windowsVersion: known.windowsVersion + 1 },
+    sampledAt: heard.at,
+    windowsFrom: heard.at,
+    windowsVersion: known.windowsVersion + 1,
     pending: known.pending.map((one) => ({
       ...one,
       baseline: anew(one.baseline),

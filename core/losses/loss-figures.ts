@@ -83,7 +83,12 @@ export function figureOf(
   return {
     baseline,
     ...(shareOf !== undefined && { shareOf }),
-    ...{ base, value, loss, whole, fraction, bound },
+    base,
+    value,
+    loss,
+    whole,
+    fraction,
+    bound,
     // Of a value that was not above zero every loss is too much.
     isBreach: bound !== undefined && loss > 0n && loss >= bound,
   };
@@ -155,16 +160,31 @@ export function baselinesAt(state: LossState, periods: LossPeriods, windows: Win
 /** What the fund must stay above while it holds anything. */
 function equityBaseline({ windowsVersion, windowsFrom }: LossState): Baseline {
   return {
-    ...{ limit: "equity", period: always, version: windowsVersion, value: decimal.zero, netFlows: decimal.zero },
-    ...{ valuedAt: windowsFrom, setBy: "riskengine", reason: "", setAt: windowsFrom },
+    limit: "equity",
+    period: always,
+    version: windowsVersion,
+    value: decimal.zero,
+    netFlows: decimal.zero,
+    valuedAt: windowsFrom,
+    setBy: "riskengine",
+    reason: "",
+    setAt: windowsFrom,
   };
 }
 
 function windowBaseline(state: LossState, limit: LossLimit, sample: LossSample): Baseline {
   const { at, value, netFlows } = sample;
   return {
-    ...{ limit, period: always, version: state.windowsVersion, value, netFlows, valuedAt: at, ...unitCount(sample) },
-    ...{ setBy: "riskengine", reason: "", setAt: at },
+    limit,
+    period: always,
+    version: state.windowsVersion,
+    value,
+    netFlows,
+    valuedAt: at,
+    ...unitCount(sample),
+    setBy: "riskengine",
+    reason: "",
+    setAt: at,
   };
 }
 
@@ -172,9 +192,16 @@ function windowBaseline(state: LossState, limit: LossLimit, sample: LossSample):
 function peakBaseline({ baselines, peak }: LossState): Baseline {
   const first = baselines.find(({ limit }) => limit === "high_water");
   return {
-    ...{ limit: "high_water", period: always, version: first?.version ?? 0 },
-    ...{ value: peak.value, netFlows: peak.netFlows, valuedAt: peak.at, ...unitCount(peak) },
-    ...{ setBy: first?.setBy ?? "riskengine", reason: first?.reason ?? "", setAt: first?.setAt ?? peak.at },
+    limit: "high_water",
+    period: always,
+    version: first?.version ?? 0,
+    value: peak.value,
+    netFlows: peak.netFlows,
+    valuedAt: peak.at,
+    ...unitCount(peak),
+    setBy: first?.setBy ?? "riskengine",
+    reason: first?.reason ?? "",
+    setAt: first?.setAt ?? peak.at,
   };
 }
 

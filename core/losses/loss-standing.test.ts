@@ -102,7 +102,13 @@ function play(
     const of = calendar;
     if (of === undefined) return undefined;
     return {
-      ...{ fractions, confirmations: 1, confirmMs: 5_000, at, hearingSince, windows: windows(), haltsInForce: inForce },
+      fractions,
+      confirmations: 1,
+      confirmMs: 5_000,
+      at,
+      hearingSince,
+      windows: windows(),
+      haltsInForce: inForce,
       dayAt: (moment) => dayAt(of, moment),
       newHaltId: () => {
         halts += 1;

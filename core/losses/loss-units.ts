@@ -66,7 +66,10 @@ export function countUnits(known: LossState, heard: FundValuation, jump: Decimal
     return { ...baseline, value: decimal.add(profit, scaled(lost, after, before)) };
   };
   const state = {
-    ...{ ...known, trips, baselines: known.baselines.map(restate), before: known.before.map(restate) },
+    ...known,
+    trips,
+    baselines: known.baselines.map(restate),
+    before: known.before.map(restate),
     pending: known.pending.map((one): PendingLoss => ({ ...one, baseline: restate(one.baseline) })),
   };
   return { state, valuation: { ...heard, ...counted } };

@@ -27,21 +27,33 @@ const times = (...factors: readonly string[]): decimal.Decimal =>
   factors.map(d).reduce((one, other) => decimal.multiply(one, other, "half-even"));
 
 const share: Instrument = {
-  ...{ symbol: "SPY", name: "SPY", asset_class: "EQUITY", currency: "USD", tick_size: "0.01", lot_size: "1" },
-  ...{ multiplier: "1", sector: "index", calendar: "us" },
+  symbol: "SPY",
+  name: "SPY",
+  asset_class: "EQUITY",
+  currency: "USD",
+  tick_size: "0.01",
+  lot_size: "1",
+  multiplier: "1",
+  sector: "index",
+  calendar: "us",
 };
 
 function series(strike: string, right: "CALL" | "PUT" = "CALL", symbol?: string): Instrument {
   const thousandths = decimal.format(times(strike, "1000")).padStart(8, "0");
   const terms = { underlying: "SPY", expiry: "2028-12-15", strike, right, multiplier: "100" };
   return {
-    ...{ ...share, asset_class: "OPTION", ...terms },
+    ...share,
+    asset_class: "OPTION",
+    ...terms,
     symbol: symbol ?? `SPY 281215${right === "CALL" ? "C" : "P"}${thousandths}`,
   };
 }
 
 const legOf = (ratio: Ratio, newSymbol = "SPY"): ActionLeg => ({
-  ...{ symbol: "SPY", new_symbol: newSymbol, quantity: [...ratio], price: [...inverse(ratio)] },
+  symbol: "SPY",
+  new_symbol: newSymbol,
+  quantity: [...ratio],
+  price: [...inverse(ratio)],
 });
 
 function adjust(ratio: Ratio, options: readonly Instrument[], newSymbol?: string) {
@@ -138,7 +150,11 @@ describe(`23.4: options on a share that is split or renamed, seed ${seed}`, () =
           if (contracts === 0) continue;
           // Bought at 12.34, adjusted, closed at what 15 has become: the result is what it would have been, to the last decimal.
           const trade = (side: "BUY" | "SELL", quantity: decimal.Decimal, price: decimal.Decimal, of: Instrument) => ({
-            ...{ fillId: "f", side, quantity: decimal.abs(quantity), price, multiplier: d(of.multiplier) },
+            fillId: "f",
+            side,
+            quantity: decimal.abs(quantity),
+            price,
+            multiplier: d(of.multiplier),
           });
           const [opens, closes] = contracts > 0 ? (["BUY", "SELL"] as const) : (["SELL", "BUY"] as const);
           const held = bookTrade(flatPosition, trade(opens, before, d("12.34"), option));

@@ -19,8 +19,18 @@ const vectors: readonly (readonly [string, number, number, number, number, numbe
 
 const at = parse("2026-11-16T15:00:00Z");
 const call: Instrument = {
-  ...{ symbol: "SPY-C", name: "call", asset_class: "OPTION", currency: "USD", tick_size: "0.01", lot_size: "1" },
-  ...{ multiplier: "100", sector: "index", calendar: "us", underlying: "SPY", strike: "500", right: "CALL" },
+  symbol: "SPY-C",
+  name: "call",
+  asset_class: "OPTION",
+  currency: "USD",
+  tick_size: "0.01",
+  lot_size: "1",
+  multiplier: "100",
+  sector: "index",
+  calendar: "us",
+  underlying: "SPY",
+  strike: "500",
+  right: "CALL",
   expiry: "2027-05-21",
 };
 const put: Instrument = { ...call, symbol: "SPY-P", right: "PUT" };

@@ -6,7 +6,12 @@ import { type SettledTerms, settlementLegs } from "./option-settlement.ts";
 
 const d = decimal.parse;
 const call: SettledTerms = {
-  ...{ symbol: "C", underlying: "S", right: "CALL", strike: d("500"), multiplier: d("100"), isDelivered: true },
+  symbol: "C",
+  underlying: "S",
+  right: "CALL",
+  strike: d("500"),
+  multiplier: d("100"),
+  isDelivered: true,
 };
 const put: SettledTerms = { ...call, symbol: "P", right: "PUT" };
 const reported = (terms: SettledTerms, contracts: string, price: string) =>

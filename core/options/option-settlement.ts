@@ -30,7 +30,9 @@ export function settledTerms(option: Instrument, underlying: Instrument | undefi
     return undefined;
   }
   return {
-    ...{ symbol, underlying: underlying.symbol, right },
+    symbol,
+    underlying: underlying.symbol,
+    right,
     strike: decimal.parse(strike),
     multiplier: decimal.parse(multiplier),
     isDelivered: underlying.asset_class === "EQUITY",

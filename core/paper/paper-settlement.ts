@@ -52,10 +52,23 @@ export function settleOption(
     }
   }
   const own: PaperOrder = {
-    ...{ clientOrderId: settlementId(terms.symbol), account: "", symbol: terms.symbol, side: "SELL" },
-    ...{ quantity: decimal.one, orderType: "LIMIT", limitPrice: price, tif: "DAY", reduceOnly: false },
-    ...{ eligibleAt: at, brokerOrderId: `S${changes.cursor}`, arrival: changes.cursor, triggered: false },
-    ...{ state: "FILLED", filledQuantity: decimal.one, executionCount: 0, updatedAt: at },
+    clientOrderId: settlementId(terms.symbol),
+    account: "",
+    symbol: terms.symbol,
+    side: "SELL",
+    quantity: decimal.one,
+    orderType: "LIMIT",
+    limitPrice: price,
+    tif: "DAY",
+    reduceOnly: false,
+    eligibleAt: at,
+    brokerOrderId: `S${changes.cursor}`,
+    arrival: changes.cursor,
+    triggered: false,
+    state: "FILLED",
+    filledQuantity: decimal.one,
+    executionCount: 0,
+    updatedAt: at,
   };
   const orders = [...changes.orders, own];
   return { answer: ended.length, changes: { ...changes, orders, positions: [...moved.values()] } };

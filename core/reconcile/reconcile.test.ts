@@ -113,11 +113,17 @@ it("sets the position of whoever the evidence names, else of who holds most, els
   ];
   const fallback = { strategyId: "first", brokerPrice: d("15") };
   expect(adjustmentFor(mismatch, held, [], fallback)).toEqual({
-    ...{ strategyId: "b", from: d("100"), to: d("130"), price: d("15") },
+    strategyId: "b",
+    from: d("100"),
+    to: d("130"),
+    price: d("15"),
   });
   const gaps: OrderGap[] = [{ orderId: "o", known: "open", strategyId: "a", gap: d("30"), price: d("12") }];
   expect(adjustmentFor(mismatch, held, gaps, fallback)).toEqual({
-    ...{ strategyId: "a", from: d("-30"), to: d("0"), price: d("12") },
+    strategyId: "a",
+    from: d("-30"),
+    to: d("0"),
+    price: d("12"),
   });
   const flat = adjustmentFor({ symbol: "AAPL", ours: d("0"), brokers: d("-3") }, [], [], fallback);
   expect(flat).toEqual({ strategyId: "first", from: d("0"), to: d("-3"), price: d("15") });

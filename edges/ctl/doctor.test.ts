@@ -60,7 +60,10 @@ describe("doctor", () => {
   });
   const haltsRoute = "GET /v1/halts/status";
   const statusOf = (...severities: string[]) => ({
-    ...{ known: true, progress: [], restarts: [], lifted: [] },
+    known: true,
+    progress: [],
+    restarts: [],
+    lifted: [],
     halts: severities.map((severity) => ({ severity, fund_id: "", reason: "r", requested_by: "operator:duty" })),
   });
   const checksOf = (stdout: string) => {
@@ -188,15 +191,17 @@ describe("doctor", () => {
     };
     const at = "2026-11-17T09:00:00.000000Z";
     const event = {
-      ...{
-        subscription: "riskengine.nav",
-        event_id: "e-1",
-        subject: "svc",
-        state: "PARKED",
-        error: "broken",
-        attempts: 5,
-      },
-      ...{ first_tried_at: at, last_tried_at: at, since: at, published_by: "treasury", published_at: at },
+      subscription: "riskengine.nav",
+      event_id: "e-1",
+      subject: "svc",
+      state: "PARKED",
+      error: "broken",
+      attempts: 5,
+      first_tried_at: at,
+      last_tried_at: at,
+      since: at,
+      published_by: "treasury",
+      published_at: at,
     };
     listed({ total: 3, events: [event] });
     expect((await run("doctor")).stdout).toMatch(

@@ -33,26 +33,58 @@ const bodyOf = (route: string): unknown => JSON.parse(server.calls(route).at(-1)
 
 const statusOf = (orderId: string, state: string) => ({
   order: {
-    ...{ idempotency_key: "k", order_id: orderId, fund_id: "beta", strategy_id: "beta-trend", symbol: "BTC-USD" },
-    ...{ side: "BUY", quantity: "1", order_type: "LIMIT", limit_price: "1", tif: "DAY", broker: "paper" },
-    ...{ asset_class: "CRYPTO", actor: "t" },
+    idempotency_key: "k",
+    order_id: orderId,
+    fund_id: "beta",
+    strategy_id: "beta-trend",
+    symbol: "BTC-USD",
+    side: "BUY",
+    quantity: "1",
+    order_type: "LIMIT",
+    limit_price: "1",
+    tif: "DAY",
+    broker: "paper",
+    asset_class: "CRYPTO",
+    actor: "t",
   },
-  ...{ state, filled_quantity: "0", remaining_quantity: "0", created_at: at, updated_at: at },
+  state,
+  filled_quantity: "0",
+  remaining_quantity: "0",
+  created_at: at,
+  updated_at: at,
 });
 const lineOf = (state: string) => ({
-  ...{ fund_id: "beta", strategy_id: "beta-trend", symbol: "BTC-USD", quantity: "2", state, attempts: 1, at },
+  fund_id: "beta",
+  strategy_id: "beta-trend",
+  symbol: "BTC-USD",
+  quantity: "2",
+  state,
+  attempts: 1,
+  at,
   ...(state === "FLAT" ? {} : { complaint: "the market is closed" }),
 });
 const orderOf = (state: string) => ({
-  ...{ fund_id: "beta", strategy_id: "beta-trend", symbol: "ETH-USD", order_id: "o-1", side: "BUY", quantity: "3" },
-  ...{ filled_quantity: "0", state, at },
+  fund_id: "beta",
+  strategy_id: "beta-trend",
+  symbol: "ETH-USD",
+  order_id: "o-1",
+  side: "BUY",
+  quantity: "3",
+  filled_quantity: "0",
+  state,
+  at,
 });
 const flattenOf = (line: string, order: string, fund?: object) => {
   const isOver = line === "FLAT" && order === "CANCELLED";
   const state = isOver ? "FLAT" : "OPEN";
   return {
-    ...{ flatten_id: "flatten-1", requested_by: "operator:duty", reason: "", requested_at: at, audit_id: "e-1" },
-    ...{ lines: [lineOf(line)], orders: [orderOf(order)] },
+    flatten_id: "flatten-1",
+    requested_by: "operator:duty",
+    reason: "",
+    requested_at: at,
+    audit_id: "e-1",
+    lines: [lineOf(line)],
+    orders: [orderOf(order)],
     funds: [{ fund_id: "beta", state, left: [], open_orders: 0, ...fund }],
     ...(isOver && fund === undefined && { done_at: at }),
   };
@@ -222,10 +254,12 @@ describe("cmd flatten-paper", () => {
 describe("cmd restart-all", () => {
   const answer = (ill: readonly string[], restarted = true) => ({
     services: ["riskengine", "oms"].map((service) => ({
-      ...{ service, healthy: !ill.includes(service) },
+      service,
+      healthy: !ill.includes(service),
       ...(ill.includes(service) ? { complaint: "it does not report" } : { pid: 7, took_ms: 900 }),
     })),
-    ...{ restarted, audit_id: "e-3" },
+    restarted,
+    audit_id: "e-3",
   });
 
   it("is done when all are healthy, and tells the audit id", async () => {
@@ -251,12 +285,30 @@ describe("cmd restart-all", () => {
 
 describe("losses and drills", () => {
   const loss = {
-    ...{ fund_id: "alpha", limit: "daily", period: "2026-11-15", baseline: "100", value: "98.5", loss: "1.5" },
-    ...{ loss_pct: 0.015, limit_pct: 0.02, state: "PENDING", baseline_at: at, as_of: at },
+    fund_id: "alpha",
+    limit: "daily",
+    period: "2026-11-15",
+    baseline: "100",
+    value: "98.5",
+    loss: "1.5",
+    loss_pct: 0.015,
+    limit_pct: 0.02,
+    state: "PENDING",
+    baseline_at: at,
+    as_of: at,
   };
   const drill = {
-    ...{ drill_id: "drill-1", requested_by: "operator:duty", reason: "monthly", at, latched_ms: 1.5, blocked_ms: 2 },
-    ...{ cancelled_ms: 30, notified_ms: 40, passed: true, complaint: "", halt_id: "drill-1" },
+    drill_id: "drill-1",
+    requested_by: "operator:duty",
+    reason: "monthly",
+    at,
+    latched_ms: 1.5,
+    blocked_ms: 2,
+    cancelled_ms: 30,
+    notified_ms: 40,
+    passed: true,
+    complaint: "",
+    halt_id: "drill-1",
   };
 
   it("24.1: the use of limits is shown with its band, and what cannot be counted with why", async () => {

@@ -33,8 +33,15 @@ const halts = [
   { ...halt, severity: "FIRM_HALT", fund_id: "", halt_id: "h-4" },
 ];
 const status = {
-  ...{ fund_id: "alpha", halted: true, severity: "FIRM_HALT", known: true, epoch: 4, progress: [], restarts: [] },
-  ...{ lifted_halt_ids: [], as_of: "2026-11-15T13:30:00.000000Z" },
+  fund_id: "alpha",
+  halted: true,
+  severity: "FIRM_HALT",
+  known: true,
+  epoch: 4,
+  progress: [],
+  restarts: [],
+  lifted_halt_ids: [],
+  as_of: "2026-11-15T13:30:00.000000Z",
 };
 
 it.each([

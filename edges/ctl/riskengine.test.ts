@@ -27,11 +27,24 @@ const bodyOf = (route: string): unknown => JSON.parse(server.calls(route).at(-1)
 
 const at = "2026-11-15T13:29:00.000000Z";
 const limits = {
-  ...{ max_position_pct: 0.07, daily_loss_halt_pct: 0.02, weekly_loss_halt_pct: 0.04, monthly_loss_halt_pct: 0.08 },
-  ...{ synthetic_stop_pct: 0.05, max_notional: 250_000, max_gross_exposure_pct: 1, max_net_exposure_pct: 0.5 },
-  ...{ allowed_brokers: ["paper"], allowed_order_types: ["MARKET", "LIMIT"], allowed_asset_classes: ["EQUITY"] },
-  ...{ sector_limits_pct: { TECH: 0.3 }, shorting_enabled: true, max_borrow_fee_pct: 0.03, price_collar_pct: 0.05 },
-  ...{ order_rate_max_per_s: 50, halt_allow_reduce_only: true, strategy_loss_halt_pct: 0.01 },
+  max_position_pct: 0.07,
+  daily_loss_halt_pct: 0.02,
+  weekly_loss_halt_pct: 0.04,
+  monthly_loss_halt_pct: 0.08,
+  synthetic_stop_pct: 0.05,
+  max_notional: 250_000,
+  max_gross_exposure_pct: 1,
+  max_net_exposure_pct: 0.5,
+  allowed_brokers: ["paper"],
+  allowed_order_types: ["MARKET", "LIMIT"],
+  allowed_asset_classes: ["EQUITY"],
+  sector_limits_pct: { TECH: 0.3 },
+  shorting_enabled: true,
+  max_borrow_fee_pct: 0.03,
+  price_collar_pct: 0.05,
+  order_rate_max_per_s: 50,
+  halt_allow_reduce_only: true,
+  strategy_loss_halt_pct: 0.01,
 };
 const written = { updated_by: "operator:duty", updated_at: at, reason: "calm", hash: "ab".repeat(32) };
 const envelope = { fund_id: "alpha", version: 7, ...limits, ...written };
@@ -82,8 +95,14 @@ describe("envelope set", () => {
     const { strategy_loss_halt_pct: _, ...kept } = limits;
     const proposed = {
       ...kept,
-      ...{ version: 8, max_position_pct: 0.05, daily_loss_halt_pct: 0.015, sector_limits_pct: { FINANCE: 0.2 } },
-      ...{ allowed_order_types: ["LIMIT"], shorting_enabled: false, rolling_24h_loss_halt_pct: 0.03, reason: "calmer" },
+      version: 8,
+      max_position_pct: 0.05,
+      daily_loss_halt_pct: 0.015,
+      sector_limits_pct: { FINANCE: 0.2 },
+      allowed_order_types: ["LIMIT"],
+      shorting_enabled: false,
+      rolling_24h_loss_halt_pct: 0.03,
+      reason: "calmer",
     };
     expect(bodyOf(`POST ${place}/diff`)).toEqual({ proposed });
     expect(bodyOf(`PUT ${place}`)).toEqual({ fund_id: "alpha", ...proposed });
@@ -204,8 +223,16 @@ describe("envelope diff, history and replay", () => {
   it("replays a period with the same flags", async () => {
     serveEnvelope();
     const change = {
-      ...{ order_id: "o-1", decision_id: "d-1", symbol: "AAPL", side: "BUY", quantity: "10", decided_at: at },
-      ...{ approved_before: true, approved_after: false, code_before: "", code_after: "POSITION_LIMIT_EXCEEDED" },
+      order_id: "o-1",
+      decision_id: "d-1",
+      symbol: "AAPL",
+      side: "BUY",
+      quantity: "10",
+      decided_at: at,
+      approved_before: true,
+      approved_after: false,
+      code_before: "",
+      code_after: "POSITION_LIMIT_EXCEEDED",
       reason_after: "Too much.",
     };
     const counted = { replayed: 10, skipped: 2, changed: 3, newly_approved: 0, newly_denied: 3 };
@@ -222,9 +249,22 @@ describe("envelope diff, history and replay", () => {
 });
 
 const rejection = (id: string) => ({
-  ...{ order_id: `o-${id}`, decision_id: `d-${id}`, idempotency_key: "k", fund_id: "alpha", strategy_id: "s" },
-  ...{ symbol: "AAPL", side: "BUY", quantity: "-10", gate: "static", code: "NOTIONAL_ABOVE_MAX", actor: "=cmd()" },
-  ...{ reason: 'Too "large", by far.', halt_epoch: 3, figures: [], decided_at: at, source: "riskengine" },
+  order_id: `o-${id}`,
+  decision_id: `d-${id}`,
+  idempotency_key: "k",
+  fund_id: "alpha",
+  strategy_id: "s",
+  symbol: "AAPL",
+  side: "BUY",
+  quantity: "-10",
+  gate: "static",
+  code: "NOTIONAL_ABOVE_MAX",
+  actor: "=cmd()",
+  reason: 'Too "large", by far.',
+  halt_epoch: 3,
+  figures: [],
+  decided_at: at,
+  source: "riskengine",
 });
 
 describe("rejections list", () => {
@@ -280,15 +320,16 @@ describe("rejections list", () => {
 describe("headroom, throttle, funds, instruments", () => {
   it("shows what may still be traded and what binds", async () => {
     const headroom = {
-      ...{
-        fund_id: "alpha",
-        symbol: "AAPL",
-        side: "BUY",
-        quantity: "120",
-        notional: "24000",
-        binding: "max_position_pct",
-      },
-      ...{ price: { name: "ask", value: "200", age_ms: 300 }, envelope_version: 7, halt_epoch: 0, as_of: at },
+      fund_id: "alpha",
+      symbol: "AAPL",
+      side: "BUY",
+      quantity: "120",
+      notional: "24000",
+      binding: "max_position_pct",
+      price: { name: "ask", value: "200", age_ms: 300 },
+      envelope_version: 7,
+      halt_epoch: 0,
+      as_of: at,
       limits: [{ limit: "max_position_pct", used: "676000", allowed: "700000", quantity: "120" }],
     };
     server.on("GET /v1/riskengine/headroom?fund_id=alpha&symbol=AAPL&side=BUY", { body: headroom });

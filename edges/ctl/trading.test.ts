@@ -37,21 +37,17 @@ const at = "2026-11-15T13:29:00.000000Z";
 
 describe("positions", () => {
   const apple = {
-    ...{
-      fund_id: "alpha",
-      strategy_id: "alpha-momentum",
-      symbol: "AAPL",
-      quantity: "1200",
-      currency: "USD",
-      as_of: at,
-    },
-    ...{
-      average_price: "187.333333333333333333",
-      mark_price: "190",
-      mark_at: "2026-11-15T13:29:58.000000Z",
-      market_value: "228000",
-      unrealised_pnl: "3200.005",
-    },
+    fund_id: "alpha",
+    strategy_id: "alpha-momentum",
+    symbol: "AAPL",
+    quantity: "1200",
+    currency: "USD",
+    as_of: at,
+    average_price: "187.333333333333333333",
+    mark_price: "190",
+    mark_at: "2026-11-15T13:29:58.000000Z",
+    market_value: "228000",
+    unrealised_pnl: "3200.005",
   };
   const short = { ...apple, symbol: "XOM", quantity: "-5", market_value: "-500.25", unrealised_pnl: "-0.1" };
   const { mark_price: _mark, mark_at: _at, market_value: _value, unrealised_pnl: _pnl, ...rest } = apple;
@@ -112,26 +108,27 @@ describe("positions", () => {
 });
 
 const terms = {
-  ...{ idempotency_key: "k", order_id: "o-1", fund_id: "alpha", strategy_id: "s", symbol: "AAPL", side: "BUY" },
-  ...{
-    quantity: "10",
-    order_type: "MARKET",
-    tif: "DAY",
-    broker: "paper",
-    asset_class: "EQUITY",
-    actor: "operator:duty",
-  },
+  idempotency_key: "k",
+  order_id: "o-1",
+  fund_id: "alpha",
+  strategy_id: "s",
+  symbol: "AAPL",
+  side: "BUY",
+  quantity: "10",
+  order_type: "MARKET",
+  tif: "DAY",
+  broker: "paper",
+  asset_class: "EQUITY",
+  actor: "operator:duty",
 };
 const status = {
-  ...{
-    order: terms,
-    state: "ACCEPTED",
-    filled_quantity: "0",
-    remaining_quantity: "10",
-    created_at: at,
-    updated_at: at,
-    submitted_by: "operator:eve",
-  },
+  order: terms,
+  state: "ACCEPTED",
+  filled_quantity: "0",
+  remaining_quantity: "10",
+  created_at: at,
+  updated_at: at,
+  submitted_by: "operator:eve",
 };
 
 describe("orders submit", () => {
@@ -147,15 +144,17 @@ describe("orders submit", () => {
     const id = "ctl-00000000-0000-4000-8000-000000000001";
     const { actor: _actor, ...sent } = terms;
     expect(bodyOf(route)).toEqual({
-      ...{
-        ...sent,
-        order_id: id,
-        idempotency_key: id,
-        order_type: "STOP_LIMIT",
-        limit_price: "190",
-        stop_price: "189",
-      },
-      ...{ tif: "GTD", expires_at: "2026-11-16T21:00:00Z", reduce_only: true, venue: "XNAS", thesis: "momentum" },
+      ...sent,
+      order_id: id,
+      idempotency_key: id,
+      order_type: "STOP_LIMIT",
+      limit_price: "190",
+      stop_price: "189",
+      tif: "GTD",
+      expires_at: "2026-11-16T21:00:00Z",
+      reduce_only: true,
+      venue: "XNAS",
+      thesis: "momentum",
     });
     for (const [prices, order_type] of [
       ["--limit-price 190", "LIMIT"],
@@ -277,8 +276,18 @@ describe("orders and trades", () => {
 
   it("are reported trade by trade", async () => {
     const fill = {
-      ...{ fill_id: "f-1", order_id: "o-1", fund_id: "alpha", strategy_id: "s", symbol: "AAPL", side: "BUY" },
-      ...{ quantity: "1.5", price: "0.00001234", fee: "0.5", currency: "USD", filled_at: at, kind: "ADJUSTMENT" },
+      fill_id: "f-1",
+      order_id: "o-1",
+      fund_id: "alpha",
+      strategy_id: "s",
+      symbol: "AAPL",
+      side: "BUY",
+      quantity: "1.5",
+      price: "0.00001234",
+      fee: "0.5",
+      currency: "USD",
+      filled_at: at,
+      kind: "ADJUSTMENT",
     };
     server.on("GET /v1/oms/fills?fund_id=alpha&order_id=o-1&count_max=101", { body: [fill] });
     const { stdout } = await run("oms fills list --fund-id alpha --order-id o-1");
@@ -289,8 +298,14 @@ describe("orders and trades", () => {
 describe("accounts", () => {
   it("are valued over time", async () => {
     const nav = {
-      ...{ fund_id: "alpha", nav: "3.005", cash: "1", positions_value: "2.005", net_flows: "1", currency: "USD" },
-      ...{ oldest_price_age_ms: 61_000, as_of: at },
+      fund_id: "alpha",
+      nav: "3.005",
+      cash: "1",
+      positions_value: "2.005",
+      net_flows: "1",
+      currency: "USD",
+      oldest_price_age_ms: 61_000,
+      as_of: at,
     };
     const query = "fund_id=alpha&from=2026-11-15T01%3A30%3A00.000000Z&every=minute&count_max=1000";
     server.on(`GET /v1/treasury/navs?${query}`, { body: [nav] });
@@ -330,8 +345,12 @@ describe("accounts", () => {
       stdout: "alpha: 0.26 USD a share on 100 AAPL\n",
     });
     expect(bodyOf(route)).toEqual({
-      ...{ action_id: "q4", kind: "CASH_DIVIDEND", symbol: "AAPL", amount_per_share: "0.26" },
-      ...{ ex_date: "2026-11-16", reason: "dividend" },
+      action_id: "q4",
+      kind: "CASH_DIVIDEND",
+      symbol: "AAPL",
+      amount_per_share: "0.26",
+      ex_date: "2026-11-16",
+      reason: "dividend",
     });
     server.on(route, { body: { action_id: "q4", entries: [], already_booked: false, state: "DONE" } });
     const nobody = "Nobody held AAPL when it went ex; nothing was booked.\n";
@@ -421,8 +440,14 @@ describe("strategies", () => {
 
 describe("stops, the reconciler and the books", () => {
   const stop = {
-    ...{ fund_id: "alpha", strategy_id: "s", symbol: "AAPL", quantity: "10", basis_price: "200", trigger_price: "190" },
-    ...{ state: "RESTING", attempts: 0 },
+    fund_id: "alpha",
+    strategy_id: "s",
+    symbol: "AAPL",
+    quantity: "10",
+    basis_price: "200",
+    trigger_price: "190",
+    state: "RESTING",
+    attempts: 0,
   };
 
   it("tell the stops, and that nobody watches them", async () => {
@@ -472,22 +497,18 @@ describe("stops, the reconciler and the books", () => {
   });
 
   const difference = {
-    ...{
-      difference_id: "d-1",
-      fund_id: "alpha",
-      account: "alpha",
-      broker: "paper",
-      symbol: "AAPL",
-      our_quantity: "10",
-    },
-    ...{
-      broker_quantity: "0",
-      class: "LOST_FILL",
-      status: "SUSPECTED",
-      evidence: "One report.",
-      first_seen_at: at,
-      at,
-    },
+    difference_id: "d-1",
+    fund_id: "alpha",
+    account: "alpha",
+    broker: "paper",
+    symbol: "AAPL",
+    our_quantity: "10",
+    broker_quantity: "0",
+    class: "LOST_FILL",
+    status: "SUSPECTED",
+    evidence: "One report.",
+    first_seen_at: at,
+    at,
   };
   const clean = { compared: ["alpha"], unanswered: [], symbols: 8, differences: [], at };
 
@@ -539,8 +560,13 @@ describe("paper weather", () => {
   const route = "PUT /v1/oms/paper-weather";
   const gap = { symbol: "XOM", pct: 0.1, from: at };
   const stormy = {
-    ...{ broker_silent_until: "2026-11-15T13:40:00.000000Z", gaps: [gap], halted_symbols: ["SPY"], reason: "drill" },
-    ...{ report_loss_pct: 0.5, set_by: "operator:duty", at },
+    broker_silent_until: "2026-11-15T13:40:00.000000Z",
+    gaps: [gap],
+    halted_symbols: ["SPY"],
+    reason: "drill",
+    report_loss_pct: 0.5,
+    set_by: "operator:duty",
+    at,
   };
 
   it("is shown", async () => {

@@ -29,19 +29,32 @@ const at = "2026-11-15T13:29:00.000000Z";
 
 describe("why", () => {
   const order = {
-    ...{ idempotency_key: "k-1", order_id: "o-1", fund_id: "alpha", strategy_id: "alpha-momentum", symbol: "AAPL" },
-    ...{ side: "BUY", quantity: "100", order_type: "LIMIT", limit_price: "190.50", tif: "DAY", broker: "paper" },
-    ...{ asset_class: "EQUITY", actor: "bot \u001b[31mred" },
+    idempotency_key: "k-1",
+    order_id: "o-1",
+    fund_id: "alpha",
+    strategy_id: "alpha-momentum",
+    symbol: "AAPL",
+    side: "BUY",
+    quantity: "100",
+    order_type: "LIMIT",
+    limit_price: "190.50",
+    tif: "DAY",
+    broker: "paper",
+    asset_class: "EQUITY",
+    actor: "bot \u001b[31mred",
   };
   const passed = (gate: string) => ({ gate, result: "PASSED", figures: [], microseconds: 3.1372 });
   const denied = {
-    ...{
-      approved: false,
-      rejecting_gate: "position_risk",
-      code: "POSITION_LIMIT_EXCEEDED",
-      reason: "It would be 8 %.",
-    },
-    ...{ order_id: "o-1", decision_id: "d-1", fund_id: "alpha", envelope_version: 7, halt_epoch: 3, decided_at: at },
+    approved: false,
+    rejecting_gate: "position_risk",
+    code: "POSITION_LIMIT_EXCEEDED",
+    reason: "It would be 8 %.",
+    order_id: "o-1",
+    decision_id: "d-1",
+    fund_id: "alpha",
+    envelope_version: 7,
+    halt_epoch: 3,
+    decided_at: at,
     classification: "FLIP",
     closing_quantity_allowed: "40",
     checks: [

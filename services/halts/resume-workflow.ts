@@ -140,13 +140,26 @@ export function createResumeWorkflow({ ports, attempts, lifted }: HaltLadderOpti
     const { reason, rebase: isRebased, by } = asked;
     const haltIds = halts.map(({ halt_id: id }) => id);
     const request: StoredResume = {
-      ...{ requestId: ports.random.uuid(), haltIds, epoch, reason, rebase: isRebased },
-      ...{ requestedBy: by.actor, subject: by.subject, at, expiresAt },
+      requestId: ports.random.uuid(),
+      haltIds,
+      epoch,
+      reason,
+      rebase: isRebased,
+      requestedBy: by.actor,
+      subject: by.subject,
+      at,
+      expiresAt,
     };
     await unit.halts.putResume(request);
     const auditId = await unit.events.publish(subjects.resumeRequested, {
-      ...{ request_id: request.requestId, halt_ids: haltIds, epoch, reason, requested_by: by.actor },
-      ...{ rebase: isRebased, expires_at: format(expiresAt), at: format(at) },
+      request_id: request.requestId,
+      halt_ids: haltIds,
+      epoch,
+      reason,
+      requested_by: by.actor,
+      rebase: isRebased,
+      expires_at: format(expiresAt),
+      at: format(at),
     });
     const status: HaltStatus = {
       ...statusOf("", halts, epoch, at),
@@ -171,8 +184,16 @@ export function createResumeWorkflow({ ports, attempts, lifted }: HaltLadderOpti
     let auditId = "";
     for (const { halt_id, severity, fund_id, strategy_id } of halts) {
       auditId = await unit.events.publish(subjects.haltLifted, {
-        ...{ halt_id, severity, fund_id, ...(strategy_id === undefined ? {} : { strategy_id }) },
-        ...{ epoch, reason, requested_by: requestedBy, cosigned_by: cosignedBy, baseline, lifted_at: format(at) },
+        halt_id,
+        severity,
+        fund_id,
+        ...(strategy_id === undefined ? {} : { strategy_id }),
+        epoch,
+        reason,
+        requested_by: requestedBy,
+        cosigned_by: cosignedBy,
+        baseline,
+        lifted_at: format(at),
       });
     }
     if (verdict.rebase) await rebase(unit, halts, { setBy: cosignedBy, reason, at });

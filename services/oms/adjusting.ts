@@ -26,8 +26,14 @@ export function createAdjusting(ports: OmsPorts, instruments: Instruments, bells
       const held = await unit.oms.lockPosition(fundId, strategyId, symbol);
       const at = ports.clock.now();
       const present: StoredPosition = held ?? {
-        ...{ fundId, strategyId, symbol, openedBy: "", updatedAt: at },
-        ...{ quantity: decimal.zero, averagePrice: decimal.zero, realisedPnl: decimal.zero },
+        fundId,
+        strategyId,
+        symbol,
+        openedBy: "",
+        updatedAt: at,
+        quantity: decimal.zero,
+        averagePrice: decimal.zero,
+        realisedPnl: decimal.zero,
       };
       // The same adjustment again: what it did is done.
       if ((await unit.oms.fillsOf(id)).length > 0) return { position: present };

@@ -21,8 +21,15 @@ afterEach(async () => {
 const own = "alpha-momentum";
 const other = "alpha-meanrev";
 const request: CrossPositionsRequest = {
-  ...{ cross_id: "stop-1-cross-1", fund_id: "alpha", symbol: "AAPL", strategy_id: own, other_strategy_id: other },
-  ...{ from_quantity: "100", other_from_quantity: "-60", quantity: "60", reason: "test" },
+  cross_id: "stop-1-cross-1",
+  fund_id: "alpha",
+  symbol: "AAPL",
+  strategy_id: own,
+  other_strategy_id: other,
+  from_quantity: "100",
+  other_from_quantity: "-60",
+  quantity: "60",
+  reason: "test",
 };
 
 /** Long 100 of one strategy, short 60 of the other. */
@@ -35,8 +42,15 @@ async function opposed(): Promise<{ readonly fixture: OmsFixture; readonly oms: 
     [other, "-60"],
   ] as const) {
     await oms.call("AdjustPosition", {
-      ...{ adjustment_id: `adjust-${strategy_id}`, fund_id: "alpha", strategy_id, symbol: "AAPL" },
-      ...{ from_quantity: "0", to_quantity: to, price: "200", broker: "paper", reason: "test" },
+      adjustment_id: `adjust-${strategy_id}`,
+      fund_id: "alpha",
+      strategy_id,
+      symbol: "AAPL",
+      from_quantity: "0",
+      to_quantity: to,
+      price: "200",
+      broker: "paper",
+      reason: "test",
     });
   }
   return { fixture, oms };

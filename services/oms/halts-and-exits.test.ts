@@ -32,8 +32,15 @@ const submit = (oms: OmsLife, ...given: Parameters<typeof orderOf>) =>
 const exit = { side: "SELL", reduce_only: true } as const;
 const adjust = (oms: OmsLife, id: string, from: string, to: string) =>
   oms.call("AdjustPosition", {
-    ...{ adjustment_id: id, fund_id: "alpha", strategy_id: "alpha-momentum", symbol: "AAPL" },
-    ...{ from_quantity: from, to_quantity: to, price: "230", broker: "paper", reason: "test" },
+    adjustment_id: id,
+    fund_id: "alpha",
+    strategy_id: "alpha-momentum",
+    symbol: "AAPL",
+    from_quantity: from,
+    to_quantity: to,
+    price: "230",
+    broker: "paper",
+    reason: "test",
   });
 
 describe(`halts, seed ${seed}`, () => {
@@ -194,7 +201,10 @@ describe("amendments", () => {
 describe("amendments that must not come into force", () => {
   const amend = (oms: OmsLife, terms: object) =>
     oms.call<OrderStatus & DeniedAnswer>("AmendOrder", {
-      ...{ order_id: "o-1", idempotency_key: "amend-1", reason: "", ...terms },
+      order_id: "o-1",
+      idempotency_key: "amend-1",
+      reason: "",
+      ...terms,
     });
 
   it("are not handed over, or again, on an approval that ran out or under a halt that came after it", async () => {

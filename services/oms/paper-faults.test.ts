@@ -39,7 +39,7 @@ it("is fair at first, is set whole, reported, and shown", async () => {
   await fixture.close();
 });
 
-it("refuses what is no weather and says where, and changes nothing", async () => {
+it("refuses what are no faults and says where, and changes nothing", async () => {
   const fixture = serviceFixture(1);
   const faults = createPaperFaults(fixture.portsOf("oms", { brokers: [paper] }));
   for (const [wrong, where] of [

@@ -43,10 +43,10 @@ export function createPaperFaults(ports: PaperFaultsPorts): PaperFaultsHandlers 
 }
 
 const missingReason: DeniedAnswer = {
-  denial: { code: "REASON_MISSING", reason: "The weather is not changed without a reason." },
+  denial: { code: "REASON_MISSING", reason: "The simulated faults are not changed without a reason." },
 };
 
-/** Weather for a symbol that nobody trades would look like a drill and be none. */
+/** Faults for a symbol that nobody trades would look like a drill and be none. */
 async function mustBeTraded({ referenceData }: PaperFaultsPorts, faults: PaperWeather): Promise<void> {
   const { gaps = [], news = [], informed = [], halted_symbols = [] } = faults;
   const named = [...[...gaps, ...news, ...informed].map(({ symbol }) => symbol), ...halted_symbols];
@@ -77,9 +77,13 @@ function readFaults(request: Wire, actor: string, at: string): PaperWeather {
   if (read.success) return read.data;
   const [first] = read.error.issues;
   const where = first?.path.join(".") ?? "";
-  throw new Fault("INVALID_ARGUMENT", `This is no weather: ${where} ${first?.message ?? "cannot be read"}.`, {
-    retry: "never",
-  });
+  throw new Fault(
+    "INVALID_ARGUMENT",
+    `These are no simulated faults: ${where} ${first?.message ?? "cannot be read"}.`,
+    {
+      retry: "never",
+    },
+  );
 }
 
 function wireOf(faults: PaperWeather | undefined): Wire {

@@ -25,8 +25,14 @@ it("23.4: an order whose instrument or strategy went away after its approval is 
   const order = orderOf("o-1", { fund_id: "alpha", strategy_id: "alpha-meanrev", symbol: "XOM" });
   const at = books.fixture.time.clock.now();
   const stored = {
-    ...{ order, state: "ACCEPTED" as const, bodyHash: "ab", submittedBy: "x", createdAt: at, updatedAt: at },
-    ...{ filledQuantity: decimal.zero, filledValue: decimal.zero },
+    order,
+    state: "ACCEPTED" as const,
+    bodyHash: "ab",
+    submittedBy: "x",
+    createdAt: at,
+    updatedAt: at,
+    filledQuantity: decimal.zero,
+    filledValue: decimal.zero,
   };
   const ask = (differs: object) => books.look((unit) => guard(unit, { ...stored, order: { ...order, ...differs } }));
   expect(await ask({})).toBeUndefined();

@@ -37,8 +37,15 @@ async function fixtureOf(days: number, held: Readonly<Record<string, string>> = 
   const oms = await fixture.start();
   for (const [strategy_id, to_quantity] of Object.entries(held)) {
     await oms.call("AdjustPosition", {
-      ...{ adjustment_id: `first-${strategy_id}`, fund_id: "gamma", strategy_id, symbol, from_quantity: "0" },
-      ...{ to_quantity, price: "68.5", broker: "paper", reason: "a test" },
+      adjustment_id: `first-${strategy_id}`,
+      fund_id: "gamma",
+      strategy_id,
+      symbol,
+      from_quantity: "0",
+      to_quantity,
+      price: "68.5",
+      broker: "paper",
+      reason: "a test",
     });
   }
   const fills = () => fixture.reported(subjects.fillsCreated).filter(({ kind }) => kind === "SETTLEMENT");

@@ -1,4 +1,4 @@
-// Checks on the whole shell over the memory world: what is durable before it is answered, and what is taken back when it never will be.
+// Checks on the whole shell over the memory store: what is durable before it is answered, and what is taken back when it never will be.
 // The numbers are those of the module's header.
 import { describe, expect, it } from "vitest";
 import { Fault } from "../../contracts/src/fault.ts";

@@ -13,8 +13,13 @@ import { testSettings } from "../../testkit/virtual/service-fixture.ts";
 import { watchHalts } from "./halt-watch.ts";
 
 const haltOf = (id: string, epoch: number): ActiveHalt => ({
-  ...{ severity: "FUND_HALT", fund_id: id, reason: "", requested_by: "x" },
-  ...{ halt_id: id, epoch, since: "2026-01-02T00:00:00.000000Z" },
+  severity: "FUND_HALT",
+  fund_id: id,
+  reason: "",
+  requested_by: "x",
+  halt_id: id,
+  epoch,
+  since: "2026-01-02T00:00:00.000000Z",
 });
 
 interface Halts {
@@ -151,7 +156,7 @@ describe("a loss whose halt was being latched when the engine was killed", () =>
       const limits = fixture.published(subjects.riskHaltRequested).map(({ evidence }) => evidence?.["limit"]);
       expect(limits).toEqual(["daily", "weekly", "monthly"]);
       const at = format(fixture.time.clock.now());
-      fixture.outside.bus.broadcast(subjects.marketMarks, { symbol: "AAPL", price: "232.5", source: "rig", at });
+      fixture.outside.bus.broadcast(subjects.marketMarks, { symbol: "AAPL", price: "232.5", source: "fixture", at });
       await fixture.pass(100);
       const { code } = await fixture.finish(next.check({}));
       expect(code).toBe("FUND_HALTED");

@@ -233,8 +233,12 @@ describe("ConfirmHalts", () => {
     const latched = await fixture.finish(
       fixture.outside.store.transact("elsewhere", (unit) =>
         unit.risk.latchHalt({
-          ...{ severity: "FIRM_HALT", fund_id: "", reason: "elsewhere", requested_by: "operations" },
-          ...{ halt_id: "h-7", since: "2026-01-02T00:00:00.000000Z" },
+          severity: "FIRM_HALT",
+          fund_id: "",
+          reason: "elsewhere",
+          requested_by: "operations",
+          halt_id: "h-7",
+          since: "2026-01-02T00:00:00.000000Z",
         }),
       ),
     );
@@ -285,7 +289,9 @@ describe("what people may do here", () => {
     expect(await end({ ...resume, fund_id: "alpha" })).toBe("HALT_NOT_ACTIVE");
     expect(await end(resume)).toBe("RESUME_SECOND_FACTOR_MISSING");
     expect(fixture.published(subjects.operatorAttempted).at(-1)).toMatchObject({
-      ...{ verb: "ResumeHalt", allowed: false, code: "RESUME_SECOND_FACTOR_MISSING" },
+      verb: "ResumeHalt",
+      allowed: false,
+      code: "RESUME_SECOND_FACTOR_MISSING",
     });
     const code = (name: string) => memoryCode(name, fixture.time.clock.now());
     const pending = await end({ ...resume, one_time_code: code("duty") });

@@ -56,7 +56,7 @@ describe("22.10: ListBlocks", () => {
     });
     const answers = Array.from({ length: 30 }, () =>
       list({ fund_id: "f1" }).then(
-        () => "told",
+        () => "reported",
         (fault: Fault) => fault.code,
       ),
     );

@@ -116,9 +116,15 @@ function reported(block: StandingBlock): Block {
   const { code, scope, fundId, strategyId, symbol, reason, since } = block;
   const { ends, command, sinceUnknown } = blockWords(code, block);
   return {
-    ...{ code, scope, fund_id: fundId, strategy_id: strategyId, symbol, reason },
+    code,
+    scope,
+    fund_id: fundId,
+    strategy_id: strategyId,
+    symbol,
+    reason,
     since: since === undefined ? undefined : format(since),
     since_unknown: since === undefined ? sinceUnknown : undefined,
-    ...{ ends, command },
+    ends,
+    command,
   };
 }

@@ -14,8 +14,13 @@ let isUnreadable = false;
 let keys = 0;
 
 const shadow: NewRestriction = {
-  ...{ restrictionId: "r-1", kind: "SHADOW", fundId: "alpha", strategyId: "trend" },
-  ...{ watchdog: "strategy_watchdog", episodeId: "e-1", since: startOfDay },
+  restrictionId: "r-1",
+  kind: "SHADOW",
+  fundId: "alpha",
+  strategyId: "trend",
+  watchdog: "strategy_watchdog",
+  episodeId: "e-1",
+  since: startOfDay,
 };
 const pass = (ms: number) => fixture.time.timers.sleep(ms);
 /** Judged as the service does: the watch is asked before the engine. The engine's own prices stand still. */

@@ -14,7 +14,13 @@ export function actionPace({ corporateActions }: Pick<Settings, "corporateAction
 export function changedRecord(action: StoredAction, at: string): CorporateActionChanged {
   const { actionId, kind, symbol, state, legs, bookedBy, reason, note, dividend } = action;
   return {
-    ...{ action_id: actionId, kind, symbol, state, legs: [...legs], booked_by: bookedBy, reason },
+    action_id: actionId,
+    kind,
+    symbol,
+    state,
+    legs: [...legs],
+    booked_by: bookedBy,
+    reason,
     ...(note !== undefined && { note }),
     ...(dividend !== undefined && { dividend: dividendRecord(dividend) }),
     at,

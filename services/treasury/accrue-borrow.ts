@@ -122,8 +122,14 @@ export function createBorrowAccrual(ports: BorrowPorts): BorrowAccrual {
       const what = `${held} ${symbol} borrowed at ${terms.fee_pct} a year`;
       const id = [fundIdOf(charging), day, symbol, strategyId, ...(revision === 0 ? [] : [`revision ${revision}`])];
       const entry = borrowFeeEntry({
-        ...{ entryId: entryIdOf(ports.sha256, "borrow", ...id), fundId: charging.fundId, strategyId, symbol },
-        ...{ currency: terms.currency, amount, bookedBy: treasuryActor, at: charging.at },
+        entryId: entryIdOf(ports.sha256, "borrow", ...id),
+        fundId: charging.fundId,
+        strategyId,
+        symbol,
+        currency: terms.currency,
+        amount,
+        bookedBy: treasuryActor,
+        at: charging.at,
         reason: `${day}: ${what}${revision === 0 ? "" : ", after trades that came late"}`,
       });
       await bookEntry(charging.unit, entry);

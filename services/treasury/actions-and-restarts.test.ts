@@ -130,7 +130,10 @@ describe(`an action in what is not quoted, seed ${seed}`, () => {
     const payAt = plusMilliseconds(exAt, 60_000);
     const declared: StoredAction = {
       ...announcedSplit("d-1", "GOOGL", ports.clock.now()),
-      ...{ kind: "CASH_DIVIDEND", state: "DECLARED", legs: [], dividend: { ...dividend, payAt } },
+      kind: "CASH_DIVIDEND",
+      state: "DECLARED",
+      legs: [],
+      dividend: { ...dividend, payAt },
     };
     await ports.store.transact("treasury.dividend", (unit) => put(unit, declared));
     for (let restart = 0; restart < 3; restart += 1) expect((await valueAnew()).nav).toBe(before.nav);
@@ -156,7 +159,9 @@ describe(`an action in what is not quoted, seed ${seed}`, () => {
     const exAt = plusMilliseconds(ports.clock.now(), 5_000);
     const declared: StoredAction = {
       ...announcedSplit("d-1", "GOOGL", ports.clock.now()),
-      ...{ kind: "CASH_DIVIDEND", state: "DECLARED", legs: [] },
+      kind: "CASH_DIVIDEND",
+      state: "DECLARED",
+      legs: [],
       dividend: { perShare: "0.26", currency: "USD", exDate: "2026-01-02", exAt },
     };
     await ports.store.transact("treasury.dividend", (unit) => put(unit, declared));

@@ -12,8 +12,15 @@ afterEach(() => books.close());
 
 const ask = (running: RunningService, differs: object = {}) =>
   call<CorporateAction>(running, "BookCorporateAction", {
-    ...{ action_id: "nvda-split", kind: "SPLIT", symbol: "NVDA", ratio: "4:1", reason: "split" },
-    ...{ amount_per_share: "", ex_date: "", new_symbol: "", ...differs },
+    action_id: "nvda-split",
+    kind: "SPLIT",
+    symbol: "NVDA",
+    ratio: "4:1",
+    reason: "split",
+    amount_per_share: "",
+    ex_date: "",
+    new_symbol: "",
+    ...differs,
   });
 const reported = () =>
   books.fixture.reported(subjects.corporateActionChanged).map(({ action_id: id, state }) => `${id} ${state}`);
@@ -29,7 +36,8 @@ describe(`23.4: announcing a split, seed ${seed}`, () => {
     });
     expect((await ask(running, { ratio: "5:1" })).denial?.code).toBe("CORPORATE_ACTION_CONFLICT");
     expect((await ask(running, { action_id: "other" })).denial).toMatchObject({
-      ...{ code: "CORPORATE_ACTION_STANDS", reason: "The corporate action nvda-split in NVDA is under way." },
+      code: "CORPORATE_ACTION_STANDS",
+      reason: "The corporate action nvda-split in NVDA is under way.",
     });
     expect(reported()).toEqual(["nvda-split ANNOUNCED"]);
     expect(await ask(running, { action_id: "aapl", symbol: "AAPL", ratio: "1:10" })).toMatchObject({ symbol: "AAPL" });
@@ -64,7 +72,8 @@ describe(`23.4: announcing a split, seed ${seed}`, () => {
     const running = await books.start();
     expect((await ask(running, { symbol: "BTC-USD" })).denial?.code).toBe("CORPORATE_ACTION_NOT_SHARE");
     expect((await ask(running, { symbol: "SPY", ratio: "3:1" })).denial).toMatchObject({
-      ...{ code: "CORPORATE_ACTION_STANDS", reason: expect.stringContaining("Close what is held of it") },
+      code: "CORPORATE_ACTION_STANDS",
+      reason: expect.stringContaining("Close what is held of it"),
     });
     expect((await ask(running, { reason: " " })).denial?.code).toBe("REASON_MISSING");
     const ratios = ["", "4", "1:1", "0:1", "4:0", "-4:1", "1.5:1", "1001:1", "4:1 "].map((ratio) => ({ ratio }));

@@ -60,8 +60,15 @@ export async function announceAction(
     const why = await whyNot(unit, legs, view, at);
     if (why !== undefined) return denied("CORPORATE_ACTION_STANDS", why);
     const action: StoredAction = {
-      ...{ actionId: request.action_id, kind: asked.kind, symbol: instrument.symbol, state: "ANNOUNCED" },
-      ...{ legs, termsHash, bookedBy: call.identity.actor, reason: asked.reason, announcedAt: at },
+      actionId: request.action_id,
+      kind: asked.kind,
+      symbol: instrument.symbol,
+      state: "ANNOUNCED",
+      legs,
+      termsHash,
+      bookedBy: call.identity.actor,
+      reason: asked.reason,
+      announcedAt: at,
     };
     await unit.corporateActions.put(action);
     await unit.events.publish(subjects.corporateActionChanged, changedRecord(action, format(at)));

@@ -35,8 +35,15 @@ const dividends = () => books.fixture.reported(subjects.ledgerBooked).filter(({ 
 
 const ask = (running: RunningService, differs: object = {}) =>
   call<CorporateAction>(running, "BookCorporateAction", {
-    ...{ action_id: "aapl-q4", kind: "CASH_DIVIDEND", symbol: "AAPL", amount_per_share: "0.26" },
-    ...{ ex_date: dateAgo(1), reason: "dividend", ratio: "", new_symbol: "", ...differs },
+    action_id: "aapl-q4",
+    kind: "CASH_DIVIDEND",
+    symbol: "AAPL",
+    amount_per_share: "0.26",
+    ex_date: dateAgo(1),
+    reason: "dividend",
+    ratio: "",
+    new_symbol: "",
+    ...differs,
   });
 
 describe(`23.4: cash dividends, seed ${seed}`, () => {

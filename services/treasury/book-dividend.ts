@@ -71,8 +71,16 @@ export async function bookDividend(
     const refused = await refusal(unit, asked, dividend, view, at);
     if (refused !== undefined) return refused;
     const action: StoredAction = {
-      ...{ actionId: asked.actionId, kind: "CASH_DIVIDEND", symbol: asked.instrument.symbol, state: "DECLARED" },
-      ...{ legs: [], termsHash, bookedBy: call.identity.actor, reason: asked.reason, announcedAt: at, dividend },
+      actionId: asked.actionId,
+      kind: "CASH_DIVIDEND",
+      symbol: asked.instrument.symbol,
+      state: "DECLARED",
+      legs: [],
+      termsHash,
+      bookedBy: call.identity.actor,
+      reason: asked.reason,
+      announcedAt: at,
+      dividend,
     };
     await unit.corporateActions.put(action);
     await unit.events.publish(subjects.corporateActionChanged, changedRecord(action, format(at)));
@@ -95,7 +103,10 @@ function datedDividend(
   const exAt = later(startOfDate(calendar, asked.exDate), soonest);
   const payAt = asked.payDate === undefined ? exAt : startOfDate(calendar, asked.payDate);
   return {
-    ...{ perShare: decimal.format(asked.perShare), currency: asked.instrument.currency, exDate, exAt },
+    perShare: decimal.format(asked.perShare),
+    currency: asked.instrument.currency,
+    exDate,
+    exAt,
     ...(payDate !== undefined && payDate !== "" && { payDate }),
     ...(payAt > exAt && { payAt }),
   };

@@ -96,7 +96,13 @@ async function pay(
   const words = `${perShare} ${currency} a share on ${quantity} ${symbol}, ex ${exDate}`;
   const entry = dividendEntry({
     entryId: dividendEntryId(sha256, actionId, fundId, strategyId),
-    ...{ fundId, strategyId, symbol, currency, amount: decimal.parse(amount), bookedBy, at },
+    fundId,
+    strategyId,
+    symbol,
+    currency,
+    amount: decimal.parse(amount),
+    bookedBy,
+    at,
     reason: `${words}: ${reason}`.slice(0, 2_000),
   });
   await bookEntry(unit, entry);
@@ -112,7 +118,10 @@ export function dueOf(actions: readonly StoredAction[]) {
     state !== "EX" || dividend === undefined
       ? []
       : (dividend.due ?? []).map(({ fundId, strategyId, amount }) => ({
-          ...{ fundId, strategyId, symbol: dividend.currency, quantity: decimal.parse(amount) },
+          fundId,
+          strategyId,
+          symbol: dividend.currency,
+          quantity: decimal.parse(amount),
         })),
   );
 }

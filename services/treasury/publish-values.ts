@@ -178,7 +178,14 @@ function dayPnlOf(began: DayBegan | undefined, value: Valuation): decimal.Decima
 function pointOf(value: Valuation): NavPoint {
   const { fundId, at, nav, cash, positionsValue, netFlows, currency, oldestPriceAgeMs, tradingDay } = value;
   return {
-    ...{ fundId, at, nav, cash, positionsValue, netFlows, currency, oldestPriceAgeMs },
+    fundId,
+    at,
+    nav,
+    cash,
+    positionsValue,
+    netFlows,
+    currency,
+    oldestPriceAgeMs,
     ...(value.prices.size <= pricesMax && { prices: reportedPrices(value.prices) }),
     ...(tradingDay !== undefined && { tradingDay }),
   };

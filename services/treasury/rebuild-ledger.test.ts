@@ -55,7 +55,12 @@ function damage(symbol: string, by: string): void {
 }
 
 const trade = (fill_id: string, differs: Partial<Fill> = {}): Partial<Fill> => ({
-  ...{ fill_id, symbol: "AAPL", side: "BUY", quantity: "10", price: "200", ...differs },
+  fill_id,
+  symbol: "AAPL",
+  side: "BUY",
+  quantity: "10",
+  price: "200",
+  ...differs,
 });
 
 describe(`23.5: rebuilding a ledger, seed ${seed}`, () => {
@@ -129,8 +134,13 @@ describe(`23.5: rebuilding a ledger, seed ${seed}`, () => {
     expect(after).toEqual(before);
     expect(books.fixture.reported(subjects.ledgerRebuilt)).toEqual([
       expect.objectContaining({
-        ...{ fund_id: "alpha", entries: before.entries, difference_count: 2, differences: done.differences },
-        ...{ rebuilt_by: "operator:duty", reason: "books differ", booked_fill_count: 0 },
+        fund_id: "alpha",
+        entries: before.entries,
+        difference_count: 2,
+        differences: done.differences,
+        rebuilt_by: "operator:duty",
+        reason: "books differ",
+        booked_fill_count: 0,
       }),
     ]);
     expect((await rebuild(running)).differences).toEqual([]);

@@ -109,9 +109,15 @@ async function tell(
   { by, reason, at }: { readonly by: string; readonly reason: string; readonly at: Instant },
 ): Promise<void> {
   await unit.events.publish(subjects.ledgerRebuilt, {
-    ...{ fund_id: fundId, entries, booked_fills: booked.slice(0, namedMax), booked_fill_count: booked.length },
-    ...{ differences: differences.slice(0, namedMax).map(differenceMessage), difference_count: differences.length },
-    ...{ rebuilt_by: by, reason, at: format(at) },
+    fund_id: fundId,
+    entries,
+    booked_fills: booked.slice(0, namedMax),
+    booked_fill_count: booked.length,
+    differences: differences.slice(0, namedMax).map(differenceMessage),
+    difference_count: differences.length,
+    rebuilt_by: by,
+    reason,
+    at: format(at),
   });
 }
 

@@ -94,7 +94,7 @@ it("23.5: puts right what the owner of the database changed, and the books agree
   expect(await ask(false)).toEqual([]);
   expect(await ledgerDifferences()).toBe(0);
   const reported = await owner.query(
-    "select convert_from(payload, 'UTF8')::json as told from outbox where subject = $1 order by id",
+    "select convert_from(payload, 'UTF8')::json as reported from outbox where subject = $1 order by id",
     [subjects.ledgerRebuilt.name],
   );
   expect(reported.rows.map(({ reported: { difference_count: count } }) => count)).toEqual([4, 0]);

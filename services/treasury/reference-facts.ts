@@ -37,7 +37,10 @@ export async function readStanding(
 async function openOrders(unit: UnitOfWork): Promise<readonly Standing[]> {
   const open = await unit.oms.openOrders();
   return open.map(({ order: { order_id: id, fund_id: fundId, strategy_id: strategyId, symbol } }) => ({
-    ...{ what: `order ${id} of ${strategyId}`, fundId, strategyId, symbol },
+    what: `order ${id} of ${strategyId}`,
+    fundId,
+    strategyId,
+    symbol,
   }));
 }
 
@@ -46,7 +49,10 @@ async function positions(unit: UnitOfWork): Promise<readonly Standing[]> {
   return held
     .filter(({ quantity }) => quantity !== decimal.zero)
     .map(({ fundId, strategyId, symbol, quantity }) => ({
-      ...{ what: `${decimal.format(quantity)} ${symbol} of ${strategyId}`, fundId, strategyId, symbol },
+      what: `${decimal.format(quantity)} ${symbol} of ${strategyId}`,
+      fundId,
+      strategyId,
+      symbol,
     }));
 }
 
@@ -59,7 +65,10 @@ async function holdings(unit: UnitOfWork, symbols: ReadonlySet<string>): Promise
     ...made
       .filter((one) => isSome(one) && symbols.has(one.symbol))
       .map(({ fundId, strategyId, symbol, quantity }) => ({
-        ...{ what: `${decimal.format(quantity)} ${symbol} of ${strategyId} in the ledger`, fundId, strategyId, symbol },
+        what: `${decimal.format(quantity)} ${symbol} of ${strategyId} in the ledger`,
+        fundId,
+        strategyId,
+        symbol,
       })),
     ...held.filter(isSome).map(({ fundId, symbol, quantity }): Standing => {
       const what = `${decimal.format(quantity)} ${symbol} of ${fundId} in the ledger`;
@@ -71,7 +80,10 @@ async function holdings(unit: UnitOfWork, symbols: ReadonlySet<string>): Promise
 async function owedStops(unit: UnitOfWork): Promise<readonly Standing[]> {
   const owed = await unit.stops.owed();
   return owed.map(({ stopId, fundId, strategyId, symbol }) => ({
-    ...{ what: `stop ${stopId} that is owed`, fundId, strategyId, symbol },
+    what: `stop ${stopId} that is owed`,
+    fundId,
+    strategyId,
+    symbol,
   }));
 }
 
@@ -93,7 +105,10 @@ async function unbookedFills(unit: UnitOfWork, funds: ReferenceContents["funds"]
   const paper = funds.filter(({ mode }) => mode === "PAPER").map(({ fund_id: id }) => id);
   const missing = await unit.oms.unbookedFills(paper, unbookedMax);
   return missing.map(({ fill_id: id, fund_id: fundId, strategy_id: strategyId, symbol }) => ({
-    ...{ what: `fill ${id} that is not booked yet`, fundId, strategyId, symbol },
+    what: `fill ${id} that is not booked yet`,
+    fundId,
+    strategyId,
+    symbol,
   }));
 }
 

@@ -43,13 +43,27 @@ const at = 1_700_000_000_000_000 as never;
 const place = { fundId: "alpha", strategyId: "alpha-meanrev", symbol: "XOM" };
 const order = orderOf("o-1", { fund_id: "alpha", strategy_id: "alpha-meanrev", symbol: "XOM" });
 const stored = {
-  ...{ order, state: "ACCEPTED" as const, bodyHash: "ab", submittedBy: "operator:duty", createdAt: at, updatedAt: at },
-  ...{ filledQuantity: decimal.zero, filledValue: decimal.zero },
+  order,
+  state: "ACCEPTED" as const,
+  bodyHash: "ab",
+  submittedBy: "operator:duty",
+  createdAt: at,
+  updatedAt: at,
+  filledQuantity: decimal.zero,
+  filledValue: decimal.zero,
 };
 const amounts = { quantity: decimal.one, averagePrice: decimal.one, realisedPnl: decimal.zero };
 const stop = {
-  ...{ ...place, stopId: "s-1", openedBy: "f", side: "SELL" as const, quantity: decimal.one, basisPrice: decimal.one },
-  ...{ triggerPrice: decimal.one, observedPrice: decimal.one, observedAt: at, firedAt: at },
+  ...place,
+  stopId: "s-1",
+  openedBy: "f",
+  side: "SELL" as const,
+  quantity: decimal.one,
+  basisPrice: decimal.one,
+  triggerPrice: decimal.one,
+  observedPrice: decimal.one,
+  observedAt: at,
+  firedAt: at,
 };
 const { sequence: _none, ...fill } = exampleFill;
 
@@ -119,8 +133,14 @@ describe("23.4: reference data under what stands", () => {
   it("23.4: a corporate action under way keeps its instrument as it is in every field, and its new name free", async () => {
     const running = await begin();
     const action = {
-      ...{ action_id: "xom-xo", kind: "SYMBOL_CHANGE", symbol: "XOM", new_symbol: "XO", reason: "renamed" },
-      ...{ amount_per_share: "", ex_date: "", ratio: "" },
+      action_id: "xom-xo",
+      kind: "SYMBOL_CHANGE",
+      symbol: "XOM",
+      new_symbol: "XO",
+      reason: "renamed",
+      amount_per_share: "",
+      ex_date: "",
+      ratio: "",
     };
     expect((await call<{ state: string }>(running, "BookCorporateAction", action)).state).toBe("ANNOUNCED");
     const changed =
@@ -133,7 +153,8 @@ describe("23.4: reference data under what stands", () => {
     ];
     for (const change of [changed("XOM", { lot_size: "100" }), withoutSymbol("XOM"), added]) {
       expect((await set(running, "instruments", change)).denial).toEqual({
-        ...{ code: "REFERENCE_IN_USE", reason: "XOM stays as it is: the corporate action xom-xo is under way." },
+        code: "REFERENCE_IN_USE",
+        reason: "XOM stays as it is: the corporate action xom-xo is under way.",
       });
     }
     expect((await set(running, "instruments", changed("AAPL", { sector: "energy" }))).version).toBe(2);

@@ -51,7 +51,9 @@ export function createWaitingFills({ clock, log, store }: WaitingPorts, book: Bo
     const sentence = `The fill ${fill_id} (${symbol}) of ${fund_id} cannot be booked: ${why}${others} It is tried until it is booked.`;
     log.error("a fill waits to be booked", { fund_id, fill_id, why });
     await unit.events.publish(subjects.alarmRaised, {
-      ...{ code: "FILL_UNBOOKED", level: alarms.FILL_UNBOOKED.level, service: "treasury" },
+      code: "FILL_UNBOOKED",
+      level: alarms.FILL_UNBOOKED.level,
+      service: "treasury",
       sentence: line(sentence, 2_000),
       facts: { about: fund_id, fund_id, fill_id, symbol, waiting: count },
       at: format(clock.now()),

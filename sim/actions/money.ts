@@ -77,8 +77,14 @@ export const adjustPosition: Act = (parts) => {
   const outdated = decimal.format(decimal.add(quantity, decimal.one));
   const fresh: Adjustment = {
     adjustment_id: freshKey(parts, "adjustment"),
-    ...{ fund_id: fundId, strategy_id: strategyId, symbol, from_quantity: outdated, to_quantity: present },
-    ...{ price: "100", broker: "paper", reason },
+    fund_id: fundId,
+    strategy_id: strategyId,
+    symbol,
+    from_quantity: outdated,
+    to_quantity: present,
+    price: "100",
+    broker: "paper",
+    reason,
   };
   const wrong =
     thrown < 50

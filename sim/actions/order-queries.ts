@@ -152,7 +152,8 @@ export const beginAuditInspection: Act = (parts) =>
 
 /** No event is put aside here, which is an invariant: only of what is not there. */
 const parked = ({ prng }: ActionParts) => ({
-  ...{ subscription: one(prng, ["treasury.fills", "riskengine.orders"]), event_id: "event-nobody" },
+  subscription: one(prng, ["treasury.fills", "riskengine.orders"]),
+  event_id: "event-nobody",
 });
 
 export const retryParked: Act = (parts) =>

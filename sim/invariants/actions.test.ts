@@ -11,28 +11,41 @@ type Message = readonly [subject: { readonly name: string }, payload: object];
 const fill = (id: string, side: string, quantity: string, kind: string, symbol = "AAPL"): Message => [
   subjects.fillsCreated,
   {
-    ...{ fill_id: id, order_id: id, fund_id: "alpha", strategy_id: "one", symbol },
-    ...{ side, quantity, price: kind === "CORPORATE_ACTION" ? "0" : "100", kind },
+    fill_id: id,
+    order_id: id,
+    fund_id: "alpha",
+    strategy_id: "one",
+    symbol,
+    side,
+    quantity,
+    price: kind === "CORPORATE_ACTION" ? "0" : "100",
+    kind,
   },
 ];
 const bought = fill("f", "BUY", "10", "TRADE");
 const split = (state: string, ratio: readonly [number, number] = [4, 1]): Message => [
   subjects.corporateActionChanged,
   {
-    ...{ action_id: "a", kind: "SPLIT", symbol: "AAPL", state },
+    action_id: "a",
+    kind: "SPLIT",
+    symbol: "AAPL",
+    state,
     legs: [{ symbol: "AAPL", new_symbol: "AAPL", quantity: ratio, price: [ratio[1], ratio[0]] }],
   },
 ];
 const renamed = (state: string): Message => [
   subjects.corporateActionChanged,
   {
-    ...{ action_id: "a", kind: "SYMBOL_CHANGE", symbol: "AAPL", state },
+    action_id: "a",
+    kind: "SYMBOL_CHANGE",
+    symbol: "AAPL",
+    state,
     legs: [{ symbol: "AAPL", new_symbol: "NEW", quantity: [1, 1], price: [1, 1] }],
   },
 ];
 const valued = (quantity: string, price: string, at: string, symbol = "AAPL"): Message => [
   subjects.navUpdated,
-  { ...{ fund_id: "alpha", nav: "1000", net_flows: "0", as_of: at }, prices: { [symbol]: { quantity, price, at } } },
+  { fund_id: "alpha", nav: "1000", net_flows: "0", as_of: at, prices: { [symbol]: { quantity, price, at } } },
 ];
 const fired = (observed_price: string, fill_price: string): Message => [
   subjects.stopTriggered,
@@ -54,7 +67,11 @@ function complaint(messages: readonly Message[]): string | undefined {
   const past = history();
   const all = messages.map(
     ([{ name: subject }, payload], position): Reported => ({
-      ...{ id: String(position), subject, at: position, position, payload },
+      id: String(position),
+      subject,
+      at: position,
+      position,
+      payload,
     }),
   );
   for (const reported of all.slice(0, -1)) fold(past, reported);

@@ -19,21 +19,37 @@ const limits: Message = [
 const baseline: Message = [
   subjects.lossBaseline,
   {
-    ...{ fund_id: "alpha", limit: "daily", period: "2026-03-02", version: 0, value: "100", net_flows: "0" },
-    ...{ valued_at: at(0), set_by: "riskengine", reason: "A period began.", at: at(0) },
+    fund_id: "alpha",
+    limit: "daily",
+    period: "2026-03-02",
+    version: 0,
+    value: "100",
+    net_flows: "0",
+    valued_at: at(0),
+    set_by: "riskengine",
+    reason: "A period began.",
+    at: at(0),
   },
 ];
 const nav = (second: number, value: string, flows = "0", quantity = "1"): Message => [
   subjects.navUpdated,
   {
-    ...{ fund_id: "alpha", nav: value, currency: "USD", net_flows: flows, as_of: at(second) },
+    fund_id: "alpha",
+    nav: value,
+    currency: "USD",
+    net_flows: flows,
+    as_of: at(second),
     prices: { AAPL: { quantity, price: "10", at: at(second) } },
   },
 ];
 const halt = (differs: object = {}): Message => [
   subjects.riskHaltRequested,
   {
-    ...{ halt_id: "h", severity: "FUND_HALT", fund_id: "alpha", epoch: 1, requested_by: "riskengine" },
+    halt_id: "h",
+    severity: "FUND_HALT",
+    fund_id: "alpha",
+    epoch: 1,
+    requested_by: "riskengine",
     evidence: { limit: "daily", period: "2026-03-02" },
     ...differs,
   },
@@ -41,8 +57,15 @@ const halt = (differs: object = {}): Message => [
 const bought = (quantity: string): Message => [
   subjects.fillsCreated,
   {
-    ...{ fill_id: "f", order_id: "o", fund_id: "alpha", strategy_id: "s", symbol: "AAPL" },
-    ...{ side: "BUY", quantity, price: "10", kind: "TRADE" },
+    fill_id: "f",
+    order_id: "o",
+    fund_id: "alpha",
+    strategy_id: "s",
+    symbol: "AAPL",
+    side: "BUY",
+    quantity,
+    price: "10",
+    kind: "TRADE",
   },
 ];
 const flow = (amount: string): Message => [subjects.ledgerBooked, { fund_id: "alpha", kind: "FLOW", amount }];
@@ -56,7 +79,11 @@ const newRisk = (second: number, classification = "INCREASE"): Message => [
 ];
 
 const reportedOf = ([{ name: subject }, payload, second = 0]: Message, position: number): Reported => ({
-  ...{ id: String(position), subject, at: startUs + second * secondUs, position, payload },
+  id: String(position),
+  subject,
+  at: startUs + second * secondUs,
+  position,
+  payload,
 });
 
 function evidence(before: readonly Message[], now: Message): Evidence {

@@ -65,11 +65,20 @@ export const created = (past: History, differs: object = {}) =>
   fold(past, message(subjects.ordersCreated, { ...exampleOrder, ...differs }));
 export const step = (from: string, to: string, differs: object = {}) => ({
   order_id: exampleOrder.order_id,
-  ...{ fund_id: fundId, symbol: exampleOrder.symbol, from, to, at, ...differs },
+  fund_id: fundId,
+  symbol: exampleOrder.symbol,
+  from,
+  to,
+  at,
+  ...differs,
 });
 export const triggered = {
   stop_id: "stop-1",
-  ...{ fund_id: fundId, strategy_id: exampleOrder.strategy_id, symbol: "AAPL", side: "SELL", quantity: "10" },
+  fund_id: fundId,
+  strategy_id: exampleOrder.strategy_id,
+  symbol: "AAPL",
+  side: "SELL",
+  quantity: "10",
 };
 export const attempted = (attempt: number) => ({ stop_id: "stop-1", attempt, order_id: `stop-1-${attempt}` });
 export const figures = (position: string, resulting: string) => [
@@ -82,7 +91,12 @@ export const figures = (position: string, resulting: string) => [
 ];
 const nav = (differs: object = {}) =>
   message(subjects.navUpdated, {
-    ...{ fund_id: fundId, currency: "USD", nav: "300", cash: "100", positions_value: "200", as_of: at },
+    fund_id: fundId,
+    currency: "USD",
+    nav: "300",
+    cash: "100",
+    positions_value: "200",
+    as_of: at,
     prices: { AAPL: { quantity: "2", price: "100", at } },
     ...differs,
   });
@@ -90,7 +104,12 @@ const nav = (differs: object = {}) =>
 /** A fund that was given 300 and bought two shares of it for 200. */
 function book({ platform: { tables } }: Doctored): void {
   const entry = (entryId: string, cash: string, more: object) => ({
-    ...{ entryId, fundId, kind: "CAPITAL", reason: "", bookedBy: "", at: 0 },
+    entryId,
+    fundId,
+    kind: "CAPITAL",
+    reason: "",
+    bookedBy: "",
+    at: 0,
     postings: [{ account: "cash", currency: "USD", amount: amount(cash) }],
     ...more,
   });

@@ -31,7 +31,11 @@ type Subject = { readonly name: string };
 type Message = readonly [subject: Subject, payload: object, atUs?: number];
 
 const halt = (id: string, epoch: number, scope: object = { severity: "FUND_HALT", fund_id: "alpha" }) => ({
-  ...{ halt_id: id, epoch, since: at, reason: "drill", requested_by: "operator:duty" },
+  halt_id: id,
+  epoch,
+  since: at,
+  reason: "drill",
+  requested_by: "operator:duty",
   ...scope,
 });
 const firm = { severity: "FIRM_HALT", fund_id: "" };
@@ -44,14 +48,28 @@ const attempt = (operator: string): Message => [
 const lift = (id: string, epoch: number, differs: object = {}): Message => [
   subjects.haltLifted,
   {
-    ...{ halt_id: id, severity: "FUND_HALT", fund_id: "alpha", epoch, reason: "fine", baseline: "kept", lifted_at: at },
-    ...{ requested_by: "operator:duty", cosigned_by: "operator:duty" },
+    halt_id: id,
+    severity: "FUND_HALT",
+    fund_id: "alpha",
+    epoch,
+    reason: "fine",
+    baseline: "kept",
+    lifted_at: at,
+    requested_by: "operator:duty",
+    cosigned_by: "operator:duty",
     ...differs,
   },
 ];
 const order = (differs: object = {}) => ({
-  ...{ order_id: "one", idempotency_key: "one", fund_id: "alpha", strategy_id: "alpha-momentum", symbol: "AAPL" },
-  ...{ side: "SELL", quantity: "10", order_type: "MARKET", reduce_only: true },
+  order_id: "one",
+  idempotency_key: "one",
+  fund_id: "alpha",
+  strategy_id: "alpha-momentum",
+  symbol: "AAPL",
+  side: "SELL",
+  quantity: "10",
+  order_type: "MARKET",
+  reduce_only: true,
   ...differs,
 });
 const decision = (asked: object, differs: object = {}): Message => [
@@ -59,8 +77,18 @@ const decision = (asked: object, differs: object = {}): Message => [
   {
     order: asked,
     decision: {
-      ...{ approved: true, rejecting_gate: "", code: "", order_id: "one", decision_id: "d", fund_id: "alpha" },
-      ...{ envelope_version: 1, halt_epoch: 1, decided_at: at, classification: "REDUCE", checks: [], warnings: [] },
+      approved: true,
+      rejecting_gate: "",
+      code: "",
+      order_id: "one",
+      decision_id: "d",
+      fund_id: "alpha",
+      envelope_version: 1,
+      halt_epoch: 1,
+      decided_at: at,
+      classification: "REDUCE",
+      checks: [],
+      warnings: [],
       ...differs,
     },
   },
@@ -72,15 +100,30 @@ const limits = (differs: object = {}): Message => [
 const bought = (quantity: string, strategy_id = "alpha-momentum"): Message => [
   subjects.fillsCreated,
   {
-    ...{ fill_id: "f", order_id: "before", fund_id: "alpha", strategy_id, symbol: "AAPL" },
-    ...{ side: "BUY", quantity, price: "1", kind: "TRADE" },
+    fill_id: "f",
+    order_id: "before",
+    fund_id: "alpha",
+    strategy_id,
+    symbol: "AAPL",
+    side: "BUY",
+    quantity,
+    price: "1",
+    kind: "TRADE",
   },
 ];
 const baseline = (differs: object = {}): Message => [
   subjects.lossBaseline,
   {
-    ...{ fund_id: "alpha", limit: "daily", period: "2026-03-02", version: 0, value: "100", net_flows: "0" },
-    ...{ valued_at: at, set_by: "riskengine", reason: "A period began.", at },
+    fund_id: "alpha",
+    limit: "daily",
+    period: "2026-03-02",
+    version: 0,
+    value: "100",
+    net_flows: "0",
+    valued_at: at,
+    set_by: "riskengine",
+    reason: "A period began.",
+    at,
     ...differs,
   },
 ];
@@ -93,7 +136,11 @@ const newRisk = (second: number): Message => {
   return [subject, made, nowUs + second * secondUs];
 };
 const readReported = ([{ name: subject }, payload, atUs = nowUs]: Message, position: number): Reported => ({
-  ...{ id: String(position), subject, at: atUs, position, payload },
+  id: String(position),
+  subject,
+  at: atUs,
+  position,
+  payload,
 });
 
 interface Scene {
@@ -156,8 +203,14 @@ const lostHalt = (differs: object = {}): Message => [
     ...halt("loss", 1),
     requested_by: "riskengine",
     evidence: {
-      ...{ limit: "daily", period: "2026-03-02", baseline_version: 0, baseline: "100", value: "97", loss: "3" },
-      ...{ share_of: "100", limit_pct: 0.02 },
+      limit: "daily",
+      period: "2026-03-02",
+      baseline_version: 0,
+      baseline: "100",
+      value: "97",
+      loss: "3",
+      share_of: "100",
+      limit_pct: 0.02,
       ...differs,
     },
   },

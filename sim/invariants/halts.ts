@@ -139,7 +139,7 @@ function endedWrongly(past: History, { request_id: id, outcome, ended_by: by }: 
   return withoutCode(past, by);
 }
 
-const tellers: ReadonlySet<string> = new Set([subjects.riskHaltRequested.name, subjects.haltRequested.name]);
+const publishers: ReadonlySet<string> = new Set([subjects.riskHaltRequested.name, subjects.haltRequested.name]);
 const stepsMin = 3;
 
 export const latchReportedOnce: Invariant = {
@@ -148,9 +148,11 @@ export const latchReportedOnce: Invariant = {
     "Everybody who tells of a latch tells it once, and in the end the manager has given every halt in force and proven what follows it, because a halt that nobody hears of cancels nothing.",
   violated(evidence) {
     const { reported, past, settled, platform } = evidence;
-    if (reported !== undefined && tellers.has(reported.subject)) {
+    if (reported !== undefined && publishers.has(reported.subject)) {
       const { halt_id: id } = reported.payload as ActiveHalt;
-      return haltOf(past, id)?.tellers.has(reported.subject) ? `${reported.subject} reported ${id} twice` : undefined;
+      return haltOf(past, id)?.publishers.has(reported.subject)
+        ? `${reported.subject} reported ${id} twice`
+        : undefined;
     }
     if (reported !== undefined) {
       return onMessage<HaltStep>(evidence, subjects.haltStep, ({ halt_id: id, step }) =>
@@ -164,7 +166,7 @@ export const latchReportedOnce: Invariant = {
 };
 
 /** What the manager has not done about a halt; undefined when everything is, or when it was lifted. */
-export function whatIsOwed({ halt_id: id, lift, tellers: reported, steps }: ReportedHalt): string | undefined {
+export function whatIsOwed({ halt_id: id, lift, publishers: reported, steps }: ReportedHalt): string | undefined {
   if (lift !== undefined) return undefined;
   if (!reported.has(subjects.haltRequested.name)) return `the manager has not reported ${id}`;
   return steps.size >= stepsMin ? undefined : `${stepsMin - steps.size} steps after ${id} are not proven`;

@@ -49,7 +49,11 @@ function complaint(name: string, doctor: (evidence: Doctored) => void): string |
 
 const crossFill: Fill = {
   ...exampleFill,
-  ...{ fill_id: "c:1", order_id: "c", quantity: "10", fee: "0", broker: "internal" },
+  fill_id: "c:1",
+  order_id: "c",
+  quantity: "10",
+  fee: "0",
+  broker: "internal",
   side: "SELL",
   kind: "CROSS",
 };
@@ -273,7 +277,7 @@ const table: Readonly<
       ],
     ],
   },
-  changes_are_told: {
+  changes_are_audited: {
     holds: [stored("PENDING_CHECK")],
     fails: [
       [

@@ -5,7 +5,7 @@ import { subjects } from "../../contracts/src/subjects.ts";
 import { buys, envelopeKey, isOver, leftOf, positionKey } from "../history.ts";
 import { type Invariant, onMessage } from "./invariant.ts";
 
-/** Prices and deltas move between a mark and the decision, and gaps are part of the weather. */
+/** Prices and deltas move between a mark and the decision, and gaps are among the faults. */
 const slack = 1.25;
 
 export const optionsCountTheirUnderlying: Invariant = {

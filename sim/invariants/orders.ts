@@ -70,7 +70,7 @@ export const oneLife: Invariant = {
 };
 
 export const changesAreAudited: Invariant = {
-  name: "changes_are_told",
+  name: "changes_are_audited",
   sentence:
     "What the stores hold is what was reported, no more and no less, because a change that nobody heard of is a change that nobody can audit, follow or undo.",
   violated({ reported, past, platform: { tables } }) {

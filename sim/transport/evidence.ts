@@ -53,7 +53,7 @@ export interface Evidence {
   readonly handled: ReadonlySet<string>;
   /** How many live handlers each subscription has at work at this moment. */
   readonly inHand: ReadonlyMap<string, number>;
-  /** True at the very end, when the weather is fair, everybody runs and nothing is left to do. */
+  /** True at the very end, when no fault is left, everybody runs and nothing is left to do. */
   readonly settled: boolean;
 }
 

@@ -1,4 +1,4 @@
-// The weather of a simulated run: which commits fail or lose their answer, how late everything is, and when it clears up.
+// The faults of a simulated run: which commits fail or lose their answer, how late everything is, and when they end.
 import { type CommitFate, type MemoryFaults, noFaults } from "../../adapters/memory/faults.ts";
 import type { Prng } from "../../testkit/virtual/prng.ts";
 

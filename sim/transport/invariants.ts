@@ -106,7 +106,7 @@ const oneAtATime: Invariant = {
 
 const nothingIsLeftOver: Invariant = {
   name: "nothing_is_left_over",
-  sentence: "When the weather is fair again every change has its effects, because late is allowed and never is not.",
+  sentence: "When the faults are over every change has its effects, because late is allowed and never is not.",
   violated({ settled, hearings, effects }) {
     if (!settled) return undefined;
     const made = new Set(effects.map(({ pair }) => pair));

@@ -102,7 +102,7 @@ function start(run: Run, service: SimService): void {
     });
 }
 
-/** Crashes somebody every now and then, for as long as the weather is foul. */
+/** Crashes somebody every now and then, for as long as there are faults. */
 function reap(run: Run): void {
   run.time.timers.after(20 + run.time.prng.below(120), () => {
     if (!run.faults.isFoul()) return;

@@ -37,7 +37,10 @@ export function memoryWitnesses(options: {
     const signer = witnessSigner(`w${at + 1}`, 21 + at);
     let state: WitnessedState | undefined;
     const witness: MemoryWitness = {
-      ...{ url: `http://w${at + 1}.example/`, vkey: signer.key.vkey, statuses: [], fate: "heard" },
+      url: `http://w${at + 1}.example/`,
+      vkey: signer.key.vkey,
+      statuses: [],
+      fate: "heard",
       state: () => state,
     };
     const add = (body: string): { readonly status: number; readonly text: string } => {

@@ -1,4 +1,4 @@
-// The audit log's shell on the memory world, in virtual time: it can be killed and started again, its commits can be made to fail or to lose their
+// The audit log's shell on the memory store, in virtual time: it can be killed and started again, its commits can be made to fail or to lose their
 // answer, and what is on the simulated disk can be read and tampered with.
 import { type AnchorTables, memoryAnchor } from "../../adapters/anchors/memory-anchor.ts";
 import { memoryAuditLog } from "../../adapters/memory/audit-log.ts";

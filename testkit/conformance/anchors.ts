@@ -10,7 +10,9 @@ export interface AnchorFixture {
 }
 
 const of = (size: number, more: Partial<AnchoredCheckpoint> = {}): AnchoredCheckpoint => ({
-  ...{ origin: "log/a", size, note: `log/a\n${size}\nroot \u2014 é\n\n\u2014 log/a c2ln\n` },
+  origin: "log/a",
+  size,
+  note: `log/a\n${size}\nroot \u2014 é\n\n\u2014 log/a c2ln\n`,
   ...more,
 });
 

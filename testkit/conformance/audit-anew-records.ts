@@ -16,14 +16,14 @@ export function auditAnewConformance(name: string, open: () => Promise<AuditAnew
     it("are kept as they were made, and one that nobody made is not there", async () => {
       const { store, close } = await open();
       const request: StoredAnew = {
-        ...{
-          requestId: "anew-1",
-          log: 1,
-          origin: "portcullis/audit/x",
-          reason: "größer\n\"'",
-          requestedBy: "operator:ada",
-        },
-        ...{ subject: "ada", at: at(1), expiresAt: at(2) },
+        requestId: "anew-1",
+        log: 1,
+        origin: "portcullis/audit/x",
+        reason: "größer\n\"'",
+        requestedBy: "operator:ada",
+        subject: "ada",
+        at: at(1),
+        expiresAt: at(2),
       };
       try {
         const seen = await store.transact("conformance.put", async (unit) => {

@@ -68,7 +68,7 @@ export const foreseenIsNoPromise: AuditLogCheck = {
     expect(await fixture.audit.head()).toEqual({ size: 0, hash: noHash, timestamp: "" });
     await fixture.audit.append(first);
     // Another one of the same size in the same place, and one whose writer epoch has gone meanwhile.
-    fixture.audit.preEncode?.(batch(writerEpoch, 2, 2, () => ({ text: bytesOf("foreseen") })));
+    fixture.audit.preEncode?.(batch(writerEpoch, 2, 2, () => ({ text: bytesOf("pre-encoded") })));
     await fixture.audit.append(second);
     fixture.audit.preEncode?.(second);
     const third = batch(writerEpoch, 4, 1);

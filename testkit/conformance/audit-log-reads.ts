@@ -220,7 +220,10 @@ export const indexIsPutRight: AuditLogCheck = {
     });
     await fixture.audit.append(batch(writerEpoch, 0, 4, lie));
     const right = subjectIds.map((subjectId, sequence) => ({
-      ...{ sequence, eventId: uuidOf(sequence), subjectId, action: "order.decided" },
+      sequence,
+      eventId: uuidOf(sequence),
+      subjectId,
+      action: "order.decided",
     }));
     expect(await rejection(fixture.audit.repairIndex(writerEpoch + 1, right), "another writer epoch")).toMatchObject({
       code: "STORE_CONFLICT",

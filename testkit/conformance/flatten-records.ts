@@ -13,13 +13,26 @@ const run = <T>(store: Store, work: (unit: UnitOfWork) => Promise<T>): Promise<T
   transactPatiently(store, "conformance.flatten", work);
 
 const flatten = (flattenId: string, second: number): StoredFlatten => ({
-  ...{ flattenId, requestedBy: "operator:duty", reason: "r", at: at(second), auditId: "e" },
-  ...{ fundIds: ["alpha", "beta"], provedFundIds: [] },
+  flattenId,
+  requestedBy: "operator:duty",
+  reason: "r",
+  at: at(second),
+  auditId: "e",
+  fundIds: ["alpha", "beta"],
+  provedFundIds: [],
   orders: [{ orderId: "o-1", fundId: "alpha", strategyId: "alpha-x", symbol: "AAPL", filledBefore: "0.25" }],
 });
 const line = (lineId: string, fundId: string, quantity: string): StoredFlattenLine => ({
-  ...{ lineId, flattenId: "f-1", fundId, strategyId: `${fundId}-x`, symbol: "BTC-USD", openedBy: "fill" },
-  ...{ quantity: d(quantity), exitedBefore: zero, askedAt: at(1), at: at(1) },
+  lineId,
+  flattenId: "f-1",
+  fundId,
+  strategyId: `${fundId}-x`,
+  symbol: "BTC-USD",
+  openedBy: "fill",
+  quantity: d(quantity),
+  exitedBefore: zero,
+  askedAt: at(1),
+  at: at(1),
 });
 
 const oneRunsAtATime: StoreCheck = {
@@ -71,8 +84,14 @@ const drillsAreKept: StoreCheck = {
   sentence: "a drill is written down once, and the newest come first",
   async run(fixture) {
     const drill = (id: string, second: number): DrillMeasured => ({
-      ...{ drill_id: id, halt_id: id, requested_by: "operator:duty", reason: "", latched_ms: 1.25, passed: false },
-      ...{ complaint: "not in time: blocked.", at: `2026-01-02T00:00:0${second}.000000Z` },
+      drill_id: id,
+      halt_id: id,
+      requested_by: "operator:duty",
+      reason: "",
+      latched_ms: 1.25,
+      passed: false,
+      complaint: "not in time: blocked.",
+      at: `2026-01-02T00:00:0${second}.000000Z`,
     });
     await run(fixture.store, async (unit) => {
       expect(await unit.drills.insert(drill("d-1", 1))).toBe(true);

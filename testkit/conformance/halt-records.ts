@@ -12,7 +12,11 @@ const run = <T>(store: Store, work: (unit: UnitOfWork) => Promise<T>): Promise<T
   transactPatiently(store, "conformance.halts", work);
 
 const halt = (id: string): Omit<ActiveHalt, "epoch"> => ({
-  ...{ severity: "FUND_HALT", fund_id: "alpha", reason: "r", requested_by: "x", halt_id: id },
+  severity: "FUND_HALT",
+  fund_id: "alpha",
+  reason: "r",
+  requested_by: "x",
+  halt_id: id,
   since: "2026-01-02T00:00:00.000000Z",
 });
 
@@ -80,8 +84,15 @@ const resumesAreKept: StoreCheck = {
   sentence: "a request to lift every halt waits until it has ended, and one waits at a time",
   async run(fixture) {
     const request: StoredResume = {
-      ...{ requestId: "r-1", haltIds: ["h-1", "h-2"], epoch: 2, reason: "over", rebase: true },
-      ...{ requestedBy: "operator:duty", subject: "1", at: at(1), expiresAt: at(901) },
+      requestId: "r-1",
+      haltIds: ["h-1", "h-2"],
+      epoch: 2,
+      reason: "over",
+      rebase: true,
+      requestedBy: "operator:duty",
+      subject: "1",
+      at: at(1),
+      expiresAt: at(901),
     };
     const ended: StoredResume = { ...request, ended: { outcome: "replaced", by: "operator:relief", at: at(5) } };
     const next: StoredResume = { ...request, requestId: "r-2", at: at(5) };
@@ -110,8 +121,15 @@ const resumesAskedAtOnce: StoreCheck = {
         const ended = { outcome: "replaced", by: "operator:relief", at: at(5) } as const;
         if (before !== undefined) await unit.halts.putResume({ ...before, ended });
         await unit.halts.putResume({
-          ...{ requestId, haltIds: ["h-1"], epoch: 1, reason: "over", rebase: false },
-          ...{ requestedBy: "operator:duty", subject: "1", at: at(1), expiresAt: at(901) },
+          requestId,
+          haltIds: ["h-1"],
+          epoch: 1,
+          reason: "over",
+          rebase: false,
+          requestedBy: "operator:duty",
+          subject: "1",
+          at: at(1),
+          expiresAt: at(901),
         });
       });
     const ids = ["r-1", "r-2", "r-3", "r-4"];

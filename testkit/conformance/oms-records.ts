@@ -119,8 +119,15 @@ const positionsAndCursors: StoreCheck = {
     "positions and cursors are what was put last; halts at sending are those in force, and a latch waits for the sender",
   async run(fixture) {
     const position = (fundId: string, symbol: string, quantity: string): StoredPosition => ({
-      ...{ fundId, strategyId: "s", symbol, quantity: d(quantity), cost: d("-12.5"), averagePrice: d("2.5") },
-      ...{ realisedPnl: d("-0.000000000000000001"), openedBy: "f-1", updatedAt: at(7) },
+      fundId,
+      strategyId: "s",
+      symbol,
+      quantity: d(quantity),
+      cost: d("-12.5"),
+      averagePrice: d("2.5"),
+      realisedPnl: d("-0.000000000000000001"),
+      openedBy: "f-1",
+      updatedAt: at(7),
     });
     await fixture.store.transact("conformance.positions", async (unit) => {
       expect(await unit.oms.lockPosition("b", "s", "X")).toBeUndefined();

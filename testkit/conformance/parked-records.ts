@@ -14,16 +14,19 @@ const at = (second: number) => fromMicroseconds(1_700_000_000_000_000 + second *
 
 function aside(eventId: string, differs: Partial<NewAside> = {}): NewAside {
   return {
-    ...{
-      subscription: "one",
-      eventId,
-      subject: "a.b",
-      key: "k",
-      source: "oms",
-      at: at(0),
-      payload: `{"é":"${eventId}"}`,
-    },
-    ...{ state: "PARKED", lane: undefined, error: "broken", attempts: 5, firstTriedAt: at(1), now: at(2) },
+    subscription: "one",
+    eventId,
+    subject: "a.b",
+    key: "k",
+    source: "oms",
+    at: at(0),
+    payload: `{"é":"${eventId}"}`,
+    state: "PARKED",
+    lane: undefined,
+    error: "broken",
+    attempts: 5,
+    firstTriedAt: at(1),
+    now: at(2),
     ...differs,
   };
 }
@@ -78,7 +81,12 @@ export function parkedConformance(name: string, open: () => Promise<ParkedFixtur
       expect((await doing((unit) => unit.parked.lock("one", "x")))?.retry).toEqual({ ...asked, takenAt: at(4) });
       await doing((unit) => unit.parked.failed("one", "x", "again", at(5)));
       expect(await doing((unit) => unit.parked.lock("one", "x"))).toMatchObject({
-        ...{ error: "again", attempts: 6, triedAt: at(5), firstTriedAt: at(1), since: at(2), retry: undefined },
+        error: "again",
+        attempts: 6,
+        triedAt: at(5),
+        firstTriedAt: at(1),
+        since: at(2),
+        retry: undefined,
       });
       const failing = doing(async (unit) => {
         await unit.parked.remove("one", "x");

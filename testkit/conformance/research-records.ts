@@ -119,7 +119,12 @@ const signalsAtTheClose: StoreCheck = {
   sentence: "the last signal of a day counts until its return is known, and days come newest first",
   async run({ store }) {
     const daily = (day: string, symbol: string, value: number): DailySignal => ({
-      ...{ strategyId: "alpha-momentum", day, symbol, value, price: d("10.000000000000000001"), at: at(value) },
+      strategyId: "alpha-momentum",
+      day,
+      symbol,
+      value,
+      price: d("10.000000000000000001"),
+      at: at(value),
     });
     const realised = { ...daily("2026-11-15", "MSFT", 2), realisedReturn: -0.015 };
     await work(store, (records) =>

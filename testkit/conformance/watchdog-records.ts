@@ -20,24 +20,30 @@ const watch = (symbol: string | undefined, content: unknown): StoredWatch => ({
 });
 
 const episode = (episodeId: string, second: number, more: Partial<StoredEpisode> = {}): StoredEpisode => ({
-  ...{ episodeId, watchdog: "drift_monitor", scope: { fundId: "alpha", strategyId: "alpha-momentum" } },
-  ...{ openedAt: at(second), content: { value: -1.25, reason: null } },
+  episodeId,
+  watchdog: "drift_monitor",
+  scope: { fundId: "alpha", strategyId: "alpha-momentum" },
+  openedAt: at(second),
+  content: { value: -1.25, reason: null },
   ...more,
 });
 
 const pause: StoredPause = {
-  ...{ watchdog: "vpin", fundId: "", by: "operator:duty", reason: "a test", at: at(1), until: at(3_601) },
+  watchdog: "vpin",
+  fundId: "",
+  by: "operator:duty",
+  reason: "a test",
+  at: at(1),
+  until: at(3_601),
 };
 
 const day = (strategyId: string, name: string, closed: string): PnlDay => ({
-  ...{
-    strategyId,
-    day: name,
-    opened: d("-10.000000000000000001"),
-    closed: d(closed),
-    nav: d("1000"),
-    allocationPct: 0.3,
-  },
+  strategyId,
+  day: name,
+  opened: d("-10.000000000000000001"),
+  closed: d(closed),
+  nav: d("1000"),
+  allocationPct: 0.3,
 });
 
 export function watchdogConformance(name: string, open: () => Promise<WatchdogFixture>): void {

@@ -4,17 +4,28 @@ import type { HaltFacts, HaltLedger, HaltRow, LiftAsked } from "./halt-ledger.ts
 import { judgeHaltFacts } from "./halt-verdict.ts";
 
 const row = (haltId: string, epoch: number, liftedEpoch?: number): HaltRow => ({
-  ...{ haltId, severity: "FUND_HALT", fundId: "beta", strategyId: "", requestedBy: "operator:duty" },
-  ...{ epoch, liftedEpoch },
+  haltId,
+  severity: "FUND_HALT",
+  fundId: "beta",
+  strategyId: "",
+  requestedBy: "operator:duty",
+  epoch,
+  liftedEpoch,
 });
 const names = ["BLOCKED", "CANCELLED", "NOTIFIED"] as const;
 const stepsOf = (...ids: readonly string[]) => ids.flatMap((id) => names.map((step) => ({ halt_id: id, step })));
 const liftOf = (id: string, epoch = 3, by = "operator:relief") => ({
-  ...{ halt_id: id, epoch, requested_by: "operator:duty", cosigned_by: by },
+  halt_id: id,
+  epoch,
+  requested_by: "operator:duty",
+  cosigned_by: by,
 });
 const lift: LiftAsked = {
-  ...{ haltIds: ["h1", "h2"], requestedBy: "operator:duty", cosignedBy: "operator:relief" },
-  ...{ requestId: "r1", wasAnswered: true },
+  haltIds: ["h1", "h2"],
+  requestedBy: "operator:duty",
+  cosignedBy: "operator:relief",
+  requestId: "r1",
+  wasAnswered: true,
 };
 
 /** Two halts that were raised, answered and lifted together. */
@@ -39,7 +50,9 @@ const standing: HaltFacts = {
   reported: { ...lifted.reported, lifted: [] },
 };
 const ledger = (lifts: readonly LiftAsked[]): HaltLedger => ({
-  ...{ answered: new Set(["h1", "h2"]), unanswered: new Set<string>(), lifts: [...lifts] },
+  answered: new Set(["h1", "h2"]),
+  unanswered: new Set<string>(),
+  lifts: [...lifts],
 });
 const unanswered: LiftAsked = { ...lift, wasAnswered: false };
 const wrongs = (facts: HaltFacts, ...lifts: readonly LiftAsked[]): string =>

@@ -11,14 +11,14 @@ const asked = "set search_path = portcullis; begin isolation level repeatable re
 
 /** In one state of the database: reports up to our cursor against our trades, orders against their trades, our orders against the broker's. */
 const brokerTexts: readonly string[] = [
-  `with told as (select 'paper:' || (content->'execution'->>'executionId') as fill_id, content->'execution'->>'quantity' as quantity
+  `with reported as (select 'paper:' || (content->'execution'->>'executionId') as fill_id, content->'execution'->>'quantity' as quantity
      from paper_report where content->'execution' is not null and cursor <= (select cursor from oms_report_cursor where broker = 'paper')),
    ours as (select fill_id, content->>'quantity' as quantity from oms_fill
      where coalesce(content->>'kind', 'TRADE') not in ('SEED', 'CORPORATE_ACTION', 'CASH_IN_LIEU', 'CROSS'))
-   select format('The trade %s is %s at the broker and %s with us.', fill_id, coalesce(told.quantity, 'missing'),
+   select format('The trade %s is %s at the broker and %s with us.', fill_id, coalesce(reported.quantity, 'missing'),
      coalesce(ours.quantity, 'missing')) as wrong
-   from told full join ours using (fill_id) where told.quantity is distinct from ours.quantity`,
-  `select format('The broker told of the trade %s %s times.', content->'execution'->>'executionId', count(*)) as wrong from paper_report
+   from reported full join ours using (fill_id) where reported.quantity is distinct from ours.quantity`,
+  `select format('The broker reported the trade %s %s times.', content->'execution'->>'executionId', count(*)) as wrong from paper_report
    where content->'execution' is not null group by content->'execution'->>'executionId' having count(*) > 1`,
   `select format('The order %s says %s filled, its trades say %s.', o.order_id, o.content->>'filledQuantity', coalesce(f.filled, 0)) as wrong
    from oms_order o left join (select order_id, sum((content->>'quantity')::numeric) as filled from oms_fill group by 1) f using (order_id)

@@ -1,4 +1,4 @@
-// The ground of the table in memory and virtual time: the halt manager, the halt side of the risk engine and the audit log over one memory world, behind
+// The fixture of the table in memory and virtual time: the halt manager, the halt side of the risk engine and the audit log over one memory store, behind
 // real gRPC and HTTP servers whose gates tell of whom they turn away. Virtual time passes only while somebody is being answered.
 import type { GrpcAddress } from "../../adapters/grpc/listener.ts";
 import { createRpcClient } from "../../adapters/grpc/rpc-client.ts";
@@ -88,7 +88,10 @@ export async function memoryHaltTableFixture({ seed, routes }: MemoryFixtureOpti
   const grpc = { Operations: servers.Operations.address, RiskEngine: servers.RiskEngine.address };
   const direct = grpcSurface({ grpc }, "Operations");
   return {
-    ...{ fixture, grpc, ...people, ...createScenes(inScene, fixture.time.clock) },
+    fixture,
+    grpc,
+    ...people,
+    ...createScenes(inScene, fixture.time.clock),
     url: `http://${addressText(http.addresses.operator)}`,
     publicUrl: `http://${addressText(http.addresses.public)}`,
     codeOf: (caller, kind) => codeOf(fixture, doors.codes, people.identityOf(caller), kind),
@@ -137,7 +140,10 @@ function serveHalts(fixture: HaltFixture, around: Around, service: "operations" 
   );
   const address: GrpcAddress = { host: "127.0.0.1", port: 0 };
   return serveGrpc({
-    ...{ ...around, address, purpose: `${service}'s gRPC server`, environmentVariable: "PORTCULLIS_GRPC_PORT" },
+    ...around,
+    address,
+    purpose: `${service}'s gRPC server`,
+    environmentVariable: "PORTCULLIS_GRPC_PORT",
     services: [{ name, handlers: handlers as never }],
     health: () => ({ status: "ok" }),
     metricsJson: async () => "[]",
@@ -153,8 +159,15 @@ function createPeople(fixture: HaltFixture) {
     return { token, actor: identity.actor, kind: identity.kind };
   };
   const make = (kind: Identity["kind"], name: string, roles: readonly Role[]): Identity => ({
-    ...{ kind, name, actor: `${kind}:${name}`, subject: `${kind}|${name}`, issuer: "test", roles },
-    ...{ tokenId: name, issuedAt: fromUnixMs(0), expiresAt: fromUnixMs(4_102_444_800_000) },
+    kind,
+    name,
+    actor: `${kind}:${name}`,
+    subject: `${kind}|${name}`,
+    issuer: "test",
+    roles,
+    tokenId: name,
+    issuedAt: fromUnixMs(0),
+    expiresAt: fromUnixMs(4_102_444_800_000),
   });
   known(gatewayToken, make("service", "gateway", ["service"]));
   const identityOf = ({ token = "" }: TableCaller): Identity => {
@@ -208,16 +221,16 @@ function openDoors(fixture: HaltFixture) {
   const allowed = (subject: string): boolean => mayPublish("gateway", subject);
   const store = memoryStore({ ...basic, mayPublish: allowed, unauditedChange: unauditedInPlatform });
   const { ports } = testPorts();
-  const tellers: RefusedAttempts[] = [];
+  const publishers: RefusedAttempts[] = [];
   return {
     /** One for each process, as on a real platform: each has bounds of its own. */
     newPublisher() {
       const publisher = createRefusedAttempts({ store, clock, log: ports.log, crash: ports.crash });
-      tellers.push(publisher);
+      publishers.push(publisher);
       return publisher.tell;
     },
     reported: async (): Promise<void> => {
-      for (const publisher of tellers) await publisher.close();
+      for (const publisher of publishers) await publisher.close();
     },
     codes: memoryOneTimeCodes({ codes: fixture.codes, clock, store }),
   };
@@ -231,13 +244,20 @@ async function startMemoryAudit(fixture: HaltFixture) {
   const disk = auditTables();
   await fixture.finish(
     startAudit({
-      ...{ ...basic, crash: ports.crash, log: ports.log, metrics: ports.metrics, secrets: plainSecrets() },
+      ...basic,
+      crash: ports.crash,
+      log: ports.log,
+      metrics: ports.metrics,
+      secrets: plainSecrets(),
       store: memoryStore({ ...basic, unauditedChange: unauditedInPlatform }),
       bus: memoryBus({ ...basic, subjectByName }),
       auditLog: memoryAuditLog({ process, timers, audit: disk }),
-      ...{ signing: systemSigning(), sha256OfBytes: systemSha256OfBytes, cipher: systemCipher },
+      signing: systemSigning(),
+      sha256OfBytes: systemSha256OfBytes,
+      cipher: systemCipher,
       subjectKeys: memorySubjectKeys(new Map()),
-      ...{ witnesses: undefined, anchors: [] },
+      witnesses: undefined,
+      anchors: [],
       auditSettings: { signingKeyPath: "secret/portcullis/audit/signing-key", verifyFirstAfterMs: 30 * dayMs },
     }),
   );

@@ -38,7 +38,9 @@ export async function platformFixture(): Promise<HaltTableFixture> {
   const grpc = { Operations: addressOf(platform, "operations"), RiskEngine: addressOf(platform, "riskengine") };
   const direct = grpcSurface({ grpc }, "Operations");
   return {
-    ...{ grpc, ...people, ...log },
+    grpc,
+    ...people,
+    ...log,
     ...createScenes((work) => hands.store.transact("ground", work), systemClock()),
     url: operatorUrl(platform),
     publicUrl: `http://${platform.runFile().addresses["gateway.public"]}`,
@@ -61,7 +63,13 @@ function openHands({ address }: TestDatabase) {
   const peer = openPeer(address.app);
   const timers = systemTimers();
   const tools = { clock: systemClock(), random: systemRandom(), timers, log: quietLog, metrics: noMetrics };
-  const store = createPostgresStore({ ...tools, tracer: noTracer, source: "rig", pool: peer.pool, wake: peer.wake });
+  const store = createPostgresStore({
+    ...tools,
+    tracer: noTracer,
+    source: "fixture",
+    pool: peer.pool,
+    wake: peer.wake,
+  });
   return {
     store,
     close: async (): Promise<void> => {
@@ -113,7 +121,10 @@ async function signer(platform: Platform): Promise<Sign> {
   const secrets = await openFileSecrets({
     file: join(platform.dataFolder, "secrets"),
     key: { kind: "key file", path: join(platform.dataFolder, "secrets.key") },
-    ...{ clock: systemClock(), timers, random: systemRandom(), log: quietLog },
+    clock: systemClock(),
+    timers,
+    random: systemRandom(),
+    log: quietLog,
   });
   const [signing] = ringOf((await secrets.get("secret/portcullis/identity/signing-keys"))?.value);
   await secrets.close();

@@ -59,7 +59,9 @@ const row = (verb: Verb, level: Level, expected: string, change: Change = {}): R
   ...good,
   ...(verb === "request-all" || verb === "co-sign" ? { code: "right" as const } : {}),
   ...change,
-  ...{ verb, level, expected },
+  verb,
+  level,
+  expected,
 });
 
 /** What is the same for every verb: whoever proved nothing or has not the role gets nowhere, whatever else is right. */

@@ -65,12 +65,18 @@ const verbNames: Readonly<Record<Verb, string>> = {
 /** Exactly one entry says who tried, what, and why not. */
 function looksAttempted(what: string, row: Row, caller: TableCaller, attempts: readonly FoundEntry[]): void {
   const reported = attempts.map(({ actor, data }) => ({
-    ...{ actor, operator: data["operator"], verb: data["verb"], allowed: data["allowed"] },
+    actor,
+    operator: data["operator"],
+    verb: data["verb"],
+    allowed: data["allowed"],
     ...(data["code"] === undefined ? {} : { code: data["code"] }),
   }));
   const actor = caller.kind === "nobody" ? "principal:nobody" : caller.actor;
   const one = {
-    ...{ actor, operator: actor, verb: verbNames[row.verb], allowed: row.expected === "" },
+    actor,
+    operator: actor,
+    verb: verbNames[row.verb],
+    allowed: row.expected === "",
     ...(row.expected === "" ? {} : { code: row.expected }),
   };
   expect(reported, `${what}: the attempts in the audit log`).toEqual([one]);
@@ -206,7 +212,9 @@ async function requestOf(
   const inForce = level === "STRATEGY_HALT" ? [standing.strategy] : [standing.fund];
   const shown = isScoped ? inForce : await fixture.inForce();
   return {
-    ...{ verb, level, target: isScoped ? targets[own][level] : "" },
+    verb,
+    level,
+    target: isScoped ? targets[own][level] : "",
     ...(row.reason === "given" && { reason: "as the table says" }),
     ...(word !== undefined && { word }),
     ...(code !== undefined && { code }),

@@ -37,7 +37,8 @@ function haltMessage({ level, target, reason = "", word }: Request): object {
     severity: level,
     fund_id: level === "FUND_HALT" ? target : "",
     ...(level === "STRATEGY_HALT" && { strategy_id: target }),
-    ...{ reason, requested_by: "" },
+    reason,
+    requested_by: "",
     ...(word !== undefined && { confirmation: word }),
   };
 }

@@ -25,7 +25,11 @@ export const newYork: CalendarDefinition = {
   earlyCloses: { "2026-11-27": "13:00" },
 };
 export const aroundTheClock: CalendarDefinition = {
-  ...{ name: "utc", zone: "UTC", sessions: "always", holidays: [], earlyCloses: {} },
+  name: "utc",
+  zone: "UTC",
+  sessions: "always",
+  holidays: [],
+  earlyCloses: {},
 };
 
 export interface LifeOptions {
@@ -66,7 +70,10 @@ export function lossLife(options: LifeOptions = {}) {
       return samples.findLast((sample) => sample.at <= begins) ?? samples[0];
     };
     return {
-      ...{ fractions, at, hearingSince, haltsInForce },
+      fractions,
+      at,
+      hearingSince,
+      haltsInForce,
       confirmations: options.confirmations ?? 2,
       confirmMs: options.confirmMs ?? 5_000,
       dayAt: (when) => dayOf(calendar, when),

@@ -197,6 +197,16 @@ function* style(file: SourceFile): Iterable<Complaint> {
   }
 }
 
+/** Members of an object stand in it themselves, one a line: a spread of a literal only packs them. */
+function* packedMembers(file: SourceFile): Iterable<Complaint> {
+  if (!file.text.includes("...{")) return;
+  const found: ts.Node[] = [];
+  visit(file.tree, (node) => {
+    if (ts.isSpreadAssignment(node) && ts.isObjectLiteralExpression(node.expression)) found.push(node);
+  });
+  for (const node of found) yield at(file, node, "a literal is spread into a literal: write its members themselves");
+}
+
 function at(file: SourceFile, node: ts.Node, message: string): Complaint {
   return { path: file.path, line: lineOf(file, node), message };
 }
@@ -210,6 +220,7 @@ export const rules: readonly Rule[] = [
   portsHaveNoBody,
   size,
   style,
+  packedMembers,
 ];
 
 export function judge(file: SourceFile): readonly Complaint[] {

@@ -118,7 +118,7 @@ describe("scheduler", () => {
   });
 });
 
-describe("dice", () => {
+describe("a PRNG", () => {
   it("are even, stay within their bounds, and fork into streams of their own", () => {
     const thrown = prng(7);
     const counts = new Array<number>(6).fill(0);

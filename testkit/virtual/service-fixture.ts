@@ -1,4 +1,4 @@
-// A whole platform's ports in virtual time over the memory world, for tests of services: each service is a process of its own, and the
+// A whole platform's ports in virtual time over the memory store, for tests of services: each service is a process of its own, and the
 // world stays when one is started again.
 
 import { memoryBus } from "../../adapters/memory/bus.ts";

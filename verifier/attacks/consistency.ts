@@ -86,7 +86,8 @@ function rewritten(): readonly Attack[] {
       { later, bend: { ...own, proof: pathBetween(20, 50) } },
       "ROOT_MISMATCH",
       {
-        ...{ sequence: 50, says: base64(rootAt(50, other)) },
+        sequence: 50,
+        says: base64(rootAt(50, other)),
       },
     ),
     shown(
@@ -102,7 +103,8 @@ function rewritten(): readonly Attack[] {
       { bend: { second_root: own.second_root } },
       "ROOT_MISMATCH",
       {
-        ...{ sequence: 50, says: base64(rootAt(50)) },
+        sequence: 50,
+        says: base64(rootAt(50)),
       },
     ),
     shown(
@@ -133,7 +135,9 @@ function ofOtherSizes(): readonly Attack[] {
     kept: noted(3, above(rootAt(3))),
     later: noted(4, above(rootAt(4))),
     bend: {
-      ...{ second_size: 4, first_root: base64(above(rootAt(3))), second_root: base64(above(rootAt(4))) },
+      second_size: 4,
+      first_root: base64(above(rootAt(3))),
+      second_root: base64(above(rootAt(4))),
       proof: [...pathBetween(3, 4), extra],
     },
   };
@@ -178,7 +182,9 @@ function onNotes(): readonly Attack[] {
   return [
     shown("no later checkpoint", { bend: { checkpoint: undefined } }, "PROOF_INVALID", { says: "second size" }),
     shown("a later checkpoint of another log", { later: foreign }, "CHECKPOINT_MALFORMED", {
-      ...{ sequence: 50, says: origin, trust: { vkeys: [first.vkey, elsewhere.vkey] } },
+      sequence: 50,
+      says: origin,
+      trust: { vkeys: [first.vkey, elsewhere.vkey] },
     }),
     shown("checkpoints of a log that was not asked about", {}, "CHECKPOINT_MALFORMED", {
       trust: { vkeys: [elsewhere.vkey] },
@@ -197,7 +203,8 @@ function onNotes(): readonly Attack[] {
       },
     ),
     shown("too few witnesses", { later: checkpointOf(fifty, 50, [first, w1]) }, "WITNESSES_MISSING", {
-      ...{ sequence: 50, trust: twoOfThree },
+      sequence: 50,
+      trust: twoOfThree,
     }),
     shown("what was kept is no checkpoint", { kept: "20\n" }, "CHECKPOINT_MALFORMED", { sequence: 0 }),
   ];

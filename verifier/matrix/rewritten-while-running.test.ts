@@ -25,10 +25,21 @@ let audit: RunningAudit;
 beforeEach(async () => {
   fixture = await database.open();
   audit = await startAudit({
-    ...{ clock: systemClock(), timers: systemTimers(), random: systemRandom(), log: quietLog, metrics: noMetrics },
-    ...{ store: fixture.peer.store, bus: fixture.peer.bus, auditLog: fixture.audit, secrets: plainSecrets() },
-    ...{ signing: systemSigning(), sha256OfBytes: systemSha256OfBytes, cipher: systemCipher },
-    ...{ witnesses: undefined, anchors: [], subjectKeys: memorySubjectKeys() },
+    clock: systemClock(),
+    timers: systemTimers(),
+    random: systemRandom(),
+    log: quietLog,
+    metrics: noMetrics,
+    store: fixture.peer.store,
+    bus: fixture.peer.bus,
+    auditLog: fixture.audit,
+    secrets: plainSecrets(),
+    signing: systemSigning(),
+    sha256OfBytes: systemSha256OfBytes,
+    cipher: systemCipher,
+    witnesses: undefined,
+    anchors: [],
+    subjectKeys: memorySubjectKeys(),
     crash: {
       die(defect) {
         throw defect;
@@ -38,7 +49,11 @@ beforeEach(async () => {
     auditSettings: { signingKeyPath: "secret/x/audit/signing-key", verifyFirstAfterMs: 86_400_000, behindMaxMs: 500 },
   });
   const requests = Array.from({ length: entries }, (_, n) => ({
-    ...{ eventId: `event-${n}`, actor: "service:oms", action: "order.noted", subjectId: `order-${n}`, data: { n } },
+    eventId: `event-${n}`,
+    actor: "service:oms",
+    action: "order.noted",
+    subjectId: `order-${n}`,
+    data: { n },
   }));
   await Promise.all(requests.map((request) => audit.append(request)));
   // The server tells what it has counted a moment later; the log has seen it when two looks agree.

@@ -78,8 +78,10 @@ export function stepUpChanges(tables: StepUpTables, { inTurn, lock }: RecordTool
           return denial;
         }
         await events.publish(subjects.stepUpRedeemed, {
-          ...{ operator: identity.actor, action: named.action },
-          ...{ parameters_hash: parametersHashOf(named.parameters), at: format(at) },
+          operator: identity.actor,
+          action: named.action,
+          parameters_hash: parametersHashOf(named.parameters),
+          at: format(at),
         });
         return undefined;
       },

@@ -79,7 +79,7 @@ select audit_begin_anew($1, $2, array(
 ), $9, $10, $11, $12)`;
 
 /** A batch that is written before it may be sent. */
-interface Foreseen {
+interface PreEncoded {
   readonly batch: AuditBatch;
   readonly rowType: number;
   readonly message: CallMessage;
@@ -104,7 +104,7 @@ export function createPostgresAuditLog(options: PostgresAuditLogOptions): Postgr
   const connection = keepConnection({ title: "the audit log's connection", prepare, ...options });
   const appended = options.metrics.counter("portcullis_audit_appends_total", "Audit batches by their end.", ["end"]);
   const spares: Buffer[] = [];
-  let preEncoded: Foreseen | undefined;
+  let preEncoded: PreEncoded | undefined;
   let closed = false;
   let willPoke = false;
 

@@ -364,7 +364,11 @@ function asideOf(options: DurableOptions, handler: Handler, context: DurableCont
   const { alarms, clock, log, parking, subjectByName } = context;
   const read = options.unread === true ? decodeEveryRow : decodeRow;
   return createAside({
-    ...{ options, handler, clock, log, store: parking },
+    options,
+    handler,
+    clock,
+    log,
+    store: parking,
     read: (event) => read(event, subjectByName),
     hold: (lane, sentence) => {
       const about = `${options.name} ${lane}`;

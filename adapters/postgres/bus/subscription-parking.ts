@@ -29,7 +29,10 @@ export function createParking(options: {
   function retried(event: AsideEvent, outcome: "DONE" | "FAILED", error?: string) {
     const { subscription, eventId, subject, retry } = event;
     return {
-      ...{ subscription, event_id: eventId, subject, outcome },
+      subscription,
+      event_id: eventId,
+      subject,
+      outcome,
       ...(error === undefined ? {} : { error }),
       ...(retry === undefined ? {} : { asked_by: retry.by, reason: retry.reason }),
       at: format(clock.now()),
@@ -40,7 +43,11 @@ export function createParking(options: {
     async put(event) {
       const { subscription, subject, error, attempts, state, lane } = event;
       const report: ParkedEvent = {
-        ...{ subscription, event_id: event.eventId, subject, error, attempts },
+        subscription,
+        event_id: event.eventId,
+        subject,
+        error,
+        attempts,
         ...(state === "HELD" && { state, ...(lane !== undefined && { lane }) }),
       };
       await store.transact("bus.park", async (unit) => {

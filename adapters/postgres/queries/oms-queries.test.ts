@@ -79,8 +79,13 @@ it("two that read a key of old times at once are one after the other, and keys t
         if (same !== undefined) return same.order.order_id;
         await unit.oms.insertOrder({
           order: orderOf(`new-${n}`, { idempotency_key: "old" }),
-          ...{ state: "WORKING", bodyHash: "", filledQuantity: decimal.zero, filledValue: decimal.zero },
-          ...{ submittedBy: "x", createdAt: at, updatedAt: at },
+          state: "WORKING",
+          bodyHash: "",
+          filledQuantity: decimal.zero,
+          filledValue: decimal.zero,
+          submittedBy: "x",
+          createdAt: at,
+          updatedAt: at,
         });
         return `new-${n}`;
       }),

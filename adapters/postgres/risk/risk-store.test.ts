@@ -42,7 +42,7 @@ async function holdFill(fixture: PostgresRiskFixture, fillId: string) {
 async function appendIsWaiting(fixture: PostgresRiskFixture): Promise<void> {
   await eventually(fixture, "the append waits for a lock", async () => {
     const found = await fixture.peer.pool.query(
-      "select 1 from pg_stat_activity where application_name = 'rig journal' and wait_event_type = 'Lock' and datname = current_database()",
+      "select 1 from pg_stat_activity where application_name = 'fixture journal' and wait_event_type = 'Lock' and datname = current_database()",
     );
     return found.rowCount === 1;
   });
@@ -94,7 +94,7 @@ describe("a batch whose answer was lost", () => {
     await appendIsWaiting(fixture);
     const owner = await ownerOf(fixture);
     await owner.query(
-      "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'rig journal' and datname = current_database()",
+      "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'fixture journal' and datname = current_database()",
     );
     await owner.end();
     expect(await lost).toMatchObject({ code: "STORE_COMMIT_UNKNOWN" });

@@ -32,7 +32,9 @@ export function parkedRecords(sql: Sql): ParkedRecords {
                     where state <> 'DISCARDED' group by subscription order by subscription`;
       const { rows } = await sql.read({ name: "parked_counts", text });
       return rows.map(({ subscription, count, since_us: since }) => ({
-        ...{ subscription, count: Number(count), since: fromMicroseconds(Number(since)) },
+        subscription,
+        count: Number(count),
+        since: fromMicroseconds(Number(since)),
       }));
     },
     async lock(subscription, eventId) {

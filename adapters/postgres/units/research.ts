@@ -174,8 +174,12 @@ function dailyRecords(sql: Sql): DailyPart {
       });
       return found.rows.map(
         (row): DailySignal => ({
-          ...{ strategyId: row.strategy_id, day: row.day, symbol: row.symbol, value: row.value },
-          ...{ price: parse(row.price), at: fromMicroseconds(Number(row.at_us)) },
+          strategyId: row.strategy_id,
+          day: row.day,
+          symbol: row.symbol,
+          value: row.value,
+          price: parse(row.price),
+          at: fromMicroseconds(Number(row.at_us)),
           ...(row.realised === null ? {} : { realisedReturn: row.realised }),
         }),
       );

@@ -127,7 +127,10 @@ function pauseRecords(sql: Sql): PausePart {
       });
       return found.rows.map(
         (row): StoredPause => ({
-          ...{ watchdog: row.watchdog, fundId: row.fund_id, by: row.by, reason: row.reason },
+          watchdog: row.watchdog,
+          fundId: row.fund_id,
+          by: row.by,
+          reason: row.reason,
           at: fromMicroseconds(Number(row.at_us)),
           until: fromMicroseconds(Number(row.until_us)),
         }),
@@ -181,8 +184,12 @@ function pnlRecords(sql: Sql): Pick<WatchdogRecords, "putPnl" | "pnl"> {
       });
       return found.rows.map(
         (row): PnlDay => ({
-          ...{ strategyId: row.strategy_id, day: row.day, allocationPct: row.allocation_pct },
-          ...{ opened: parse(row.opened), closed: parse(row.closed), nav: parse(row.nav) },
+          strategyId: row.strategy_id,
+          day: row.day,
+          allocationPct: row.allocation_pct,
+          opened: parse(row.opened),
+          closed: parse(row.closed),
+          nav: parse(row.nav),
         }),
       );
     },

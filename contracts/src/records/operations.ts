@@ -3,7 +3,7 @@ import { z } from "zod";
 import { countNumber, decimalText, hashText, idText, instantText, nameText, reasonText, symbolText } from "./fields.ts";
 import { side, watchdogName } from "./values.ts";
 
-/** Looked at by hand: every entry is heard on the bus, and with the schema library's own check of JSON reading one takes three times as long. */
+/** Checked by hand: every entry is heard on the bus, and with the schema library's own check of JSON reading one takes three times as long. */
 function isJson(value: unknown): boolean {
   if (typeof value !== "object") {
     return (

@@ -147,12 +147,12 @@ describe("an entry maker", () => {
         ? {}
         : { at: long, note: thrown.chance(0.1) ? "größer" : "plain", number: sequence };
       const fields = {
-        ...{ sequence, timestamp: "2026-11-15T09:30:00.000000Z", prev_hash: previous },
-        ...{
-          actor: thrown.chance(0.1) ? "ä" : "service:oms",
-          action: "order.updated",
-          subject_id: `order-${sequence}`,
-        },
+        sequence,
+        timestamp: "2026-11-15T09:30:00.000000Z",
+        prev_hash: previous,
+        actor: thrown.chance(0.1) ? "ä" : "service:oms",
+        action: "order.updated",
+        subject_id: `order-${sequence}`,
       };
       const whole = { ...fields, data: { ...data, previous: sequence } };
       if (long.length > 65_000) {

@@ -39,8 +39,13 @@ const run = (line: string, more: { signal?: AbortSignal; time?: ReturnType<typeo
 
 const place = "/v1/operations/audit";
 const entry = (sequence: number) => ({
-  ...{ action: "order.decided", actor: "service:riskengine", data: { note: "\u001b[31mred \u202e", n: sequence } },
-  ...{ hash: "ab".repeat(32), prev_hash: "cd".repeat(32), sequence, subject_id: "o-1" },
+  action: "order.decided",
+  actor: "service:riskengine",
+  data: { note: "\u001b[31mred \u202e", n: sequence },
+  hash: "ab".repeat(32),
+  prev_hash: "cd".repeat(32),
+  sequence,
+  subject_id: "o-1",
   timestamp: "2026-11-15T13:29:00.000000Z",
 });
 const text = (sequence: number) => JSON.stringify(entry(sequence));
@@ -204,15 +209,17 @@ describe("verify", () => {
 
 describe("status and fsck", () => {
   const status = {
-    ...{ origin: "portcullis/audit/x", size: 9, hash: "ab".repeat(32), checkpoint_size: 8, trust: "operator-trusted" },
-    ...{
-      witnesses_needed: 0,
-      witnesses: [],
-      keys: ["k+1+x"],
-      witnessed_size: 0,
-      witness_complaints: [] as string[],
-      anchors: [],
-    },
+    origin: "portcullis/audit/x",
+    size: 9,
+    hash: "ab".repeat(32),
+    checkpoint_size: 8,
+    trust: "operator-trusted",
+    witnesses_needed: 0,
+    witnesses: [],
+    keys: ["k+1+x"],
+    witnessed_size: 0,
+    witness_complaints: [] as string[],
+    anchors: [],
     key_terms: [{ vkey: "k+1+x", key_id: "1", from_size: 0, revoked: false }],
   };
 
@@ -326,8 +333,14 @@ describe("status and fsck", () => {
 const serveIdentity = (...roles: readonly string[]): void =>
   server.on("GET /v1/auth/identity", {
     body: {
-      ...{ actor: "operator:duty", kind: "operator", name: "duty", roles, issuer: "i", second_factor: null },
-      ...{ issued_at: entry(1).timestamp, expires_at: entry(1).timestamp },
+      actor: "operator:duty",
+      kind: "operator",
+      name: "duty",
+      roles,
+      issuer: "i",
+      second_factor: null,
+      issued_at: entry(1).timestamp,
+      expires_at: entry(1).timestamp,
     },
   });
 
@@ -412,7 +425,10 @@ describe("erase", () => {
     const [asked, sent] = ["POST /v1/auth/step-up", route].map((one) => JSON.parse(server.calls(one)[0]?.body ?? "{}"));
     expect(asked).toMatchObject({ action: "EraseAuditSubject", parameters: { subject_id: "operator:ada" } });
     expect(sent).toEqual({
-      ...{ subject_id: "operator:ada", reason: "leaver", step_up_proof: "psu_x", confirmation: "ERASE" },
+      subject_id: "operator:ada",
+      reason: "leaver",
+      step_up_proof: "psu_x",
+      confirmation: "ERASE",
     });
     server.on(route, { body: { subject_id: "operator:ada", sequences: [] } });
     expect((await run(`${command} --confirm ERASE`)).stdout).toContain("Nothing is sealed about operator:ada.");
@@ -422,8 +438,15 @@ describe("erase", () => {
 describe("begin-anew", () => {
   const proof = { status: 201, body: { proof: "psu_x", expires_at: entry(1).timestamp } };
   const pending = {
-    ...{ request_id: "anew-1", pending: true, expires_at: entry(1).timestamp, closed_log: 1, closed_origin: "audit/x" },
-    ...{ log: 0, origin: "", key: "", sequence: 0 },
+    request_id: "anew-1",
+    pending: true,
+    expires_at: entry(1).timestamp,
+    closed_log: 1,
+    closed_origin: "audit/x",
+    log: 0,
+    origin: "",
+    key: "",
+    sequence: 0,
   };
 
   it("22.3: asks with word, reason and second factor, and ends with 8; a wrong word is the server's to refuse, with 3", async () => {

@@ -1,4 +1,4 @@
-// The weather of the paper broker and the paper market as a person reads it.
+// The simulated faults of the paper broker and the paper market as a person reads it.
 import type { Instant } from "../../../contracts/src/instant.ts";
 import type { AnswerOf } from "../../client/src/types.ts";
 import { percent } from "./envelope-text.ts";

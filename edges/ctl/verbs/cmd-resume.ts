@@ -58,7 +58,10 @@ async function lift(context: Context, id: string): Promise<Answer> {
   const haltIds = haltIdsOf(shown.halts.filter(({ severity }) => severity === own));
   // Nobody lifts what was raised after they looked.
   const status = await client.resumeHalt({
-    ...{ id, reason, confirmation, ...rebased(context) },
+    id,
+    reason,
+    confirmation,
+    ...rebased(context),
     ...(haltIds.length > 0 && { haltIds }),
     ...(context.switched("rebase") && (await code(context))),
   });
@@ -77,7 +80,11 @@ async function askForAll(context: Context): Promise<Answer> {
   ]);
   const haltIds = haltIdsOf(before.halts);
   const status = await client.resumeHalt({
-    ...{ reason, confirmation, haltIds, ...rebased(context), ...(await code(context)) },
+    reason,
+    confirmation,
+    haltIds,
+    ...rebased(context),
+    ...(await code(context)),
   });
   const expires =
     status.expires_at === undefined ? "" : ` It is good until ${moment(status.expires_at, context.clock.now())}.`;

@@ -25,8 +25,14 @@ function fixture(beyond: Answer = () => Promise.reject(new Fault("SERVICE_UNAVAI
   const route = auditTail({ services });
   const ask = (query: object, headers: HttpRequest["headers"] = {}) =>
     route.handle({
-      ...{ requestId: "r", identity: duty, bearer: () => "the-callers-token", remoteAddress: "127.0.0.1", headers },
-      ...{ params: undefined, query: route.query?.safeParse(query).data, body: undefined },
+      requestId: "r",
+      identity: duty,
+      bearer: () => "the-callers-token",
+      remoteAddress: "127.0.0.1",
+      headers,
+      params: undefined,
+      query: route.query?.safeParse(query).data,
+      body: undefined,
     });
   return { ask, calls, route };
 }

@@ -87,7 +87,10 @@ async function* follow(parts: Parts, request: HttpRequest, start: number, signal
     while (!signal.aborted) {
       const tailRequest: TailAuditRequest = { from_sequence: next, count_max: pageEntries };
       const outcome = await parts.services.call("AuditDesk", "TailAudit", tailRequest, {
-        ...{ bearer: request.bearer(), requestId: request.requestId, timeoutMs, signal },
+        bearer: request.bearer(),
+        requestId: request.requestId,
+        timeoutMs,
+        signal,
       });
       if (!outcome.ok) {
         yield problem(outcome.denial.code, outcome.denial.reason);

@@ -36,16 +36,27 @@ function failing(make: Make, thrown: unknown): Route {
 async function askText(route: Route, params?: unknown): Promise<HttpAnswer> {
   expect(route.answers).toEqual({ 200: "text" });
   return route.handle({
-    ...{ requestId: "r", identity: duty, bearer: () => "the-callers-token", remoteAddress: "127.0.0.1", headers: {} },
-    ...{ params: params === undefined ? undefined : route.params?.safeParse(params).data, query: {}, body: undefined },
+    requestId: "r",
+    identity: duty,
+    bearer: () => "the-callers-token",
+    remoteAddress: "127.0.0.1",
+    headers: {},
+    params: params === undefined ? undefined : route.params?.safeParse(params).data,
+    query: {},
+    body: undefined,
   });
 }
 
 const options = { bearer: "the-callers-token", requestId: "r", timeoutMs: 10_000 };
 const entry = {
-  ...{ sequence: 7, timestamp: "2026-11-15T13:30:00.000000Z", actor: "service:feed", action: "order.decided" },
-  ...{ subject_id: "o-1", data: { quantity: "10", subject_previous: 3, nothing: null } },
-  ...{ prev_hash: "ab".repeat(32), hash: "cd".repeat(32) },
+  sequence: 7,
+  timestamp: "2026-11-15T13:30:00.000000Z",
+  actor: "service:feed",
+  action: "order.decided",
+  subject_id: "o-1",
+  data: { quantity: "10", subject_previous: 3, nothing: null },
+  prev_hash: "ab".repeat(32),
+  hash: "cd".repeat(32),
 };
 
 describe("getAuditTrail", () => {
@@ -269,8 +280,16 @@ describe("proof, bundle head, status, inspection, checkpoint", () => {
   });
 
   const status = {
-    ...{ origin: "portcullis/audit/x", size: 9, hash: "ab".repeat(32), checkpoint_size: 8, trust: "operator-trusted" },
-    ...{ witnesses_needed: 0, witnesses: [], keys: ["k+1+x"], witnessed_size: 0, witness_complaints: [] },
+    origin: "portcullis/audit/x",
+    size: 9,
+    hash: "ab".repeat(32),
+    checkpoint_size: 8,
+    trust: "operator-trusted",
+    witnesses_needed: 0,
+    witnesses: [],
+    keys: ["k+1+x"],
+    witnessed_size: 0,
+    witness_complaints: [],
     broken: false,
   };
   const signs = { vkey: "k+1+x", key_id: "1", from_size: 0, revoked: false };
@@ -280,8 +299,13 @@ describe("proof, bundle head, status, inspection, checkpoint", () => {
     const texts = { checkpoint: "", verified_at: "", verified: "", complaint: "" };
     const never = { ...status, ...texts, key_terms: [{ ...signs, to_size: 0 }], anchors: [{ ...file, complaint: "" }] };
     const once = {
-      ...{ ...status, checkpoint: "note\n", verified_at: entry.timestamp, verified: "L1, 9 entries" },
-      ...{ key_terms: [{ ...signs, to_size: 5 }], anchors: [{ ...file, complaint: "away" }], complaint: "broken" },
+      ...status,
+      checkpoint: "note\n",
+      verified_at: entry.timestamp,
+      verified: "L1, 9 entries",
+      key_terms: [{ ...signs, to_size: 5 }],
+      anchors: [{ ...file, complaint: "away" }],
+      complaint: "broken",
     };
     for (const [given, reported] of [
       [never, { ...status, key_terms: [signs], anchors: [file] }],
@@ -386,8 +410,15 @@ describe("eraseAuditSubject", () => {
 
 describe("beginAuditAnew and cosignAuditAnew", () => {
   const pending = {
-    ...{ request_id: "anew-1", pending: true, expires_at: "2026-11-15T09:30:00.000000Z", closed_log: 1 },
-    ...{ closed_origin: "audit/x", log: 0, origin: "", key: "", sequence: 0 },
+    request_id: "anew-1",
+    pending: true,
+    expires_at: "2026-11-15T09:30:00.000000Z",
+    closed_log: 1,
+    closed_origin: "audit/x",
+    log: 0,
+    origin: "",
+    key: "",
+    sequence: 0,
   };
 
   it("22.3: send the word, the reason and the proof as they came", async () => {
@@ -410,8 +441,14 @@ describe("getAuditTile", () => {
     const params = route.params?.safeParse({ path });
     if (params?.success !== true) return undefined;
     return route.handle({
-      ...{ requestId: "r", identity: duty, bearer: () => "t", remoteAddress: "127.0.0.1", headers: {} },
-      ...{ params: params.data, query: undefined, body: undefined },
+      requestId: "r",
+      identity: duty,
+      bearer: () => "t",
+      remoteAddress: "127.0.0.1",
+      headers: {},
+      params: params.data,
+      query: undefined,
+      body: undefined,
     });
   };
 

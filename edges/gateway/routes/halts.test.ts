@@ -27,16 +27,36 @@ function fixture(make: (parts: Parts) => Route, behaviour: Behaviour = {}) {
 
 const at = "2026-11-15T13:30:00.000000Z";
 const line = {
-  ...{ fund_id: "beta", strategy_id: "beta-trend", symbol: "BTC-USD", quantity: "2", state: "OWED", attempts: 1 },
-  ...{ complaint: "the market is closed", order_id: "flatten-1-1", at },
+  fund_id: "beta",
+  strategy_id: "beta-trend",
+  symbol: "BTC-USD",
+  quantity: "2",
+  state: "OWED",
+  attempts: 1,
+  complaint: "the market is closed",
+  order_id: "flatten-1-1",
+  at,
 };
 const order = {
-  ...{ fund_id: "beta", strategy_id: "beta-trend", symbol: "ETH-USD", order_id: "o-1", side: "BUY", quantity: "3" },
-  ...{ filled_quantity: "0", state: "CANCEL_PENDING", complaint: "the broker is silent", at },
+  fund_id: "beta",
+  strategy_id: "beta-trend",
+  symbol: "ETH-USD",
+  order_id: "o-1",
+  side: "BUY",
+  quantity: "3",
+  filled_quantity: "0",
+  state: "CANCEL_PENDING",
+  complaint: "the broker is silent",
+  at,
 };
 const reported = {
-  ...{ flatten_id: "flatten-1", requested_by: "operator:duty", reason: "", requested_at: at, audit_id: "e-1" },
-  ...{ lines: [line], orders: [order] },
+  flatten_id: "flatten-1",
+  requested_by: "operator:duty",
+  reason: "",
+  requested_at: at,
+  audit_id: "e-1",
+  lines: [line],
+  orders: [order],
   funds: [
     {
       fund_id: "beta",
@@ -48,12 +68,30 @@ const reported = {
   ],
 };
 const loss = {
-  ...{ fund_id: "alpha", limit: "daily", period: "2026-11-15", baseline: "100", value: "99", loss: "1" },
-  ...{ loss_pct: 0.01, limit_pct: 0.02, state: "JUDGED", baseline_at: at, as_of: at },
+  fund_id: "alpha",
+  limit: "daily",
+  period: "2026-11-15",
+  baseline: "100",
+  value: "99",
+  loss: "1",
+  loss_pct: 0.01,
+  limit_pct: 0.02,
+  state: "JUDGED",
+  baseline_at: at,
+  as_of: at,
 };
 const drill = {
-  ...{ drill_id: "drill-1", requested_by: "operator:duty", reason: "monthly", at, latched_ms: 1.5, blocked_ms: 2 },
-  ...{ cancelled_ms: 30, notified_ms: 40, passed: true, complaint: "", halt_id: "drill-1" },
+  drill_id: "drill-1",
+  requested_by: "operator:duty",
+  reason: "monthly",
+  at,
+  latched_ms: 1.5,
+  blocked_ms: 2,
+  cancelled_ms: 30,
+  notified_ms: 40,
+  passed: true,
+  complaint: "",
+  halt_id: "drill-1",
 };
 
 it.each([
@@ -155,11 +193,24 @@ describe("cancelling everything", () => {
   it("hands the word on, and tells each order and the audit id of the request", async () => {
     const status = {
       order: {
-        ...{ idempotency_key: "k", order_id: "o-1", fund_id: "beta", strategy_id: "beta-trend", symbol: "BTC-USD" },
-        ...{ side: "BUY", quantity: "1", order_type: "MARKET", tif: "DAY", broker: "paper", asset_class: "CRYPTO" },
+        idempotency_key: "k",
+        order_id: "o-1",
+        fund_id: "beta",
+        strategy_id: "beta-trend",
+        symbol: "BTC-USD",
+        side: "BUY",
+        quantity: "1",
+        order_type: "MARKET",
+        tif: "DAY",
+        broker: "paper",
+        asset_class: "CRYPTO",
         actor: "t",
       },
-      ...{ state: "CANCELLED", filled_quantity: "0", remaining_quantity: "0", created_at: at, updated_at: at },
+      state: "CANCELLED",
+      filled_quantity: "0",
+      remaining_quantity: "0",
+      created_at: at,
+      updated_at: at,
       submitted_by: "operator:duty",
     };
     const { route, calls } = fixture(ordersCancelAll, {
@@ -187,7 +238,9 @@ describe("restarting the services", () => {
     };
     const asked: unknown[] = [];
     const route = servicesRestart({
-      ...{ log: quietLog, timers, expectedServices: names },
+      log: quietLog,
+      timers,
+      expectedServices: names,
       directory: { all: async () => health } as never,
       restarts: {
         async restart(by, reason, tell) {
@@ -232,7 +285,11 @@ describe("restarting the services", () => {
     const { body } = (await ask(route, { body: {} })) as { body: { services: object[] } };
     expect(body).toMatchObject({ restarted: true });
     expect(body.services[3]).toEqual({
-      ...{ service: "treasury", healthy: false, complaint: "it does not say why", pid: 103, took_ms: 900 },
+      service: "treasury",
+      healthy: false,
+      complaint: "it does not say why",
+      pid: 103,
+      took_ms: 900,
     });
   });
 

@@ -150,8 +150,16 @@ describe("history, diff and replay", () => {
 
   it("replays a period against a proposal", async () => {
     const change = {
-      ...{ order_id: "o-1", decision_id: "d-1", symbol: "AAPL", side: "BUY", quantity: "10", decided_at: at },
-      ...{ approved_before: true, approved_after: false, code_before: "", code_after: "POSITION_LIMIT_EXCEEDED" },
+      order_id: "o-1",
+      decision_id: "d-1",
+      symbol: "AAPL",
+      side: "BUY",
+      quantity: "10",
+      decided_at: at,
+      approved_before: true,
+      approved_after: false,
+      code_before: "",
+      code_after: "POSITION_LIMIT_EXCEEDED",
       reason_after: "Too much.",
     };
     const counted = { replayed: 10, skipped: 2, changed: 1, newly_approved: 0, newly_denied: 1 };
@@ -166,9 +174,22 @@ describe("history, diff and replay", () => {
 });
 
 const rejection = {
-  ...{ order_id: "o-1", decision_id: "d-1", idempotency_key: "k", fund_id: "alpha", strategy_id: "alpha-momentum" },
-  ...{ symbol: "AAPL", side: "BUY", quantity: "10", gate: "static", code: "NOTIONAL_ABOVE_MAX", reason: "Too large." },
-  ...{ envelope_version: 7, halt_epoch: 3, actor: "bot", decided_at: at, source: "riskengine" },
+  order_id: "o-1",
+  decision_id: "d-1",
+  idempotency_key: "k",
+  fund_id: "alpha",
+  strategy_id: "alpha-momentum",
+  symbol: "AAPL",
+  side: "BUY",
+  quantity: "10",
+  gate: "static",
+  code: "NOTIONAL_ABOVE_MAX",
+  reason: "Too large.",
+  envelope_version: 7,
+  halt_epoch: 3,
+  actor: "bot",
+  decided_at: at,
+  source: "riskengine",
   figures: [{ name: "notional", value: "300000", age_ms: 12.5 }],
 };
 
@@ -200,12 +221,30 @@ describe("listRejections", () => {
 
 describe("getDecisions", () => {
   const order = {
-    ...{ idempotency_key: "k", order_id: "o-1", fund_id: "alpha", strategy_id: "s", symbol: "not a symbol" },
-    ...{ side: "?", quantity: "lots", order_type: "LIMIT", tif: "DAY", broker: "paper", asset_class: "", actor: "" },
+    idempotency_key: "k",
+    order_id: "o-1",
+    fund_id: "alpha",
+    strategy_id: "s",
+    symbol: "not a symbol",
+    side: "?",
+    quantity: "lots",
+    order_type: "LIMIT",
+    tif: "DAY",
+    broker: "paper",
+    asset_class: "",
+    actor: "",
   };
   const decision = {
-    ...{ approved: false, rejecting_gate: "schema", code: "SCHEMA_DECIMAL_INVALID", reason: "No.", order_id: "o-1" },
-    ...{ decision_id: "d-1", fund_id: "alpha", halt_epoch: 0, decided_at: at, warnings: [] },
+    approved: false,
+    rejecting_gate: "schema",
+    code: "SCHEMA_DECIMAL_INVALID",
+    reason: "No.",
+    order_id: "o-1",
+    decision_id: "d-1",
+    fund_id: "alpha",
+    halt_epoch: 0,
+    decided_at: at,
+    warnings: [],
     checks: [{ gate: "schema", result: "FAILED", figures: [{ name: "quantity", value: "lots" }], microseconds: 4 }],
   };
 
@@ -226,15 +265,16 @@ describe("getDecisions", () => {
 describe("getHeadroom and releaseThrottle", () => {
   it("asks the engine how much more", async () => {
     const answer = {
-      ...{
-        fund_id: "alpha",
-        symbol: "AAPL",
-        side: "BUY",
-        quantity: "120",
-        notional: "24000",
-        binding: "max_position_pct",
-      },
-      ...{ price: { name: "ask", value: "200", age_ms: 300 }, envelope_version: 7, halt_epoch: 0, as_of: at },
+      fund_id: "alpha",
+      symbol: "AAPL",
+      side: "BUY",
+      quantity: "120",
+      notional: "24000",
+      binding: "max_position_pct",
+      price: { name: "ask", value: "200", age_ms: 300 },
+      envelope_version: 7,
+      halt_epoch: 0,
+      as_of: at,
       limits: [{ limit: "max_position_pct", used: "676000", allowed: "700000", quantity: "120" }],
     };
     const { route, calls } = fixture(headroom, { procedures: { "RiskEngine/GetHeadroom": answer } });

@@ -75,7 +75,8 @@ async function answerOf({ directory, expectedServices }: Parts, { auditId, parts
     const done = parts?.find((part) => part.name === name);
     const complaint = health === undefined ? "it does not report" : health.complaint;
     return {
-      ...{ service: name, healthy: health?.status === "ok" },
+      service: name,
+      healthy: health?.status === "ok",
       ...(health?.status !== "ok" && { complaint: complaint ?? "it does not say why" }),
       ...(done !== undefined && { pid: done.pid, took_ms: Math.round(done.tookMs) }),
     };

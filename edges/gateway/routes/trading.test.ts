@@ -40,13 +40,29 @@ function fixture(make: (parts: Parts) => Route, behaviour: Behaviour = {}) {
 
 const at = "2026-11-15T13:30:00.000000Z";
 const terms = {
-  ...{ idempotency_key: "k-1", order_id: "o-1", fund_id: "alpha", strategy_id: "alpha-momentum", symbol: "AAPL" },
-  ...{ side: "BUY", quantity: "10", order_type: "MARKET", tif: "DAY", broker: "paper", asset_class: "EQUITY" },
+  idempotency_key: "k-1",
+  order_id: "o-1",
+  fund_id: "alpha",
+  strategy_id: "alpha-momentum",
+  symbol: "AAPL",
+  side: "BUY",
+  quantity: "10",
+  order_type: "MARKET",
+  tif: "DAY",
+  broker: "paper",
+  asset_class: "EQUITY",
 };
 const asked = { ...terms, actor: "operator:duty" };
 const status = {
-  ...{ order: asked, state: "ROUTED", filled_quantity: "0", remaining_quantity: "10", average_price: undefined },
-  ...{ updated_at: at, created_at: at, broker_order_id: "b-1", submitted_by: "operator:duty" },
+  order: asked,
+  state: "ROUTED",
+  filled_quantity: "0",
+  remaining_quantity: "10",
+  average_price: undefined,
+  updated_at: at,
+  created_at: at,
+  broker_order_id: "b-1",
+  submitted_by: "operator:duty",
 };
 const { average_price: _, ...reported } = status;
 
@@ -140,8 +156,13 @@ describe("orders", () => {
 
 describe("what the funds hold and traded", () => {
   const position = {
-    ...{ fund_id: "alpha", strategy_id: "alpha-momentum", symbol: "AAPL", quantity: "-10", average_price: "187.5" },
-    ...{ currency: "USD", as_of: at },
+    fund_id: "alpha",
+    strategy_id: "alpha-momentum",
+    symbol: "AAPL",
+    quantity: "-10",
+    average_price: "187.5",
+    currency: "USD",
+    as_of: at,
   };
 
   it("is reported, and without a fresh price no value is made up", async () => {
@@ -159,8 +180,16 @@ describe("what the funds hold and traded", () => {
 
   it("is listed trade by trade", async () => {
     const fill = {
-      ...{ fill_id: "f-1", order_id: "o-1", fund_id: "alpha", strategy_id: "s", symbol: "AAPL", side: "BUY" },
-      ...{ quantity: "1", price: "2", filled_at: at, kind: "TRADE" },
+      fill_id: "f-1",
+      order_id: "o-1",
+      fund_id: "alpha",
+      strategy_id: "s",
+      symbol: "AAPL",
+      side: "BUY",
+      quantity: "1",
+      price: "2",
+      filled_at: at,
+      kind: "TRADE",
     };
     const fills = [fill, { ...fill, fill_id: "f-2", kind: "ADJUSTMENT", fee: "-0.1" }];
     const { route, calls } = fixture(fillsList, { procedures: { "Oms/ListFills": { fills } } });
@@ -177,8 +206,15 @@ describe("what the funds hold and traded", () => {
 describe("accounts", () => {
   it("are valued over time", async () => {
     const nav = {
-      ...{ fund_id: "alpha", nav: "3", cash: "1", positions_value: "2", net_flows: "1", currency: "USD" },
-      ...{ oldest_price_age_ms: 12, as_of: at, prices: [{ symbol: "AAPL", quantity: "1", price: "2", at }] },
+      fund_id: "alpha",
+      nav: "3",
+      cash: "1",
+      positions_value: "2",
+      net_flows: "1",
+      currency: "USD",
+      oldest_price_age_ms: 12,
+      as_of: at,
+      prices: [{ symbol: "AAPL", quantity: "1", price: "2", at }],
     };
     const { route, calls } = fixture(navsList, { procedures: { "Treasury/ListNavs": { navs: [nav] } } });
     expect((await ask(route, { query: { fund_id: "alpha", every: "day", from: at } })).body).toEqual([nav]);
@@ -189,7 +225,12 @@ describe("accounts", () => {
 
   it("have a ledger, and money may be put in and taken out", async () => {
     const entry = {
-      ...{ entry_id: "e-1", fund_id: "alpha", kind: "FLOW", reason: "seed", booked_by: "operator:duty", at },
+      entry_id: "e-1",
+      fund_id: "alpha",
+      kind: "FLOW",
+      reason: "seed",
+      booked_by: "operator:duty",
+      at,
       postings: [
         { account: "cash", currency: "USD", amount: "100" },
         { account: "capital", currency: "USD", amount: "-100" },
@@ -246,7 +287,10 @@ describe("strategies", () => {
     const { route } = fixture(backtest, { procedures: { "Research/GetBacktest": tested } });
     const { sharpe: _sharpe, ...finite } = figures;
     expect((await ask(route, { params })).body).toEqual({
-      ...{ strategy_id: "s", from: "2025-11-14", to: "2026-11-13", days: [{ day: "2026-11-13", return: 0.001 }] },
+      strategy_id: "s",
+      from: "2025-11-14",
+      to: "2026-11-13",
+      days: [{ day: "2026-11-13", return: 0.001 }],
       ...finite,
     });
     const signal = { strategy_id: "s", symbol: "AAPL", value: 1.5, at, horizon_s: 3_600 };
@@ -301,8 +345,14 @@ describe("prices", () => {
 
 describe("the risk engine's workers", () => {
   const resting = {
-    ...{ fund_id: "alpha", strategy_id: "s", symbol: "AAPL", quantity: "10", basis_price: "200", trigger_price: "190" },
-    ...{ state: "RESTING", attempts: 0 },
+    fund_id: "alpha",
+    strategy_id: "s",
+    symbol: "AAPL",
+    quantity: "10",
+    basis_price: "200",
+    trigger_price: "190",
+    state: "RESTING",
+    attempts: 0,
   };
 
   it("tell the stops, and that nobody watches them", async () => {
@@ -318,9 +368,18 @@ describe("the risk engine's workers", () => {
   });
 
   const difference = {
-    ...{ difference_id: "d-1", fund_id: "alpha", account: "alpha", broker: "paper", symbol: "AAPL" },
-    ...{ our_quantity: "10", broker_quantity: "0", class: "LOST_FILL", status: "SUSPECTED", evidence: "One report." },
-    ...{ first_seen_at: at, at },
+    difference_id: "d-1",
+    fund_id: "alpha",
+    account: "alpha",
+    broker: "paper",
+    symbol: "AAPL",
+    our_quantity: "10",
+    broker_quantity: "0",
+    class: "LOST_FILL",
+    status: "SUSPECTED",
+    evidence: "One report.",
+    first_seen_at: at,
+    at,
   };
 
   it("compare with the broker, and never take no answer for flat", async () => {
@@ -341,7 +400,10 @@ describe("the risk engine's workers", () => {
       flat: false,
       left: [],
       asked_at: at,
-      ...{ open_orders: 1, asked_by: "operator:duty", reason: "r", asked: ["open orders", "positions"] },
+      open_orders: 1,
+      asked_by: "operator:duty",
+      reason: "r",
+      asked: ["open orders", "positions"],
     };
     const proved = fixture(flatProve, { procedures: { "RiskWorkers/ProveFlat": { ...proof, broker_as_of: "" } } });
     expect((await ask(proved.route, { body: { fund_id: "alpha" } })).body).toEqual(proof);

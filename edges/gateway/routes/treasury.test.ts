@@ -33,8 +33,15 @@ describe("lists", () => {
 
   it("tells the instruments", async () => {
     const instrument = {
-      ...{ symbol: "AAPL", name: "Apple", asset_class: "EQUITY", currency: "USD", tick_size: "0.01", lot_size: "1" },
-      ...{ multiplier: "1", sector: "TECH", calendar: "always" },
+      symbol: "AAPL",
+      name: "Apple",
+      asset_class: "EQUITY",
+      currency: "USD",
+      tick_size: "0.01",
+      lot_size: "1",
+      multiplier: "1",
+      sector: "TECH",
+      calendar: "always",
     };
     const answer = { instruments: [{ ...instrument, strike: undefined }] };
     const { route } = fixture(instrumentsList, { procedures: { "Treasury/ListInstruments": answer } });

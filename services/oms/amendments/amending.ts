@@ -120,7 +120,10 @@ export function createAmending(ports: OmsPorts, haltsHeard: () => readonly Activ
     const exitsPassHalts = envelope?.halt_allow_reduce_only ?? false;
     const why = (halts: readonly ActiveHalt[], stored: StoredOrder): Denial | undefined =>
       whyNotSend({
-        ...{ order: asked, decision, exitsPassHalts, at: clock.now() },
+        order: asked,
+        decision,
+        exitsPassHalts,
+        at: clock.now(),
         releasedThrough: stored.releasedThrough,
         halts: isLowering(stored.order, amendment) ? [] : halts,
       });

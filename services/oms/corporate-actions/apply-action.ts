@@ -174,7 +174,11 @@ function fillOf(
   const name = JSON.stringify([action.actionId, action.announcedAt, fundId, strategyId, symbol, kind, ...was]);
   const id = `action-${hexOf(ports.sha256(name)).slice(0, 32)}`;
   return {
-    ...{ fill_id: id, order_id: id, fund_id: fundId, strategy_id: strategyId, symbol },
+    fill_id: id,
+    order_id: id,
+    fund_id: fundId,
+    strategy_id: strategyId,
+    symbol,
     side: decimal.sign(change) === 1 ? "BUY" : "SELL",
     quantity: decimal.format(decimal.abs(change)),
     price: decimal.format(price),

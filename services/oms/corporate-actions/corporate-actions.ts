@@ -135,7 +135,11 @@ export function carryOutActions({ ports, instruments, cancelling, bells }: Actio
     const reference = await ports.referenceData.read();
     const lotOf = (symbol: string) => reference.instruments.find((one) => one.symbol === symbol)?.lot_size ?? "1";
     const reported = legs.map(({ symbol, new_symbol: newSymbol, quantity, price }) => ({
-      ...{ symbol, newSymbol, quantity, price, lotSize: decimal.parse(lotOf(newSymbol)) },
+      symbol,
+      newSymbol,
+      quantity,
+      price,
+      lotSize: decimal.parse(lotOf(newSymbol)),
     }));
     for (const broker of ports.brokers) await broker.applyAction?.({ actionId, legs: reported });
     const known = await ports.riskStore.knownFills(fillIds ?? []);

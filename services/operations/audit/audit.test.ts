@@ -367,7 +367,11 @@ describe("fsck", () => {
 });
 
 const attempt = {
-  ...{ operator: "operator:ada", verb: "SetEnvelope", target: "alpha", allowed: false, reason: "no" },
+  operator: "operator:ada",
+  verb: "SetEnvelope",
+  target: "alpha",
+  allowed: false,
+  reason: "no",
   at: "2026-01-02T00:00:00.000000Z",
 };
 

@@ -35,6 +35,7 @@ import { readTrail } from "./queries/trail.ts";
 /** How long each part may take to stop. */
 const patienceMs = 2_000;
 
+// tidy: long because it composes the services of the log in the order in which they need each other.
 export async function startAudit(given: AuditPorts): Promise<RunningAudit> {
   const { auditLog, clock, timers, log, random, sha256OfBytes: sha256 } = given;
   const incarnation = random.uuid();
@@ -59,9 +60,17 @@ export async function startAudit(given: AuditPorts): Promise<RunningAudit> {
   let checkpoints: Checkpoints | undefined;
 
   const sequencer = createSequencer({
-    ...{ auditLog, clock, timers, log, sha256, incarnation, onDefect },
-    ...{ writerEpoch: opened.writerEpoch, head: opened.head },
-    ...{ queueMax: auditSettings.queueMax, hasNone: subjects.hasNone },
+    auditLog,
+    clock,
+    timers,
+    log,
+    sha256,
+    incarnation,
+    onDefect,
+    writerEpoch: opened.writerEpoch,
+    head: opened.head,
+    queueMax: auditSettings.queueMax,
+    hasNone: subjects.hasNone,
     onDurable(entries, head) {
       checkpoints?.grown(entries);
       for (const { subjectId, sequence } of entries) subjects.appended(subjectId, sequence);
@@ -83,14 +92,30 @@ export async function startAudit(given: AuditPorts): Promise<RunningAudit> {
   const outside = await startOutside(ports, { origin, policy, begun, signer, alarms, findings, writerEpoch, onDefect });
   const { anchoring, witnessing } = outside;
   const keeper = createKeyKeeper({
-    ...{ ports: keyPorts, key: settled.key ?? opened.key, complaint: still ?? unsigned, append: sequencer.append },
+    ports: keyPorts,
+    key: settled.key ?? opened.key,
+    complaint: still ?? unsigned,
+    append: sequencer.append,
     checkpoints: () => made,
   });
   const { tree, growing, last } = restored;
   const made = createCheckpoints({
-    ...{ auditLog, clock, timers, log, sha256, onDefect, tree, growing, last },
-    ...{ key: signer, handover: settled.handover, onHandover: keeper.promote, onSigned: outside.signed, writerEpoch },
-    ...{ onTakenOver: sequencer.takenOver, onInconsistent: onBroken },
+    auditLog,
+    clock,
+    timers,
+    log,
+    sha256,
+    onDefect,
+    tree,
+    growing,
+    last,
+    key: signer,
+    handover: settled.handover,
+    onHandover: keeper.promote,
+    onSigned: outside.signed,
+    writerEpoch,
+    onTakenOver: sequencer.takenOver,
+    onInconsistent: onBroken,
   });
   checkpoints = made;
   // What was not signed when the last process ended is signed now, and what was signed and not anchored is anchored.
@@ -101,15 +126,35 @@ export async function startAudit(given: AuditPorts): Promise<RunningAudit> {
   const checks = witnessedChecks(verifyPorts, findings, witnessing);
   const { verifyFirstAfterMs: firstAfterMs, verifyEveryMs: everyMs } = auditSettings;
   const verification = startSelfVerification({
-    ...{ clock, timers, random, log, findings, origin, onDefect, append: sequencer.append, firstAfterMs, everyMs },
-    ...{ before: begun.verifiedBefore, fsck: (signal: AbortSignal) => checks.fsck({ signal }) },
+    clock,
+    timers,
+    random,
+    log,
+    findings,
+    origin,
+    onDefect,
+    append: sequencer.append,
+    firstAfterMs,
+    everyMs,
+    before: begun.verifiedBefore,
+    fsck: (signal: AbortSignal) => checks.fsck({ signal }),
   });
   const personal = openPersonalData({ ...ports, append: sequencer.append, signingKeyPath: path, onDefect });
   hearing = await startHearing(ports, { origin, fault, sequencer, findings, checks, personal });
   const runs = createRuns<RunResult>({ timers, random });
   const parts = {
-    ...{ number, origin, policy, fault, unsigned, sequencer, checkpoints: made, keeper, anchoring, verification },
-    ...{ findings, witnessing },
+    number,
+    origin,
+    policy,
+    fault,
+    unsigned,
+    sequencer,
+    checkpoints: made,
+    keeper,
+    anchoring,
+    verification,
+    findings,
+    witnessing,
   };
   return running({ ...parts, ports, checks, runs, personal, subjects }, async () => {
     runs.stop();
@@ -139,14 +184,21 @@ async function startHearing(
   const { bus, auditLog, sha256OfBytes: sha256 } = ports;
   const { origin, sequencer, findings, checks } = parts;
   const standing = startStanding({
-    ...{ ports: { ...ports, sha256, origin }, sequencer, findings },
+    ports: { ...ports, sha256, origin },
+    sequencer,
+    findings,
     broken: () => brokenOf(parts),
     fsck: (signal) => checks.fsck({ signal }),
     behindMaxMs: ports.auditSettings.behindMaxMs,
   });
   const { append } = sequencer;
   const intake = await startIntake({
-    ...{ bus, auditLog, sha256, append, sealing: parts.personal, onProgress: standing.heard },
+    bus,
+    auditLog,
+    sha256,
+    append,
+    sealing: parts.personal,
+    onProgress: standing.heard,
   });
   return {
     close: intake.close,
@@ -231,7 +283,8 @@ function heardVerifications(checks: WitnessedChecks, findings: Findings): Pick<R
     async verify(from = 0, signal, progress) {
       const ended = findings.begin(from === 0 ? "entries" : "part");
       const verdict = await checks.verify({
-        ...{ from, ...(signal === undefined ? {} : { signal }) },
+        from,
+        ...(signal === undefined ? {} : { signal }),
         paged: async (nextSequence) => {
           progress?.(nextSequence);
           return undefined;

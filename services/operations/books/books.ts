@@ -168,7 +168,9 @@ export function startBooks(ports: BooksPorts): RunningBooks {
     if (believed.length === 0) alarms.clear("BOOKS_DIFFER", name);
     else
       await alarms.raise("BOOKS_DIFFER", name, shown + more, {
-        ...{ check: name, differences: believed.length, since: format(moments[0] ?? at) },
+        check: name,
+        differences: believed.length,
+        since: format(moments[0] ?? at),
       });
   }
 

@@ -31,8 +31,17 @@ async function open() {
   const difference = (id: string, alerted: boolean) =>
     ports.store.transact("test", (unit) =>
       unit.events.publish(subjects.reconcileDifference, {
-        ...{ difference_id: id, fund_id: "alpha", account: "alpha", broker: "paper", symbol: "AAPL", alerted },
-        ...{ our_quantity: "1", broker_quantity: "2", class: "LOST_FILL", status: "CONFIRMED", evidence: "e" },
+        difference_id: id,
+        fund_id: "alpha",
+        account: "alpha",
+        broker: "paper",
+        symbol: "AAPL",
+        alerted,
+        our_quantity: "1",
+        broker_quantity: "2",
+        class: "LOST_FILL",
+        status: "CONFIRMED",
+        evidence: "e",
         at: format(fixture.time.clock.now()),
       }),
     );

@@ -148,8 +148,13 @@ function differenceMessage(difference: ReconcileDifference): ChatMessage | undef
     title: `Position of ${fund} in ${symbol}: difference with the broker ${status.toLowerCase()}`,
     text: evidence,
     facts: {
-      ...{ fund, symbol, broker, class: difference.class },
-      ...{ ours: difference.our_quantity, "the broker's": difference.broker_quantity, difference: id },
+      fund,
+      symbol,
+      broker,
+      class: difference.class,
+      ours: difference.our_quantity,
+      "the broker's": difference.broker_quantity,
+      difference: id,
     },
   };
 }

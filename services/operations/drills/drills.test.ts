@@ -33,9 +33,19 @@ afterEach(async () => {
 });
 
 const theirs: Order = {
-  ...{ order_id: "theirs", idempotency_key: "theirs", fund_id: "alpha", strategy_id: "alpha-momentum", symbol: "AAPL" },
-  ...{ side: "BUY", quantity: "1", order_type: "LIMIT", limit_price: "100", tif: "GTC", broker: "paper" },
-  ...{ asset_class: "EQUITY", actor: "t" },
+  order_id: "theirs",
+  idempotency_key: "theirs",
+  fund_id: "alpha",
+  strategy_id: "alpha-momentum",
+  symbol: "AAPL",
+  side: "BUY",
+  quantity: "1",
+  order_type: "LIMIT",
+  limit_price: "100",
+  tif: "GTC",
+  broker: "paper",
+  asset_class: "EQUITY",
+  actor: "t",
 };
 
 interface Tables {
@@ -89,7 +99,11 @@ async function open(withFund = true): Promise<Tables> {
 const latch = (fixture: WorkerFixture, id: string, severity: "FUND_HALT" | "FIRM_HALT" = "FUND_HALT") =>
   fixture.store.transact("test.latch", (unit) =>
     unit.risk.latchHalt({
-      ...{ severity, fund_id: severity === "FIRM_HALT" ? "" : "gamma", reason: "r", requested_by: "x", halt_id: id },
+      severity,
+      fund_id: severity === "FIRM_HALT" ? "" : "gamma",
+      reason: "r",
+      requested_by: "x",
+      halt_id: id,
       since: format(fixture.time.clock.now()),
     }),
   );
@@ -127,7 +141,11 @@ async function start({ fixture, faults, orderManagement }: Tables, everyHours = 
   // An engine that does not answer holds its lease.
   await fixture.store.transact("test.lease", (unit) =>
     unit.instances.register({
-      ...{ service: "riskengine", incarnation: `e-${clock.now()}`, host: "h", pid: 1, startedAt: clock.now() },
+      service: "riskengine",
+      incarnation: `e-${clock.now()}`,
+      host: "h",
+      pid: 1,
+      startedAt: clock.now(),
       leaseUntil: (clock.now() + 1e12) as never,
     }),
   );

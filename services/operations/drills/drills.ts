@@ -157,9 +157,16 @@ async function lift(
   const epoch = await unit.risk.liftHalts(ids, at);
   for (const { halt_id, severity, fund_id, strategy_id } of halts) {
     await unit.events.publish(subjects.haltLifted, {
-      ...{ halt_id, severity, fund_id, epoch, reason: `The drill ${drillId} is over.` },
+      halt_id,
+      severity,
+      fund_id,
+      epoch,
+      reason: `The drill ${drillId} is over.`,
       ...(strategy_id !== undefined && { strategy_id }),
-      ...{ requested_by: by, cosigned_by: machine, baseline: "kept" as const, lifted_at: format(at) },
+      requested_by: by,
+      cosigned_by: machine,
+      baseline: "kept" as const,
+      lifted_at: format(at),
     });
   }
 }
@@ -167,7 +174,12 @@ async function lift(
 function abandoned({ halt_id: id, requested_by: by, reason, since }: ActiveHalt): DrillMeasured {
   const complaint = "It did not end by itself: its process ended before it, or its record could not be written.";
   return {
-    ...{ drill_id: id, halt_id: id, requested_by: by, reason, passed: false, complaint },
+    drill_id: id,
+    halt_id: id,
+    requested_by: by,
+    reason,
+    passed: false,
+    complaint,
     at: since,
   };
 }

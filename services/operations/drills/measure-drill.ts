@@ -150,7 +150,10 @@ function measured({ drillId, requestedBy, reason }: DrillAsked, from: Instant, f
   const failures = [...found.failures, ...late];
   const failed = failures.length === 0 ? [] : [`${failures.join("; ")}.`];
   return {
-    ...{ drill_id: drillId, halt_id: drillId, requested_by: requestedBy, reason },
+    drill_id: drillId,
+    halt_id: drillId,
+    requested_by: requestedBy,
+    reason,
     ...Object.fromEntries(found.took),
     passed: failures.length === 0,
     complaint: [...failed, ...found.notes].join(" ").slice(0, 2_000),

@@ -47,11 +47,20 @@ export async function openProbe(options: ProbeOptions, drillId: string): Promise
     const instrument = quoted.find(({ asset_class: kind }) => kind === "CRYPTO") ?? quoted[0];
     if (instrument === undefined) return undefined;
     return {
-      ...{ idempotency_key: orderId, order_id: orderId, fund_id: drillFundId, strategy_id: strategyId ?? "" },
-      ...{ symbol: instrument.symbol, side: "BUY", quantity: instrument.lot_size, order_type: "LIMIT", tif: "GTC" },
+      idempotency_key: orderId,
+      order_id: orderId,
+      fund_id: drillFundId,
+      strategy_id: strategyId ?? "",
+      symbol: instrument.symbol,
+      side: "BUY",
+      quantity: instrument.lot_size,
+      order_type: "LIMIT",
+      tif: "GTC",
       limit_price: farPrice(instrument, options.newest.get(instrument.symbol)),
-      ...{ broker: options.broker, asset_class: instrument.asset_class },
-      ...{ actor: "service:operations", thesis: `Halt drill ${drillId}.` },
+      broker: options.broker,
+      asset_class: instrument.asset_class,
+      actor: "service:operations",
+      thesis: `Halt drill ${drillId}.`,
     };
   }
 

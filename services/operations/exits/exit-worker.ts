@@ -130,7 +130,10 @@ export function createExitWorker<Kept>(options: ExitDriverOptions<Kept>): ExitWo
       silences.delete(exitId);
       if ("answer" in answered) {
         log.warn("an exit was crossed with another strategy", {
-          ...{ exit_id: exitId, cross_id: cross.crossId, quantity: cross.quantity, other: cross.otherStrategyId },
+          exit_id: exitId,
+          cross_id: cross.crossId,
+          quantity: cross.quantity,
+          other: cross.otherStrategyId,
         });
         return undefined;
       }
@@ -185,7 +188,9 @@ export function createExitWorker<Kept>(options: ExitDriverOptions<Kept>): ExitWo
     } catch (thrown) {
       if (thrown instanceof Defect) ports.crash.die(thrown);
       log.warn("an order that stands in the way of an exit could not be cancelled", {
-        ...{ exit_id: book.exitOf(kept).exitId, order_id: orderId, error: messageOf(thrown) },
+        exit_id: book.exitOf(kept).exitId,
+        order_id: orderId,
+        error: messageOf(thrown),
       });
     }
   }

@@ -26,7 +26,10 @@ export async function ordersToCancel(
   return open
     .filter((one) => fundIds.includes(one.order.fund_id) && !names.has(one.order.order_id) && !isExit(one))
     .map(({ order, filledQuantity }) => ({
-      ...{ orderId: order.order_id, fundId: order.fund_id, strategyId: order.strategy_id, symbol: order.symbol },
+      orderId: order.order_id,
+      fundId: order.fund_id,
+      strategyId: order.strategy_id,
+      symbol: order.symbol,
       filledBefore: decimal.format(filledQuantity),
     }));
 }
@@ -133,8 +136,13 @@ export async function shownOrders(
     const waits = `it is ${state}, and the broker has not confirmed that it is gone`;
     const why = hasEnded(state) ? undefined : (complaint(orderId) ?? waits);
     shown.push({
-      ...{ fund_id: fundId, strategy_id: strategyId, symbol, order_id: orderId, state },
-      ...{ side: stored?.order.side ?? "", quantity: stored?.order.quantity ?? "" },
+      fund_id: fundId,
+      strategy_id: strategyId,
+      symbol,
+      order_id: orderId,
+      state,
+      side: stored?.order.side ?? "",
+      quantity: stored?.order.quantity ?? "",
       filled_quantity: decimal.format(stored?.filledQuantity ?? decimal.zero),
       ...(why !== undefined && { complaint: why }),
       at: format(stored?.updatedAt ?? at),

@@ -54,7 +54,9 @@ export function createFlattenWorker(options: FlattenDriverOptions, { isEnding }:
   const { store, clock, log } = ports;
   let instruments: ReadonlyMap<string, Instrument> = new Map();
   const worker: ExitWorker = createExitWorker({
-    ...{ ports, orderManagement, broker: broker.name },
+    ports,
+    orderManagement,
+    broker: broker.name,
     instrument: (symbol) => instruments.get(symbol),
     book: bookOf(store),
     isEnding,
@@ -193,7 +195,14 @@ async function noteProof(unit: UnitOfWork, at: Instant, proof: FlatProof): Promi
 function exitOfLine(line: StoredFlattenLine): OwedExit {
   const { lineId, fundId, strategyId, symbol, openedBy, quantity, askedAt, attempt, exitedBefore } = line;
   return {
-    ...{ exitId: lineId, fundId, strategyId, symbol, openedBy, quantity, owedSince: askedAt, exitedBefore },
+    exitId: lineId,
+    fundId,
+    strategyId,
+    symbol,
+    openedBy,
+    quantity,
+    owedSince: askedAt,
+    exitedBefore,
     ...(attempt !== undefined && { attempt }),
   };
 }
@@ -250,7 +259,11 @@ async function tell(
   detail: string,
 ): Promise<void> {
   await unit.events.publish(subjects.flattenLine, {
-    ...{ flatten_id: line.flattenId, fund_id: line.fundId, strategy_id: line.strategyId, symbol: line.symbol, state },
+    flatten_id: line.flattenId,
+    fund_id: line.fundId,
+    strategy_id: line.strategyId,
+    symbol: line.symbol,
+    state,
     ...(line.attempt !== undefined && { order_id: line.attempt.orderId }),
     attempts: line.attempt?.number ?? 0,
     detail: oneLine(detail, 2_000),

@@ -51,7 +51,8 @@ function start(
   const handlers = running.handlers as unknown as Record<string, (request: object, call: RpcCall) => Promise<unknown>>;
   const call = { identity: operator } as RpcCall;
   return {
-    ...{ life, stop: () => running.stop() },
+    life,
+    stop: () => running.stop(),
     flatten: (request: object = {}) =>
       handlers["FlattenPaper"]?.({ confirmation: "FLATTEN", reason: "", ...request }, call) as Promise<
         Flatten & { denial?: { code: string; reason: string } }
@@ -140,7 +141,8 @@ describe("a flatten", () => {
     );
     expect((await flatten({ fund_id: "beta" })).denial?.code).toBe("FUND_NOT_PAPER");
     expect((await flatten({ fund_id: "drill" })).denial).toMatchObject({
-      ...{ code: "FUND_NOT_PAPER", reason: expect.stringContaining("halt drills") },
+      code: "FUND_NOT_PAPER",
+      reason: expect.stringContaining("halt drills"),
     });
     await expect(flatten({ fund_id: "nobody" })).rejects.toMatchObject({ code: "NOT_FOUND", isReported: true });
     expect(fixture.reported(subjects.operatorAttempted).at(-1), "22.11").toMatchObject({
@@ -201,9 +203,19 @@ describe("a flatten", () => {
   it("takes the place of resting orders on the same side, leaves market orders their part, and retries what was rejected", async () => {
     const { fixture, script } = await open();
     const order: Order = {
-      ...{ order_id: "target", idempotency_key: "k", fund_id: "beta", strategy_id: "beta-other", symbol: "BTC-USD" },
-      ...{ side: "SELL", quantity: "2", order_type: "LIMIT", limit_price: "120000", tif: "GTC", broker: "paper" },
-      ...{ asset_class: "CRYPTO", actor: "t" },
+      order_id: "target",
+      idempotency_key: "k",
+      fund_id: "beta",
+      strategy_id: "beta-other",
+      symbol: "BTC-USD",
+      side: "SELL",
+      quantity: "2",
+      order_type: "LIMIT",
+      limit_price: "120000",
+      tif: "GTC",
+      broker: "paper",
+      asset_class: "CRYPTO",
+      actor: "t",
     };
     const { limit_price: _, ...market } = {
       ...order,
@@ -268,7 +280,8 @@ describe("23.9: a broker that does not call it flat", () => {
     await fixture.time.timers.sleep(600_000);
     expect(unflatAlarms(fixture)).toMatchObject([
       {
-        ...{ level: "critical", facts: { fund_id: "beta" } },
+        level: "critical",
+        facts: { fund_id: "beta" },
         sentence: `The flatten of beta is NOT DONE: every line is closed, and paper still has 0.5 BTC-USD. ${next_step}`,
       },
     ]);
@@ -284,7 +297,8 @@ describe("23.9: a broker that does not call it flat", () => {
     script.hold("beta", "BTC-USD", "0");
     await fixture.time.timers.sleep(61_000);
     expect(await second.get({ flatten_id })).toMatchObject({
-      ...{ done_at: expect.any(String), funds: [{ fund_id: "beta", state: "FLAT", left: [] }] },
+      done_at: expect.any(String),
+      funds: [{ fund_id: "beta", state: "FLAT", left: [] }],
     });
     await second.stop();
   });
@@ -345,12 +359,25 @@ describe("23.9: a broker that does not call it flat", () => {
 
 describe("orders that were open when it was asked", () => {
   const buy: Order = {
-    ...{ order_id: "entry", idempotency_key: "entry", fund_id: "beta", strategy_id: "beta-trend", symbol: "ETH-USD" },
-    ...{ side: "BUY", quantity: "3", order_type: "LIMIT", limit_price: "900", tif: "GTC", broker: "paper" },
-    ...{ asset_class: "CRYPTO", actor: "t" },
+    order_id: "entry",
+    idempotency_key: "entry",
+    fund_id: "beta",
+    strategy_id: "beta-trend",
+    symbol: "ETH-USD",
+    side: "BUY",
+    quantity: "3",
+    order_type: "LIMIT",
+    limit_price: "900",
+    tif: "GTC",
+    broker: "paper",
+    asset_class: "CRYPTO",
+    actor: "t",
   };
   const named = (order_id: string, differs: Partial<Order> = {}): Order => ({
-    ...{ ...buy, order_id, idempotency_key: order_id, ...differs },
+    ...buy,
+    order_id,
+    idempotency_key: order_id,
+    ...differs,
   });
   const stateOf = (fixture: WorkerFixture, id: string) =>
     fixture.oms.orders().find(({ order }) => order.order_id === id)?.state;
@@ -397,7 +424,10 @@ describe("orders that were open when it was asked", () => {
     const done = await get();
     expect(entries(done)).toEqual(["claims CANCELLED", "entry CANCELLED"]);
     expect(done.orders.find(({ order_id: id }) => id === "entry")).toMatchObject({
-      ...{ fund_id: "beta", side: "BUY", quantity: "3", filled_quantity: "0" },
+      fund_id: "beta",
+      side: "BUY",
+      quantity: "3",
+      filled_quantity: "0",
     });
     expect([done.done_at !== undefined, stateOf(fixture, "exit"), stateOf(fixture, "alphas")]).toEqual([
       true,
@@ -474,7 +504,7 @@ describe("orders that were open when it was asked", () => {
   });
 });
 
-describe("a flatten in bad weather", () => {
+describe("a flatten under faults", () => {
   it("stays owed with a complaint while order management is silent, alarms after a minute, and ends when it can", async () => {
     const { fixture, script } = await open();
     fixture.oms.mood = "out of reach";

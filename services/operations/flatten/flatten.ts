@@ -140,14 +140,18 @@ async function beginOrJoin(
   const resting = await ordersToCancel(unit, fundIds, before?.orders);
   const reported = { flatten_id: id, fund_ids: [...fundIds], requested_by: requestedBy, reason };
   const auditId = await unit.events.publish(subjects.flattenRequested, {
-    ...{ ...reported, positions: held.length, orders: resting.length, at: format(at) },
+    ...reported,
+    positions: held.length,
+    orders: resting.length,
+    at: format(at),
   });
   const orders = [...(before?.orders ?? []), ...resting];
   const flatten: StoredFlatten =
     before === undefined
       ? { flattenId: id, requestedBy, reason, at, auditId, fundIds, provedFundIds: [], orders }
       : {
-          ...{ ...before, orders },
+          ...before,
+          orders,
           fundIds: [...new Set([...before.fundIds, ...fundIds])],
           provedFundIds: before.provedFundIds.filter((one) => !fundIds.includes(one)),
           unflat: (before.unflat ?? []).filter((one) => !fundIds.includes(one.fundId)),
@@ -196,7 +200,9 @@ async function shownLine(unit: UnitOfWork, line: StoredFlattenLine, worker: Flat
       : "its last exit ended before the position was closed";
   const complaint = ended === undefined ? (worker.complaint(line.lineId) ?? waiting) : undefined;
   return {
-    ...{ fund_id: fundId, strategy_id: strategyId, symbol },
+    fund_id: fundId,
+    strategy_id: strategyId,
+    symbol,
     quantity: decimal.format(line.quantity),
     state: ended !== undefined ? "FLAT" : isExiting ? "EXITING" : "OWED",
     ...(attempt !== undefined && { order_id: attempt.orderId }),

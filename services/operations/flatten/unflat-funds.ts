@@ -78,7 +78,10 @@ export async function shownFunds(
           ? "UNPROVED"
           : "NOT_FLAT";
     shown.push({
-      ...{ fund_id: fundId, state, left: [], open_orders: 0 },
+      fund_id: fundId,
+      state,
+      left: [],
+      open_orders: 0,
       ...(state === "NOT_FLAT" &&
         unflat !== undefined && {
           left: unflat.left.map((one) => ({ ...one })),

@@ -1,4 +1,4 @@
-// The full count of kill -9 at every commit on the memory world: every victim at every place, with many seeds.
+// The full count of kill -9 at every commit on the memory store: every victim at every place, with many seeds.
 import { expect, it } from "vitest";
 import { crashPlaces, haltScenes, runHaltCrash, victimSets } from "../../../testkit/halt-crashes.ts";
 

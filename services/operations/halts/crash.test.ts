@@ -1,4 +1,4 @@
-// kill -9 at every commit of raising and lifting, on the memory world: the manager, the engine or both die before a unit of work is durable and
+// kill -9 at every commit of raising and lifting, on the memory store: the manager, the engine or both die before a unit of work is durable and
 // before they hear that it is. crash.long.test.ts has every victim at every place, with many seeds.
 import { describe, expect, it } from "vitest";
 import { crashPlaces, haltScenes, runHaltCrash, victimSets } from "../../../testkit/halt-crashes.ts";

@@ -1,4 +1,4 @@
-// The halt manager on the memory world: what it latches, adopts, sees through and tells, and every way in which lifting is refused, with the attempt that
+// The halt manager on the memory store: what it latches, adopts, sees through and tells, and every way in which lifting is refused, with the attempt that
 // this leaves and the halt still in force.
 import { describe, expect, it } from "vitest";
 import type { HaltResponse, HaltStatus } from "../../../contracts/src/generated/svc/v1/halt.ts";
@@ -161,8 +161,13 @@ describe("what follows a latch", () => {
   it("CANCELLED waits until no order that it covers is with a broker; a proven exit may stay", async () => {
     const fixture = await begin();
     const stored = {
-      ...{ state: "WORKING" as const, bodyHash: "", filledQuantity: 0n as never, filledValue: 0n as never },
-      ...{ submittedBy: "x", createdAt: fixture.time.clock.now(), updatedAt: fixture.time.clock.now() },
+      state: "WORKING" as const,
+      bodyHash: "",
+      filledQuantity: 0n as never,
+      filledValue: 0n as never,
+      submittedBy: "x",
+      createdAt: fixture.time.clock.now(),
+      updatedAt: fixture.time.clock.now(),
     };
     const order = { ...stored, order: orderOf("o-1", { fund_id: "alpha" }) };
     await fixture.finish(fixture.outside.store.transact("scene", (unit) => unit.oms.insertOrder(order)));
@@ -192,7 +197,8 @@ describe("status and list", () => {
     expect(await status({ fund_id: "alpha" })).toMatchObject({ halted: true, severity: "FUND_HALT", known: true });
     expect(await status({ fund_id: "beta" })).toMatchObject({ halted: false, halts: [] });
     expect(await status({ fund_id: "", strategy_id: "alpha-meanrev" })).toMatchObject({
-      ...{ fund_id: "alpha", halts: [{ halt_id: "h-2" }] },
+      fund_id: "alpha",
+      halts: [{ halt_id: "h-2" }],
     });
     await expect(status({ fund_id: "delta" })).rejects.toMatchObject({ code: "NOT_FOUND" });
     const { halts } = (await fixture.ask("operations", "ListActiveHalts", {}, duty)) as HaltStatus;
@@ -243,8 +249,13 @@ describe("ResumeHalt of the halt manager", () => {
     }
     const answer = await lift(fixture, { ...resume, fund_id: "alpha", cosigned_by: "operator:duty" });
     expect(answer).toMatchObject({
-      ...{ fund_id: "alpha", halted: true, severity: "STRATEGY_HALT", baseline: "kept", epoch: 4 },
-      ...{ lifted_halt_ids: ["h-2", "h-3"], restarts: ["alpha-meanrev"] },
+      fund_id: "alpha",
+      halted: true,
+      severity: "STRATEGY_HALT",
+      baseline: "kept",
+      epoch: 4,
+      lifted_halt_ids: ["h-2", "h-3"],
+      restarts: ["alpha-meanrev"],
     });
     expect(idsInForce(fixture)).toEqual(["h-1"]);
     expect(fixture.believed()).toMatchObject({ epoch: 4, active: [{ halt_id: "h-1" }] });
@@ -261,7 +272,8 @@ describe("ResumeHalt of the halt manager", () => {
     const asked = await lift(fixture, { ...resume, one_time_code: fixture.codeOf("duty"), halt_ids: ["h-2", "h-1"] });
     expect(asked).toMatchObject({ halted: true, restarts: expect.arrayContaining(["alpha-momentum", "beta-trend"]) });
     expect(await fixture.ask("operations", "GetHaltStatus", { fund_id: "" }, relief)).toMatchObject({
-      ...{ request_id: asked.request_id, expires_at: asked.expires_at },
+      request_id: asked.request_id,
+      expires_at: asked.expires_at,
     });
     expect(idsInForce(fixture)).toEqual(["h-1", "h-2"]);
     const sign = { request_id: asked.request_id, confirmation: "RESUME", halt_ids: [] };
@@ -269,7 +281,11 @@ describe("ResumeHalt of the halt manager", () => {
     expect(done).toMatchObject({ halted: false, epoch: 3, lifted_halt_ids: ["h-1", "h-2"], halts: [] });
     expect(fixture.published(subjects.haltLifted)).toMatchObject(
       ["h-1", "h-2"].map((id) => ({
-        ...{ halt_id: id, epoch: 3, reason: "over", requested_by: "operator:duty", cosigned_by: "operator:relief" },
+        halt_id: id,
+        epoch: 3,
+        reason: "over",
+        requested_by: "operator:duty",
+        cosigned_by: "operator:relief",
       })),
     );
     expect(fixture.published(subjects.resumeEnded)).toMatchObject([{ outcome: "lifted", ended_by: "operator:relief" }]);
@@ -285,12 +301,10 @@ describe("ResumeHalt of the halt manager", () => {
     const first = await lift(fixture, { ...resume, one_time_code: fixture.codeOf("duty") });
     const second = await lift(fixture, { ...resume, one_time_code: fixture.codeOf("relief") }, relief);
     const sign = (request: HaltStatus) => ({
-      ...{
-        request_id: request.request_id,
-        confirmation: "RESUME",
-        halt_ids: [],
-        one_time_code: fixture.codeOf("third"),
-      },
+      request_id: request.request_id,
+      confirmation: "RESUME",
+      halt_ids: [],
+      one_time_code: fixture.codeOf("third"),
     });
     expect(codeOf(await lift(fixture, sign(first), person("third")))).toBe("RESUME_REQUEST_VOID");
     await lift(fixture, { ...resume, fund_id: "alpha" });
@@ -394,7 +408,9 @@ describe("ResumeHalt of the halt manager", () => {
     lift(
       fixture,
       {
-        ...{ request_id, confirmation: "RESUME", halt_ids: [] },
+        request_id,
+        confirmation: "RESUME",
+        halt_ids: [],
         ...(codeOfWhom !== "" && { one_time_code: fixture.codeOf(codeOfWhom) }),
       },
       by,

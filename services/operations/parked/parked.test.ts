@@ -91,8 +91,13 @@ describe("23.5: events that were put aside", () => {
     await sleep(6_000);
     const [event] = await list();
     expect(event).toMatchObject({
-      ...{ subscription: "test.fills", subject: subjects.fillsCreated.name, state: "PARKED", lane: "", attempts: 2 },
-      ...{ error: "planned: not yet mended", published_by: "oms" },
+      subscription: "test.fills",
+      subject: subjects.fillsCreated.name,
+      state: "PARKED",
+      lane: "",
+      attempts: 2,
+      error: "planned: not yet mended",
+      published_by: "oms",
     });
     expect(event?.first_tried_at.localeCompare(event.last_tried_at)).toBeLessThanOrEqual(0);
     expect(alarms()).toMatchObject([

@@ -107,7 +107,11 @@ interface Asked {
 async function awaitRetry(ports: ParkedPorts, asked: Asked, signal: AbortSignal): Promise<ParkedRetry> {
   const { subscription, eventId, askedAt } = asked;
   const answer = (outcome: ParkedRetry["outcome"], error = ""): ParkedRetry => ({
-    ...{ subscription, event_id: eventId, outcome, error, at: format(ports.clock.now()) },
+    subscription,
+    event_id: eventId,
+    outcome,
+    error,
+    at: format(ports.clock.now()),
   });
   const look = () => ports.store.transact("parked.look", (unit) => found(unit, subscription, eventId));
   while (millisecondsBetween(askedAt, ports.clock.now()) < waitMsMax && !signal.aborted) {
@@ -165,9 +169,15 @@ async function discardParked(
     }
     await unit.parked.discard(subscription, eventId, { at, by: identity.actor, reason });
     await unit.events.publish(subjects.busDiscarded, {
-      ...{ subscription, event_id: eventId, subject: event.subject, state, error: event.error },
+      subscription,
+      event_id: eventId,
+      subject: event.subject,
+      state,
+      error: event.error,
       payload_hash: Buffer.from(ports.sha256(event.payload)).toString("hex"),
-      ...{ discarded_by: identity.actor, reason, at: format(at) },
+      discarded_by: identity.actor,
+      reason,
+      at: format(at),
     });
     return reported(event);
   });
@@ -194,10 +204,18 @@ function readableMoney({ eventId, error }: AsideEvent): DeniedAnswer {
 
 function reported(event: AsideEvent): ParkedEvent {
   return {
-    ...{ subscription: event.subscription, event_id: event.eventId, subject: event.subject, state: event.state },
-    ...{ lane: event.lane ?? "", error: event.error, attempts: event.attempts },
-    ...{ first_tried_at: format(event.firstTriedAt), last_tried_at: format(event.triedAt) },
-    ...{ since: format(event.since), published_by: event.source, published_at: format(event.at) },
+    subscription: event.subscription,
+    event_id: event.eventId,
+    subject: event.subject,
+    state: event.state,
+    lane: event.lane ?? "",
+    error: event.error,
+    attempts: event.attempts,
+    first_tried_at: format(event.firstTriedAt),
+    last_tried_at: format(event.triedAt),
+    since: format(event.since),
+    published_by: event.source,
+    published_at: format(event.at),
   };
 }
 

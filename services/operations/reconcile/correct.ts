@@ -48,7 +48,11 @@ export async function correct(
   await remember(adjustmentId);
   try {
     const answered = await orderManagement.adjust({
-      ...{ adjustmentId, fundId, strategyId, symbol, broker },
+      adjustmentId,
+      fundId,
+      strategyId,
+      symbol,
+      broker,
       fromQuantity: texts[0],
       toQuantity: texts[1],
       price: decimal.format(price),

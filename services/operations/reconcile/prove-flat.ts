@@ -50,11 +50,16 @@ export async function proveFlat(
   const flat = left.length === 0 && orders.items.length === 0;
   const proof = {
     proof_id: `flat-${random.uuid()}`,
-    ...{ fund_id: fundId, account: fundId, broker: broker.name, flat },
+    fund_id: fundId,
+    account: fundId,
+    broker: broker.name,
+    flat,
     asked_at: format(askedAt),
     broker_as_of: format(earlier(orders.asOf, positions.asOf)),
     open_orders: orders.items.length,
-    ...{ asked_by: askedBy, reason, asked: [...asked] },
+    asked_by: askedBy,
+    reason,
+    asked: [...asked],
   };
   const answer: FlatProof = {
     ...proof,

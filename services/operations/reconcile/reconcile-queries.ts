@@ -69,10 +69,16 @@ function shownDifference(difference: StoredDifference, look?: DifferenceLook): D
   const { ourQuantity, brokerQuantity } = isOpen && look !== undefined ? look : difference;
   const { differenceId, fundId, account, broker, symbol, status, evidence } = difference;
   return {
-    ...{ difference_id: differenceId, fund_id: fundId, account, broker, symbol },
+    difference_id: differenceId,
+    fund_id: fundId,
+    account,
+    broker,
+    symbol,
     our_quantity: decimal.format(ourQuantity),
     broker_quantity: decimal.format(brokerQuantity),
-    ...{ class: difference.class, status, evidence },
+    class: difference.class,
+    status,
+    evidence,
     first_seen_at: format(difference.firstSeenAt),
     at: format(difference.at),
   };

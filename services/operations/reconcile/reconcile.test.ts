@@ -29,16 +29,18 @@ afterEach(async () => {
 
 const held = { fundId: "alpha", strategyId: "alpha-momentum", symbol: "AAPL" };
 const order: Order = {
-  ...{ order_id: "o-1", idempotency_key: "o-1", fund_id: "alpha", strategy_id: "alpha-momentum", symbol: "AAPL" },
-  ...{
-    side: "BUY",
-    quantity: "30",
-    order_type: "MARKET",
-    tif: "GTC",
-    broker: "paper",
-    asset_class: "EQUITY",
-    actor: "t",
-  },
+  order_id: "o-1",
+  idempotency_key: "o-1",
+  fund_id: "alpha",
+  strategy_id: "alpha-momentum",
+  symbol: "AAPL",
+  side: "BUY",
+  quantity: "30",
+  order_type: "MARKET",
+  tif: "GTC",
+  broker: "paper",
+  asset_class: "EQUITY",
+  actor: "t",
 };
 
 /** Both sides hold 100 AAPL and agree. */

@@ -191,10 +191,17 @@ async function tell(unit: UnitOfWork, difference: StoredDifference, at: Instant)
 function reported(difference: StoredDifference): ReconcileDifference {
   const { differenceId, fundId, account, broker, symbol, status, evidence } = difference;
   return {
-    ...{ difference_id: differenceId, fund_id: fundId, account, broker, symbol },
+    difference_id: differenceId,
+    fund_id: fundId,
+    account,
+    broker,
+    symbol,
     our_quantity: decimal.format(difference.ourQuantity),
     broker_quantity: decimal.format(difference.brokerQuantity),
-    ...{ class: difference.class, status, evidence, alerted: difference.isAlerted },
+    class: difference.class,
+    status,
+    evidence,
+    alerted: difference.isAlerted,
     at: format(difference.at),
   };
 }

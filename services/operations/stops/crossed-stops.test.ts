@@ -104,9 +104,19 @@ describe("23.3: a stop whose fund holds the other side in another strategy", () 
     const taken = await open({ "beta-trend": "2", "beta-other": "-2", "beta-third": "-2" });
     await taken.oms.place(
       {
-        ...{ idempotency_key: "x", order_id: "x", fund_id: "beta", strategy_id: "beta-other", symbol: "BTC-USD" },
-        ...{ side: "BUY_TO_COVER", quantity: "2", order_type: "MARKET", tif: "GTC", broker: "paper" },
-        ...{ asset_class: "CRYPTO", actor: "t", reduce_only: true },
+        idempotency_key: "x",
+        order_id: "x",
+        fund_id: "beta",
+        strategy_id: "beta-other",
+        symbol: "BTC-USD",
+        side: "BUY_TO_COVER",
+        quantity: "2",
+        order_type: "MARKET",
+        tif: "GTC",
+        broker: "paper",
+        asset_class: "CRYPTO",
+        actor: "t",
+        reduce_only: true,
       },
       "WORKING",
     );

@@ -83,9 +83,15 @@ export function stopQueries({ ports, orderManagement, watch, worker }: StopQueri
         const over: StoredStop = { ...stop, ended: { outcome: "ENDED_BY_OPERATOR", exitedQuantity: exited, at } };
         await unit.stops.update(over);
         await unit.events.publish(subjects.stopEnded, {
-          ...{ stop_id: stopId, fund_id: stop.fundId, strategy_id: stop.strategyId, symbol: stop.symbol },
-          ...{ outcome: "ENDED_BY_OPERATOR" as const, exited_quantity: decimal.format(exited) },
-          ...{ ended_by: identity.actor, reason, at: format(at) },
+          stop_id: stopId,
+          fund_id: stop.fundId,
+          strategy_id: stop.strategyId,
+          symbol: stop.symbol,
+          outcome: "ENDED_BY_OPERATOR" as const,
+          exited_quantity: decimal.format(exited),
+          ended_by: identity.actor,
+          reason,
+          at: format(at),
         });
         await tellAttempt(unit, identity, { verb: "EndStop", target: stopId, reason, at });
         const found = stop.attempt === undefined ? undefined : await unit.oms.order(stop.attempt.orderId);
@@ -113,7 +119,8 @@ export function stopQueries({ ports, orderManagement, watch, worker }: StopQueri
     } catch (thrown) {
       if (thrown instanceof Defect) ports.crash.die(thrown);
       ports.log.warn("the exit of a stop that was ended could not be cancelled", {
-        ...{ order_id: orderId, error: messageOf(thrown) },
+        order_id: orderId,
+        error: messageOf(thrown),
       });
     }
   }
@@ -124,7 +131,10 @@ async function shownStop(unit: UnitOfWork, stop: StoredStop, worker: StopWorker)
   const isExiting = isAttempt(order, exitOfStop(stop)) && !hasEnded(order.state);
   const complaint = stop.ended === undefined ? worker.complaint(stop.stopId) : stop.ended.outcome;
   return {
-    ...{ stop_id: stop.stopId, fund_id: stop.fundId, strategy_id: stop.strategyId, symbol: stop.symbol },
+    stop_id: stop.stopId,
+    fund_id: stop.fundId,
+    strategy_id: stop.strategyId,
+    symbol: stop.symbol,
     quantity: decimal.format(stop.quantity),
     basis_price: decimal.format(stop.basisPrice),
     trigger_price: decimal.format(stop.triggerPrice),
@@ -146,7 +156,10 @@ async function shownStop(unit: UnitOfWork, stop: StoredStop, worker: StopWorker)
 function restingStop({ position, judgement }: WatchedStop): Stop {
   const { fundId, strategyId, symbol, quantity, averagePrice } = position;
   return {
-    ...{ stop_id: "", fund_id: fundId, strategy_id: strategyId, symbol },
+    stop_id: "",
+    fund_id: fundId,
+    strategy_id: strategyId,
+    symbol,
     quantity: decimal.format(quantity),
     basis_price: decimal.format(averagePrice),
     trigger_price: decimal.format(judgement.triggerPrice),

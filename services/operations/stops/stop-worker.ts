@@ -32,7 +32,13 @@ export interface StopWorker extends Pick<ExitWorker, "complaint"> {
 export function exitOfStop(stop: StoredStop): OwedExit {
   const { fundId, strategyId, symbol, openedBy, quantity, attempt } = stop;
   return {
-    ...{ exitId: stop.stopId, fundId, strategyId, symbol, openedBy, quantity, owedSince: stop.firedAt },
+    exitId: stop.stopId,
+    fundId,
+    strategyId,
+    symbol,
+    openedBy,
+    quantity,
+    owedSince: stop.firedAt,
     ...(attempt !== undefined && { attempt }),
   };
 }

@@ -59,7 +59,8 @@ function start(fixture: WorkerFixture, settings: Partial<Settings> = {}) {
     (request: object, call: RpcCall) => Promise<unknown>
   >;
   return {
-    ...{ life, stops },
+    life,
+    stops,
     list: async (request: object = { owed_only: false }) => (await handlers.ListStops(request, call)) as Stops,
     end: (request: object) => handlers.EndStop(request, call) as Promise<Stop | { denial: { code: string } }>,
   };
@@ -157,7 +158,10 @@ describe("a stop", () => {
   it("leaves to others what their orders close already, and takes the place of those that rest elsewhere", async () => {
     const fixture = await open();
     const common = {
-      ...{ fund_id: "beta", strategy_id: "beta-trend", symbol: "BTC-USD", side: "SELL" as const },
+      fund_id: "beta",
+      strategy_id: "beta-trend",
+      symbol: "BTC-USD",
+      side: "SELL" as const,
       tif: "GTC" as const,
     };
     const base = { ...common, broker: "paper", asset_class: "CRYPTO" as const, actor: "t", idempotency_key: "k" };
@@ -185,8 +189,14 @@ describe("a stop", () => {
     const fixture = await open();
     const stopId = stopIdOf(systemSha256, { ...held, openedBy: "open-1" });
     const taken: Order = {
-      ...{ idempotency_key: `${stopId}-1`, order_id: `${stopId}-1`, fund_id: "beta", strategy_id: "beta-trend" },
-      ...{ symbol: "BTC-USD", quantity: "0.1", broker: "paper", actor: "service:operations" },
+      idempotency_key: `${stopId}-1`,
+      order_id: `${stopId}-1`,
+      fund_id: "beta",
+      strategy_id: "beta-trend",
+      symbol: "BTC-USD",
+      quantity: "0.1",
+      broker: "paper",
+      actor: "service:operations",
       side: "SELL",
       order_type: "MARKET",
       tif: "GTC",
@@ -209,9 +219,19 @@ describe("a stop", () => {
     const resting = (id: string, quantity: string) =>
       fixture.oms.place(
         {
-          ...{ idempotency_key: id, order_id: id, fund_id: "beta", strategy_id: "beta-other", symbol: "BTC-USD" },
-          ...{ side: "SELL", quantity, order_type: "LIMIT", limit_price: "900000", tif: "GTC", broker: "paper" },
-          ...{ asset_class: "CRYPTO", actor: "t" },
+          idempotency_key: id,
+          order_id: id,
+          fund_id: "beta",
+          strategy_id: "beta-other",
+          symbol: "BTC-USD",
+          side: "SELL",
+          quantity,
+          order_type: "LIMIT",
+          limit_price: "900000",
+          tif: "GTC",
+          broker: "paper",
+          asset_class: "CRYPTO",
+          actor: "t",
         },
         "WORKING",
       );
@@ -351,7 +371,7 @@ describe("the gap", () => {
   });
 
   const [rounds = 4] = allOr([400], [4]);
-  it(`any weather, crashes and racing fills: exactly one exit (${rounds} rounds from seed ${seed})`, async () => {
+  it(`any faults, crashes and racing fills: exactly one exit (${rounds} rounds from seed ${seed})`, async () => {
     for (let round = 0; round < rounds; round += 1) await stormyLife(seed + round);
   }, 120_000);
 });

@@ -170,9 +170,9 @@ describe("22.2: an approval that nobody sends", () => {
 
   it("is held when something showed that it was sent, however long that rests", async () => {
     const [fixture, life] = await begin();
-    await approve(fixture, life, { order_id: "told" });
+    await approve(fixture, life, { order_id: "reported" });
     await approve(fixture, life, { order_id: "confirmed" });
-    await fixture.publish(subjects.ordersUpdated, stepOf(fixture, "told"));
+    await fixture.publish(subjects.ordersUpdated, stepOf(fixture, "reported"));
     expect(await confirm(fixture, life, "confirmed")).toMatchObject({ order_id: "confirmed", state: "SENT" });
     expect(await confirm(fixture, life, "confirmed")).toMatchObject({ state: "SENT" });
     await fixture.pass(600_000);
@@ -383,7 +383,7 @@ describe("22.2: an approval that is released", () => {
     const [fixture, life] = await begin();
     const put = (order_id: string, differs: Partial<StoredOrder> = {}) =>
       fixture.finish(
-        fixture.outside.store.transact("rig.order", (unit) => unit.oms.insertOrder(storedOf(order_id, differs))),
+        fixture.outside.store.transact("fixture.order", (unit) => unit.oms.insertOrder(storedOf(order_id, differs))),
       );
     for (const order_id of ["waits", "routed", "ended", "foreign"]) await approve(fixture, life, { order_id });
     await put("waits");
@@ -415,7 +415,7 @@ describe("22.2: an approval that is released", () => {
     await fixture.pass(500);
     await approve(fixture, life, { order_id: "a", quantity: "250", idempotency_key: "more" });
     const stored = storedOf("a", { state: "WORKING", ...differs });
-    await fixture.finish(fixture.outside.store.transact("rig.order", (unit) => unit.oms.insertOrder(stored)));
+    await fixture.finish(fixture.outside.store.transact("fixture.order", (unit) => unit.oms.insertOrder(stored)));
     const answer = await release(fixture, life, "a");
     expect(answer.denial?.code ?? fixture.published(subjects.approvalExpired)[0]?.state).toBe(outcome);
     expect(await line(fixture, life)).toEqual(["0", outcome === "RELEASED" ? "100" : "250", "0"]);

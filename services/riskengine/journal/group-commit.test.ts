@@ -242,7 +242,7 @@ describe("5: what must not fall between two decisions", () => {
     it.add("a");
     await turn();
     const steps: string[] = [];
-    const alone = it.commit.addAlone(entry("release"), () => steps.push("applied")).then(() => steps.push("told"));
+    const alone = it.commit.addAlone(entry("release"), () => steps.push("applied")).then(() => steps.push("reported"));
     expect(it.commit.pause()).toBeDefined();
     await turn();
     expect(it.calls).toHaveLength(1);
@@ -253,7 +253,7 @@ describe("5: what must not fall between two decisions", () => {
     expect(steps).toEqual([]);
     it.calls[1]?.resolve();
     await alone;
-    expect(steps).toEqual(["applied", "told"]);
+    expect(steps).toEqual(["applied", "reported"]);
     expect(it.commit.pause()).toBeUndefined();
   });
 

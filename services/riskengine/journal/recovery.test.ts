@@ -231,15 +231,16 @@ describe("a restart", () => {
       ["alpha-meanrev", "70"] as const,
     ].entries()) {
       await fixture.publish(subjects.fillsCreated, {
-        ...{
-          fill_id: `f-${index}`,
-          order_id: `o-${index}`,
-          fund_id: "alpha",
-          strategy_id,
-          symbol: "AAPL",
-          side: "BUY",
-        },
-        ...{ quantity, price: "232", broker: "paper", filled_at: format(fixture.time.clock.now()) },
+        fill_id: `f-${index}`,
+        order_id: `o-${index}`,
+        fund_id: "alpha",
+        strategy_id,
+        symbol: "AAPL",
+        side: "BUY",
+        quantity,
+        price: "232",
+        broker: "paper",
+        filled_at: format(fixture.time.clock.now()),
       });
     }
     await fixture.pass(500);

@@ -104,7 +104,10 @@ test("a restart keeps baselines and what waits, and gives valuations on their wa
   await fixture.pass(60_000);
   const next = await fixture.start({ inSilence: true });
   fixture.outside.bus.broadcast(subjects.marketMarks, {
-    ...{ symbol: "AAPL", price: "232.5", source: "rig", at: format(fixture.time.clock.now()) },
+    symbol: "AAPL",
+    price: "232.5",
+    source: "fixture",
+    at: format(fixture.time.clock.now()),
   });
   await fixture.pass(100);
   expect(await endOf(fixture, next)).toBe("LOSS_CONFIRMATION_PENDING");
@@ -267,8 +270,13 @@ test("a person's rebase counts anew, from the next valuation on, and the list sa
   expect(halts(fixture)).toEqual([]);
   const { losses } = (await fixture.finish(life.call("ListLosses", { fund_id: "alpha" }))) as Losses;
   expect(losses.find(({ limit }) => limit === "daily")).toMatchObject({
-    ...{ fund_id: "alpha", baseline: "9850000", value: "9700000", loss: "150000", state: "JUDGED" },
-    ...{ rebased_by: "operator:duty", limit_pct: 0.02 },
+    fund_id: "alpha",
+    baseline: "9850000",
+    value: "9700000",
+    loss: "150000",
+    state: "JUDGED",
+    rebased_by: "operator:duty",
+    limit_pct: 0.02,
   });
   expect(losses.map(({ limit }) => limit)).toEqual(["daily", "weekly", "monthly", "high_water"]);
   await value(fixture, "9653000");
@@ -330,7 +338,9 @@ test("a fund's resume with rebase counts the fund anew, and no strategy of it: n
   expect(await strategies()).toEqual(before);
   const { losses } = (await fixture.finish(life.call("ListLosses", { fund_id: "alpha" }))) as Losses;
   expect(losses.find(({ limit }) => limit === "daily")).toMatchObject({
-    ...{ baseline: "9500000", rebased_by: "operator:duty", state: "JUDGED" },
+    baseline: "9500000",
+    rebased_by: "operator:duty",
+    state: "JUDGED",
   });
   // Its own resume with rebase is what counts a strategy anew.
   await fixture.pass(30_000);

@@ -101,7 +101,12 @@ export async function createDrawdown(options: DrawdownOptions): Promise<Drawdown
     const today = losses.dayOf(fundId, at);
     if (today === undefined) return undefined;
     return {
-      ...{ fractions, confirmations, confirmMs, at, hearingSince, windows },
+      fractions,
+      confirmations,
+      confirmMs,
+      at,
+      hearingSince,
+      windows,
       dayAt: (moment): LossDay => losses.dayOf(fundId, moment) ?? today,
       haltsInForce: watch.inForce(),
       newHaltId: () => random.uuid(),

@@ -35,8 +35,14 @@ async function value(
   const now = fixture.time.clock.now();
   const price = (ageS: number) => ({ quantity: "10", price: "100", at: format(minusMilliseconds(now, ageS * 1_000)) });
   await fixture.publish(subjects.navUpdated, {
-    ...{ fund_id: "alpha", nav, currency: "USD", positions_value: "2000", strategy_pnl: {}, as_of: format(now) },
-    ...{ prices: { AAPL: price(oldS), MSFT: price(1) }, oldest_price_age_ms: oldS * 1_000 },
+    fund_id: "alpha",
+    nav,
+    currency: "USD",
+    positions_value: "2000",
+    strategy_pnl: {},
+    as_of: format(now),
+    prices: { AAPL: price(oldS), MSFT: price(1) },
+    oldest_price_age_ms: oldS * 1_000,
     ...differs,
   });
   await fixture.pass(50);
@@ -79,7 +85,9 @@ test("23.6: while a held price is too old new risk is denied with its name, also
       ({ limit }) => limit === "daily",
     );
   expect(await listed(life)).toMatchObject({
-    ...{ state: "NOT_JUDGED", value: "9990000", reason: expect.stringContaining("AAPL (62 s)") },
+    state: "NOT_JUDGED",
+    value: "9990000",
+    reason: expect.stringContaining("AAPL (62 s)"),
   });
   life.process.kill();
   const next = await fixture.start({ inSilence: true });

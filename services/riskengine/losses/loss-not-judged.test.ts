@@ -24,7 +24,7 @@ async function value(fixture: Fixture, nav: string, differs: Partial<NavUpdated>
 
 async function price(fixture: Fixture): Promise<void> {
   const at = format(fixture.time.clock.now());
-  fixture.outside.bus.broadcast(subjects.marketMarks, { symbol: "AAPL", price: "232.5", source: "rig", at });
+  fixture.outside.bus.broadcast(subjects.marketMarks, { symbol: "AAPL", price: "232.5", source: "fixture", at });
   await fixture.pass(50);
 }
 
@@ -279,7 +279,9 @@ describe("22.1: a calendar that is changed to another zone forgives no loss", ()
     await fixture.pass(6_000);
     expect(await endOf(fixture, life)).toBe("approved");
     expect(await listed(fixture, life)).toMatchObject({
-      ...{ state: "JUDGED", baseline: "10000000", loss: "190000" },
+      state: "JUDGED",
+      baseline: "10000000",
+      loss: "190000",
       period: calendar === "tokyo" ? "2026-11-19" : "2026-11-18",
     });
     await value(fixture, "9800000");

@@ -15,7 +15,7 @@ async function value(fixture: RiskEngineFixture, nav: string): Promise<void> {
 
 function mark(fixture: RiskEngineFixture, price: string): void {
   const at = format(fixture.time.clock.now());
-  fixture.outside.bus.broadcast(subjects.marketMarks, { symbol: "AAPL", price, source: "rig", at });
+  fixture.outside.bus.broadcast(subjects.marketMarks, { symbol: "AAPL", price, source: "fixture", at });
 }
 
 /** Prices come every second, values do not. */
@@ -29,8 +29,15 @@ async function fallSilent(fixture: RiskEngineFixture, seconds: number, price: st
 async function hold(fixture: RiskEngineFixture): Promise<void> {
   const filled_at = format(fixture.time.clock.now());
   await fixture.publish(subjects.fillsCreated, {
-    ...{ fill_id: "f-1", order_id: "opening", fund_id: "alpha", strategy_id: "alpha-momentum", symbol: "AAPL" },
-    ...{ side: "BUY", quantity: "100", price: "232.5", filled_at },
+    fill_id: "f-1",
+    order_id: "opening",
+    fund_id: "alpha",
+    strategy_id: "alpha-momentum",
+    symbol: "AAPL",
+    side: "BUY",
+    quantity: "100",
+    price: "232.5",
+    filled_at,
   });
   await fixture.pass(50);
 }
@@ -63,7 +70,9 @@ test("24: a silent treasury and a gap in prices: denied from 15 s on, alarmed, e
 
   await fallSilent(fixture, 3, "139.5");
   expect(await check(fixture, life, buy)).toMatchObject({
-    ...{ approved: false, code: "LOSS_NOT_JUDGED", rejecting_gate: "drawdown_halt" },
+    approved: false,
+    code: "LOSS_NOT_JUDGED",
+    rejecting_gate: "drawdown_halt",
     reason: expect.stringMatching(/older than 15 s \(1[56] s\); this ends with the next valuation/),
   });
   expect(await check(fixture, life, exit)).toMatchObject({ approved: true });

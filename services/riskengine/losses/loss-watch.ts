@@ -120,7 +120,10 @@ export function watchLosses({ ports, engine, envelopes, reference, halts, alarms
       fractions: lossFractions(envelopes.current(fundId)),
       day: dayOf(fundId, at),
       valueAgeMsMax: lossValueAgeMsMax,
-      ...{ windows, haltsInForce, at, trouble },
+      windows,
+      haltsInForce,
+      at,
+      trouble,
       ...(nav !== undefined && { prices: pricesOf(fundId, nav, at) }),
     };
   }

@@ -15,7 +15,11 @@ type Kept = Map<string, AnchoredCheckpoint>;
 
 async function fill(fixture: AuditFixture, audit: RunningAudit, count: number, name = "e"): Promise<void> {
   const requests = Array.from({ length: count }, (_, at) => ({
-    ...{ eventId: `${name}-${at}`, actor: "service:oms", action: "a.b", subjectId: `s-${at % 3}`, data: { at } },
+    eventId: `${name}-${at}`,
+    actor: "service:oms",
+    action: "a.b",
+    subjectId: `s-${at % 3}`,
+    data: { at },
   }));
   await fixture.finish(Promise.all(requests.map((request) => audit.append(request))));
 }
@@ -121,7 +125,13 @@ describe("an anchor that is away", () => {
     };
     const anchor: Anchor = { name: "a", keep, newest: async () => undefined, close: async () => undefined };
     const anchoring = startAnchoring({
-      ...{ anchors: [anchor], origin: "log", known: [], clock: time.clock, timers: time.timers, log, alarms },
+      anchors: [anchor],
+      origin: "log",
+      known: [],
+      clock: time.clock,
+      timers: time.timers,
+      log,
+      alarms,
       onDefect: (defect) => {
         throw defect;
       },

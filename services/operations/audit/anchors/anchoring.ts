@@ -67,7 +67,11 @@ export function startAnchoring(options: AnchoringOptions): Anchoring {
   const keepings: Keeping[] = options.anchors.map((anchor) => {
     const known = options.known.find(({ name }) => name === anchor.name);
     return {
-      ...{ anchor, size: known?.newest?.size ?? 0, wanted: undefined, behindSince: undefined, running: undefined },
+      anchor,
+      size: known?.newest?.size ?? 0,
+      wanted: undefined,
+      behindSince: undefined,
+      running: undefined,
       complaint: known?.complaint,
     };
   });
@@ -131,7 +135,9 @@ export function startAnchoring(options: AnchoringOptions): Anchoring {
     },
     states: () =>
       keepings.map(({ anchor, size, behindSince, complaint }) => ({
-        ...{ name: anchor.name, size, complaint },
+        name: anchor.name,
+        size,
+        complaint,
         behindMs: behindSince === undefined ? 0 : Math.max(0, millisecondsBetween(behindSince, clock.now())),
       })),
     async stop(patienceMs) {

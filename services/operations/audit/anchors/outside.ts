@@ -42,7 +42,13 @@ export async function startOutside(ports: AuditPorts, options: OutsideOptions): 
   const ring = signer === undefined ? undefined : ringOf(signer);
   const stored = fault === undefined ? await storedWitnessed({ ...trust, ring }) : { newest: undefined, size: 0 };
   const witnessing = startWitnessing({
-    ...{ ...trust, timers, log, findings, onDefect, witnesses, writerEpoch },
+    ...trust,
+    timers,
+    log,
+    findings,
+    onDefect,
+    witnesses,
+    writerEpoch,
     witnessedBefore: stored.size,
   });
   return {

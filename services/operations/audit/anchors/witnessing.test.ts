@@ -24,7 +24,11 @@ const later = (fixture: AuditFixture, ms = 20): Promise<void> =>
 
 async function fill(fixture: AuditFixture, audit: RunningAudit, count: number, name: string): Promise<void> {
   const requests = Array.from({ length: count }, (_, at) => ({
-    ...{ eventId: `${name}-${at}`, actor: "service:oms", action: "a.b", subjectId: `s-${at % 3}`, data: { at } },
+    eventId: `${name}-${at}`,
+    actor: "service:oms",
+    action: "a.b",
+    subjectId: `s-${at % 3}`,
+    data: { at },
   }));
   await fixture.finish(Promise.all(requests.map((request) => audit.append(request))));
   await fixture.finish(audit.flush());
@@ -201,14 +205,23 @@ describe("a witness that knows another history", () => {
       throw defect;
     };
     const witnessing = startWitnessing({
-      ...{ policy, origin, onDefect, witnesses: { policy: "", submit }, witnessedBefore: 0, verifySignature },
+      policy,
+      origin,
+      onDefect,
+      witnesses: { policy: "", submit },
+      witnessedBefore: 0,
+      verifySignature,
       auditLog: {
         head: async () => ({ size, hash: "", timestamp: "" }),
         readTiles: async (places) => places.map(() => undefined),
         putCheckpoint: async () => undefined,
       },
       findings: { contradicted: (by) => heard.push(by), agreed: () => undefined, contradictions: () => heard },
-      ...{ clock: time.clock, timers: time.timers, log: quietLog, tree: createTreeHash(sha256), writerEpoch: () => 1 },
+      clock: time.clock,
+      timers: time.timers,
+      log: quietLog,
+      tree: createTreeHash(sha256),
+      writerEpoch: () => 1,
     });
     witnessing.signed({ size: 9, note: sampleLog(9).checkpoint(9) });
     await time.finish("what is asked", witnessing.stop(1_000), 10_000);

@@ -58,15 +58,26 @@ async function ask(
   if (denial !== undefined) return refused(ports, attempt, denial);
   const at = ports.clock.now();
   const request: StoredAnew = {
-    ...{ requestId: ports.random.uuid(), log: number, origin, reason, requestedBy: identity.actor },
-    ...{ subject: identity.subject, at, expiresAt: plusMilliseconds(at, validMs) },
+    requestId: ports.random.uuid(),
+    log: number,
+    origin,
+    reason,
+    requestedBy: identity.actor,
+    subject: identity.subject,
+    at,
+    expiresAt: plusMilliseconds(at, validMs),
   };
   await ports.store.transact("audit.anew", async (unit) => {
     await unit.auditAnew.put(request);
     await record(ports, unit, attempt);
     await unit.events.publish(subjects.auditAnewRequested, {
-      ...{ request_id: request.requestId, log: number, origin, reason, requested_by: identity.actor },
-      ...{ expires_at: format(request.expiresAt), at: format(at) },
+      request_id: request.requestId,
+      log: number,
+      origin,
+      reason,
+      requested_by: identity.actor,
+      expires_at: format(request.expiresAt),
+      at: format(at),
     });
   });
   return pendingOf(request);
@@ -97,7 +108,10 @@ async function cosign(
   return {
     ...pendingOf(request),
     pending: false,
-    ...{ log: done.number, origin: done.origin, key: done.key, sequence: done.sequence },
+    log: done.number,
+    origin: done.origin,
+    key: done.key,
+    sequence: done.sequence,
   };
 }
 
@@ -138,15 +152,26 @@ async function record(
   denial?: Denial,
 ): Promise<void> {
   await unit.events.publish(subjects.operatorAttempted, {
-    ...{ operator: identity.actor, verb, target: "audit", allowed: denial === undefined },
+    operator: identity.actor,
+    verb,
+    target: "audit",
+    allowed: denial === undefined,
     ...(denial === undefined ? {} : { code: denial.code }),
-    ...{ reason: denial?.reason ?? reason, at: format(clock.now()) },
+    reason: denial?.reason ?? reason,
+    at: format(clock.now()),
   });
 }
 
 function pendingOf({ requestId, expiresAt, log, origin }: StoredAnew): AuditAnew {
   return {
-    ...{ request_id: requestId, pending: true, expires_at: format(expiresAt), closed_log: log, closed_origin: origin },
-    ...{ log: 0, origin: "", key: "", sequence: 0 },
+    request_id: requestId,
+    pending: true,
+    expires_at: format(expiresAt),
+    closed_log: log,
+    closed_origin: origin,
+    log: 0,
+    origin: "",
+    key: "",
+    sequence: 0,
   };
 }

@@ -39,7 +39,11 @@ const relief = person("relief", ["operator"]);
 
 const signal = new AbortController().signal;
 const callOf = (identity: Identity): RpcCall => ({
-  ...{ requestId: "r-1", identity, isGone: () => false, signal, requestBytes: new Uint8Array(0) },
+  requestId: "r-1",
+  identity,
+  isGone: () => false,
+  signal,
+  requestBytes: new Uint8Array(0),
 });
 
 let fixture: AuditFixture;
@@ -154,7 +158,10 @@ describe("22.3: two people close a broken audit log and begin another", () => {
     );
     expect(genesis).toMatchObject({ sequence: 0, action: "chain.genesis", subject_id: done.origin });
     expect(naming).toMatchObject({
-      ...{ sequence: 1, action: "chain.begun_anew", subject_id: done.origin, actor: "operator:relief" },
+      sequence: 1,
+      action: "chain.begun_anew",
+      subject_id: done.origin,
+      actor: "operator:relief",
       data: {
         fault: { code: "SEQUENCE_MISMATCH" },
         log: 2,
@@ -164,7 +171,9 @@ describe("22.3: two people close a broken audit log and begin another", () => {
           checkpoint: { note: expect.stringContaining(before.origin) },
           keys: before.keys,
         },
-        ...{ reason: "rows were deleted", requested_by: "operator:duty", cosigned_by: "operator:relief" },
+        reason: "rows were deleted",
+        requested_by: "operator:duty",
+        cosigned_by: "operator:relief",
       },
     });
     const previous = naming?.data["previous"] as { readonly checkpoint: { readonly size: number } } | undefined;
@@ -196,7 +205,8 @@ describe("22.3: two people close a broken audit log and begin another", () => {
     ) => Promise<AuditTrail>;
     const trailOf = (request: object) => fixture.finish(handler(request, callOf(relief)));
     expect(await trailOf({ subject_id: "order-0" })).toMatchObject({
-      ...{ entries: [{ action: "order.created" }], logs: [1] },
+      entries: [{ action: "order.created" }],
+      logs: [1],
     });
     expect(await trailOf({ subject_id: "order-after" })).toMatchObject({ entries: [{}], logs: [] });
     const first = await trailOf({ subject_id: "audit", count_max: 1 });

@@ -90,7 +90,12 @@ function firstEntries(
   const fields = { sequence: 1, timestamp, actor, action: begunAnewAction, subject_id: origin };
   const naming = makeEntry({ ...fields, data, prev_hash: genesis.hash }, sha256);
   const row = (sequence: number, action: string, text: Uint8Array): NewAuditRow => ({
-    ...{ sequence, action, text, timestamp, subjectId: origin, eventId: `${action}/${origin}` },
+    sequence,
+    action,
+    text,
+    timestamp,
+    subjectId: origin,
+    eventId: `${action}/${origin}`,
   });
   return {
     rows: [row(0, genesisAction, genesis.text), row(1, begunAnewAction, naming.text)],
@@ -109,12 +114,19 @@ function dataOf(
     fault: { code, sequence, expected: short(expected), actual: short(actual) },
     log: number + 1,
     previous: {
-      ...{ log: number, origin, size: head.size, hash: head.hash, closed_at: closedAt },
+      log: number,
+      origin,
+      size: head.size,
+      hash: head.hash,
+      closed_at: closedAt,
       keys: key?.terms.map((term) => term.key.vkey) ?? [],
       checkpoint: checkpointOf(signed),
       verified_checkpoint: checkpointOf(verified),
     },
-    ...{ reason, request_id: requestId, requested_by: requestedBy, cosigned_by: cosignedBy },
+    reason,
+    request_id: requestId,
+    requested_by: requestedBy,
+    cosigned_by: cosignedBy,
     [subjectPrevious]: 0,
   };
   return { actor: cosignedBy, data };

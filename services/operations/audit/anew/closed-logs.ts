@@ -36,8 +36,10 @@ async function reported(auditLog: Logs, log: ClosedLog, next: ClosedLog | undefi
     checkpoint: textOf(checkpoint["note"]),
     verified_size: countOf(verified["size"]),
     fault: {
-      ...{ code: textOf(fault["code"]), sequence: countOf(fault["sequence"]) },
-      ...{ expected: textOf(fault["expected"]), actual: textOf(fault["actual"]) },
+      code: textOf(fault["code"]),
+      sequence: countOf(fault["sequence"]),
+      expected: textOf(fault["expected"]),
+      actual: textOf(fault["actual"]),
     },
     reason: textOf(data["reason"]),
     requested_by: textOf(data["requested_by"]),

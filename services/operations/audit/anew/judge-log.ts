@@ -42,7 +42,12 @@ export async function judgeLog(
   let verified: StoredCheckpoint | undefined;
   const verdict = await verifyLog(
     {
-      ...{ auditLog, clock, sha256, verifySignature, origin, ring: () => ring },
+      auditLog,
+      clock,
+      sha256,
+      verifySignature,
+      origin,
+      ring: () => ring,
       trustedKeys: first === undefined ? [] : [first],
       anchored: async () =>
         rootsOf(await readAnchors(ports.anchors, origin, timers), { origin, ring, verifySignature }).roots,

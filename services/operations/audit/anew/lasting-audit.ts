@@ -99,7 +99,9 @@ export async function startLastingAudit(
       const auditLogOf = await logOf(auditLog, number, current.status().number);
       return verdictOf(
         await judgeLog(ports, auditLogOf, number, {
-          ...{ isWritten: false, ...(from === undefined ? {} : { from }), ...(signal === undefined ? {} : { signal }) },
+          isWritten: false,
+          ...(from === undefined ? {} : { from }),
+          ...(signal === undefined ? {} : { signal }),
         }),
       );
     },

@@ -14,7 +14,11 @@ async function started(seed: number) {
   const fixture = auditFixture({ seed });
   const { audit } = await fixture.start();
   const request = (n: number) => ({
-    ...{ eventId: `event-${n}`, actor: "service:oms", action: "order.created", subjectId: "order", data: { n } },
+    eventId: `event-${n}`,
+    actor: "service:oms",
+    action: "order.created",
+    subjectId: "order",
+    data: { n },
   });
   await fixture.finish(Promise.all(Array.from({ length: 20 }, (_, n) => audit.append(request(n)))));
   await fixture.finish(audit.flush());

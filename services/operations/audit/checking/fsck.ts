@@ -78,7 +78,9 @@ export async function fsckLog(ports: VerifyPorts, options: FsckOptions = {}): Pr
   return {
     verified: isBroken ? undefined : verdict,
     fault: isBroken ? verdict.fault : index.faults()[0],
-    ...{ indexWrong: index.count(), indexFaults: index.faults(), indexRepaired },
+    indexWrong: index.count(),
+    indexFaults: index.faults(),
+    indexRepaired,
     tilesChecked: tiles.checked,
     tilesWrong: tiles.wrong,
     tilesRebuilt: tiles.rebuilt,

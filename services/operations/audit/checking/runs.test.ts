@@ -77,7 +77,11 @@ describe("a verification in a run", () => {
     const log = auditFixture({ seed: 102 });
     const { audit } = await log.start();
     const request = (at: number) => ({
-      ...{ eventId: `e-${at}`, actor: "service:oms", action: "a.b", subjectId: "s", data: { at } },
+      eventId: `e-${at}`,
+      actor: "service:oms",
+      action: "a.b",
+      subjectId: "s",
+      data: { at },
     });
     await log.finish(Promise.all(Array.from({ length: 2_500 }, (_, at) => audit.append(request(at)))));
     await log.finish(audit.flush());

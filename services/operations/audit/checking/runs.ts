@@ -82,8 +82,13 @@ export function createRuns<Result>({
       makeRoom();
       const giveUp = new AbortController();
       const run: Run<Result> = {
-        ...{ runId: random.uuid(), size, giveUp, nextSequence: 0, isRunning: true },
-        ...{ cancelTimer: undefined, ended: Promise.resolve(undefined) },
+        runId: random.uuid(),
+        size,
+        giveUp,
+        nextSequence: 0,
+        isRunning: true,
+        cancelTimer: undefined,
+        ended: Promise.resolve(undefined),
       };
       run.ended = work(giveUp.signal, (nextSequence) => {
         run.nextSequence = nextSequence;

@@ -38,8 +38,12 @@ const attempt = {
 describe("an event's id in the log", () => {
   it("is its own when it is a UUID, and can never be one that the log gives itself", () => {
     const event = (id: string): BusEvent => ({
-      ...{ id, subject: subjects.operatorAttempted.name, key: "k", source: "foreign" },
-      ...{ at: fromMicroseconds(0), payload: attempt },
+      id,
+      subject: subjects.operatorAttempted.name,
+      key: "k",
+      source: "foreign",
+      at: fromMicroseconds(0),
+      payload: attempt,
     });
     const own = "0199a4c2-7f00-4000-8000-00000000c0de";
     expect(requestOf(event(own), sha256, undefined)?.eventId).toBe(own);
@@ -52,7 +56,7 @@ describe("an event's id in the log", () => {
   });
 });
 
-describe("intake on the memory world", () => {
+describe("intake on the memory store", () => {
   it("makes an entry of every event that changes state, with its actor, and of nothing else", async () => {
     const fixture = auditFixture({ seed: 51 });
     const { audit } = await fixture.start();

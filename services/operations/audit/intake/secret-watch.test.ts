@@ -23,7 +23,11 @@ async function openFixture(seed: number) {
   const { secrets } = fixture;
   const base = { clock, timers, log: quietLog, store };
   const watch = startSecretWatch({
-    ...{ ...base, secrets, auditLog, sha256OfBytes: systemSha256OfBytes, folder: "secret/portcullis" },
+    ...base,
+    secrets,
+    auditLog,
+    sha256OfBytes: systemSha256OfBytes,
+    folder: "secret/portcullis",
     onDefect: (defect) => {
       throw defect;
     },

@@ -8,11 +8,21 @@ import { keyHandlers } from "./key-queries.ts";
 
 const at = fromMicroseconds(1_700_000_000_000_000);
 const identity: Identity = {
-  ...{ kind: "operator", actor: "operator:duty", name: "duty", subject: "x|duty", issuer: "x", roles: ["admin"] },
-  ...{ tokenId: "t", issuedAt: at, expiresAt: plusMilliseconds(at, 1_000) },
+  kind: "operator",
+  actor: "operator:duty",
+  name: "duty",
+  subject: "x|duty",
+  issuer: "x",
+  roles: ["admin"],
+  tokenId: "t",
+  issuedAt: at,
+  expiresAt: plusMilliseconds(at, 1_000),
 };
 const call: RpcCall = {
-  ...{ requestId: "r", identity, isGone: () => false, signal: new AbortController().signal },
+  requestId: "r",
+  identity,
+  isGone: () => false,
+  signal: new AbortController().signal,
   requestBytes: new Uint8Array(0),
 };
 const done = { sequence: 41, key: "k+2+B", oldKey: "k+1+A", trustedSize: 42 };
@@ -26,7 +36,8 @@ function queries(right: string) {
       }),
   } as unknown as Store;
   const handlers = keyHandlers({
-    ...{ store, clock: { now: () => at } },
+    store,
+    clock: { now: () => at },
     stepUps: {
       async redeem(_identity, named, proof) {
         reported.push(`redeem ${named.action} ${JSON.stringify(named.parameters)} ${proof}`);

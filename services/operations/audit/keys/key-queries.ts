@@ -30,7 +30,10 @@ export function keyHandlers(ports: KeyQueriesPorts): Readonly<Record<string, Una
   return {
     RotateAuditKey: ({ reason, step_up_proof: proof }: RotateAuditKeyRequest, call: RpcCall) =>
       asked(ports, call, {
-        ...{ named: { action: "RotateAuditKey", parameters: {} }, target: "audit", reason, proof },
+        named: { action: "RotateAuditKey", parameters: {} },
+        target: "audit",
+        reason,
+        proof,
         change: () => ports.rotateKey(call.identity.actor),
       }),
     RevokeAuditKey({ key_id: keyId, reason, step_up_proof: proof }: RevokeAuditKeyRequest, call: RpcCall) {
@@ -38,12 +41,10 @@ export function keyHandlers(ports: KeyQueriesPorts): Readonly<Record<string, Una
         throw invalid("key_id has eight hex digits: `ctl operations audit status` shows those of every key.");
       }
       return asked(ports, call, {
-        ...{
-          named: { action: "RevokeAuditKey", parameters: { key_id: keyId } },
-          target: `audit:${keyId}`,
-          reason,
-          proof,
-        },
+        named: { action: "RevokeAuditKey", parameters: { key_id: keyId } },
+        target: `audit:${keyId}`,
+        reason,
+        proof,
         change: () => ports.revokeKey(call.identity.actor, keyId),
       });
     },
@@ -67,9 +68,13 @@ async function asked(
   const record = (denial?: Denial): Promise<unknown> =>
     ports.store.transact("audit.key", (unit) =>
       unit.events.publish(subjects.operatorAttempted, {
-        ...{ operator: identity.actor, verb: named.action, target, allowed: denial === undefined },
+        operator: identity.actor,
+        verb: named.action,
+        target,
+        allowed: denial === undefined,
         ...(denial === undefined ? {} : { code: denial.code }),
-        ...{ reason: denial?.reason ?? reason, at: format(ports.clock.now()) },
+        reason: denial?.reason ?? reason,
+        at: format(ports.clock.now()),
       }),
     );
   const denial: Denial | undefined =

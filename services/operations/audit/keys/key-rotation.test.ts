@@ -1,4 +1,4 @@
-// Rotations and revocations of the log's key on the memory world: what is signed by which key, what is found after a crash at every step, and that
+// Rotations and revocations of the log's key on the memory store: what is signed by which key, what is found after a crash at every step, and that
 // everything before and after still verifies, here and by the offline verifier's own rules for bundles.
 import { describe, expect, it } from "vitest";
 import { Fault } from "../../../../contracts/src/fault.ts";
@@ -11,13 +11,11 @@ const actor = "operator:duty";
 
 async function fill(fixture: AuditFixture, audit: RunningAudit, count: number, name: string): Promise<void> {
   const requests = Array.from({ length: count }, (_, at) => ({
-    ...{
-      eventId: `${name}-${at}`,
-      actor: "service:oms",
-      action: "order.created",
-      subjectId: `order-${at % 3}`,
-      data: {},
-    },
+    eventId: `${name}-${at}`,
+    actor: "service:oms",
+    action: "order.created",
+    subjectId: `order-${at % 3}`,
+    data: {},
   }));
   await fixture.finish(Promise.all(requests.map((request) => audit.append(request))));
 }

@@ -233,7 +233,9 @@ function readKept(value: string, path: string): Kept {
   }
   if (next_seed !== undefined && typeof next_seed !== "string") throw unusable(path, "its next seed is none");
   return {
-    ...{ origin, seed, begun },
+    origin,
+    seed,
+    begun,
     ...(closed === true ? { closed } : {}),
     ...(keys === undefined ? {} : { keys: keys.map((key: unknown) => ({ ...(key as KeptKey) })) }),
     ...(next_seed === undefined ? {} : { next_seed }),

@@ -50,7 +50,9 @@ test(`the short way writes what the careful one writes, seed ${seed}`, () => {
       const name = names[throws.below(names.length)] ?? "";
       Object.defineProperty(data, name, {
         value: values[throws.below(values.length)],
-        ...{ enumerable: true, writable: true, configurable: true },
+        enumerable: true,
+        writable: true,
+        configurable: true,
       });
     }
     const subjectId = throws.below(3) === 0 ? "known" : `subject-${throws.below(20)}`;

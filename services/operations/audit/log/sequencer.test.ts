@@ -1,4 +1,4 @@
-// The sequencer on the memory world: order, batches, exactly once over lost answers and crashes, and the writer epoch.
+// The sequencer on the memory store: order, batches, exactly once over lost answers and crashes, and the writer epoch.
 import { describe, expect, it } from "vitest";
 import { memoryAuditLog } from "../../../../adapters/memory/audit-log.ts";
 import type { AuditTables } from "../../../../adapters/memory/audit-tables.ts";
@@ -36,7 +36,7 @@ function mustBeOnce(disk: AuditTables, reported: ReadonlyMap<string, number>): v
   for (const [id, sequence] of reported) expect(disk.rows[sequence]?.eventId).toBe(id);
 }
 
-/** A sequencer by itself on the memory world, without checkpoints and intake. */
+/** A sequencer by itself on the memory store, without checkpoints and intake. */
 async function bareSequencer(seed: number, limits: Partial<SequencerLimits>, remembersAll = false) {
   const fixture = auditFixture({ seed });
   const auditLog = memoryAuditLog({
@@ -55,18 +55,17 @@ async function bareSequencer(seed: number, limits: Partial<SequencerLimits>, rem
     onDurable: (rows) => {
       for (const { subjectId } of rows) subjects.add(subjectId);
     },
-    ...{
-      auditLog,
-      clock,
-      timers,
-      log: quietLog,
-      sha256: systemSha256OfBytes,
-      incarnation: "one",
-      writerEpoch,
-      head,
-      limits,
-    },
-    ...{ onTakenOver: fails, onDefect: fails },
+    auditLog,
+    clock,
+    timers,
+    log: quietLog,
+    sha256: systemSha256OfBytes,
+    incarnation: "one",
+    writerEpoch,
+    head,
+    limits,
+    onTakenOver: fails,
+    onDefect: fails,
   });
   return { fixture, sequencer, batches: () => fixture.commits.get("audit.append") ?? 0 };
 }

@@ -12,7 +12,11 @@ import { recentEntries } from "./restore.ts";
 import { rowsFault } from "./row-count.ts";
 
 const request = (n: number) => ({
-  ...{ eventId: `event-${n}`, actor: "service:oms", action: "order.created", subjectId: `order-${n % 5}`, data: { n } },
+  eventId: `event-${n}`,
+  actor: "service:oms",
+  action: "order.created",
+  subjectId: `order-${n % 5}`,
+  data: { n },
 });
 
 /** A log of so many entries that was stopped cleanly, and so is signed to its end. */

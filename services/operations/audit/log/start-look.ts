@@ -70,7 +70,14 @@ export function verifyPortsOf(
   const first = key?.terms[0]?.key;
   const ring = (): KeyRing | undefined => ringNow() ?? (key === undefined ? undefined : ringOf(key));
   return {
-    ...{ auditLog, clock, sha256, verifySignature, origin, policy, ring, ...more },
+    auditLog,
+    clock,
+    sha256,
+    verifySignature,
+    origin,
+    policy,
+    ring,
+    ...more,
     trustedKeys: first === undefined ? [] : [first],
     anchored: async () =>
       rootsOf(await readAnchors(ports.anchors, origin, timers), { origin, ring: ring(), verifySignature }).roots,

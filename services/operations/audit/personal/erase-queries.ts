@@ -44,9 +44,13 @@ async function erase(
   const target = person.replaceAll(unprintable, " ").slice(0, targetCharactersMax);
   await ports.store.transact("audit.erase", (unit) =>
     unit.events.publish(subjects.operatorAttempted, {
-      ...{ operator: identity.actor, verb: action, target, allowed: denial === undefined },
+      operator: identity.actor,
+      verb: action,
+      target,
+      allowed: denial === undefined,
       ...(denial === undefined ? {} : { code: denial.code }),
-      ...{ reason: denial?.reason ?? reason, at: format(ports.clock.now()) },
+      reason: denial?.reason ?? reason,
+      at: format(ports.clock.now()),
     }),
   );
   if (denial !== undefined) return { denial, isReported: true };

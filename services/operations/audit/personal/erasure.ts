@@ -26,7 +26,10 @@ export function createErasure({ subjectKeys, sealing, append }: ErasurePorts): E
     for (const { id, person } of names) {
       const { sequence } = await append({
         eventId: `subject-key-destroyed/${id}`,
-        ...{ actor, action: keyDestroyedAction, subjectId: person, data: { subject_key: id } },
+        actor,
+        action: keyDestroyedAction,
+        subjectId: person,
+        data: { subject_key: id },
       });
       await subjectKeys.markReported(id);
       sequences.push(sequence);

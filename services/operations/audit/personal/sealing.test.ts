@@ -27,7 +27,10 @@ import {
 const address = "203.0.113.77";
 const ada = "operator:ada";
 const session = (principal: string, remote_address: string) => ({
-  ...{ principal, method: "password" as const, remote_address, at: "2026-11-15T09:30:00.000000Z" },
+  principal,
+  method: "password" as const,
+  remote_address,
+  at: "2026-11-15T09:30:00.000000Z",
 });
 
 function openSealing(seed: number, tables = new Map()) {
@@ -50,11 +53,18 @@ function openSealing(seed: number, tables = new Map()) {
 }
 
 const place = (path: string, eventId = "event-1", person = ada) => ({
-  ...{ person, action: "session.opened", subjectId: ada, eventId, path },
+  person,
+  action: "session.opened",
+  subjectId: ada,
+  eventId,
+  path,
 });
 /** An entry as the event of `place` makes it. */
 const entryOf = (data: object, more: Partial<Omit<SealedEntry, "data">> = {}): SealedEntry => ({
-  ...{ action: "session.opened", subject_id: ada, data: { event_id: "event-1", ...data } as JsonObject, ...more },
+  action: "session.opened",
+  subject_id: ada,
+  data: { event_id: "event-1", ...data } as JsonObject,
+  ...more,
 });
 /** The same without what every entry here has. */
 async function unsealed({ unseal }: Sealing, entry: SealedEntry): Promise<JsonObject> {
@@ -192,7 +202,9 @@ describe("the log", () => {
     expect(await shown("viewer")).toEqual([expect.objectContaining({ sealed: expect.any(String) }), expect.anything()]);
     expect(await fixture.finish(life.audit.erase(ada, "operator:duty"))).toEqual([4]);
     expect(recordsOf(fixture.disk)[4]).toMatchObject({
-      ...{ action: "subject.key_destroyed", actor: "operator:duty", subject_id: ada },
+      action: "subject.key_destroyed",
+      actor: "operator:duty",
+      subject_id: ada,
       data: { subject_key: expect.stringMatching(/^[0-9a-f-]{36}$/) },
     });
     expect(await fixture.finish(life.audit.erase(ada, "operator:duty"))).toEqual([]);

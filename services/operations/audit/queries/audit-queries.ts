@@ -105,7 +105,10 @@ async function bundleHeadOf(
   const hashesAt = (parts: ReturnType<typeof perfectSubtrees>) => parts.map(({ level, index }) => hashAt(level, index));
   const handovers = await handoversIn({ ...ports, auditLog }, await keysOf(ports, log), { from, entries });
   const head = bundleHead({
-    ...{ from, entries, checkpoint: note, handovers },
+    from,
+    entries,
+    checkpoint: note,
+    handovers,
     left: hashesAt(spans.left),
     right: hashesAt(spans.right),
   });
@@ -139,11 +142,17 @@ async function statusOf({ auditLog, status }: AuditQueriesPorts): Promise<AuditS
     verified_at: now.lastVerified === undefined ? "" : instant.format(now.lastVerified.at),
     verified: now.lastVerified?.result ?? "",
     key_terms: now.keyTerms.map(({ key, fromSize, toSize, revoked }) => ({
-      ...{ vkey: key.vkey, key_id: key.id, from_size: fromSize, revoked },
+      vkey: key.vkey,
+      key_id: key.id,
+      from_size: fromSize,
+      revoked,
       to_size: toSize === Number.MAX_SAFE_INTEGER ? 0 : toSize,
     })),
     anchors: now.anchors.map(({ name, size, behindMs, complaint }) => ({
-      ...{ name, size, behind_s: Math.floor(behindMs / 1_000), complaint: complaint ?? "" },
+      name,
+      size,
+      behind_s: Math.floor(behindMs / 1_000),
+      complaint: complaint ?? "",
     })),
     complaint: now.complaint ?? "",
     broken: now.broken !== undefined,

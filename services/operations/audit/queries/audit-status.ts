@@ -69,14 +69,19 @@ export function statusOf(parts: StatusParts): AuditStatus {
   const anchors = anchoring.states();
   const current = keyTerms.at(-1)?.key.vkey;
   return {
-    ...{ state: sequencer.state(), number, origin, size: sequencer.head().size, signedSize: checkpoints.signedSize() },
+    state: sequencer.state(),
+    number,
+    origin,
+    size: sequencer.head().size,
+    signedSize: checkpoints.signedSize(),
     trust: trustOf(parts, witnessedSize, anchors.length),
     witnessedSize,
     witnessesNeeded: policy?.k ?? 0,
     witnesses: policy?.witnesses.map(({ vkey }) => vkey) ?? [],
     witnessComplaints: witnessing.complaints(),
     keys: current === undefined ? [] : [current],
-    ...{ keyTerms, anchors },
+    keyTerms,
+    anchors,
     waiting: sequencer.waiting(),
     lastVerified: verification.last(),
     broken,

@@ -35,8 +35,10 @@ async function logOf(seed: number, entries: number) {
 
 const verifies = (reported: AuditConsistency, firstRoot = reported.first_root): boolean =>
   verifyConsistency(tree, {
-    ...{ first: reported.first_size, firstRoot: read(firstRoot) },
-    ...{ second: reported.second_size, secondRoot: read(reported.second_root) },
+    first: reported.first_size,
+    firstRoot: read(firstRoot),
+    second: reported.second_size,
+    secondRoot: read(reported.second_root),
     proof: reported.proof.map(read),
   });
 

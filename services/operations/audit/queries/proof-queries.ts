@@ -84,8 +84,10 @@ export async function consistencyOf(
   const isProof = verifyConsistency(tree, { first, firstRoot, second, secondRoot, proof });
   if (!isProof || (note !== "" && note.split("\n")[2] !== base64OfHash(secondRoot))) throw tilesWrong();
   return {
-    ...{ first_size: first, first_root: base64OfHash(firstRoot) },
-    ...{ second_size: second, second_root: base64OfHash(secondRoot) },
+    first_size: first,
+    first_root: base64OfHash(firstRoot),
+    second_size: second,
+    second_root: base64OfHash(secondRoot),
     proof: proof.map(base64OfHash),
     checkpoint: note,
   };

@@ -109,9 +109,13 @@ describe("TailAudit", () => {
     for (let n = 0; n < 5; n += 1) await append();
     const server = await serveGrpc({
       ...testPorts().ports,
-      ...{ address: { host: "127.0.0.1", port: 0 }, purpose: "the test's gRPC server", environmentVariable: "NONE" },
-      ...{ services: [{ name: "AuditDesk", handlers }], verifier: testVerifier() },
-      ...{ health: () => ({ status: "ok" }) as const, metricsJson: async () => "[]" },
+      address: { host: "127.0.0.1", port: 0 },
+      purpose: "the test's gRPC server",
+      environmentVariable: "NONE",
+      services: [{ name: "AuditDesk", handlers }],
+      verifier: testVerifier(),
+      health: () => ({ status: "ok" }) as const,
+      metricsJson: async () => "[]",
     });
     const client = testClient(server.address, { token: "service" });
     try {

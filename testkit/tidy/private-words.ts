@@ -1,0 +1,56 @@
+// Words of our own where the field has one. A risk officer, an execution engineer and a new maintainer read code, messages and docs with the
+// vocabulary they already have (docs/glossary.md), so a private word is a complaint that names the field's.
+
+interface PrivateWord {
+  readonly word: RegExp;
+  readonly say: string;
+  /** Lines in which it is a name on the wire, in storage or of a verb, or means what it means in English. */
+  readonly except?: RegExp;
+}
+
+const wire = /PaperWeather|WEATHER_NOT_PAPER|paper[._-]weather|paper weather|oms\.weather|"weather"|weather (set|show)/;
+
+export const privateWords: readonly PrivateWord[] = [
+  { word: /\brig(s|ged)?\b|\w+Rigs?\b/, say: "fixture" },
+  { word: /\w+Grounds?\b|\bmemory world\b|\w+Worlds?\b/, say: "fixture, or tables" },
+  {
+    word: /\b(un)?told\b|\w+Told\b|\btellers?\b|\w+Teller\b/i,
+    say: "reported, notified, audited",
+    except:
+      /halt_told|audit_subject_key|\bteller\b.*(halt_id|row\.)|readonly teller|row\.teller|and not told|told = true|filled_told/,
+  },
+  { word: /\bwish(es)?\b|\w+Wish\b/i, say: "request" },
+  {
+    word: /\bpens?\b|\w+Pens?\b/,
+    say: "writer epoch",
+    except:
+      /risk_pen|take_pen|with_pen|audit_head|select pen|\bpen::text|known\.pen|rows\[0\]\?\.pen|row\.pen|taken\?\.pen|set pen = |\(pen,/,
+  },
+  { word: /\bladders?\b|\w+Ladders?\b/i, say: "resume workflow" },
+  { word: /\bforesee(s|n)?\b/i, say: "pre-encode" },
+  { word: /\bbringNear\b/, say: "prefetch" },
+  { word: /\bsheets?\b|\w+Sheets?\b/, say: "fund state", except: /style ?sheet/i },
+  { word: /\bworthless\b/i, say: "zero" },
+  { word: /\bdice\b|\bDice\b|\w+Dice\b/, say: "PRNG, random" },
+  { word: /\bweather\b|\w*Weather\b/i, say: "faults", except: wire },
+  { word: /\bblows?\b/, say: "kill", except: /fork\("blows"\)/ },
+  { word: /\broads?\b/, say: "network", except: /fork\("roads"\)/ },
+  { word: /\w+Desks?\b/, say: "queries", except: /\b(Risk|Audit|Halt|Market)Desk\b/ },
+  { word: /\blook(s|ed|ing)? at\b/i, say: "read, check" },
+];
+
+const judged = /\.(ts|js|md|proto|ya?ml)$/;
+
+/** Applied migrations and what is generated or said of the past stay as they are. */
+const exempt = /generated\/|^adapters\/postgres\/migrations\/|^CHANGELOG\.md$|^testkit\/tidy\/private-words/;
+
+export function privateWordComplaints(path: string, text: string): readonly string[] {
+  if (!judged.test(path) || exempt.test(path)) return [];
+  return text
+    .split("\n")
+    .flatMap((line, index) =>
+      privateWords
+        .filter(({ word, except }) => word.test(line) && !(except?.test(line) ?? false))
+        .map(({ word, say }) => `${path}:${index + 1} ${JSON.stringify(word.exec(line)?.[0])}: say ${say}`),
+    );
+}
