@@ -7,7 +7,11 @@ import { type BaseStrategy, effectiveStrategy, reductionsOf } from "./effective-
 
 const base: BaseStrategy = { strategyId: "trend", fundId: "alpha", status: "live", allocationPct: 0.1 };
 const restriction = (restrictionId: string, differs: Partial<Restriction>): Restriction => ({
-  ...{ restrictionId, kind: "ALLOCATION", fundId: "alpha", watchdog: "drift_monitor", episodeId: restrictionId },
+  restrictionId,
+  kind: "ALLOCATION",
+  fundId: "alpha",
+  watchdog: "drift_monitor",
+  episodeId: restrictionId,
   since: 0 as Instant,
   ...differs,
 });
@@ -18,7 +22,10 @@ const shadow = restriction("r-3", { kind: "SHADOW", strategyId: "trend" });
 describe("25.4: what a strategy may do", () => {
   test("is its base times every open factor, once each, in whatever order they came and go", () => {
     expect(effectiveStrategy(base, [])).toEqual({
-      ...{ status: "live", allocationPct: 0.1, onlyReduces: false, restrictionIds: [] },
+      status: "live",
+      allocationPct: 0.1,
+      onlyReduces: false,
+      restrictionIds: [],
     });
     expect(effectiveStrategy(base, [halved]).allocationPct).toBe(0.05);
     const both = effectiveStrategy(base, [halved, reduced]);
@@ -42,16 +49,20 @@ describe("25.4: what a strategy may do", () => {
   test("has the stricter status", () => {
     expect(effectiveStrategy(base, [shadow])).toMatchObject({ status: "shadow", onlyReduces: true });
     expect(effectiveStrategy({ ...base, status: "shadow" }, [shadow])).toMatchObject({
-      ...{ status: "shadow", onlyReduces: false },
+      status: "shadow",
+      onlyReduces: false,
     });
     expect(effectiveStrategy({ ...base, status: "halted" }, [shadow])).toMatchObject({
-      ...{ status: "halted", onlyReduces: false },
+      status: "halted",
+      onlyReduces: false,
     });
   });
 
   test("when it is shadowed are orders towards zero of its own positions, never beyond", () => {
     const order = (symbol: string, side: "BUY" | "SELL" | "SELL_SHORT" | "BUY_TO_COVER", quantity: string) => ({
-      ...{ symbol, side, quantity },
+      symbol,
+      side,
+      quantity,
     });
     const passing = [order("LONG", "SELL", "10"), order("SHRT", "BUY_TO_COVER", "4.5")];
     const refused = [

@@ -48,7 +48,8 @@ async function run(context: Context, kind: Kind): Promise<Answer> {
   if (z !== undefined && !Number.isFinite(z)) throw usageRefusal(`--z is a number; "${typed}" is not.`);
   const client = await context.client(answerMsMax);
   const rows = await client.injectObservations({
-    ...{ kind, reason: needsReason(context) },
+    kind,
+    reason: needsReason(context),
     ...(strategyId === undefined ? {} : { strategyId }),
     ...(z === undefined ? {} : { z }),
   });

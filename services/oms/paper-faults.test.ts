@@ -21,8 +21,12 @@ it("is fair at first, is set whole, reported, and shown", async () => {
   const faults = createPaperFaults(fixture.portsOf("oms", { brokers: [paper], referenceData }));
   expect(await faults.getPaperWeather()).toEqual({ ...fair, reason: "" });
   const asked = {
-    ...{ ...fair, report_loss_pct: 0.2, gaps: [{ symbol: "AAPL", pct: -0.12 }], halted_symbols: ["SPY"] },
-    ...{ news: [{ symbol: "AAPL", count: 40 }], informed: [{ symbol: "AAPL", side: "buy" }] },
+    ...fair,
+    report_loss_pct: 0.2,
+    gaps: [{ symbol: "AAPL", pct: -0.12 }],
+    halted_symbols: ["SPY"],
+    news: [{ symbol: "AAPL", count: 40 }],
+    informed: [{ symbol: "AAPL", side: "buy" }],
   };
   const set = await faults.setPaperWeather(asked, call);
   expect(set).toMatchObject({ report_loss_pct: 0.2, halted_symbols: ["SPY"], set_by: "operator:duty" });

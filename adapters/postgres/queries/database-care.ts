@@ -116,7 +116,9 @@ export function createDatabaseCare(pool: pg.Pool, clock: Clock): DatabaseCare {
          where schemaname = 'portcullis' order by s.relname`,
       );
       return found.rows.map((row) => ({
-        ...{ table: row.table, live: Number(row.live), dead: Number(row.dead) },
+        table: row.table,
+        live: Number(row.live),
+        dead: Number(row.dead),
         isAutovacuumed: row.autovacuumed === true,
         ...(row.vacuumed_us === null ? {} : { vacuumedAt: fromMicroseconds(Number(row.vacuumed_us)) }),
       }));

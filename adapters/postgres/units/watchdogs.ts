@@ -210,7 +210,8 @@ function injectionRecords(sql: Sql): InjectionPart {
           kind: row.kind as InjectionKind,
           ...(row.strategy_id === null ? {} : { strategyId: row.strategy_id }),
           ...(row.z === null ? {} : { z: row.z }),
-          ...{ by: row.by, at: fromMicroseconds(Number(row.at_us)) },
+          by: row.by,
+          at: fromMicroseconds(Number(row.at_us)),
         }),
       );
     },

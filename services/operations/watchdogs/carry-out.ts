@@ -82,9 +82,13 @@ export function createCarryOut(options: CarryOutOptions): CarryOut {
     const { fundId = "", strategyId } = watch.scope;
     const isStrategy = owed.level === "STRATEGY_HALT";
     const answer = await options.halts.trip({
-      ...{ severity: owed.level, fund_id: owed.level === "FIRM_HALT" ? "" : fundId, reason: owed.reason },
+      severity: owed.level,
+      fund_id: owed.level === "FIRM_HALT" ? "" : fundId,
+      reason: owed.reason,
       ...(isStrategy && strategyId !== undefined ? { strategy_id: strategyId } : {}),
-      ...{ requested_by: watch.watchdog, halt_id: owed.haltId, since: format(ports.clock.now()) },
+      requested_by: watch.watchdog,
+      halt_id: owed.haltId,
+      since: format(ports.clock.now()),
       evidence: { ...watch.judgement?.figures, value: watch.judgement?.value ?? null },
     });
     // Only people lift: what they have lifted is not latched again by the same episode.
@@ -99,14 +103,20 @@ export function createCarryOut(options: CarryOutOptions): CarryOut {
     const terms = await options.hedgeTerms(fundId, order.symbol);
     if (terms === undefined) return `${order.symbol} is not held any more.`;
     const submitted: Order = {
-      ...{ idempotency_key: orderId, order_id: orderId, fund_id: fundId, strategy_id: terms.strategyId },
-      ...{
-        symbol: order.symbol,
-        side: order.side === "BUY" ? "BUY_TO_COVER" : "SELL",
-        quantity: String(order.contracts),
-      },
-      ...{ order_type: "MARKET", tif: "DAY", broker: terms.broker, asset_class: "OPTION" },
-      ...{ actor: ownActor, thesis: `${watch.watchdog}: net theta is above its threshold`, reduce_only: true },
+      idempotency_key: orderId,
+      order_id: orderId,
+      fund_id: fundId,
+      strategy_id: terms.strategyId,
+      symbol: order.symbol,
+      side: order.side === "BUY" ? "BUY_TO_COVER" : "SELL",
+      quantity: String(order.contracts),
+      order_type: "MARKET",
+      tif: "DAY",
+      broker: terms.broker,
+      asset_class: "OPTION",
+      actor: ownActor,
+      thesis: `${watch.watchdog}: net theta is above its threshold`,
+      reduce_only: true,
     };
     const given = await ports.orderManagement.submit(submitted);
     const refusal =

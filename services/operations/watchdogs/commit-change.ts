@@ -59,7 +59,9 @@ export async function commitChange(ports: ChangePorts, given: ChangeToCommit): P
   const owed = change.event === "CLEARED" ? watch.owed : [...watch.owed, ...owedOf(change.effects, episodeId, given)];
   const written: Watch = {
     ...watch,
-    ...{ owed, lastAction: actionAfter(change, action, watch), judgement: given.judgement },
+    owed,
+    lastAction: actionAfter(change, action, watch),
+    judgement: given.judgement,
     staleId: change.event === "STALE" && change.episodeId === null ? staleId : null,
   };
   await transactToKnownEnd(ports, "watchdogs.change", async (unit) => {
@@ -68,7 +70,10 @@ export async function commitChange(ports: ChangePorts, given: ChangeToCommit): P
     const known = before?.content as EpisodeContent | undefined;
     const alarm = alarmOf(given, episodeId, line(action, 2_000), restrictionIds);
     await unit.watchdogs.putEpisode({
-      ...{ episodeId, watchdog: watch.watchdog, scope: watch.scope, openedAt: before?.openedAt ?? given.at },
+      episodeId,
+      watchdog: watch.watchdog,
+      scope: watch.scope,
+      openedAt: before?.openedAt ?? given.at,
       ...(change.event === "CLEARED" ? { clearedAt: given.at } : {}),
       content: contentOf(given, alarm, known, owed),
     });
@@ -91,7 +96,10 @@ async function restrict(unit: UnitOfWork, given: ChangeToCommit, episodeId: stri
     const restriction: NewRestriction = {
       restrictionId: `${episodeId}-${kind.toLowerCase().replaceAll("_", "-")}`,
       ...scopeOf(kind, watch.scope),
-      ...{ kind, watchdog: watch.watchdog, episodeId, since: at },
+      kind,
+      watchdog: watch.watchdog,
+      episodeId,
+      since: at,
       ...(factor === null ? {} : { factor: decimal.fromNumber(Number(factor.toFixed(6))) }),
       ...(kind === "GROSS" && given.grossNow !== undefined ? { base: given.grossNow } : {}),
     };
@@ -152,17 +160,26 @@ function alarmOf(
   return {
     watchdog: watch.watchdog,
     code: change.event === "STALE" ? "WATCHDOG_STALE" : about.alarm,
-    ...{ episode_id: episodeId, event: change.event, state: stateOf(change, watch) },
+    episode_id: episodeId,
+    event: change.event,
+    state: stateOf(change, watch),
     ...(fundId === undefined ? {} : { fund_id: fundId }),
     ...(strategyId === undefined ? {} : { strategy_id: strategyId }),
     // Of the firm's own watchdogs it names what is checked, which stands in the figures.
     ...(symbol === undefined || fundId === undefined ? {} : { symbol }),
-    ...{ value: judgement.value, threshold: judgement.threshold, unit: judgement.unit },
-    ...{ sample_count: judgement.sampleCount, figures: { ...judgement.figures, reason: judgement.reason } },
-    ...{ restriction_ids: [...restrictionIds], dry_run: isDryRun, injected: watch.isInjected },
+    value: judgement.value,
+    threshold: judgement.threshold,
+    unit: judgement.unit,
+    sample_count: judgement.sampleCount,
+    figures: { ...judgement.figures, reason: judgement.reason },
+    restriction_ids: [...restrictionIds],
+    dry_run: isDryRun,
+    injected: watch.isInjected,
     cross_post: change.effects.some(({ kind }) => kind === "cross_post"),
     level: change.event === "CLEARED" ? "info" : isCritical ? "critical" : "warning",
-    ...{ action, sentence: line(sentence, 2_000), at: format(at) },
+    action,
+    sentence: line(sentence, 2_000),
+    at: format(at),
   };
 }
 
@@ -182,7 +199,10 @@ function contentOf(
   const halts = owed.flatMap((one) => (one.kind === "halt" ? [one.haltId] : []));
   return {
     state: state === "OK" ? (known?.state ?? "WARN") : state,
-    ...{ value: judgement.value, threshold: judgement.threshold, unit: judgement.unit, figures: judgement.figures },
+    value: judgement.value,
+    threshold: judgement.threshold,
+    unit: judgement.unit,
+    figures: judgement.figures,
     action: [known?.action ?? "", alarm.action].filter((text) => text !== "").join(" "),
     sentence: change.event === "CLEARED" && known !== undefined ? known.sentence : alarm.sentence,
     restrictionIds: [...new Set([...(known?.restrictionIds ?? []), ...alarm.restriction_ids])],

@@ -97,8 +97,11 @@ function shownConfig({ configuration }: ControlParts, { about }: Assigned, funds
     watchdog: about.name,
     fund_ids: [...funds],
     keys: Object.entries(about.config).map(([key, declared]) => ({
-      ...{ key, value: String(inForce[key] ?? declared.default), default: String(declared.default) },
-      ...{ range: rangeOf(declared), sentence: declared.sentence },
+      key,
+      value: String(inForce[key] ?? declared.default),
+      default: String(declared.default),
+      range: rangeOf(declared),
+      sentence: declared.sentence,
     })),
     problem: configuration.problem(about.name, fund) ?? "",
   };

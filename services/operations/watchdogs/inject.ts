@@ -96,7 +96,8 @@ function shown({ kind, strategyId, z, by, at }: StoredInjection) {
     kind: named,
     ...(strategyId === undefined ? {} : { strategy_id: strategyId }),
     ...(z === undefined ? {} : { z }),
-    ...{ by, at: format(at) },
+    by,
+    at: format(at),
   };
 }
 

@@ -102,11 +102,22 @@ function scopeFields({ fundId, strategyId, symbol }: WatchedScope) {
 export function shownEpisode({ episodeId, watchdog, scope, openedAt, clearedAt, content }: StoredEpisode): Episode {
   const kept = content as EpisodeContent;
   return {
-    ...{ episode_id: episodeId, watchdog, ...scopeFields(scope), state: kept.state, opened_at: format(openedAt) },
+    episode_id: episodeId,
+    watchdog,
+    ...scopeFields(scope),
+    state: kept.state,
+    opened_at: format(openedAt),
     ...(clearedAt === undefined ? {} : { cleared_at: format(clearedAt) }),
     ...(kept.value === null ? {} : { value: kept.value }),
-    ...{ threshold: kept.threshold, unit: kept.unit, figures: { ...kept.figures } },
-    ...{ action: kept.action, sentence: kept.sentence, restriction_ids: [...kept.restrictionIds] },
-    ...{ halt_ids: [...kept.haltIds], events: [...kept.events], dry_run: kept.isDryRun, injected: kept.isInjected },
+    threshold: kept.threshold,
+    unit: kept.unit,
+    figures: { ...kept.figures },
+    action: kept.action,
+    sentence: kept.sentence,
+    restriction_ids: [...kept.restrictionIds],
+    halt_ids: [...kept.haltIds],
+    events: [...kept.events],
+    dry_run: kept.isDryRun,
+    injected: kept.isInjected,
   };
 }

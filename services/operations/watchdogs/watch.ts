@@ -32,8 +32,16 @@ export function keyOf(watchdog: WatchdogName, { fundId = "", strategyId = "", sy
 
 export function newWatch(watchdog: WatchdogName, scope: WatchedScope, memory: unknown, at: Instant): Watch {
   return {
-    ...{ watchdog, scope, memory, standing: newStanding(at), judgement: null, judgedAt: null },
-    ...{ lastAction: "", isInjected: false, owed: [], staleId: null },
+    watchdog,
+    scope,
+    memory,
+    standing: newStanding(at),
+    judgement: null,
+    judgedAt: null,
+    lastAction: "",
+    isInjected: false,
+    owed: [],
+    staleId: null,
   };
 }
 

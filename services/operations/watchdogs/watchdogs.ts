@@ -71,7 +71,9 @@ export async function startWatchdogs(options: WatchdogOptions): Promise<RunningW
   };
   const carryOut = createCarryOut({ ...options, board, hedgeTerms });
   const settings = startWorkerLoop({
-    ...{ ports, what: "the watchdogs' configuration", firstAfterMs: 0 },
+    ports,
+    what: "the watchdogs' configuration",
+    firstAfterMs: 0,
     async run() {
       await readFunds();
       await configuration.refresh();

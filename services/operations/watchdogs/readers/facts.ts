@@ -62,7 +62,11 @@ export function createFacts(ports: FactPorts, newest: ReadonlyMap<string, Quote>
     },
     navDays: (fundId, countMax) =>
       ports.treasuryQueries.navs({
-        ...{ fundId, from: always, to: plusMilliseconds(ports.clock.now(), dayMs), every: "day", countMax },
+        fundId,
+        from: always,
+        to: plusMilliseconds(ports.clock.now(), dayMs),
+        every: "day",
+        countMax,
       }),
   };
 }
