@@ -93,11 +93,11 @@ describe("the paper market's past", () => {
     await close();
   });
 
-  it("25.8: has so many stories within a minute as the weather says, each its own, beside the usual news", async () => {
+  it("25.8: has so many stories within a minute as the faults says, each its own, beside the usual news", async () => {
     const from = minusMilliseconds(noon, 120_000);
-    const weather = { set_by: "operator:duty", reason: "tested", at: format(noon) };
+    const faults = { set_by: "operator:duty", reason: "tested", at: format(noon) };
     const news = [{ symbol: "AAPL", count: 40, from: format(from) }];
-    const loud = fixture({ faults: () => ({ ...weather, news }) });
+    const loud = fixture({ faults: () => ({ ...faults, news }) });
     const quiet = fixture();
     const past = minusMilliseconds(noon, 20 * dayMs);
     const usual = await quiet.history.news("AAPL", past, noon, 1_000);

@@ -75,7 +75,7 @@ export function paperMarketHistory(options: PaperMarketOptions): MarketHistory {
   const kept = boundedMap<string, Bar>(keptBarsMax);
   let keptUnder = "";
 
-  /** A gap or informed flow of the weather moves prices of the past as well, for as long as it is there, and so does a split. */
+  /** A gap or informed flow of the faults moves prices of the past as well, for as long as it is there, and so does a split. */
   function forgetOtherFaults(): void {
     const { gaps: moved = [], informed = [] } = options.faults?.() ?? {};
     const gaps = JSON.stringify([moved, informed, ...terms()]);
@@ -162,7 +162,7 @@ export function paperMarketHistory(options: PaperMarketOptions): MarketHistory {
     },
   };
 
-  /** The stories of the weather, spread over a minute. */
+  /** The stories of the faults, spread over a minute. */
   function burstsOf(symbol: string): readonly NewsItem[] {
     const bursts = (options.faults?.()?.news ?? []).filter((burst) => burst.symbol === symbol);
     return bursts.flatMap(({ count, from }) =>

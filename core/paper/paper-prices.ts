@@ -7,8 +7,8 @@
 //  - Options are worth what Black and Scholes say, at the volatility that their listed price had when the market began.
 //  - A speed runs the course of a day, bursts and news so many times as fast; the course of the years, the calendar and all timestamps stay. When
 //    the speed changes, what has passed stays (market-time.ts).
-//  - Gaps multiply a price from a moment on, for as long as they are in the weather.
-//  - Informed flow of the weather has a price drift one way from a moment on, up to a bound.
+//  - Gaps multiply a price from a moment on, for as long as they are in the faults.
+//  - Informed flow of the faults has a price drift one way from a moment on, up to a bound.
 //  - A split divides the prices of all times, as charts show them; what was quoted before it is what it was.
 //  - An option keeps the tick and the spread that its listing had, adjusted with it: right after a split its quote is the adjusted one of before,
 //    which may lie between two ticks of its new price. A whole tick, or the old spread, of a price that fell would be a loss that nobody made.

@@ -72,7 +72,7 @@ describe("drift_monitor", () => {
   /** The mean skill whose deviation is so many standard errors, of 60 days. */
   const meanAt = (z: number): number => 0.05 + z * 0.1 * Math.sqrt(252 / 251) * Math.sqrt(1 / 60 + 1 / 252);
 
-  it("counts standard errors of the window's mean, on a strict ladder", () => {
+  it("counts standard errors of the window's mean, on a strict rungs", () => {
     const rungs = [-0.4, -0.99, -1.01, -1.49, -1.51, -1.99, -2.01].map((z) => judged(swing(60, meanAt(z), 0)).rung);
     expect(rungs).toEqual([0, 0, 1, 1, 2, 2, 3]);
     expect(judged(swing(60, meanAt(-0.45), 0)).clears).toBe(true);

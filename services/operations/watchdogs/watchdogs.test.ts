@@ -34,8 +34,15 @@ const effects: readonly RungEffect[] = [
 ];
 
 const tested: Watchdog<Reading, typeof keys, { readonly count: number }> = {
-  ...{ name: "drift_monitor", watches: "What the test says.", per: ["strategy"], subject: subjects.watchdogDrift },
-  ...{ alarm: "WATCHDOG_DRIFT", unit: "z", config: keys, expectedAlertsPerYear: () => 1, emptyMemory: { count: 0 } },
+  name: "drift_monitor",
+  watches: "What the test says.",
+  per: ["strategy"],
+  subject: subjects.watchdogDrift,
+  alarm: "WATCHDOG_DRIFT",
+  unit: "z",
+  config: keys,
+  expectedAlertsPerYear: () => 1,
+  emptyMemory: { count: 0 },
   judge({ day, value }, { threshold }, { count }, { at }) {
     const rest = { threshold, unit: "z", sampleCount: count, asOf: at };
     const memory = { count: count + 1 };
@@ -67,7 +74,11 @@ async function begin(fixture: ServiceFixture = serviceFixture(20_261_117), kept 
     return { halt_id: halt.halt_id, epoch: 1, since: halt.since, acknowledged: true, audit_id: "a" };
   };
   const carryOut = createCarryOut({
-    ...{ ports, board, halts: { trip }, alarms, databaseCare: undefined },
+    ports,
+    board,
+    halts: { trip },
+    alarms,
+    databaseCare: undefined,
     hedgeTerms: async () => undefined,
   });
   const first = assigned[0];
@@ -79,7 +90,11 @@ async function begin(fixture: ServiceFixture = serviceFixture(20_261_117), kept 
   const call = async <Answer>(name: string, request: object): Promise<Answer> =>
     (await (handlers[name] as UnaryHandler)(request as never, { identity: duty } as never)) as Answer;
   return {
-    ...{ fixture, kept, configuration, halts, call },
+    fixture,
+    kept,
+    configuration,
+    halts,
+    call,
     /** One judgement of a new observation. */
     async read(day: string, value: number | null, isInjected = false) {
       watched.now = [{ scope, input: { day, value }, isInjected }];
