@@ -59,6 +59,7 @@ export const simulated: Readonly<Record<ChangingOperation, Simulated>> = {
   ),
   ResumeWatchdog: not("It ends a pause.", "services/operations/watchdogs/watchdogs.test.ts"),
   InjectObservations: not("There is no database to slow down.", "services/operations/watchdogs/watchdogs.test.ts"),
+  EndRestriction: not("Who ends it is asked outside.", "services/operations/restrictions.test.ts"),
   JudgeWatchdog: not("They judge all the time.", "services/operations/watchdogs/watchdogs.test.ts"),
 
   AppendAudit: drawn(4, queries.appendAudit),

@@ -156,6 +156,8 @@ export const unitsOfWork: Readonly<Record<string, UnitRule>> = {
   "reconcile.list": onlyReads,
   "riskengine.blocks": onlyReads,
   "riskengine.restrictions": onlyReads,
+  "restrictions.look": onlyReads,
+  "restrictions.end": tells("restrictionEnded"),
   "leases.look": tells("serviceLost"),
   "lease.register": tells("serviceStarted"),
   "lease.renew": tells("serviceStarted"),

@@ -44,6 +44,7 @@ const groups: Readonly<Record<string, VerbGroup>> = {
   },
   operations: { heading: "The record", sentence: "What happened, and the proof of it." },
   "operations drills": { heading: "Drills", sentence: "Halt drills: run, list." },
+  "operations restrictions": { heading: "Watchdogs", sentence: "What watchdogs keep from being done: list, end." },
   "operations watchdog": {
     heading: "Watchdogs",
     sentence: "The ten watchdogs: status, config, pause, resume, judge, episodes.",

@@ -17,6 +17,7 @@ import { marketQueries } from "./market-queries.ts";
 import { startMarks } from "./marks.ts";
 import { rememberQuotes } from "./newest-quotes.ts";
 import { startParked } from "./parked/parked.ts";
+import { restrictionHandlers } from "./restrictions.ts";
 import { riskQueries } from "./risk-queries.ts";
 import { watchLeases } from "./watch-leases.ts";
 import { type RunningWatchdogs, startWatchdogs } from "./watchdogs/watchdogs.ts";
@@ -59,7 +60,7 @@ export const operations: Service = {
         marketQueries({ ...ports, ...remembered }),
         { name: "RiskWorkers", handlers: { ...workers.handlers, ...parked.handlers } },
         { name: "HaltDesk", handlers: orderManagement.handlers },
-        { name: "Watchdogs", handlers: watchdogs?.handlers ?? {} },
+        { name: "Watchdogs", handlers: { ...restrictionHandlers(ports), ...watchdogs?.handlers } },
       ],
       health: () =>
         healthOf(

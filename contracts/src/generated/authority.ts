@@ -98,6 +98,8 @@ export const procedureOperations = {
   ResumeWatchdog: {"sentence":"End the pause of a watchdog.","allowed":["operator","risk_officer"],"reads":false},
   JudgeWatchdog: {"sentence":"Have a watchdog judge now.","allowed":["operator","risk_officer"],"reads":false},
   InjectObservations: {"sentence":"Put observations beside the true ones, on the paper platform.","allowed":["operator","risk_officer"],"reads":false},
+  ListRestrictions: {"sentence":"See what watchdogs keep from being done.","allowed":["viewer","operator","risk_officer","admin","service"],"reads":true},
+  EndRestriction: {"sentence":"End a restriction before its episode clears.","allowed":["risk_officer"],"reads":false},
 } as const;
 
 /** The row of a procedure that has not its own name's. */

@@ -43,6 +43,8 @@ import { operationsDrillsRun } from "./operations-drills-run.ts";
 import { operationsParkedDiscard } from "./operations-parked-discard.ts";
 import { operationsParkedList } from "./operations-parked-list.ts";
 import { operationsParkedRetry } from "./operations-parked-retry.ts";
+import { operationsRestrictionsEnd } from "./operations-restrictions-end.ts";
+import { operationsRestrictionsList } from "./operations-restrictions-list.ts";
 import { operationsWatchdogConfig } from "./operations-watchdog-config.ts";
 import { operationsWatchdogEpisodes } from "./operations-watchdog-episodes.ts";
 import { operationsWatchdogJudge } from "./operations-watchdog-judge.ts";
@@ -123,6 +125,8 @@ export const verbs: readonly Verb[] = [
   operationsWatchdogResume,
   operationsWatchdogJudge,
   operationsWatchdogEpisodes,
+  operationsRestrictionsList,
+  operationsRestrictionsEnd,
   operationsDrillsList,
   why,
   ls,

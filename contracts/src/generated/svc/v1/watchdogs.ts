@@ -256,6 +256,53 @@ export interface JudgeWatchdogRequest {
   reason: string;
 }
 
+export interface ListRestrictionsRequest {
+  /** Only this fund's, and those of every fund; all when absent. */
+  fund_id?:
+    | string
+    | undefined;
+  /** True for those that have ended as well. */
+  include_ended: boolean;
+  /** At most this many; 100 when absent. */
+  count_max: number;
+}
+
+export interface Restriction {
+  restriction_id: string;
+  kind: string;
+  /** Absent when a symbol is restricted in every fund. */
+  fund_id?: string | undefined;
+  strategy_id?: string | undefined;
+  symbol?:
+    | string
+    | undefined;
+  /** Of GROSS and ALLOCATION: a decimal above 0, at most 1. */
+  factor?:
+    | string
+    | undefined;
+  /** Of GROSS: the fund's gross exposure when the episode began, in its currency. */
+  base?: string | undefined;
+  watchdog: string;
+  episode_id: string;
+  /** RFC 3339. */
+  since: string;
+  /** Of one that has ended: when (RFC 3339), by whom and why. */
+  ended_at?: string | undefined;
+  ended_by?: string | undefined;
+  end_reason?: string | undefined;
+}
+
+export interface Restrictions {
+  restrictions: Restriction[];
+}
+
+export interface EndRestrictionRequest {
+  /** The restriction. */
+  restriction_id: string;
+  /** Why, in your words; it stands in the record. */
+  reason: string;
+}
+
 function createBaseInjectObservationsRequest(): InjectObservationsRequest {
   return { kind: "", strategy_id: undefined, z: undefined, reason: "" };
 }
@@ -1831,6 +1878,369 @@ export const JudgeWatchdogRequest: MessageFns<JudgeWatchdogRequest> = {
           }
           case 3: {
             if (tag !== 26) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseListRestrictionsRequest(): ListRestrictionsRequest {
+  return { fund_id: undefined, include_ended: false, count_max: 0 };
+}
+
+export const ListRestrictionsRequest: MessageFns<ListRestrictionsRequest> = {
+  encode(message: ListRestrictionsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.fund_id !== undefined) {
+      writer.uint32(10).string(message.fund_id);
+    }
+    if (message.include_ended !== false) {
+      writer.uint32(16).bool(message.include_ended);
+    }
+    if (message.count_max !== 0) {
+      writer.uint32(24).uint32(message.count_max);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListRestrictionsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListRestrictionsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.fund_id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.include_ended = reader.bool();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.count_max = reader.uint32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseRestriction(): Restriction {
+  return {
+    restriction_id: "",
+    kind: "",
+    fund_id: undefined,
+    strategy_id: undefined,
+    symbol: undefined,
+    factor: undefined,
+    base: undefined,
+    watchdog: "",
+    episode_id: "",
+    since: "",
+    ended_at: undefined,
+    ended_by: undefined,
+    end_reason: undefined,
+  };
+}
+
+export const Restriction: MessageFns<Restriction> = {
+  encode(message: Restriction, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.restriction_id !== "") {
+      writer.uint32(10).string(message.restriction_id);
+    }
+    if (message.kind !== "") {
+      writer.uint32(18).string(message.kind);
+    }
+    if (message.fund_id !== undefined) {
+      writer.uint32(26).string(message.fund_id);
+    }
+    if (message.strategy_id !== undefined) {
+      writer.uint32(34).string(message.strategy_id);
+    }
+    if (message.symbol !== undefined) {
+      writer.uint32(42).string(message.symbol);
+    }
+    if (message.factor !== undefined) {
+      writer.uint32(50).string(message.factor);
+    }
+    if (message.base !== undefined) {
+      writer.uint32(58).string(message.base);
+    }
+    if (message.watchdog !== "") {
+      writer.uint32(66).string(message.watchdog);
+    }
+    if (message.episode_id !== "") {
+      writer.uint32(74).string(message.episode_id);
+    }
+    if (message.since !== "") {
+      writer.uint32(82).string(message.since);
+    }
+    if (message.ended_at !== undefined) {
+      writer.uint32(90).string(message.ended_at);
+    }
+    if (message.ended_by !== undefined) {
+      writer.uint32(98).string(message.ended_by);
+    }
+    if (message.end_reason !== undefined) {
+      writer.uint32(106).string(message.end_reason);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Restriction {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRestriction();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.restriction_id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.kind = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.fund_id = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.strategy_id = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.symbol = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.factor = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.base = reader.string();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.watchdog = reader.string();
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.episode_id = reader.string();
+            continue;
+          }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.since = reader.string();
+            continue;
+          }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            message.ended_at = reader.string();
+            continue;
+          }
+          case 12: {
+            if (tag !== 98) {
+              break;
+            }
+
+            message.ended_by = reader.string();
+            continue;
+          }
+          case 13: {
+            if (tag !== 106) {
+              break;
+            }
+
+            message.end_reason = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseRestrictions(): Restrictions {
+  return { restrictions: [] };
+}
+
+export const Restrictions: MessageFns<Restrictions> = {
+  encode(message: Restrictions, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.restrictions) {
+      Restriction.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Restrictions {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRestrictions();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.restrictions.push(Restriction.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseEndRestrictionRequest(): EndRestrictionRequest {
+  return { restriction_id: "", reason: "" };
+}
+
+export const EndRestrictionRequest: MessageFns<EndRestrictionRequest> = {
+  encode(message: EndRestrictionRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.restriction_id !== "") {
+      writer.uint32(10).string(message.restriction_id);
+    }
+    if (message.reason !== "") {
+      writer.uint32(18).string(message.reason);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): EndRestrictionRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseEndRestrictionRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.restriction_id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
               break;
             }
 

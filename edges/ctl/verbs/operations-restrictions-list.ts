@@ -1,0 +1,58 @@
+// `ctl operations restrictions list`: what watchdogs keep from being done, since when, and why.
+import type { AnswerOf } from "../../client/src/types.ts";
+import { type Column, formatOption, listing } from "../text/listing.ts";
+import { moment } from "../text/text.ts";
+import type { Answer, Context, Verb } from "./verb.ts";
+
+export const operationsRestrictionsList: Verb = {
+  name: "operations restrictions list",
+  heading: "Watchdogs",
+  sentence: "See what watchdogs keep from being done.",
+  about:
+    "THROTTLE: no marketable order adds risk in the symbol. COOLDOWN: nothing does. SHADOW: the strategy only reduces. NO_SHORT_OPTIONS: no option is sold short. GROSS: gross exposure stays under factor x base. ALLOCATION: strategies use factor x their base. Reductions pass all of them.",
+  arguments: [],
+  options: [
+    { name: "fund-id", value: "FUND", sentence: "Only this fund's, and those of every fund." },
+    { name: "ended", sentence: "Those that have ended as well." },
+    formatOption,
+  ],
+  examples: [
+    { command: "ctl operations restrictions list", sentence: "All that are in force." },
+    { command: "ctl operations restrictions list --fund-id alpha --ended", sentence: "Of alpha, and its past ones." },
+  ],
+  operation: "ListRestrictions",
+  changesState: false,
+  run,
+};
+
+type Restriction = AnswerOf<"listRestrictions">[number];
+
+async function run(context: Context): Promise<Answer> {
+  const fundId = context.option("fund-id");
+  const includeEnded = context.switched("ended");
+  const rows = await (await context.client()).listRestrictions({
+    ...(fundId === undefined ? {} : { fundId }),
+    ...(includeEnded ? { includeEnded } : {}),
+  });
+  const now = context.clock.now();
+  const columns: readonly Column<Restriction>[] = [
+    { name: "restriction_id", of: (one) => one.restriction_id },
+    { name: "kind", of: (one) => one.kind },
+    { name: "fund_id", of: (one) => one.fund_id },
+    { name: "strategy_id", of: (one) => one.strategy_id },
+    { name: "symbol", of: (one) => one.symbol },
+    { name: "factor", of: (one) => one.factor },
+    { name: "base", of: (one) => one.base },
+    { name: "watchdog", of: (one) => one.watchdog },
+    { name: "episode_id", of: (one) => one.episode_id },
+    { name: "since", of: (one) => one.since, shown: (one) => moment(one.since, now) },
+    {
+      name: "ended_at",
+      of: (one) => one.ended_at,
+      shown: (one) => (one.ended_at === undefined ? "" : moment(one.ended_at, now)),
+    },
+    { name: "ended_by", of: (one) => one.ended_by },
+    { name: "end_reason", of: (one) => one.end_reason },
+  ];
+  return listing(context, { columns, rows, none: "No watchdog restricts anything." });
+}
