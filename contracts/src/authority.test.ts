@@ -120,6 +120,16 @@ ListNews                  .      .      x      x          x         x      x
 GetBooks                  .      .      x      x          x         x      x
 ListStops                 .      .      x      x          x         x      x
 EndStop                   .      .      .      x          .         .      .
+ListWatchdogs             .      .      x      x          x         x      x
+ListEpisodes              .      .      x      x          x         x      x
+GetWatchdogConfig         .      .      x      x          x         x      x
+SetWatchdogConfig         .      .      .      .          x         .      .
+PauseWatchdog             .      .      .      x          x         .      .
+ResumeWatchdog            .      .      .      x          x         .      .
+JudgeWatchdog             .      .      .      x          x         .      .
+InjectObservations        .      .      .      x          x         .      .
+ListRestrictions          .      .      x      x          x         x      x
+EndRestriction            .      .      .      .          x         .      .
 Reconcile                 .      .      .      x          x         .      .
 ListDifferences           .      .      x      x          x         x      x
 ProveFlat                 .      .      .      x          x         .      .
@@ -313,6 +323,7 @@ describe("a service token", () => {
         "ListInstruments",
       ],
       ...["ListStrategies", "GetBacktest", "ListSignals", "ListQuotes", "ListBars", "ListNews", "GetBooks"],
+      ...["ListWatchdogs", "ListEpisodes", "GetWatchdogConfig", "ListRestrictions"],
       ...["ListStops", "ListDifferences", "GetReferenceData", "ReadMetrics", "InspectInstance"],
     ];
     expect([...serviceOperations].sort()).toEqual(named.sort());
