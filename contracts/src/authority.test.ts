@@ -120,14 +120,6 @@ ListNews                  .      .      x      x          x         x      x
 GetBooks                  .      .      x      x          x         x      x
 ListStops                 .      .      x      x          x         x      x
 EndStop                   .      .      .      x          .         .      .
-ListWatchdogs             .      .      x      x          x         x      x
-ListEpisodes              .      .      x      x          x         x      x
-GetWatchdogConfig         .      .      x      x          x         x      x
-SetWatchdogConfig         .      .      .      .          x         .      .
-PauseWatchdog             .      .      .      x          x         .      .
-ResumeWatchdog            .      .      .      x          x         .      .
-JudgeWatchdog             .      .      .      x          x         .      .
-InjectObservations        .      .      .      x          x         .      .
 ListRestrictions          .      .      x      x          x         x      x
 EndRestriction            .      .      .      .          x         .      .
 Reconcile                 .      .      .      x          x         .      .
@@ -323,7 +315,7 @@ describe("a service token", () => {
         "ListInstruments",
       ],
       ...["ListStrategies", "GetBacktest", "ListSignals", "ListQuotes", "ListBars", "ListNews", "GetBooks"],
-      ...["ListWatchdogs", "ListEpisodes", "GetWatchdogConfig", "ListRestrictions"],
+      "ListRestrictions",
       ...["ListStops", "ListDifferences", "GetReferenceData", "ReadMetrics", "InspectInstance"],
     ];
     expect([...serviceOperations].sort()).toEqual(named.sort());
