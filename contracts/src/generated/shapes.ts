@@ -373,6 +373,10 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
   Drills: {"fields":[
     {"name":"drills","type":"message","message":"Drill","list":true,"description":"Newest first."},
   ]},
+  EndRestrictionRequest: {"isRequest":true,"fields":[
+    {"name":"restriction_id","type":"text","description":"The restriction.","kind":"ID","required":true},
+    {"name":"reason","type":"text","description":"Why, in your words; it stands in the record.","maxLength":10000},
+  ]},
   EndStopRequest: {"isRequest":true,"fields":[
     {"name":"stop_id","type":"text","description":"The stop that fired.","kind":"ID","required":true},
     {"name":"reason","type":"text","description":"Why, in your words; it stands in the record.","maxLength":10000},
@@ -843,6 +847,11 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"count_max","type":"whole","description":"At most this many; the next page is in the Link header.","min":1,"max":1000},
     {"name":"after_decision_id","httpName":"after","type":"text","optional":true,"description":"Continue after this decision_id, towards older ones.","kind":"ID"},
   ]},
+  ListRestrictionsRequest: {"isRequest":true,"fields":[
+    {"name":"fund_id","type":"text","optional":true,"description":"Only this fund's, and those of every fund; all when absent.","kind":"ID"},
+    {"name":"include_ended","type":"boolean","description":"True for those that have ended as well."},
+    {"name":"count_max","type":"whole","description":"At most this many; 100 when absent.","min":1,"max":1000},
+  ]},
   ListSignalsRequest: {"isRequest":true,"fields":[
     {"name":"strategy_id","type":"text","description":"The strategy.","kind":"ID","required":true},
     {"name":"count_max","type":"whole","description":"At most this many; 100 when absent.","min":1,"max":1000,"whenAbsent":100},
@@ -1126,6 +1135,24 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"from","type":"text","optional":true,"description":"RFC 3339; the last 24 hours when absent."},
     {"name":"to","type":"text","optional":true},
     {"name":"count_max","type":"whole","description":"Changes listed at most; the server's limit when 0. All are counted."},
+  ]},
+  Restriction: {"fields":[
+    {"name":"restriction_id","type":"text","kind":"ID"},
+    {"name":"kind","type":"text","values":["THROTTLE","COOLDOWN","SHADOW","NO_SHORT_OPTIONS","GROSS","ALLOCATION"]},
+    {"name":"fund_id","type":"text","optional":true,"description":"Absent when a symbol is restricted in every fund.","kind":"ID"},
+    {"name":"strategy_id","type":"text","optional":true,"kind":"ID"},
+    {"name":"symbol","type":"text","optional":true,"kind":"SYMBOL"},
+    {"name":"factor","type":"text","optional":true,"description":"Of GROSS and ALLOCATION: a decimal above 0, at most 1.","kind":"DECIMAL"},
+    {"name":"base","type":"text","optional":true,"description":"Of GROSS: the fund's gross exposure when the episode began, in its currency.","kind":"DECIMAL"},
+    {"name":"watchdog","type":"text"},
+    {"name":"episode_id","type":"text","kind":"ID"},
+    {"name":"since","type":"text","description":"RFC 3339.","kind":"INSTANT"},
+    {"name":"ended_at","type":"text","optional":true,"description":"Of one that has ended: when (RFC 3339), by whom and why.","kind":"INSTANT"},
+    {"name":"ended_by","type":"text","optional":true},
+    {"name":"end_reason","type":"text","optional":true},
+  ]},
+  Restrictions: {"fields":[
+    {"name":"restrictions","type":"message","message":"Restriction","list":true},
   ]},
   ResumeRequest: {"description":"Neither fund_id nor strategy_id asks to lift every halt, the firm's included.","isRequest":true,"fields":[
     {"name":"fund_id","type":"text","optional":true},
