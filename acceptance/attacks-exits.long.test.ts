@@ -1,0 +1,93 @@
+// An attack on the way out: a program that has nothing but CheckOrder asks every 50 ms for the whole of every position of a fund, as marked
+// exits, and sends none. The flatten that is asked for meanwhile ends all the same, and at no moment is there more in the market than is held.
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createRpcClient, type RpcClient } from "../adapters/grpc/rpc-client.ts";
+import { systemClock } from "../adapters/system/clock.ts";
+import type { RiskDecision } from "../contracts/src/generated/svc/v1/order.ts";
+import { type Attacker, openAttacker } from "../testkit/attacks/attacker.ts";
+import { developmentCredentials } from "../testkit/login.ts";
+import { eventually, pause } from "../testkit/platform.ts";
+
+let attacker: Attacker;
+let client: RpcClient;
+beforeAll(async () => {
+  attacker = await openAttacker("attacks-exits");
+  const { addresses } = attacker.fixture.platform().runFile();
+  client = createRpcClient({ targets: addresses, clock: systemClock() });
+}, 180_000);
+afterAll(async () => {
+  client?.close();
+  await attacker?.close();
+});
+
+interface Line {
+  readonly strategy_id: string;
+  readonly symbol: string;
+  readonly quantity: string;
+}
+
+/** Asks for all of a line until it is told to stop; how often it was approved, and what it was denied with last. */
+async function besiege(
+  line: Line,
+  bearer: string,
+  isOver: () => boolean,
+): Promise<readonly [number, ReadonlySet<string>]> {
+  let approved = 0;
+  const codes = new Set<string>();
+  for (let asked = 0; !isOver(); asked += 1) {
+    const id = `siege-${line.symbol}-${asked}`;
+    const order = {
+      ...{ order_id: id, idempotency_key: id, fund_id: "alpha", strategy_id: line.strategy_id, symbol: line.symbol },
+      ...{ side: "SELL", quantity: line.quantity, order_type: "MARKET", tif: "DAY", broker: "paper" },
+      ...{ asset_class: "EQUITY", actor: "siege", reduce_only: true },
+    };
+    const outcome = await client.call("RiskEngine", "CheckOrder", order, { bearer, timeoutMs: 5_000 });
+    if (!outcome.ok) throw new Error(outcome.denial.reason);
+    const decision = outcome.value as RiskDecision;
+    if (decision.approved) approved += 1;
+    else codes.add(decision.code);
+    await pause(50);
+  }
+  return [approved, codes];
+}
+
+describe("the way out cannot be held", () => {
+  it("by a program that asks for every exit and sends none", { timeout: 240_000 }, async () => {
+    const { body } = await attacker.ask("GET", "/v1/oms/positions?fund_id=alpha");
+    const bySymbol = new Map<string, Line>();
+    for (const line of body as unknown as readonly Line[]) {
+      const quantity = Number(bySymbol.get(line.symbol)?.quantity ?? 0) + Number(line.quantity);
+      bySymbol.set(line.symbol, { ...line, quantity: String(quantity) });
+    }
+    const lines = [...bySymbol.values()].filter(({ quantity }) => Number(quantity) > 0);
+    expect(lines.length).toBeGreaterThan(0);
+    const { service_token: bearer } = developmentCredentials(attacker.fixture.platform().dataFolder);
+    let isOver = false;
+    const sieges = lines.map((line) => besiege(line, bearer, () => isOver));
+    await pause(2_000);
+    const startedMs = Date.now();
+    const asked = { fund_id: "alpha", confirmation: "FLATTEN", reason: "attack" };
+    expect((await attacker.ask("POST", "/v1/flatten", asked)).status).toBe(201);
+    try {
+      await eventually(
+        "the fund is flat",
+        async () => (await attacker.ask("GET", "/v1/flatten")).body["done_at"] !== undefined,
+        60_000,
+      );
+    } finally {
+      isOver = true;
+    }
+    const ended = await Promise.all(sieges);
+    expect(Date.now() - startedMs).toBeLessThan(45_000);
+    expect(
+      ended.every(([approved]) => approved <= 3),
+      ended.map(([approved]) => approved).join(),
+    ).toBe(true);
+    expect(ended.some(([, codes]) => codes.has("EXIT_HAS_PRIORITY") || codes.has("SCHEMA_REDUCE_ONLY_UNPROVEN"))).toBe(
+      true,
+    );
+    for (const { symbol } of lines) {
+      expect((await attacker.exposure("alpha", symbol)).quantity).toBeGreaterThanOrEqual(0);
+    }
+  });
+});
