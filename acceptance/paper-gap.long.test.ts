@@ -24,7 +24,11 @@ beforeAll(async () => {
 afterAll(() => fixture.close(), 60_000);
 
 const faults = (set: object) =>
-  fixture.askAsOperator("Oms", "SetPaperWeather", { gaps: [], halted_symbols: [], ...set, reason: "gap test" });
+  fixture.askAsOperator("Oms", "SetPaperWeather", {
+    ...{ gaps: [], halted_symbols: [], news: [], informed: [] },
+    ...set,
+    reason: "gap test",
+  });
 
 async function position(): Promise<string> {
   const text = `select quantity::text as quantity from portcullis.oms_position

@@ -199,6 +199,8 @@ async function faults({ fixture }: Day, faults: object): Promise<void> {
   await fixture.askAsOperator("Oms", "SetPaperWeather", {
     gaps: [],
     halted_symbols: [],
+    news: [],
+    informed: [],
     ...faults,
     reason: "paper day",
   });
