@@ -37,9 +37,19 @@ async function besiege(
   for (let asked = 0; !isOver(); asked += 1) {
     const id = `siege-${line.symbol}-${asked}`;
     const order = {
-      ...{ order_id: id, idempotency_key: id, fund_id: "alpha", strategy_id: line.strategy_id, symbol: line.symbol },
-      ...{ side: "SELL", quantity: line.quantity, order_type: "MARKET", tif: "DAY", broker: "paper" },
-      ...{ asset_class: "EQUITY", actor: "siege", reduce_only: true },
+      order_id: id,
+      idempotency_key: id,
+      fund_id: "alpha",
+      strategy_id: line.strategy_id,
+      symbol: line.symbol,
+      side: "SELL",
+      quantity: line.quantity,
+      order_type: "MARKET",
+      tif: "DAY",
+      broker: "paper",
+      asset_class: "EQUITY",
+      actor: "siege",
+      reduce_only: true,
     };
     const outcome = await client.call("RiskEngine", "CheckOrder", order, { bearer, timeoutMs: 5_000 });
     if (!outcome.ok) throw new Error(outcome.denial.reason);

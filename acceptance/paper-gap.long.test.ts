@@ -25,7 +25,10 @@ afterAll(() => fixture.close(), 60_000);
 
 const faults = (set: object) =>
   fixture.askAsOperator("Oms", "SetPaperWeather", {
-    ...{ gaps: [], halted_symbols: [], news: [], informed: [] },
+    gaps: [],
+    halted_symbols: [],
+    news: [],
+    informed: [],
     ...set,
     reason: "gap test",
   });
