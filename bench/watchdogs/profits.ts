@@ -93,12 +93,15 @@ export const driftTrial: Scenario = {
   name: "drift_monitor",
   healthy(random, scale) {
     const years = Math.ceil(500 * scale);
-    let [alarming, episodes] = [0, 0];
+    let [alarming, episodes, halved, halted] = [0, 0, 0, 0];
     for (let year = 0; year < years; year += 1) {
       const backtest = normals(random, 500, skillMean, skillDeviation);
       const live = normals(random, skillWindow + yearDays, skillMean, skillDeviation);
       alarming += driftAlarms(backtest, live, 5).length > 0 ? 1 : 0;
-      episodes += opened(driftAlarms(backtest, live, 1));
+      const daily = driftAlarms(backtest, live, 1);
+      episodes += opened(daily);
+      halved += daily.length > 0 ? 1 : 0;
+      halted += daily.some(({ rung }) => rung === 3) ? 1 : 0;
     }
     return {
       years,
@@ -106,6 +109,8 @@ export const driftTrial: Scenario = {
       ...countRange(years, 0.69, 0.73),
       counted: "years with any z < -1, window 60, HAC, weekly, twice in a row: 69 to 73 % predicted",
       episodes_per_year: round(episodes / years),
+      halved_share: round(halved / years),
+      halted_share: round(halted / years),
     };
   },
   fault(random, scale) {
