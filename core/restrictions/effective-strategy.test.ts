@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { parse as d } from "../../contracts/src/decimal.ts";
 import type { Instant } from "../../contracts/src/instant.ts";
 import type { Restriction } from "../../contracts/src/records/restriction.ts";
-import { type BaseStrategy, effectiveStrategy, reductionsOf } from "./effective-strategy.ts";
+import { type BaseStrategy, effectiveStrategy, reducingTargets, reductionsOf } from "./effective-strategy.ts";
 
 const base: BaseStrategy = { strategyId: "trend", fundId: "alpha", status: "live", allocationPct: 0.1 };
 const restriction = (restrictionId: string, differs: Partial<Restriction>): Restriction => ({
@@ -56,6 +56,20 @@ describe("25.4: what a strategy may do", () => {
       status: "halted",
       onlyReduces: false,
     });
+  });
+
+  test("when it is shadowed wants no more of anything, and what it wanted on the other side is nothing", () => {
+    const positions = new Map([
+      ["LONG", d("10")],
+      ["SHRT", d("-5")],
+    ]);
+    const target = (symbol: string, quantity: string) => ({ symbol, quantity: d(quantity) });
+    const asked = [target("LONG", "4"), target("SHRT", "-8"), target("NONE", "3")];
+    expect(reducingTargets(asked, positions)).toEqual([target("LONG", "4")]);
+    expect(reducingTargets([target("LONG", "-2"), target("SHRT", "1")], positions)).toEqual([
+      ...[target("LONG", "0"), target("SHRT", "0")],
+    ]);
+    expect(reducingTargets([target("LONG", "11"), target("SHRT", "-3")], positions)).toEqual([target("SHRT", "-3")]);
   });
 
   test("when it is shadowed are orders towards zero of its own positions, never beyond", () => {

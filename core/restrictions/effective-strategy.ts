@@ -55,3 +55,16 @@ export function reductionsOf<Of extends Pick<Order, "symbol" | "side" | "quantit
     return decimal.compare(decimal.parse(quantity), closable) <= 0;
   });
 }
+
+/** What is left of the targets when nothing may grow: each lies between zero and what is held, and the others stay as they are. */
+export function reducingTargets<Of extends { readonly symbol: string; readonly quantity: decimal.Decimal }>(
+  targets: readonly Of[],
+  positions: ReadonlyMap<string, decimal.Decimal>,
+): readonly Of[] {
+  return targets.flatMap((target) => {
+    const held = positions.get(target.symbol) ?? decimal.zero;
+    const [least, most] = decimal.sign(held) < 0 ? [held, decimal.zero] : [decimal.zero, held];
+    const quantity = decimal.min(most, decimal.max(least, target.quantity));
+    return quantity === held ? [] : [{ ...target, quantity }];
+  });
+}

@@ -9,7 +9,12 @@ import * as decimal from "../../contracts/src/decimal.ts";
 import { format, type Instant, minusMilliseconds, plusMilliseconds } from "../../contracts/src/instant.ts";
 import type { Order } from "../../contracts/src/records/order.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
-import { type EffectiveStrategy, effectiveStrategy, reductionsOf } from "../../core/restrictions/effective-strategy.ts";
+import {
+  type EffectiveStrategy,
+  effectiveStrategy,
+  reducingTargets,
+  reductionsOf,
+} from "../../core/restrictions/effective-strategy.ts";
 import type { Strategy, StrategyInput, StrategyOpinion } from "../../core/strategies/shape.ts";
 import { strategyOrders } from "../../core/strategies/strategy-orders.ts";
 import type { StoredOrder } from "../../ports/oms-records.ts";
@@ -79,7 +84,9 @@ export async function decide(
   if (opinion.signals.length === 0) return;
   const decision = await writeDown(strategy, ports, opinion, prices, memory);
   if (!isTrading || now < memory.quietUntil) return;
-  const orders = await ordersOf({ strategy, ports, input, opinion, books, market, decision });
+  const { targets } = opinion;
+  const wanted = { ...opinion, targets: allowed.onlyReduces ? reducingTargets(targets, books.positions) : targets };
+  const orders = await ordersOf({ strategy, ports, input, opinion: wanted, books, market, decision });
   await handIn(ports, allowed.onlyReduces ? reductionsOf(orders, books.positions) : orders, memory);
 }
 
