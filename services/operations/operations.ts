@@ -10,6 +10,7 @@ import type { RunningAudit } from "./audit/audit-ports.ts";
 import { watchCheckpointAge } from "./audit/checking/checkpoint-age.ts";
 import { startSecretWatch } from "./audit/intake/secret-watch.ts";
 import { auditQueries } from "./audit/queries/audit-queries.ts";
+import { type WatchedChat, watchChat } from "./chat/chat-health.ts";
 import { startDrills } from "./drills/drills.ts";
 import { startFlatten } from "./flatten/flatten.ts";
 import { type RunningHalts, startHalts } from "./halts/halts.ts";
@@ -28,7 +29,9 @@ export const operations: Service = {
   name: "operations",
   sentence: "Holds halts and the audit chain, runs the watchdogs and hears every event.",
   needs: [],
-  start: async (ports) => {
+  start: async (given) => {
+    const chat = watchChat(given.chat);
+    const ports = { ...given, chat };
     const observed = ports.metrics.counter("portcullis_events_observed_total", "Events that operations has heard.", [
       "subject",
     ]);
@@ -50,7 +53,7 @@ export const operations: Service = {
     const halts = await startHalts(ports, createWorkerAlarms(ports));
     const parked = startParked(ports);
     const unsigned = watchCheckpointAge({ ports, alarms: createWorkerAlarms(ports), status: audit.status });
-    const watchdogs = await watchdogsOf(ports, halts, remembered.newest, folder);
+    const watchdogs = await watchdogsOf(ports, halts, remembered.newest, folder, chat);
     const orderManagement = startHaltQueries(ports, halts, remembered.newest);
     return {
       rpc: [
@@ -91,10 +94,11 @@ async function watchdogsOf(
   halts: RunningHalts,
   newest: ReadonlyMap<string, Quote>,
   folder: string,
+  chat: WatchedChat,
 ): Promise<RunningWatchdogs | undefined> {
   const { databaseCare, watchdogFile: file } = ports;
   if (databaseCare === undefined || file === undefined) return undefined;
-  return startWatchdogs({ ports, newest, halts, alarms: createWorkerAlarms(ports), databaseCare, file, folder });
+  return startWatchdogs({ ports, newest, halts, alarms: createWorkerAlarms(ports), databaseCare, file, folder, chat });
 }
 
 /** What operators do beside halting. Paper funds are kept with the paper broker; without any broker there is nothing to flatten. */

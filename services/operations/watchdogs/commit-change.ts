@@ -189,6 +189,19 @@ function stateOf({ event }: Change, { standing }: Watch): WatchdogAlarm["state"]
   return standing.episode?.state ?? "WARN";
 }
 
+/** An episode shows what it was opened or escalated with, not the ordinary value that ended it. */
+const measuredIn = ({
+  value,
+  threshold,
+  unit,
+  figures,
+}: Pick<EpisodeContent, "value" | "threshold" | "unit" | "figures">) => ({
+  value,
+  threshold,
+  unit,
+  figures,
+});
+
 function contentOf(
   { judgement, watch, change, isDryRun }: ChangeToCommit,
   alarm: WatchdogAlarm,
@@ -199,10 +212,7 @@ function contentOf(
   const halts = owed.flatMap((one) => (one.kind === "halt" ? [one.haltId] : []));
   return {
     state: state === "OK" ? (known?.state ?? "WARN") : state,
-    value: judgement.value,
-    threshold: judgement.threshold,
-    unit: judgement.unit,
-    figures: judgement.figures,
+    ...(change.event === "CLEARED" && known !== undefined ? measuredIn(known) : measuredIn(judgement)),
     action: [known?.action ?? "", alarm.action].filter((text) => text !== "").join(" "),
     sentence: change.event === "CLEARED" && known !== undefined ? known.sentence : alarm.sentence,
     restrictionIds: [...new Set([...(known?.restrictionIds ?? []), ...alarm.restriction_ids])],

@@ -1,8 +1,10 @@
 // One watchdog at work: it reads what is watched, judges what is due, and writes what it remembers. A change of state is committed by itself; the rest of
 // a round is one transaction. What an episode owes outside the store is carried out afterwards, and again until it is done.
+import { messageOf } from "../../../contracts/src/fault.ts";
 import { type Instant, millisecondsBetween } from "../../../contracts/src/instant.ts";
 import { close, type Step, step } from "../../../core/watchdogs/episodes.ts";
 import { type Judgement, withoutValue } from "../../../core/watchdogs/watchdog.ts";
+import type { Chat } from "../../../ports/chat.ts";
 import type { WatchedScope } from "../../../ports/watchdog-records.ts";
 import type { ServicePorts } from "../../shared/service.ts";
 import { startWorkerLoop, type WorkerLoop } from "../worker-loop.ts";
@@ -12,6 +14,7 @@ import type { CarryOut } from "./carry-out.ts";
 import { commitChange } from "./commit-change.ts";
 import type { Configuration } from "./configuration.ts";
 import { keyOf, newWatch, storedOf, type Watch } from "./watch.ts";
+import { aboutWords, measured } from "./words.ts";
 
 export interface RunOptions {
   readonly ports: Pick<ServicePorts, "store" | "timers" | "clock" | "log" | "crash" | "random">;
@@ -19,6 +22,8 @@ export interface RunOptions {
   readonly board: Board;
   readonly configuration: Configuration;
   readonly carryOut: CarryOut;
+  /** Where people are notified at once when the store does not take a change. */
+  readonly chat: Chat;
   /** The funds whose configuration may differ. */
   fundIds(): readonly string[];
 }
@@ -41,17 +46,19 @@ interface Acting {
 
 /** Timers ring early by a little. */
 const earlyMs = 50;
+const chatMsMax = 5_000;
 const watchesAtOnceMax = 500;
 
 /** Observations that come more often than it would be judged are judged as they come. */
 function periodS(config: AnyConfig): number {
-  const { observation_s: observationS, buckets_per_day: buckets } = config;
-  const spans = [
-    config.every_s,
-    Number(observationS ?? config.every_s),
-    buckets === undefined ? config.every_s : 86_400 / Number(buckets),
-  ];
-  return Math.max(1, Math.min(...spans));
+  const {
+    every_s: everyS,
+    observation_s: observationS = everyS,
+    lag_s: lagS = everyS,
+    buckets_per_day: buckets,
+  } = config;
+  const bucketS = buckets === undefined ? everyS : 86_400 / Number(buckets);
+  return Math.max(1, Math.min(everyS, Number(observationS), Number(lagS), bucketS));
 }
 
 export function runWatchdog(options: RunOptions): RunningWatchdog {
@@ -119,9 +126,29 @@ export function runWatchdog(options: RunOptions): RunningWatchdog {
     const staleId = watch.staleId ?? newEpisodeId();
     const given = { about, watch, judgement, change, staleId, grossNow, hedges, isDryRun: !acting, at };
     // The board has it only when the store does: a change that could not be written is found again in the next round.
-    board.put(key, await commitChange(ports, given));
+    try {
+      board.put(key, await commitChange(ports, given));
+    } catch (thrown) {
+      await notifyWithoutStore(watch, judgement, change.event, messageOf(thrown));
+      throw thrown;
+    }
     ports.log.info("a watchdog's state changed", { watchdog: about.name, event: change.event, key });
     return undefined;
+  }
+
+  /** The event comes later, when the store is back; people are notified now, once an hour at most (the chat knows the key). */
+  async function notifyWithoutStore(watch: Watch, judgement: Judgement, event: string, error: string): Promise<void> {
+    const words = aboutWords(watch.scope);
+    ports.log.error("a watchdog's change could not be written", { watchdog: about.name, about: words, event, error });
+    if (event === "CLEARED") return;
+    const text = `${measured(about.name, words, judgement)} It is not recorded yet: ${error}`;
+    const key = `watchdog ${about.name} ${words} ${event} unrecorded`;
+    const title = `${about.name}: ${words} ${event.toLowerCase()}, not recorded yet`;
+    try {
+      await options.chat.send({ key, level: "critical", title, text }, chatMsMax);
+    } catch (failed) {
+      ports.log.error("nobody could be notified either", { watchdog: about.name, error: messageOf(failed) });
+    }
   }
 
   function newEpisodeId(): string {

@@ -7,6 +7,7 @@ import type { WatchdogAlarm } from "../../../contracts/src/records/operations.ts
 import { subjects } from "../../../contracts/src/subjects.ts";
 import { common, number } from "../../../core/watchdogs/config.ts";
 import { type RungEffect, stateOf, type Watchdog, withoutValue } from "../../../core/watchdogs/watchdog.ts";
+import type { ChatMessage } from "../../../ports/chat.ts";
 import type { UnaryHandler } from "../../../ports/rpc.ts";
 import type { Secrets } from "../../../ports/secrets.ts";
 import type { UnitOfWork } from "../../../ports/store.ts";
@@ -62,9 +63,20 @@ afterEach(async () => {
 const scope = { fundId: "alpha", strategyId: "alpha-momentum" };
 
 async function begin(fixture: ServiceFixture = serviceFixture(20_261_117), kept = new Map<string, string>()) {
-  const ports = { ...fixture.portsOf("operations"), secrets: secretsOn(kept) };
+  const given = fixture.portsOf("operations");
+  const failing = { now: false };
+  const store: typeof given.store = {
+    ...given.store,
+    transact(name, work) {
+      if (failing.now && name === "watchdogs.change")
+        throw new Fault("STORE_UNAVAILABLE", "the store is away", { retry: "later" });
+      return given.store.transact(name, work);
+    },
+  };
+  const ports = { ...given, store, secrets: secretsOn(kept) };
   const watched: { now: readonly Watched<Reading>[] } = { now: [] };
   const halts: AskedHalt[] = [];
+  const sent: ChatMessage[] = [];
   const assigned = [assign(tested, { read: async ({ isDue }) => (isDue("alpha") ? watched.now : []) })];
   const board = await openBoard(ports);
   const alarms = createWorkerAlarms(ports);
@@ -83,7 +95,15 @@ async function begin(fixture: ServiceFixture = serviceFixture(20_261_117), kept 
   });
   const first = assigned[0];
   if (first === undefined) throw new Error("there is one");
-  const running = runWatchdog({ ports, assigned: first, board, configuration, carryOut, fundIds: () => ["alpha"] });
+  const running = runWatchdog({
+    ports,
+    assigned: first,
+    board,
+    configuration,
+    carryOut,
+    fundIds: () => ["alpha"],
+    chat: { name: "test", send: async (message) => void sent.push(message), close: async () => undefined },
+  });
   ends.push(() => running.stop());
   const parts = { ports, assigned, board, configuration, running: [running], fundIds: async () => ["alpha"] };
   const handlers = watchdogHandlers({ ...parts, facts: undefined as never, databaseCare: undefined as never });
@@ -95,6 +115,8 @@ async function begin(fixture: ServiceFixture = serviceFixture(20_261_117), kept 
     configuration,
     halts,
     call,
+    sent,
+    failing,
     /** One judgement of a new observation. */
     async read(day: string, value: number | null, isInjected = false) {
       watched.now = [{ scope, input: { day, value }, isInjected }];
@@ -238,6 +260,20 @@ it("25.5: a value out of range is refused and changes nothing; one in the store 
   await one.configuration.refresh();
   expect(one.configuration.of("drift_monitor", "alpha").threshold).toBe(4);
   expect(one.configuration.of("drift_monitor", undefined).threshold).toBe(1);
+});
+
+it("25.3: when the store does not take a change, people are notified at once, and the event comes when it does", async () => {
+  const one = await begin();
+  await one.read("d1", 1.5);
+  one.failing.now = true;
+  await expect(one.read("d2", 1.5)).rejects.toThrow("the store is away");
+  expect([one.events(), one.sent.map(({ title }) => title)]).toEqual([
+    [],
+    ["drift_monitor: alpha-momentum opened, not recorded yet"],
+  ]);
+  one.failing.now = false;
+  await one.read("d2", 1.5);
+  expect([one.events(), (await one.open()).length]).toEqual([["OPENED"], 1]);
 });
 
 it("25.8: what rests on injected observations ends with them, and what is not watched any more clears and is forgotten", async () => {

@@ -9,6 +9,7 @@ import type { Health } from "../../../ports/health.ts";
 import type { RpcService } from "../../../ports/rpc.ts";
 import type { StatusFile } from "../../../ports/status-file.ts";
 import type { ServicePorts } from "../../shared/service.ts";
+import type { WatchedChat } from "../chat/chat-health.ts";
 import type { RunningHalts } from "../halts/halts.ts";
 import type { WorkerAlarms } from "../worker-alarms.ts";
 import { startWorkerLoop } from "../worker-loop.ts";
@@ -39,6 +40,7 @@ export interface WatchdogOptions {
   readonly file: StatusFile;
   /** `secret/<prefix>`. */
   readonly folder: string;
+  readonly chat: WatchedChat;
 }
 
 export interface RunningWatchdogs {
@@ -82,7 +84,7 @@ export async function startWatchdogs(options: WatchdogOptions): Promise<RunningW
     },
   });
   const running = assigned.map((one) =>
-    runWatchdog({ ports, assigned: one, board, configuration, carryOut, fundIds: () => fundIds }),
+    runWatchdog({ ports, assigned: one, board, configuration, carryOut, fundIds: () => fundIds, chat: options.chat }),
   );
   const watching = watchWatchdogs({ ports, assigned, board, configuration, alarms, file: options.file });
   return {
@@ -113,7 +115,7 @@ function assignAll(options: WatchdogOptions, facts: Facts): readonly Assigned[] 
   const complain = (sentence: string): void => {
     void alarms.raise("WATCHDOG_STALE", "slow queries", sentence);
   };
-  const dependencies = { ports, newest, folder, chatComplaint: () => undefined, more: {} };
+  const dependencies = { ports, newest, folder, chatComplaint: () => options.chat.complaint(), more: {} };
   return [
     assign(of.predictive_health, predictiveHealthReader(facts)),
     assign(of.drift_monitor, driftReader(facts)),

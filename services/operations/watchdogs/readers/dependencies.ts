@@ -101,6 +101,11 @@ export function dependencyReader<Config>(options: DependencyOptions): Reader<Dep
     );
   }
 
+  /** Without the store nobody knows who holds a lease. */
+  function unknownServices(detail: string): ReadonlyMap<string, Poll> {
+    return new Map([...seen].map((service) => [`service ${service}`, { result: "unknown", detail }]));
+  }
+
   async function pollInTime(ask: () => Promise<Poll>): Promise<Poll> {
     const waiting = new AbortController();
     const late = ports.timers
@@ -119,7 +124,7 @@ export function dependencyReader<Config>(options: DependencyOptions): Reader<Dep
       const names = Object.keys(polls);
       const answers = await Promise.all(names.map((name) => pollInTime(polls[name] ?? (async () => green))));
       const found = new Map(names.map((name, place) => [name, answers[place] ?? green]));
-      const services = await servicePolls(at).catch(() => new Map<string, Poll>());
+      const services = await servicePolls(at).catch((thrown: unknown) => unknownServices(messageOf(thrown)));
       const polledAt = ports.clock.now();
       return [...found, ...services].map(([dependency, { result, detail }]) => ({
         scope: { symbol: dependency },
