@@ -19,7 +19,6 @@ const windowMs = 86_400_000;
 /** Read again, because news may come late. */
 const overlapMs = 600_000;
 const itemsMax = 20_000;
-const firmId = "firm";
 
 export function newsReader<Config extends NewsConfig>(facts: Facts): Reader<NewsSpikeInput, Config> {
   /** By symbol: what was read so far. Asked again for what came since. */
@@ -60,11 +59,9 @@ export function newsReader<Config extends NewsConfig>(facts: Facts): Reader<News
   };
 }
 
-export const newsFirmId = firmId;
-
 /** Copies of one story are one. */
 function storyOf(item: NewsItem): string {
-  return (item as NewsItem & { readonly story_id?: string }).story_id ?? item.news_id;
+  return item.story_id;
 }
 
 /** The newest window, and those before it, newest last. */
