@@ -16,8 +16,8 @@ interface Story {
 }
 
 const windowMs = 86_400_000;
-/** Read again, because news may come late. */
-const overlapMs = 600_000;
+/** Read again: news may come late, and may be withdrawn. */
+const overlapMs = windowMs;
 const itemsMax = 20_000;
 
 export function newsReader<Config extends NewsConfig>(facts: Facts): Reader<NewsSpikeInput, Config> {
