@@ -3,10 +3,13 @@ import { afterEach, expect, it } from "vitest";
 import { Fault } from "../../../contracts/src/fault.ts";
 import { format } from "../../../contracts/src/instant.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
+import { watchdogs } from "../../../core/watchdogs/index.ts";
 import type { Chat, ChatMessage } from "../../../ports/chat.ts";
+import { exampleWatchdogAlarm } from "../../../testkit/record-examples.ts";
 import { type ServiceFixture, serviceFixture } from "../../../testkit/virtual/service-fixture.ts";
 import { alarmOf, createWorkerAlarms } from "../worker-alarms.ts";
-import { startAlertsToChat } from "./alerts-to-chat.ts";
+import { messageOfEvent, startAlertsToChat } from "./alerts-to-chat.ts";
+import { watchChat } from "./chat-health.ts";
 
 const fixtures: ServiceFixture[] = [];
 afterEach(async () => {
@@ -125,4 +128,42 @@ it("delivers what is not yet a quarter of an hour old, and gives up what is olde
   expect(reported).toEqual(["difference d-1", "difference d-3"]);
   expect(fixture.tables.parked).toEqual([]);
   await running.stop();
+});
+
+it("25.6: all ten watchdogs are heard, each change once, with its level and whether it was injected", () => {
+  const messages = watchdogs.map(({ subject, name }) =>
+    messageOfEvent({
+      id: name,
+      subject: subject.name,
+      key: "",
+      at: 0 as never,
+      source: "operations",
+      payload: { ...exampleWatchdogAlarm, watchdog: name, level: "critical", injected: true },
+    }),
+  );
+  expect(messages.map((message) => message?.facts?.["watchdog"])).toEqual(watchdogs.map(({ name }) => name));
+  expect(messages[0]).toMatchObject({
+    key: `watchdog vpin-3f1c OPENED ${exampleWatchdogAlarm.at}`,
+    level: "critical",
+    title: "predictive_health opened: AAPL (injected)",
+    text: "VPIN of AAPL is 0.46, above 0.4. aggressive orders are throttled",
+  });
+});
+
+it("25.3: whether chat takes messages is known from the last one", async () => {
+  let isDown = true;
+  const chat = watchChat({
+    name: "test",
+    async send() {
+      if (isDown) throw new Fault("CHAT_UNAVAILABLE", "The chat service is down.", { retry: "later" });
+    },
+    close: async () => undefined,
+  });
+  const message = { key: "k", level: "info", title: "t", text: "x" } as const;
+  expect(chat.complaint()).toBeUndefined();
+  await expect(chat.send(message, 1)).rejects.toThrow("down");
+  expect(chat.complaint()).toBe("The chat service is down.");
+  isDown = false;
+  await chat.send(message, 1);
+  expect(chat.complaint()).toBeUndefined();
 });
