@@ -164,7 +164,11 @@ export async function simulateWatchdogs({ seed, steps, plantedBug }: WatchdogRun
       runWatchdog({
         ports: { ...ports, store },
         assigned: assignedOf(watchdog, readings),
-        ...{ board, configuration: configuration(), carryOut: { all: async () => undefined }, fundIds: () => [fundId] },
+        board,
+        configuration: configuration(),
+        carryOut: { all: async () => undefined },
+        chat: { name: "sim", send: async () => undefined, close: async () => undefined },
+        fundIds: () => [fundId],
       }),
     );
     return { runners, isDead: own.isDead };
