@@ -26,7 +26,7 @@ interface Line {
   readonly quantity: string;
 }
 
-/** Asks for all of a line until it is told to stop; how often it was approved, and what it was denied with last. */
+/** Asks for all of a line until it is asked to stop; how often it was approved, and what it was denied with last. */
 async function besiege(
   line: Line,
   bearer: string,

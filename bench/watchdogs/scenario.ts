@@ -13,7 +13,7 @@ export interface Healthy {
   readonly counted: string;
   /** Episodes a year and subject with the defaults. */
   readonly episodes_per_year: number;
-  /** Shares of healthy years with the defaults in which a ladder reached its first and its last rung. */
+  /** Shares of healthy years with the defaults in which drift reached its first and its last rung. */
   readonly halved_share?: number;
   readonly halted_share?: number;
 }

@@ -14,8 +14,14 @@ let handlers: ReturnType<typeof restrictionHandlers>;
 const call = { identity: { kind: "operator", actor: "operator:duty" } } as RpcCall;
 
 const gross: NewRestriction = {
-  ...{ restrictionId: "r-1", kind: "GROSS", fundId: "alpha", factor: d("0.5"), base: d("1000000.5") },
-  ...{ watchdog: "portfolio_vol_dd", episodeId: "e-1", since: 1_000_000 as Instant },
+  restrictionId: "r-1",
+  kind: "GROSS",
+  fundId: "alpha",
+  factor: d("0.5"),
+  base: d("1000000.5"),
+  watchdog: "portfolio_vol_dd",
+  episodeId: "e-1",
+  since: 1_000_000 as Instant,
 };
 
 beforeEach(() => {
@@ -29,8 +35,14 @@ test("25.7: what is in force is listed, and what has ended when it is asked for"
   const { restrictions } = await handlers.ListRestrictions({ include_ended: false, count_max: 0 });
   expect(restrictions).toEqual([
     {
-      ...{ restriction_id: "r-1", kind: "GROSS", fund_id: "alpha", factor: "0.5", base: "1000000.5" },
-      ...{ watchdog: "portfolio_vol_dd", episode_id: "e-1", since: "1970-01-01T00:00:01.000000Z" },
+      restriction_id: "r-1",
+      kind: "GROSS",
+      fund_id: "alpha",
+      factor: "0.5",
+      base: "1000000.5",
+      watchdog: "portfolio_vol_dd",
+      episode_id: "e-1",
+      since: "1970-01-01T00:00:01.000000Z",
     },
   ]);
   await handlers.EndRestriction({ restriction_id: "r-1", reason: "seen" }, call);

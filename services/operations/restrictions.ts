@@ -43,7 +43,9 @@ export function restrictionHandlers(ports: Ports) {
         if (one === undefined) return unit.restrictions.lock(restrictionId);
         await unit.events.publish(subjects.restrictionEnded, {
           ...namesOf(one),
-          ...{ ended_by: identity.actor, reason, at: format(at) },
+          ended_by: identity.actor,
+          reason,
+          at: format(at),
         });
         await tellAttempt(unit, identity, { verb: "EndRestriction", target: restrictionId, reason, at });
         return one;
@@ -58,7 +60,10 @@ export function restrictionHandlers(ports: Ports) {
 
 function namesOf(one: Restriction) {
   return {
-    ...{ restriction_id: one.restrictionId, kind: one.kind, watchdog: one.watchdog, episode_id: one.episodeId },
+    restriction_id: one.restrictionId,
+    kind: one.kind,
+    watchdog: one.watchdog,
+    episode_id: one.episodeId,
     ...(one.fundId === undefined ? {} : { fund_id: one.fundId }),
     ...(one.strategyId === undefined ? {} : { strategy_id: one.strategyId }),
     ...(one.symbol === undefined ? {} : { symbol: one.symbol }),

@@ -24,8 +24,15 @@ let judged: StrategyInput | undefined;
 
 /** Wants more of MSFT, most of all, and less of AAPL, of which it holds 1,000. */
 const strategy: Strategy = {
-  ...{ name: strategyId, fundId: "alpha", sentence: "", signalled: ["AAPL"], allocationPct: 0.1, daysPerYear: 252 },
-  ...{ tradesEveryDays: 1, lookback: 1, watches: () => ["AAPL", "MSFT"] },
+  name: strategyId,
+  fundId: "alpha",
+  sentence: "",
+  signalled: ["AAPL"],
+  allocationPct: 0.1,
+  daysPerYear: 252,
+  tradesEveryDays: 1,
+  lookback: 1,
+  watches: () => ["AAPL", "MSFT"],
   judge(input) {
     judged = input;
     const targets = [
@@ -49,8 +56,18 @@ const restriction = (differs: Pick<NewRestriction, "kind"> & Partial<NewRestrict
 
 const open = (orderId: string, symbol: string, side: Order["side"]): void => {
   const order = {
-    ...{ order_id: orderId, idempotency_key: orderId, fund_id: "alpha", strategy_id: strategyId, symbol, side },
-    ...{ quantity: "100", order_type: "LIMIT", limit_price: "100", tif: "DAY", broker: "paper", asset_class: "EQUITY" },
+    order_id: orderId,
+    idempotency_key: orderId,
+    fund_id: "alpha",
+    strategy_id: strategyId,
+    symbol,
+    side,
+    quantity: "100",
+    order_type: "LIMIT",
+    limit_price: "100",
+    tif: "DAY",
+    broker: "paper",
+    asset_class: "EQUITY",
     actor: actorOf(strategyId),
   } as Order;
   const at = fixture.time.clock.now();
@@ -88,8 +105,14 @@ beforeEach(() => {
     allocationPct: 0.1,
   });
   fixture.tables.oms.positions.set("alpha AAPL", {
-    ...{ fundId: "alpha", strategyId, symbol: "AAPL", quantity: d("1000"), averagePrice: d("100") },
-    ...{ realisedPnl: d("0"), openedBy: "f-1", updatedAt: at },
+    fundId: "alpha",
+    strategyId,
+    symbol: "AAPL",
+    quantity: d("1000"),
+    averagePrice: d("100"),
+    realisedPnl: d("0"),
+    openedBy: "f-1",
+    updatedAt: at,
   });
 });
 afterEach(() => fixture.close());

@@ -123,8 +123,18 @@ function assignedOf(watchdog: (typeof watchdogs)[number], readings: ReadonlyMap<
           const { number, rung } = { ...reading };
           const effects = wanted[watchdog.name] ?? [];
           const judgement = {
-            ...{ state: stateOf(rung, effects), value: -rung, threshold: -1, unit: "z", sampleCount: number },
-            ...{ reason: null, asOf: at, observation: `${number}`, rung, clears: rung === 0, effects, figures: {} },
+            state: stateOf(rung, effects),
+            value: -rung,
+            threshold: -1,
+            unit: "z",
+            sampleCount: number,
+            reason: null,
+            asOf: at,
+            observation: `${number}`,
+            rung,
+            clears: rung === 0,
+            effects,
+            figures: {},
           };
           return {
             scope: { fundId, ...(strategyId === undefined ? {} : { strategyId }) },
