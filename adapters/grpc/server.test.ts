@@ -91,7 +91,16 @@ describe("procedures without a handler", () => {
 
 describe("a handler", () => {
   it("gets the decoded request and its answer is encoded", async () => {
-    const strategy = { strategy_id: "s", fund_id: "alpha", status: "live", allocation_pct: 0.5, sentence: "Buys." };
+    const strategy = {
+      strategy_id: "s",
+      fund_id: "alpha",
+      status: "live",
+      allocation_pct: 0.5,
+      sentence: "Buys.",
+      base_status: "live",
+      base_allocation_pct: 0.5,
+      restriction_ids: [],
+    };
     const seen: unknown[] = [];
     const { client, observations, spans } = await serve([
       {

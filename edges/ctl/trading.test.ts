@@ -402,14 +402,23 @@ describe("accounts", () => {
 });
 
 describe("strategies", () => {
-  const strategy = { strategy_id: "s", fund_id: "alpha", status: "live", allocation_pct: 0.4, sentence: "It follows." };
+  const strategy = {
+    strategy_id: "s",
+    fund_id: "alpha",
+    status: "live",
+    allocation_pct: 0.4,
+    sentence: "It follows.",
+    base_status: "live",
+    base_allocation_pct: 0.4,
+    restriction_ids: [],
+  };
 
   it("are listed and set", async () => {
     server.on("GET /v1/research/strategies?fund_id=alpha", {
       body: [{ ...strategy, pnl: "-12.345", live_ic_mean: 0.0512345 }],
     });
     const { stdout } = await run("research strategies list --fund-id alpha");
-    expect(stdout).toMatch(/s +alpha +live +40\.00 % +-12\.34 +never +0\.0512 +It follows\./);
+    expect(stdout).toMatch(/s +alpha +live +40\.00 % +40\.00 % +-12\.34 +never +0\.0512 +It follows\./);
     const route = "POST /v1/research/strategies/s";
     server.on(route, { body: { ...strategy, status: "shadow", allocation_pct: 0.25 } });
     const done = await run("research strategies set s --status shadow --allocation-pct 0.25 --reason drift");
@@ -563,6 +572,8 @@ describe("paper weather", () => {
     broker_silent_until: "2026-11-15T13:40:00.000000Z",
     gaps: [gap],
     halted_symbols: ["SPY"],
+    news: [],
+    informed: [],
     reason: "drill",
     report_loss_pct: 0.5,
     set_by: "operator:duty",
@@ -575,7 +586,7 @@ describe("paper weather", () => {
     expect(stdout).toMatch(/Broker +silent until 2026-11-15T13:40:00Z \(in 10 min\)\nReports lost +50 %/);
     expect(stdout).toMatch(/Gap +XOM 10 % since 2026-11-15T13:29:00Z/);
     server.on("GET /v1/oms/paper-weather", {
-      body: { gaps: [], halted_symbols: [], reason: "", broker_silent_until: at },
+      body: { gaps: [], halted_symbols: [], news: [], informed: [], reason: "", broker_silent_until: at },
     });
     expect((await run("paper weather show")).stdout).toMatch(/^Broker +answers$/m);
   });
@@ -592,19 +603,30 @@ describe("paper weather", () => {
       report_repeat_pct: 0.1,
       gaps: [gap, { symbol: "AAPL", pct: -0.12 }, { symbol: "MSFT", pct: 0.05 }],
       halted_symbols: ["SPY", "XOM"],
+      news: [],
+      informed: [],
       reason: "drill",
     });
     await run("paper weather set --broker-silent off --reason drill");
-    expect(bodyOf(route)).toEqual({ reason: "drill", report_loss_pct: 0.5, gaps: [gap], halted_symbols: ["SPY"] });
+    expect(bodyOf(route)).toEqual({
+      reason: "drill",
+      report_loss_pct: 0.5,
+      gaps: [gap],
+      halted_symbols: ["SPY"],
+      news: [],
+      informed: [],
+    });
     await run("paper weather set --clear --broker-silent 90s --reason drill");
     expect(bodyOf(route)).toEqual({
       reason: "drill",
       broker_silent_until: "2026-11-15T13:31:30.000000Z",
       gaps: [],
       halted_symbols: [],
+      news: [],
+      informed: [],
     });
     await run("paper weather set --clear --reason over");
-    expect(bodyOf(route)).toEqual({ gaps: [], halted_symbols: [], reason: "over" });
+    expect(bodyOf(route)).toEqual({ gaps: [], halted_symbols: [], news: [], informed: [], reason: "over" });
   });
 
   it.each(["", "--gap AAPL", "--gap AAPL=12%", "--broker-silent soon", "--report-loss-pct half"])(

@@ -260,7 +260,16 @@ describe("accounts", () => {
 });
 
 describe("strategies", () => {
-  const strategy = { strategy_id: "s", fund_id: "alpha", status: "live", allocation_pct: 0.4, sentence: "It follows." };
+  const strategy = {
+    strategy_id: "s",
+    fund_id: "alpha",
+    status: "live",
+    allocation_pct: 0.4,
+    sentence: "It follows.",
+    base_status: "live",
+    base_allocation_pct: 0.4,
+    restriction_ids: [],
+  };
   const params = { strategy_id: "s" };
 
   it("are reported and changed", async () => {
@@ -332,12 +341,13 @@ describe("prices", () => {
   });
 
   it("and the broker may be made to suffer; what is not named is fair", async () => {
-    const faults = { gaps: [{ symbol: "AAPL", pct: -0.12, from: at }], halted_symbols: [], reason: "drill", at };
+    const fair = { halted_symbols: [], news: [], informed: [] };
+    const faults = { ...fair, gaps: [{ symbol: "AAPL", pct: -0.12, from: at }], reason: "drill", at };
     const shown = fixture(paperFaults, { procedures: { "Oms/GetPaperWeather": faults } });
     expect((await ask(shown.route)).body).toEqual(faults);
     const set = fixture(paperFaultsSet, { procedures: { "Oms/SetPaperWeather": faults } });
     await ask(set.route, { body: { broker_silent_until: at, reason: "drill" } });
-    expect(set.calls[0]?.[1]).toEqual({ broker_silent_until: at, gaps: [], halted_symbols: [], reason: "drill" });
+    expect(set.calls[0]?.[1]).toEqual({ ...fair, broker_silent_until: at, gaps: [], reason: "drill" });
     expect(await ask(set.route, { body: { gaps: [{ symbol: "AAPL", pct: -1 }] } })).toMatchObject({ status: 400 });
     expect(await ask(set.route, { body: { report_loss_pct: 5 } })).toMatchObject({ status: 400 });
   });
