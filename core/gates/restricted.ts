@@ -24,6 +24,8 @@ export function restrictedDenial(order: Order, view: FundView, notes: Notes): De
   const { isUnknown, shadow, cooldown, throttle } = restrictions;
   if (isUnknown) {
     notes.word("restrictions", "unknown");
+    // Where the halts are not known either, drawdown_halt denies new risk and says the graver of the two.
+    if (!view.haltsKnown) return undefined;
     const reason = "Which restrictions of watchdogs are in force is not known, and the order adds risk.";
     return { code: "RESTRICTIONS_UNKNOWN", reason };
   }
