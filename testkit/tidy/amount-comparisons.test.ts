@@ -11,14 +11,14 @@ const sources = readdirSync(join(root, "core"), { recursive: true, encoding: "ut
 
 const planted = `// Comparisons of amounts, and some that are none.
 import { type Amount, isMore, oneUnit } from "./money/amount.ts";
-import type { Worth } from "./money/exact.ts";
+import type { Notional } from "./money/exact.ts";
 import { placeOf, type Plain } from "./money/plain.ts";
 import type { FundView } from "./engine/view.ts";
-export const wrong = (view: FundView, left: Amount, right: Amount, worth: Worth, list: readonly Amount[]): boolean =>
+export const wrong = (view: FundView, left: Amount, right: Amount, notional: Notional, list: readonly Amount[]): boolean =>
   left < right ||
   view.position >= left ||
   view.nav === right ||
-  worth !== view.grossOthers ||
+  notional !== view.grossOthers ||
   left <= (list[0] ?? right) ||
   view.terms.quantity !== oneUnit;
 export const right = (view: FundView, left: Amount, right: Plain): boolean =>

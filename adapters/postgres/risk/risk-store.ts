@@ -153,7 +153,7 @@ export function createPostgresRiskStore(options: PostgresRiskStoreOptions): Post
     if (known === undefined) await ask("moving the writer epoch", { text: moved, values: [clock.now()] });
     else
       await ask("moving the writer epoch", {
-        text: `${moved} where writer epoch = $2`,
+        text: `${moved} where pen = $2`,
         values: [clock.now(), known.writerEpoch],
       });
     return (await isInJournal(batchId, after)) ? "committed" : "not committed";
