@@ -99,6 +99,8 @@ export const setPaperWeather: Act = (parts) => {
     ...(prng.chance(0.2) && { report_loss_pct: prng.below(12) / 10, report_repeat_pct: prng.below(5) / 10 }),
     gaps: prng.chance(0.3) ? [{ symbol, pct: (prng.below(16) - 10) / 100 }] : [],
     halted_symbols: prng.chance(0.3) ? [symbol] : [],
+    news: prng.chance(0.1) ? [{ symbol, count: 1 + prng.below(40) }] : [],
+    informed: prng.chance(0.1) ? [{ symbol, side: one(prng, ["buy", "sell"]) }] : [],
     reason: someReason(parts),
   });
 };
