@@ -1,4 +1,4 @@
-// What the platform has notified so far, folded message by message into what must follow from it: a second bookkeeping, as plain as it can be, that
+// What the platform has reported so far, folded message by message into what must follow from it: a second bookkeeping, as plain as it can be, that
 // shares nothing with the services but the records. The invariants hold the platform's own books against it.
 import type { LogEntry } from "../adapters/memory/tables.ts";
 import type { Decimal } from "../contracts/src/decimal.ts";

@@ -178,7 +178,7 @@ async function createApp(surroundings: Surroundings, draining: AbortSignal): Pro
   app.addHook("onRequest", (request, reply) => checkAttempts(request, reply, refuse));
   app.addHook("onRequest", (request, reply) => guard.check(request, reply));
   app.addHook("onRequest", (request, reply) => checkPersonAttempts(request, reply, refuse, guard));
-  // Refused again and looked up never: a path that leads nowhere is notified so before its body is read.
+  // Refused again and looked up never: a path that leads nowhere is notified before its body is read.
   app.addHook("onRequest", async (request, reply) =>
     request.is404 ? sendProblem(reply, transportProblem(404, contextOf(request, listener))) : undefined,
   );

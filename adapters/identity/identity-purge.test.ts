@@ -32,7 +32,7 @@ it("removes what ran out in portions, keeps the rest, and does not wake anybody 
   );
   const state = "insert into oidc_state (model, id_hash, payload_sealed, expires_us) values ($1, $2, '', $3)";
   await fixture.rows(state, ["S", "alive", soon]);
-  // A device whose code expired is notified so for an hour.
+  // A device whose code expired is notified for an hour.
   await fixture.rows(state, ["DeviceCode", "late", past]);
   await fixture.rows(state, ["DeviceCode", "forgotten", testStart - 3_600_000_001]);
   await fixture.rows(

@@ -35,7 +35,7 @@ interface Kind {
 }
 
 const clockSlackMs = 60_000;
-/** A device whose code expired is notified so for a while, and not that there never was one. */
+/** A device whose code expired is notified for a while, and not that there never was one. */
 const expiredDeviceCodeMs = 3_600_000;
 const deadTokenMs = 30 * 86_400_000;
 const portionsMax = 100;

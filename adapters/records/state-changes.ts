@@ -176,7 +176,7 @@ export const unitsOfWork: Readonly<Record<string, UnitRule>> = {
   ),
   "parked.look": onlyReads,
   "parked.retry": tells("operatorAttempted"),
-  "parked.withdraw": unaudited("Takes back a request that nobody took; whoever asked is notified so."),
+  "parked.withdraw": unaudited("Takes back a request that nobody took; whoever asked is notified."),
   "parked.discard": tells("busDiscarded"),
 
   // Who is there.

@@ -57,7 +57,7 @@ export async function currentEnvelope(client: Client, fundId: string): Promise<E
   }
 }
 
-/** A fund without limits may be one that does not exist: then it is notified so, and not which of its limits are missing. */
+/** A fund without limits may be one that does not exist: then that is said, and not which of its limits are missing. */
 export async function assertFundExists(client: Client, fundId: string): Promise<void> {
   const funds = await knownFunds(client);
   if (funds === undefined || funds.includes(fundId)) return;

@@ -24,7 +24,7 @@ export const privateWords: readonly PrivateWord[] = [
     word: /\bpens?\b|\w+Pens?\b/,
     say: "writer epoch",
     except:
-      /risk_pen|take_pen|with_pen|audit_head|select pen|\bpen::text|known\.pen|rows\[0\]\?\.pen|row\.pen|taken\?\.pen|set pen = |\(pen,/,
+      /risk_pen|take_pen|with_pen|audit_head|select pen|\bpen::text|known\.pen|rows\[0\]\?\.pen|row\.pen|taken\?\.pen|set pen = |where pen = |\(pen,/,
   },
   { word: /\bladders?\b|\w+Ladders?\b/i, say: "resume workflow" },
   { word: /\bforesee(s|n)?\b/i, say: "pre-encode" },

@@ -50,7 +50,7 @@ export function auditTail(parts: Parts): Route {
   };
 }
 
-/** The log is asked once before anything is answered, so that a caller who may not, or asks for too much, is notified so by the status. */
+/** The log is asked once before anything is answered, so that a caller who may not, or asks for too much, is notified by the status. */
 async function begin(parts: Parts, request: HttpRequest, asked: number | undefined): Promise<number | HttpAnswer> {
   const sizes: number[] = [];
   const answer = await askAudit<TailAuditRequest, AuditPage>(parts, request, {

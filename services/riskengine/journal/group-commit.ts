@@ -9,7 +9,7 @@
 //  5. The journal has entries in the order in which they moved the books, so reading it again gives the same books. What would fit
 //     between two decisions in another way than it was decided (a throttle's release) is committed while nothing is decided.
 //  6. How much may wait is bounded, and asked before anything is decided; so is how long: while a commit has no answer for that time,
-//     nothing new is decided, and whoever asks is notified so at once.
+//     nothing new is decided, and whoever asks is notified at once.
 import { Defect, Fault, messageOf } from "../../../contracts/src/fault.ts";
 import type { Checked } from "../../../core/engine/engine.ts";
 import type { Log } from "../../../ports/log.ts";

@@ -173,7 +173,7 @@ export function createSequencer(options: SequencerOptions): Sequencer {
         await write(current);
         return;
       }
-      // Alone in its batch, an entry that the store will never take is notified so; among others it is found when they come again one by one.
+      // Alone in its batch, an entry that the store will never take is notified; among others it is found when they come again one by one.
       const isItsOwn = taken.length === 1 && isRefusedForGood(thrown);
       if (isItsOwn) for (const each of taken) each.reject(thrown);
       withdraw(taken, unavailable(thrown));
