@@ -222,7 +222,7 @@ export const unauditedRecords: Readonly<Record<string, string>> = {
   risk_envelope_head: "Points at the newest version, and is locked while there is none.",
   reference_head: "Points at the newest version, and is locked while there is none.",
   halt_epoch: "Counts halts; each of them is reported.",
-  reconcile_look: "What the newest read a difference saw; what becomes of the difference is reported.",
+  reconcile_look: "What the newest check of a difference saw; what becomes of the difference is reported.",
   reconcile_agreement: "How far an account agrees with us; where it does not, that is reported.",
   risk_nav: "A valuation follows from fills and prices.",
   loss_state: "What follows from valuations; where losses are counted from and what they halt is reported.",

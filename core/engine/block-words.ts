@@ -15,7 +15,7 @@ type Words = (named: Named) => Omit<BlockWords, "sinceUnknown"> & { readonly sin
 const notKept = "The engine does not keep when it began.";
 const neverSeen = "There has been none since the engine started.";
 const lossesList = ({ fundId }: Named) => `ctl riskengine losses list --fund-id ${fundId ?? ""}`;
-const freshPrice = "The next price ends it; when none comes, read the feed.";
+const freshPrice = "The next price ends it; when none comes, check the feed.";
 
 const episodeEnds = "It ends when the watchdog's episode clears, or by a risk officer.";
 const restricted =
@@ -102,7 +102,7 @@ const words: Readonly<Partial<Record<DenialCode | FaultCode, Words>>> = {
   MARK_STALE: () => ({ ends: "A fresh price of everything that the fund holds ends it." }),
   DELTA_MISSING: () => ({ ends: "The option's next price with a delta ends it.", sinceUnknown: neverSeen }),
   DELTA_STALE: () => ({
-    ends: "A fresh price of the option and of its underlying ends it; when none comes, read the feed.",
+    ends: "A fresh price of the option and of its underlying ends it; when none comes, check the feed.",
   }),
   FX_RATE_MISSING: () => ({
     ends: "A rate in the reference data ends it.",

@@ -253,11 +253,11 @@ describe("doctor", () => {
     });
     server.on("GET /v1/healthz", { body: { status: "ok", notes: ["oms: The broker is silent."] } });
     server.on(haltsRoute, { body: statusOf("FUND_HALT") });
-    expect((await run("doctor")).stdout).toMatch(/The platform is in order, 1 to read; 1 halt is in force\.\n$/);
+    expect((await run("doctor")).stdout).toMatch(/The platform is in order, 1 to check; 1 halt is in force\.\n$/);
     server.on("GET /v1/healthz", problem(503, "SERVICE_UNAVAILABLE", "oms is failing."));
     expect(await run("doctor")).toMatchObject({
       exit: 1,
-      stdout: expect.stringMatching(/1 failing, 0 to read; 1 halt is in force\.\n$/),
+      stdout: expect.stringMatching(/1 failing, 0 to check; 1 halt is in force\.\n$/),
     });
   });
 

@@ -74,7 +74,7 @@ function blocksLines(seen: BlocksSeen | undefined): readonly string[] {
 
 /** A platform that is in order and may not trade is never reported as if nothing was the matter. */
 function summaryOf(failing: number, warnings: number, halts: HaltsSeen | undefined): string {
-  const toLookAt = `${warnings} to read`;
+  const toLookAt = `${warnings} to check`;
   if (halts === undefined || isQuiet(halts)) {
     if (failing > 0) return `${failing} failing, ${toLookAt}.`;
     return warnings === 0 ? "All in order." : `In order, ${toLookAt}.`;

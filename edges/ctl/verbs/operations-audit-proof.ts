@@ -16,7 +16,7 @@ export const operationsAuditProof: Verb = {
     { name: "out", value: "PATH", sentence: "Write it to this file instead of stdout; one that is there is replaced." },
   ],
   examples: [
-    { command: "ctl operations audit proof --sequence 1042", sentence: "To read it." },
+    { command: "ctl operations audit proof --sequence 1042", sentence: "To see it." },
     { command: "ctl operations audit proof --sequence 1042 --out 1042.tlog-proof", sentence: "To hand it on." },
   ],
   operation: "GetAuditProof",
