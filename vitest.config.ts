@@ -4,18 +4,24 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 const long = process.env["PORTCULLIS_TEST_LONG"] === "1";
 
-/** Those that start whole platforms or kill servers. They wait more than they compute: begun first, others fill the gaps. */
+/**
+ * The longest, begun first so that others fill the gaps. Those that start whole platforms wait more than they compute, but three platforms that
+ * start at once on two cores take so long that they are given up: something else stands between them.
+ */
 const longestFirst = [
   "acceptance/main.test.ts",
-  "acceptance/login.test.ts",
-  "acceptance/identity.test.ts",
-  "adapters/postgres/embedded/server.test.ts",
-  "acceptance/paper-crash.test.ts",
   "sim/sim.test.ts",
   "adapters/nats/bus.test.ts",
+  "acceptance/identity.test.ts",
+  "adapters/postgres/store.test.ts",
+  "adapters/postgres/bus/bus.test.ts",
+  "acceptance/login.test.ts",
+  "adapters/postgres/embedded/server.test.ts",
   "adapters/postgres/bus/subscription-trouble.test.ts",
-  "supervisor/foundation.test.ts",
   "acceptance/external.test.ts",
+  "tidy.test.ts",
+  "supervisor/foundation.test.ts",
+  "acceptance/paper-crash.test.ts",
   "acceptance/readme.test.ts",
 ];
 

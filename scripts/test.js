@@ -5,6 +5,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { ensureBundle } from "./bundle.js";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 const long = process.argv.includes("--long");
@@ -14,6 +15,11 @@ const check = spawnSync(process.execPath, [join(root, "scripts", "check.js"), "-
   cwd: root,
   stdio: "inherit",
 });
+
+// Every platform and ctl that a test starts asks for them: built here, they are not built by several at once.
+for (const name of ["portcullis", "ctl"]) {
+  await ensureBundle(name).catch((error) => console.error(`${name} could not be built: ${error.message}`));
+}
 
 const folder = mkdtempSync(join(tmpdir(), "portcullis-test-"));
 const report = join(folder, "report.json");
