@@ -142,7 +142,7 @@ export const unitsOfWork: Readonly<Record<string, UnitRule>> = {
   "stops.trigger": tells("stopTriggered"),
   "stops.drive": tells("stopAttempted", "stopEnded"),
   "stops.refused": unaudited(
-    "Order management reported what it refused; the next attempt is notified when it is made.",
+    "Order management reported what it refused; the next attempt is reported when it is made.",
   ),
   "stops.end": tells("stopEnded"),
   "stops.list": onlyReads,

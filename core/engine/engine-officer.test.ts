@@ -106,7 +106,7 @@ describe("the risk officer", () => {
     const asked = engine.check({ ...order, ...limit("700"), idempotency_key: "more" }, moment(2));
     expect(asked.outcome).toBe("ask");
     engine.setEnvelope(compileEnvelope(envelopeRecord("alpha", { ...on, max_notional: 10_000, version: 2 })));
-    // The larger quantity is asked to be in force by somebody else: what was asked about as new risk is judged as new risk.
+    // The larger quantity is said to be in force by somebody else: what was asked about as new risk is judged as new risk.
     engine.applyTransition(transitionOf(order, "WORKING", { quantity: "900" }));
     const done = engine.conclude(asked, verdict("pass"), moment(3));
     expect(done).toMatchObject({ outcome: "denied", code: "NOTIONAL_ABOVE_MAX" });

@@ -1,4 +1,4 @@
-// Rejections and orders as they are notified. Texts of orders are reported as they were asked, also where they are no valid terms, because that is what
+// Rejections and orders as they are shown. Texts of orders are reported as they were asked, also where they are no valid terms, because that is what
 // their denials are about.
 import { z } from "zod";
 import { orderRejection } from "../../../contracts/src/records/order.ts";

@@ -30,6 +30,8 @@ export interface RunOptions {
 
 export interface RunningWatchdog {
   readonly assigned: Assigned;
+  /** When a round came to its end last; its start before the first. */
+  finishedAt(): Instant;
   /** Judges now, whether it is due or not; of one fund or of all. */
   judge(fundId?: string): Promise<void>;
   wake(): void;
@@ -66,6 +68,7 @@ export function runWatchdog(options: RunOptions): RunningWatchdog {
   const { about } = assigned;
   const judgedAt = new Map<string, Instant>();
   let busy: Promise<void> = Promise.resolve();
+  let finishedAt = ports.clock.now();
   const config = (fundId?: string): AnyConfig => configuration.of(about.name, fundId);
 
   function isDue(fundId: string | undefined, at: Instant): boolean {
@@ -75,6 +78,8 @@ export function runWatchdog(options: RunOptions): RunningWatchdog {
 
   async function round(forced?: { readonly fundId?: string | undefined }): Promise<void> {
     const at = ports.clock.now();
+    // What is owed from before does not wait for what is read now: a feed that is away keeps no halt back.
+    await options.carryOut.all(about.name);
     const isTurn = (fundId?: string): boolean =>
       forced === undefined ? isDue(fundId, at) : forced.fundId === undefined || forced.fundId === (fundId ?? "firm");
     const openedAt = (scope: WatchedScope): Instant | null =>
@@ -92,6 +97,7 @@ export function runWatchdog(options: RunOptions): RunningWatchdog {
     await forgetGone(found, isTurn, at);
     for (const fundId of [undefined, ...options.fundIds()]) if (isTurn(fundId)) judgedAt.set(fundId ?? "", at);
     await options.carryOut.all(about.name);
+    finishedAt = ports.clock.now();
   }
 
   /** Gives it when there is nothing but its memory to write. */
@@ -204,6 +210,7 @@ export function runWatchdog(options: RunOptions): RunningWatchdog {
   });
   return {
     assigned,
+    finishedAt: () => finishedAt,
     judge: (fundId) => inTurn(() => round({ fundId })),
     wake: () => loop.wake(),
     judgeSoon() {

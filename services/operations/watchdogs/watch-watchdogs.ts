@@ -6,9 +6,9 @@ import type { StatusFile } from "../../../ports/status-file.ts";
 import type { ServicePorts } from "../../shared/service.ts";
 import type { WorkerAlarms } from "../worker-alarms.ts";
 import { startWorkerLoop, type WorkerLoop } from "../worker-loop.ts";
-import type { Assigned } from "./assigned.ts";
 import type { Board } from "./board.ts";
 import type { Configuration } from "./configuration.ts";
+import type { RunningWatchdog } from "./run-watchdog.ts";
 import { isNotJudged } from "./status.ts";
 import { aboutWords } from "./words.ts";
 
@@ -17,37 +17,44 @@ const namedMax = 20;
 
 export interface WatchOptions {
   readonly ports: Pick<ServicePorts, "timers" | "log" | "crash" | "clock">;
-  readonly assigned: readonly Assigned[];
+  readonly running: readonly Pick<RunningWatchdog, "assigned" | "finishedAt">[];
   readonly board: Board;
   readonly configuration: Configuration;
   readonly alarms: WorkerAlarms;
   readonly file: StatusFile;
 }
 
-export function watchWatchdogs({ ports, assigned, board, configuration, alarms, file }: WatchOptions): WorkerLoop {
+export function watchWatchdogs({ ports, running, board, configuration, alarms, file }: WatchOptions): WorkerLoop {
+  /** What was not judged; "everything" where no round came to its end, also before anything was ever judged. */
   function notJudged(at: Instant): ReadonlyMap<string, readonly string[]> {
     return new Map(
-      assigned.map(({ about }) => [
-        about.name,
-        board
+      running.map(({ assigned: { about }, finishedAt }) => {
+        const everyS = configuration.of(about.name, undefined).every_s;
+        if (isNotJudged({ judgedAt: finishedAt() }, everyS, at)) return [about.name, ["everything"]];
+        const late = board
           .of(about.name)
-          .filter(([, watch]) => isNotJudged(watch, configuration.of(about.name, watch.scope.fundId).every_s, at))
-          .map(([, { scope }]) => aboutWords(scope)),
-      ]),
+          .filter(([, watch]) => isNotJudged(watch, configuration.of(about.name, watch.scope.fundId).every_s, at));
+        return [about.name, late.map(([, { scope }]) => aboutWords(scope))];
+      }),
     );
   }
 
   async function look(): Promise<number> {
     const at = ports.clock.now();
     const unjudged = notJudged(at);
-    const stale = assigned.flatMap(({ about }) =>
-      board.of(about.name).flatMap(([, { scope, standing }]) => {
-        const words = aboutWords(scope);
-        const isUnjudged = unjudged.get(about.name)?.includes(words) === true;
-        const reason = isUnjudged ? "NOT_JUDGED" : "NO_FRESH_INPUT";
-        return isUnjudged || standing.state === "STALE" ? [{ watchdog: about.name, about: words, reason }] : [];
-      }),
+    const silent = running.flatMap(({ assigned: { about } }) =>
+      board
+        .of(about.name)
+        .map(([, { scope, standing }]) => ({ about: aboutWords(scope), standing }))
+        .filter(
+          ({ about: words, standing }) => standing.state === "STALE" && !unjudged.get(about.name)?.includes(words),
+        )
+        .map(({ about: words }) => ({ watchdog: about.name, about: words, reason: "NO_FRESH_INPUT" })),
     );
+    const unjudgedRows = [...unjudged].flatMap(([watchdog, all]) =>
+      all.map((words) => ({ watchdog, about: words, reason: "NOT_JUDGED" })),
+    );
+    const stale = [...unjudgedRows, ...silent];
     try {
       await file.write({ at: format(at), stale });
     } catch (thrown) {

@@ -21,6 +21,7 @@ import { createConfiguration } from "./configuration.ts";
 import { watchdogHandlers } from "./control.ts";
 import { runWatchdog } from "./run-watchdog.ts";
 import { listStatus } from "./status.ts";
+import { watchWatchdogs } from "./watch-watchdogs.ts";
 
 interface Reading {
   readonly day: string;
@@ -75,13 +76,22 @@ async function begin(fixture: ServiceFixture = serviceFixture(20_261_117), kept 
   };
   const ports = { ...given, store, secrets: secretsOn(kept) };
   const watched: { now: readonly Watched<Reading>[] } = { now: [] };
+  const away = { halts: false, feed: false };
   const halts: AskedHalt[] = [];
   const sent: ChatMessage[] = [];
-  const assigned = [assign(tested, { read: async ({ isDue }) => (isDue("alpha") ? watched.now : []) })];
+  const assigned = [
+    assign(tested, {
+      async read({ isDue }) {
+        if (away.feed) throw new Fault("SERVICE_UNAVAILABLE", "the feed is away", { retry: "later" });
+        return isDue("alpha") ? watched.now : [];
+      },
+    }),
+  ];
   const board = await openBoard(ports);
   const alarms = createWorkerAlarms(ports);
   const configuration = createConfiguration(ports, assigned, alarms, "secret/test");
   const trip = async (halt: AskedHalt) => {
+    if (away.halts) throw new Fault("SERVICE_UNAVAILABLE", "the manager is away", { retry: "later" });
     halts.push(halt);
     return { halt_id: halt.halt_id, epoch: 1, since: halt.since, acknowledged: true, audit_id: "a" };
   };
@@ -104,7 +114,13 @@ async function begin(fixture: ServiceFixture = serviceFixture(20_261_117), kept 
     fundIds: () => ["alpha"],
     chat: { name: "test", send: async (message) => void sent.push(message), close: async () => undefined },
   });
-  ends.push(() => running.stop());
+  const files: { readonly stale: readonly object[] }[] = [];
+  const file = { write: async (content: object) => void files.push(content as { stale: readonly object[] }) };
+  const watching = watchWatchdogs({ ports, running: [running], board, configuration, alarms, file });
+  ends.push(async () => {
+    await watching.stop();
+    await running.stop();
+  });
   const parts = { ports, assigned, board, configuration, running: [running], fundIds: async () => ["alpha"] };
   const handlers = watchdogHandlers({ ...parts, facts: undefined as never, databaseCare: undefined as never });
   const call = async <Answer>(name: string, request: object): Promise<Answer> =>
@@ -117,6 +133,9 @@ async function begin(fixture: ServiceFixture = serviceFixture(20_261_117), kept 
     call,
     sent,
     failing,
+    away,
+    files,
+    judge: () => running.judge(),
     /** One judgement of a new observation. */
     async read(day: string, value: number | null, isInjected = false) {
       watched.now = [{ scope, input: { day, value }, isInjected }];
@@ -289,4 +308,29 @@ it("25.8: what rests on injected observations ends with them, and what is not wa
   await one.gone();
   expect(one.events()).toEqual(["OPENED", "CLEARED", "OPENED", "CLEARED"]);
   expect([await one.open(), await one.status()]).toEqual([[], undefined]);
+});
+
+it("25.9: a watchdog that could never judge anything alarms and stands in the file", async () => {
+  const one = await begin();
+  one.away.feed = true;
+  await one.fixture.time.timers.sleep(240_000);
+  expect(one.files.at(-1)?.stale).toEqual([{ watchdog: "drift_monitor", about: "everything", reason: "NOT_JUDGED" }]);
+  expect(one.fixture.reported(subjects.alarmRaised)).toContainEqual(
+    expect.objectContaining({ code: "WATCHDOG_STALE" }),
+  );
+  one.away.feed = false;
+  await one.fixture.time.timers.sleep(70_000);
+  expect(one.files.at(-1)?.stale).toEqual([]);
+});
+
+it("25.1: a halt that is owed does not wait for a feed that is away", async () => {
+  const one = await begin();
+  one.away.halts = true;
+  await one.read("d1", 2.5);
+  await one.read("d2", 2.5);
+  expect(one.halts).toEqual([]);
+  one.away.halts = false;
+  one.away.feed = true;
+  await expect(one.judge()).rejects.toThrow("the feed is away");
+  expect(one.halts).toHaveLength(1);
 });

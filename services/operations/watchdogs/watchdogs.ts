@@ -67,9 +67,8 @@ export async function startWatchdogs(options: WatchdogOptions): Promise<RunningW
       decimal.compare(decimal.abs(other.quantity), decimal.abs(one.quantity)),
     );
     const [broker] = ports.brokers;
-    return largest === undefined || broken(broker)
-      ? undefined
-      : { strategyId: largest.strategyId, broker: broker.name };
+    if (largest === undefined || broker === undefined) return undefined;
+    return { strategyId: largest.strategyId, broker: broker.name };
   };
   const carryOut = createCarryOut({ ...options, board, hedgeTerms });
   const settings = startWorkerLoop({
@@ -86,7 +85,7 @@ export async function startWatchdogs(options: WatchdogOptions): Promise<RunningW
   const running = assigned.map((one) =>
     runWatchdog({ ports, assigned: one, board, configuration, carryOut, fundIds: () => fundIds, chat: options.chat }),
   );
-  const watching = watchWatchdogs({ ports, assigned, board, configuration, alarms, file: options.file });
+  const watching = watchWatchdogs({ ports, running, board, configuration, alarms, file: options.file });
   return {
     handlers: watchdogHandlers({ ...options, facts, assigned, board, configuration, running, fundIds: readFunds }),
     health() {
@@ -105,17 +104,13 @@ export async function startWatchdogs(options: WatchdogOptions): Promise<RunningW
   };
 }
 
-function broken(broker: ServicePorts["brokers"][number] | undefined): broker is undefined {
-  return broker === undefined;
-}
-
 /** In the order in which lists show them. */
 function assignAll(options: WatchdogOptions, facts: Facts): readonly Assigned[] {
   const { ports, alarms, newest, folder } = options;
   const complain = (sentence: string): void => {
     void alarms.raise("WATCHDOG_STALE", "slow queries", sentence);
   };
-  const dependencies = { ports, newest, folder, chatComplaint: () => options.chat.complaint(), more: {} };
+  const dependencies = { ports, newest, folder, chatComplaint: () => options.chat.complaint() };
   return [
     assign(of.predictive_health, predictiveHealthReader(facts)),
     assign(of.drift_monitor, driftReader(facts)),

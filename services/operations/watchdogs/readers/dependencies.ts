@@ -24,8 +24,6 @@ export interface DependencyOptions {
   readonly folder: string;
   /** Whether messages reach people; undefined while nothing was sent. */
   chatComplaint(): string | undefined;
-  /** Those that are configured: each says what is wrong, or nothing. */
-  readonly more: Readonly<Record<string, () => Promise<string | undefined>>>;
 }
 
 /** Below the shortest period. */
@@ -65,15 +63,6 @@ export function dependencyReader<Config>(options: DependencyOptions): Reader<Dep
       return complaint === undefined ? green : red(complaint);
     },
     ...Object.fromEntries(ports.brokers.map((broker) => [`broker ${broker.name}`, () => brokerPoll(broker)])),
-    ...Object.fromEntries(
-      Object.entries(options.more).map(([name, ask]) => [
-        name,
-        async () => {
-          const complaint = await ask();
-          return complaint === undefined ? green : red(complaint);
-        },
-      ]),
-    ),
   };
 
   async function brokerPoll(broker: DependencyPorts["brokers"][number]): Promise<Poll> {
@@ -121,9 +110,8 @@ export function dependencyReader<Config>(options: DependencyOptions): Reader<Dep
     async read({ at, isDue }) {
       if (!isDue()) return [];
       round += 1;
-      const names = Object.keys(polls);
-      const answers = await Promise.all(names.map((name) => pollInTime(polls[name] ?? (async () => green))));
-      const found = new Map(names.map((name, place) => [name, answers[place] ?? green]));
+      const asked = Object.entries(polls).map(async ([name, ask]) => [name, await pollInTime(ask)] as const);
+      const found = await Promise.all(asked);
       const services = await servicePolls(at).catch((thrown: unknown) => unknownServices(messageOf(thrown)));
       const polledAt = ports.clock.now();
       return [...found, ...services].map(([dependency, { result, detail }]) => ({
