@@ -43,6 +43,23 @@ export interface HttpAnswer {
 
 export type Listener = "operator" | "public";
 
+/** How a route is left behind: it answers as before, and says so, until `sunset`. Dates such as 2026-11-15. */
+export interface Deprecation {
+  readonly since: string;
+  readonly sunset: string;
+  /** What to use: the id of another route, or a sentence. */
+  readonly instead: string;
+}
+
+/** A request that the route's schemas accept, as it stands in an address and a body. What it leaves out is made up from the schemas. */
+export interface RouteExample {
+  readonly params?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly body?: Readonly<Record<string, unknown>>;
+  /** Of an answer that is text. */
+  readonly answer?: string;
+}
+
 export interface Route {
   /** Its name in OpenAPI and the method of the generated client: "getIdentity". */
   readonly id: string;
@@ -61,5 +78,8 @@ export interface Route {
   readonly answers: Readonly<Record<number, Schema | "text" | "bytes" | "events">>;
   /** Attempts a minute, for routes that guessers would try: per person where a login is needed, else per address. */
   readonly attemptsPerMinuteMax?: number;
+  readonly deprecated?: Deprecation;
+  /** For the reference. */
+  readonly example?: RouteExample;
   handle(request: HttpRequest): Promise<HttpAnswer>;
 }

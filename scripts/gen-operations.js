@@ -74,7 +74,8 @@ const listeners = ["operator", "public"];
 
 function routesOf({ place, service, method, operation, sentence, http }) {
   return http.map((declared) => {
-    const { route, listener, form, status, answer, timeoutMs, attemptsPerMinuteMax, paging, custom } = declared;
+    const { route, listener, form, status, answer, timeoutMs, attemptsPerMinuteMax, paging, custom, deprecated } =
+      declared;
     if (route.case === undefined) throw new DeclarationError(`${place} has a route without a path`);
     return {
       place,
@@ -95,8 +96,18 @@ function routesOf({ place, service, method, operation, sentence, http }) {
       ...(attemptsPerMinuteMax === 0 ? {} : { attemptsPerMinuteMax }),
       ...(paging === undefined ? {} : { pageAfter: paging.after }),
       ...(custom ? { custom } : {}),
+      ...(deprecated === undefined ? {} : { deprecated: leaving(place, deprecated) }),
     };
   });
+}
+
+/** A route that is left behind says since when, until when, and what to use; docs/compatibility.md promises half a year at least. */
+function leaving(place, { since, sunset, instead }) {
+  const days = (Date.parse(sunset) - Date.parse(since)) / 86_400_000;
+  if (!(days >= 180))
+    throw new DeclarationError(`${place} is deprecated for less than 180 days: ${since} to ${sunset}`);
+  if (instead === "") throw new DeclarationError(`${place} is deprecated and does not say what to use instead`);
+  return { since, sunset, instead };
 }
 
 /** What no single route can see: names and places that are taken, and members that the messages do not have. */

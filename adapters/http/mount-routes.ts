@@ -8,6 +8,7 @@ import type { HttpAnswer, HttpRequest, Listener, Route } from "../../ports/http.
 import { attemptSubject } from "../listener/attempt-subject.ts";
 import { shownBy } from "./bearer.ts";
 import { addressOf } from "./caller-address.ts";
+import { deprecationHeaders } from "./deprecation.ts";
 import { detailOf, fieldErrors } from "./field-errors.ts";
 import type { HttpPorts } from "./http-ports.ts";
 import { accessToNothing, type IdentityGuard, isForAnyone } from "./identity-guard.ts";
@@ -50,6 +51,7 @@ function mountRoute(app: FastifyInstance, route: Route, parts: RouteParts): void
     throw new Defect(`The route ${route.id} has parameters in its path and no schema for them.`);
   }
   const attempts = attemptsOf(route, parts);
+  const leaving = deprecationHeaders(route);
   const refuseBody = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
     if (hasBody(request.headers)) {
       const reported = inputProblem([{ field: "body", expected: "none" }], contextOf(request, parts.listener));
@@ -64,7 +66,7 @@ function mountRoute(app: FastifyInstance, route: Route, parts: RouteParts): void
     url: patternOf(route.path),
     config: { facts: { access: route.operation, ...attempts } },
     ...(route.body === undefined ? { onRequest: refuseBody } : {}),
-    handler: (request, reply) => answer(route, request, reply, parts),
+    handler: (request, reply) => answer(route, request, reply.headers(leaving), parts),
   });
 }
 

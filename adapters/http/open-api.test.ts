@@ -4,15 +4,16 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { Defect } from "../../contracts/src/fault.ts";
 import type { Route } from "../../ports/http.ts";
-import { hello } from "../../testkit/http/test-client.ts";
+import { hello as greeting } from "../../testkit/http/test-client.ts";
 import { joinedOpenApi } from "./joined-open-api.ts";
 import { openApiOf } from "./open-api.ts";
 
+const hello: Route = { ...greeting, path: "/v1/healthz" };
 const token = z.object({ id: z.string(), name: z.string().meta({ description: "Its name." }) });
 const rotate: Route = {
   id: "rotateToken",
   method: "POST",
-  path: "/v1/tokens/:token_id/rotate",
+  path: "/v1/service-tokens/:token_id/rotate",
   listeners: ["operator"],
   sentence: "Replaces a token.",
   operation: "RotateServiceToken",
@@ -23,7 +24,13 @@ const rotate: Route = {
   attemptsPerMinuteMax: 10,
   handle: async () => ({ status: 201, body: {} }),
 };
-const list: Route = { ...rotate, id: "listTokens", method: "GET", path: "/v1/tokens", operation: "ListServiceTokens" };
+const list: Route = {
+  ...rotate,
+  id: "listTokens",
+  method: "GET",
+  path: "/v1/service-tokens",
+  operation: "ListServiceTokens",
+};
 const lists: Route = withoutInput(list, { 200: z.array(token) });
 const remove: Route = withoutInput({ ...list, id: "removeTokens", method: "DELETE" }, { 200: token });
 const routes = [rotate, remove, hello, lists];
@@ -48,8 +55,9 @@ describe("the OpenAPI document", () => {
     const { openapi, paths } = await documentOf();
     expect(openapi).toBe("3.1.0");
     const problem = (description: string) => ({ $ref: "#/components/responses/Problem", description });
-    expect(paths["/v1/tokens/{token_id}/rotate"]?.["post"]).toEqual({
+    expect(paths["/v1/service-tokens/{token_id}/rotate"]?.["post"]).toEqual({
       operationId: "rotateToken",
+      tags: ["service tokens"],
       summary: "Replaces a token.",
       description: "RotateServiceToken: Replace a machine's token by a new one. Roles that may: admin.",
       security: [{ bearer: [] }],
@@ -62,7 +70,13 @@ describe("the OpenAPI document", () => {
           required: false,
           schema: { type: "integer", minimum: -9007199254740991, maximum: 100 },
         },
-        { in: "path", name: "token_id", required: true, schema: { type: "string", maxLength: 64 } },
+        {
+          in: "path",
+          name: "token_id",
+          required: true,
+          schema: { type: "string", maxLength: 64 },
+          example: "1",
+        },
       ],
       requestBody: {
         required: true,
@@ -76,20 +90,22 @@ describe("the OpenAPI document", () => {
               },
               additionalProperties: false,
             },
+            example: {},
           },
         },
       },
       responses: {
         201: {
           description: "All is well.",
+          headers: { "X-Request-Id": { $ref: "#/components/headers/X-Request-Id" } },
           content: {
             "application/json": {
               schema: {
                 type: "object",
                 properties: { id: { type: "string" }, name: { description: "Its name.", type: "string" } },
                 required: ["id", "name"],
-                additionalProperties: false,
               },
+              example: { id: "0197f2a0c4d87e6e9f31a5b2c8d4e6f0", name: "AAPL" },
             },
           },
         },
@@ -104,7 +120,7 @@ describe("the OpenAPI document", () => {
 
   it("asks no token where anyone may, and describes text", async () => {
     const { paths } = await documentOf();
-    const operation = paths["/v1/hello"]?.["get"];
+    const operation = paths["/v1/healthz"]?.["get"];
     expect(operation).toMatchObject({ security: [], "x-allowed": "anyone" });
     expect(Object.keys(operation?.["responses"] ?? {})).toEqual(["200", "400", "default"]);
     expect(operation?.["responses"]).toMatchObject({
@@ -117,10 +133,10 @@ describe("the OpenAPI document", () => {
     expect(JSON.stringify(await documentOf([...routes].reverse()))).toBe(shown);
     expect(JSON.stringify(await documentOf())).toBe(shown);
     const { paths } = await documentOf();
-    expect(Object.keys(paths)).toEqual(["/v1/hello", "/v1/tokens", "/v1/tokens/{token_id}/rotate"]);
-    expect(Object.keys(paths["/v1/tokens"] ?? {})).toEqual(["get", "delete"]);
+    expect(Object.keys(paths)).toEqual(["/v1/healthz", "/v1/service-tokens", "/v1/service-tokens/{token_id}/rotate"]);
+    expect(Object.keys(paths["/v1/service-tokens"] ?? {})).toEqual(["get", "delete"]);
     const open = (await openApiOf(routes, "public")) as Document;
-    expect(Object.keys(open.paths)).toEqual(["/v1/hello"]);
+    expect(Object.keys(open.paths)).toEqual(["/v1/healthz"]);
   });
 
   it("of both listeners has every route, and says where those of the public one are", async () => {
@@ -128,16 +144,21 @@ describe("the OpenAPI document", () => {
     const quote: Route = {
       ...lists,
       id: "getQuote",
-      path: "/v1/quote",
+      path: "/v1/quotes",
       listeners: ["public"],
       answers: { 200: order },
     };
     const both = [...routes, quote];
     const [own, open] = [await openApiOf(both, "operator"), await openApiOf(both, "public")];
     const { paths, components } = joinedOpenApi(own, open, "http://127.0.0.1:8081") as Document;
-    expect(Object.keys(paths)).toEqual(["/v1/hello", "/v1/quote", "/v1/tokens", "/v1/tokens/{token_id}/rotate"]);
-    expect(paths["/v1/quote"]?.["get"]).toMatchObject({ servers: [{ url: "http://127.0.0.1:8081" }] });
-    expect(paths["/v1/hello"]).toEqual((own as Document).paths["/v1/hello"]);
+    expect(Object.keys(paths)).toEqual([
+      "/v1/healthz",
+      "/v1/quotes",
+      "/v1/service-tokens",
+      "/v1/service-tokens/{token_id}/rotate",
+    ]);
+    expect(paths["/v1/quotes"]?.["get"]).toMatchObject({ servers: [{ url: "http://127.0.0.1:8081" }] });
+    expect(paths["/v1/healthz"]).toEqual((own as Document).paths["/v1/healthz"]);
     expect(Object.keys(components.schemas)).toEqual(["OpenApiTestQuote", "Problem"]);
   });
 
@@ -147,7 +168,44 @@ describe("the OpenAPI document", () => {
     expect(Object.keys((await documentOf()).components.schemas)).toEqual(["Problem"]);
     const named = { ...rotate, body: order, answers: { 201: z.object({ orders: z.array(order) }) } };
     const { components } = await documentOf([named]);
-    expect(Object.keys(components.schemas)).toEqual(["OpenApiTestOrder", "OpenApiTestOrderInput", "Problem"]);
+    expect(Object.keys(components.schemas)).toEqual(["OpenApiTestOrder", "Problem"]);
+  });
+
+  it("names what goes in apart from what comes out only where the two differ, and alone by its plain name", async () => {
+    const strict = z.strictObject({ symbol: z.string() }).meta({ id: "OpenApiTestStrict" });
+    const both = await documentOf([{ ...rotate, body: strict, answers: { 201: strict } }]);
+    expect(Object.keys(both.components.schemas)).toEqual(["OpenApiTestStrict", "OpenApiTestStrictInput", "Problem"]);
+    expect(both.components.schemas["OpenApiTestStrict"]).not.toHaveProperty("additionalProperties");
+    expect(both.components.schemas["OpenApiTestStrictInput"]).toHaveProperty("additionalProperties", false);
+    const one = await documentOf([{ ...rotate, body: strict }]);
+    expect(Object.keys(one.components.schemas)).toEqual(["OpenApiTestStrict", "Problem"]);
+    expect(one.components.schemas["OpenApiTestStrict"]).toHaveProperty("additionalProperties", false);
+  });
+
+  it("takes a route's own example, and refuses one that the route would refuse", async () => {
+    const given = { ...rotate, example: { params: { token_id: "t-7" }, body: { overlap_s: 5 } } };
+    const { paths } = await documentOf([given]);
+    const operation = paths["/v1/service-tokens/{token_id}/rotate"]?.["post"];
+    expect(operation).toMatchObject({
+      parameters: [{ name: "limit" }, { name: "token_id", example: "t-7" }],
+      requestBody: { content: { "application/json": { example: { overlap_s: 5 } } } },
+    });
+    const wrong = { ...rotate, example: { body: { overlap: 5 } } };
+    await expect(documentOf([wrong])).rejects.toThrow(/The example of rotateToken .*overlap/);
+  });
+
+  it("has every route in a chapter, and says which are left behind", async () => {
+    const nowhere = { ...rotate, path: "/v1/elsewhere/:token_id" };
+    await expect(documentOf([nowhere])).rejects.toThrow(/no place in the reference/);
+    const deprecated = { since: "2026-11-15", sunset: "2027-06-01", instead: "issueServiceToken" };
+    const { paths } = await documentOf([{ ...rotate, deprecated }]);
+    const operation = paths["/v1/service-tokens/{token_id}/rotate"]?.["post"];
+    expect(operation).toMatchObject({
+      deprecated: true,
+      description: expect.stringContaining("use issueServiceToken"),
+    });
+    expect(Object.keys(operation?.["responses"] as object)).toContain("201");
+    expect(operation).toHaveProperty("responses.201.headers.Sunset");
   });
 
   it("two routes of one name are a mistake of ours", async () => {

@@ -5,17 +5,16 @@ import type { FastifySchema } from "fastify";
 import { z } from "zod";
 import { type Allowed, operations } from "../../contracts/src/authority.ts";
 import { Defect } from "../../contracts/src/fault.ts";
+import { version } from "../../contracts/src/generated/version.ts";
 import type { Listener, Route } from "../../ports/http.ts";
+import { namedOnce, openToAdditions } from "./describe/components.ts";
+import { answerHeaders, headersOf, referencesTo } from "./describe/headers.ts";
+import type { JsonSchema, Schemas } from "./describe/json-schema.ts";
+import { type DescribedOperation, withExamples } from "./describe/operation-examples.ts";
+import { tagOf } from "./describe/tags.ts";
 import { isForAnyone } from "./identity-guard.ts";
 
 type Document = NonNullable<FastifyDynamicSwaggerOptions["openapi"]>;
-type Schemas = Readonly<Record<string, object>>;
-
-interface DescribedOperation {
-  readonly operationId?: string;
-  readonly responses?: object;
-}
-
 const titles: Readonly<Record<Listener, string>> = {
   operator: "Portcullis operator API",
   public: "Portcullis public API",
@@ -46,12 +45,24 @@ const problemSchema: NonNullable<NonNullable<Document["components"]>["schemas"]>
   },
 };
 
+const problemExample = {
+  type: "urn:portcullis:problem:NOT_FOUND",
+  title: "Not Found",
+  status: 404,
+  detail: "There is no such order.",
+  instance: "/v1/oms/orders/o-1",
+  code: "NOT_FOUND",
+  request_id: "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+};
+
 const skeleton = (listener: Listener): Document => ({
   openapi: "3.1.0",
   info: {
     title: titles[listener],
-    version: "1",
-    description: "Errors are RFC 9457 problem documents with a stable `code`.",
+    version,
+    description:
+      "Errors are RFC 9457 problem documents with a stable `code`. Answers may get more members within v1: ignore those that you do not know.",
+    license: { name: "Apache-2.0", identifier: "Apache-2.0" },
   },
   components: {
     securitySchemes: {
@@ -60,9 +71,13 @@ const skeleton = (listener: Listener): Document => ({
     responses: {
       Problem: {
         description: "What went wrong.",
-        content: { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } },
+        headers: referencesTo(["X-Request-Id", "Retry-After"]),
+        content: {
+          "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" }, example: problemExample },
+        },
       },
     },
+    headers: { ...answerHeaders },
     schemas: { Problem: problemSchema },
   },
 });
@@ -91,7 +106,7 @@ export async function openApiOf(routes: readonly Route[], listener: Listener): P
   }
   try {
     await app.ready();
-    return tidied(app.swagger() as Document, mine);
+    return tidied(app.swagger() as Document, mine, listener);
   } finally {
     await app.close();
   }
@@ -104,10 +119,11 @@ interface Described extends FastifySchema {
 
 function described(route: Route): Described {
   const { allowed, sentence }: { readonly allowed: Allowed; readonly sentence: string } = operations[route.operation];
+  const instead = route.deprecated === undefined ? "" : ` Deprecated: use ${route.deprecated.instead}.`;
   const words = {
     operationId: route.id,
     summary: route.sentence,
-    description: `${route.operation}: ${sentence} ${whoMay(allowed)}`,
+    description: `${route.operation}: ${sentence} ${whoMay(allowed)}${instead}`,
     security: isForAnyone(route.operation) ? [] : [{ bearer: [] }],
     "x-operation": route.operation,
     "x-allowed": allowed,
@@ -138,28 +154,48 @@ function contentOf(answer: Route["answers"][number]): object {
   return { "application/json": { schema: answer } };
 }
 
-/** The failing answers of every operation, and everything in a fixed order. */
-function tidied(document: Document, routes: readonly Route[]): object {
+/** The failing answers of every operation, its headers and examples, and everything in a fixed order. */
+function tidied(document: Document, routes: readonly Route[], listener: Listener): object {
   const byId = new Map(routes.map((route) => [route.id, route]));
   const methods = ["get", "post", "put", "delete"] as const;
+  const schemas = { ...(document.components?.schemas as Schemas), Problem: problemSchema as JsonSchema };
   const paths = sorted(document.paths ?? {}, (item) => {
     const entries = methods.flatMap((method) => {
-      const operation: DescribedOperation | undefined = item?.[method];
+      const operation = item?.[method] as DescribedOperation | undefined;
       const route = byId.get(operation?.operationId ?? "");
-      return operation === undefined || route === undefined ? [] : [[method, withProblems(operation, route)] as const];
+      return operation === undefined || route === undefined
+        ? []
+        : [[method, completed(operation, route, listener, schemas)] as const];
     });
     return Object.fromEntries(entries);
   });
   const { openapi, info, components } = document;
-  const schemas = reachable(paths, { ...components?.schemas, Problem: problemSchema });
-  return { openapi, info, paths, components: { ...skeletonParts(components), schemas } };
+  const named = namedOnce({ paths, schemas });
+  const tags = new Map(routes.map((route) => tagOf(route.path, listener)).map((tag) => [tag.name, tag]));
+  const others = { securitySchemes: components?.securitySchemes, responses: components?.responses };
+  return {
+    openapi,
+    info,
+    tags: [...tags.values()].sort((left, right) => (left.name < right.name ? -1 : 1)),
+    paths: named.paths,
+    components: { ...others, headers: components?.headers, schemas: named.schemas },
+  };
 }
 
-function skeletonParts(components: Document["components"]): object {
-  return { securitySchemes: components?.securitySchemes, responses: components?.responses };
+function completed(operation: DescribedOperation, route: Route, listener: Listener, schemas: Schemas): object {
+  const { operationId, summary, description, ...rest } = withExamples(operation, route, schemas);
+  const headers = referencesTo(headersOf(route, listener, operation));
+  const good = Object.entries(rest.responses ?? {}).map(([status, answer]) => [
+    status,
+    { ...openToAdditions(answer), headers },
+  ]);
+  const tags = [tagOf(route.path, listener).name];
+  const deprecated = route.deprecated === undefined ? {} : { deprecated: true };
+  const responses = { ...Object.fromEntries(good), ...problemsOf(route) };
+  return { operationId, tags, summary, description, ...deprecated, ...rest, responses };
 }
 
-function withProblems(operation: DescribedOperation, route: Route): object {
+function problemsOf(route: Route): object {
   const problems: readonly (readonly [string, string])[] = [
     ["400", "The request is not one that this route understands."],
     ...(isForAnyone(route.operation)
@@ -173,25 +209,9 @@ function withProblems(operation: DescribedOperation, route: Route): object {
       : [["429", `More than ${route.attemptsPerMinuteMax} attempts in a minute.`] as const]),
     ["default", "Anything else that went wrong."],
   ];
-  const failing = problems.map(([status, description]) => [
-    status,
-    { $ref: "#/components/responses/Problem", description },
-  ]);
-  return { ...operation, responses: { ...operation.responses, ...Object.fromEntries(failing) } };
-}
-
-/** A schema with an id becomes a component, one for what goes in and one for what comes out; only those in use are kept. */
-function reachable(paths: object, schemas: Schemas): Schemas {
-  const wanted = new Set(["Problem"]);
-  const follow = (value: unknown): void => {
-    for (const [, name = ""] of JSON.stringify(value).matchAll(/"#\/components\/schemas\/([^"]+)"/g)) {
-      if (wanted.has(name)) continue;
-      wanted.add(name);
-      follow(schemas[name] ?? {});
-    }
-  };
-  follow(paths);
-  return sorted(Object.fromEntries(Object.entries(schemas).filter(([name]) => wanted.has(name))), (schema) => schema);
+  return Object.fromEntries(
+    problems.map(([status, description]) => [status, { $ref: "#/components/responses/Problem", description }]),
+  );
 }
 
 function sorted<Value, Result>(

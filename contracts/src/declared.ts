@@ -24,6 +24,8 @@ export interface DeclaredRoute {
   readonly pageAfter?: string;
   /** The gateway has a handler of its own. */
   readonly custom?: true;
+  /** It is left behind; dates such as 2026-11-15. */
+  readonly deprecated?: { readonly since: string; readonly sunset: string; readonly instead: string };
 }
 
 export type FieldKind =

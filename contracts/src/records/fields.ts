@@ -45,27 +45,39 @@ export function personalFieldsOf(schema: z.ZodType): readonly string[] {
   );
 }
 
+/** What descriptions say of decimals as text; whether one is above zero is in no pattern. */
+const digits = `(0|[1-9][0-9]{0,${decimal.integerDigitsMax - 1}})(\\.[0-9]{1,${decimal.fractionDigitsMax}})?`;
+const [signed, unsigned] = [`^-?${digits}$`, `^${digits}$`];
+
 /** A decimal as text, of either sign: "-12.5". */
-export const decimalText = z.string().refine(decimal.isDecimalText, "expected a decimal such as 12.5");
+export const decimalText = z
+  .string()
+  .refine(decimal.isDecimalText, "expected a decimal such as 12.5")
+  .meta({ format: "decimal", pattern: signed });
 
 /** A decimal above zero as text: quantities, prices of most instruments. */
 export const positiveDecimalText = z
   .string()
-  .refine((text) => (decimal.tryParse(text) ?? 0n) > 0n, "expected a decimal above zero");
+  .refine((text) => (decimal.tryParse(text) ?? 0n) > 0n, "expected a decimal above zero")
+  .meta({ format: "decimal", pattern: unsigned });
 
 /** A decimal of zero or more as text. */
 export const nonNegativeDecimalText = z
   .string()
-  .refine((text) => (decimal.tryParse(text) ?? -1n) >= 0n, "expected a decimal of zero or more");
+  .refine((text) => (decimal.tryParse(text) ?? -1n) >= 0n, "expected a decimal of zero or more")
+  // A zero may carry a sign.
+  .meta({ format: "decimal", pattern: signed });
 
 /** RFC 3339; we write UTC with microseconds and read any offset. */
 export const instantText = z
   .string()
-  .refine((text) => instant.tryParse(text) !== undefined, "expected a time such as 2026-11-15T13:30:00.000000Z");
+  .refine((text) => instant.tryParse(text) !== undefined, "expected a time such as 2026-11-15T13:30:00.000000Z")
+  .meta({ format: "date-time" });
 
 export const dateText = z
   .string()
-  .refine((text) => instant.tryParseDate(text) !== undefined, "expected a date such as 2026-11-15");
+  .refine((text) => instant.tryParseDate(text) !== undefined, "expected a date such as 2026-11-15")
+  .meta({ format: "date" });
 
 /** A count, a version, an epoch or a sequence: a whole number from zero that a double keeps exactly. */
 export const countNumber = z.int().min(0);

@@ -64,52 +64,58 @@ export type Mark = z.infer<typeof mark>;
 export const barInterval = z.enum(["1m", "5m", "15m", "1h", "1d"]);
 export type BarInterval = z.infer<typeof barInterval>;
 
-export const bar = z.object({
-  symbol: symbolText,
-  interval: barInterval,
-  /** The first moment that the bar covers. */
-  start: instantText,
-  open: decimalText,
-  high: decimalText,
-  low: decimalText,
-  close: decimalText,
-  volume: decimalText,
-  trade_count: countNumber.optional(),
-});
+export const bar = z
+  .object({
+    symbol: symbolText,
+    interval: barInterval,
+    /** The first moment that the bar covers. */
+    start: instantText,
+    open: decimalText,
+    high: decimalText,
+    low: decimalText,
+    close: decimalText,
+    volume: decimalText,
+    trade_count: countNumber.optional(),
+  })
+  .meta({ id: "Bar" });
 export type Bar = z.infer<typeof bar>;
 
 /** What can be traded and in which steps. */
-export const instrument = z.object({
-  symbol: symbolText,
-  name: nameText,
-  asset_class: assetClass,
-  currency: currencyText,
-  /** Prices are whole multiples of this. */
-  tick_size: positiveDecimalText,
-  /** Quantities are whole multiples of this. */
-  lot_size: positiveDecimalText,
-  /** Units of the underlying per unit of quantity: 1 for shares, 100 for most US options. */
-  multiplier: positiveDecimalText,
-  sector: nameText,
-  /** The name of its trading calendar. */
-  calendar: idText,
-  venue: nameText.optional(),
-  /** Options only. */
-  underlying: symbolText.optional(),
-  expiry: dateText.optional(),
-  strike: positiveDecimalText.optional(),
-  right: z.enum(["CALL", "PUT"]).optional(),
-});
+export const instrument = z
+  .object({
+    symbol: symbolText,
+    name: nameText,
+    asset_class: assetClass,
+    currency: currencyText,
+    /** Prices are whole multiples of this. */
+    tick_size: positiveDecimalText,
+    /** Quantities are whole multiples of this. */
+    lot_size: positiveDecimalText,
+    /** Units of the underlying per unit of quantity: 1 for shares, 100 for most US options. */
+    multiplier: positiveDecimalText,
+    sector: nameText,
+    /** The name of its trading calendar. */
+    calendar: idText,
+    venue: nameText.optional(),
+    /** Options only. */
+    underlying: symbolText.optional(),
+    expiry: dateText.optional(),
+    strike: positiveDecimalText.optional(),
+    right: z.enum(["CALL", "PUT"]).optional(),
+  })
+  .meta({ id: "Instrument" });
 export type Instrument = z.infer<typeof instrument>;
 
 /** A headline about a symbol. */
-export const newsItem = z.object({
-  news_id: idText,
-  /** The same for every item that tells one story. */
-  story_id: idText,
-  symbol: symbolText,
-  headline: nameText,
-  source: nameText,
-  at: instantText,
-});
+export const newsItem = z
+  .object({
+    news_id: idText,
+    /** The same for every item that tells one story. */
+    story_id: idText,
+    symbol: symbolText,
+    headline: nameText,
+    source: nameText,
+    at: instantText,
+  })
+  .meta({ id: "NewsItem" });
 export type NewsItem = z.infer<typeof newsItem>;

@@ -56,32 +56,38 @@ export const order = z.strictObject(orderFields);
 export type Order = z.infer<typeof order>;
 
 /** One figure that a gate read. */
-export const figure = z.object({
-  name: z.string(),
-  /** A decimal where it is a number, else a word. */
-  value: z.string(),
-  /** How old the figure was when it was used; absent for what cannot age. */
-  age_ms: z.number().min(0).optional(),
-});
+export const figure = z
+  .object({
+    name: z.string(),
+    /** A decimal where it is a number, else a word. */
+    value: z.string(),
+    /** How old the figure was when it was used; absent for what cannot age. */
+    age_ms: z.number().min(0).optional(),
+  })
+  .meta({ id: "Figure" });
 export type Figure = z.infer<typeof figure>;
 
-export const gateCheck = z.object({
-  gate: gateName,
-  result: z.enum(["PASSED", "FAILED"]),
-  figures: z.array(figure),
-  /** Time spent in the gate; outside what replay compares. */
-  microseconds: z.number().min(0),
-});
+export const gateCheck = z
+  .object({
+    gate: gateName,
+    result: z.enum(["PASSED", "FAILED"]),
+    figures: z.array(figure),
+    /** Time spent in the gate; outside what replay compares. */
+    microseconds: z.number().min(0),
+  })
+  .meta({ id: "GateCheck" });
 export type GateCheck = z.infer<typeof gateCheck>;
 
 /** How much of a limit would be used, reported from 50 % on. */
-export const limitWarning = z.object({
-  limit: z.string(),
-  /** The share that would be used, as a fraction of the limit. */
-  used: z.number().min(0),
-  /** The highest of 0.5, 0.75, 0.85, 0.9 and 0.95 that was reached. */
-  threshold: z.number(),
-});
+export const limitWarning = z
+  .object({
+    limit: z.string(),
+    /** The share that would be used, as a fraction of the limit. */
+    used: z.number().min(0),
+    /** The highest of 0.5, 0.75, 0.85, 0.9 and 0.95 that was reached. */
+    threshold: z.number(),
+  })
+  .meta({ id: "LimitWarning" });
 export type LimitWarning = z.infer<typeof limitWarning>;
 
 const decisionFields = {
@@ -112,11 +118,13 @@ const decisionFields = {
   reduces_strategy: z.boolean().optional(),
 };
 
-export const riskDecision = z.object({
-  ...decisionFields,
-  /** The first decision under the same key, when this one refuses a duplicate. */
-  original: z.object(decisionFields).optional(),
-});
+export const riskDecision = z
+  .object({
+    ...decisionFields,
+    /** The first decision under the same key, when this one refuses a duplicate. */
+    original: z.object(decisionFields).optional(),
+  })
+  .meta({ id: "RiskDecision" });
 export type RiskDecision = z.infer<typeof riskDecision>;
 
 /**
@@ -134,29 +142,31 @@ export type GatePassed = z.infer<typeof gatePassed>;
 export const refusedPrefix = "oms:";
 
 /** Why an order was denied, complete in one record. */
-export const orderRejection = z.object({
-  order_id: z.string(),
-  decision_id: idText,
-  idempotency_key: z.string(),
-  fund_id: z.string(),
-  strategy_id: z.string(),
-  symbol: z.string(),
-  side: z.string(),
-  quantity: z.string(),
-  gate: gateName,
-  code: z.string(),
-  reason: z.string(),
-  classification: classification.optional(),
-  closing_quantity_allowed: nonNegativeDecimalText.optional(),
-  envelope_version: countNumber.optional(),
-  halt_epoch: countNumber,
-  /** What the rejecting gate read. */
-  figures: z.array(figure),
-  actor: z.string(),
-  decided_at: instantText,
-  /** Who refused it, where both stand in one list: the engine, or order management before the engine was asked. Absent in the engine's event. */
-  source: z.enum(["riskengine", "oms"]).optional(),
-});
+export const orderRejection = z
+  .object({
+    order_id: z.string(),
+    decision_id: idText,
+    idempotency_key: z.string(),
+    fund_id: z.string(),
+    strategy_id: z.string(),
+    symbol: z.string(),
+    side: z.string(),
+    quantity: z.string(),
+    gate: gateName,
+    code: z.string(),
+    reason: z.string(),
+    classification: classification.optional(),
+    closing_quantity_allowed: nonNegativeDecimalText.optional(),
+    envelope_version: countNumber.optional(),
+    halt_epoch: countNumber,
+    /** What the rejecting gate read. */
+    figures: z.array(figure),
+    actor: z.string(),
+    decided_at: instantText,
+    /** Who refused it, where both stand in one list: the engine, or order management before the engine was asked. Absent in the engine's event. */
+    source: z.enum(["riskengine", "oms"]).optional(),
+  })
+  .meta({ id: "OrderRejection" });
 export type OrderRejection = z.infer<typeof orderRejection>;
 
 /** An order as an order-management system announces it; a foreign one may number its events per fund for gap alarms. */

@@ -14,9 +14,15 @@ export function shapeOf(message: string): MessageShape {
   return shape;
 }
 
-/** The schema of a whole message. */
+const named = new Map<string, z.ZodType>();
+
+/** The schema of a whole message: a component of that name in OpenAPI, and therefore one object however often it is asked for. */
 export function messageAnswer(message: string): z.ZodType {
-  return recordAnswers[message] ?? objectAnswer(message);
+  const known = recordAnswers[message] ?? named.get(message);
+  if (known !== undefined) return known;
+  const made = objectAnswer(message).meta({ id: message });
+  named.set(message, made);
+  return made;
 }
 
 /** The same for a message that is no record, to be reported with more than it has. */

@@ -23,9 +23,10 @@ export function declarationOf(id: DeclaredRouteId): DeclaredRoute {
 
 /** Name, place, words and authority. */
 export function declaredPlace(id: DeclaredRouteId): Omit<Route, "handle" | "answers" | "params" | "query" | "body"> {
-  const { method, path, listener, sentence, operation, attemptsPerMinuteMax } = declarationOf(id);
+  const { method, path, listener, sentence, operation, attemptsPerMinuteMax, deprecated } = declarationOf(id);
   const attempts = attemptsPerMinuteMax === undefined ? {} : { attemptsPerMinuteMax };
-  return { id, method, path, listeners: [listener], sentence, operation, ...attempts };
+  const leaving = deprecated === undefined ? {} : { deprecated };
+  return { id, method, path, listeners: [listener], sentence, operation, ...attempts, ...leaving };
 }
 
 export function declaredAnswers(id: DeclaredRouteId): Route["answers"] {

@@ -6,6 +6,7 @@ import { gatewayOperations } from "../../../contracts/src/gateway-operations.ts"
 import { type DeclaredRouteId, declaredRoutes } from "../../../contracts/src/generated/routes.ts";
 import type { Route } from "../../../ports/http.ts";
 import { declarationOf, forwarded } from "../declared/route.ts";
+import { routeExamples } from "../examples.ts";
 import type { GatewayParts } from "../parts.ts";
 import { auditAppend, auditCheckpoint, auditEntries, auditProof, auditStatus, auditTile, auditTrail } from "./audit.ts";
 import { auditTail } from "./audit-tail.ts";
@@ -98,7 +99,12 @@ export function everyRoute(
     return replaced ?? forwarded(id, parts);
   });
   for (const route of custom.values()) refuseUndeclared(route);
-  return [...own, ...declared];
+  return [...own, ...declared].map(withExample);
+}
+
+function withExample(route: Route): Route {
+  const example = routeExamples[route.id];
+  return example === undefined ? route : { ...route, example };
 }
 
 const gatewayPlaces: ReadonlyMap<string, string> = new Map(

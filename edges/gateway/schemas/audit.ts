@@ -44,11 +44,13 @@ export const appendBody = z.strictObject({
   }),
 });
 
-export const entryAnswer = objectAnswer("AuditEntry").extend({
-  log: countNumber.optional().meta({
-    description: "Of an entry of a log that was closed because it did not verify: that log's number.",
-  }),
-});
+export const entryAnswer = objectAnswer("AuditEntry")
+  .extend({
+    log: countNumber.optional().meta({
+      description: "Of an entry of a log that was closed because it did not verify: that log's number.",
+    }),
+  })
+  .meta({ id: "AuditEntry" });
 
 export const trailAnswer = z.array(entryAnswer).meta({ description: "Everything about one subject, oldest first." });
 

@@ -29,7 +29,7 @@ export const fundParams = z.strictObject({ fund_id: fundIdText });
 
 export const envelopeAnswer = z
   .object(described(riskEnvelope.shape))
-  .meta({ description: "A fund's limits. Every _pct is a fraction: 0.07 is 7 %." });
+  .meta({ id: "RiskEnvelope", description: "A fund's limits. Every _pct is a fraction: 0.07 is 7 %." });
 
 const uint32 = z.int().min(0).max(4_294_967_295).optional();
 const limit = z.number().optional();
@@ -78,17 +78,19 @@ const carried = {
 
 const reason = z.string().max(10_000).optional().meta({ description: "Why, in your words; it stands in the record." });
 
-export const updateEnvelopeBody = z.strictObject({
-  fund_id: fundIdText.optional().meta({ description: "The fund again; when it is given it must be the path's." }),
-  version: countNumber.meta({ description: "The current version plus 1; anything else is a conflict." }),
-  ...described(limits),
-  reason,
-  ...carried,
-  step_up_proof: proofText.optional().meta({
-    description:
-      "For a change that loosens: the proof that a step-up for UpdateEnvelope gave, whose parameters are this body without it and without updated_by, updated_at, loosening and hash, and with fund_id.",
-  }),
-});
+export const updateEnvelopeBody = z
+  .strictObject({
+    fund_id: fundIdText.optional().meta({ description: "The fund again; when it is given it must be the path's." }),
+    version: countNumber.meta({ description: "The current version plus 1; anything else is a conflict." }),
+    ...described(limits),
+    reason,
+    ...carried,
+    step_up_proof: proofText.optional().meta({
+      description:
+        "For a change that loosens: the proof that a step-up for UpdateEnvelope gave, whose parameters are this body without it and without updated_by, updated_at, loosening and hash, and with fund_id.",
+    }),
+  })
+  .meta({ id: "RiskEnvelopeUpdate", description: "A fund's limits as they are to be, all of them." });
 
 const proposedEnvelope = z
   .strictObject({
@@ -98,7 +100,7 @@ const proposedEnvelope = z
     reason,
     ...carried,
   })
-  .meta({ description: "The limits as they would be, all of them." });
+  .meta({ id: "ProposedEnvelope", description: "The limits as they would be, all of them." });
 
 type Asked = z.infer<typeof proposedEnvelope>;
 

@@ -30,7 +30,8 @@ export const haltBody = z
     confirmation: confirmed("HALT"),
     halt_id: idText.optional().meta({ description: "Your own name for it: the same one twice is one halt." }),
   })
-  .refine(isNamedOnce, namedTwice);
+  .refine(isNamedOnce, namedTwice)
+  .meta({ id: "HaltBody", description: "Whom to halt, and why." });
 
 export const haltStatusQuery = z.strictObject({
   id: idText.optional().meta({ description: "A fund or a strategy; everything when absent." }),
@@ -56,7 +57,8 @@ export const resumeBody = z
         "Count losses from now on instead of keeping the baseline; for a fund or a strategy a risk officer's, with a code.",
     }),
   })
-  .refine(isNamedOnce, namedTwice);
+  .refine(isNamedOnce, namedTwice)
+  .meta({ id: "ResumeRequest", description: "Which halts to lift, and why." });
 
 export const restartBody = z.strictObject({ reason: reasonBody });
 

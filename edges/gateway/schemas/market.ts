@@ -20,11 +20,15 @@ export const quotesQuery = z.strictObject({
   symbols: symbolsAsked.optional().meta({ description: "Only these, with commas between them; all when absent." }),
 });
 
-export const quoteAnswer = quote.extend({
-  age_s: z
-    .int()
-    .meta({ description: "How old it is, in whole seconds: a symbol that is not quoted any more keeps its last one." }),
-});
+export const quoteAnswer = quote
+  .extend({
+    age_s: z
+      .int()
+      .meta({
+        description: "How old it is, in whole seconds: a symbol that is not quoted any more keeps its last one.",
+      }),
+  })
+  .meta({ id: "Quote" });
 export const quotesAnswer = z.array(quoteAnswer);
 
 export function reportedQuote(one: Quote, now: Instant): object {

@@ -10,14 +10,18 @@ export const reasonBody = z
   .optional()
   .meta({ description: "Why, in your words; it stands in the record." });
 
-export const submitOrderBody = z.strictObject({
-  ...order.shape,
-  idempotency_key: order.shape.idempotency_key.meta({
-    description: "The same key and order within 5 minutes are one order; the same key with another one is a conflict.",
-  }),
-  order_id: order.shape.order_id.optional().meta({ description: "Its name; one is made when absent." }),
-  actor: nameText.optional().meta({
-    description: "Who wants it, in free text, as a claim; the caller when absent. Who handed it in is kept beside it.",
-  }),
-  dry_run: z.boolean().optional().meta({ description: "Only ask whether it would be approved; nothing is sent." }),
-});
+export const submitOrderBody = z
+  .strictObject({
+    ...order.shape,
+    idempotency_key: order.shape.idempotency_key.meta({
+      description:
+        "The same key and order within 5 minutes are one order; the same key with another one is a conflict.",
+    }),
+    order_id: order.shape.order_id.optional().meta({ description: "Its name; one is made when absent." }),
+    actor: nameText.optional().meta({
+      description:
+        "Who wants it, in free text, as a claim; the caller when absent. Who handed it in is kept beside it.",
+    }),
+    dry_run: z.boolean().optional().meta({ description: "Only ask whether it would be approved; nothing is sent." }),
+  })
+  .meta({ id: "Order", description: "What to buy or sell, and how." });

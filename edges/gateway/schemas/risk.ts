@@ -44,4 +44,4 @@ export const askedOrder = z
     created_at: optionalText,
     dry_run: z.boolean().optional(),
   })
-  .meta({ description: "The order as it was asked, valid or not." });
+  .meta({ id: "AskedOrder", description: "The order as it was asked, valid or not." });

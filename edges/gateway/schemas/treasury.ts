@@ -10,7 +10,9 @@ import { isSmallJson } from "./small-json.ts";
 
 export const fundsAnswer = z.array(
   // A fund that was never valued has no value to tell.
-  fundStatus.extend({ nav: fundStatus.shape.nav.optional(), nav_at: fundStatus.shape.nav_at.optional() }),
+  fundStatus
+    .extend({ nav: fundStatus.shape.nav.optional(), nav_at: fundStatus.shape.nav_at.optional() })
+    .meta({ id: "Fund" }),
 );
 
 /** On the wire a fund that was never valued is worth nothing since the beginning of time; in JSON it has no value. */

@@ -1865,6 +1865,1275 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** @description An approval and what is reserved for it; decimals in units of the instrument. */
+        Approval: {
+            order_id: string;
+            fund_id: string;
+            strategy_id: string;
+            symbol: string;
+            side: string;
+            quantity: string;
+            filled_quantity: string;
+            reserved_quantity: string;
+            /** @description UNSENT, AMENDMENT_UNSENT (the order was sent, new terms were not), SENT, EXPIRED, RELEASED (somebody said that it is not sent), ENDED. */
+            state: string;
+            /**
+             * Format: date-time
+             * @description RFC 3339, absent once something shows that it was sent: until when it may be sent, and when it expires unless that is shown. The time stands still while the engine does not hear of orders.
+             */
+            valid_until?: string;
+            /**
+             * Format: date-time
+             * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+             */
+            expires_at?: string;
+            /** @description Who asked for it; absent for what was approved before the engine started. */
+            asked_by?: string;
+        };
+        /** @description The order as it was asked, valid or not. */
+        AskedOrder: {
+            idempotency_key: string;
+            order_id: string;
+            fund_id: string;
+            strategy_id: string;
+            symbol: string;
+            side: string;
+            quantity: string;
+            order_type: string;
+            limit_price?: string;
+            stop_price?: string;
+            tif: string;
+            expires_at?: string;
+            broker: string;
+            asset_class: string;
+            notional?: number;
+            venue?: string;
+            currency?: string;
+            actor: string;
+            thesis?: string;
+            reduce_only?: boolean;
+            created_at?: string;
+            dry_run?: boolean;
+        };
+        /** @description A place outside the database that has a copy of the checkpoints. */
+        AuditAnchor: {
+            name: string;
+            /** @description Of the newest checkpoint that it has. */
+            size: number;
+            /** @description For how long it has not had the newest one. */
+            behind_s: number;
+            /** @description Why the last attempt failed. */
+            complaint?: string;
+        };
+        AuditAnew: {
+            request_id: string;
+            /** @description Whether a second person has still to sign; then nothing has been done. */
+            pending: boolean;
+            /**
+             * Format: date-time
+             * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+             */
+            expires_at: string;
+            /** @description The log that is to be closed, or was. */
+            closed_log: number;
+            closed_origin: string;
+            /** @description The log that has begun, its first key, and the entry that names the closed one; none while it is pending. */
+            log: number;
+            origin: string;
+            /** @description Its first key, as a vkey. */
+            key: string;
+            /** @description Of the entry that names the closed log. */
+            sequence: number;
+        };
+        AuditBundleHead: {
+            /** @description With its line ends. */
+            head: string;
+            from_sequence: number;
+            /** @description How many entries belong to the bundle. */
+            count: number;
+        };
+        /** @description Roots and hashes are in base64, as in checkpoints. The proof is that of RFC 6962; whoever verifies it takes the first root from their own copy. */
+        AuditConsistency: {
+            first_size: number;
+            /** @description The root of the tree of that size, in base64 as in a checkpoint. */
+            first_root: string;
+            second_size: number;
+            /** @description The root of the tree of that size, in base64 as in a checkpoint. */
+            second_root: string;
+            /** @description The hashes of the proof of RFC 6962, in order, in base64. */
+            proof: string[];
+            /** @description The signed checkpoint of the second size; empty when none was signed at that size. */
+            checkpoint?: string;
+        };
+        AuditEntry: {
+            /** @description Contiguous from 0. */
+            sequence: number;
+            /**
+             * Format: date-time
+             * @description RFC 3339 with microseconds.
+             */
+            timestamp: string;
+            /** @description The acting service or operator. */
+            actor: string;
+            /** @description What was done. */
+            action: string;
+            /** @description The thing acted on, for example an order_id. */
+            subject_id: string;
+            /** @description Everything else. */
+            data: {
+                [key: string]: unknown;
+            };
+            /** @description 64 lower-case hexadecimal digits; zeros for the first entry. */
+            prev_hash: string;
+            hash: string;
+            /** @description Of an entry of a log that was closed because it did not verify: that log's number. */
+            log?: number;
+        };
+        AuditErasure: {
+            subject_id: string;
+            /** @description Of the entries that say that a key is gone; empty when nothing is sealed about the person. */
+            sequences: number[];
+        };
+        AuditInspection: {
+            entry_count: number;
+            /** @description L0 consistent with itself and nobody vouches for it, L1 as our own checkpoints say, L2 as enough witnesses have cosigned. */
+            trust_level: string;
+            /** @description Entries since the last checkpoint that the level rests on. */
+            unanchored_count: number;
+            /** @description What was not as it should be, in sentences; empty when all is well. */
+            findings: string[];
+            /** @description What was written anew. */
+            rebuilt: string[];
+            /** @description The size of the largest checkpoint that the level rests on. */
+            covered_size: number;
+            /** @description Where the chain is broken, when it is. */
+            fault?: components["schemas"]["ChainIntegrityError"];
+        };
+        AuditKey: {
+            vkey: string;
+            /** @description Eight hex digits. */
+            key_id: string;
+            /** @description The first and the last size of a checkpoint that it may sign; the last is 0 while it signs. */
+            from_size: number;
+            /** @description The last one; absent while it signs. */
+            to_size?: number;
+            revoked: boolean;
+        };
+        AuditKeyChange: {
+            /** @description Of the entry that says so. */
+            sequence: number;
+            /** @description The key that signs now, and the one that does not any more, as vkeys. */
+            key: string;
+            /** @description The key that does not any more. */
+            old_key: string;
+            /** @description Up to which size the old key's checkpoints count. */
+            trusted_size: number;
+        };
+        AuditRun: {
+            run_id: string;
+            done: boolean;
+            /** @description The next entry that it reads, and how many the log had when it began. */
+            next_sequence: number;
+            /** @description How many entries the log had when it began. */
+            size: number;
+            /** @description When it is done: of a verification, what VerifyAudit would have said. */
+            verification?: components["schemas"]["AuditRunVerification"];
+            inspection?: components["schemas"]["AuditInspection"];
+        };
+        AuditRunVerification: {
+            /** @description How many entries were verified. */
+            entry_count: number;
+            /** @description L0 consistent with itself and nobody vouches for it, L1 as our own checkpoints say, L2 as enough witnesses have cosigned. */
+            trust_level: string;
+            /** @description Entries since the last checkpoint that the level rests on. */
+            unanchored_count: number;
+            /** @description The size of the largest checkpoint that the level rests on. */
+            covered_size: number;
+            /** @description Always 0: a chain with a gap is a broken one. */
+            gap_count: number;
+        };
+        AuditStatus: {
+            origin: string;
+            /** @description How many entries the log has. */
+            size: number;
+            /** @description Of the newest entry. */
+            hash: string;
+            /** @description How many of them the newest checkpoint covers. */
+            checkpoint_size: number;
+            /** @description The newest checkpoint with all its signatures. */
+            checkpoint?: string;
+            /** @description "operator-trusted" until enough witnesses have cosigned, "not witnessed" while one of them knows another history. */
+            trust: string;
+            /** @description Of the policy k of n: how many must cosign, and who may. */
+            witnesses_needed: number;
+            witnesses: string[];
+            /** @description The keys in force, as vkeys. */
+            keys: string[];
+            /**
+             * Format: date-time
+             * @description The last self-verification, if one is known; the log itself tells of the last one before this start.
+             */
+            verified_at?: string;
+            /** @description What came of it. */
+            verified?: string;
+            /** @description Every key that the log ever signed with, the oldest first. */
+            key_terms: components["schemas"]["AuditKey"][];
+            /** @description The places outside the database that have a copy of the checkpoints. */
+            anchors: components["schemas"]["AuditAnchor"][];
+            /** @description What is wrong right now, in one sentence; empty when nothing is. */
+            complaint?: string;
+            /** @description The largest checkpoint that enough witnesses have cosigned; 0 while one of them knows another history of the log. */
+            witnessed_size: number;
+            /** @description Why witnesses did not cosign the last checkpoint that they were shown, in sentences. */
+            witness_complaints: string[];
+            /** @description Whether the complaint is about the log itself: it is not what was signed or cosigned. */
+            broken: boolean;
+            /** @description The number of the log: 1 is the first of all. */
+            log?: number;
+            /** @description The logs that were closed, the oldest first. */
+            closed_logs?: components["schemas"]["ClosedAuditLog"][];
+        };
+        /** @description A broken chain is no answer of this kind: it is FAILED_PRECONDITION with the ChainIntegrityError in the trailers. */
+        AuditVerification: {
+            /** @description How many entries were verified. */
+            entry_count: number;
+            /** @description L0 consistent with itself and nobody vouches for it, L1 as our own checkpoints say, L2 as enough witnesses have cosigned. */
+            trust_level: string;
+            /** @description Entries since the last checkpoint that the level rests on. */
+            unanchored_count: number;
+            /** @description The size of the largest checkpoint that the level rests on. */
+            covered_size: number;
+            /** @description Always 0: a chain with a gap is a broken one. */
+            gap_count: number;
+        };
+        Backtest: {
+            strategy_id: string;
+            from: string;
+            to: string;
+            days: components["schemas"]["BacktestDay"][];
+            annual_return?: number;
+            annual_volatility?: number;
+            /** @description Absent where volatility is zero. */
+            sharpe?: number;
+            max_drawdown?: number;
+        };
+        BacktestDay: {
+            /**
+             * Format: date
+             * @description A date: 2026-11-15.
+             */
+            day: string;
+            /** @description A fraction. */
+            return?: number;
+            /** @description Absent on days with too few symbols. */
+            information_coefficient?: number;
+        };
+        Bar: {
+            symbol: string;
+            /** @enum {string} */
+            interval: "1m" | "5m" | "15m" | "1h" | "1d";
+            /** Format: date-time */
+            start: string;
+            /** Format: decimal */
+            open: string;
+            /** Format: decimal */
+            high: string;
+            /** Format: decimal */
+            low: string;
+            /** Format: decimal */
+            close: string;
+            /** Format: decimal */
+            volume: string;
+            trade_count?: number;
+        };
+        Block: {
+            /** @description The code that CheckOrder would deny with. */
+            code: string;
+            /**
+             * @description firm, fund, strategy or symbol.
+             * @enum {string}
+             */
+            scope: "firm" | "fund" | "strategy" | "symbol";
+            /** @description Whom it is about; a symbol's without a fund is every fund's. */
+            fund_id?: string;
+            strategy_id?: string;
+            symbol?: string;
+            /** @description As a decision would say it. */
+            reason: string;
+            /** @description RFC 3339; absent when nobody knows, and then why. */
+            since: string | null;
+            since_unknown?: string;
+            /** @description What ends it, and the command that does, where there is one. */
+            ends: string;
+            /** @description The command that ends it or shows it, where there is one. */
+            command?: string;
+        };
+        /** @description One comparison: what it holds against what, and whether they agree. */
+        BookCheck: {
+            name: string;
+            /** @description What is held against what. */
+            sentence: string;
+            agrees: boolean;
+            /** @description Empty when it agrees. */
+            difference?: string;
+            /**
+             * Format: date-time
+             * @description Absent before the first comparison.
+             */
+            checked_at?: string;
+            compared: number;
+            /** @description What could not be compared and why; empty when everything was. */
+            not_compared?: string;
+            /**
+             * Format: date-time
+             * @description Since when the oldest of what differs has differed, over restarts; RFC 3339, empty when it agrees.
+             */
+            since?: string;
+        };
+        /** @description The detail of a failed verification. It is never sent as a message. Over gRPC the status is FAILED_PRECONDITION, the trailer `portcullis-code` is CHAIN_INTEGRITY, and the trailer `portcullis-facts-bin` has these four fields as a JSON object in UTF-8, texts cut after 1,000 characters. Over REST it is the member `chain_integrity_error` of the problem. */
+        ChainIntegrityError: {
+            /** @description Of docs/audit-format.md: HASH_MISMATCH, ROOT_MISMATCH and so on. */
+            code: string;
+            sequence: number;
+            expected: string;
+            actual: string;
+        };
+        /** @description A log that was closed because it did not verify, as the entry says that began the next one. */
+        ClosedAuditLog: {
+            log: number;
+            origin: string;
+            /** @description How many entries it should have. */
+            size: number;
+            /**
+             * Format: date-time
+             * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+             */
+            closed_at: string;
+            /** @description The newest checkpoint that it had signed. */
+            checkpoint_size: number;
+            checkpoint: string;
+            /** @description The largest checkpoint that its entries still led to. */
+            verified_size: number;
+            /** @description What was wrong with it. */
+            fault: components["schemas"]["ChainIntegrityError"];
+            reason: string;
+            requested_by: string;
+            cosigned_by: string;
+            /** @description Its keys, as vkeys. */
+            keys: string[];
+        };
+        CorporateAction: {
+            action_id: string;
+            /** @enum {string} */
+            kind: "CASH_DIVIDEND" | "SPLIT" | "SYMBOL_CHANGE";
+            symbol: string;
+            /** @description One for each strategy that held it. */
+            entries: components["schemas"]["LedgerEntry"][];
+            /** @description It was booked before, and nothing was booked now. */
+            already_booked: boolean;
+            /**
+             * @description DECLARED, EX (due and not paid yet) or DONE for a dividend; ANNOUNCED, APPLIED, DONE or ABORTED for the others.
+             * @enum {string}
+             */
+            state: "ANNOUNCED" | "APPLIED" | "DONE" | "ABORTED" | "DECLARED" | "EX";
+            /** @description Why it was aborted; else empty. */
+            note: string;
+        };
+        /** @description A decision with the order as it was asked; its bytes are what the engine stored. */
+        DecisionRecord: {
+            order: components["schemas"]["AskedOrder"];
+            decision: components["schemas"]["RiskDecision"];
+        };
+        Difference: {
+            difference_id: string;
+            fund_id: string;
+            account: string;
+            broker: string;
+            symbol: string;
+            /** Format: decimal */
+            our_quantity: string;
+            /** Format: decimal */
+            broker_quantity: string;
+            /**
+             * @description LOST_FILL, BROKER_LAG, OFF_SYSTEM_TRADE, CANCELLATION_RACE or UNKNOWN.
+             * @enum {string}
+             */
+            class: "LOST_FILL" | "BROKER_LAG" | "OFF_SYSTEM_TRADE" | "CANCELLATION_RACE" | "UNKNOWN";
+            /**
+             * @description SUSPECTED, CONFIRMED, CLEARED or CORRECTED.
+             * @enum {string}
+             */
+            status: "SUSPECTED" | "CONFIRMED" | "CLEARED" | "CORRECTED";
+            evidence: string;
+            /**
+             * Format: date-time
+             * @description RFC 3339.
+             */
+            first_seen_at: string;
+            /**
+             * Format: date-time
+             * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+             */
+            at: string;
+        };
+        Drill: {
+            drill_id: string;
+            /** @description Empty reason when it was due by its schedule. */
+            requested_by: string;
+            reason: string;
+            /**
+             * Format: date-time
+             * @description RFC 3339.
+             */
+            at: string;
+            /** @description Milliseconds from the request; absent while it has not happened or when it did not in time. */
+            latched_ms?: number;
+            blocked_ms?: number;
+            cancelled_ms?: number;
+            notified_ms?: number;
+            /** @description Whether all four happened within their limits. */
+            passed: boolean;
+            complaint?: string;
+            halt_id?: string;
+        };
+        EnvelopeChange: {
+            /** @description The envelope's field; a sector's limit is sector_limits_pct.<sector>. */
+            field: string;
+            /** @description As they are written in JSON; empty when absent. */
+            before: string;
+            after: string;
+            /**
+             * @description TIGHTENS, LOOSENS or NEUTRAL.
+             * @enum {string}
+             */
+            effect: "TIGHTENS" | "LOOSENS" | "NEUTRAL";
+        };
+        EnvelopeDiff: {
+            fund_id: string;
+            from_version: number;
+            to_version?: number;
+            changes: components["schemas"]["EnvelopeChange"][];
+            /** @description Whether any of them loosens. */
+            loosens: boolean;
+        };
+        EnvelopeReplay: {
+            fund_id: string;
+            /** @description Decisions that were run again. */
+            replayed: number;
+            /** @description Those that cannot change: duplicates, and orders that were no orders. */
+            skipped: number;
+            changed: number;
+            newly_approved: number;
+            newly_denied: number;
+            changes: components["schemas"]["ReplayChange"][];
+        };
+        Episode: {
+            episode_id: string;
+            watchdog: string;
+            /** @description Null where it does not apply. */
+            fund_id: string | null;
+            strategy_id: string | null;
+            symbol: string | null;
+            /**
+             * @description The strictest state that it reached.
+             * @enum {string}
+             */
+            state: "WARN" | "ACTION" | "STALE";
+            /**
+             * Format: date-time
+             * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+             */
+            opened_at: string;
+            /** @description Null while it is open. */
+            cleared_at: string | null;
+            /** @description As it was at the last change. */
+            value: number | null;
+            threshold: number;
+            unit: string;
+            /** @description What the value was computed from. */
+            figures: {
+                [key: string]: string | number | boolean | null;
+            };
+            /** @description What was done, in words. */
+            action: string;
+            sentence: string;
+            /** @description Restrictions that it opened. */
+            restriction_ids: string[];
+            /** @description Halts that it asked for; only people lift them. */
+            halt_ids: string[];
+            /** @description The changes in their order: OPENED, ESCALATED, CLEARED, STALE. */
+            events: string[];
+            dry_run: boolean;
+            injected: boolean;
+        };
+        Figure: {
+            name: string;
+            value: string;
+            age_ms?: number;
+        };
+        Fill: {
+            fill_id: string;
+            order_id: string;
+            fund_id: string;
+            strategy_id: string;
+            symbol: string;
+            /** @enum {string} */
+            side: "BUY" | "SELL" | "SELL_SHORT" | "BUY_TO_COVER";
+            /**
+             * Format: decimal
+             * @description Decimals: units of the instrument, price per unit, fee in the currency.
+             */
+            quantity: string;
+            /** Format: decimal */
+            price: string;
+            /**
+             * Format: decimal
+             * @description Negative for a rebate.
+             */
+            fee?: string;
+            currency?: string;
+            broker?: string;
+            /**
+             * Format: date-time
+             * @description RFC 3339.
+             */
+            filled_at: string;
+            /**
+             * @description TRADE, ADJUSTMENT, SEED, CORPORATE_ACTION, CASH_IN_LIEU, CROSS or SETTLEMENT.
+             * @enum {string}
+             */
+            kind: "TRADE" | "ADJUSTMENT" | "SEED" | "CORPORATE_ACTION" | "CASH_IN_LIEU" | "CROSS" | "SETTLEMENT";
+        };
+        FlatProof: {
+            proof_id: string;
+            fund_id: string;
+            account: string;
+            broker: string;
+            /** @description True only when a complete answer of the broker shows nothing. */
+            flat: boolean;
+            left: components["schemas"]["PositionLeft"][];
+            /**
+             * Format: date-time
+             * @description RFC 3339.
+             */
+            asked_at: string;
+            /**
+             * Format: date-time
+             * @description Absent when the broker gave no complete answer.
+             */
+            broker_as_of?: string;
+            /** @description Orders that may still trade at the broker; flat needs that there are none. */
+            open_orders: number;
+            asked_by: string;
+            reason: string;
+            /** @description What the broker was asked for, in this order. */
+            asked: string[];
+        };
+        Flatten: {
+            flatten_id: string;
+            requested_by: string;
+            reason: string;
+            /**
+             * Format: date-time
+             * @description RFC 3339.
+             */
+            requested_at: string;
+            /**
+             * Format: date-time
+             * @description When the broker had called every fund flat; absent until then.
+             */
+            done_at?: string;
+            lines: components["schemas"]["FlattenLine"][];
+            /** @description The event whose audit entry tells of the request. */
+            audit_id?: string;
+            /** @description Orders that were open when it was asked and are no exits: they are cancelled. */
+            orders: components["schemas"]["FlattenOrder"][];
+            funds: components["schemas"]["FlattenFund"][];
+        };
+        /** @description One fund of a flatten. */
+        FlattenFund: {
+            fund_id: string;
+            /**
+             * @description OPEN while a line or an order of it is; UNPROVED until the broker has said what is left; NOT_FLAT when it has something left; FLAT.
+             * @enum {string}
+             */
+            state: "OPEN" | "UNPROVED" | "NOT_FLAT" | "FLAT";
+            left: components["schemas"]["FlattenLeft"][];
+            /** @description Orders that may still trade at the broker. */
+            open_orders: number;
+            /** @description The broker's newest answer, when that was not flat. */
+            proof_id?: string;
+            /**
+             * Format: date-time
+             * @description When the broker was last asked.
+             */
+            asked_at?: string;
+            /** @description What a person does about a fund that is not flat. */
+            next_step?: string;
+        };
+        /** @description A position that the broker has left of a fund. */
+        FlattenLeft: {
+            symbol: string;
+            /**
+             * Format: decimal
+             * @description Decimal; negative when short.
+             */
+            quantity: string;
+        };
+        /** @description One position that is to be closed. */
+        FlattenLine: {
+            fund_id: string;
+            strategy_id: string;
+            symbol: string;
+            /**
+             * Format: decimal
+             * @description Decimal: what was held when it was asked; negative when short.
+             */
+            quantity: string;
+            /**
+             * @description OWED before its exit is with order management, EXITING, or FLAT.
+             * @enum {string}
+             */
+            state: "OWED" | "EXITING" | "FLAT";
+            order_id?: string;
+            attempts: number;
+            /** @description Why it is not done yet. */
+            complaint?: string;
+            /**
+             * Format: date-time
+             * @description RFC 3339.
+             */
+            at: string;
+        };
+        /** @description One order that was open when it was asked and is no exit: it is cancelled. */
+        FlattenOrder: {
+            fund_id: string;
+            strategy_id: string;
+            symbol: string;
+            order_id: string;
+            side: string;
+            /** @description Decimals. */
+            quantity: string;
+            /** Format: decimal */
+            filled_quantity: string;
+            /**
+             * @description As order management has it: gone when CANCELLED, FILLED, EXPIRED or REJECTED.
+             * @enum {string}
+             */
+            state: "PENDING_CHECK" | "REJECTED" | "ACCEPTED" | "ROUTED" | "WORKING" | "PARTIALLY_FILLED" | "FILLED" | "CANCEL_PENDING" | "CANCELLED" | "EXPIRED" | "UNKNOWN";
+            /** @description Why it is not gone yet. */
+            complaint?: string;
+            /**
+             * Format: date-time
+             * @description RFC 3339.
+             */
+            at: string;
+        };
+        Fund: {
+            fund_id: string;
+            name: string;
+            /** @enum {string} */
+            mode: "PAPER" | "LIVE";
+            currency: string;
+            /** Format: decimal */
+            nav?: string;
+            /** Format: date-time */
+            nav_at?: string;
+            oldest_price_age_ms?: number;
+            /** Format: decimal */
+            day_pnl?: string;
+            gross_exposure_pct?: number;
+            net_exposure_pct?: number;
+            halted: boolean;
+            /** @enum {string} */
+            severity?: "STRATEGY_HALT" | "FUND_HALT" | "FIRM_HALT";
+        };
+        GateCheck: {
+            /** @enum {string} */
+            gate: "idempotency" | "schema" | "static" | "position_risk" | "drawdown_halt" | "short_side" | "cro_veto";
+            /** @enum {string} */
+            result: "PASSED" | "FAILED";
+            figures: components["schemas"]["Figure"][];
+            microseconds: number;
+        };
+        /** @description Whom to halt, and why. */
+        HaltBody: {
+            /** @description A fund or a strategy; everything when absent, unless severity says otherwise. */
+            id?: string;
+            /**
+             * @description The level, for callers that name fund and strategy themselves.
+             * @enum {string}
+             */
+            severity?: "STRATEGY_HALT" | "FUND_HALT" | "FIRM_HALT";
+            fund_id?: string | "";
+            strategy_id?: string;
+            /** @description Why, in your words; `manual` when absent. */
+            reason?: string;
+            /** @description The word HALT, as a person typed it. */
+            confirmation?: string;
+            /** @description Your own name for it: the same one twice is one halt. */
+            halt_id?: string;
+        };
+        HaltProgress: {
+            halt_id: string;
+            steps: components["schemas"]["HaltStep"][];
+        };
+        HaltRequest: {
+            /** @enum {string} */
+            severity: "STRATEGY_HALT" | "FUND_HALT" | "FIRM_HALT";
+            /** @description The fund of a FUND_HALT; empty for a FIRM_HALT. */
+            fund_id: string;
+            /** @description The strategy of a STRATEGY_HALT. */
+            strategy_id?: string;
+            /** @description Free text. */
+            reason: string;
+            /** @description The requesting service, or operator:<name>. */
+            requested_by: string;
+            /** @description The typed word (HALT) where a person asks. */
+            confirmation?: string;
+            /** @description The figures that tripped it, when a machine asks. */
+            evidence?: {
+                [key: string]: string | number | boolean | null;
+            };
+            /** @description Set when the halt is latched, as are the next two. */
+            halt_id?: string;
+            epoch?: number;
+            /**
+             * Format: date-time
+             * @description RFC 3339.
+             */
+            since?: string;
+        };
+        HaltResponse: {
+            halt_id: string;
+            /** @description An approval that carries an older epoch may no longer be sent in the halted scope. */
+            epoch: number;
+            /**
+             * Format: date-time
+             * @description RFC 3339.
+             */
+            since: string;
+            /** @description Every live engine confirmed the epoch, or its lease ran out. */
+            acknowledged: boolean;
+            /** @description The event whose audit entry tells of this. */
+            audit_id?: string;
+        };
+        /** @description What follows a latch, in this order. A step that failed is tried until it is proven, and never undoes one before it. */
+        HaltStep: {
+            /**
+             * @description BLOCKED: every live engine denies new risk in the scope. CANCELLED: no order that it covers is with a broker any more, proven reductions excepted. NOTIFIED: people were notified.
+             * @enum {string}
+             */
+            step: "BLOCKED" | "CANCELLED" | "NOTIFIED";
+            proven: boolean;
+            /**
+             * Format: date-time
+             * @description RFC 3339: when it was proven, or tried last.
+             */
+            at?: string;
+            /** @description What is still missing, or what was seen. */
+            detail: string;
+        };
+        Headroom: {
+            fund_id: string;
+            symbol: string;
+            side: string;
+            /** @description Decimal, units of the instrument in one order, rounded down to the lot; 0 when nothing more is allowed. */
+            quantity: string;
+            /** @description Decimal in the fund's currency at the price below. */
+            notional: string;
+            /** @description The limit that binds, or the code of what denies everything; empty when nothing does. */
+            binding: string;
+            /** @description The price it was valued at. */
+            price?: components["schemas"]["Figure"];
+            limits: components["schemas"]["LimitHeadroom"][];
+            envelope_version?: number;
+            halt_epoch: number;
+            /** @description RFC 3339. */
+            as_of: string;
+        };
+        InformedFlow: {
+            symbol: string;
+            /**
+             * @description The side that they take: the price drifts that way, by 3 % at most.
+             * @enum {string}
+             */
+            side: "buy" | "sell";
+            /**
+             * Format: date-time
+             * @description RFC 3339; now when absent.
+             */
+            from?: string;
+        };
+        Injection: {
+            /** @enum {string} */
+            kind: "SKILL" | "PNL" | "SLOW_QUERIES" | "DEAD_ROWS";
+            /** @description Null unless it is about a strategy. */
+            strategy_id: string | null;
+            z: number | null;
+            by: string;
+            /**
+             * Format: date-time
+             * @description RFC 3339.
+             */
+            at: string;
+        };
+        Instrument: {
+            symbol: string;
+            name: string;
+            /** @enum {string} */
+            asset_class: "EQUITY" | "CRYPTO" | "OPTION";
+            currency: string;
+            /** Format: decimal */
+            tick_size: string;
+            /** Format: decimal */
+            lot_size: string;
+            /** Format: decimal */
+            multiplier: string;
+            sector: string;
+            calendar: string;
+            venue?: string;
+            underlying?: string;
+            /** Format: date */
+            expiry?: string;
+            /** Format: decimal */
+            strike?: string;
+            /** @enum {string} */
+            right?: "CALL" | "PUT";
+        };
+        /** @description What was kept and is not the sum of the entries. */
+        LedgerDifference: {
+            /**
+             * @description BALANCE, HOLDING or STRATEGY_HOLDING.
+             * @enum {string}
+             */
+            record: "BALANCE" | "HOLDING" | "STRATEGY_HOLDING";
+            /** @description Of a balance. */
+            account?: string;
+            /** @description Of a strategy's holding. */
+            strategy_id?: string;
+            /** @description The symbol of a holding, or the currency of cash and balances. */
+            symbol: string;
+            /**
+             * Format: decimal
+             * @description Decimals.
+             */
+            kept: string;
+            /** Format: decimal */
+            rebuilt: string;
+        };
+        LedgerEntry: {
+            entry_id: string;
+            fund_id: string;
+            /**
+             * @description CAPITAL, FLOW, FILL, BORROW_FEE or DIVIDEND.
+             * @enum {string}
+             */
+            kind: "CAPITAL" | "FLOW" | "FILL" | "BORROW_FEE" | "DIVIDEND";
+            /** @description They sum to zero in every currency. */
+            postings: components["schemas"]["LedgerPosting"][];
+            reason: string;
+            booked_by: string;
+            /**
+             * Format: date-time
+             * @description RFC 3339.
+             */
+            at: string;
+            /** @description In an answer to BookFlow: the key was used before, and this was booked then. */
+            already_booked: boolean;
+        };
+        /** @description One posting of an entry of the double-entry ledger; the postings of an entry sum to zero in every currency. */
+        LedgerPosting: {
+            /** @description For example cash, capital, fees, borrow_fees or position:AAPL. */
+            account: string;
+            currency: string;
+            /**
+             * Format: decimal
+             * @description Decimal.
+             */
+            amount: string;
+        };
+        LedgerRebuild: {
+            fund_id: string;
+            dry_run: boolean;
+            /** @description Entries that were added up, those of the trades in booked_fills included. */
+            entries: number;
+            /** @description Trades of order management that had no entry, by their fill_id; they are booked with the rest, and would be in a dry run. */
+            booked_fills: string[];
+            /** @description What was kept and is not the sum of the entries. */
+            differences: components["schemas"]["LedgerDifference"][];
+            /**
+             * Format: date-time
+             * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+             */
+            rebuilt_at: string;
+        };
+        /** @description What one limit still allows. */
+        LimitHeadroom: {
+            /** @description The envelope's field, for example max_position_pct. */
+            limit: string;
+            /** @description Decimals in the fund's currency: what is used in the worst case, and what is allowed. */
+            used: string;
+            allowed: string;
+            /** @description Decimal, units of the instrument, rounded down to the lot. */
+            quantity: string;
+        };
+        /** @description How much of one limit is used. */
+        LimitUse: {
+            fund_id: string;
+            /** @description As in headroom (max_position_pct, sector_limits_pct.technology) and in the list of losses (daily, strategy). */
+            limit: string;
+            /** @description The symbol, the sector or the strategy that it is about; empty when it is the fund's own. */
+            scope: string;
+            /**
+             * Format: decimal
+             * @description In the fund's currency; absent when it cannot be counted.
+             */
+            used?: string;
+            /**
+             * Format: decimal
+             * @description In the fund's currency; absent when it cannot be counted.
+             */
+            allowed?: string;
+            /** @description Used by allowed, a fraction: 0.9 is 90 %. 1 when nothing is allowed; absent when it cannot be counted. */
+            share?: number;
+            /** @description The highest of 0, 50, 75, 85, 90, 95 and 100 per cent that the share has reached; 100 when it cannot be counted, because nothing new is let through. */
+            band: number;
+            /** @description Why it cannot be counted: the code that orders are denied with, or the sentence of the list of losses. */
+            reason?: string;
+            /**
+             * Format: date-time
+             * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+             */
+            as_of: string;
+        };
+        LimitWarning: {
+            limit: string;
+            used: number;
+            threshold: number;
+        };
+        Loss: {
+            fund_id: string;
+            /** @description Of a strategy's own loss. */
+            strategy_id?: string;
+            /** @description daily, weekly, monthly, rolling_24h, rolling_5d, high_water, strategy or equity. */
+            limit: string;
+            /** @description The period that the baseline is for: a trading day, its week's Monday or its month's first; for windows and the highest value the moment that they are from. */
+            period: string;
+            /**
+             * Format: decimal
+             * @description Decimals in the fund's currency: the value that losses are counted from, flows since then added; the value now; their difference when it is a loss, else 0. Absent with NOT_JUDGED where there is nothing to count from.
+             */
+            baseline?: string;
+            /** Format: decimal */
+            value?: string;
+            /** Format: decimal */
+            loss?: string;
+            /** @description The loss as a fraction of the baseline, and the envelope's limit; a loss equal to its limit halts. No limit when it is off. */
+            loss_pct?: number;
+            /** @description A loss equal to it halts; absent when the limit is off. */
+            limit_pct?: number;
+            /**
+             * @description JUDGED; PENDING while a breach waits for its confirmation; BREACHED while the halt that it raised is in force; RESUMED when that was lifted and the baseline kept; NOT_JUDGED. While one is PENDING or NOT_JUDGED the fund takes no new risk.
+             * @enum {string}
+             */
+            state: "JUDGED" | "PENDING" | "BREACHED" | "RESUMED" | "NOT_JUDGED";
+            /**
+             * Format: date-time
+             * @description RFC 3339: when the baseline was written, and by whom when a person chose it.
+             */
+            baseline_at?: string;
+            rebased_by?: string;
+            /**
+             * Format: date-time
+             * @description RFC 3339: the valuation that this is from; absent while there was none.
+             */
+            as_of?: string;
+            /**
+             * Format: decimal
+             * @description Of RESUMED: the value (or the strategy's profit) with which it halts again.
+             */
+            halts_again_at?: string;
+            /** @description Of NOT_JUDGED: why, and what ends it. */
+            reason?: string;
+            /**
+             * Format: decimal
+             * @description The smallest loss that halts, in the fund's currency; absent when the limit is off.
+             */
+            limit_loss?: string;
+        };
+        Nav: {
+            fund_id: string;
+            /**
+             * Format: decimal
+             * @description Decimals in the fund's currency; nav = cash + positions_value.
+             */
+            nav: string;
+            /** Format: decimal */
+            cash: string;
+            /** Format: decimal */
+            positions_value: string;
+            /**
+             * Format: decimal
+             * @description Deposits minus withdrawals since the fund began.
+             */
+            net_flows: string;
+            currency: string;
+            /** @description How old the oldest price in it was; absent when there is none in it. */
+            oldest_price_age_ms?: number;
+            /** Format: date */
+            trading_day?: string;
+            /**
+             * Format: date-time
+             * @description RFC 3339.
+             */
+            as_of: string;
+            /** @description What every position was valued at; empty where it was not kept. */
+            prices: components["schemas"]["ValuedPosition"][];
+        };
+        NewsBurst: {
+            symbol: string;
+            /** @description How many stories, within a minute. */
+            count: number;
+            /**
+             * Format: date-time
+             * @description RFC 3339; now when absent.
+             */
+            from?: string;
+        };
+        NewsItem: {
+            news_id: string;
+            story_id: string;
+            symbol: string;
+            headline: string;
+            source: string;
+            /** Format: date-time */
+            at: string;
+        };
+        /** @description What to buy or sell, and how. */
+        Order: {
+            /** @description The same key and order within 5 minutes are one order; the same key with another one is a conflict. */
+            idempotency_key: string;
+            /** @description Its name; one is made when absent. */
+            order_id?: string;
+            fund_id: string;
+            strategy_id: string;
+            symbol: string;
+            /** @enum {string} */
+            side: "BUY" | "SELL" | "SELL_SHORT" | "BUY_TO_COVER";
+            /** Format: decimal */
+            quantity: string;
+            /** @enum {string} */
+            order_type: "MARKET" | "LIMIT" | "STOP" | "STOP_LIMIT";
+            /** Format: decimal */
+            limit_price?: string;
+            /** Format: decimal */
+            stop_price?: string;
+            /** @enum {string} */
+            tif: "DAY" | "GTC" | "IOC" | "FOK" | "GTD";
+            /** Format: date-time */
+            expires_at?: string;
+            broker: string;
+            /** @enum {string} */
+            asset_class: "EQUITY" | "CRYPTO" | "OPTION";
+            notional?: number;
+            venue?: string;
+            currency?: string;
+            /** @description Who wants it, in free text, as a claim; the caller when absent. Who handed it in is kept beside it. */
+            actor?: string;
+            thesis?: string;
+            reduce_only?: boolean;
+            /** Format: date-time */
+            created_at?: string;
+            /** @description Only ask whether it would be approved; nothing is sent. */
+            dry_run?: boolean;
+        };
+        OrderStatus: {
+            order: components["schemas"]["AskedOrder"];
+            /**
+             * @description PENDING_CHECK, REJECTED, ACCEPTED, ROUTED, WORKING, PARTIALLY_FILLED, FILLED, CANCEL_PENDING, CANCELLED, EXPIRED or UNKNOWN.
+             * @enum {string}
+             */
+            state: "PENDING_CHECK" | "REJECTED" | "ACCEPTED" | "ROUTED" | "WORKING" | "PARTIALLY_FILLED" | "FILLED" | "CANCEL_PENDING" | "CANCELLED" | "EXPIRED" | "UNKNOWN";
+            /**
+             * Format: decimal
+             * @description Decimals, units of the instrument.
+             */
+            filled_quantity: string;
+            /**
+             * Format: decimal
+             * @description What may still fill.
+             */
+            remaining_quantity: string;
+            /**
+             * Format: decimal
+             * @description Decimal; absent before the first fill.
+             */
+            average_price?: string;
+            decision?: components["schemas"]["RiskDecision"];
+            /**
+             * Format: date-time
+             * @description RFC 3339.
+             */
+            updated_at: string;
+            /** @description Why it was rejected: a code of the registry and one sentence. */
+            code?: string;
+            reason?: string;
+            /** @description The broker's own name of the order. */
+            broker_order_id?: string;
+            /** @description The order that this one is a slice of. */
+            parent_order_id?: string;
+            /**
+             * Format: date-time
+             * @description RFC 3339.
+             */
+            created_at: string;
+            /** @description Who handed it in, as proved; `order.actor` is only what the order itself claims. */
+            submitted_by?: string;
+        };
+        OrderStatuses: {
+            /** @description What was open, and what became of each. */
+            orders: components["schemas"]["OrderStatus"][];
+            /** @description In the answer to a person's request: the event whose audit entry tells of it, also when there was no order. */
+            audit_id?: string;
+        };
+        PaperWeather: {
+            /**
+             * Format: date-time
+             * @description RFC 3339; until then the broker answers nobody.
+             */
+            broker_silent_until?: string;
+            /** @description Shares of the broker's reports that are lost, or come twice. */
+            report_loss_pct?: number;
+            /** @description Which share of its reports comes twice. */
+            report_repeat_pct?: number;
+            gaps: components["schemas"]["PriceGap"][];
+            /** @description Not traded at present, quotes included. */
+            halted_symbols: string[];
+            /** @description Why, in your words; it stands in the record. */
+            reason: string;
+            /** @description Written by the server. */
+            set_by?: string;
+            /**
+             * Format: date-time
+             * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+             */
+            at?: string;
+            news: components["schemas"]["NewsBurst"][];
+            informed: components["schemas"]["InformedFlow"][];
+        };
+        ParkedEvent: {
+            /** @description The subscription that could not handle it. */
+            subscription: string;
+            event_id: string;
+            subject: string;
+            /**
+             * @description PARKED: its subscription went on. HELD: it carries money, and what follows in its lane waits.
+             * @enum {string}
+             */
+            state: "PARKED" | "HELD" | "DISCARDED";
+            /** @description Of what is held: what waits together, such as a fund. Else empty. */
+            lane?: string;
+            /** @description The last failure. */
+            error: string;
+            /** @description 0 when it could not be read, or waits behind another one. */
+            attempts: number;
+            /**
+             * Format: date-time
+             * @description RFC 3339, as all that follow.
+             */
+            first_tried_at: string;
+            /**
+             * Format: date-time
+             * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+             */
+            last_tried_at: string;
+            /**
+             * Format: date-time
+             * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+             */
+            since: string;
+            published_by: string;
+            /**
+             * Format: date-time
+             * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+             */
+            published_at: string;
+        };
+        ParkedEvents: {
+            /** @description Oldest first. */
+            events: components["schemas"]["ParkedEvent"][];
+            /** @description How many there are altogether. */
+            total: number;
+        };
+        ParkedRetry: {
+            subscription: string;
+            event_id: string;
+            /**
+             * @description DONE: it was handled, and is gone. FAILED: it was tried, and stays. NOT_TAKEN: nobody tried it, and nobody will. RUNNING: no answer yet.
+             * @enum {string}
+             */
+            outcome: "DONE" | "FAILED" | "NOT_TAKEN" | "RUNNING";
+            /** @description Why, unless it is DONE. */
+            error?: string;
+            /**
+             * Format: date-time
+             * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+             */
+            at: string;
+        };
+        Position: {
+            fund_id: string;
+            strategy_id: string;
+            symbol: string;
+            /**
+             * Format: decimal
+             * @description Decimal, negative when short.
+             */
+            quantity: string;
+            /**
+             * Format: decimal
+             * @description Decimal, price per unit.
+             */
+            average_price: string;
+            /**
+             * Format: decimal
+             * @description Decimals in the instrument's currency; absent without a fresh price.
+             */
+            mark_price?: string;
+            /** Format: decimal */
+            market_value?: string;
+            /** Format: decimal */
+            unrealised_pnl?: string;
+            /** @description Absent for a symbol that is no instrument any more. */
+            currency?: string;
+            /**
+             * Format: date-time
+             * @description When it last changed, RFC 3339.
+             */
+            as_of: string;
+            /**
+             * Format: date-time
+             * @description When mark_price was true, RFC 3339.
+             */
+            mark_at?: string;
+        };
+        PositionLeft: {
+            symbol: string;
+            /** Format: decimal */
+            quantity: string;
+        };
+        /** @description A price moved by a fraction from a moment on. */
+        PriceGap: {
+            symbol: string;
+            /** @description A fraction: -0.12 is a fall of 12 %. */
+            pct: number;
+            /**
+             * Format: date-time
+             * @description RFC 3339; now when absent.
+             */
+            from?: string;
+        };
         /** @description What went wrong (RFC 9457). `code` is stable; the registry of codes lists them all. */
         Problem: {
             type: string;
@@ -1880,21 +3149,638 @@ export interface components {
                 expected: string;
             }[];
         };
+        /** @description The limits as they would be, all of them. */
+        ProposedEnvelope: {
+            /** @description The fund. */
+            fund_id?: string;
+            /** @description Not judged; a proposal has no version yet. */
+            version?: number;
+            /** @description The largest position that may result, as a share of NAV. */
+            max_position_pct?: number;
+            /** @description The largest sum of absolute positions, as a share of NAV. */
+            max_gross_exposure_pct?: number;
+            /** @description The largest absolute sum of signed positions, as a share of NAV. */
+            max_net_exposure_pct?: number;
+            /** @description The largest gross exposure to each sector, as a share of NAV; a sector that is not named has no limit of its own. */
+            sector_limits_pct: {
+                [key: string]: number;
+            };
+            /** @description The largest order, in the fund's currency. */
+            max_notional?: number;
+            /** @description Brokers that orders may go to; an empty list allows none. */
+            allowed_brokers: string[];
+            /** @description Order types that are allowed; an empty list allows none. */
+            allowed_order_types: string[];
+            /** @description Asset classes that are allowed; an empty list allows none. */
+            allowed_asset_classes: string[];
+            /** @description How far a price may lie from a fresh reference price, as a fraction of it. */
+            price_collar_pct?: number;
+            /** @description How far the price of a marked and proven exit may lie from a fresh reference price, as a fraction of it; never less than price_collar_pct. 4 x price_collar_pct, at most 0.9 when absent. */
+            exit_collar_pct?: number;
+            /** @description Orders a second that may add risk, per strategy and for the fund as a whole. */
+            order_rate_max_per_s?: number;
+            /** @description Equal approvals within the window below; one more trips a throttle that only an operator releases. off when absent. */
+            repeated_execution_max?: number;
+            /** @description The window for equal approvals, in seconds. 60 when absent. */
+            repeated_execution_window_s?: number;
+            /** @description Whether short positions are allowed. */
+            shorting_enabled?: boolean;
+            /** @description What options may lose, with their underlyings, if those stood 20 % higher or lower and volatility half as high again, as a share of NAV. off when absent. */
+            max_stress_loss_pct?: number;
+            /** @description Whether the side of an order in EQUITY or OPTION must fit the position: no sale beyond what is held, no cover beyond what is short. true when absent. */
+            strict_sides?: boolean;
+            /** @description The dearest borrow that is acceptable, as a yearly fraction. */
+            max_borrow_fee_pct?: number;
+            /** @description A loss of this share of NAV since the day began halts the fund; equal counts. */
+            daily_loss_halt_pct?: number;
+            /** @description The same since the week began. */
+            weekly_loss_halt_pct?: number;
+            /** @description The same since the month began. */
+            monthly_loss_halt_pct?: number;
+            /** @description A strategy's loss of this share of the fund's NAV halts the strategy. off when absent. */
+            strategy_loss_halt_pct?: number;
+            /** @description A loss of this share of NAV over the last 24 hours halts the fund. off when absent. */
+            rolling_24h_loss_halt_pct?: number;
+            /** @description The same over the last 5 days. off when absent. */
+            rolling_5d_loss_halt_pct?: number;
+            /** @description This far below the highest NAV so far, flows left out, halts the fund. off when absent. */
+            high_water_loss_halt_pct?: number;
+            /** @description A stop triggers at the fill price less (for a short: plus) this fraction of it. */
+            synthetic_stop_pct?: number;
+            /** @description Whether a proven reduction that is marked reduce_only passes during a halt. true when absent. */
+            halt_allow_reduce_only?: boolean;
+            /** @description Whether the risk officer's gate is asked. false when absent. */
+            cro_veto_enabled?: boolean;
+            /** @description Milliseconds that the risk officer has. 2000 when absent. */
+            cro_veto_timeout_ms?: number;
+            /** @description What no answer in time means: DENY or PASS_WITH_WARNING. DENY when absent. */
+            cro_veto_on_timeout?: string;
+            /** @description Why, in your words; it stands in the record. */
+            reason?: string;
+            /** @description Not read: the engine writes who set this version. */
+            updated_by?: string;
+            /** @description Not read: the engine writes when. */
+            updated_at?: string;
+            /** @description Not read: the engine writes what a version loosens. */
+            loosening?: unknown;
+            /** @description Not read: the engine computes it. */
+            hash?: string;
+        };
+        Quote: {
+            symbol: string;
+            /** Format: decimal */
+            bid: string;
+            /** Format: decimal */
+            ask: string;
+            /** Format: decimal */
+            last?: string;
+            /** Format: decimal */
+            bid_size?: string;
+            /** Format: decimal */
+            ask_size?: string;
+            /** Format: decimal */
+            volume?: string;
+            currency?: string;
+            venue?: string;
+            greeks?: {
+                delta: number;
+                gamma: number;
+                theta: number;
+                vega: number;
+            };
+            /** Format: date-time */
+            quoted_at: string;
+            /** @description How old it is, in whole seconds: a symbol that is not quoted any more keeps its last one. */
+            age_s: number;
+        };
+        Reconciliation: {
+            /** @description Accounts that gave a complete answer, and those that did not, with why. */
+            compared: string[];
+            /** @description Accounts that did not, with why. They were not compared. */
+            unanswered: string[];
+            /** @description How many symbols were compared. */
+            symbols: number;
+            differences: components["schemas"]["Difference"][];
+            /**
+             * Format: date-time
+             * @description RFC 3339.
+             */
+            at: string;
+        };
+        ReplayChange: {
+            order_id: string;
+            decision_id: string;
+            symbol: string;
+            side: string;
+            quantity: string;
+            approved_before: boolean;
+            approved_after: boolean;
+            code_before: string;
+            code_after: string;
+            reason_after: string;
+            decided_at: string;
+        };
+        Restriction: {
+            restriction_id: string;
+            /** @enum {string} */
+            kind: "THROTTLE" | "COOLDOWN" | "SHADOW" | "NO_SHORT_OPTIONS" | "GROSS" | "ALLOCATION";
+            /** @description Absent when a symbol is restricted in every fund. */
+            fund_id?: string;
+            strategy_id?: string;
+            symbol?: string;
+            /**
+             * Format: decimal
+             * @description Of GROSS and ALLOCATION: a decimal above 0, at most 1.
+             */
+            factor?: string;
+            /**
+             * Format: decimal
+             * @description Of GROSS: the fund's gross exposure when the episode began, in its currency.
+             */
+            base?: string;
+            watchdog: string;
+            episode_id: string;
+            /**
+             * Format: date-time
+             * @description RFC 3339.
+             */
+            since: string;
+            /**
+             * Format: date-time
+             * @description Of one that has ended: when (RFC 3339), by whom and why.
+             */
+            ended_at?: string;
+            ended_by?: string;
+            end_reason?: string;
+        };
+        /** @description Which halts to lift, and why. */
+        ResumeRequest: {
+            /** @description A fund or a strategy; every halt when absent. */
+            id?: string;
+            fund_id?: string;
+            strategy_id?: string;
+            /** @description Why, in your words; it stands in the record. */
+            reason?: string;
+            /** @description The word RESUME, as a person typed it. */
+            confirmation?: string;
+            /** @description When given it must be you. */
+            cosigned_by?: string;
+            /** @description Of your second factor, where one is asked for. */
+            one_time_code?: string;
+            /** @description The request of another operator that this one signs. */
+            request_id?: string;
+            /** @description What you were shown; a change voids this. */
+            halt_ids?: string[];
+            /** @description Count losses from now on instead of keeping the baseline; for a fund or a strategy a risk officer's, with a code. */
+            rebase?: boolean;
+        };
+        RiskDecision: {
+            approved: boolean;
+            rejecting_gate: ("idempotency" | "schema" | "static" | "position_risk" | "drawdown_halt" | "short_side" | "cro_veto") | "";
+            code: string;
+            reason: string;
+            order_id: string;
+            decision_id: string;
+            fund_id: string;
+            envelope_version?: number;
+            halt_epoch: number;
+            /** Format: date-time */
+            decided_at: string;
+            /** Format: date-time */
+            valid_until?: string;
+            /** @enum {string} */
+            classification?: "REDUCE" | "INCREASE" | "FLIP";
+            /** Format: decimal */
+            closing_quantity_allowed?: string;
+            checks: components["schemas"]["GateCheck"][];
+            warnings: components["schemas"]["LimitWarning"][];
+            dry_run?: boolean;
+            reduces_strategy?: boolean;
+            original?: {
+                approved: boolean;
+                rejecting_gate: ("idempotency" | "schema" | "static" | "position_risk" | "drawdown_halt" | "short_side" | "cro_veto") | "";
+                code: string;
+                reason: string;
+                order_id: string;
+                decision_id: string;
+                fund_id: string;
+                envelope_version?: number;
+                halt_epoch: number;
+                /** Format: date-time */
+                decided_at: string;
+                /** Format: date-time */
+                valid_until?: string;
+                /** @enum {string} */
+                classification?: "REDUCE" | "INCREASE" | "FLIP";
+                /** Format: decimal */
+                closing_quantity_allowed?: string;
+                checks: components["schemas"]["GateCheck"][];
+                warnings: components["schemas"]["LimitWarning"][];
+                dry_run?: boolean;
+                reduces_strategy?: boolean;
+            };
+        };
+        /** @description A fund's limits. Every _pct is a fraction: 0.07 is 7 %. */
+        RiskEnvelope: {
+            fund_id: string;
+            version: number;
+            /** @description The largest position that may result, as a share of NAV. */
+            max_position_pct: number;
+            /** @description A loss of this share of NAV since the day began halts the fund; equal counts. */
+            daily_loss_halt_pct: number;
+            /** @description The same since the week began. */
+            weekly_loss_halt_pct: number;
+            /** @description The same since the month began. */
+            monthly_loss_halt_pct: number;
+            /** @description A stop triggers at the fill price less (for a short: plus) this fraction of it. */
+            synthetic_stop_pct: number;
+            /** @description The largest order, in the fund's currency. */
+            max_notional: number;
+            /** @description Brokers that orders may go to; an empty list allows none. */
+            allowed_brokers: string[];
+            /** @description Order types that are allowed; an empty list allows none. */
+            allowed_order_types: ("MARKET" | "LIMIT" | "STOP" | "STOP_LIMIT")[];
+            /** @description Asset classes that are allowed; an empty list allows none. */
+            allowed_asset_classes: ("EQUITY" | "CRYPTO" | "OPTION")[];
+            /** @description The largest sum of absolute positions, as a share of NAV. */
+            max_gross_exposure_pct: number;
+            /** @description The largest absolute sum of signed positions, as a share of NAV. */
+            max_net_exposure_pct: number;
+            /** @description The largest gross exposure to each sector, as a share of NAV; a sector that is not named has no limit of its own. */
+            sector_limits_pct: {
+                [key: string]: number;
+            };
+            /** @description Whether short positions are allowed. */
+            shorting_enabled: boolean;
+            /** @description What options may lose, with their underlyings, if those stood 20 % higher or lower and volatility half as high again, as a share of NAV. off when absent. */
+            max_stress_loss_pct?: number;
+            /** @description Whether the side of an order in EQUITY or OPTION must fit the position: no sale beyond what is held, no cover beyond what is short. true when absent. */
+            strict_sides?: boolean;
+            /** @description The dearest borrow that is acceptable, as a yearly fraction. */
+            max_borrow_fee_pct: number;
+            /** @description How far a price may lie from a fresh reference price, as a fraction of it. */
+            price_collar_pct: number;
+            /** @description How far the price of a marked and proven exit may lie from a fresh reference price, as a fraction of it; never less than price_collar_pct. 4 x price_collar_pct, at most 0.9 when absent. */
+            exit_collar_pct?: number;
+            /** @description Orders a second that may add risk, per strategy and for the fund as a whole. */
+            order_rate_max_per_s: number;
+            /** @description Whether a proven reduction that is marked reduce_only passes during a halt. true when absent. */
+            halt_allow_reduce_only: boolean;
+            /** @description A strategy's loss of this share of the fund's NAV halts the strategy. off when absent. */
+            strategy_loss_halt_pct?: number;
+            /** @description A loss of this share of NAV over the last 24 hours halts the fund. off when absent. */
+            rolling_24h_loss_halt_pct?: number;
+            /** @description The same over the last 5 days. off when absent. */
+            rolling_5d_loss_halt_pct?: number;
+            /** @description This far below the highest NAV so far, flows left out, halts the fund. off when absent. */
+            high_water_loss_halt_pct?: number;
+            /** @description Whether the risk officer's gate is asked. false when absent. */
+            cro_veto_enabled?: boolean;
+            /** @description Milliseconds that the risk officer has. 2000 when absent. */
+            cro_veto_timeout_ms?: number;
+            /**
+             * @description What no answer in time means: DENY or PASS_WITH_WARNING. DENY when absent.
+             * @enum {string}
+             */
+            cro_veto_on_timeout?: "DENY" | "PASS_WITH_WARNING";
+            /** @description Equal approvals within the window below; one more trips a throttle that only an operator releases. off when absent. */
+            repeated_execution_max?: number;
+            /** @description The window for equal approvals, in seconds. 60 when absent. */
+            repeated_execution_window_s?: number;
+            updated_by?: string;
+            /** Format: date-time */
+            updated_at?: string;
+            reason?: string;
+            loosening?: {
+                fields: string[];
+                second_factor: boolean;
+            };
+            hash?: string;
+        };
+        /** @description A fund's limits as they are to be, all of them. */
+        RiskEnvelopeUpdate: {
+            /** @description The fund again; when it is given it must be the path's. */
+            fund_id?: string;
+            /** @description The current version plus 1; anything else is a conflict. */
+            version: number;
+            /** @description The largest position that may result, as a share of NAV. */
+            max_position_pct?: number;
+            /** @description The largest sum of absolute positions, as a share of NAV. */
+            max_gross_exposure_pct?: number;
+            /** @description The largest absolute sum of signed positions, as a share of NAV. */
+            max_net_exposure_pct?: number;
+            /** @description The largest gross exposure to each sector, as a share of NAV; a sector that is not named has no limit of its own. */
+            sector_limits_pct: {
+                [key: string]: number;
+            };
+            /** @description The largest order, in the fund's currency. */
+            max_notional?: number;
+            /** @description Brokers that orders may go to; an empty list allows none. */
+            allowed_brokers: string[];
+            /** @description Order types that are allowed; an empty list allows none. */
+            allowed_order_types: string[];
+            /** @description Asset classes that are allowed; an empty list allows none. */
+            allowed_asset_classes: string[];
+            /** @description How far a price may lie from a fresh reference price, as a fraction of it. */
+            price_collar_pct?: number;
+            /** @description How far the price of a marked and proven exit may lie from a fresh reference price, as a fraction of it; never less than price_collar_pct. 4 x price_collar_pct, at most 0.9 when absent. */
+            exit_collar_pct?: number;
+            /** @description Orders a second that may add risk, per strategy and for the fund as a whole. */
+            order_rate_max_per_s?: number;
+            /** @description Equal approvals within the window below; one more trips a throttle that only an operator releases. off when absent. */
+            repeated_execution_max?: number;
+            /** @description The window for equal approvals, in seconds. 60 when absent. */
+            repeated_execution_window_s?: number;
+            /** @description Whether short positions are allowed. */
+            shorting_enabled?: boolean;
+            /** @description What options may lose, with their underlyings, if those stood 20 % higher or lower and volatility half as high again, as a share of NAV. off when absent. */
+            max_stress_loss_pct?: number;
+            /** @description Whether the side of an order in EQUITY or OPTION must fit the position: no sale beyond what is held, no cover beyond what is short. true when absent. */
+            strict_sides?: boolean;
+            /** @description The dearest borrow that is acceptable, as a yearly fraction. */
+            max_borrow_fee_pct?: number;
+            /** @description A loss of this share of NAV since the day began halts the fund; equal counts. */
+            daily_loss_halt_pct?: number;
+            /** @description The same since the week began. */
+            weekly_loss_halt_pct?: number;
+            /** @description The same since the month began. */
+            monthly_loss_halt_pct?: number;
+            /** @description A strategy's loss of this share of the fund's NAV halts the strategy. off when absent. */
+            strategy_loss_halt_pct?: number;
+            /** @description A loss of this share of NAV over the last 24 hours halts the fund. off when absent. */
+            rolling_24h_loss_halt_pct?: number;
+            /** @description The same over the last 5 days. off when absent. */
+            rolling_5d_loss_halt_pct?: number;
+            /** @description This far below the highest NAV so far, flows left out, halts the fund. off when absent. */
+            high_water_loss_halt_pct?: number;
+            /** @description A stop triggers at the fill price less (for a short: plus) this fraction of it. */
+            synthetic_stop_pct?: number;
+            /** @description Whether a proven reduction that is marked reduce_only passes during a halt. true when absent. */
+            halt_allow_reduce_only?: boolean;
+            /** @description Whether the risk officer's gate is asked. false when absent. */
+            cro_veto_enabled?: boolean;
+            /** @description Milliseconds that the risk officer has. 2000 when absent. */
+            cro_veto_timeout_ms?: number;
+            /** @description What no answer in time means: DENY or PASS_WITH_WARNING. DENY when absent. */
+            cro_veto_on_timeout?: string;
+            /** @description Why, in your words; it stands in the record. */
+            reason?: string;
+            /** @description Not read: the engine writes who set this version. */
+            updated_by?: string;
+            /** @description Not read: the engine writes when. */
+            updated_at?: string;
+            /** @description Not read: the engine writes what a version loosens. */
+            loosening?: unknown;
+            /** @description Not read: the engine computes it. */
+            hash?: string;
+            /** @description For a change that loosens: the proof that a step-up for UpdateEnvelope gave, whose parameters are this body without it and without updated_by, updated_at, loosening and hash, and with fund_id. */
+            step_up_proof?: string;
+        };
+        Signal: {
+            strategy_id: string;
+            symbol: string;
+            /** @description Larger wants more of it. */
+            value?: number;
+            /**
+             * Format: date-time
+             * @description RFC 3339.
+             */
+            at: string;
+            /** @description What the symbol returned over the signal's horizon; absent while that runs. */
+            realised_return?: number;
+            horizon_s: number;
+        };
+        Stop: {
+            /** @description Empty while it has not fired. */
+            stop_id?: string;
+            fund_id: string;
+            strategy_id: string;
+            symbol: string;
+            /**
+             * Format: decimal
+             * @description Decimals: the position, its average entry price, and the price that fires.
+             */
+            quantity: string;
+            /**
+             * Format: decimal
+             * @description What the position was opened at, on average.
+             */
+            basis_price: string;
+            /**
+             * Format: decimal
+             * @description A long position is closed at or below, a short one at or above.
+             */
+            trigger_price: string;
+            /**
+             * @description RESTING, REACHED (fires at the worker's next look), UNPRICED, OWED, EXITING or ENDED.
+             * @enum {string}
+             */
+            state: "RESTING" | "REACHED" | "UNPRICED" | "OWED" | "EXITING" | "ENDED";
+            /**
+             * Format: decimal
+             * @description The bid for a long position, the ask for a short one.
+             */
+            observed_price?: string;
+            /**
+             * Format: date-time
+             * @description RFC 3339.
+             */
+            observed_at?: string;
+            /**
+             * Format: date-time
+             * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+             */
+            fired_at?: string;
+            /** @description How many exits were handed in. */
+            attempts: number;
+            /** @description The newest exit. */
+            order_id?: string;
+            complaint?: string;
+            /** @description Of one that has ended: how, when (RFC 3339), and how much was exited (a decimal). */
+            outcome?: string;
+            /**
+             * Format: date-time
+             * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+             */
+            ended_at?: string;
+            /** Format: decimal */
+            exited_quantity?: string;
+        };
+        Strategy: {
+            strategy_id: string;
+            fund_id: string;
+            /**
+             * @description live, shadow or halted: the stricter of what people set and what a watchdog shadows.
+             * @enum {string}
+             */
+            status: "live" | "shadow" | "halted";
+            /** @description Fraction of the fund's NAV that it may use now: the base times the factors of every open restriction. */
+            allocation_pct: number;
+            /** @description One sentence: what it does. */
+            sentence: string;
+            /**
+             * Format: decimal
+             * @description Decimal in the fund's currency, since the fund began; absent before the first trade.
+             */
+            pnl?: string;
+            /**
+             * Format: date-time
+             * @description RFC 3339 of its newest signal.
+             */
+            last_signal_at?: string;
+            /** @description Means over the backtest and over what is live, of daily rank correlations of signal and later return. */
+            backtest_ic_mean?: number;
+            /** @description The same of what is live. */
+            live_ic_mean?: number;
+            /**
+             * @description What people set.
+             * @enum {string}
+             */
+            base_status: "live" | "shadow" | "halted";
+            /** @description What people set: a fraction of the fund's NAV. */
+            base_allocation_pct: number;
+            /** @description What watchdogs restrict of it. */
+            restriction_ids: string[];
+        };
+        ThrottleStatus: {
+            strategy_id: string;
+            fund_id: string;
+            tripped: boolean;
+            /**
+             * Format: date-time
+             * @description RFC 3339; absent when it is not tripped.
+             */
+            since?: string;
+        };
+        ValuedPosition: {
+            symbol: string;
+            /**
+             * Format: decimal
+             * @description Decimals.
+             */
+            quantity: string;
+            /** Format: decimal */
+            price: string;
+            /**
+             * Format: date-time
+             * @description When the price was true, RFC 3339.
+             */
+            at: string;
+        };
+        WatchdogConfig: {
+            watchdog: string;
+            /** @description The funds that it is about; `firm` is the firm's own. */
+            fund_ids: string[];
+            keys: components["schemas"]["WatchdogKey"][];
+            /** @description Why what lies in the secrets store is not in force; empty when it is. */
+            problem?: string;
+        };
+        WatchdogKey: {
+            key: string;
+            /** @description In force now, and without configuration. */
+            value: string;
+            default: string;
+            range: string;
+            sentence: string;
+        };
+        WatchdogPause: {
+            by: string;
+            reason: string;
+            /**
+             * Format: date-time
+             * @description It ends by itself.
+             */
+            until: string;
+        };
+        /** @description How a watchdog stands about one of the things that it watches. */
+        WatchdogStatus: {
+            watchdog: string;
+            /** @description Of a symbol, a strategy or a fund; null where it does not apply. */
+            fund_id: string | null;
+            strategy_id: string | null;
+            symbol: string | null;
+            /**
+             * @description WARMUP and STALE are not OK: there is no value.
+             * @enum {string}
+             */
+            state: "WARMUP" | "OK" | "WARN" | "ACTION" | "STALE";
+            /** @description Null when it cannot be computed; `reason` says why. */
+            value: number | null;
+            /** @description What it is held against; null before the first judgement. */
+            threshold: number | null;
+            /** @description Of value and threshold. */
+            unit: string;
+            /** @description How many samples the value rests on. */
+            sample_count: number;
+            /** @description Why there is no value. */
+            reason: string | null;
+            /** @description When the newest input was true; RFC 3339, as all that follow. */
+            as_of: string | null;
+            judged_at: string | null;
+            /**
+             * Format: date-time
+             * @description Since when it is in this state.
+             */
+            since: string;
+            /** @description Of the open episode. */
+            episode_id: string | null;
+            /** @description What was done last; empty when nothing was. */
+            last_action: string;
+            /** @description Restrictions of the open episode that are in force. */
+            restriction_ids: string[];
+            /**
+             * @description dry_run judges and does nothing.
+             * @enum {string}
+             */
+            mode: "act" | "dry_run";
+            /** @description Null unless somebody paused it. */
+            paused: components["schemas"]["WatchdogPause"] | null;
+            /** @description Episodes that opened in the last 30 days, and how many a healthy subject would have; null where nothing predicts them. */
+            alerts_30d: number;
+            /** @description Null where nothing predicts them. */
+            expected_alerts_30d: number | null;
+            /** @description It rests on observations that were injected into the paper platform. */
+            injected: boolean;
+        };
     };
     responses: {
         /** @description What went wrong. */
         Problem: {
             headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Retry-After": components["headers"]["Retry-After"];
                 [name: string]: unknown;
             };
             content: {
+                /**
+                 * @example {
+                 *       "type": "urn:portcullis:problem:NOT_FOUND",
+                 *       "title": "Not Found",
+                 *       "status": 404,
+                 *       "detail": "There is no such order.",
+                 *       "instance": "/v1/oms/orders/o-1",
+                 *       "code": "NOT_FOUND",
+                 *       "request_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0"
+                 *     }
+                 */
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
     };
     parameters: never;
     requestBodies: never;
-    headers: never;
+    headers: {
+        /** @description The name of this request in our logs. */
+        "X-Request-Id": string;
+        /** @description The next page, as `<path>; rel="next"` (RFC 8288); absent on the last. */
+        Link: string;
+        /** @description Since when this is deprecated (RFC 9745). */
+        Deprecation: string;
+        /** @description When it may stop answering (RFC 8594). */
+        Sunset: string;
+        /** @description Seconds to wait before another try. */
+        "Retry-After": number;
+    };
     pathItems: never;
 }
 export type $defs = Record<string, never>;
@@ -1911,9 +3797,29 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "resource": "http://127.0.0.1:8080",
+                     *       "authorization_servers": [
+                     *         "http://127.0.0.1:8080/oidc"
+                     *       ],
+                     *       "bearer_methods_supported": [
+                     *         "header"
+                     *       ],
+                     *       "scopes_supported": [
+                     *         "openid"
+                     *       ],
+                     *       "client_id": "ctl",
+                     *       "audience": "portcullis",
+                     *       "scopes": "openid offline_access",
+                     *       "development_login": false,
+                     *       "time": "2026-11-17T14:30:00.000000Z"
+                     *     }
+                     */
                     "application/json": {
                         /** @description This API, as tokens and metadata name it. */
                         resource: string;
@@ -1955,9 +3861,14 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example # TYPE portcullis_up gauge
+                     *     portcullis_up{service="riskengine"} 1
+                     */
                     "text/plain": string;
                 };
             };
@@ -1983,9 +3894,31 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "actor": "operator:duty",
+                     *       "kind": "operator",
+                     *       "name": "AAPL",
+                     *       "roles": [
+                     *         "viewer"
+                     *       ],
+                     *       "operations": [
+                     *         "ReadAudit"
+                     *       ],
+                     *       "issuer": "http://127.0.0.1:8080/oidc",
+                     *       "issued_at": "2026-11-17T14:30:00.000000Z",
+                     *       "expires_at": "2026-11-17T14:30:00.000000Z",
+                     *       "second_factor": {
+                     *         "enrolled_at": "2026-11-17T14:30:00.000000Z",
+                     *         "recovery_codes_left": 1,
+                     *         "locked_until": "2026-11-17T14:30:00.000000Z"
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @description A caller as records name it: `operator:<name>` or `service:<name>`. */
                         actor: string;
@@ -2034,6 +3967,7 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /** @example {} */
                 "application/json": Record<string, never>;
             };
         };
@@ -2041,9 +3975,15 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "effective_within_ms": 1
+                     *     }
+                     */
                     "application/json": {
                         /** @description Every process refuses what was ended at the latest after this many milliseconds. */
                         effective_within_ms: number;
@@ -2069,6 +4009,7 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /** @example {} */
                 "application/json": {
                     /** @description The six digits that the authenticator shows now. */
                     totp?: string;
@@ -2081,9 +4022,16 @@ export interface operations {
             /** @description All is well. */
             201: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "secret": "JBSWY3DPEHPK3PXP",
+                     *       "uri": "otpauth://totp/Portcullis:duty?secret=JBSWY3DPEHPK3PXP&issuer=Portcullis"
+                     *     }
+                     */
                     "application/json": {
                         /** @description The new secret in base32; it counts once it is confirmed. */
                         secret: string;
@@ -2113,6 +4061,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "code": "123456"
+                 *     }
+                 */
                 "application/json": {
                     /** @description The six digits that the authenticator shows now. */
                     code: string;
@@ -2123,9 +4076,17 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "recovery_codes": [
+                     *         "abcd-efgh-ijkl"
+                     *       ]
+                     *     }
+                     */
                     "application/json": {
                         /** @description Reported now and never again; each works once. */
                         recovery_codes: string[];
@@ -2153,6 +4114,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "actor": "operator:viewer",
+                 *       "reason": "The laptop is lost."
+                 *     }
+                 */
                 "application/json": {
                     /** @description The person as records name them: `operator:<name>`. */
                     actor: string;
@@ -2165,9 +4132,16 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "effective_within_ms": 1,
+                     *       "known": false
+                     *     }
+                     */
                     "application/json": {
                         /** @description Every process refuses what was ended at the latest after this many milliseconds. */
                         effective_within_ms: number;
@@ -2195,6 +4169,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "retire": "after_overlap",
+                 *       "confirmation": "ROTATE",
+                 *       "reason": "As agreed on the desk."
+                 *     }
+                 */
                 "application/json": {
                     /**
                      * @description after_overlap lets tokens that were signed before run out; at_once refuses them from now on, and everybody logs in again.
@@ -2212,9 +4193,15 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "key_id": "0a1b2c3d"
+                     *     }
+                     */
                     "application/json": {
                         /** @description The key that signs from now on. */
                         key_id: string;
@@ -2240,6 +4227,15 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "action": "IssueServiceToken",
+                 *       "parameters": {
+                 *         "name": "my-oms"
+                 *       },
+                 *       "totp": "123456"
+                 *     }
+                 */
                 "application/json": {
                     /** @enum {string} */
                     action: "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "ListLosses" | "ReserveWithdrawal" | "GetLimitUse" | "ListBlocks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListParked" | "RetryParked" | "DiscardParked" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "RestartAll" | "ReadPersonalData" | "ReadMarketData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys";
@@ -2258,9 +4254,16 @@ export interface operations {
             /** @description All is well. */
             201: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "proof": "pcp_example",
+                     *       "expires_at": "2026-11-17T14:30:00.000000Z"
+                     *     }
+                     */
                     "application/json": {
                         /** @description Sent as `step_up_proof` with the action; it works once. */
                         proof: string;
@@ -2299,29 +4302,28 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        drill_id: string;
-                        /** @description Empty reason when it was due by its schedule. */
-                        requested_by: string;
-                        reason: string;
-                        /**
-                         * Format: date-time
-                         * @description RFC 3339.
-                         */
-                        at: string;
-                        /** @description Milliseconds from the request; absent while it has not happened or when it did not in time. */
-                        latched_ms?: number;
-                        blocked_ms?: number;
-                        cancelled_ms?: number;
-                        notified_ms?: number;
-                        /** @description Whether all four happened within their limits. */
-                        passed: boolean;
-                        complaint?: string;
-                        halt_id?: string;
-                    }[];
+                    /**
+                     * @example [
+                     *       {
+                     *         "drill_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *         "requested_by": "operator:duty",
+                     *         "reason": "As agreed on the desk.",
+                     *         "at": "2026-11-17T14:30:00.000000Z",
+                     *         "latched_ms": 0.5,
+                     *         "blocked_ms": 0.5,
+                     *         "cancelled_ms": 0.5,
+                     *         "notified_ms": 0.5,
+                     *         "passed": false,
+                     *         "complaint": "text",
+                     *         "halt_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0"
+                     *       }
+                     *     ]
+                     */
+                    "application/json": components["schemas"]["Drill"][];
                 };
             };
             /** @description The request is not one that this route understands. */
@@ -2343,6 +4345,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "reason": "As agreed on the desk."
+                 *     }
+                 */
                 "application/json": {
                     /** @description Why, in your words; it stands in the record. */
                     reason?: string;
@@ -2353,29 +4360,26 @@ export interface operations {
             /** @description All is well. */
             201: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        drill_id: string;
-                        /** @description Empty reason when it was due by its schedule. */
-                        requested_by: string;
-                        reason: string;
-                        /**
-                         * Format: date-time
-                         * @description RFC 3339.
-                         */
-                        at: string;
-                        /** @description Milliseconds from the request; absent while it has not happened or when it did not in time. */
-                        latched_ms?: number;
-                        blocked_ms?: number;
-                        cancelled_ms?: number;
-                        notified_ms?: number;
-                        /** @description Whether all four happened within their limits. */
-                        passed: boolean;
-                        complaint?: string;
-                        halt_id?: string;
-                    };
+                    /**
+                     * @example {
+                     *       "drill_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *       "requested_by": "operator:duty",
+                     *       "reason": "As agreed on the desk.",
+                     *       "at": "2026-11-17T14:30:00.000000Z",
+                     *       "latched_ms": 0.5,
+                     *       "blocked_ms": 0.5,
+                     *       "cancelled_ms": 0.5,
+                     *       "notified_ms": 0.5,
+                     *       "passed": false,
+                     *       "complaint": "text",
+                     *       "halt_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Drill"];
                 };
             };
             /** @description The request is not one that this route understands. */
@@ -2403,94 +4407,64 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        flatten_id: string;
-                        requested_by: string;
-                        reason: string;
-                        /**
-                         * Format: date-time
-                         * @description RFC 3339.
-                         */
-                        requested_at: string;
-                        /**
-                         * Format: date-time
-                         * @description When the broker had called every fund flat; absent until then.
-                         */
-                        done_at?: string;
-                        lines: {
-                            fund_id: string;
-                            strategy_id: string;
-                            symbol: string;
-                            /** @description Decimal: what was held when it was asked; negative when short. */
-                            quantity: string;
-                            /**
-                             * @description OWED before its exit is with order management, EXITING, or FLAT.
-                             * @enum {string}
-                             */
-                            state: "OWED" | "EXITING" | "FLAT";
-                            order_id?: string;
-                            attempts: number;
-                            /** @description Why it is not done yet. */
-                            complaint?: string;
-                            /**
-                             * Format: date-time
-                             * @description RFC 3339.
-                             */
-                            at: string;
-                        }[];
-                        /** @description The event whose audit entry tells of the request. */
-                        audit_id?: string;
-                        /** @description Orders that were open when it was asked and are no exits: they are cancelled. */
-                        orders: {
-                            fund_id: string;
-                            strategy_id: string;
-                            symbol: string;
-                            order_id: string;
-                            side: string;
-                            /** @description Decimals. */
-                            quantity: string;
-                            filled_quantity: string;
-                            /**
-                             * @description As order management has it: gone when CANCELLED, FILLED, EXPIRED or REJECTED.
-                             * @enum {string}
-                             */
-                            state: "PENDING_CHECK" | "REJECTED" | "ACCEPTED" | "ROUTED" | "WORKING" | "PARTIALLY_FILLED" | "FILLED" | "CANCEL_PENDING" | "CANCELLED" | "EXPIRED" | "UNKNOWN";
-                            /** @description Why it is not gone yet. */
-                            complaint?: string;
-                            /**
-                             * Format: date-time
-                             * @description RFC 3339.
-                             */
-                            at: string;
-                        }[];
-                        funds: {
-                            fund_id: string;
-                            /**
-                             * @description OPEN while a line or an order of it is; UNPROVED until the broker has said what is left; NOT_FLAT when it has something left; FLAT.
-                             * @enum {string}
-                             */
-                            state: "OPEN" | "UNPROVED" | "NOT_FLAT" | "FLAT";
-                            left: {
-                                symbol: string;
-                                /** @description Decimal; negative when short. */
-                                quantity: string;
-                            }[];
-                            /** @description Orders that may still trade at the broker. */
-                            open_orders: number;
-                            /** @description The broker's newest answer, when that was not flat. */
-                            proof_id?: string;
-                            /**
-                             * Format: date-time
-                             * @description When the broker was last asked.
-                             */
-                            asked_at?: string;
-                            /** @description What a person does about a fund that is not flat. */
-                            next_step?: string;
-                        }[];
-                    };
+                    /**
+                     * @example {
+                     *       "flatten_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *       "requested_by": "operator:duty",
+                     *       "reason": "As agreed on the desk.",
+                     *       "requested_at": "2026-11-17T14:30:00.000000Z",
+                     *       "done_at": "2026-11-17T14:30:00.000000Z",
+                     *       "lines": [
+                     *         {
+                     *           "fund_id": "alpha",
+                     *           "strategy_id": "alpha-momentum",
+                     *           "symbol": "AAPL",
+                     *           "quantity": "100",
+                     *           "state": "OWED",
+                     *           "order_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *           "attempts": 1,
+                     *           "complaint": "text",
+                     *           "at": "2026-11-17T14:30:00.000000Z"
+                     *         }
+                     *       ],
+                     *       "audit_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *       "orders": [
+                     *         {
+                     *           "fund_id": "alpha",
+                     *           "strategy_id": "alpha-momentum",
+                     *           "symbol": "AAPL",
+                     *           "order_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *           "side": "BUY",
+                     *           "quantity": "100",
+                     *           "filled_quantity": "100",
+                     *           "state": "FILLED",
+                     *           "complaint": "text",
+                     *           "at": "2026-11-17T14:30:00.000000Z"
+                     *         }
+                     *       ],
+                     *       "funds": [
+                     *         {
+                     *           "fund_id": "alpha",
+                     *           "state": "OPEN",
+                     *           "left": [
+                     *             {
+                     *               "symbol": "AAPL",
+                     *               "quantity": "100"
+                     *             }
+                     *           ],
+                     *           "open_orders": 1,
+                     *           "proof_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *           "asked_at": "2026-11-17T14:30:00.000000Z",
+                     *           "next_step": "ctl audit verify"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Flatten"];
                 };
             };
             /** @description The request is not one that this route understands. */
@@ -2512,6 +4486,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "fund_id": "gamma",
+                 *       "confirmation": "FLATTEN",
+                 *       "reason": "The end of the test."
+                 *     }
+                 */
                 "application/json": {
                     /** @description Only this paper fund; every one when absent. */
                     fund_id?: string;
@@ -2526,94 +4507,64 @@ export interface operations {
             /** @description All is well. */
             201: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        flatten_id: string;
-                        requested_by: string;
-                        reason: string;
-                        /**
-                         * Format: date-time
-                         * @description RFC 3339.
-                         */
-                        requested_at: string;
-                        /**
-                         * Format: date-time
-                         * @description When the broker had called every fund flat; absent until then.
-                         */
-                        done_at?: string;
-                        lines: {
-                            fund_id: string;
-                            strategy_id: string;
-                            symbol: string;
-                            /** @description Decimal: what was held when it was asked; negative when short. */
-                            quantity: string;
-                            /**
-                             * @description OWED before its exit is with order management, EXITING, or FLAT.
-                             * @enum {string}
-                             */
-                            state: "OWED" | "EXITING" | "FLAT";
-                            order_id?: string;
-                            attempts: number;
-                            /** @description Why it is not done yet. */
-                            complaint?: string;
-                            /**
-                             * Format: date-time
-                             * @description RFC 3339.
-                             */
-                            at: string;
-                        }[];
-                        /** @description The event whose audit entry tells of the request. */
-                        audit_id?: string;
-                        /** @description Orders that were open when it was asked and are no exits: they are cancelled. */
-                        orders: {
-                            fund_id: string;
-                            strategy_id: string;
-                            symbol: string;
-                            order_id: string;
-                            side: string;
-                            /** @description Decimals. */
-                            quantity: string;
-                            filled_quantity: string;
-                            /**
-                             * @description As order management has it: gone when CANCELLED, FILLED, EXPIRED or REJECTED.
-                             * @enum {string}
-                             */
-                            state: "PENDING_CHECK" | "REJECTED" | "ACCEPTED" | "ROUTED" | "WORKING" | "PARTIALLY_FILLED" | "FILLED" | "CANCEL_PENDING" | "CANCELLED" | "EXPIRED" | "UNKNOWN";
-                            /** @description Why it is not gone yet. */
-                            complaint?: string;
-                            /**
-                             * Format: date-time
-                             * @description RFC 3339.
-                             */
-                            at: string;
-                        }[];
-                        funds: {
-                            fund_id: string;
-                            /**
-                             * @description OPEN while a line or an order of it is; UNPROVED until the broker has said what is left; NOT_FLAT when it has something left; FLAT.
-                             * @enum {string}
-                             */
-                            state: "OPEN" | "UNPROVED" | "NOT_FLAT" | "FLAT";
-                            left: {
-                                symbol: string;
-                                /** @description Decimal; negative when short. */
-                                quantity: string;
-                            }[];
-                            /** @description Orders that may still trade at the broker. */
-                            open_orders: number;
-                            /** @description The broker's newest answer, when that was not flat. */
-                            proof_id?: string;
-                            /**
-                             * Format: date-time
-                             * @description When the broker was last asked.
-                             */
-                            asked_at?: string;
-                            /** @description What a person does about a fund that is not flat. */
-                            next_step?: string;
-                        }[];
-                    };
+                    /**
+                     * @example {
+                     *       "flatten_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *       "requested_by": "operator:duty",
+                     *       "reason": "As agreed on the desk.",
+                     *       "requested_at": "2026-11-17T14:30:00.000000Z",
+                     *       "done_at": "2026-11-17T14:30:00.000000Z",
+                     *       "lines": [
+                     *         {
+                     *           "fund_id": "alpha",
+                     *           "strategy_id": "alpha-momentum",
+                     *           "symbol": "AAPL",
+                     *           "quantity": "100",
+                     *           "state": "OWED",
+                     *           "order_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *           "attempts": 1,
+                     *           "complaint": "text",
+                     *           "at": "2026-11-17T14:30:00.000000Z"
+                     *         }
+                     *       ],
+                     *       "audit_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *       "orders": [
+                     *         {
+                     *           "fund_id": "alpha",
+                     *           "strategy_id": "alpha-momentum",
+                     *           "symbol": "AAPL",
+                     *           "order_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *           "side": "BUY",
+                     *           "quantity": "100",
+                     *           "filled_quantity": "100",
+                     *           "state": "FILLED",
+                     *           "complaint": "text",
+                     *           "at": "2026-11-17T14:30:00.000000Z"
+                     *         }
+                     *       ],
+                     *       "funds": [
+                     *         {
+                     *           "fund_id": "alpha",
+                     *           "state": "OPEN",
+                     *           "left": [
+                     *             {
+                     *               "symbol": "AAPL",
+                     *               "quantity": "100"
+                     *             }
+                     *           ],
+                     *           "open_orders": 1,
+                     *           "proof_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *           "asked_at": "2026-11-17T14:30:00.000000Z",
+                     *           "next_step": "ctl audit verify"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Flatten"];
                 };
             };
             /** @description The request is not one that this route understands. */
@@ -2638,35 +4589,29 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {string} */
-                        severity: "STRATEGY_HALT" | "FUND_HALT" | "FIRM_HALT";
-                        /** @description The fund of a FUND_HALT; empty for a FIRM_HALT. */
-                        fund_id: string;
-                        /** @description The strategy of a STRATEGY_HALT. */
-                        strategy_id?: string;
-                        /** @description Free text. */
-                        reason: string;
-                        /** @description The requesting service, or operator:<name>. */
-                        requested_by: string;
-                        /** @description The typed word (HALT) where a person asks. */
-                        confirmation?: string;
-                        /** @description The figures that tripped it, when a machine asks. */
-                        evidence?: {
-                            [key: string]: string | number | boolean | null;
-                        };
-                        /** @description Set when the halt is latched, as are the next two. */
-                        halt_id?: string;
-                        epoch?: number;
-                        /**
-                         * Format: date-time
-                         * @description RFC 3339.
-                         */
-                        since?: string;
-                    }[];
+                    /**
+                     * @example [
+                     *       {
+                     *         "severity": "STRATEGY_HALT",
+                     *         "fund_id": "alpha",
+                     *         "strategy_id": "alpha-momentum",
+                     *         "reason": "As agreed on the desk.",
+                     *         "requested_by": "operator:duty",
+                     *         "confirmation": "YES",
+                     *         "evidence": {
+                     *           "technology": "text"
+                     *         },
+                     *         "halt_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *         "epoch": 1,
+                     *         "since": "2026-11-17T14:30:00.000000Z"
+                     *       }
+                     *     ]
+                     */
+                    "application/json": components["schemas"]["HaltRequest"][];
                 };
             };
             /** @description The request is not one that this route understands. */
@@ -2688,46 +4633,34 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description A fund or a strategy; everything when absent, unless severity says otherwise. */
-                    id?: string;
-                    /**
-                     * @description The level, for callers that name fund and strategy themselves.
-                     * @enum {string}
-                     */
-                    severity?: "STRATEGY_HALT" | "FUND_HALT" | "FIRM_HALT";
-                    fund_id?: string | "";
-                    strategy_id?: string;
-                    /** @description Why, in your words; `manual` when absent. */
-                    reason?: string;
-                    /** @description The word HALT, as a person typed it. */
-                    confirmation?: string;
-                    /** @description Your own name for it: the same one twice is one halt. */
-                    halt_id?: string;
-                };
+                /**
+                 * @example {
+                 *       "id": "gamma-income",
+                 *       "reason": "Prices look wrong.",
+                 *       "confirmation": "HALT"
+                 *     }
+                 */
+                "application/json": components["schemas"]["HaltBody"];
             };
         };
         responses: {
             /** @description All is well. */
             201: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        halt_id: string;
-                        /** @description An approval that carries an older epoch may no longer be sent in the halted scope. */
-                        epoch: number;
-                        /**
-                         * Format: date-time
-                         * @description RFC 3339.
-                         */
-                        since: string;
-                        /** @description Every live engine confirmed the epoch, or its lease ran out. */
-                        acknowledged: boolean;
-                        /** @description The event whose audit entry tells of this. */
-                        audit_id?: string;
-                    };
+                    /**
+                     * @example {
+                     *       "halt_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *       "epoch": 1,
+                     *       "since": "2026-11-17T14:30:00.000000Z",
+                     *       "acknowledged": false,
+                     *       "audit_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HaltResponse"];
                 };
             };
             /** @description The request is not one that this route understands. */
@@ -2749,35 +4682,76 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description A fund or a strategy; every halt when absent. */
-                    id?: string;
-                    fund_id?: string;
-                    strategy_id?: string;
-                    /** @description Why, in your words; it stands in the record. */
-                    reason?: string;
-                    /** @description The word RESUME, as a person typed it. */
-                    confirmation?: string;
-                    /** @description When given it must be you. */
-                    cosigned_by?: string;
-                    /** @description Of your second factor, where one is asked for. */
-                    one_time_code?: string;
-                    /** @description The request of another operator that this one signs. */
-                    request_id?: string;
-                    /** @description What you were shown; a change voids this. */
-                    halt_ids?: string[];
-                    /** @description Count losses from now on instead of keeping the baseline; for a fund or a strategy a risk officer's, with a code. */
-                    rebase?: boolean;
-                };
+                /**
+                 * @example {
+                 *       "id": "gamma-income",
+                 *       "reason": "The prices were right.",
+                 *       "confirmation": "RESUME"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ResumeRequest"];
             };
         };
         responses: {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "fund_id": "alpha",
+                     *       "halted": false,
+                     *       "severity": "STRATEGY_HALT",
+                     *       "known": false,
+                     *       "epoch": 1,
+                     *       "halts": [
+                     *         {
+                     *           "severity": "STRATEGY_HALT",
+                     *           "fund_id": "alpha",
+                     *           "strategy_id": "alpha-momentum",
+                     *           "reason": "As agreed on the desk.",
+                     *           "requested_by": "operator:duty",
+                     *           "confirmation": "YES",
+                     *           "evidence": {
+                     *             "technology": "text"
+                     *           },
+                     *           "halt_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *           "epoch": 1,
+                     *           "since": "2026-11-17T14:30:00.000000Z"
+                     *         }
+                     *       ],
+                     *       "request_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *       "as_of": "2026-11-17T14:30:00.000000Z",
+                     *       "progress": [
+                     *         {
+                     *           "halt_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *           "steps": [
+                     *             {
+                     *               "step": "BLOCKED",
+                     *               "proven": false,
+                     *               "at": "2026-11-17T14:30:00.000000Z",
+                     *               "detail": "text"
+                     *             }
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "restarts": [
+                     *         "text"
+                     *       ],
+                     *       "baseline": "kept",
+                     *       "audit_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *       "expires_at": "2026-11-17T14:30:00.000000Z",
+                     *       "lifted_halt_ids": [
+                     *         "0197f2a0c4d87e6e9f31a5b2c8d4e6f0"
+                     *       ],
+                     *       "requested_by": "operator:duty",
+                     *       "reason": "As agreed on the desk.",
+                     *       "strategy_id": "alpha-momentum"
+                     *     }
+                     */
                     "application/json": {
                         /** @description The fund that was asked about, or the strategy's; empty for everything. */
                         fund_id: string;
@@ -2790,32 +4764,7 @@ export interface operations {
                         /** @description False when the halt state could not be read; then halted is true. */
                         known: boolean;
                         epoch: number;
-                        halts: {
-                            /** @enum {string} */
-                            severity: "STRATEGY_HALT" | "FUND_HALT" | "FIRM_HALT";
-                            /** @description The fund of a FUND_HALT; empty for a FIRM_HALT. */
-                            fund_id: string;
-                            /** @description The strategy of a STRATEGY_HALT. */
-                            strategy_id?: string;
-                            /** @description Free text. */
-                            reason: string;
-                            /** @description The requesting service, or operator:<name>. */
-                            requested_by: string;
-                            /** @description The typed word (HALT) where a person asks. */
-                            confirmation?: string;
-                            /** @description The figures that tripped it, when a machine asks. */
-                            evidence?: {
-                                [key: string]: string | number | boolean | null;
-                            };
-                            /** @description Set when the halt is latched, as are the next two. */
-                            halt_id?: string;
-                            epoch?: number;
-                            /**
-                             * Format: date-time
-                             * @description RFC 3339.
-                             */
-                            since?: string;
-                        }[];
+                        halts: components["schemas"]["HaltRequest"][];
                         /** @description A resume that waits for its co-signer; who asks for it and why stand at the end. */
                         request_id?: string;
                         /**
@@ -2824,24 +4773,7 @@ export interface operations {
                          */
                         as_of: string;
                         /** @description How far what follows each latch has come. */
-                        progress: {
-                            halt_id: string;
-                            steps: {
-                                /**
-                                 * @description BLOCKED: every live engine denies new risk in the scope. CANCELLED: no order that it covers is with a broker any more, proven reductions excepted. NOTIFIED: people were notified.
-                                 * @enum {string}
-                                 */
-                                step: "BLOCKED" | "CANCELLED" | "NOTIFIED";
-                                proven: boolean;
-                                /**
-                                 * Format: date-time
-                                 * @description RFC 3339: when it was proven, or tried last.
-                                 */
-                                at?: string;
-                                /** @description What is still missing, or what was seen. */
-                                detail: string;
-                            }[];
-                        }[];
+                        progress: components["schemas"]["HaltProgress"][];
                         /** @description The strategies that may trade again once these halts are lifted, as far as no other halt covers them. */
                         restarts: string[];
                         /**
@@ -2893,9 +4825,62 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "fund_id": "alpha",
+                     *       "halted": false,
+                     *       "severity": "STRATEGY_HALT",
+                     *       "known": false,
+                     *       "epoch": 1,
+                     *       "halts": [
+                     *         {
+                     *           "severity": "STRATEGY_HALT",
+                     *           "fund_id": "alpha",
+                     *           "strategy_id": "alpha-momentum",
+                     *           "reason": "As agreed on the desk.",
+                     *           "requested_by": "operator:duty",
+                     *           "confirmation": "YES",
+                     *           "evidence": {
+                     *             "technology": "text"
+                     *           },
+                     *           "halt_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *           "epoch": 1,
+                     *           "since": "2026-11-17T14:30:00.000000Z"
+                     *         }
+                     *       ],
+                     *       "request_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *       "as_of": "2026-11-17T14:30:00.000000Z",
+                     *       "progress": [
+                     *         {
+                     *           "halt_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *           "steps": [
+                     *             {
+                     *               "step": "BLOCKED",
+                     *               "proven": false,
+                     *               "at": "2026-11-17T14:30:00.000000Z",
+                     *               "detail": "text"
+                     *             }
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "restarts": [
+                     *         "text"
+                     *       ],
+                     *       "baseline": "kept",
+                     *       "audit_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *       "expires_at": "2026-11-17T14:30:00.000000Z",
+                     *       "lifted_halt_ids": [
+                     *         "0197f2a0c4d87e6e9f31a5b2c8d4e6f0"
+                     *       ],
+                     *       "requested_by": "operator:duty",
+                     *       "reason": "As agreed on the desk.",
+                     *       "strategy_id": "alpha-momentum"
+                     *     }
+                     */
                     "application/json": {
                         /** @description The fund that was asked about, or the strategy's; empty for everything. */
                         fund_id: string;
@@ -2908,32 +4893,7 @@ export interface operations {
                         /** @description False when the halt state could not be read; then halted is true. */
                         known: boolean;
                         epoch: number;
-                        halts: {
-                            /** @enum {string} */
-                            severity: "STRATEGY_HALT" | "FUND_HALT" | "FIRM_HALT";
-                            /** @description The fund of a FUND_HALT; empty for a FIRM_HALT. */
-                            fund_id: string;
-                            /** @description The strategy of a STRATEGY_HALT. */
-                            strategy_id?: string;
-                            /** @description Free text. */
-                            reason: string;
-                            /** @description The requesting service, or operator:<name>. */
-                            requested_by: string;
-                            /** @description The typed word (HALT) where a person asks. */
-                            confirmation?: string;
-                            /** @description The figures that tripped it, when a machine asks. */
-                            evidence?: {
-                                [key: string]: string | number | boolean | null;
-                            };
-                            /** @description Set when the halt is latched, as are the next two. */
-                            halt_id?: string;
-                            epoch?: number;
-                            /**
-                             * Format: date-time
-                             * @description RFC 3339.
-                             */
-                            since?: string;
-                        }[];
+                        halts: components["schemas"]["HaltRequest"][];
                         /** @description A resume that waits for its co-signer; who asks for it and why stand at the end. */
                         request_id?: string;
                         /**
@@ -2942,24 +4902,7 @@ export interface operations {
                          */
                         as_of: string;
                         /** @description How far what follows each latch has come. */
-                        progress: {
-                            halt_id: string;
-                            steps: {
-                                /**
-                                 * @description BLOCKED: every live engine denies new risk in the scope. CANCELLED: no order that it covers is with a broker any more, proven reductions excepted. NOTIFIED: people were notified.
-                                 * @enum {string}
-                                 */
-                                step: "BLOCKED" | "CANCELLED" | "NOTIFIED";
-                                proven: boolean;
-                                /**
-                                 * Format: date-time
-                                 * @description RFC 3339: when it was proven, or tried last.
-                                 */
-                                at?: string;
-                                /** @description What is still missing, or what was seen. */
-                                detail: string;
-                            }[];
-                        }[];
+                        progress: components["schemas"]["HaltProgress"][];
                         /** @description The strategies that may trade again once these halts are lifted, as far as no other halt covers them. */
                         restarts: string[];
                         /**
@@ -3006,9 +4949,18 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "status": "ok",
+                     *       "notes": [
+                     *         "text"
+                     *       ]
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {string} */
                         status: "ok";
@@ -3026,18 +4978,27 @@ export interface operations {
     listBars: {
         parameters: {
             query?: {
-                /** @description 1d when absent. */
+                /**
+                 * @description 1d when absent.
+                 * @example 1m
+                 */
                 interval?: "1m" | "5m" | "15m" | "1h" | "1d";
                 /** @description The first bar begins at or after this date or time; the newest bars before `end` when absent. */
                 start?: string;
-                /** @description At most this many, 500 when absent; the next page is in the Link header. */
+                /**
+                 * @description At most this many, 500 when absent; the next page is in the Link header.
+                 * @example 5
+                 */
                 count_max?: number;
                 /** @description Only bars that begin before this date or time; up to now when absent. */
                 end?: string;
             };
             header?: never;
             path: {
-                /** @description The instrument: AAPL, BTC-USD. */
+                /**
+                 * @description The instrument: AAPL, BTC-USD.
+                 * @example AAPL
+                 */
                 symbol: string;
             };
             cookie?: never;
@@ -3047,21 +5008,27 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        symbol: string;
-                        /** @enum {string} */
-                        interval: "1m" | "5m" | "15m" | "1h" | "1d";
-                        start: string;
-                        open: string;
-                        high: string;
-                        low: string;
-                        close: string;
-                        volume: string;
-                        trade_count?: number;
-                    }[];
+                    /**
+                     * @example [
+                     *       {
+                     *         "symbol": "AAPL",
+                     *         "interval": "1m",
+                     *         "start": "2026-11-17T14:30:00.000000Z",
+                     *         "open": "187.25",
+                     *         "high": "187.25",
+                     *         "low": "187.25",
+                     *         "close": "187.25",
+                     *         "volume": "100",
+                     *         "trade_count": 1
+                     *       }
+                     *     ]
+                     */
+                    "application/json": components["schemas"]["Bar"][];
                 };
             };
             /** @description The request is not one that this route understands. */
@@ -3077,9 +5044,15 @@ export interface operations {
     listNews: {
         parameters: {
             query?: {
-                /** @description Only about this; about everything when absent. */
+                /**
+                 * @description Only about this; about everything when absent.
+                 * @example AAPL
+                 */
                 symbol?: string;
-                /** @description How far back, in hours; 24 when absent. */
+                /**
+                 * @description How far back, in hours; 24 when absent.
+                 * @example 24
+                 */
                 hours?: number;
                 /** @description At most this many; 100 when absent. */
                 count_max?: number;
@@ -3093,17 +5066,23 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        news_id: string;
-                        story_id: string;
-                        symbol: string;
-                        headline: string;
-                        source: string;
-                        at: string;
-                    }[];
+                    /**
+                     * @example [
+                     *       {
+                     *         "news_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *         "story_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *         "symbol": "AAPL",
+                     *         "headline": "Apple raises its dividend",
+                     *         "source": "text",
+                     *         "at": "2026-11-17T14:30:00.000000Z"
+                     *       }
+                     *     ]
+                     */
+                    "application/json": components["schemas"]["NewsItem"][];
                 };
             };
             /** @description The request is not one that this route understands. */
@@ -3119,7 +5098,10 @@ export interface operations {
     listQuotes: {
         parameters: {
             query?: {
-                /** @description Only these, with commas between them; all when absent. */
+                /**
+                 * @description Only these, with commas between them; all when absent.
+                 * @example AAPL,MSFT
+                 */
                 symbols?: string;
             };
             header?: never;
@@ -3131,29 +5113,34 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        symbol: string;
-                        bid: string;
-                        ask: string;
-                        last?: string;
-                        bid_size?: string;
-                        ask_size?: string;
-                        volume?: string;
-                        currency?: string;
-                        venue?: string;
-                        greeks?: {
-                            delta: number;
-                            gamma: number;
-                            theta: number;
-                            vega: number;
-                        };
-                        quoted_at: string;
-                        /** @description How old it is, in whole seconds: a symbol that is not quoted any more keeps its last one. */
-                        age_s: number;
-                    }[];
+                    /**
+                     * @example [
+                     *       {
+                     *         "symbol": "AAPL",
+                     *         "bid": "187.25",
+                     *         "ask": "187.25",
+                     *         "last": "187.25",
+                     *         "bid_size": "100",
+                     *         "ask_size": "100",
+                     *         "volume": "100",
+                     *         "currency": "USD",
+                     *         "venue": "XNAS",
+                     *         "greeks": {
+                     *           "delta": 0.5,
+                     *           "gamma": 0.5,
+                     *           "theta": 0.5,
+                     *           "vega": 0.5
+                     *         },
+                     *         "quoted_at": "2026-11-17T14:30:00.000000Z",
+                     *         "age_s": 0
+                     *       }
+                     *     ]
+                     */
+                    "application/json": components["schemas"]["Quote"][];
                 };
             };
             /** @description The request is not one that this route understands. */
@@ -3175,6 +5162,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "fund_id": "gamma",
+                 *       "confirmation": "CANCEL",
+                 *       "reason": "As agreed on the desk."
+                 *     }
+                 */
                 "application/json": {
                     /** @description Only this fund's orders; every fund's when absent. */
                     fund_id?: string;
@@ -3189,141 +5183,119 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @description What was open, and what became of each. */
-                        orders: {
-                            /** @description The order as it was asked, valid or not. */
-                            order: {
-                                idempotency_key: string;
-                                order_id: string;
-                                fund_id: string;
-                                strategy_id: string;
-                                symbol: string;
-                                side: string;
-                                quantity: string;
-                                order_type: string;
-                                limit_price?: string;
-                                stop_price?: string;
-                                tif: string;
-                                expires_at?: string;
-                                broker: string;
-                                asset_class: string;
-                                notional?: number;
-                                venue?: string;
-                                currency?: string;
-                                actor: string;
-                                thesis?: string;
-                                reduce_only?: boolean;
-                                created_at?: string;
-                                dry_run?: boolean;
-                            };
-                            /**
-                             * @description PENDING_CHECK, REJECTED, ACCEPTED, ROUTED, WORKING, PARTIALLY_FILLED, FILLED, CANCEL_PENDING, CANCELLED, EXPIRED or UNKNOWN.
-                             * @enum {string}
-                             */
-                            state: "PENDING_CHECK" | "REJECTED" | "ACCEPTED" | "ROUTED" | "WORKING" | "PARTIALLY_FILLED" | "FILLED" | "CANCEL_PENDING" | "CANCELLED" | "EXPIRED" | "UNKNOWN";
-                            /** @description Decimals, units of the instrument. */
-                            filled_quantity: string;
-                            /** @description What may still fill. */
-                            remaining_quantity: string;
-                            /** @description Decimal; absent before the first fill. */
-                            average_price?: string;
-                            decision?: {
-                                approved: boolean;
-                                rejecting_gate: ("idempotency" | "schema" | "static" | "position_risk" | "drawdown_halt" | "short_side" | "cro_veto") | "";
-                                code: string;
-                                reason: string;
-                                order_id: string;
-                                decision_id: string;
-                                fund_id: string;
-                                envelope_version?: number;
-                                halt_epoch: number;
-                                decided_at: string;
-                                valid_until?: string;
-                                /** @enum {string} */
-                                classification?: "REDUCE" | "INCREASE" | "FLIP";
-                                closing_quantity_allowed?: string;
-                                checks: {
-                                    /** @enum {string} */
-                                    gate: "idempotency" | "schema" | "static" | "position_risk" | "drawdown_halt" | "short_side" | "cro_veto";
-                                    /** @enum {string} */
-                                    result: "PASSED" | "FAILED";
-                                    figures: {
-                                        name: string;
-                                        value: string;
-                                        age_ms?: number;
-                                    }[];
-                                    microseconds: number;
-                                }[];
-                                warnings: {
-                                    limit: string;
-                                    used: number;
-                                    threshold: number;
-                                }[];
-                                dry_run?: boolean;
-                                reduces_strategy?: boolean;
-                                original?: {
-                                    approved: boolean;
-                                    rejecting_gate: ("idempotency" | "schema" | "static" | "position_risk" | "drawdown_halt" | "short_side" | "cro_veto") | "";
-                                    code: string;
-                                    reason: string;
-                                    order_id: string;
-                                    decision_id: string;
-                                    fund_id: string;
-                                    envelope_version?: number;
-                                    halt_epoch: number;
-                                    decided_at: string;
-                                    valid_until?: string;
-                                    /** @enum {string} */
-                                    classification?: "REDUCE" | "INCREASE" | "FLIP";
-                                    closing_quantity_allowed?: string;
-                                    checks: {
-                                        /** @enum {string} */
-                                        gate: "idempotency" | "schema" | "static" | "position_risk" | "drawdown_halt" | "short_side" | "cro_veto";
-                                        /** @enum {string} */
-                                        result: "PASSED" | "FAILED";
-                                        figures: {
-                                            name: string;
-                                            value: string;
-                                            age_ms?: number;
-                                        }[];
-                                        microseconds: number;
-                                    }[];
-                                    warnings: {
-                                        limit: string;
-                                        used: number;
-                                        threshold: number;
-                                    }[];
-                                    dry_run?: boolean;
-                                    reduces_strategy?: boolean;
-                                };
-                            };
-                            /**
-                             * Format: date-time
-                             * @description RFC 3339.
-                             */
-                            updated_at: string;
-                            /** @description Why it was rejected: a code of the registry and one sentence. */
-                            code?: string;
-                            reason?: string;
-                            /** @description The broker's own name of the order. */
-                            broker_order_id?: string;
-                            /** @description The order that this one is a slice of. */
-                            parent_order_id?: string;
-                            /**
-                             * Format: date-time
-                             * @description RFC 3339.
-                             */
-                            created_at: string;
-                            /** @description Who handed it in, as proved; `order.actor` is only what the order itself claims. */
-                            submitted_by?: string;
-                        }[];
-                        /** @description In the answer to a person's request: the event whose audit entry tells of it, also when there was no order. */
-                        audit_id?: string;
-                    };
+                    /**
+                     * @example {
+                     *       "orders": [
+                     *         {
+                     *           "order": {
+                     *             "idempotency_key": "morning-run-1",
+                     *             "order_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *             "fund_id": "alpha",
+                     *             "strategy_id": "alpha-momentum",
+                     *             "symbol": "AAPL",
+                     *             "side": "BUY",
+                     *             "quantity": "100",
+                     *             "order_type": "LIMIT",
+                     *             "limit_price": "187.25",
+                     *             "stop_price": "187.25",
+                     *             "tif": "DAY",
+                     *             "expires_at": "2026-11-17T14:30:00.000000Z",
+                     *             "broker": "paper",
+                     *             "asset_class": "EQUITY",
+                     *             "notional": 0.5,
+                     *             "venue": "XNAS",
+                     *             "currency": "USD",
+                     *             "actor": "operator:duty",
+                     *             "thesis": "Momentum of twenty days.",
+                     *             "reduce_only": false,
+                     *             "created_at": "2026-11-17T14:30:00.000000Z",
+                     *             "dry_run": false
+                     *           },
+                     *           "state": "FILLED",
+                     *           "filled_quantity": "100",
+                     *           "remaining_quantity": "100",
+                     *           "average_price": "187.25",
+                     *           "decision": {
+                     *             "approved": false,
+                     *             "rejecting_gate": "idempotency",
+                     *             "code": "POSITION_LIMIT",
+                     *             "reason": "As agreed on the desk.",
+                     *             "order_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *             "decision_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *             "fund_id": "alpha",
+                     *             "envelope_version": 1,
+                     *             "halt_epoch": 1,
+                     *             "decided_at": "2026-11-17T14:30:00.000000Z",
+                     *             "valid_until": "2026-11-17T14:30:00.000000Z",
+                     *             "classification": "REDUCE",
+                     *             "closing_quantity_allowed": "100",
+                     *             "checks": [
+                     *               {
+                     *                 "gate": "idempotency",
+                     *                 "result": "PASSED",
+                     *                 "figures": [],
+                     *                 "microseconds": 0.5
+                     *               }
+                     *             ],
+                     *             "warnings": [
+                     *               {
+                     *                 "limit": "max_position_pct",
+                     *                 "used": 0.5,
+                     *                 "threshold": 0.5
+                     *               }
+                     *             ],
+                     *             "dry_run": false,
+                     *             "reduces_strategy": false,
+                     *             "original": {
+                     *               "approved": false,
+                     *               "rejecting_gate": "idempotency",
+                     *               "code": "POSITION_LIMIT",
+                     *               "reason": "As agreed on the desk.",
+                     *               "order_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *               "decision_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *               "fund_id": "alpha",
+                     *               "envelope_version": 1,
+                     *               "halt_epoch": 1,
+                     *               "decided_at": "2026-11-17T14:30:00.000000Z",
+                     *               "valid_until": "2026-11-17T14:30:00.000000Z",
+                     *               "classification": "REDUCE",
+                     *               "closing_quantity_allowed": "100",
+                     *               "checks": [
+                     *                 {
+                     *                   "gate": "idempotency",
+                     *                   "result": "PASSED",
+                     *                   "figures": [],
+                     *                   "microseconds": 0.5
+                     *                 }
+                     *               ],
+                     *               "warnings": [
+                     *                 {
+                     *                   "limit": "max_position_pct",
+                     *                   "used": 0.5,
+                     *                   "threshold": 0.5
+                     *                 }
+                     *               ],
+                     *               "dry_run": false,
+                     *               "reduces_strategy": false
+                     *             }
+                     *           },
+                     *           "updated_at": "2026-11-17T14:30:00.000000Z",
+                     *           "code": "POSITION_LIMIT",
+                     *           "reason": "As agreed on the desk.",
+                     *           "broker_order_id": "paper-42",
+                     *           "parent_order_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *           "created_at": "2026-11-17T14:30:00.000000Z",
+                     *           "submitted_by": "operator:duty"
+                     *         }
+                     *       ],
+                     *       "audit_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OrderStatuses"];
                 };
             };
             /** @description The request is not one that this route understands. */
@@ -3339,11 +5311,17 @@ export interface operations {
     listFills: {
         parameters: {
             query?: {
-                /** @description Only this fund's; every fund's when absent. */
+                /**
+                 * @description Only this fund's; every fund's when absent.
+                 * @example alpha
+                 */
                 fund_id?: string;
                 /** @description Only this order's. */
                 order_id?: string;
-                /** @description At most this many, 100 when absent; the next page is in the Link header. */
+                /**
+                 * @description At most this many, 100 when absent; the next page is in the Link header.
+                 * @example 5
+                 */
                 count_max?: number;
                 /** @description Continue after this fill_id, towards older ones. */
                 after?: string;
@@ -3357,35 +5335,31 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        fill_id: string;
-                        order_id: string;
-                        fund_id: string;
-                        strategy_id: string;
-                        symbol: string;
-                        /** @enum {string} */
-                        side: "BUY" | "SELL" | "SELL_SHORT" | "BUY_TO_COVER";
-                        /** @description Decimals: units of the instrument, price per unit, fee in the currency. */
-                        quantity: string;
-                        price: string;
-                        /** @description Negative for a rebate. */
-                        fee?: string;
-                        currency?: string;
-                        broker?: string;
-                        /**
-                         * Format: date-time
-                         * @description RFC 3339.
-                         */
-                        filled_at: string;
-                        /**
-                         * @description TRADE, ADJUSTMENT, SEED, CORPORATE_ACTION, CASH_IN_LIEU, CROSS or SETTLEMENT.
-                         * @enum {string}
-                         */
-                        kind: "TRADE" | "ADJUSTMENT" | "SEED" | "CORPORATE_ACTION" | "CASH_IN_LIEU" | "CROSS" | "SETTLEMENT";
-                    }[];
+                    /**
+                     * @example [
+                     *       {
+                     *         "fill_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *         "order_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *         "fund_id": "alpha",
+                     *         "strategy_id": "alpha-momentum",
+                     *         "symbol": "AAPL",
+                     *         "side": "BUY",
+                     *         "quantity": "100",
+                     *         "price": "187.25",
+                     *         "fee": "187.25",
+                     *         "currency": "USD",
+                     *         "broker": "paper",
+                     *         "filled_at": "2026-11-17T14:30:00.000000Z",
+                     *         "kind": "TRADE"
+                     *       }
+                     *     ]
+                     */
+                    "application/json": components["schemas"]["Fill"][];
                 };
             };
             /** @description The request is not one that this route understands. */
@@ -3401,11 +5375,17 @@ export interface operations {
     listOrders: {
         parameters: {
             query?: {
-                /** @description Only this fund's; every fund's when absent. */
+                /**
+                 * @description Only this fund's; every fund's when absent.
+                 * @example alpha
+                 */
                 fund_id?: string;
                 /** @description True for orders that may still trade; all when absent. */
                 open?: boolean;
-                /** @description At most this many, 100 when absent; the next page is in the Link header. */
+                /**
+                 * @description At most this many, 100 when absent; the next page is in the Link header.
+                 * @example 5
+                 */
                 count_max?: number;
                 /** @description Continue after this order_id, towards older ones. */
                 after?: string;
@@ -3419,136 +5399,122 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @description The order as it was asked, valid or not. */
-                        order: {
-                            idempotency_key: string;
-                            order_id: string;
-                            fund_id: string;
-                            strategy_id: string;
-                            symbol: string;
-                            side: string;
-                            quantity: string;
-                            order_type: string;
-                            limit_price?: string;
-                            stop_price?: string;
-                            tif: string;
-                            expires_at?: string;
-                            broker: string;
-                            asset_class: string;
-                            notional?: number;
-                            venue?: string;
-                            currency?: string;
-                            actor: string;
-                            thesis?: string;
-                            reduce_only?: boolean;
-                            created_at?: string;
-                            dry_run?: boolean;
-                        };
-                        /**
-                         * @description PENDING_CHECK, REJECTED, ACCEPTED, ROUTED, WORKING, PARTIALLY_FILLED, FILLED, CANCEL_PENDING, CANCELLED, EXPIRED or UNKNOWN.
-                         * @enum {string}
-                         */
-                        state: "PENDING_CHECK" | "REJECTED" | "ACCEPTED" | "ROUTED" | "WORKING" | "PARTIALLY_FILLED" | "FILLED" | "CANCEL_PENDING" | "CANCELLED" | "EXPIRED" | "UNKNOWN";
-                        /** @description Decimals, units of the instrument. */
-                        filled_quantity: string;
-                        /** @description What may still fill. */
-                        remaining_quantity: string;
-                        /** @description Decimal; absent before the first fill. */
-                        average_price?: string;
-                        decision?: {
-                            approved: boolean;
-                            rejecting_gate: ("idempotency" | "schema" | "static" | "position_risk" | "drawdown_halt" | "short_side" | "cro_veto") | "";
-                            code: string;
-                            reason: string;
-                            order_id: string;
-                            decision_id: string;
-                            fund_id: string;
-                            envelope_version?: number;
-                            halt_epoch: number;
-                            decided_at: string;
-                            valid_until?: string;
-                            /** @enum {string} */
-                            classification?: "REDUCE" | "INCREASE" | "FLIP";
-                            closing_quantity_allowed?: string;
-                            checks: {
-                                /** @enum {string} */
-                                gate: "idempotency" | "schema" | "static" | "position_risk" | "drawdown_halt" | "short_side" | "cro_veto";
-                                /** @enum {string} */
-                                result: "PASSED" | "FAILED";
-                                figures: {
-                                    name: string;
-                                    value: string;
-                                    age_ms?: number;
-                                }[];
-                                microseconds: number;
-                            }[];
-                            warnings: {
-                                limit: string;
-                                used: number;
-                                threshold: number;
-                            }[];
-                            dry_run?: boolean;
-                            reduces_strategy?: boolean;
-                            original?: {
-                                approved: boolean;
-                                rejecting_gate: ("idempotency" | "schema" | "static" | "position_risk" | "drawdown_halt" | "short_side" | "cro_veto") | "";
-                                code: string;
-                                reason: string;
-                                order_id: string;
-                                decision_id: string;
-                                fund_id: string;
-                                envelope_version?: number;
-                                halt_epoch: number;
-                                decided_at: string;
-                                valid_until?: string;
-                                /** @enum {string} */
-                                classification?: "REDUCE" | "INCREASE" | "FLIP";
-                                closing_quantity_allowed?: string;
-                                checks: {
-                                    /** @enum {string} */
-                                    gate: "idempotency" | "schema" | "static" | "position_risk" | "drawdown_halt" | "short_side" | "cro_veto";
-                                    /** @enum {string} */
-                                    result: "PASSED" | "FAILED";
-                                    figures: {
-                                        name: string;
-                                        value: string;
-                                        age_ms?: number;
-                                    }[];
-                                    microseconds: number;
-                                }[];
-                                warnings: {
-                                    limit: string;
-                                    used: number;
-                                    threshold: number;
-                                }[];
-                                dry_run?: boolean;
-                                reduces_strategy?: boolean;
-                            };
-                        };
-                        /**
-                         * Format: date-time
-                         * @description RFC 3339.
-                         */
-                        updated_at: string;
-                        /** @description Why it was rejected: a code of the registry and one sentence. */
-                        code?: string;
-                        reason?: string;
-                        /** @description The broker's own name of the order. */
-                        broker_order_id?: string;
-                        /** @description The order that this one is a slice of. */
-                        parent_order_id?: string;
-                        /**
-                         * Format: date-time
-                         * @description RFC 3339.
-                         */
-                        created_at: string;
-                        /** @description Who handed it in, as proved; `order.actor` is only what the order itself claims. */
-                        submitted_by?: string;
-                    }[];
+                    /**
+                     * @example [
+                     *       {
+                     *         "order": {
+                     *           "idempotency_key": "morning-run-1",
+                     *           "order_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *           "fund_id": "alpha",
+                     *           "strategy_id": "alpha-momentum",
+                     *           "symbol": "AAPL",
+                     *           "side": "BUY",
+                     *           "quantity": "100",
+                     *           "order_type": "LIMIT",
+                     *           "limit_price": "187.25",
+                     *           "stop_price": "187.25",
+                     *           "tif": "DAY",
+                     *           "expires_at": "2026-11-17T14:30:00.000000Z",
+                     *           "broker": "paper",
+                     *           "asset_class": "EQUITY",
+                     *           "notional": 0.5,
+                     *           "venue": "XNAS",
+                     *           "currency": "USD",
+                     *           "actor": "operator:duty",
+                     *           "thesis": "Momentum of twenty days.",
+                     *           "reduce_only": false,
+                     *           "created_at": "2026-11-17T14:30:00.000000Z",
+                     *           "dry_run": false
+                     *         },
+                     *         "state": "FILLED",
+                     *         "filled_quantity": "100",
+                     *         "remaining_quantity": "100",
+                     *         "average_price": "187.25",
+                     *         "decision": {
+                     *           "approved": false,
+                     *           "rejecting_gate": "idempotency",
+                     *           "code": "POSITION_LIMIT",
+                     *           "reason": "As agreed on the desk.",
+                     *           "order_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *           "decision_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *           "fund_id": "alpha",
+                     *           "envelope_version": 1,
+                     *           "halt_epoch": 1,
+                     *           "decided_at": "2026-11-17T14:30:00.000000Z",
+                     *           "valid_until": "2026-11-17T14:30:00.000000Z",
+                     *           "classification": "REDUCE",
+                     *           "closing_quantity_allowed": "100",
+                     *           "checks": [
+                     *             {
+                     *               "gate": "idempotency",
+                     *               "result": "PASSED",
+                     *               "figures": [
+                     *                 {
+                     *                   "name": "AAPL",
+                     *                   "value": "187.25"
+                     *                 }
+                     *               ],
+                     *               "microseconds": 0.5
+                     *             }
+                     *           ],
+                     *           "warnings": [
+                     *             {
+                     *               "limit": "max_position_pct",
+                     *               "used": 0.5,
+                     *               "threshold": 0.5
+                     *             }
+                     *           ],
+                     *           "dry_run": false,
+                     *           "reduces_strategy": false,
+                     *           "original": {
+                     *             "approved": false,
+                     *             "rejecting_gate": "idempotency",
+                     *             "code": "POSITION_LIMIT",
+                     *             "reason": "As agreed on the desk.",
+                     *             "order_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *             "decision_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *             "fund_id": "alpha",
+                     *             "envelope_version": 1,
+                     *             "halt_epoch": 1,
+                     *             "decided_at": "2026-11-17T14:30:00.000000Z",
+                     *             "valid_until": "2026-11-17T14:30:00.000000Z",
+                     *             "classification": "REDUCE",
+                     *             "closing_quantity_allowed": "100",
+                     *             "checks": [
+                     *               {
+                     *                 "gate": "idempotency",
+                     *                 "result": "PASSED",
+                     *                 "figures": [],
+                     *                 "microseconds": 0.5
+                     *               }
+                     *             ],
+                     *             "warnings": [
+                     *               {
+                     *                 "limit": "max_position_pct",
+                     *                 "used": 0.5,
+                     *                 "threshold": 0.5
+                     *               }
+                     *             ],
+                     *             "dry_run": false,
+                     *             "reduces_strategy": false
+                     *           }
+                     *         },
+                     *         "updated_at": "2026-11-17T14:30:00.000000Z",
+                     *         "code": "POSITION_LIMIT",
+                     *         "reason": "As agreed on the desk.",
+                     *         "broker_order_id": "paper-42",
+                     *         "parent_order_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *         "created_at": "2026-11-17T14:30:00.000000Z",
+                     *         "submitted_by": "operator:duty"
+                     *       }
+                     *     ]
+                     */
+                    "application/json": components["schemas"]["OrderStatus"][];
                 };
             };
             /** @description The request is not one that this route understands. */
@@ -3570,174 +5536,146 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description The same key and order within 5 minutes are one order; the same key with another one is a conflict. */
-                    idempotency_key: string;
-                    /** @description Its name; one is made when absent. */
-                    order_id?: string;
-                    fund_id: string;
-                    strategy_id: string;
-                    symbol: string;
-                    /** @enum {string} */
-                    side: "BUY" | "SELL" | "SELL_SHORT" | "BUY_TO_COVER";
-                    quantity: string;
-                    /** @enum {string} */
-                    order_type: "MARKET" | "LIMIT" | "STOP" | "STOP_LIMIT";
-                    limit_price?: string;
-                    stop_price?: string;
-                    /** @enum {string} */
-                    tif: "DAY" | "GTC" | "IOC" | "FOK" | "GTD";
-                    expires_at?: string;
-                    broker: string;
-                    /** @enum {string} */
-                    asset_class: "EQUITY" | "CRYPTO" | "OPTION";
-                    notional?: number;
-                    venue?: string;
-                    currency?: string;
-                    /** @description Who wants it, in free text, as a claim; the caller when absent. Who handed it in is kept beside it. */
-                    actor?: string;
-                    thesis?: string;
-                    reduce_only?: boolean;
-                    created_at?: string;
-                    /** @description Only ask whether it would be approved; nothing is sent. */
-                    dry_run?: boolean;
-                };
+                /**
+                 * @example {
+                 *       "idempotency_key": "morning-run-1",
+                 *       "fund_id": "alpha",
+                 *       "strategy_id": "alpha-momentum",
+                 *       "symbol": "AAPL",
+                 *       "side": "BUY",
+                 *       "quantity": "10",
+                 *       "order_type": "MARKET",
+                 *       "tif": "DAY",
+                 *       "broker": "paper",
+                 *       "asset_class": "EQUITY"
+                 *     }
+                 */
+                "application/json": components["schemas"]["Order"];
             };
         };
         responses: {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @description The order as it was asked, valid or not. */
-                        order: {
-                            idempotency_key: string;
-                            order_id: string;
-                            fund_id: string;
-                            strategy_id: string;
-                            symbol: string;
-                            side: string;
-                            quantity: string;
-                            order_type: string;
-                            limit_price?: string;
-                            stop_price?: string;
-                            tif: string;
-                            expires_at?: string;
-                            broker: string;
-                            asset_class: string;
-                            notional?: number;
-                            venue?: string;
-                            currency?: string;
-                            actor: string;
-                            thesis?: string;
-                            reduce_only?: boolean;
-                            created_at?: string;
-                            dry_run?: boolean;
-                        };
-                        /**
-                         * @description PENDING_CHECK, REJECTED, ACCEPTED, ROUTED, WORKING, PARTIALLY_FILLED, FILLED, CANCEL_PENDING, CANCELLED, EXPIRED or UNKNOWN.
-                         * @enum {string}
-                         */
-                        state: "PENDING_CHECK" | "REJECTED" | "ACCEPTED" | "ROUTED" | "WORKING" | "PARTIALLY_FILLED" | "FILLED" | "CANCEL_PENDING" | "CANCELLED" | "EXPIRED" | "UNKNOWN";
-                        /** @description Decimals, units of the instrument. */
-                        filled_quantity: string;
-                        /** @description What may still fill. */
-                        remaining_quantity: string;
-                        /** @description Decimal; absent before the first fill. */
-                        average_price?: string;
-                        decision?: {
-                            approved: boolean;
-                            rejecting_gate: ("idempotency" | "schema" | "static" | "position_risk" | "drawdown_halt" | "short_side" | "cro_veto") | "";
-                            code: string;
-                            reason: string;
-                            order_id: string;
-                            decision_id: string;
-                            fund_id: string;
-                            envelope_version?: number;
-                            halt_epoch: number;
-                            decided_at: string;
-                            valid_until?: string;
-                            /** @enum {string} */
-                            classification?: "REDUCE" | "INCREASE" | "FLIP";
-                            closing_quantity_allowed?: string;
-                            checks: {
-                                /** @enum {string} */
-                                gate: "idempotency" | "schema" | "static" | "position_risk" | "drawdown_halt" | "short_side" | "cro_veto";
-                                /** @enum {string} */
-                                result: "PASSED" | "FAILED";
-                                figures: {
-                                    name: string;
-                                    value: string;
-                                    age_ms?: number;
-                                }[];
-                                microseconds: number;
-                            }[];
-                            warnings: {
-                                limit: string;
-                                used: number;
-                                threshold: number;
-                            }[];
-                            dry_run?: boolean;
-                            reduces_strategy?: boolean;
-                            original?: {
-                                approved: boolean;
-                                rejecting_gate: ("idempotency" | "schema" | "static" | "position_risk" | "drawdown_halt" | "short_side" | "cro_veto") | "";
-                                code: string;
-                                reason: string;
-                                order_id: string;
-                                decision_id: string;
-                                fund_id: string;
-                                envelope_version?: number;
-                                halt_epoch: number;
-                                decided_at: string;
-                                valid_until?: string;
-                                /** @enum {string} */
-                                classification?: "REDUCE" | "INCREASE" | "FLIP";
-                                closing_quantity_allowed?: string;
-                                checks: {
-                                    /** @enum {string} */
-                                    gate: "idempotency" | "schema" | "static" | "position_risk" | "drawdown_halt" | "short_side" | "cro_veto";
-                                    /** @enum {string} */
-                                    result: "PASSED" | "FAILED";
-                                    figures: {
-                                        name: string;
-                                        value: string;
-                                        age_ms?: number;
-                                    }[];
-                                    microseconds: number;
-                                }[];
-                                warnings: {
-                                    limit: string;
-                                    used: number;
-                                    threshold: number;
-                                }[];
-                                dry_run?: boolean;
-                                reduces_strategy?: boolean;
-                            };
-                        };
-                        /**
-                         * Format: date-time
-                         * @description RFC 3339.
-                         */
-                        updated_at: string;
-                        /** @description Why it was rejected: a code of the registry and one sentence. */
-                        code?: string;
-                        reason?: string;
-                        /** @description The broker's own name of the order. */
-                        broker_order_id?: string;
-                        /** @description The order that this one is a slice of. */
-                        parent_order_id?: string;
-                        /**
-                         * Format: date-time
-                         * @description RFC 3339.
-                         */
-                        created_at: string;
-                        /** @description Who handed it in, as proved; `order.actor` is only what the order itself claims. */
-                        submitted_by?: string;
-                    };
+                    /**
+                     * @example {
+                     *       "order": {
+                     *         "idempotency_key": "morning-run-1",
+                     *         "order_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *         "fund_id": "alpha",
+                     *         "strategy_id": "alpha-momentum",
+                     *         "symbol": "AAPL",
+                     *         "side": "BUY",
+                     *         "quantity": "100",
+                     *         "order_type": "LIMIT",
+                     *         "limit_price": "187.25",
+                     *         "stop_price": "187.25",
+                     *         "tif": "DAY",
+                     *         "expires_at": "2026-11-17T14:30:00.000000Z",
+                     *         "broker": "paper",
+                     *         "asset_class": "EQUITY",
+                     *         "notional": 0.5,
+                     *         "venue": "XNAS",
+                     *         "currency": "USD",
+                     *         "actor": "operator:duty",
+                     *         "thesis": "Momentum of twenty days.",
+                     *         "reduce_only": false,
+                     *         "created_at": "2026-11-17T14:30:00.000000Z",
+                     *         "dry_run": false
+                     *       },
+                     *       "state": "FILLED",
+                     *       "filled_quantity": "100",
+                     *       "remaining_quantity": "100",
+                     *       "average_price": "187.25",
+                     *       "decision": {
+                     *         "approved": false,
+                     *         "rejecting_gate": "idempotency",
+                     *         "code": "POSITION_LIMIT",
+                     *         "reason": "As agreed on the desk.",
+                     *         "order_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *         "decision_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *         "fund_id": "alpha",
+                     *         "envelope_version": 1,
+                     *         "halt_epoch": 1,
+                     *         "decided_at": "2026-11-17T14:30:00.000000Z",
+                     *         "valid_until": "2026-11-17T14:30:00.000000Z",
+                     *         "classification": "REDUCE",
+                     *         "closing_quantity_allowed": "100",
+                     *         "checks": [
+                     *           {
+                     *             "gate": "idempotency",
+                     *             "result": "PASSED",
+                     *             "figures": [
+                     *               {
+                     *                 "name": "AAPL",
+                     *                 "value": "187.25",
+                     *                 "age_ms": 0.5
+                     *               }
+                     *             ],
+                     *             "microseconds": 0.5
+                     *           }
+                     *         ],
+                     *         "warnings": [
+                     *           {
+                     *             "limit": "max_position_pct",
+                     *             "used": 0.5,
+                     *             "threshold": 0.5
+                     *           }
+                     *         ],
+                     *         "dry_run": false,
+                     *         "reduces_strategy": false,
+                     *         "original": {
+                     *           "approved": false,
+                     *           "rejecting_gate": "idempotency",
+                     *           "code": "POSITION_LIMIT",
+                     *           "reason": "As agreed on the desk.",
+                     *           "order_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *           "decision_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *           "fund_id": "alpha",
+                     *           "envelope_version": 1,
+                     *           "halt_epoch": 1,
+                     *           "decided_at": "2026-11-17T14:30:00.000000Z",
+                     *           "valid_until": "2026-11-17T14:30:00.000000Z",
+                     *           "classification": "REDUCE",
+                     *           "closing_quantity_allowed": "100",
+                     *           "checks": [
+                     *             {
+                     *               "gate": "idempotency",
+                     *               "result": "PASSED",
+                     *               "figures": [
+                     *                 {
+                     *                   "name": "AAPL",
+                     *                   "value": "187.25"
+                     *                 }
+                     *               ],
+                     *               "microseconds": 0.5
+                     *             }
+                     *           ],
+                     *           "warnings": [
+                     *             {
+                     *               "limit": "max_position_pct",
+                     *               "used": 0.5,
+                     *               "threshold": 0.5
+                     *             }
+                     *           ],
+                     *           "dry_run": false,
+                     *           "reduces_strategy": false
+                     *         }
+                     *       },
+                     *       "updated_at": "2026-11-17T14:30:00.000000Z",
+                     *       "code": "POSITION_LIMIT",
+                     *       "reason": "As agreed on the desk.",
+                     *       "broker_order_id": "paper-42",
+                     *       "parent_order_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *       "created_at": "2026-11-17T14:30:00.000000Z",
+                     *       "submitted_by": "operator:duty"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OrderStatus"];
                 };
             };
             /** @description The request is not one that this route understands. */
@@ -3755,7 +5693,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The order. */
+                /**
+                 * @description The order.
+                 * @example 0197f2a0c4d87e6e9f31a5b2c8d4e6f0
+                 */
                 order_id: string;
             };
             cookie?: never;
@@ -3765,136 +5706,125 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @description The order as it was asked, valid or not. */
-                        order: {
-                            idempotency_key: string;
-                            order_id: string;
-                            fund_id: string;
-                            strategy_id: string;
-                            symbol: string;
-                            side: string;
-                            quantity: string;
-                            order_type: string;
-                            limit_price?: string;
-                            stop_price?: string;
-                            tif: string;
-                            expires_at?: string;
-                            broker: string;
-                            asset_class: string;
-                            notional?: number;
-                            venue?: string;
-                            currency?: string;
-                            actor: string;
-                            thesis?: string;
-                            reduce_only?: boolean;
-                            created_at?: string;
-                            dry_run?: boolean;
-                        };
-                        /**
-                         * @description PENDING_CHECK, REJECTED, ACCEPTED, ROUTED, WORKING, PARTIALLY_FILLED, FILLED, CANCEL_PENDING, CANCELLED, EXPIRED or UNKNOWN.
-                         * @enum {string}
-                         */
-                        state: "PENDING_CHECK" | "REJECTED" | "ACCEPTED" | "ROUTED" | "WORKING" | "PARTIALLY_FILLED" | "FILLED" | "CANCEL_PENDING" | "CANCELLED" | "EXPIRED" | "UNKNOWN";
-                        /** @description Decimals, units of the instrument. */
-                        filled_quantity: string;
-                        /** @description What may still fill. */
-                        remaining_quantity: string;
-                        /** @description Decimal; absent before the first fill. */
-                        average_price?: string;
-                        decision?: {
-                            approved: boolean;
-                            rejecting_gate: ("idempotency" | "schema" | "static" | "position_risk" | "drawdown_halt" | "short_side" | "cro_veto") | "";
-                            code: string;
-                            reason: string;
-                            order_id: string;
-                            decision_id: string;
-                            fund_id: string;
-                            envelope_version?: number;
-                            halt_epoch: number;
-                            decided_at: string;
-                            valid_until?: string;
-                            /** @enum {string} */
-                            classification?: "REDUCE" | "INCREASE" | "FLIP";
-                            closing_quantity_allowed?: string;
-                            checks: {
-                                /** @enum {string} */
-                                gate: "idempotency" | "schema" | "static" | "position_risk" | "drawdown_halt" | "short_side" | "cro_veto";
-                                /** @enum {string} */
-                                result: "PASSED" | "FAILED";
-                                figures: {
-                                    name: string;
-                                    value: string;
-                                    age_ms?: number;
-                                }[];
-                                microseconds: number;
-                            }[];
-                            warnings: {
-                                limit: string;
-                                used: number;
-                                threshold: number;
-                            }[];
-                            dry_run?: boolean;
-                            reduces_strategy?: boolean;
-                            original?: {
-                                approved: boolean;
-                                rejecting_gate: ("idempotency" | "schema" | "static" | "position_risk" | "drawdown_halt" | "short_side" | "cro_veto") | "";
-                                code: string;
-                                reason: string;
-                                order_id: string;
-                                decision_id: string;
-                                fund_id: string;
-                                envelope_version?: number;
-                                halt_epoch: number;
-                                decided_at: string;
-                                valid_until?: string;
-                                /** @enum {string} */
-                                classification?: "REDUCE" | "INCREASE" | "FLIP";
-                                closing_quantity_allowed?: string;
-                                checks: {
-                                    /** @enum {string} */
-                                    gate: "idempotency" | "schema" | "static" | "position_risk" | "drawdown_halt" | "short_side" | "cro_veto";
-                                    /** @enum {string} */
-                                    result: "PASSED" | "FAILED";
-                                    figures: {
-                                        name: string;
-                                        value: string;
-                                        age_ms?: number;
-                                    }[];
-                                    microseconds: number;
-                                }[];
-                                warnings: {
-                                    limit: string;
-                                    used: number;
-                                    threshold: number;
-                                }[];
-                                dry_run?: boolean;
-                                reduces_strategy?: boolean;
-                            };
-                        };
-                        /**
-                         * Format: date-time
-                         * @description RFC 3339.
-                         */
-                        updated_at: string;
-                        /** @description Why it was rejected: a code of the registry and one sentence. */
-                        code?: string;
-                        reason?: string;
-                        /** @description The broker's own name of the order. */
-                        broker_order_id?: string;
-                        /** @description The order that this one is a slice of. */
-                        parent_order_id?: string;
-                        /**
-                         * Format: date-time
-                         * @description RFC 3339.
-                         */
-                        created_at: string;
-                        /** @description Who handed it in, as proved; `order.actor` is only what the order itself claims. */
-                        submitted_by?: string;
-                    };
+                    /**
+                     * @example {
+                     *       "order": {
+                     *         "idempotency_key": "morning-run-1",
+                     *         "order_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *         "fund_id": "alpha",
+                     *         "strategy_id": "alpha-momentum",
+                     *         "symbol": "AAPL",
+                     *         "side": "BUY",
+                     *         "quantity": "100",
+                     *         "order_type": "LIMIT",
+                     *         "limit_price": "187.25",
+                     *         "stop_price": "187.25",
+                     *         "tif": "DAY",
+                     *         "expires_at": "2026-11-17T14:30:00.000000Z",
+                     *         "broker": "paper",
+                     *         "asset_class": "EQUITY",
+                     *         "notional": 0.5,
+                     *         "venue": "XNAS",
+                     *         "currency": "USD",
+                     *         "actor": "operator:duty",
+                     *         "thesis": "Momentum of twenty days.",
+                     *         "reduce_only": false,
+                     *         "created_at": "2026-11-17T14:30:00.000000Z",
+                     *         "dry_run": false
+                     *       },
+                     *       "state": "FILLED",
+                     *       "filled_quantity": "100",
+                     *       "remaining_quantity": "100",
+                     *       "average_price": "187.25",
+                     *       "decision": {
+                     *         "approved": false,
+                     *         "rejecting_gate": "idempotency",
+                     *         "code": "POSITION_LIMIT",
+                     *         "reason": "As agreed on the desk.",
+                     *         "order_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *         "decision_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *         "fund_id": "alpha",
+                     *         "envelope_version": 1,
+                     *         "halt_epoch": 1,
+                     *         "decided_at": "2026-11-17T14:30:00.000000Z",
+                     *         "valid_until": "2026-11-17T14:30:00.000000Z",
+                     *         "classification": "REDUCE",
+                     *         "closing_quantity_allowed": "100",
+                     *         "checks": [
+                     *           {
+                     *             "gate": "idempotency",
+                     *             "result": "PASSED",
+                     *             "figures": [
+                     *               {
+                     *                 "name": "AAPL",
+                     *                 "value": "187.25",
+                     *                 "age_ms": 0.5
+                     *               }
+                     *             ],
+                     *             "microseconds": 0.5
+                     *           }
+                     *         ],
+                     *         "warnings": [
+                     *           {
+                     *             "limit": "max_position_pct",
+                     *             "used": 0.5,
+                     *             "threshold": 0.5
+                     *           }
+                     *         ],
+                     *         "dry_run": false,
+                     *         "reduces_strategy": false,
+                     *         "original": {
+                     *           "approved": false,
+                     *           "rejecting_gate": "idempotency",
+                     *           "code": "POSITION_LIMIT",
+                     *           "reason": "As agreed on the desk.",
+                     *           "order_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *           "decision_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *           "fund_id": "alpha",
+                     *           "envelope_version": 1,
+                     *           "halt_epoch": 1,
+                     *           "decided_at": "2026-11-17T14:30:00.000000Z",
+                     *           "valid_until": "2026-11-17T14:30:00.000000Z",
+                     *           "classification": "REDUCE",
+                     *           "closing_quantity_allowed": "100",
+                     *           "checks": [
+                     *             {
+                     *               "gate": "idempotency",
+                     *               "result": "PASSED",
+                     *               "figures": [
+                     *                 {
+                     *                   "name": "AAPL",
+                     *                   "value": "187.25"
+                     *                 }
+                     *               ],
+                     *               "microseconds": 0.5
+                     *             }
+                     *           ],
+                     *           "warnings": [
+                     *             {
+                     *               "limit": "max_position_pct",
+                     *               "used": 0.5,
+                     *               "threshold": 0.5
+                     *             }
+                     *           ],
+                     *           "dry_run": false,
+                     *           "reduces_strategy": false
+                     *         }
+                     *       },
+                     *       "updated_at": "2026-11-17T14:30:00.000000Z",
+                     *       "code": "POSITION_LIMIT",
+                     *       "reason": "As agreed on the desk.",
+                     *       "broker_order_id": "paper-42",
+                     *       "parent_order_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *       "created_at": "2026-11-17T14:30:00.000000Z",
+                     *       "submitted_by": "operator:duty"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OrderStatus"];
                 };
             };
             /** @description The request is not one that this route understands. */
@@ -3912,19 +5842,34 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The order. */
+                /**
+                 * @description The order.
+                 * @example 0197f2a0c4d87e6e9f31a5b2c8d4e6f0
+                 */
                 order_id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "idempotency_key": "morning-run-1-amended",
+                 *       "quantity": "5",
+                 *       "reason": "As agreed on the desk."
+                 *     }
+                 */
                 "application/json": {
                     /** @description The amendment's own; it is checked like an order. */
                     idempotency_key: string;
-                    /** @description The whole new quantity, what is filled included. */
+                    /**
+                     * Format: decimal
+                     * @description The whole new quantity, what is filled included.
+                     */
                     quantity?: string;
+                    /** Format: decimal */
                     limit_price?: string;
+                    /** Format: decimal */
                     stop_price?: string;
                     /** @description Why, in your words; it stands in the record. */
                     reason?: string;
@@ -3935,136 +5880,125 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @description The order as it was asked, valid or not. */
-                        order: {
-                            idempotency_key: string;
-                            order_id: string;
-                            fund_id: string;
-                            strategy_id: string;
-                            symbol: string;
-                            side: string;
-                            quantity: string;
-                            order_type: string;
-                            limit_price?: string;
-                            stop_price?: string;
-                            tif: string;
-                            expires_at?: string;
-                            broker: string;
-                            asset_class: string;
-                            notional?: number;
-                            venue?: string;
-                            currency?: string;
-                            actor: string;
-                            thesis?: string;
-                            reduce_only?: boolean;
-                            created_at?: string;
-                            dry_run?: boolean;
-                        };
-                        /**
-                         * @description PENDING_CHECK, REJECTED, ACCEPTED, ROUTED, WORKING, PARTIALLY_FILLED, FILLED, CANCEL_PENDING, CANCELLED, EXPIRED or UNKNOWN.
-                         * @enum {string}
-                         */
-                        state: "PENDING_CHECK" | "REJECTED" | "ACCEPTED" | "ROUTED" | "WORKING" | "PARTIALLY_FILLED" | "FILLED" | "CANCEL_PENDING" | "CANCELLED" | "EXPIRED" | "UNKNOWN";
-                        /** @description Decimals, units of the instrument. */
-                        filled_quantity: string;
-                        /** @description What may still fill. */
-                        remaining_quantity: string;
-                        /** @description Decimal; absent before the first fill. */
-                        average_price?: string;
-                        decision?: {
-                            approved: boolean;
-                            rejecting_gate: ("idempotency" | "schema" | "static" | "position_risk" | "drawdown_halt" | "short_side" | "cro_veto") | "";
-                            code: string;
-                            reason: string;
-                            order_id: string;
-                            decision_id: string;
-                            fund_id: string;
-                            envelope_version?: number;
-                            halt_epoch: number;
-                            decided_at: string;
-                            valid_until?: string;
-                            /** @enum {string} */
-                            classification?: "REDUCE" | "INCREASE" | "FLIP";
-                            closing_quantity_allowed?: string;
-                            checks: {
-                                /** @enum {string} */
-                                gate: "idempotency" | "schema" | "static" | "position_risk" | "drawdown_halt" | "short_side" | "cro_veto";
-                                /** @enum {string} */
-                                result: "PASSED" | "FAILED";
-                                figures: {
-                                    name: string;
-                                    value: string;
-                                    age_ms?: number;
-                                }[];
-                                microseconds: number;
-                            }[];
-                            warnings: {
-                                limit: string;
-                                used: number;
-                                threshold: number;
-                            }[];
-                            dry_run?: boolean;
-                            reduces_strategy?: boolean;
-                            original?: {
-                                approved: boolean;
-                                rejecting_gate: ("idempotency" | "schema" | "static" | "position_risk" | "drawdown_halt" | "short_side" | "cro_veto") | "";
-                                code: string;
-                                reason: string;
-                                order_id: string;
-                                decision_id: string;
-                                fund_id: string;
-                                envelope_version?: number;
-                                halt_epoch: number;
-                                decided_at: string;
-                                valid_until?: string;
-                                /** @enum {string} */
-                                classification?: "REDUCE" | "INCREASE" | "FLIP";
-                                closing_quantity_allowed?: string;
-                                checks: {
-                                    /** @enum {string} */
-                                    gate: "idempotency" | "schema" | "static" | "position_risk" | "drawdown_halt" | "short_side" | "cro_veto";
-                                    /** @enum {string} */
-                                    result: "PASSED" | "FAILED";
-                                    figures: {
-                                        name: string;
-                                        value: string;
-                                        age_ms?: number;
-                                    }[];
-                                    microseconds: number;
-                                }[];
-                                warnings: {
-                                    limit: string;
-                                    used: number;
-                                    threshold: number;
-                                }[];
-                                dry_run?: boolean;
-                                reduces_strategy?: boolean;
-                            };
-                        };
-                        /**
-                         * Format: date-time
-                         * @description RFC 3339.
-                         */
-                        updated_at: string;
-                        /** @description Why it was rejected: a code of the registry and one sentence. */
-                        code?: string;
-                        reason?: string;
-                        /** @description The broker's own name of the order. */
-                        broker_order_id?: string;
-                        /** @description The order that this one is a slice of. */
-                        parent_order_id?: string;
-                        /**
-                         * Format: date-time
-                         * @description RFC 3339.
-                         */
-                        created_at: string;
-                        /** @description Who handed it in, as proved; `order.actor` is only what the order itself claims. */
-                        submitted_by?: string;
-                    };
+                    /**
+                     * @example {
+                     *       "order": {
+                     *         "idempotency_key": "morning-run-1",
+                     *         "order_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *         "fund_id": "alpha",
+                     *         "strategy_id": "alpha-momentum",
+                     *         "symbol": "AAPL",
+                     *         "side": "BUY",
+                     *         "quantity": "100",
+                     *         "order_type": "LIMIT",
+                     *         "limit_price": "187.25",
+                     *         "stop_price": "187.25",
+                     *         "tif": "DAY",
+                     *         "expires_at": "2026-11-17T14:30:00.000000Z",
+                     *         "broker": "paper",
+                     *         "asset_class": "EQUITY",
+                     *         "notional": 0.5,
+                     *         "venue": "XNAS",
+                     *         "currency": "USD",
+                     *         "actor": "operator:duty",
+                     *         "thesis": "Momentum of twenty days.",
+                     *         "reduce_only": false,
+                     *         "created_at": "2026-11-17T14:30:00.000000Z",
+                     *         "dry_run": false
+                     *       },
+                     *       "state": "FILLED",
+                     *       "filled_quantity": "100",
+                     *       "remaining_quantity": "100",
+                     *       "average_price": "187.25",
+                     *       "decision": {
+                     *         "approved": false,
+                     *         "rejecting_gate": "idempotency",
+                     *         "code": "POSITION_LIMIT",
+                     *         "reason": "As agreed on the desk.",
+                     *         "order_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *         "decision_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *         "fund_id": "alpha",
+                     *         "envelope_version": 1,
+                     *         "halt_epoch": 1,
+                     *         "decided_at": "2026-11-17T14:30:00.000000Z",
+                     *         "valid_until": "2026-11-17T14:30:00.000000Z",
+                     *         "classification": "REDUCE",
+                     *         "closing_quantity_allowed": "100",
+                     *         "checks": [
+                     *           {
+                     *             "gate": "idempotency",
+                     *             "result": "PASSED",
+                     *             "figures": [
+                     *               {
+                     *                 "name": "AAPL",
+                     *                 "value": "187.25",
+                     *                 "age_ms": 0.5
+                     *               }
+                     *             ],
+                     *             "microseconds": 0.5
+                     *           }
+                     *         ],
+                     *         "warnings": [
+                     *           {
+                     *             "limit": "max_position_pct",
+                     *             "used": 0.5,
+                     *             "threshold": 0.5
+                     *           }
+                     *         ],
+                     *         "dry_run": false,
+                     *         "reduces_strategy": false,
+                     *         "original": {
+                     *           "approved": false,
+                     *           "rejecting_gate": "idempotency",
+                     *           "code": "POSITION_LIMIT",
+                     *           "reason": "As agreed on the desk.",
+                     *           "order_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *           "decision_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *           "fund_id": "alpha",
+                     *           "envelope_version": 1,
+                     *           "halt_epoch": 1,
+                     *           "decided_at": "2026-11-17T14:30:00.000000Z",
+                     *           "valid_until": "2026-11-17T14:30:00.000000Z",
+                     *           "classification": "REDUCE",
+                     *           "closing_quantity_allowed": "100",
+                     *           "checks": [
+                     *             {
+                     *               "gate": "idempotency",
+                     *               "result": "PASSED",
+                     *               "figures": [
+                     *                 {
+                     *                   "name": "AAPL",
+                     *                   "value": "187.25"
+                     *                 }
+                     *               ],
+                     *               "microseconds": 0.5
+                     *             }
+                     *           ],
+                     *           "warnings": [
+                     *             {
+                     *               "limit": "max_position_pct",
+                     *               "used": 0.5,
+                     *               "threshold": 0.5
+                     *             }
+                     *           ],
+                     *           "dry_run": false,
+                     *           "reduces_strategy": false
+                     *         }
+                     *       },
+                     *       "updated_at": "2026-11-17T14:30:00.000000Z",
+                     *       "code": "POSITION_LIMIT",
+                     *       "reason": "As agreed on the desk.",
+                     *       "broker_order_id": "paper-42",
+                     *       "parent_order_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *       "created_at": "2026-11-17T14:30:00.000000Z",
+                     *       "submitted_by": "operator:duty"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OrderStatus"];
                 };
             };
             /** @description The request is not one that this route understands. */
@@ -4082,13 +6016,21 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The order. */
+                /**
+                 * @description The order.
+                 * @example 0197f2a0c4d87e6e9f31a5b2c8d4e6f0
+                 */
                 order_id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "reason": "As agreed on the desk."
+                 *     }
+                 */
                 "application/json": {
                     /** @description Why, in your words; it stands in the record. */
                     reason?: string;
@@ -4099,136 +6041,125 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @description The order as it was asked, valid or not. */
-                        order: {
-                            idempotency_key: string;
-                            order_id: string;
-                            fund_id: string;
-                            strategy_id: string;
-                            symbol: string;
-                            side: string;
-                            quantity: string;
-                            order_type: string;
-                            limit_price?: string;
-                            stop_price?: string;
-                            tif: string;
-                            expires_at?: string;
-                            broker: string;
-                            asset_class: string;
-                            notional?: number;
-                            venue?: string;
-                            currency?: string;
-                            actor: string;
-                            thesis?: string;
-                            reduce_only?: boolean;
-                            created_at?: string;
-                            dry_run?: boolean;
-                        };
-                        /**
-                         * @description PENDING_CHECK, REJECTED, ACCEPTED, ROUTED, WORKING, PARTIALLY_FILLED, FILLED, CANCEL_PENDING, CANCELLED, EXPIRED or UNKNOWN.
-                         * @enum {string}
-                         */
-                        state: "PENDING_CHECK" | "REJECTED" | "ACCEPTED" | "ROUTED" | "WORKING" | "PARTIALLY_FILLED" | "FILLED" | "CANCEL_PENDING" | "CANCELLED" | "EXPIRED" | "UNKNOWN";
-                        /** @description Decimals, units of the instrument. */
-                        filled_quantity: string;
-                        /** @description What may still fill. */
-                        remaining_quantity: string;
-                        /** @description Decimal; absent before the first fill. */
-                        average_price?: string;
-                        decision?: {
-                            approved: boolean;
-                            rejecting_gate: ("idempotency" | "schema" | "static" | "position_risk" | "drawdown_halt" | "short_side" | "cro_veto") | "";
-                            code: string;
-                            reason: string;
-                            order_id: string;
-                            decision_id: string;
-                            fund_id: string;
-                            envelope_version?: number;
-                            halt_epoch: number;
-                            decided_at: string;
-                            valid_until?: string;
-                            /** @enum {string} */
-                            classification?: "REDUCE" | "INCREASE" | "FLIP";
-                            closing_quantity_allowed?: string;
-                            checks: {
-                                /** @enum {string} */
-                                gate: "idempotency" | "schema" | "static" | "position_risk" | "drawdown_halt" | "short_side" | "cro_veto";
-                                /** @enum {string} */
-                                result: "PASSED" | "FAILED";
-                                figures: {
-                                    name: string;
-                                    value: string;
-                                    age_ms?: number;
-                                }[];
-                                microseconds: number;
-                            }[];
-                            warnings: {
-                                limit: string;
-                                used: number;
-                                threshold: number;
-                            }[];
-                            dry_run?: boolean;
-                            reduces_strategy?: boolean;
-                            original?: {
-                                approved: boolean;
-                                rejecting_gate: ("idempotency" | "schema" | "static" | "position_risk" | "drawdown_halt" | "short_side" | "cro_veto") | "";
-                                code: string;
-                                reason: string;
-                                order_id: string;
-                                decision_id: string;
-                                fund_id: string;
-                                envelope_version?: number;
-                                halt_epoch: number;
-                                decided_at: string;
-                                valid_until?: string;
-                                /** @enum {string} */
-                                classification?: "REDUCE" | "INCREASE" | "FLIP";
-                                closing_quantity_allowed?: string;
-                                checks: {
-                                    /** @enum {string} */
-                                    gate: "idempotency" | "schema" | "static" | "position_risk" | "drawdown_halt" | "short_side" | "cro_veto";
-                                    /** @enum {string} */
-                                    result: "PASSED" | "FAILED";
-                                    figures: {
-                                        name: string;
-                                        value: string;
-                                        age_ms?: number;
-                                    }[];
-                                    microseconds: number;
-                                }[];
-                                warnings: {
-                                    limit: string;
-                                    used: number;
-                                    threshold: number;
-                                }[];
-                                dry_run?: boolean;
-                                reduces_strategy?: boolean;
-                            };
-                        };
-                        /**
-                         * Format: date-time
-                         * @description RFC 3339.
-                         */
-                        updated_at: string;
-                        /** @description Why it was rejected: a code of the registry and one sentence. */
-                        code?: string;
-                        reason?: string;
-                        /** @description The broker's own name of the order. */
-                        broker_order_id?: string;
-                        /** @description The order that this one is a slice of. */
-                        parent_order_id?: string;
-                        /**
-                         * Format: date-time
-                         * @description RFC 3339.
-                         */
-                        created_at: string;
-                        /** @description Who handed it in, as proved; `order.actor` is only what the order itself claims. */
-                        submitted_by?: string;
-                    };
+                    /**
+                     * @example {
+                     *       "order": {
+                     *         "idempotency_key": "morning-run-1",
+                     *         "order_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *         "fund_id": "alpha",
+                     *         "strategy_id": "alpha-momentum",
+                     *         "symbol": "AAPL",
+                     *         "side": "BUY",
+                     *         "quantity": "100",
+                     *         "order_type": "LIMIT",
+                     *         "limit_price": "187.25",
+                     *         "stop_price": "187.25",
+                     *         "tif": "DAY",
+                     *         "expires_at": "2026-11-17T14:30:00.000000Z",
+                     *         "broker": "paper",
+                     *         "asset_class": "EQUITY",
+                     *         "notional": 0.5,
+                     *         "venue": "XNAS",
+                     *         "currency": "USD",
+                     *         "actor": "operator:duty",
+                     *         "thesis": "Momentum of twenty days.",
+                     *         "reduce_only": false,
+                     *         "created_at": "2026-11-17T14:30:00.000000Z",
+                     *         "dry_run": false
+                     *       },
+                     *       "state": "FILLED",
+                     *       "filled_quantity": "100",
+                     *       "remaining_quantity": "100",
+                     *       "average_price": "187.25",
+                     *       "decision": {
+                     *         "approved": false,
+                     *         "rejecting_gate": "idempotency",
+                     *         "code": "POSITION_LIMIT",
+                     *         "reason": "As agreed on the desk.",
+                     *         "order_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *         "decision_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *         "fund_id": "alpha",
+                     *         "envelope_version": 1,
+                     *         "halt_epoch": 1,
+                     *         "decided_at": "2026-11-17T14:30:00.000000Z",
+                     *         "valid_until": "2026-11-17T14:30:00.000000Z",
+                     *         "classification": "REDUCE",
+                     *         "closing_quantity_allowed": "100",
+                     *         "checks": [
+                     *           {
+                     *             "gate": "idempotency",
+                     *             "result": "PASSED",
+                     *             "figures": [
+                     *               {
+                     *                 "name": "AAPL",
+                     *                 "value": "187.25",
+                     *                 "age_ms": 0.5
+                     *               }
+                     *             ],
+                     *             "microseconds": 0.5
+                     *           }
+                     *         ],
+                     *         "warnings": [
+                     *           {
+                     *             "limit": "max_position_pct",
+                     *             "used": 0.5,
+                     *             "threshold": 0.5
+                     *           }
+                     *         ],
+                     *         "dry_run": false,
+                     *         "reduces_strategy": false,
+                     *         "original": {
+                     *           "approved": false,
+                     *           "rejecting_gate": "idempotency",
+                     *           "code": "POSITION_LIMIT",
+                     *           "reason": "As agreed on the desk.",
+                     *           "order_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *           "decision_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *           "fund_id": "alpha",
+                     *           "envelope_version": 1,
+                     *           "halt_epoch": 1,
+                     *           "decided_at": "2026-11-17T14:30:00.000000Z",
+                     *           "valid_until": "2026-11-17T14:30:00.000000Z",
+                     *           "classification": "REDUCE",
+                     *           "closing_quantity_allowed": "100",
+                     *           "checks": [
+                     *             {
+                     *               "gate": "idempotency",
+                     *               "result": "PASSED",
+                     *               "figures": [
+                     *                 {
+                     *                   "name": "AAPL",
+                     *                   "value": "187.25"
+                     *                 }
+                     *               ],
+                     *               "microseconds": 0.5
+                     *             }
+                     *           ],
+                     *           "warnings": [
+                     *             {
+                     *               "limit": "max_position_pct",
+                     *               "used": 0.5,
+                     *               "threshold": 0.5
+                     *             }
+                     *           ],
+                     *           "dry_run": false,
+                     *           "reduces_strategy": false
+                     *         }
+                     *       },
+                     *       "updated_at": "2026-11-17T14:30:00.000000Z",
+                     *       "code": "POSITION_LIMIT",
+                     *       "reason": "As agreed on the desk.",
+                     *       "broker_order_id": "paper-42",
+                     *       "parent_order_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *       "created_at": "2026-11-17T14:30:00.000000Z",
+                     *       "submitted_by": "operator:duty"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OrderStatus"];
                 };
             };
             /** @description The request is not one that this route understands. */
@@ -4253,64 +6184,45 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * Format: date-time
-                         * @description RFC 3339; until then the broker answers nobody.
-                         */
-                        broker_silent_until?: string;
-                        /** @description Shares of the broker's reports that are lost, or come twice. */
-                        report_loss_pct?: number;
-                        /** @description Which share of its reports comes twice. */
-                        report_repeat_pct?: number;
-                        gaps: {
-                            symbol: string;
-                            /** @description A fraction: -0.12 is a fall of 12 %. */
-                            pct: number;
-                            /**
-                             * Format: date-time
-                             * @description RFC 3339; now when absent.
-                             */
-                            from?: string;
-                        }[];
-                        /** @description Not traded at present, quotes included. */
-                        halted_symbols: string[];
-                        /** @description Why, in your words; it stands in the record. */
-                        reason: string;
-                        /** @description Written by the server. */
-                        set_by?: string;
-                        /**
-                         * Format: date-time
-                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
-                         */
-                        at?: string;
-                        news: {
-                            symbol: string;
-                            /** @description How many stories, within a minute. */
-                            count: number;
-                            /**
-                             * Format: date-time
-                             * @description RFC 3339; now when absent.
-                             */
-                            from?: string;
-                        }[];
-                        informed: {
-                            symbol: string;
-                            /**
-                             * @description The side that they take: the price drifts that way, by 3 % at most.
-                             * @enum {string}
-                             */
-                            side: "buy" | "sell";
-                            /**
-                             * Format: date-time
-                             * @description RFC 3339; now when absent.
-                             */
-                            from?: string;
-                        }[];
-                    };
+                    /**
+                     * @example {
+                     *       "broker_silent_until": "2026-11-17T14:30:00.000000Z",
+                     *       "report_loss_pct": 0.5,
+                     *       "report_repeat_pct": 0.5,
+                     *       "gaps": [
+                     *         {
+                     *           "symbol": "AAPL",
+                     *           "pct": 0.5,
+                     *           "from": "2026-11-17T14:30:00.000000Z"
+                     *         }
+                     *       ],
+                     *       "halted_symbols": [
+                     *         "123456"
+                     *       ],
+                     *       "reason": "As agreed on the desk.",
+                     *       "set_by": "operator:duty",
+                     *       "at": "2026-11-17T14:30:00.000000Z",
+                     *       "news": [
+                     *         {
+                     *           "symbol": "AAPL",
+                     *           "count": 1,
+                     *           "from": "2026-11-17T14:30:00.000000Z"
+                     *         }
+                     *       ],
+                     *       "informed": [
+                     *         {
+                     *           "symbol": "AAPL",
+                     *           "side": "buy",
+                     *           "from": "2026-11-17T14:30:00.000000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PaperWeather"];
                 };
             };
             /** @description The request is not one that this route understands. */
@@ -4332,6 +6244,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "report_loss_pct": 0.01,
+                 *       "reason": "Lose one report of a hundred."
+                 *     }
+                 */
                 "application/json": {
                     /**
                      * Format: date-time
@@ -4386,64 +6304,45 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * Format: date-time
-                         * @description RFC 3339; until then the broker answers nobody.
-                         */
-                        broker_silent_until?: string;
-                        /** @description Shares of the broker's reports that are lost, or come twice. */
-                        report_loss_pct?: number;
-                        /** @description Which share of its reports comes twice. */
-                        report_repeat_pct?: number;
-                        gaps: {
-                            symbol: string;
-                            /** @description A fraction: -0.12 is a fall of 12 %. */
-                            pct: number;
-                            /**
-                             * Format: date-time
-                             * @description RFC 3339; now when absent.
-                             */
-                            from?: string;
-                        }[];
-                        /** @description Not traded at present, quotes included. */
-                        halted_symbols: string[];
-                        /** @description Why, in your words; it stands in the record. */
-                        reason: string;
-                        /** @description Written by the server. */
-                        set_by?: string;
-                        /**
-                         * Format: date-time
-                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
-                         */
-                        at?: string;
-                        news: {
-                            symbol: string;
-                            /** @description How many stories, within a minute. */
-                            count: number;
-                            /**
-                             * Format: date-time
-                             * @description RFC 3339; now when absent.
-                             */
-                            from?: string;
-                        }[];
-                        informed: {
-                            symbol: string;
-                            /**
-                             * @description The side that they take: the price drifts that way, by 3 % at most.
-                             * @enum {string}
-                             */
-                            side: "buy" | "sell";
-                            /**
-                             * Format: date-time
-                             * @description RFC 3339; now when absent.
-                             */
-                            from?: string;
-                        }[];
-                    };
+                    /**
+                     * @example {
+                     *       "broker_silent_until": "2026-11-17T14:30:00.000000Z",
+                     *       "report_loss_pct": 0.5,
+                     *       "report_repeat_pct": 0.5,
+                     *       "gaps": [
+                     *         {
+                     *           "symbol": "AAPL",
+                     *           "pct": 0.5,
+                     *           "from": "2026-11-17T14:30:00.000000Z"
+                     *         }
+                     *       ],
+                     *       "halted_symbols": [
+                     *         "123456"
+                     *       ],
+                     *       "reason": "As agreed on the desk.",
+                     *       "set_by": "operator:duty",
+                     *       "at": "2026-11-17T14:30:00.000000Z",
+                     *       "news": [
+                     *         {
+                     *           "symbol": "AAPL",
+                     *           "count": 1,
+                     *           "from": "2026-11-17T14:30:00.000000Z"
+                     *         }
+                     *       ],
+                     *       "informed": [
+                     *         {
+                     *           "symbol": "AAPL",
+                     *           "side": "buy",
+                     *           "from": "2026-11-17T14:30:00.000000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PaperWeather"];
                 };
             };
             /** @description The request is not one that this route understands. */
@@ -4459,7 +6358,10 @@ export interface operations {
     getPositions: {
         parameters: {
             query?: {
-                /** @description Only this fund's; every fund's when absent. */
+                /**
+                 * @description Only this fund's; every fund's when absent.
+                 * @example alpha
+                 */
                 fund_id?: string;
             };
             header?: never;
@@ -4471,34 +6373,28 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        fund_id: string;
-                        strategy_id: string;
-                        symbol: string;
-                        /** @description Decimal, negative when short. */
-                        quantity: string;
-                        /** @description Decimal, price per unit. */
-                        average_price: string;
-                        /** @description Decimals in the instrument's currency; absent without a fresh price. */
-                        mark_price?: string;
-                        market_value?: string;
-                        unrealised_pnl?: string;
-                        /** @description Absent for a symbol that is no instrument any more. */
-                        currency?: string;
-                        /**
-                         * Format: date-time
-                         * @description When it last changed, RFC 3339.
-                         */
-                        as_of: string;
-                        /**
-                         * Format: date-time
-                         * @description When mark_price was true, RFC 3339.
-                         */
-                        mark_at?: string;
-                    }[];
+                    /**
+                     * @example [
+                     *       {
+                     *         "fund_id": "alpha",
+                     *         "strategy_id": "alpha-momentum",
+                     *         "symbol": "AAPL",
+                     *         "quantity": "100",
+                     *         "average_price": "187.25",
+                     *         "mark_price": "187.25",
+                     *         "market_value": "187.25",
+                     *         "unrealised_pnl": "187.25",
+                     *         "currency": "USD",
+                     *         "as_of": "2026-11-17T14:30:00.000000Z",
+                     *         "mark_at": "2026-11-17T14:30:00.000000Z"
+                     *       }
+                     *     ]
+                     */
+                    "application/json": components["schemas"]["Position"][];
                 };
             };
             /** @description The request is not one that this route understands. */
@@ -4523,9 +6419,15 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "technology": {}
+                     *     }
+                     */
                     "application/json": {
                         [key: string]: unknown;
                     };
@@ -4540,7 +6442,10 @@ export interface operations {
     getAuditTrail: {
         parameters: {
             query: {
-                /** @description What it was done to: an order id, a fund id. */
+                /**
+                 * @description What it was done to: an order id, a fund id.
+                 * @example alpha
+                 */
                 subject_id: string;
                 /** @description The first entry of the page; 0 when absent. */
                 from_sequence?: number;
@@ -4560,33 +6465,28 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @description Contiguous from 0. */
-                        sequence: number;
-                        /**
-                         * Format: date-time
-                         * @description RFC 3339 with microseconds.
-                         */
-                        timestamp: string;
-                        /** @description The acting service or operator. */
-                        actor: string;
-                        /** @description What was done. */
-                        action: string;
-                        /** @description The thing acted on, for example an order_id. */
-                        subject_id: string;
-                        /** @description Everything else. */
-                        data: {
-                            [key: string]: unknown;
-                        };
-                        /** @description 64 lower-case hexadecimal digits; zeros for the first entry. */
-                        prev_hash: string;
-                        hash: string;
-                        /** @description Of an entry of a log that was closed because it did not verify: that log's number. */
-                        log?: number;
-                    }[];
+                    /**
+                     * @example [
+                     *       {
+                     *         "sequence": 0,
+                     *         "timestamp": "2026-11-17T14:30:00.000000Z",
+                     *         "actor": "operator:duty",
+                     *         "action": "order.placed",
+                     *         "subject_id": "alpha",
+                     *         "data": {
+                     *           "technology": {}
+                     *         },
+                     *         "prev_hash": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                     *         "hash": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                     *         "log": 1
+                     *       }
+                     *     ]
+                     */
+                    "application/json": components["schemas"]["AuditEntry"][];
                 };
             };
             /** @description The request is not one that this route understands. */
@@ -4608,6 +6508,16 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "action": "desk.handover",
+                 *       "subject_id": "alpha",
+                 *       "data": {
+                 *         "from": "night",
+                 *         "to": "day"
+                 *       }
+                 *     }
+                 */
                 "application/json": {
                     /** @description What was done, in 1 to 128 printable characters, such as order.placed; not one of the platform's own, nor what reads as one. */
                     action: string;
@@ -4626,33 +6536,26 @@ export interface operations {
             /** @description All is well. */
             201: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @description Contiguous from 0. */
-                        sequence: number;
-                        /**
-                         * Format: date-time
-                         * @description RFC 3339 with microseconds.
-                         */
-                        timestamp: string;
-                        /** @description The acting service or operator. */
-                        actor: string;
-                        /** @description What was done. */
-                        action: string;
-                        /** @description The thing acted on, for example an order_id. */
-                        subject_id: string;
-                        /** @description Everything else. */
-                        data: {
-                            [key: string]: unknown;
-                        };
-                        /** @description 64 lower-case hexadecimal digits; zeros for the first entry. */
-                        prev_hash: string;
-                        hash: string;
-                        /** @description Of an entry of a log that was closed because it did not verify: that log's number. */
-                        log?: number;
-                    };
+                    /**
+                     * @example {
+                     *       "sequence": 0,
+                     *       "timestamp": "2026-11-17T14:30:00.000000Z",
+                     *       "actor": "operator:duty",
+                     *       "action": "order.placed",
+                     *       "subject_id": "alpha",
+                     *       "data": {
+                     *         "technology": {}
+                     *       },
+                     *       "prev_hash": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                     *       "hash": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                     *       "log": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AuditEntry"];
                 };
             };
             /** @description The request is not one that this route understands. */
@@ -4674,6 +6577,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "reason": "As agreed on the desk.",
+                 *       "confirmation": "ANEW"
+                 *     }
+                 */
                 "application/json": {
                     /** @description Why, in your words; it stands in the record. */
                     reason?: string;
@@ -4688,29 +6597,24 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        request_id: string;
-                        /** @description Whether a second person has still to sign; then nothing has been done. */
-                        pending: boolean;
-                        /**
-                         * Format: date-time
-                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
-                         */
-                        expires_at: string;
-                        /** @description The log that is to be closed, or was. */
-                        closed_log: number;
-                        closed_origin: string;
-                        /** @description The log that has begun, its first key, and the entry that names the closed one; none while it is pending. */
-                        log: number;
-                        origin: string;
-                        /** @description Its first key, as a vkey. */
-                        key: string;
-                        /** @description Of the entry that names the closed log. */
-                        sequence: number;
-                    };
+                    /**
+                     * @example {
+                     *       "request_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *       "pending": false,
+                     *       "expires_at": "2026-11-17T14:30:00.000000Z",
+                     *       "closed_log": 1,
+                     *       "closed_origin": "text",
+                     *       "log": 1,
+                     *       "origin": "text",
+                     *       "key": "text",
+                     *       "sequence": 0
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AuditAnew"];
                 };
             };
             /** @description The request is not one that this route understands. */
@@ -4728,13 +6632,21 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description As the request was answered. */
+                /**
+                 * @description As the request was answered.
+                 * @example 0197f2a0c4d87e6e9f31a5b2c8d4e6f0
+                 */
                 request_id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "confirmation": "ANEW"
+                 *     }
+                 */
                 "application/json": {
                     /** @description The proof that a step-up for this action and these parameters gave. */
                     step_up_proof?: string;
@@ -4747,29 +6659,24 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        request_id: string;
-                        /** @description Whether a second person has still to sign; then nothing has been done. */
-                        pending: boolean;
-                        /**
-                         * Format: date-time
-                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
-                         */
-                        expires_at: string;
-                        /** @description The log that is to be closed, or was. */
-                        closed_log: number;
-                        closed_origin: string;
-                        /** @description The log that has begun, its first key, and the entry that names the closed one; none while it is pending. */
-                        log: number;
-                        origin: string;
-                        /** @description Its first key, as a vkey. */
-                        key: string;
-                        /** @description Of the entry that names the closed log. */
-                        sequence: number;
-                    };
+                    /**
+                     * @example {
+                     *       "request_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *       "pending": false,
+                     *       "expires_at": "2026-11-17T14:30:00.000000Z",
+                     *       "closed_log": 1,
+                     *       "closed_origin": "text",
+                     *       "log": 1,
+                     *       "origin": "text",
+                     *       "key": "text",
+                     *       "sequence": 0
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AuditAnew"];
                 };
             };
             /** @description The request is not one that this route understands. */
@@ -4801,16 +6708,18 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @description With its line ends. */
-                        head: string;
-                        from_sequence: number;
-                        /** @description How many entries belong to the bundle. */
-                        count: number;
-                    };
+                    /**
+                     * @example {
+                     *       "head": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                     *       "from_sequence": 0,
+                     *       "count": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AuditBundleHead"];
                 };
             };
             /** @description The request is not one that this route understands. */
@@ -4826,7 +6735,10 @@ export interface operations {
     getAuditConsistency: {
         parameters: {
             query: {
-                /** @description The size of the checkpoint that you have kept. */
+                /**
+                 * @description The size of the checkpoint that you have kept.
+                 * @example 1
+                 */
                 first_size: number;
                 /** @description The larger size; that of the newest checkpoint when absent. */
                 second_size?: number;
@@ -4840,21 +6752,23 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        first_size: number;
-                        /** @description The root of the tree of that size, in base64 as in a checkpoint. */
-                        first_root: string;
-                        second_size: number;
-                        /** @description The root of the tree of that size, in base64 as in a checkpoint. */
-                        second_root: string;
-                        /** @description The hashes of the proof of RFC 6962, in order, in base64. */
-                        proof: string[];
-                        /** @description The signed checkpoint of the second size; empty when none was signed at that size. */
-                        checkpoint?: string;
-                    };
+                    /**
+                     * @example {
+                     *       "first_size": 1,
+                     *       "first_root": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                     *       "second_size": 1,
+                     *       "second_root": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                     *       "proof": [
+                     *         "pcp_example"
+                     *       ],
+                     *       "checkpoint": "portcullis\n42\nn4bQgYhMfWWaL+qgxVrQFaO/TxsrC4Is0V1sFbDwCgg=\n"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AuditConsistency"];
                 };
             };
             /** @description The request is not one that this route understands. */
@@ -4886,9 +6800,18 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "texts": [
+                     *         "text"
+                     *       ],
+                     *       "size": 1
+                     *     }
+                     */
                     "application/json": {
                         /** @description The entries in order, each as the exact text that is hashed into the tree; JSON in itself. */
                         texts: string[];
@@ -4912,7 +6835,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The entry's number. */
+                /**
+                 * @description The entry's number.
+                 * @example 0
+                 */
                 sequence: number;
             };
             cookie?: never;
@@ -4922,9 +6848,17 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example c2sp.org/tlog-proof@v1
+                     *     index 0
+                     *
+                     *     portcullis
+                     *     42
+                     */
                     "text/plain": string;
                 };
             };
@@ -4947,6 +6881,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "subject_id": "alpha",
+                 *       "reason": "As agreed on the desk.",
+                 *       "confirmation": "ERASE"
+                 *     }
+                 */
                 "application/json": {
                     /** @description The person, as entries name them: operator:ada. */
                     subject_id: string;
@@ -4963,14 +6904,19 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        subject_id: string;
-                        /** @description Of the entries that say that a key is gone; empty when nothing is sealed about the person. */
-                        sequences: number[];
-                    };
+                    /**
+                     * @example {
+                     *       "subject_id": "alpha",
+                     *       "sequences": [
+                     *         1
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AuditErasure"];
                 };
             };
             /** @description The request is not one that this route understands. */
@@ -4992,6 +6938,7 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /** @example {} */
                 "application/json": {
                     /** @description Write anew what can be derived from the entries. Only compared when absent. */
                     rebuild?: boolean;
@@ -5002,30 +6949,31 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        entry_count: number;
-                        /** @description L0 consistent with itself and nobody vouches for it, L1 as our own checkpoints say, L2 as enough witnesses have cosigned. */
-                        trust_level: string;
-                        /** @description Entries since the last checkpoint that the level rests on. */
-                        unanchored_count: number;
-                        /** @description What was not as it should be, in sentences; empty when all is well. */
-                        findings: string[];
-                        /** @description What was written anew. */
-                        rebuilt: string[];
-                        /** @description The size of the largest checkpoint that the level rests on. */
-                        covered_size: number;
-                        /** @description Where the chain is broken, when it is. */
-                        fault?: {
-                            /** @description Of docs/audit-format.md: HASH_MISMATCH, ROOT_MISMATCH and so on. */
-                            code: string;
-                            sequence: number;
-                            expected: string;
-                            actual: string;
-                        };
-                    };
+                    /**
+                     * @example {
+                     *       "entry_count": 1,
+                     *       "trust_level": "text",
+                     *       "unanchored_count": 1,
+                     *       "findings": [
+                     *         "text"
+                     *       ],
+                     *       "rebuilt": [
+                     *         "text"
+                     *       ],
+                     *       "covered_size": 1,
+                     *       "fault": {
+                     *         "code": "POSITION_LIMIT",
+                     *         "sequence": 0,
+                     *         "expected": "text",
+                     *         "actual": "text"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AuditInspection"];
                 };
             };
             /** @description The request is not one that this route understands. */
@@ -5047,6 +6995,7 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /** @example {} */
                 "application/json": {
                     /** @description Write anew what can be derived from the entries. Only compared when absent. */
                     rebuild?: boolean;
@@ -5057,51 +7006,44 @@ export interface operations {
             /** @description All is well. */
             201: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        run_id: string;
-                        done: boolean;
-                        /** @description The next entry that it reads, and how many the log had when it began. */
-                        next_sequence: number;
-                        /** @description How many entries the log had when it began. */
-                        size: number;
-                        /** @description When it is done: of a verification, what VerifyAudit would have said. */
-                        verification?: {
-                            /** @description How many entries were verified. */
-                            entry_count: number;
-                            /** @description L0 consistent with itself and nobody vouches for it, L1 as our own checkpoints say, L2 as enough witnesses have cosigned. */
-                            trust_level: string;
-                            /** @description Entries since the last checkpoint that the level rests on. */
-                            unanchored_count: number;
-                            /** @description The size of the largest checkpoint that the level rests on. */
-                            covered_size: number;
-                            /** @description Always 0: a chain with a gap is a broken one. */
-                            gap_count: number;
-                        };
-                        inspection?: {
-                            entry_count: number;
-                            /** @description L0 consistent with itself and nobody vouches for it, L1 as our own checkpoints say, L2 as enough witnesses have cosigned. */
-                            trust_level: string;
-                            /** @description Entries since the last checkpoint that the level rests on. */
-                            unanchored_count: number;
-                            /** @description What was not as it should be, in sentences; empty when all is well. */
-                            findings: string[];
-                            /** @description What was written anew. */
-                            rebuilt: string[];
-                            /** @description The size of the largest checkpoint that the level rests on. */
-                            covered_size: number;
-                            /** @description Where the chain is broken, when it is. */
-                            fault?: {
-                                /** @description Of docs/audit-format.md: HASH_MISMATCH, ROOT_MISMATCH and so on. */
-                                code: string;
-                                sequence: number;
-                                expected: string;
-                                actual: string;
-                            };
-                        };
-                    };
+                    /**
+                     * @example {
+                     *       "run_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *       "done": false,
+                     *       "next_sequence": 1,
+                     *       "size": 1,
+                     *       "verification": {
+                     *         "entry_count": 1,
+                     *         "trust_level": "text",
+                     *         "unanchored_count": 1,
+                     *         "covered_size": 1,
+                     *         "gap_count": 1
+                     *       },
+                     *       "inspection": {
+                     *         "entry_count": 1,
+                     *         "trust_level": "text",
+                     *         "unanchored_count": 1,
+                     *         "findings": [
+                     *           "text"
+                     *         ],
+                     *         "rebuilt": [
+                     *           "text"
+                     *         ],
+                     *         "covered_size": 1,
+                     *         "fault": {
+                     *           "code": "POSITION_LIMIT",
+                     *           "sequence": 0,
+                     *           "expected": "text",
+                     *           "actual": "text"
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AuditRun"];
                 };
             };
             /** @description The request is not one that this route understands. */
@@ -5123,6 +7065,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "reason": "As agreed on the desk."
+                 *     }
+                 */
                 "application/json": {
                     /** @description Why, in your words; it stands in the record. */
                     reason?: string;
@@ -5135,19 +7082,19 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @description Of the entry that says so. */
-                        sequence: number;
-                        /** @description The key that signs now, and the one that does not any more, as vkeys. */
-                        key: string;
-                        /** @description The key that does not any more. */
-                        old_key: string;
-                        /** @description Up to which size the old key's checkpoints count. */
-                        trusted_size: number;
-                    };
+                    /**
+                     * @example {
+                     *       "sequence": 0,
+                     *       "key": "text",
+                     *       "old_key": "text",
+                     *       "trusted_size": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AuditKeyChange"];
                 };
             };
             /** @description The request is not one that this route understands. */
@@ -5165,12 +7112,18 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @example 0a1b2c3d */
                 key_id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "reason": "As agreed on the desk."
+                 *     }
+                 */
                 "application/json": {
                     /** @description Why, in your words; it stands in the record. */
                     reason?: string;
@@ -5183,19 +7136,19 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @description Of the entry that says so. */
-                        sequence: number;
-                        /** @description The key that signs now, and the one that does not any more, as vkeys. */
-                        key: string;
-                        /** @description The key that does not any more. */
-                        old_key: string;
-                        /** @description Up to which size the old key's checkpoints count. */
-                        trusted_size: number;
-                    };
+                    /**
+                     * @example {
+                     *       "sequence": 0,
+                     *       "key": "text",
+                     *       "old_key": "text",
+                     *       "trusted_size": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AuditKeyChange"];
                 };
             };
             /** @description The request is not one that this route understands. */
@@ -5220,9 +7173,15 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example portcullis
+                     *     42
+                     *     n4bQgYhMfWWaL+qgxVrQFaO/TxsrC4Is0V1sFbDwCgg=
+                     */
                     "text/plain": string;
                 };
             };
@@ -5241,6 +7200,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @example 0197f2a0c4d87e6e9f31a5b2c8d4e6f0 */
                 run_id: string;
             };
             cookie?: never;
@@ -5250,51 +7210,44 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        run_id: string;
-                        done: boolean;
-                        /** @description The next entry that it reads, and how many the log had when it began. */
-                        next_sequence: number;
-                        /** @description How many entries the log had when it began. */
-                        size: number;
-                        /** @description When it is done: of a verification, what VerifyAudit would have said. */
-                        verification?: {
-                            /** @description How many entries were verified. */
-                            entry_count: number;
-                            /** @description L0 consistent with itself and nobody vouches for it, L1 as our own checkpoints say, L2 as enough witnesses have cosigned. */
-                            trust_level: string;
-                            /** @description Entries since the last checkpoint that the level rests on. */
-                            unanchored_count: number;
-                            /** @description The size of the largest checkpoint that the level rests on. */
-                            covered_size: number;
-                            /** @description Always 0: a chain with a gap is a broken one. */
-                            gap_count: number;
-                        };
-                        inspection?: {
-                            entry_count: number;
-                            /** @description L0 consistent with itself and nobody vouches for it, L1 as our own checkpoints say, L2 as enough witnesses have cosigned. */
-                            trust_level: string;
-                            /** @description Entries since the last checkpoint that the level rests on. */
-                            unanchored_count: number;
-                            /** @description What was not as it should be, in sentences; empty when all is well. */
-                            findings: string[];
-                            /** @description What was written anew. */
-                            rebuilt: string[];
-                            /** @description The size of the largest checkpoint that the level rests on. */
-                            covered_size: number;
-                            /** @description Where the chain is broken, when it is. */
-                            fault?: {
-                                /** @description Of docs/audit-format.md: HASH_MISMATCH, ROOT_MISMATCH and so on. */
-                                code: string;
-                                sequence: number;
-                                expected: string;
-                                actual: string;
-                            };
-                        };
-                    };
+                    /**
+                     * @example {
+                     *       "run_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *       "done": false,
+                     *       "next_sequence": 1,
+                     *       "size": 1,
+                     *       "verification": {
+                     *         "entry_count": 1,
+                     *         "trust_level": "text",
+                     *         "unanchored_count": 1,
+                     *         "covered_size": 1,
+                     *         "gap_count": 1
+                     *       },
+                     *       "inspection": {
+                     *         "entry_count": 1,
+                     *         "trust_level": "text",
+                     *         "unanchored_count": 1,
+                     *         "findings": [
+                     *           "text"
+                     *         ],
+                     *         "rebuilt": [
+                     *           "text"
+                     *         ],
+                     *         "covered_size": 1,
+                     *         "fault": {
+                     *           "code": "POSITION_LIMIT",
+                     *           "sequence": 0,
+                     *           "expected": "text",
+                     *           "actual": "text"
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AuditRun"];
                 };
             };
             /** @description The request is not one that this route understands. */
@@ -5319,95 +7272,77 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        origin: string;
-                        /** @description How many entries the log has. */
-                        size: number;
-                        /** @description Of the newest entry. */
-                        hash: string;
-                        /** @description How many of them the newest checkpoint covers. */
-                        checkpoint_size: number;
-                        /** @description The newest checkpoint with all its signatures. */
-                        checkpoint?: string;
-                        /** @description "operator-trusted" until enough witnesses have cosigned, "not witnessed" while one of them knows another history. */
-                        trust: string;
-                        /** @description Of the policy k of n: how many must cosign, and who may. */
-                        witnesses_needed: number;
-                        witnesses: string[];
-                        /** @description The keys in force, as vkeys. */
-                        keys: string[];
-                        /**
-                         * Format: date-time
-                         * @description The last self-verification, if one is known; the log itself tells of the last one before this start.
-                         */
-                        verified_at?: string;
-                        /** @description What came of it. */
-                        verified?: string;
-                        /** @description Every key that the log ever signed with, the oldest first. */
-                        key_terms: {
-                            vkey: string;
-                            /** @description Eight hex digits. */
-                            key_id: string;
-                            /** @description The first and the last size of a checkpoint that it may sign; the last is 0 while it signs. */
-                            from_size: number;
-                            /** @description The last one; absent while it signs. */
-                            to_size?: number;
-                            revoked: boolean;
-                        }[];
-                        /** @description The places outside the database that have a copy of the checkpoints. */
-                        anchors: {
-                            name: string;
-                            /** @description Of the newest checkpoint that it has. */
-                            size: number;
-                            /** @description For how long it has not had the newest one. */
-                            behind_s: number;
-                            /** @description Why the last attempt failed. */
-                            complaint?: string;
-                        }[];
-                        /** @description What is wrong right now, in one sentence; empty when nothing is. */
-                        complaint?: string;
-                        /** @description The largest checkpoint that enough witnesses have cosigned; 0 while one of them knows another history of the log. */
-                        witnessed_size: number;
-                        /** @description Why witnesses did not cosign the last checkpoint that they were shown, in sentences. */
-                        witness_complaints: string[];
-                        /** @description Whether the complaint is about the log itself: it is not what was signed or cosigned. */
-                        broken: boolean;
-                        /** @description The number of the log: 1 is the first of all. */
-                        log?: number;
-                        /** @description The logs that were closed, the oldest first. */
-                        closed_logs?: {
-                            log: number;
-                            origin: string;
-                            /** @description How many entries it should have. */
-                            size: number;
-                            /**
-                             * Format: date-time
-                             * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
-                             */
-                            closed_at: string;
-                            /** @description The newest checkpoint that it had signed. */
-                            checkpoint_size: number;
-                            checkpoint: string;
-                            /** @description The largest checkpoint that its entries still led to. */
-                            verified_size: number;
-                            /** @description What was wrong with it. */
-                            fault: {
-                                /** @description Of docs/audit-format.md: HASH_MISMATCH, ROOT_MISMATCH and so on. */
-                                code: string;
-                                sequence: number;
-                                expected: string;
-                                actual: string;
-                            };
-                            reason: string;
-                            requested_by: string;
-                            cosigned_by: string;
-                            /** @description Its keys, as vkeys. */
-                            keys: string[];
-                        }[];
-                    };
+                    /**
+                     * @example {
+                     *       "origin": "text",
+                     *       "size": 1,
+                     *       "hash": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                     *       "checkpoint_size": 1,
+                     *       "checkpoint": "portcullis\n42\nn4bQgYhMfWWaL+qgxVrQFaO/TxsrC4Is0V1sFbDwCgg=\n",
+                     *       "trust": "text",
+                     *       "witnesses_needed": 1,
+                     *       "witnesses": [
+                     *         "text"
+                     *       ],
+                     *       "keys": [
+                     *         "text"
+                     *       ],
+                     *       "verified_at": "2026-11-17T14:30:00.000000Z",
+                     *       "verified": "text",
+                     *       "key_terms": [
+                     *         {
+                     *           "vkey": "text",
+                     *           "key_id": "0a1b2c3d",
+                     *           "from_size": 1,
+                     *           "to_size": 1,
+                     *           "revoked": false
+                     *         }
+                     *       ],
+                     *       "anchors": [
+                     *         {
+                     *           "name": "AAPL",
+                     *           "size": 1,
+                     *           "behind_s": 1,
+                     *           "complaint": "text"
+                     *         }
+                     *       ],
+                     *       "complaint": "text",
+                     *       "witnessed_size": 1,
+                     *       "witness_complaints": [
+                     *         "text"
+                     *       ],
+                     *       "broken": false,
+                     *       "log": 1,
+                     *       "closed_logs": [
+                     *         {
+                     *           "log": 1,
+                     *           "origin": "text",
+                     *           "size": 1,
+                     *           "closed_at": "2026-11-17T14:30:00.000000Z",
+                     *           "checkpoint_size": 1,
+                     *           "checkpoint": "portcullis\n42\nn4bQgYhMfWWaL+qgxVrQFaO/TxsrC4Is0V1sFbDwCgg=\n",
+                     *           "verified_size": 1,
+                     *           "fault": {
+                     *             "code": "POSITION_LIMIT",
+                     *             "sequence": 0,
+                     *             "expected": "text",
+                     *             "actual": "text"
+                     *           },
+                     *           "reason": "As agreed on the desk.",
+                     *           "requested_by": "operator:duty",
+                     *           "cosigned_by": "operator:duty",
+                     *           "keys": [
+                     *             "text"
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AuditStatus"];
                 };
             };
             /** @description The request is not one that this route understands. */
@@ -5429,6 +7364,7 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /** @example {} */
                 "application/json": {
                     /** @description Verify from this entry on; 0 when absent. */
                     from_sequence?: number;
@@ -5441,51 +7377,44 @@ export interface operations {
             /** @description All is well. */
             201: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        run_id: string;
-                        done: boolean;
-                        /** @description The next entry that it reads, and how many the log had when it began. */
-                        next_sequence: number;
-                        /** @description How many entries the log had when it began. */
-                        size: number;
-                        /** @description When it is done: of a verification, what VerifyAudit would have said. */
-                        verification?: {
-                            /** @description How many entries were verified. */
-                            entry_count: number;
-                            /** @description L0 consistent with itself and nobody vouches for it, L1 as our own checkpoints say, L2 as enough witnesses have cosigned. */
-                            trust_level: string;
-                            /** @description Entries since the last checkpoint that the level rests on. */
-                            unanchored_count: number;
-                            /** @description The size of the largest checkpoint that the level rests on. */
-                            covered_size: number;
-                            /** @description Always 0: a chain with a gap is a broken one. */
-                            gap_count: number;
-                        };
-                        inspection?: {
-                            entry_count: number;
-                            /** @description L0 consistent with itself and nobody vouches for it, L1 as our own checkpoints say, L2 as enough witnesses have cosigned. */
-                            trust_level: string;
-                            /** @description Entries since the last checkpoint that the level rests on. */
-                            unanchored_count: number;
-                            /** @description What was not as it should be, in sentences; empty when all is well. */
-                            findings: string[];
-                            /** @description What was written anew. */
-                            rebuilt: string[];
-                            /** @description The size of the largest checkpoint that the level rests on. */
-                            covered_size: number;
-                            /** @description Where the chain is broken, when it is. */
-                            fault?: {
-                                /** @description Of docs/audit-format.md: HASH_MISMATCH, ROOT_MISMATCH and so on. */
-                                code: string;
-                                sequence: number;
-                                expected: string;
-                                actual: string;
-                            };
-                        };
-                    };
+                    /**
+                     * @example {
+                     *       "run_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *       "done": false,
+                     *       "next_sequence": 1,
+                     *       "size": 1,
+                     *       "verification": {
+                     *         "entry_count": 1,
+                     *         "trust_level": "text",
+                     *         "unanchored_count": 1,
+                     *         "covered_size": 1,
+                     *         "gap_count": 1
+                     *       },
+                     *       "inspection": {
+                     *         "entry_count": 1,
+                     *         "trust_level": "text",
+                     *         "unanchored_count": 1,
+                     *         "findings": [
+                     *           "text"
+                     *         ],
+                     *         "rebuilt": [
+                     *           "text"
+                     *         ],
+                     *         "covered_size": 1,
+                     *         "fault": {
+                     *           "code": "POSITION_LIMIT",
+                     *           "sequence": 0,
+                     *           "expected": "text",
+                     *           "actual": "text"
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AuditRun"];
                 };
             };
             /** @description The request is not one that this route understands. */
@@ -5515,21 +7444,20 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @description How many entries were verified. */
-                        entry_count: number;
-                        /** @description L0 consistent with itself and nobody vouches for it, L1 as our own checkpoints say, L2 as enough witnesses have cosigned. */
-                        trust_level: string;
-                        /** @description Entries since the last checkpoint that the level rests on. */
-                        unanchored_count: number;
-                        /** @description The size of the largest checkpoint that the level rests on. */
-                        covered_size: number;
-                        /** @description Always 0: a chain with a gap is a broken one. */
-                        gap_count: number;
-                    };
+                    /**
+                     * @example {
+                     *       "entry_count": 1,
+                     *       "trust_level": "text",
+                     *       "unanchored_count": 1,
+                     *       "covered_size": 1,
+                     *       "gap_count": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AuditVerification"];
                 };
             };
             /** @description The request is not one that this route understands. */
@@ -5557,52 +7485,32 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @description Oldest first. */
-                        events: {
-                            /** @description The subscription that could not handle it. */
-                            subscription: string;
-                            event_id: string;
-                            subject: string;
-                            /**
-                             * @description PARKED: its subscription went on. HELD: it carries money, and what follows in its lane waits.
-                             * @enum {string}
-                             */
-                            state: "PARKED" | "HELD" | "DISCARDED";
-                            /** @description Of what is held: what waits together, such as a fund. Else empty. */
-                            lane?: string;
-                            /** @description The last failure. */
-                            error: string;
-                            /** @description 0 when it could not be read, or waits behind another one. */
-                            attempts: number;
-                            /**
-                             * Format: date-time
-                             * @description RFC 3339, as all that follow.
-                             */
-                            first_tried_at: string;
-                            /**
-                             * Format: date-time
-                             * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
-                             */
-                            last_tried_at: string;
-                            /**
-                             * Format: date-time
-                             * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
-                             */
-                            since: string;
-                            published_by: string;
-                            /**
-                             * Format: date-time
-                             * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
-                             */
-                            published_at: string;
-                        }[];
-                        /** @description How many there are altogether. */
-                        total: number;
-                    };
+                    /**
+                     * @example {
+                     *       "events": [
+                     *         {
+                     *           "subscription": "treasury.ledger",
+                     *           "event_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *           "subject": "svc.v1.oms.fill.recorded",
+                     *           "state": "PARKED",
+                     *           "lane": "text",
+                     *           "error": "text",
+                     *           "attempts": 1,
+                     *           "first_tried_at": "2026-11-17T14:30:00.000000Z",
+                     *           "last_tried_at": "2026-11-17T14:30:00.000000Z",
+                     *           "since": "2026-11-17T14:30:00.000000Z",
+                     *           "published_by": "operator:duty",
+                     *           "published_at": "2026-11-17T14:30:00.000000Z"
+                     *         }
+                     *       ],
+                     *       "total": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ParkedEvents"];
                 };
             };
             /** @description The request is not one that this route understands. */
@@ -5624,6 +7532,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "subscription": "treasury.ledger",
+                 *       "event_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                 *       "reason": "As agreed on the desk."
+                 *     }
+                 */
                 "application/json": {
                     /** @description The subscription that could not handle it. */
                     subscription: string;
@@ -5639,47 +7554,27 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @description The subscription that could not handle it. */
-                        subscription: string;
-                        event_id: string;
-                        subject: string;
-                        /**
-                         * @description PARKED: its subscription went on. HELD: it carries money, and what follows in its lane waits.
-                         * @enum {string}
-                         */
-                        state: "PARKED" | "HELD" | "DISCARDED";
-                        /** @description Of what is held: what waits together, such as a fund. Else empty. */
-                        lane?: string;
-                        /** @description The last failure. */
-                        error: string;
-                        /** @description 0 when it could not be read, or waits behind another one. */
-                        attempts: number;
-                        /**
-                         * Format: date-time
-                         * @description RFC 3339, as all that follow.
-                         */
-                        first_tried_at: string;
-                        /**
-                         * Format: date-time
-                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
-                         */
-                        last_tried_at: string;
-                        /**
-                         * Format: date-time
-                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
-                         */
-                        since: string;
-                        published_by: string;
-                        /**
-                         * Format: date-time
-                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
-                         */
-                        published_at: string;
-                    };
+                    /**
+                     * @example {
+                     *       "subscription": "treasury.ledger",
+                     *       "event_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *       "subject": "svc.v1.oms.fill.recorded",
+                     *       "state": "PARKED",
+                     *       "lane": "text",
+                     *       "error": "text",
+                     *       "attempts": 1,
+                     *       "first_tried_at": "2026-11-17T14:30:00.000000Z",
+                     *       "last_tried_at": "2026-11-17T14:30:00.000000Z",
+                     *       "since": "2026-11-17T14:30:00.000000Z",
+                     *       "published_by": "operator:duty",
+                     *       "published_at": "2026-11-17T14:30:00.000000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ParkedEvent"];
                 };
             };
             /** @description The request is not one that this route understands. */
@@ -5701,6 +7596,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "subscription": "treasury.ledger",
+                 *       "event_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                 *       "reason": "As agreed on the desk."
+                 *     }
+                 */
                 "application/json": {
                     /** @description The subscription that could not handle it. */
                     subscription: string;
@@ -5714,25 +7616,20 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        subscription: string;
-                        event_id: string;
-                        /**
-                         * @description DONE: it was handled, and is gone. FAILED: it was tried, and stays. NOT_TAKEN: nobody tried it, and nobody will. RUNNING: no answer yet.
-                         * @enum {string}
-                         */
-                        outcome: "DONE" | "FAILED" | "NOT_TAKEN" | "RUNNING";
-                        /** @description Why, unless it is DONE. */
-                        error?: string;
-                        /**
-                         * Format: date-time
-                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
-                         */
-                        at: string;
-                    };
+                    /**
+                     * @example {
+                     *       "subscription": "treasury.ledger",
+                     *       "event_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *       "outcome": "DONE",
+                     *       "error": "text",
+                     *       "at": "2026-11-17T14:30:00.000000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ParkedRetry"];
                 };
             };
             /** @description The request is not one that this route understands. */
@@ -5764,36 +7661,30 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        restriction_id: string;
-                        /** @enum {string} */
-                        kind: "THROTTLE" | "COOLDOWN" | "SHADOW" | "NO_SHORT_OPTIONS" | "GROSS" | "ALLOCATION";
-                        /** @description Absent when a symbol is restricted in every fund. */
-                        fund_id?: string;
-                        strategy_id?: string;
-                        symbol?: string;
-                        /** @description Of GROSS and ALLOCATION: a decimal above 0, at most 1. */
-                        factor?: string;
-                        /** @description Of GROSS: the fund's gross exposure when the episode began, in its currency. */
-                        base?: string;
-                        watchdog: string;
-                        episode_id: string;
-                        /**
-                         * Format: date-time
-                         * @description RFC 3339.
-                         */
-                        since: string;
-                        /**
-                         * Format: date-time
-                         * @description Of one that has ended: when (RFC 3339), by whom and why.
-                         */
-                        ended_at?: string;
-                        ended_by?: string;
-                        end_reason?: string;
-                    }[];
+                    /**
+                     * @example [
+                     *       {
+                     *         "restriction_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *         "kind": "THROTTLE",
+                     *         "fund_id": "alpha",
+                     *         "strategy_id": "alpha-momentum",
+                     *         "symbol": "AAPL",
+                     *         "factor": "100",
+                     *         "base": "187.25",
+                     *         "watchdog": "vpin",
+                     *         "episode_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *         "since": "2026-11-17T14:30:00.000000Z",
+                     *         "ended_at": "2026-11-17T14:30:00.000000Z",
+                     *         "ended_by": "operator:duty",
+                     *         "end_reason": "text"
+                     *       }
+                     *     ]
+                     */
+                    "application/json": components["schemas"]["Restriction"][];
                 };
             };
             /** @description The request is not one that this route understands. */
@@ -5811,13 +7702,21 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The restriction. */
+                /**
+                 * @description The restriction.
+                 * @example 0197f2a0c4d87e6e9f31a5b2c8d4e6f0
+                 */
                 restriction_id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "reason": "As agreed on the desk."
+                 *     }
+                 */
                 "application/json": {
                     /** @description Why, in your words; it stands in the record. */
                     reason?: string;
@@ -5828,36 +7727,28 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        restriction_id: string;
-                        /** @enum {string} */
-                        kind: "THROTTLE" | "COOLDOWN" | "SHADOW" | "NO_SHORT_OPTIONS" | "GROSS" | "ALLOCATION";
-                        /** @description Absent when a symbol is restricted in every fund. */
-                        fund_id?: string;
-                        strategy_id?: string;
-                        symbol?: string;
-                        /** @description Of GROSS and ALLOCATION: a decimal above 0, at most 1. */
-                        factor?: string;
-                        /** @description Of GROSS: the fund's gross exposure when the episode began, in its currency. */
-                        base?: string;
-                        watchdog: string;
-                        episode_id: string;
-                        /**
-                         * Format: date-time
-                         * @description RFC 3339.
-                         */
-                        since: string;
-                        /**
-                         * Format: date-time
-                         * @description Of one that has ended: when (RFC 3339), by whom and why.
-                         */
-                        ended_at?: string;
-                        ended_by?: string;
-                        end_reason?: string;
-                    };
+                    /**
+                     * @example {
+                     *       "restriction_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *       "kind": "THROTTLE",
+                     *       "fund_id": "alpha",
+                     *       "strategy_id": "alpha-momentum",
+                     *       "symbol": "AAPL",
+                     *       "factor": "100",
+                     *       "base": "187.25",
+                     *       "watchdog": "vpin",
+                     *       "episode_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *       "since": "2026-11-17T14:30:00.000000Z",
+                     *       "ended_at": "2026-11-17T14:30:00.000000Z",
+                     *       "ended_by": "operator:duty",
+                     *       "end_reason": "text"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Restriction"];
                 };
             };
             /** @description The request is not one that this route understands. */
@@ -5887,66 +7778,44 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        watchdog: string;
-                        /** @description Of a symbol, a strategy or a fund; null where it does not apply. */
-                        fund_id: string | null;
-                        strategy_id: string | null;
-                        symbol: string | null;
-                        /**
-                         * @description WARMUP and STALE are not OK: there is no value.
-                         * @enum {string}
-                         */
-                        state: "WARMUP" | "OK" | "WARN" | "ACTION" | "STALE";
-                        /** @description Null when it cannot be computed; `reason` says why. */
-                        value: number | null;
-                        /** @description What it is held against; null before the first judgement. */
-                        threshold: number | null;
-                        /** @description Of value and threshold. */
-                        unit: string;
-                        /** @description How many samples the value rests on. */
-                        sample_count: number;
-                        /** @description Why there is no value. */
-                        reason: string | null;
-                        /** @description When the newest input was true; RFC 3339, as all that follow. */
-                        as_of: string | null;
-                        judged_at: string | null;
-                        /**
-                         * Format: date-time
-                         * @description Since when it is in this state.
-                         */
-                        since: string;
-                        /** @description Of the open episode. */
-                        episode_id: string | null;
-                        /** @description What was done last; empty when nothing was. */
-                        last_action: string;
-                        /** @description Restrictions of the open episode that are in force. */
-                        restriction_ids: string[];
-                        /**
-                         * @description dry_run judges and does nothing.
-                         * @enum {string}
-                         */
-                        mode: "act" | "dry_run";
-                        /** @description Null unless somebody paused it. */
-                        paused: {
-                            by: string;
-                            reason: string;
-                            /**
-                             * Format: date-time
-                             * @description It ends by itself.
-                             */
-                            until: string;
-                        } | null;
-                        /** @description Episodes that opened in the last 30 days, and how many a healthy subject would have; null where nothing predicts them. */
-                        alerts_30d: number;
-                        /** @description Null where nothing predicts them. */
-                        expected_alerts_30d: number | null;
-                        /** @description It rests on observations that were injected into the paper platform. */
-                        injected: boolean;
-                    }[];
+                    /**
+                     * @example [
+                     *       {
+                     *         "watchdog": "vpin",
+                     *         "fund_id": "alpha",
+                     *         "strategy_id": "alpha-momentum",
+                     *         "symbol": "AAPL",
+                     *         "state": "WARMUP",
+                     *         "value": 0.5,
+                     *         "threshold": 0.5,
+                     *         "unit": "s",
+                     *         "sample_count": 1,
+                     *         "reason": "As agreed on the desk.",
+                     *         "as_of": "2026-11-17T14:30:00.000000Z",
+                     *         "judged_at": "2026-11-17T14:30:00.000000Z",
+                     *         "since": "2026-11-17T14:30:00.000000Z",
+                     *         "episode_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *         "last_action": "text",
+                     *         "restriction_ids": [
+                     *           "0197f2a0c4d87e6e9f31a5b2c8d4e6f0"
+                     *         ],
+                     *         "mode": "act",
+                     *         "paused": {
+                     *           "by": "text",
+                     *           "reason": "As agreed on the desk.",
+                     *           "until": "2026-11-17T14:30:00.000000Z"
+                     *         },
+                     *         "alerts_30d": 1,
+                     *         "expected_alerts_30d": 0.5,
+                     *         "injected": false
+                     *       }
+                     *     ]
+                     */
+                    "application/json": components["schemas"]["WatchdogStatus"][];
                 };
             };
             /** @description The request is not one that this route understands. */
@@ -5967,7 +7836,10 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description The watchdog. */
+                /**
+                 * @description The watchdog.
+                 * @example vpin
+                 */
                 watchdog: string;
             };
             cookie?: never;
@@ -5977,24 +7849,29 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        watchdog: string;
-                        /** @description The funds that it is about; `firm` is the firm's own. */
-                        fund_ids: string[];
-                        keys: {
-                            key: string;
-                            /** @description In force now, and without configuration. */
-                            value: string;
-                            default: string;
-                            range: string;
-                            sentence: string;
-                        }[];
-                        /** @description Why what lies in the secrets store is not in force; empty when it is. */
-                        problem?: string;
-                    };
+                    /**
+                     * @example {
+                     *       "watchdog": "vpin",
+                     *       "fund_ids": [
+                     *         "alpha"
+                     *       ],
+                     *       "keys": [
+                     *         {
+                     *           "key": "text",
+                     *           "value": "187.25",
+                     *           "default": "text",
+                     *           "range": "text",
+                     *           "sentence": "The largest share of a fund that one position may be."
+                     *         }
+                     *       ],
+                     *       "problem": "text"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WatchdogConfig"];
                 };
             };
             /** @description The request is not one that this route understands. */
@@ -6012,13 +7889,22 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The watchdog. */
+                /**
+                 * @description The watchdog.
+                 * @example vpin
+                 */
                 watchdog: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "threshold": 0.9,
+                 *       "reason": "Too many alarms."
+                 *     }
+                 */
                 "application/json": {
                     /** @description A fund, or `firm`; every fund and the firm when absent. */
                     fund_id?: string;
@@ -6037,24 +7923,29 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        watchdog: string;
-                        /** @description The funds that it is about; `firm` is the firm's own. */
-                        fund_ids: string[];
-                        keys: {
-                            key: string;
-                            /** @description In force now, and without configuration. */
-                            value: string;
-                            default: string;
-                            range: string;
-                            sentence: string;
-                        }[];
-                        /** @description Why what lies in the secrets store is not in force; empty when it is. */
-                        problem?: string;
-                    };
+                    /**
+                     * @example {
+                     *       "watchdog": "vpin",
+                     *       "fund_ids": [
+                     *         "alpha"
+                     *       ],
+                     *       "keys": [
+                     *         {
+                     *           "key": "text",
+                     *           "value": "187.25",
+                     *           "default": "text",
+                     *           "range": "text",
+                     *           "sentence": "The largest share of a fund that one position may be."
+                     *         }
+                     *       ],
+                     *       "problem": "text"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WatchdogConfig"];
                 };
             };
             /** @description The request is not one that this route understands. */
@@ -6079,7 +7970,10 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description The watchdog. */
+                /**
+                 * @description The watchdog.
+                 * @example vpin
+                 */
                 watchdog: string;
             };
             cookie?: never;
@@ -6089,48 +7983,44 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        episode_id: string;
-                        watchdog: string;
-                        /** @description Null where it does not apply. */
-                        fund_id: string | null;
-                        strategy_id: string | null;
-                        symbol: string | null;
-                        /**
-                         * @description The strictest state that it reached.
-                         * @enum {string}
-                         */
-                        state: "WARN" | "ACTION" | "STALE";
-                        /**
-                         * Format: date-time
-                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
-                         */
-                        opened_at: string;
-                        /** @description Null while it is open. */
-                        cleared_at: string | null;
-                        /** @description As it was at the last change. */
-                        value: number | null;
-                        threshold: number;
-                        unit: string;
-                        /** @description What the value was computed from. */
-                        figures: {
-                            [key: string]: string | number | boolean | null;
-                        };
-                        /** @description What was done, in words. */
-                        action: string;
-                        sentence: string;
-                        /** @description Restrictions that it opened. */
-                        restriction_ids: string[];
-                        /** @description Halts that it asked for; only people lift them. */
-                        halt_ids: string[];
-                        /** @description The changes in their order: OPENED, ESCALATED, CLEARED, STALE. */
-                        events: string[];
-                        dry_run: boolean;
-                        injected: boolean;
-                    }[];
+                    /**
+                     * @example [
+                     *       {
+                     *         "episode_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *         "watchdog": "vpin",
+                     *         "fund_id": "alpha",
+                     *         "strategy_id": "alpha-momentum",
+                     *         "symbol": "AAPL",
+                     *         "state": "WARN",
+                     *         "opened_at": "2026-11-17T14:30:00.000000Z",
+                     *         "cleared_at": "2026-11-17T14:30:00.000000Z",
+                     *         "value": 0.5,
+                     *         "threshold": 0.5,
+                     *         "unit": "s",
+                     *         "figures": {
+                     *           "technology": "text"
+                     *         },
+                     *         "action": "order.placed",
+                     *         "sentence": "The largest share of a fund that one position may be.",
+                     *         "restriction_ids": [
+                     *           "0197f2a0c4d87e6e9f31a5b2c8d4e6f0"
+                     *         ],
+                     *         "halt_ids": [
+                     *           "0197f2a0c4d87e6e9f31a5b2c8d4e6f0"
+                     *         ],
+                     *         "events": [
+                     *           "text"
+                     *         ],
+                     *         "dry_run": false,
+                     *         "injected": false
+                     *       }
+                     *     ]
+                     */
+                    "application/json": components["schemas"]["Episode"][];
                 };
             };
             /** @description The request is not one that this route understands. */
@@ -6148,13 +8038,21 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The watchdog. */
+                /**
+                 * @description The watchdog.
+                 * @example vpin
+                 */
                 watchdog: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "reason": "As agreed on the desk."
+                 *     }
+                 */
                 "application/json": {
                     /** @description A fund, or `firm`; all when absent. */
                     fund_id?: string;
@@ -6167,66 +8065,44 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        watchdog: string;
-                        /** @description Of a symbol, a strategy or a fund; null where it does not apply. */
-                        fund_id: string | null;
-                        strategy_id: string | null;
-                        symbol: string | null;
-                        /**
-                         * @description WARMUP and STALE are not OK: there is no value.
-                         * @enum {string}
-                         */
-                        state: "WARMUP" | "OK" | "WARN" | "ACTION" | "STALE";
-                        /** @description Null when it cannot be computed; `reason` says why. */
-                        value: number | null;
-                        /** @description What it is held against; null before the first judgement. */
-                        threshold: number | null;
-                        /** @description Of value and threshold. */
-                        unit: string;
-                        /** @description How many samples the value rests on. */
-                        sample_count: number;
-                        /** @description Why there is no value. */
-                        reason: string | null;
-                        /** @description When the newest input was true; RFC 3339, as all that follow. */
-                        as_of: string | null;
-                        judged_at: string | null;
-                        /**
-                         * Format: date-time
-                         * @description Since when it is in this state.
-                         */
-                        since: string;
-                        /** @description Of the open episode. */
-                        episode_id: string | null;
-                        /** @description What was done last; empty when nothing was. */
-                        last_action: string;
-                        /** @description Restrictions of the open episode that are in force. */
-                        restriction_ids: string[];
-                        /**
-                         * @description dry_run judges and does nothing.
-                         * @enum {string}
-                         */
-                        mode: "act" | "dry_run";
-                        /** @description Null unless somebody paused it. */
-                        paused: {
-                            by: string;
-                            reason: string;
-                            /**
-                             * Format: date-time
-                             * @description It ends by itself.
-                             */
-                            until: string;
-                        } | null;
-                        /** @description Episodes that opened in the last 30 days, and how many a healthy subject would have; null where nothing predicts them. */
-                        alerts_30d: number;
-                        /** @description Null where nothing predicts them. */
-                        expected_alerts_30d: number | null;
-                        /** @description It rests on observations that were injected into the paper platform. */
-                        injected: boolean;
-                    }[];
+                    /**
+                     * @example [
+                     *       {
+                     *         "watchdog": "vpin",
+                     *         "fund_id": "alpha",
+                     *         "strategy_id": "alpha-momentum",
+                     *         "symbol": "AAPL",
+                     *         "state": "WARMUP",
+                     *         "value": 0.5,
+                     *         "threshold": 0.5,
+                     *         "unit": "s",
+                     *         "sample_count": 1,
+                     *         "reason": "As agreed on the desk.",
+                     *         "as_of": "2026-11-17T14:30:00.000000Z",
+                     *         "judged_at": "2026-11-17T14:30:00.000000Z",
+                     *         "since": "2026-11-17T14:30:00.000000Z",
+                     *         "episode_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *         "last_action": "text",
+                     *         "restriction_ids": [
+                     *           "0197f2a0c4d87e6e9f31a5b2c8d4e6f0"
+                     *         ],
+                     *         "mode": "act",
+                     *         "paused": {
+                     *           "by": "text",
+                     *           "reason": "As agreed on the desk.",
+                     *           "until": "2026-11-17T14:30:00.000000Z"
+                     *         },
+                     *         "alerts_30d": 1,
+                     *         "expected_alerts_30d": 0.5,
+                     *         "injected": false
+                     *       }
+                     *     ]
+                     */
+                    "application/json": components["schemas"]["WatchdogStatus"][];
                 };
             };
             /** @description The request is not one that this route understands. */
@@ -6244,13 +8120,21 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The watchdog. */
+                /**
+                 * @description The watchdog.
+                 * @example vpin
+                 */
                 watchdog: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "reason": "As agreed on the desk."
+                 *     }
+                 */
                 "application/json": {
                     /** @description A fund, or `firm`; all when absent. */
                     fund_id?: string;
@@ -6265,66 +8149,44 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        watchdog: string;
-                        /** @description Of a symbol, a strategy or a fund; null where it does not apply. */
-                        fund_id: string | null;
-                        strategy_id: string | null;
-                        symbol: string | null;
-                        /**
-                         * @description WARMUP and STALE are not OK: there is no value.
-                         * @enum {string}
-                         */
-                        state: "WARMUP" | "OK" | "WARN" | "ACTION" | "STALE";
-                        /** @description Null when it cannot be computed; `reason` says why. */
-                        value: number | null;
-                        /** @description What it is held against; null before the first judgement. */
-                        threshold: number | null;
-                        /** @description Of value and threshold. */
-                        unit: string;
-                        /** @description How many samples the value rests on. */
-                        sample_count: number;
-                        /** @description Why there is no value. */
-                        reason: string | null;
-                        /** @description When the newest input was true; RFC 3339, as all that follow. */
-                        as_of: string | null;
-                        judged_at: string | null;
-                        /**
-                         * Format: date-time
-                         * @description Since when it is in this state.
-                         */
-                        since: string;
-                        /** @description Of the open episode. */
-                        episode_id: string | null;
-                        /** @description What was done last; empty when nothing was. */
-                        last_action: string;
-                        /** @description Restrictions of the open episode that are in force. */
-                        restriction_ids: string[];
-                        /**
-                         * @description dry_run judges and does nothing.
-                         * @enum {string}
-                         */
-                        mode: "act" | "dry_run";
-                        /** @description Null unless somebody paused it. */
-                        paused: {
-                            by: string;
-                            reason: string;
-                            /**
-                             * Format: date-time
-                             * @description It ends by itself.
-                             */
-                            until: string;
-                        } | null;
-                        /** @description Episodes that opened in the last 30 days, and how many a healthy subject would have; null where nothing predicts them. */
-                        alerts_30d: number;
-                        /** @description Null where nothing predicts them. */
-                        expected_alerts_30d: number | null;
-                        /** @description It rests on observations that were injected into the paper platform. */
-                        injected: boolean;
-                    }[];
+                    /**
+                     * @example [
+                     *       {
+                     *         "watchdog": "vpin",
+                     *         "fund_id": "alpha",
+                     *         "strategy_id": "alpha-momentum",
+                     *         "symbol": "AAPL",
+                     *         "state": "WARMUP",
+                     *         "value": 0.5,
+                     *         "threshold": 0.5,
+                     *         "unit": "s",
+                     *         "sample_count": 1,
+                     *         "reason": "As agreed on the desk.",
+                     *         "as_of": "2026-11-17T14:30:00.000000Z",
+                     *         "judged_at": "2026-11-17T14:30:00.000000Z",
+                     *         "since": "2026-11-17T14:30:00.000000Z",
+                     *         "episode_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *         "last_action": "text",
+                     *         "restriction_ids": [
+                     *           "0197f2a0c4d87e6e9f31a5b2c8d4e6f0"
+                     *         ],
+                     *         "mode": "act",
+                     *         "paused": {
+                     *           "by": "text",
+                     *           "reason": "As agreed on the desk.",
+                     *           "until": "2026-11-17T14:30:00.000000Z"
+                     *         },
+                     *         "alerts_30d": 1,
+                     *         "expected_alerts_30d": 0.5,
+                     *         "injected": false
+                     *       }
+                     *     ]
+                     */
+                    "application/json": components["schemas"]["WatchdogStatus"][];
                 };
             };
             /** @description The request is not one that this route understands. */
@@ -6342,13 +8204,21 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The watchdog. */
+                /**
+                 * @description The watchdog.
+                 * @example vpin
+                 */
                 watchdog: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "reason": "As agreed on the desk."
+                 *     }
+                 */
                 "application/json": {
                     /** @description A fund, or `firm`; all when absent. */
                     fund_id?: string;
@@ -6361,66 +8231,44 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        watchdog: string;
-                        /** @description Of a symbol, a strategy or a fund; null where it does not apply. */
-                        fund_id: string | null;
-                        strategy_id: string | null;
-                        symbol: string | null;
-                        /**
-                         * @description WARMUP and STALE are not OK: there is no value.
-                         * @enum {string}
-                         */
-                        state: "WARMUP" | "OK" | "WARN" | "ACTION" | "STALE";
-                        /** @description Null when it cannot be computed; `reason` says why. */
-                        value: number | null;
-                        /** @description What it is held against; null before the first judgement. */
-                        threshold: number | null;
-                        /** @description Of value and threshold. */
-                        unit: string;
-                        /** @description How many samples the value rests on. */
-                        sample_count: number;
-                        /** @description Why there is no value. */
-                        reason: string | null;
-                        /** @description When the newest input was true; RFC 3339, as all that follow. */
-                        as_of: string | null;
-                        judged_at: string | null;
-                        /**
-                         * Format: date-time
-                         * @description Since when it is in this state.
-                         */
-                        since: string;
-                        /** @description Of the open episode. */
-                        episode_id: string | null;
-                        /** @description What was done last; empty when nothing was. */
-                        last_action: string;
-                        /** @description Restrictions of the open episode that are in force. */
-                        restriction_ids: string[];
-                        /**
-                         * @description dry_run judges and does nothing.
-                         * @enum {string}
-                         */
-                        mode: "act" | "dry_run";
-                        /** @description Null unless somebody paused it. */
-                        paused: {
-                            by: string;
-                            reason: string;
-                            /**
-                             * Format: date-time
-                             * @description It ends by itself.
-                             */
-                            until: string;
-                        } | null;
-                        /** @description Episodes that opened in the last 30 days, and how many a healthy subject would have; null where nothing predicts them. */
-                        alerts_30d: number;
-                        /** @description Null where nothing predicts them. */
-                        expected_alerts_30d: number | null;
-                        /** @description It rests on observations that were injected into the paper platform. */
-                        injected: boolean;
-                    }[];
+                    /**
+                     * @example [
+                     *       {
+                     *         "watchdog": "vpin",
+                     *         "fund_id": "alpha",
+                     *         "strategy_id": "alpha-momentum",
+                     *         "symbol": "AAPL",
+                     *         "state": "WARMUP",
+                     *         "value": 0.5,
+                     *         "threshold": 0.5,
+                     *         "unit": "s",
+                     *         "sample_count": 1,
+                     *         "reason": "As agreed on the desk.",
+                     *         "as_of": "2026-11-17T14:30:00.000000Z",
+                     *         "judged_at": "2026-11-17T14:30:00.000000Z",
+                     *         "since": "2026-11-17T14:30:00.000000Z",
+                     *         "episode_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *         "last_action": "text",
+                     *         "restriction_ids": [
+                     *           "0197f2a0c4d87e6e9f31a5b2c8d4e6f0"
+                     *         ],
+                     *         "mode": "act",
+                     *         "paused": {
+                     *           "by": "text",
+                     *           "reason": "As agreed on the desk.",
+                     *           "until": "2026-11-17T14:30:00.000000Z"
+                     *         },
+                     *         "alerts_30d": 1,
+                     *         "expected_alerts_30d": 0.5,
+                     *         "injected": false
+                     *       }
+                     *     ]
+                     */
+                    "application/json": components["schemas"]["WatchdogStatus"][];
                 };
             };
             /** @description The request is not one that this route understands. */
@@ -6442,6 +8290,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "kind": "SKILL",
+                 *       "reason": "As agreed on the desk."
+                 *     }
+                 */
                 "application/json": {
                     /**
                      * @description SKILL and PNL: days of a strategy that are `z` standard errors off. SLOW_QUERIES, DEAD_ROWS: of the database. CLEAR ends all of them and what they opened.
@@ -6461,22 +8315,22 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {string} */
-                        kind: "SKILL" | "PNL" | "SLOW_QUERIES" | "DEAD_ROWS";
-                        /** @description Null unless it is about a strategy. */
-                        strategy_id: string | null;
-                        z: number | null;
-                        by: string;
-                        /**
-                         * Format: date-time
-                         * @description RFC 3339.
-                         */
-                        at: string;
-                    }[];
+                    /**
+                     * @example [
+                     *       {
+                     *         "kind": "SKILL",
+                     *         "strategy_id": "alpha-momentum",
+                     *         "z": 0.5,
+                     *         "by": "text",
+                     *         "at": "2026-11-17T14:30:00.000000Z"
+                     *       }
+                     *     ]
+                     */
+                    "application/json": components["schemas"]["Injection"][];
                 };
             };
             /** @description The request is not one that this route understands. */
@@ -6498,6 +8352,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "reason": "As agreed on the desk."
+                 *     }
+                 */
                 "application/json": {
                     /** @description Why, in your words; it stands in the record. */
                     reason?: string;
@@ -6508,9 +8367,25 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "services": [
+                     *         {
+                     *           "service": "riskengine",
+                     *           "healthy": false,
+                     *           "complaint": "text",
+                     *           "pid": 1,
+                     *           "took_ms": 0.5
+                     *         }
+                     *       ],
+                     *       "restarted": false,
+                     *       "audit_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0"
+                     *     }
+                     */
                     "application/json": {
                         services: {
                             service: string;
@@ -6554,42 +8429,31 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        strategy_id: string;
-                        fund_id: string;
-                        /**
-                         * @description live, shadow or halted: the stricter of what people set and what a watchdog shadows.
-                         * @enum {string}
-                         */
-                        status: "live" | "shadow" | "halted";
-                        /** @description Fraction of the fund's NAV that it may use now: the base times the factors of every open restriction. */
-                        allocation_pct: number;
-                        /** @description One sentence: what it does. */
-                        sentence: string;
-                        /** @description Decimal in the fund's currency, since the fund began; absent before the first trade. */
-                        pnl?: string;
-                        /**
-                         * Format: date-time
-                         * @description RFC 3339 of its newest signal.
-                         */
-                        last_signal_at?: string;
-                        /** @description Means over the backtest and over what is live, of daily rank correlations of signal and later return. */
-                        backtest_ic_mean?: number;
-                        /** @description The same of what is live. */
-                        live_ic_mean?: number;
-                        /**
-                         * @description What people set.
-                         * @enum {string}
-                         */
-                        base_status: "live" | "shadow" | "halted";
-                        /** @description What people set: a fraction of the fund's NAV. */
-                        base_allocation_pct: number;
-                        /** @description What watchdogs restrict of it. */
-                        restriction_ids: string[];
-                    }[];
+                    /**
+                     * @example [
+                     *       {
+                     *         "strategy_id": "alpha-momentum",
+                     *         "fund_id": "alpha",
+                     *         "status": "live",
+                     *         "allocation_pct": 0.5,
+                     *         "sentence": "The largest share of a fund that one position may be.",
+                     *         "pnl": "187.25",
+                     *         "last_signal_at": "2026-11-17T14:30:00.000000Z",
+                     *         "backtest_ic_mean": 0.5,
+                     *         "live_ic_mean": 0.5,
+                     *         "base_status": "live",
+                     *         "base_allocation_pct": 0.5,
+                     *         "restriction_ids": [
+                     *           "0197f2a0c4d87e6e9f31a5b2c8d4e6f0"
+                     *         ]
+                     *       }
+                     *     ]
+                     */
+                    "application/json": components["schemas"]["Strategy"][];
                 };
             };
             /** @description The request is not one that this route understands. */
@@ -6607,13 +8471,22 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The strategy. */
+                /**
+                 * @description The strategy.
+                 * @example alpha-momentum
+                 */
                 strategy_id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "status": "shadow",
+                 *       "reason": "Watch it first."
+                 *     }
+                 */
                 "application/json": {
                     /**
                      * @description Stays as it is when absent.
@@ -6631,42 +8504,29 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        strategy_id: string;
-                        fund_id: string;
-                        /**
-                         * @description live, shadow or halted: the stricter of what people set and what a watchdog shadows.
-                         * @enum {string}
-                         */
-                        status: "live" | "shadow" | "halted";
-                        /** @description Fraction of the fund's NAV that it may use now: the base times the factors of every open restriction. */
-                        allocation_pct: number;
-                        /** @description One sentence: what it does. */
-                        sentence: string;
-                        /** @description Decimal in the fund's currency, since the fund began; absent before the first trade. */
-                        pnl?: string;
-                        /**
-                         * Format: date-time
-                         * @description RFC 3339 of its newest signal.
-                         */
-                        last_signal_at?: string;
-                        /** @description Means over the backtest and over what is live, of daily rank correlations of signal and later return. */
-                        backtest_ic_mean?: number;
-                        /** @description The same of what is live. */
-                        live_ic_mean?: number;
-                        /**
-                         * @description What people set.
-                         * @enum {string}
-                         */
-                        base_status: "live" | "shadow" | "halted";
-                        /** @description What people set: a fraction of the fund's NAV. */
-                        base_allocation_pct: number;
-                        /** @description What watchdogs restrict of it. */
-                        restriction_ids: string[];
-                    };
+                    /**
+                     * @example {
+                     *       "strategy_id": "alpha-momentum",
+                     *       "fund_id": "alpha",
+                     *       "status": "live",
+                     *       "allocation_pct": 0.5,
+                     *       "sentence": "The largest share of a fund that one position may be.",
+                     *       "pnl": "187.25",
+                     *       "last_signal_at": "2026-11-17T14:30:00.000000Z",
+                     *       "backtest_ic_mean": 0.5,
+                     *       "live_ic_mean": 0.5,
+                     *       "base_status": "live",
+                     *       "base_allocation_pct": 0.5,
+                     *       "restriction_ids": [
+                     *         "0197f2a0c4d87e6e9f31a5b2c8d4e6f0"
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Strategy"];
                 };
             };
             /** @description The request is not one that this route understands. */
@@ -6684,7 +8544,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The strategy. */
+                /**
+                 * @description The strategy.
+                 * @example alpha-momentum
+                 */
                 strategy_id: string;
             };
             cookie?: never;
@@ -6694,27 +8557,29 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        strategy_id: string;
-                        from: string;
-                        to: string;
-                        days: {
-                            /** @description A date: 2026-11-15. */
-                            day: string;
-                            /** @description A fraction. */
-                            return?: number;
-                            /** @description Absent on days with too few symbols. */
-                            information_coefficient?: number;
-                        }[];
-                        annual_return?: number;
-                        annual_volatility?: number;
-                        /** @description Absent where volatility is zero. */
-                        sharpe?: number;
-                        max_drawdown?: number;
-                    };
+                    /**
+                     * @example {
+                     *       "strategy_id": "alpha-momentum",
+                     *       "from": "2026-11-17T14:30:00.000000Z",
+                     *       "to": "2026-11-17T14:30:00.000000Z",
+                     *       "days": [
+                     *         {
+                     *           "day": "2026-11-17",
+                     *           "return": 0.5,
+                     *           "information_coefficient": 0.5
+                     *         }
+                     *       ],
+                     *       "annual_return": 0.5,
+                     *       "annual_volatility": 0.5,
+                     *       "sharpe": 0.5,
+                     *       "max_drawdown": 0.5
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Backtest"];
                 };
             };
             /** @description The request is not one that this route understands. */
@@ -6735,7 +8600,10 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description The strategy. */
+                /**
+                 * @description The strategy.
+                 * @example alpha-momentum
+                 */
                 strategy_id: string;
             };
             cookie?: never;
@@ -6745,23 +8613,23 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        strategy_id: string;
-                        symbol: string;
-                        /** @description Larger wants more of it. */
-                        value?: number;
-                        /**
-                         * Format: date-time
-                         * @description RFC 3339.
-                         */
-                        at: string;
-                        /** @description What the symbol returned over the signal's horizon; absent while that runs. */
-                        realised_return?: number;
-                        horizon_s: number;
-                    }[];
+                    /**
+                     * @example [
+                     *       {
+                     *         "strategy_id": "alpha-momentum",
+                     *         "symbol": "AAPL",
+                     *         "value": 0.5,
+                     *         "at": "2026-11-17T14:30:00.000000Z",
+                     *         "realised_return": 0.5,
+                     *         "horizon_s": 0.5
+                     *       }
+                     *     ]
+                     */
+                    "application/json": components["schemas"]["Signal"][];
                 };
             };
             /** @description The request is not one that this route understands. */
@@ -6793,33 +8661,29 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        order_id: string;
-                        fund_id: string;
-                        strategy_id: string;
-                        symbol: string;
-                        side: string;
-                        quantity: string;
-                        filled_quantity: string;
-                        reserved_quantity: string;
-                        /** @description UNSENT, AMENDMENT_UNSENT (the order was sent, new terms were not), SENT, EXPIRED, RELEASED (somebody said that it is not sent), ENDED. */
-                        state: string;
-                        /**
-                         * Format: date-time
-                         * @description RFC 3339, absent once something shows that it was sent: until when it may be sent, and when it expires unless that is shown. The time stands still while the engine does not hear of orders.
-                         */
-                        valid_until?: string;
-                        /**
-                         * Format: date-time
-                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
-                         */
-                        expires_at?: string;
-                        /** @description Who asked for it; absent for what was approved before the engine started. */
-                        asked_by?: string;
-                    }[];
+                    /**
+                     * @example [
+                     *       {
+                     *         "order_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *         "fund_id": "alpha",
+                     *         "strategy_id": "alpha-momentum",
+                     *         "symbol": "AAPL",
+                     *         "side": "BUY",
+                     *         "quantity": "100",
+                     *         "filled_quantity": "100",
+                     *         "reserved_quantity": "100",
+                     *         "state": "FILLED",
+                     *         "valid_until": "2026-11-17T14:30:00.000000Z",
+                     *         "expires_at": "2026-11-17T14:30:00.000000Z",
+                     *         "asked_by": "operator:duty"
+                     *       }
+                     *     ]
+                     */
+                    "application/json": components["schemas"]["Approval"][];
                 };
             };
             /** @description The request is not one that this route understands. */
@@ -6837,13 +8701,21 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The order. */
+                /**
+                 * @description The order.
+                 * @example 0197f2a0c4d87e6e9f31a5b2c8d4e6f0
+                 */
                 order_id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "reason": "As agreed on the desk."
+                 *     }
+                 */
                 "application/json": {
                     /** @description Why, in your words; a release without a reason is refused. */
                     reason?: string;
@@ -6854,33 +8726,27 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        order_id: string;
-                        fund_id: string;
-                        strategy_id: string;
-                        symbol: string;
-                        side: string;
-                        quantity: string;
-                        filled_quantity: string;
-                        reserved_quantity: string;
-                        /** @description UNSENT, AMENDMENT_UNSENT (the order was sent, new terms were not), SENT, EXPIRED, RELEASED (somebody said that it is not sent), ENDED. */
-                        state: string;
-                        /**
-                         * Format: date-time
-                         * @description RFC 3339, absent once something shows that it was sent: until when it may be sent, and when it expires unless that is shown. The time stands still while the engine does not hear of orders.
-                         */
-                        valid_until?: string;
-                        /**
-                         * Format: date-time
-                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
-                         */
-                        expires_at?: string;
-                        /** @description Who asked for it; absent for what was approved before the engine started. */
-                        asked_by?: string;
-                    };
+                    /**
+                     * @example {
+                     *       "order_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *       "fund_id": "alpha",
+                     *       "strategy_id": "alpha-momentum",
+                     *       "symbol": "AAPL",
+                     *       "side": "BUY",
+                     *       "quantity": "100",
+                     *       "filled_quantity": "100",
+                     *       "reserved_quantity": "100",
+                     *       "state": "FILLED",
+                     *       "valid_until": "2026-11-17T14:30:00.000000Z",
+                     *       "expires_at": "2026-11-17T14:30:00.000000Z",
+                     *       "asked_by": "operator:duty"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Approval"];
                 };
             };
             /** @description The request is not one that this route understands. */
@@ -6908,31 +8774,27 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @description The code that CheckOrder would deny with. */
-                        code: string;
-                        /**
-                         * @description firm, fund, strategy or symbol.
-                         * @enum {string}
-                         */
-                        scope: "firm" | "fund" | "strategy" | "symbol";
-                        /** @description Whom it is about; a symbol's without a fund is every fund's. */
-                        fund_id?: string;
-                        strategy_id?: string;
-                        symbol?: string;
-                        /** @description As a decision would say it. */
-                        reason: string;
-                        /** @description RFC 3339; absent when nobody knows, and then why. */
-                        since: string | null;
-                        since_unknown?: string;
-                        /** @description What ends it, and the command that does, where there is one. */
-                        ends: string;
-                        /** @description The command that ends it or shows it, where there is one. */
-                        command?: string;
-                    }[];
+                    /**
+                     * @example [
+                     *       {
+                     *         "code": "POSITION_LIMIT",
+                     *         "scope": "firm",
+                     *         "fund_id": "alpha",
+                     *         "strategy_id": "alpha-momentum",
+                     *         "symbol": "AAPL",
+                     *         "reason": "As agreed on the desk.",
+                     *         "since": "2026-11-17T14:30:00.000000Z",
+                     *         "since_unknown": "text",
+                     *         "ends": "text",
+                     *         "command": "text"
+                     *       }
+                     *     ]
+                     */
+                    "application/json": components["schemas"]["Block"][];
                 };
             };
             /** @description The request is not one that this route understands. */
@@ -6957,30 +8819,25 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        name: string;
-                        /** @description What is held against what. */
-                        sentence: string;
-                        agrees: boolean;
-                        /** @description Empty when it agrees. */
-                        difference?: string;
-                        /**
-                         * Format: date-time
-                         * @description Absent before the first comparison.
-                         */
-                        checked_at?: string;
-                        compared: number;
-                        /** @description What could not be compared and why; empty when everything was. */
-                        not_compared?: string;
-                        /**
-                         * Format: date-time
-                         * @description Since when the oldest of what differs has differed, over restarts; RFC 3339, empty when it agrees.
-                         */
-                        since?: string;
-                    }[];
+                    /**
+                     * @example [
+                     *       {
+                     *         "name": "AAPL",
+                     *         "sentence": "The largest share of a fund that one position may be.",
+                     *         "agrees": false,
+                     *         "difference": "text",
+                     *         "checked_at": "2026-11-17T14:30:00.000000Z",
+                     *         "compared": 1,
+                     *         "not_compared": "text",
+                     *         "since": "2026-11-17T14:30:00.000000Z"
+                     *       }
+                     *     ]
+                     */
+                    "application/json": components["schemas"]["BookCheck"][];
                 };
             };
             /** @description The request is not one that this route understands. */
@@ -6998,7 +8855,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The order, as it named itself. */
+                /**
+                 * @description The order, as it named itself.
+                 * @example 0197f2a0c4d87e6e9f31a5b2c8d4e6f0
+                 */
                 order_id: string;
             };
             cookie?: never;
@@ -7008,106 +8868,110 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @description The order as it was asked, valid or not. */
-                        order: {
-                            idempotency_key: string;
-                            order_id: string;
-                            fund_id: string;
-                            strategy_id: string;
-                            symbol: string;
-                            side: string;
-                            quantity: string;
-                            order_type: string;
-                            limit_price?: string;
-                            stop_price?: string;
-                            tif: string;
-                            expires_at?: string;
-                            broker: string;
-                            asset_class: string;
-                            notional?: number;
-                            venue?: string;
-                            currency?: string;
-                            actor: string;
-                            thesis?: string;
-                            reduce_only?: boolean;
-                            created_at?: string;
-                            dry_run?: boolean;
-                        };
-                        decision: {
-                            approved: boolean;
-                            rejecting_gate: ("idempotency" | "schema" | "static" | "position_risk" | "drawdown_halt" | "short_side" | "cro_veto") | "";
-                            code: string;
-                            reason: string;
-                            order_id: string;
-                            decision_id: string;
-                            fund_id: string;
-                            envelope_version?: number;
-                            halt_epoch: number;
-                            decided_at: string;
-                            valid_until?: string;
-                            /** @enum {string} */
-                            classification?: "REDUCE" | "INCREASE" | "FLIP";
-                            closing_quantity_allowed?: string;
-                            checks: {
-                                /** @enum {string} */
-                                gate: "idempotency" | "schema" | "static" | "position_risk" | "drawdown_halt" | "short_side" | "cro_veto";
-                                /** @enum {string} */
-                                result: "PASSED" | "FAILED";
-                                figures: {
-                                    name: string;
-                                    value: string;
-                                    age_ms?: number;
-                                }[];
-                                microseconds: number;
-                            }[];
-                            warnings: {
-                                limit: string;
-                                used: number;
-                                threshold: number;
-                            }[];
-                            dry_run?: boolean;
-                            reduces_strategy?: boolean;
-                            original?: {
-                                approved: boolean;
-                                rejecting_gate: ("idempotency" | "schema" | "static" | "position_risk" | "drawdown_halt" | "short_side" | "cro_veto") | "";
-                                code: string;
-                                reason: string;
-                                order_id: string;
-                                decision_id: string;
-                                fund_id: string;
-                                envelope_version?: number;
-                                halt_epoch: number;
-                                decided_at: string;
-                                valid_until?: string;
-                                /** @enum {string} */
-                                classification?: "REDUCE" | "INCREASE" | "FLIP";
-                                closing_quantity_allowed?: string;
-                                checks: {
-                                    /** @enum {string} */
-                                    gate: "idempotency" | "schema" | "static" | "position_risk" | "drawdown_halt" | "short_side" | "cro_veto";
-                                    /** @enum {string} */
-                                    result: "PASSED" | "FAILED";
-                                    figures: {
-                                        name: string;
-                                        value: string;
-                                        age_ms?: number;
-                                    }[];
-                                    microseconds: number;
-                                }[];
-                                warnings: {
-                                    limit: string;
-                                    used: number;
-                                    threshold: number;
-                                }[];
-                                dry_run?: boolean;
-                                reduces_strategy?: boolean;
-                            };
-                        };
-                    }[];
+                    /**
+                     * @example [
+                     *       {
+                     *         "order": {
+                     *           "idempotency_key": "morning-run-1",
+                     *           "order_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *           "fund_id": "alpha",
+                     *           "strategy_id": "alpha-momentum",
+                     *           "symbol": "AAPL",
+                     *           "side": "BUY",
+                     *           "quantity": "100",
+                     *           "order_type": "LIMIT",
+                     *           "limit_price": "187.25",
+                     *           "stop_price": "187.25",
+                     *           "tif": "DAY",
+                     *           "expires_at": "2026-11-17T14:30:00.000000Z",
+                     *           "broker": "paper",
+                     *           "asset_class": "EQUITY",
+                     *           "notional": 0.5,
+                     *           "venue": "XNAS",
+                     *           "currency": "USD",
+                     *           "actor": "operator:duty",
+                     *           "thesis": "Momentum of twenty days.",
+                     *           "reduce_only": false,
+                     *           "created_at": "2026-11-17T14:30:00.000000Z",
+                     *           "dry_run": false
+                     *         },
+                     *         "decision": {
+                     *           "approved": false,
+                     *           "rejecting_gate": "idempotency",
+                     *           "code": "POSITION_LIMIT",
+                     *           "reason": "As agreed on the desk.",
+                     *           "order_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *           "decision_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *           "fund_id": "alpha",
+                     *           "envelope_version": 1,
+                     *           "halt_epoch": 1,
+                     *           "decided_at": "2026-11-17T14:30:00.000000Z",
+                     *           "valid_until": "2026-11-17T14:30:00.000000Z",
+                     *           "classification": "REDUCE",
+                     *           "closing_quantity_allowed": "100",
+                     *           "checks": [
+                     *             {
+                     *               "gate": "idempotency",
+                     *               "result": "PASSED",
+                     *               "figures": [
+                     *                 {
+                     *                   "name": "AAPL",
+                     *                   "value": "187.25"
+                     *                 }
+                     *               ],
+                     *               "microseconds": 0.5
+                     *             }
+                     *           ],
+                     *           "warnings": [
+                     *             {
+                     *               "limit": "max_position_pct",
+                     *               "used": 0.5,
+                     *               "threshold": 0.5
+                     *             }
+                     *           ],
+                     *           "dry_run": false,
+                     *           "reduces_strategy": false,
+                     *           "original": {
+                     *             "approved": false,
+                     *             "rejecting_gate": "idempotency",
+                     *             "code": "POSITION_LIMIT",
+                     *             "reason": "As agreed on the desk.",
+                     *             "order_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *             "decision_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *             "fund_id": "alpha",
+                     *             "envelope_version": 1,
+                     *             "halt_epoch": 1,
+                     *             "decided_at": "2026-11-17T14:30:00.000000Z",
+                     *             "valid_until": "2026-11-17T14:30:00.000000Z",
+                     *             "classification": "REDUCE",
+                     *             "closing_quantity_allowed": "100",
+                     *             "checks": [
+                     *               {
+                     *                 "gate": "idempotency",
+                     *                 "result": "PASSED",
+                     *                 "figures": [],
+                     *                 "microseconds": 0.5
+                     *               }
+                     *             ],
+                     *             "warnings": [
+                     *               {
+                     *                 "limit": "max_position_pct",
+                     *                 "used": 0.5,
+                     *                 "threshold": 0.5
+                     *               }
+                     *             ],
+                     *             "dry_run": false,
+                     *             "reduces_strategy": false
+                     *           }
+                     *         }
+                     *       }
+                     *     ]
+                     */
+                    "application/json": components["schemas"]["DecisionRecord"][];
                 };
             };
             /** @description The request is not one that this route understands. */
@@ -7139,39 +9003,29 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        difference_id: string;
-                        fund_id: string;
-                        account: string;
-                        broker: string;
-                        symbol: string;
-                        our_quantity: string;
-                        broker_quantity: string;
-                        /**
-                         * @description LOST_FILL, BROKER_LAG, OFF_SYSTEM_TRADE, CANCELLATION_RACE or UNKNOWN.
-                         * @enum {string}
-                         */
-                        class: "LOST_FILL" | "BROKER_LAG" | "OFF_SYSTEM_TRADE" | "CANCELLATION_RACE" | "UNKNOWN";
-                        /**
-                         * @description SUSPECTED, CONFIRMED, CLEARED or CORRECTED.
-                         * @enum {string}
-                         */
-                        status: "SUSPECTED" | "CONFIRMED" | "CLEARED" | "CORRECTED";
-                        evidence: string;
-                        /**
-                         * Format: date-time
-                         * @description RFC 3339.
-                         */
-                        first_seen_at: string;
-                        /**
-                         * Format: date-time
-                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
-                         */
-                        at: string;
-                    }[];
+                    /**
+                     * @example [
+                     *       {
+                     *         "difference_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *         "fund_id": "alpha",
+                     *         "account": "cash",
+                     *         "broker": "paper",
+                     *         "symbol": "AAPL",
+                     *         "our_quantity": "100",
+                     *         "broker_quantity": "100",
+                     *         "class": "LOST_FILL",
+                     *         "status": "SUSPECTED",
+                     *         "evidence": "text",
+                     *         "first_seen_at": "2026-11-17T14:30:00.000000Z",
+                     *         "at": "2026-11-17T14:30:00.000000Z"
+                     *       }
+                     *     ]
+                     */
+                    "application/json": components["schemas"]["Difference"][];
                 };
             };
             /** @description The request is not one that this route understands. */
@@ -7189,7 +9043,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The fund. */
+                /**
+                 * @description The fund.
+                 * @example alpha
+                 */
                 fund_id: string;
             };
             cookie?: never;
@@ -7199,84 +9056,64 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        fund_id: string;
-                        version: number;
-                        /** @description The largest position that may result, as a share of NAV. */
-                        max_position_pct: number;
-                        /** @description A loss of this share of NAV since the day began halts the fund; equal counts. */
-                        daily_loss_halt_pct: number;
-                        /** @description The same since the week began. */
-                        weekly_loss_halt_pct: number;
-                        /** @description The same since the month began. */
-                        monthly_loss_halt_pct: number;
-                        /** @description A stop triggers at the fill price less (for a short: plus) this fraction of it. */
-                        synthetic_stop_pct: number;
-                        /** @description The largest order, in the fund's currency. */
-                        max_notional: number;
-                        /** @description Brokers that orders may go to; an empty list allows none. */
-                        allowed_brokers: string[];
-                        /** @description Order types that are allowed; an empty list allows none. */
-                        allowed_order_types: ("MARKET" | "LIMIT" | "STOP" | "STOP_LIMIT")[];
-                        /** @description Asset classes that are allowed; an empty list allows none. */
-                        allowed_asset_classes: ("EQUITY" | "CRYPTO" | "OPTION")[];
-                        /** @description The largest sum of absolute positions, as a share of NAV. */
-                        max_gross_exposure_pct: number;
-                        /** @description The largest absolute sum of signed positions, as a share of NAV. */
-                        max_net_exposure_pct: number;
-                        /** @description The largest gross exposure to each sector, as a share of NAV; a sector that is not named has no limit of its own. */
-                        sector_limits_pct: {
-                            [key: string]: number;
-                        };
-                        /** @description Whether short positions are allowed. */
-                        shorting_enabled: boolean;
-                        /** @description What options may lose, with their underlyings, if those stood 20 % higher or lower and volatility half as high again, as a share of NAV. off when absent. */
-                        max_stress_loss_pct?: number;
-                        /** @description Whether the side of an order in EQUITY or OPTION must fit the position: no sale beyond what is held, no cover beyond what is short. true when absent. */
-                        strict_sides?: boolean;
-                        /** @description The dearest borrow that is acceptable, as a yearly fraction. */
-                        max_borrow_fee_pct: number;
-                        /** @description How far a price may lie from a fresh reference price, as a fraction of it. */
-                        price_collar_pct: number;
-                        /** @description How far the price of a marked and proven exit may lie from a fresh reference price, as a fraction of it; never less than price_collar_pct. 4 x price_collar_pct, at most 0.9 when absent. */
-                        exit_collar_pct?: number;
-                        /** @description Orders a second that may add risk, per strategy and for the fund as a whole. */
-                        order_rate_max_per_s: number;
-                        /** @description Whether a proven reduction that is marked reduce_only passes during a halt. true when absent. */
-                        halt_allow_reduce_only: boolean;
-                        /** @description A strategy's loss of this share of the fund's NAV halts the strategy. off when absent. */
-                        strategy_loss_halt_pct?: number;
-                        /** @description A loss of this share of NAV over the last 24 hours halts the fund. off when absent. */
-                        rolling_24h_loss_halt_pct?: number;
-                        /** @description The same over the last 5 days. off when absent. */
-                        rolling_5d_loss_halt_pct?: number;
-                        /** @description This far below the highest NAV so far, flows left out, halts the fund. off when absent. */
-                        high_water_loss_halt_pct?: number;
-                        /** @description Whether the risk officer's gate is asked. false when absent. */
-                        cro_veto_enabled?: boolean;
-                        /** @description Milliseconds that the risk officer has. 2000 when absent. */
-                        cro_veto_timeout_ms?: number;
-                        /**
-                         * @description What no answer in time means: DENY or PASS_WITH_WARNING. DENY when absent.
-                         * @enum {string}
-                         */
-                        cro_veto_on_timeout?: "DENY" | "PASS_WITH_WARNING";
-                        /** @description Equal approvals within the window below; one more trips a throttle that only an operator releases. off when absent. */
-                        repeated_execution_max?: number;
-                        /** @description The window for equal approvals, in seconds. 60 when absent. */
-                        repeated_execution_window_s?: number;
-                        updated_by?: string;
-                        updated_at?: string;
-                        reason?: string;
-                        loosening?: {
-                            fields: string[];
-                            second_factor: boolean;
-                        };
-                        hash?: string;
-                    };
+                    /**
+                     * @example {
+                     *       "fund_id": "alpha",
+                     *       "version": 2,
+                     *       "max_position_pct": 0.07,
+                     *       "daily_loss_halt_pct": 0.5,
+                     *       "weekly_loss_halt_pct": 0.5,
+                     *       "monthly_loss_halt_pct": 0.5,
+                     *       "synthetic_stop_pct": 0.5,
+                     *       "max_notional": 250000,
+                     *       "allowed_brokers": [
+                     *         "text"
+                     *       ],
+                     *       "allowed_order_types": [
+                     *         "MARKET"
+                     *       ],
+                     *       "allowed_asset_classes": [
+                     *         "EQUITY"
+                     *       ],
+                     *       "max_gross_exposure_pct": 0.5,
+                     *       "max_net_exposure_pct": 0.5,
+                     *       "sector_limits_pct": {
+                     *         "technology": 0.5
+                     *       },
+                     *       "shorting_enabled": false,
+                     *       "max_stress_loss_pct": 0.5,
+                     *       "strict_sides": false,
+                     *       "max_borrow_fee_pct": 0.5,
+                     *       "price_collar_pct": 0.5,
+                     *       "exit_collar_pct": 0.5,
+                     *       "order_rate_max_per_s": 1,
+                     *       "halt_allow_reduce_only": false,
+                     *       "strategy_loss_halt_pct": 0.5,
+                     *       "rolling_24h_loss_halt_pct": 0.5,
+                     *       "rolling_5d_loss_halt_pct": 0.5,
+                     *       "high_water_loss_halt_pct": 0.5,
+                     *       "cro_veto_enabled": false,
+                     *       "cro_veto_timeout_ms": 1,
+                     *       "cro_veto_on_timeout": "DENY",
+                     *       "repeated_execution_max": 1,
+                     *       "repeated_execution_window_s": 1,
+                     *       "updated_by": "operator:duty",
+                     *       "updated_at": "2026-11-17T14:30:00.000000Z",
+                     *       "reason": "As agreed on the desk.",
+                     *       "loosening": {
+                     *         "fields": [
+                     *           "text"
+                     *         ],
+                     *         "second_factor": false
+                     *       },
+                     *       "hash": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RiskEnvelope"];
                 };
             };
             /** @description The request is not one that this route understands. */
@@ -7294,175 +9131,107 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The fund. */
+                /**
+                 * @description The fund.
+                 * @example alpha
+                 */
                 fund_id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description The fund again; when it is given it must be the path's. */
-                    fund_id?: string;
-                    /** @description The current version plus 1; anything else is a conflict. */
-                    version: number;
-                    /** @description The largest position that may result, as a share of NAV. */
-                    max_position_pct?: number;
-                    /** @description The largest sum of absolute positions, as a share of NAV. */
-                    max_gross_exposure_pct?: number;
-                    /** @description The largest absolute sum of signed positions, as a share of NAV. */
-                    max_net_exposure_pct?: number;
-                    /** @description The largest gross exposure to each sector, as a share of NAV; a sector that is not named has no limit of its own. */
-                    sector_limits_pct: {
-                        [key: string]: number;
-                    };
-                    /** @description The largest order, in the fund's currency. */
-                    max_notional?: number;
-                    /** @description Brokers that orders may go to; an empty list allows none. */
-                    allowed_brokers: string[];
-                    /** @description Order types that are allowed; an empty list allows none. */
-                    allowed_order_types: string[];
-                    /** @description Asset classes that are allowed; an empty list allows none. */
-                    allowed_asset_classes: string[];
-                    /** @description How far a price may lie from a fresh reference price, as a fraction of it. */
-                    price_collar_pct?: number;
-                    /** @description How far the price of a marked and proven exit may lie from a fresh reference price, as a fraction of it; never less than price_collar_pct. 4 x price_collar_pct, at most 0.9 when absent. */
-                    exit_collar_pct?: number;
-                    /** @description Orders a second that may add risk, per strategy and for the fund as a whole. */
-                    order_rate_max_per_s?: number;
-                    /** @description Equal approvals within the window below; one more trips a throttle that only an operator releases. off when absent. */
-                    repeated_execution_max?: number;
-                    /** @description The window for equal approvals, in seconds. 60 when absent. */
-                    repeated_execution_window_s?: number;
-                    /** @description Whether short positions are allowed. */
-                    shorting_enabled?: boolean;
-                    /** @description What options may lose, with their underlyings, if those stood 20 % higher or lower and volatility half as high again, as a share of NAV. off when absent. */
-                    max_stress_loss_pct?: number;
-                    /** @description Whether the side of an order in EQUITY or OPTION must fit the position: no sale beyond what is held, no cover beyond what is short. true when absent. */
-                    strict_sides?: boolean;
-                    /** @description The dearest borrow that is acceptable, as a yearly fraction. */
-                    max_borrow_fee_pct?: number;
-                    /** @description A loss of this share of NAV since the day began halts the fund; equal counts. */
-                    daily_loss_halt_pct?: number;
-                    /** @description The same since the week began. */
-                    weekly_loss_halt_pct?: number;
-                    /** @description The same since the month began. */
-                    monthly_loss_halt_pct?: number;
-                    /** @description A strategy's loss of this share of the fund's NAV halts the strategy. off when absent. */
-                    strategy_loss_halt_pct?: number;
-                    /** @description A loss of this share of NAV over the last 24 hours halts the fund. off when absent. */
-                    rolling_24h_loss_halt_pct?: number;
-                    /** @description The same over the last 5 days. off when absent. */
-                    rolling_5d_loss_halt_pct?: number;
-                    /** @description This far below the highest NAV so far, flows left out, halts the fund. off when absent. */
-                    high_water_loss_halt_pct?: number;
-                    /** @description A stop triggers at the fill price less (for a short: plus) this fraction of it. */
-                    synthetic_stop_pct?: number;
-                    /** @description Whether a proven reduction that is marked reduce_only passes during a halt. true when absent. */
-                    halt_allow_reduce_only?: boolean;
-                    /** @description Whether the risk officer's gate is asked. false when absent. */
-                    cro_veto_enabled?: boolean;
-                    /** @description Milliseconds that the risk officer has. 2000 when absent. */
-                    cro_veto_timeout_ms?: number;
-                    /** @description What no answer in time means: DENY or PASS_WITH_WARNING. DENY when absent. */
-                    cro_veto_on_timeout?: string;
-                    /** @description Why, in your words; it stands in the record. */
-                    reason?: string;
-                    /** @description Not read: the engine writes who set this version. */
-                    updated_by?: string;
-                    /** @description Not read: the engine writes when. */
-                    updated_at?: string;
-                    /** @description Not read: the engine writes what a version loosens. */
-                    loosening?: unknown;
-                    /** @description Not read: the engine computes it. */
-                    hash?: string;
-                    /** @description For a change that loosens: the proof that a step-up for UpdateEnvelope gave, whose parameters are this body without it and without updated_by, updated_at, loosening and hash, and with fund_id. */
-                    step_up_proof?: string;
-                };
+                /**
+                 * @example {
+                 *       "version": 2,
+                 *       "max_position_pct": 0.07,
+                 *       "max_gross_exposure_pct": 1.5,
+                 *       "max_net_exposure_pct": 1,
+                 *       "sector_limits_pct": {},
+                 *       "max_notional": 250000,
+                 *       "allowed_brokers": [
+                 *         "paper"
+                 *       ],
+                 *       "allowed_order_types": [
+                 *         "MARKET",
+                 *         "LIMIT"
+                 *       ],
+                 *       "allowed_asset_classes": [
+                 *         "EQUITY"
+                 *       ],
+                 *       "price_collar_pct": 0.05,
+                 *       "daily_loss_halt_pct": 0.02,
+                 *       "weekly_loss_halt_pct": 0.05,
+                 *       "monthly_loss_halt_pct": 0.08,
+                 *       "synthetic_stop_pct": 0.08,
+                 *       "reason": "As agreed on the desk."
+                 *     }
+                 */
+                "application/json": components["schemas"]["RiskEnvelopeUpdate"];
             };
         };
         responses: {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        fund_id: string;
-                        version: number;
-                        /** @description The largest position that may result, as a share of NAV. */
-                        max_position_pct: number;
-                        /** @description A loss of this share of NAV since the day began halts the fund; equal counts. */
-                        daily_loss_halt_pct: number;
-                        /** @description The same since the week began. */
-                        weekly_loss_halt_pct: number;
-                        /** @description The same since the month began. */
-                        monthly_loss_halt_pct: number;
-                        /** @description A stop triggers at the fill price less (for a short: plus) this fraction of it. */
-                        synthetic_stop_pct: number;
-                        /** @description The largest order, in the fund's currency. */
-                        max_notional: number;
-                        /** @description Brokers that orders may go to; an empty list allows none. */
-                        allowed_brokers: string[];
-                        /** @description Order types that are allowed; an empty list allows none. */
-                        allowed_order_types: ("MARKET" | "LIMIT" | "STOP" | "STOP_LIMIT")[];
-                        /** @description Asset classes that are allowed; an empty list allows none. */
-                        allowed_asset_classes: ("EQUITY" | "CRYPTO" | "OPTION")[];
-                        /** @description The largest sum of absolute positions, as a share of NAV. */
-                        max_gross_exposure_pct: number;
-                        /** @description The largest absolute sum of signed positions, as a share of NAV. */
-                        max_net_exposure_pct: number;
-                        /** @description The largest gross exposure to each sector, as a share of NAV; a sector that is not named has no limit of its own. */
-                        sector_limits_pct: {
-                            [key: string]: number;
-                        };
-                        /** @description Whether short positions are allowed. */
-                        shorting_enabled: boolean;
-                        /** @description What options may lose, with their underlyings, if those stood 20 % higher or lower and volatility half as high again, as a share of NAV. off when absent. */
-                        max_stress_loss_pct?: number;
-                        /** @description Whether the side of an order in EQUITY or OPTION must fit the position: no sale beyond what is held, no cover beyond what is short. true when absent. */
-                        strict_sides?: boolean;
-                        /** @description The dearest borrow that is acceptable, as a yearly fraction. */
-                        max_borrow_fee_pct: number;
-                        /** @description How far a price may lie from a fresh reference price, as a fraction of it. */
-                        price_collar_pct: number;
-                        /** @description How far the price of a marked and proven exit may lie from a fresh reference price, as a fraction of it; never less than price_collar_pct. 4 x price_collar_pct, at most 0.9 when absent. */
-                        exit_collar_pct?: number;
-                        /** @description Orders a second that may add risk, per strategy and for the fund as a whole. */
-                        order_rate_max_per_s: number;
-                        /** @description Whether a proven reduction that is marked reduce_only passes during a halt. true when absent. */
-                        halt_allow_reduce_only: boolean;
-                        /** @description A strategy's loss of this share of the fund's NAV halts the strategy. off when absent. */
-                        strategy_loss_halt_pct?: number;
-                        /** @description A loss of this share of NAV over the last 24 hours halts the fund. off when absent. */
-                        rolling_24h_loss_halt_pct?: number;
-                        /** @description The same over the last 5 days. off when absent. */
-                        rolling_5d_loss_halt_pct?: number;
-                        /** @description This far below the highest NAV so far, flows left out, halts the fund. off when absent. */
-                        high_water_loss_halt_pct?: number;
-                        /** @description Whether the risk officer's gate is asked. false when absent. */
-                        cro_veto_enabled?: boolean;
-                        /** @description Milliseconds that the risk officer has. 2000 when absent. */
-                        cro_veto_timeout_ms?: number;
-                        /**
-                         * @description What no answer in time means: DENY or PASS_WITH_WARNING. DENY when absent.
-                         * @enum {string}
-                         */
-                        cro_veto_on_timeout?: "DENY" | "PASS_WITH_WARNING";
-                        /** @description Equal approvals within the window below; one more trips a throttle that only an operator releases. off when absent. */
-                        repeated_execution_max?: number;
-                        /** @description The window for equal approvals, in seconds. 60 when absent. */
-                        repeated_execution_window_s?: number;
-                        updated_by?: string;
-                        updated_at?: string;
-                        reason?: string;
-                        loosening?: {
-                            fields: string[];
-                            second_factor: boolean;
-                        };
-                        hash?: string;
-                    };
+                    /**
+                     * @example {
+                     *       "fund_id": "alpha",
+                     *       "version": 2,
+                     *       "max_position_pct": 0.07,
+                     *       "daily_loss_halt_pct": 0.5,
+                     *       "weekly_loss_halt_pct": 0.5,
+                     *       "monthly_loss_halt_pct": 0.5,
+                     *       "synthetic_stop_pct": 0.5,
+                     *       "max_notional": 250000,
+                     *       "allowed_brokers": [
+                     *         "text"
+                     *       ],
+                     *       "allowed_order_types": [
+                     *         "MARKET"
+                     *       ],
+                     *       "allowed_asset_classes": [
+                     *         "EQUITY"
+                     *       ],
+                     *       "max_gross_exposure_pct": 0.5,
+                     *       "max_net_exposure_pct": 0.5,
+                     *       "sector_limits_pct": {
+                     *         "technology": 0.5
+                     *       },
+                     *       "shorting_enabled": false,
+                     *       "max_stress_loss_pct": 0.5,
+                     *       "strict_sides": false,
+                     *       "max_borrow_fee_pct": 0.5,
+                     *       "price_collar_pct": 0.5,
+                     *       "exit_collar_pct": 0.5,
+                     *       "order_rate_max_per_s": 1,
+                     *       "halt_allow_reduce_only": false,
+                     *       "strategy_loss_halt_pct": 0.5,
+                     *       "rolling_24h_loss_halt_pct": 0.5,
+                     *       "rolling_5d_loss_halt_pct": 0.5,
+                     *       "high_water_loss_halt_pct": 0.5,
+                     *       "cro_veto_enabled": false,
+                     *       "cro_veto_timeout_ms": 1,
+                     *       "cro_veto_on_timeout": "DENY",
+                     *       "repeated_execution_max": 1,
+                     *       "repeated_execution_window_s": 1,
+                     *       "updated_by": "operator:duty",
+                     *       "updated_at": "2026-11-17T14:30:00.000000Z",
+                     *       "reason": "As agreed on the desk.",
+                     *       "loosening": {
+                     *         "fields": [
+                     *           "text"
+                     *         ],
+                     *         "second_factor": false
+                     *       },
+                     *       "hash": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RiskEnvelope"];
                 };
             };
             /** @description The request is not one that this route understands. */
@@ -7480,95 +9249,48 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The fund. */
+                /**
+                 * @description The fund.
+                 * @example alpha
+                 */
                 fund_id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "proposed": {
+                 *         "max_position_pct": 0.07,
+                 *         "max_gross_exposure_pct": 1.5,
+                 *         "max_net_exposure_pct": 1,
+                 *         "sector_limits_pct": {},
+                 *         "max_notional": 250000,
+                 *         "allowed_brokers": [
+                 *           "paper"
+                 *         ],
+                 *         "allowed_order_types": [
+                 *           "MARKET",
+                 *           "LIMIT"
+                 *         ],
+                 *         "allowed_asset_classes": [
+                 *           "EQUITY"
+                 *         ],
+                 *         "price_collar_pct": 0.05,
+                 *         "daily_loss_halt_pct": 0.02,
+                 *         "weekly_loss_halt_pct": 0.05,
+                 *         "monthly_loss_halt_pct": 0.08,
+                 *         "synthetic_stop_pct": 0.08
+                 *       }
+                 *     }
+                 */
                 "application/json": {
                     /** @description The version before; the current one when absent. */
                     from_version?: number;
                     /** @description The version after. */
                     to_version?: number;
-                    /** @description The limits as they would be, all of them. */
-                    proposed?: {
-                        /** @description The fund. */
-                        fund_id?: string;
-                        /** @description Not judged; a proposal has no version yet. */
-                        version?: number;
-                        /** @description The largest position that may result, as a share of NAV. */
-                        max_position_pct?: number;
-                        /** @description The largest sum of absolute positions, as a share of NAV. */
-                        max_gross_exposure_pct?: number;
-                        /** @description The largest absolute sum of signed positions, as a share of NAV. */
-                        max_net_exposure_pct?: number;
-                        /** @description The largest gross exposure to each sector, as a share of NAV; a sector that is not named has no limit of its own. */
-                        sector_limits_pct: {
-                            [key: string]: number;
-                        };
-                        /** @description The largest order, in the fund's currency. */
-                        max_notional?: number;
-                        /** @description Brokers that orders may go to; an empty list allows none. */
-                        allowed_brokers: string[];
-                        /** @description Order types that are allowed; an empty list allows none. */
-                        allowed_order_types: string[];
-                        /** @description Asset classes that are allowed; an empty list allows none. */
-                        allowed_asset_classes: string[];
-                        /** @description How far a price may lie from a fresh reference price, as a fraction of it. */
-                        price_collar_pct?: number;
-                        /** @description How far the price of a marked and proven exit may lie from a fresh reference price, as a fraction of it; never less than price_collar_pct. 4 x price_collar_pct, at most 0.9 when absent. */
-                        exit_collar_pct?: number;
-                        /** @description Orders a second that may add risk, per strategy and for the fund as a whole. */
-                        order_rate_max_per_s?: number;
-                        /** @description Equal approvals within the window below; one more trips a throttle that only an operator releases. off when absent. */
-                        repeated_execution_max?: number;
-                        /** @description The window for equal approvals, in seconds. 60 when absent. */
-                        repeated_execution_window_s?: number;
-                        /** @description Whether short positions are allowed. */
-                        shorting_enabled?: boolean;
-                        /** @description What options may lose, with their underlyings, if those stood 20 % higher or lower and volatility half as high again, as a share of NAV. off when absent. */
-                        max_stress_loss_pct?: number;
-                        /** @description Whether the side of an order in EQUITY or OPTION must fit the position: no sale beyond what is held, no cover beyond what is short. true when absent. */
-                        strict_sides?: boolean;
-                        /** @description The dearest borrow that is acceptable, as a yearly fraction. */
-                        max_borrow_fee_pct?: number;
-                        /** @description A loss of this share of NAV since the day began halts the fund; equal counts. */
-                        daily_loss_halt_pct?: number;
-                        /** @description The same since the week began. */
-                        weekly_loss_halt_pct?: number;
-                        /** @description The same since the month began. */
-                        monthly_loss_halt_pct?: number;
-                        /** @description A strategy's loss of this share of the fund's NAV halts the strategy. off when absent. */
-                        strategy_loss_halt_pct?: number;
-                        /** @description A loss of this share of NAV over the last 24 hours halts the fund. off when absent. */
-                        rolling_24h_loss_halt_pct?: number;
-                        /** @description The same over the last 5 days. off when absent. */
-                        rolling_5d_loss_halt_pct?: number;
-                        /** @description This far below the highest NAV so far, flows left out, halts the fund. off when absent. */
-                        high_water_loss_halt_pct?: number;
-                        /** @description A stop triggers at the fill price less (for a short: plus) this fraction of it. */
-                        synthetic_stop_pct?: number;
-                        /** @description Whether a proven reduction that is marked reduce_only passes during a halt. true when absent. */
-                        halt_allow_reduce_only?: boolean;
-                        /** @description Whether the risk officer's gate is asked. false when absent. */
-                        cro_veto_enabled?: boolean;
-                        /** @description Milliseconds that the risk officer has. 2000 when absent. */
-                        cro_veto_timeout_ms?: number;
-                        /** @description What no answer in time means: DENY or PASS_WITH_WARNING. DENY when absent. */
-                        cro_veto_on_timeout?: string;
-                        /** @description Why, in your words; it stands in the record. */
-                        reason?: string;
-                        /** @description Not read: the engine writes who set this version. */
-                        updated_by?: string;
-                        /** @description Not read: the engine writes when. */
-                        updated_at?: string;
-                        /** @description Not read: the engine writes what a version loosens. */
-                        loosening?: unknown;
-                        /** @description Not read: the engine computes it. */
-                        hash?: string;
-                    };
+                    proposed?: components["schemas"]["ProposedEnvelope"];
                 };
             };
         };
@@ -7576,28 +9298,27 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        fund_id: string;
-                        from_version: number;
-                        to_version?: number;
-                        changes: {
-                            /** @description The envelope's field; a sector's limit is sector_limits_pct.<sector>. */
-                            field: string;
-                            /** @description As they are written in JSON; empty when absent. */
-                            before: string;
-                            after: string;
-                            /**
-                             * @description TIGHTENS, LOOSENS or NEUTRAL.
-                             * @enum {string}
-                             */
-                            effect: "TIGHTENS" | "LOOSENS" | "NEUTRAL";
-                        }[];
-                        /** @description Whether any of them loosens. */
-                        loosens: boolean;
-                    };
+                    /**
+                     * @example {
+                     *       "fund_id": "alpha",
+                     *       "from_version": 1,
+                     *       "to_version": 1,
+                     *       "changes": [
+                     *         {
+                     *           "field": "text",
+                     *           "before": "text",
+                     *           "after": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *           "effect": "TIGHTENS"
+                     *         }
+                     *       ],
+                     *       "loosens": false
+                     *     }
+                     */
+                    "application/json": components["schemas"]["EnvelopeDiff"];
                 };
             };
             /** @description The request is not one that this route understands. */
@@ -7618,7 +9339,10 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description The fund. */
+                /**
+                 * @description The fund.
+                 * @example alpha
+                 */
                 fund_id: string;
             };
             cookie?: never;
@@ -7628,84 +9352,66 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        fund_id: string;
-                        version: number;
-                        /** @description The largest position that may result, as a share of NAV. */
-                        max_position_pct: number;
-                        /** @description A loss of this share of NAV since the day began halts the fund; equal counts. */
-                        daily_loss_halt_pct: number;
-                        /** @description The same since the week began. */
-                        weekly_loss_halt_pct: number;
-                        /** @description The same since the month began. */
-                        monthly_loss_halt_pct: number;
-                        /** @description A stop triggers at the fill price less (for a short: plus) this fraction of it. */
-                        synthetic_stop_pct: number;
-                        /** @description The largest order, in the fund's currency. */
-                        max_notional: number;
-                        /** @description Brokers that orders may go to; an empty list allows none. */
-                        allowed_brokers: string[];
-                        /** @description Order types that are allowed; an empty list allows none. */
-                        allowed_order_types: ("MARKET" | "LIMIT" | "STOP" | "STOP_LIMIT")[];
-                        /** @description Asset classes that are allowed; an empty list allows none. */
-                        allowed_asset_classes: ("EQUITY" | "CRYPTO" | "OPTION")[];
-                        /** @description The largest sum of absolute positions, as a share of NAV. */
-                        max_gross_exposure_pct: number;
-                        /** @description The largest absolute sum of signed positions, as a share of NAV. */
-                        max_net_exposure_pct: number;
-                        /** @description The largest gross exposure to each sector, as a share of NAV; a sector that is not named has no limit of its own. */
-                        sector_limits_pct: {
-                            [key: string]: number;
-                        };
-                        /** @description Whether short positions are allowed. */
-                        shorting_enabled: boolean;
-                        /** @description What options may lose, with their underlyings, if those stood 20 % higher or lower and volatility half as high again, as a share of NAV. off when absent. */
-                        max_stress_loss_pct?: number;
-                        /** @description Whether the side of an order in EQUITY or OPTION must fit the position: no sale beyond what is held, no cover beyond what is short. true when absent. */
-                        strict_sides?: boolean;
-                        /** @description The dearest borrow that is acceptable, as a yearly fraction. */
-                        max_borrow_fee_pct: number;
-                        /** @description How far a price may lie from a fresh reference price, as a fraction of it. */
-                        price_collar_pct: number;
-                        /** @description How far the price of a marked and proven exit may lie from a fresh reference price, as a fraction of it; never less than price_collar_pct. 4 x price_collar_pct, at most 0.9 when absent. */
-                        exit_collar_pct?: number;
-                        /** @description Orders a second that may add risk, per strategy and for the fund as a whole. */
-                        order_rate_max_per_s: number;
-                        /** @description Whether a proven reduction that is marked reduce_only passes during a halt. true when absent. */
-                        halt_allow_reduce_only: boolean;
-                        /** @description A strategy's loss of this share of the fund's NAV halts the strategy. off when absent. */
-                        strategy_loss_halt_pct?: number;
-                        /** @description A loss of this share of NAV over the last 24 hours halts the fund. off when absent. */
-                        rolling_24h_loss_halt_pct?: number;
-                        /** @description The same over the last 5 days. off when absent. */
-                        rolling_5d_loss_halt_pct?: number;
-                        /** @description This far below the highest NAV so far, flows left out, halts the fund. off when absent. */
-                        high_water_loss_halt_pct?: number;
-                        /** @description Whether the risk officer's gate is asked. false when absent. */
-                        cro_veto_enabled?: boolean;
-                        /** @description Milliseconds that the risk officer has. 2000 when absent. */
-                        cro_veto_timeout_ms?: number;
-                        /**
-                         * @description What no answer in time means: DENY or PASS_WITH_WARNING. DENY when absent.
-                         * @enum {string}
-                         */
-                        cro_veto_on_timeout?: "DENY" | "PASS_WITH_WARNING";
-                        /** @description Equal approvals within the window below; one more trips a throttle that only an operator releases. off when absent. */
-                        repeated_execution_max?: number;
-                        /** @description The window for equal approvals, in seconds. 60 when absent. */
-                        repeated_execution_window_s?: number;
-                        updated_by?: string;
-                        updated_at?: string;
-                        reason?: string;
-                        loosening?: {
-                            fields: string[];
-                            second_factor: boolean;
-                        };
-                        hash?: string;
-                    }[];
+                    /**
+                     * @example [
+                     *       {
+                     *         "fund_id": "alpha",
+                     *         "version": 2,
+                     *         "max_position_pct": 0.07,
+                     *         "daily_loss_halt_pct": 0.5,
+                     *         "weekly_loss_halt_pct": 0.5,
+                     *         "monthly_loss_halt_pct": 0.5,
+                     *         "synthetic_stop_pct": 0.5,
+                     *         "max_notional": 250000,
+                     *         "allowed_brokers": [
+                     *           "text"
+                     *         ],
+                     *         "allowed_order_types": [
+                     *           "MARKET"
+                     *         ],
+                     *         "allowed_asset_classes": [
+                     *           "EQUITY"
+                     *         ],
+                     *         "max_gross_exposure_pct": 0.5,
+                     *         "max_net_exposure_pct": 0.5,
+                     *         "sector_limits_pct": {
+                     *           "technology": 0.5
+                     *         },
+                     *         "shorting_enabled": false,
+                     *         "max_stress_loss_pct": 0.5,
+                     *         "strict_sides": false,
+                     *         "max_borrow_fee_pct": 0.5,
+                     *         "price_collar_pct": 0.5,
+                     *         "exit_collar_pct": 0.5,
+                     *         "order_rate_max_per_s": 1,
+                     *         "halt_allow_reduce_only": false,
+                     *         "strategy_loss_halt_pct": 0.5,
+                     *         "rolling_24h_loss_halt_pct": 0.5,
+                     *         "rolling_5d_loss_halt_pct": 0.5,
+                     *         "high_water_loss_halt_pct": 0.5,
+                     *         "cro_veto_enabled": false,
+                     *         "cro_veto_timeout_ms": 1,
+                     *         "cro_veto_on_timeout": "DENY",
+                     *         "repeated_execution_max": 1,
+                     *         "repeated_execution_window_s": 1,
+                     *         "updated_by": "operator:duty",
+                     *         "updated_at": "2026-11-17T14:30:00.000000Z",
+                     *         "reason": "As agreed on the desk.",
+                     *         "loosening": {
+                     *           "fields": [
+                     *             "text"
+                     *           ],
+                     *           "second_factor": false
+                     *         },
+                     *         "hash": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+                     *       }
+                     *     ]
+                     */
+                    "application/json": components["schemas"]["RiskEnvelope"][];
                 };
             };
             /** @description The request is not one that this route understands. */
@@ -7723,91 +9429,44 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The fund. */
+                /**
+                 * @description The fund.
+                 * @example alpha
+                 */
                 fund_id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "proposed": {
+                 *         "max_position_pct": 0.07,
+                 *         "max_gross_exposure_pct": 1.5,
+                 *         "max_net_exposure_pct": 1,
+                 *         "sector_limits_pct": {},
+                 *         "max_notional": 250000,
+                 *         "allowed_brokers": [
+                 *           "paper"
+                 *         ],
+                 *         "allowed_order_types": [
+                 *           "MARKET",
+                 *           "LIMIT"
+                 *         ],
+                 *         "allowed_asset_classes": [
+                 *           "EQUITY"
+                 *         ],
+                 *         "price_collar_pct": 0.05,
+                 *         "daily_loss_halt_pct": 0.02,
+                 *         "weekly_loss_halt_pct": 0.05,
+                 *         "monthly_loss_halt_pct": 0.08,
+                 *         "synthetic_stop_pct": 0.08
+                 *       }
+                 *     }
+                 */
                 "application/json": {
-                    /** @description The limits as they would be, all of them. */
-                    proposed: {
-                        /** @description The fund. */
-                        fund_id?: string;
-                        /** @description Not judged; a proposal has no version yet. */
-                        version?: number;
-                        /** @description The largest position that may result, as a share of NAV. */
-                        max_position_pct?: number;
-                        /** @description The largest sum of absolute positions, as a share of NAV. */
-                        max_gross_exposure_pct?: number;
-                        /** @description The largest absolute sum of signed positions, as a share of NAV. */
-                        max_net_exposure_pct?: number;
-                        /** @description The largest gross exposure to each sector, as a share of NAV; a sector that is not named has no limit of its own. */
-                        sector_limits_pct: {
-                            [key: string]: number;
-                        };
-                        /** @description The largest order, in the fund's currency. */
-                        max_notional?: number;
-                        /** @description Brokers that orders may go to; an empty list allows none. */
-                        allowed_brokers: string[];
-                        /** @description Order types that are allowed; an empty list allows none. */
-                        allowed_order_types: string[];
-                        /** @description Asset classes that are allowed; an empty list allows none. */
-                        allowed_asset_classes: string[];
-                        /** @description How far a price may lie from a fresh reference price, as a fraction of it. */
-                        price_collar_pct?: number;
-                        /** @description How far the price of a marked and proven exit may lie from a fresh reference price, as a fraction of it; never less than price_collar_pct. 4 x price_collar_pct, at most 0.9 when absent. */
-                        exit_collar_pct?: number;
-                        /** @description Orders a second that may add risk, per strategy and for the fund as a whole. */
-                        order_rate_max_per_s?: number;
-                        /** @description Equal approvals within the window below; one more trips a throttle that only an operator releases. off when absent. */
-                        repeated_execution_max?: number;
-                        /** @description The window for equal approvals, in seconds. 60 when absent. */
-                        repeated_execution_window_s?: number;
-                        /** @description Whether short positions are allowed. */
-                        shorting_enabled?: boolean;
-                        /** @description What options may lose, with their underlyings, if those stood 20 % higher or lower and volatility half as high again, as a share of NAV. off when absent. */
-                        max_stress_loss_pct?: number;
-                        /** @description Whether the side of an order in EQUITY or OPTION must fit the position: no sale beyond what is held, no cover beyond what is short. true when absent. */
-                        strict_sides?: boolean;
-                        /** @description The dearest borrow that is acceptable, as a yearly fraction. */
-                        max_borrow_fee_pct?: number;
-                        /** @description A loss of this share of NAV since the day began halts the fund; equal counts. */
-                        daily_loss_halt_pct?: number;
-                        /** @description The same since the week began. */
-                        weekly_loss_halt_pct?: number;
-                        /** @description The same since the month began. */
-                        monthly_loss_halt_pct?: number;
-                        /** @description A strategy's loss of this share of the fund's NAV halts the strategy. off when absent. */
-                        strategy_loss_halt_pct?: number;
-                        /** @description A loss of this share of NAV over the last 24 hours halts the fund. off when absent. */
-                        rolling_24h_loss_halt_pct?: number;
-                        /** @description The same over the last 5 days. off when absent. */
-                        rolling_5d_loss_halt_pct?: number;
-                        /** @description This far below the highest NAV so far, flows left out, halts the fund. off when absent. */
-                        high_water_loss_halt_pct?: number;
-                        /** @description A stop triggers at the fill price less (for a short: plus) this fraction of it. */
-                        synthetic_stop_pct?: number;
-                        /** @description Whether a proven reduction that is marked reduce_only passes during a halt. true when absent. */
-                        halt_allow_reduce_only?: boolean;
-                        /** @description Whether the risk officer's gate is asked. false when absent. */
-                        cro_veto_enabled?: boolean;
-                        /** @description Milliseconds that the risk officer has. 2000 when absent. */
-                        cro_veto_timeout_ms?: number;
-                        /** @description What no answer in time means: DENY or PASS_WITH_WARNING. DENY when absent. */
-                        cro_veto_on_timeout?: string;
-                        /** @description Why, in your words; it stands in the record. */
-                        reason?: string;
-                        /** @description Not read: the engine writes who set this version. */
-                        updated_by?: string;
-                        /** @description Not read: the engine writes when. */
-                        updated_at?: string;
-                        /** @description Not read: the engine writes what a version loosens. */
-                        loosening?: unknown;
-                        /** @description Not read: the engine computes it. */
-                        hash?: string;
-                    };
+                    proposed: components["schemas"]["ProposedEnvelope"];
                     /**
                      * Format: date-time
                      * @description The first moment; 24 hours ago when absent.
@@ -7827,32 +9486,36 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        fund_id: string;
-                        /** @description Decisions that were run again. */
-                        replayed: number;
-                        /** @description Those that cannot change: duplicates, and orders that were no orders. */
-                        skipped: number;
-                        changed: number;
-                        newly_approved: number;
-                        newly_denied: number;
-                        changes: {
-                            order_id: string;
-                            decision_id: string;
-                            symbol: string;
-                            side: string;
-                            quantity: string;
-                            approved_before: boolean;
-                            approved_after: boolean;
-                            code_before: string;
-                            code_after: string;
-                            reason_after: string;
-                            decided_at: string;
-                        }[];
-                    };
+                    /**
+                     * @example {
+                     *       "fund_id": "alpha",
+                     *       "replayed": 1,
+                     *       "skipped": 1,
+                     *       "changed": 1,
+                     *       "newly_approved": 1,
+                     *       "newly_denied": 1,
+                     *       "changes": [
+                     *         {
+                     *           "order_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *           "decision_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *           "symbol": "AAPL",
+                     *           "side": "BUY",
+                     *           "quantity": "100",
+                     *           "approved_before": false,
+                     *           "approved_after": false,
+                     *           "code_before": "POSITION_LIMIT",
+                     *           "code_after": "POSITION_LIMIT",
+                     *           "reason_after": "text",
+                     *           "decided_at": "2026-11-17T14:30:00.000000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["EnvelopeReplay"];
                 };
             };
             /** @description The request is not one that this route understands. */
@@ -7874,6 +9537,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "fund_id": "alpha",
+                 *       "reason": "As agreed on the desk."
+                 *     }
+                 */
                 "application/json": {
                     /** @description The fund. */
                     fund_id: string;
@@ -7886,37 +9555,34 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        proof_id: string;
-                        fund_id: string;
-                        account: string;
-                        broker: string;
-                        /** @description True only when a complete answer of the broker shows nothing. */
-                        flat: boolean;
-                        left: {
-                            symbol: string;
-                            quantity: string;
-                        }[];
-                        /**
-                         * Format: date-time
-                         * @description RFC 3339.
-                         */
-                        asked_at: string;
-                        /**
-                         * Format: date-time
-                         * @description Absent when the broker gave no complete answer.
-                         */
-                        broker_as_of?: string;
-                        /** @description Orders that may still trade at the broker; flat needs that there are none. */
-                        open_orders: number;
-                        asked_by: string;
-                        reason: string;
-                        /** @description What the broker was asked for, in this order. */
-                        asked: string[];
-                    };
+                    /**
+                     * @example {
+                     *       "proof_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *       "fund_id": "alpha",
+                     *       "account": "cash",
+                     *       "broker": "paper",
+                     *       "flat": false,
+                     *       "left": [
+                     *         {
+                     *           "symbol": "AAPL",
+                     *           "quantity": "100"
+                     *         }
+                     *       ],
+                     *       "asked_at": "2026-11-17T14:30:00.000000Z",
+                     *       "broker_as_of": "2026-11-17T14:30:00.000000Z",
+                     *       "open_orders": 1,
+                     *       "asked_by": "operator:duty",
+                     *       "reason": "As agreed on the desk.",
+                     *       "asked": [
+                     *         "text"
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["FlatProof"];
                 };
             };
             /** @description The request is not one that this route understands. */
@@ -7932,9 +9598,15 @@ export interface operations {
     getHeadroom: {
         parameters: {
             query: {
-                /** @description The fund. */
+                /**
+                 * @description The fund.
+                 * @example alpha
+                 */
                 fund_id: string;
-                /** @description The instrument: AAPL, BTC-USD. */
+                /**
+                 * @description The instrument: AAPL, BTC-USD.
+                 * @example AAPL
+                 */
                 symbol: string;
                 /** @description BUY when absent; SELL asks how much more may be sold. */
                 side?: "BUY" | "SELL" | "SELL_SHORT" | "BUY_TO_COVER";
@@ -7948,39 +9620,37 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        fund_id: string;
-                        symbol: string;
-                        side: string;
-                        /** @description Decimal, units of the instrument in one order, rounded down to the lot; 0 when nothing more is allowed. */
-                        quantity: string;
-                        /** @description Decimal in the fund's currency at the price below. */
-                        notional: string;
-                        /** @description The limit that binds, or the code of what denies everything; empty when nothing does. */
-                        binding: string;
-                        /** @description The price it was valued at. */
-                        price?: {
-                            name: string;
-                            value: string;
-                            age_ms?: number;
-                        };
-                        limits: {
-                            /** @description The envelope's field, for example max_position_pct. */
-                            limit: string;
-                            /** @description Decimals in the fund's currency: what is used in the worst case, and what is allowed. */
-                            used: string;
-                            allowed: string;
-                            /** @description Decimal, units of the instrument, rounded down to the lot. */
-                            quantity: string;
-                        }[];
-                        envelope_version?: number;
-                        halt_epoch: number;
-                        /** @description RFC 3339. */
-                        as_of: string;
-                    };
+                    /**
+                     * @example {
+                     *       "fund_id": "alpha",
+                     *       "symbol": "AAPL",
+                     *       "side": "BUY",
+                     *       "quantity": "100",
+                     *       "notional": "187.25",
+                     *       "binding": "text",
+                     *       "price": {
+                     *         "name": "AAPL",
+                     *         "value": "187.25",
+                     *         "age_ms": 0.5
+                     *       },
+                     *       "limits": [
+                     *         {
+                     *           "limit": "max_position_pct",
+                     *           "used": "text",
+                     *           "allowed": "text",
+                     *           "quantity": "100"
+                     *         }
+                     *       ],
+                     *       "envelope_version": 1,
+                     *       "halt_epoch": 1,
+                     *       "as_of": "text"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Headroom"];
                 };
             };
             /** @description The request is not one that this route understands. */
@@ -8011,31 +9681,26 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        fund_id: string;
-                        /** @description As in headroom (max_position_pct, sector_limits_pct.technology) and in the list of losses (daily, strategy). */
-                        limit: string;
-                        /** @description The symbol, the sector or the strategy that it is about; empty when it is the fund's own. */
-                        scope: string;
-                        /** @description In the fund's currency; absent when it cannot be counted. */
-                        used?: string;
-                        /** @description In the fund's currency; absent when it cannot be counted. */
-                        allowed?: string;
-                        /** @description Used by allowed, a fraction: 0.9 is 90 %. 1 when nothing is allowed; absent when it cannot be counted. */
-                        share?: number;
-                        /** @description The highest of 0, 50, 75, 85, 90, 95 and 100 per cent that the share has reached; 100 when it cannot be counted, because nothing new is let through. */
-                        band: number;
-                        /** @description Why it cannot be counted: the code that orders are denied with, or the sentence of the list of losses. */
-                        reason?: string;
-                        /**
-                         * Format: date-time
-                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
-                         */
-                        as_of: string;
-                    }[];
+                    /**
+                     * @example [
+                     *       {
+                     *         "fund_id": "alpha",
+                     *         "limit": "max_position_pct",
+                     *         "scope": "openid",
+                     *         "used": "187.25",
+                     *         "allowed": "187.25",
+                     *         "share": 0.5,
+                     *         "band": 1,
+                     *         "reason": "As agreed on the desk.",
+                     *         "as_of": "2026-11-17T14:30:00.000000Z"
+                     *       }
+                     *     ]
+                     */
+                    "application/json": components["schemas"]["LimitUse"][];
                 };
             };
             /** @description The request is not one that this route understands. */
@@ -8063,48 +9728,33 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        fund_id: string;
-                        /** @description Of a strategy's own loss. */
-                        strategy_id?: string;
-                        /** @description daily, weekly, monthly, rolling_24h, rolling_5d, high_water, strategy or equity. */
-                        limit: string;
-                        /** @description The period that the baseline is for: a trading day, its week's Monday or its month's first; for windows and the highest value the moment that they are from. */
-                        period: string;
-                        /** @description Decimals in the fund's currency: the value that losses are counted from, flows since then added; the value now; their difference when it is a loss, else 0. Absent with NOT_JUDGED where there is nothing to count from. */
-                        baseline?: string;
-                        value?: string;
-                        loss?: string;
-                        /** @description The loss as a fraction of the baseline, and the envelope's limit; a loss equal to its limit halts. No limit when it is off. */
-                        loss_pct?: number;
-                        /** @description A loss equal to it halts; absent when the limit is off. */
-                        limit_pct?: number;
-                        /**
-                         * @description JUDGED; PENDING while a breach waits for its confirmation; BREACHED while the halt that it raised is in force; RESUMED when that was lifted and the baseline kept; NOT_JUDGED. While one is PENDING or NOT_JUDGED the fund takes no new risk.
-                         * @enum {string}
-                         */
-                        state: "JUDGED" | "PENDING" | "BREACHED" | "RESUMED" | "NOT_JUDGED";
-                        /**
-                         * Format: date-time
-                         * @description RFC 3339: when the baseline was written, and by whom when a person chose it.
-                         */
-                        baseline_at?: string;
-                        rebased_by?: string;
-                        /**
-                         * Format: date-time
-                         * @description RFC 3339: the valuation that this is from; absent while there was none.
-                         */
-                        as_of?: string;
-                        /** @description Of RESUMED: the value (or the strategy's profit) with which it halts again. */
-                        halts_again_at?: string;
-                        /** @description Of NOT_JUDGED: why, and what ends it. */
-                        reason?: string;
-                        /** @description The smallest loss that halts, in the fund's currency; absent when the limit is off. */
-                        limit_loss?: string;
-                    }[];
+                    /**
+                     * @example [
+                     *       {
+                     *         "fund_id": "alpha",
+                     *         "strategy_id": "alpha-momentum",
+                     *         "limit": "max_position_pct",
+                     *         "period": "2026-11-17",
+                     *         "baseline": "187.25",
+                     *         "value": "187.25",
+                     *         "loss": "187.25",
+                     *         "loss_pct": 0.5,
+                     *         "limit_pct": 0.5,
+                     *         "state": "JUDGED",
+                     *         "baseline_at": "2026-11-17T14:30:00.000000Z",
+                     *         "rebased_by": "operator:duty",
+                     *         "as_of": "2026-11-17T14:30:00.000000Z",
+                     *         "halts_again_at": "187.25",
+                     *         "reason": "As agreed on the desk.",
+                     *         "limit_loss": "187.25"
+                     *       }
+                     *     ]
+                     */
+                    "application/json": components["schemas"]["Loss"][];
                 };
             };
             /** @description The request is not one that this route understands. */
@@ -8126,6 +9776,7 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /** @example {} */
                 "application/json": {
                     /** @description Only this fund; every fund when absent. */
                     fund_id?: string;
@@ -8136,52 +9787,39 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @description Accounts that gave a complete answer, and those that did not, with why. */
-                        compared: string[];
-                        /** @description Accounts that did not, with why. They were not compared. */
-                        unanswered: string[];
-                        /** @description How many symbols were compared. */
-                        symbols: number;
-                        differences: {
-                            difference_id: string;
-                            fund_id: string;
-                            account: string;
-                            broker: string;
-                            symbol: string;
-                            our_quantity: string;
-                            broker_quantity: string;
-                            /**
-                             * @description LOST_FILL, BROKER_LAG, OFF_SYSTEM_TRADE, CANCELLATION_RACE or UNKNOWN.
-                             * @enum {string}
-                             */
-                            class: "LOST_FILL" | "BROKER_LAG" | "OFF_SYSTEM_TRADE" | "CANCELLATION_RACE" | "UNKNOWN";
-                            /**
-                             * @description SUSPECTED, CONFIRMED, CLEARED or CORRECTED.
-                             * @enum {string}
-                             */
-                            status: "SUSPECTED" | "CONFIRMED" | "CLEARED" | "CORRECTED";
-                            evidence: string;
-                            /**
-                             * Format: date-time
-                             * @description RFC 3339.
-                             */
-                            first_seen_at: string;
-                            /**
-                             * Format: date-time
-                             * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
-                             */
-                            at: string;
-                        }[];
-                        /**
-                         * Format: date-time
-                         * @description RFC 3339.
-                         */
-                        at: string;
-                    };
+                    /**
+                     * @example {
+                     *       "compared": [
+                     *         "text"
+                     *       ],
+                     *       "unanswered": [
+                     *         "text"
+                     *       ],
+                     *       "symbols": 1,
+                     *       "differences": [
+                     *         {
+                     *           "difference_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *           "fund_id": "alpha",
+                     *           "account": "cash",
+                     *           "broker": "paper",
+                     *           "symbol": "AAPL",
+                     *           "our_quantity": "100",
+                     *           "broker_quantity": "100",
+                     *           "class": "LOST_FILL",
+                     *           "status": "SUSPECTED",
+                     *           "evidence": "text",
+                     *           "first_seen_at": "2026-11-17T14:30:00.000000Z",
+                     *           "at": "2026-11-17T14:30:00.000000Z"
+                     *         }
+                     *       ],
+                     *       "at": "2026-11-17T14:30:00.000000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Reconciliation"];
                 };
             };
             /** @description The request is not one that this route understands. */
@@ -8215,9 +9853,42 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "order_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *         "decision_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *         "idempotency_key": "morning-run-1",
+                     *         "fund_id": "alpha",
+                     *         "strategy_id": "alpha-momentum",
+                     *         "symbol": "AAPL",
+                     *         "side": "BUY",
+                     *         "quantity": "100",
+                     *         "gate": "idempotency",
+                     *         "code": "POSITION_LIMIT",
+                     *         "reason": "As agreed on the desk.",
+                     *         "classification": "REDUCE",
+                     *         "closing_quantity_allowed": "100",
+                     *         "envelope_version": 1,
+                     *         "halt_epoch": 1,
+                     *         "figures": [
+                     *           {
+                     *             "name": "AAPL",
+                     *             "value": "187.25",
+                     *             "age_ms": 0.5
+                     *           }
+                     *         ],
+                     *         "actor": "operator:duty",
+                     *         "decided_at": "2026-11-17T14:30:00.000000Z",
+                     *         "source": "riskengine"
+                     *       }
+                     *     ]
+                     */
                     "application/json": {
                         order_id: string;
                         decision_id: string;
@@ -8233,15 +9904,13 @@ export interface operations {
                         reason: string;
                         /** @enum {string} */
                         classification?: "REDUCE" | "INCREASE" | "FLIP";
+                        /** Format: decimal */
                         closing_quantity_allowed?: string;
                         envelope_version?: number;
                         halt_epoch: number;
-                        figures: {
-                            name: string;
-                            value: string;
-                            age_ms?: number;
-                        }[];
+                        figures: components["schemas"]["Figure"][];
                         actor: string;
+                        /** Format: date-time */
                         decided_at: string;
                         /**
                          * @description oms: order management refused it at its door.
@@ -8280,52 +9949,34 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @description Empty while it has not fired. */
-                        stop_id?: string;
-                        fund_id: string;
-                        strategy_id: string;
-                        symbol: string;
-                        /** @description Decimals: the position, its average entry price, and the price that fires. */
-                        quantity: string;
-                        /** @description What the position was opened at, on average. */
-                        basis_price: string;
-                        /** @description A long position is closed at or below, a short one at or above. */
-                        trigger_price: string;
-                        /**
-                         * @description RESTING, REACHED (fires at the worker's next look), UNPRICED, OWED, EXITING or ENDED.
-                         * @enum {string}
-                         */
-                        state: "RESTING" | "REACHED" | "UNPRICED" | "OWED" | "EXITING" | "ENDED";
-                        /** @description The bid for a long position, the ask for a short one. */
-                        observed_price?: string;
-                        /**
-                         * Format: date-time
-                         * @description RFC 3339.
-                         */
-                        observed_at?: string;
-                        /**
-                         * Format: date-time
-                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
-                         */
-                        fired_at?: string;
-                        /** @description How many exits were handed in. */
-                        attempts: number;
-                        /** @description The newest exit. */
-                        order_id?: string;
-                        complaint?: string;
-                        /** @description Of one that has ended: how, when (RFC 3339), and how much was exited (a decimal). */
-                        outcome?: string;
-                        /**
-                         * Format: date-time
-                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
-                         */
-                        ended_at?: string;
-                        exited_quantity?: string;
-                    }[];
+                    /**
+                     * @example [
+                     *       {
+                     *         "stop_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *         "fund_id": "alpha",
+                     *         "strategy_id": "alpha-momentum",
+                     *         "symbol": "AAPL",
+                     *         "quantity": "100",
+                     *         "basis_price": "187.25",
+                     *         "trigger_price": "187.25",
+                     *         "state": "RESTING",
+                     *         "observed_price": "187.25",
+                     *         "observed_at": "2026-11-17T14:30:00.000000Z",
+                     *         "fired_at": "2026-11-17T14:30:00.000000Z",
+                     *         "attempts": 1,
+                     *         "order_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *         "complaint": "text",
+                     *         "outcome": "text",
+                     *         "ended_at": "2026-11-17T14:30:00.000000Z",
+                     *         "exited_quantity": "100"
+                     *       }
+                     *     ]
+                     */
+                    "application/json": components["schemas"]["Stop"][];
                 };
             };
             /** @description The request is not one that this route understands. */
@@ -8343,13 +9994,21 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The stop that fired. */
+                /**
+                 * @description The stop that fired.
+                 * @example 0197f2a0c4d87e6e9f31a5b2c8d4e6f0
+                 */
                 stop_id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "reason": "As agreed on the desk."
+                 *     }
+                 */
                 "application/json": {
                     /** @description Why, in your words; it stands in the record. */
                     reason?: string;
@@ -8360,52 +10019,32 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @description Empty while it has not fired. */
-                        stop_id?: string;
-                        fund_id: string;
-                        strategy_id: string;
-                        symbol: string;
-                        /** @description Decimals: the position, its average entry price, and the price that fires. */
-                        quantity: string;
-                        /** @description What the position was opened at, on average. */
-                        basis_price: string;
-                        /** @description A long position is closed at or below, a short one at or above. */
-                        trigger_price: string;
-                        /**
-                         * @description RESTING, REACHED (fires at the worker's next look), UNPRICED, OWED, EXITING or ENDED.
-                         * @enum {string}
-                         */
-                        state: "RESTING" | "REACHED" | "UNPRICED" | "OWED" | "EXITING" | "ENDED";
-                        /** @description The bid for a long position, the ask for a short one. */
-                        observed_price?: string;
-                        /**
-                         * Format: date-time
-                         * @description RFC 3339.
-                         */
-                        observed_at?: string;
-                        /**
-                         * Format: date-time
-                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
-                         */
-                        fired_at?: string;
-                        /** @description How many exits were handed in. */
-                        attempts: number;
-                        /** @description The newest exit. */
-                        order_id?: string;
-                        complaint?: string;
-                        /** @description Of one that has ended: how, when (RFC 3339), and how much was exited (a decimal). */
-                        outcome?: string;
-                        /**
-                         * Format: date-time
-                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
-                         */
-                        ended_at?: string;
-                        exited_quantity?: string;
-                    };
+                    /**
+                     * @example {
+                     *       "stop_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *       "fund_id": "alpha",
+                     *       "strategy_id": "alpha-momentum",
+                     *       "symbol": "AAPL",
+                     *       "quantity": "100",
+                     *       "basis_price": "187.25",
+                     *       "trigger_price": "187.25",
+                     *       "state": "RESTING",
+                     *       "observed_price": "187.25",
+                     *       "observed_at": "2026-11-17T14:30:00.000000Z",
+                     *       "fired_at": "2026-11-17T14:30:00.000000Z",
+                     *       "attempts": 1,
+                     *       "order_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *       "complaint": "text",
+                     *       "outcome": "text",
+                     *       "ended_at": "2026-11-17T14:30:00.000000Z",
+                     *       "exited_quantity": "100"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Stop"];
                 };
             };
             /** @description The request is not one that this route understands. */
@@ -8423,13 +10062,21 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The strategy. */
+                /**
+                 * @description The strategy.
+                 * @example alpha-momentum
+                 */
                 strategy_id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "reason": "As agreed on the desk."
+                 *     }
+                 */
                 "application/json": {
                     /** @description Why, in your words; a release without a reason is refused. */
                     reason?: string;
@@ -8440,19 +10087,19 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        strategy_id: string;
-                        fund_id: string;
-                        tripped: boolean;
-                        /**
-                         * Format: date-time
-                         * @description RFC 3339; absent when it is not tripped.
-                         */
-                        since?: string;
-                    };
+                    /**
+                     * @example {
+                     *       "strategy_id": "alpha-momentum",
+                     *       "fund_id": "alpha",
+                     *       "tripped": false,
+                     *       "since": "2026-11-17T14:30:00.000000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ThrottleStatus"];
                 };
             };
             /** @description The request is not one that this route understands. */
@@ -8477,9 +10124,26 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *         "name": "AAPL",
+                     *         "operations": [
+                     *           "ReadAudit"
+                     *         ],
+                     *         "created_by": "operator:duty",
+                     *         "created_at": "2026-11-17T14:30:00.000000Z",
+                     *         "expires_at": "2026-11-17T14:30:00.000000Z",
+                     *         "revoked_at": "2026-11-17T14:30:00.000000Z",
+                     *         "rotated_to": "text"
+                     *       }
+                     *     ]
+                     */
                     "application/json": {
                         id: string;
                         name: string;
@@ -8525,6 +10189,16 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "my-oms",
+                 *       "operations": [
+                 *         "CheckOrder"
+                 *       ],
+                 *       "expires_in_s": 86400,
+                 *       "reason": "As agreed on the desk."
+                 *     }
+                 */
                 "application/json": {
                     /** @description How the machine stands in records: `service:<name>`. */
                     name: string;
@@ -8543,9 +10217,25 @@ export interface operations {
             /** @description All is well. */
             201: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *       "name": "AAPL",
+                     *       "operations": [
+                     *         "ReadAudit"
+                     *       ],
+                     *       "created_by": "operator:duty",
+                     *       "created_at": "2026-11-17T14:30:00.000000Z",
+                     *       "expires_at": "2026-11-17T14:30:00.000000Z",
+                     *       "revoked_at": "2026-11-17T14:30:00.000000Z",
+                     *       "rotated_to": "text",
+                     *       "token": "pcs_example"
+                     *     }
+                     */
                     "application/json": {
                         id: string;
                         name: string;
@@ -8592,6 +10282,7 @@ export interface operations {
             };
             header?: never;
             path: {
+                /** @example 1 */
                 token_id: string;
             };
             cookie?: never;
@@ -8601,9 +10292,24 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *       "name": "AAPL",
+                     *       "operations": [
+                     *         "ReadAudit"
+                     *       ],
+                     *       "created_by": "operator:duty",
+                     *       "created_at": "2026-11-17T14:30:00.000000Z",
+                     *       "expires_at": "2026-11-17T14:30:00.000000Z",
+                     *       "revoked_at": "2026-11-17T14:30:00.000000Z",
+                     *       "rotated_to": "text"
+                     *     }
+                     */
                     "application/json": {
                         id: string;
                         name: string;
@@ -8645,12 +10351,20 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @example 1 */
                 token_id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "overlap_s": 3600,
+                 *       "expires_in_s": 86400,
+                 *       "reason": "As agreed on the desk."
+                 *     }
+                 */
                 "application/json": {
                     /** @description Seconds for which the old token stays good, up to a week. */
                     overlap_s: number;
@@ -8667,9 +10381,25 @@ export interface operations {
             /** @description All is well. */
             201: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *       "name": "AAPL",
+                     *       "operations": [
+                     *         "ReadAudit"
+                     *       ],
+                     *       "created_by": "operator:duty",
+                     *       "created_at": "2026-11-17T14:30:00.000000Z",
+                     *       "expires_at": "2026-11-17T14:30:00.000000Z",
+                     *       "revoked_at": "2026-11-17T14:30:00.000000Z",
+                     *       "rotated_to": "text",
+                     *       "token": "pcs_example"
+                     *     }
+                     */
                     "application/json": {
                         id: string;
                         name: string;
@@ -8717,6 +10447,16 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "action_id": "AAPL-2026-12-01",
+                 *       "kind": "CASH_DIVIDEND",
+                 *       "symbol": "AAPL",
+                 *       "amount_per_share": "0.25",
+                 *       "ex_date": "2026-12-01",
+                 *       "reason": "Announced by the issuer."
+                 *     }
+                 */
                 "application/json": {
                     /** @description The same one twice is one action. */
                     action_id: string;
@@ -8726,9 +10466,15 @@ export interface operations {
                      */
                     kind: "CASH_DIVIDEND" | "SPLIT" | "SYMBOL_CHANGE";
                     symbol: string;
-                    /** @description Of a dividend: in the instrument's currency, above zero. */
+                    /**
+                     * Format: decimal
+                     * @description Of a dividend: in the instrument's currency, above zero.
+                     */
                     amount_per_share?: string;
-                    /** @description Of a dividend: the first day on which a buyer does not get it. */
+                    /**
+                     * Format: date
+                     * @description Of a dividend: the first day on which a buyer does not get it.
+                     */
                     ex_date?: string;
                     /** @description Why, in your words; it stands in the record. */
                     reason?: string;
@@ -8736,7 +10482,10 @@ export interface operations {
                     ratio?: string;
                     /** @description Of a change of symbol. */
                     new_symbol?: string;
-                    /** @description Of a dividend: the day on which it is paid; when absent it is paid as soon as the share goes ex. */
+                    /**
+                     * Format: date
+                     * @description Of a dividend: the day on which it is paid; when absent it is paid as soon as the share goes ex.
+                     */
                     pay_date?: string;
                 };
             };
@@ -8745,51 +10494,39 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        action_id: string;
-                        /** @enum {string} */
-                        kind: "CASH_DIVIDEND" | "SPLIT" | "SYMBOL_CHANGE";
-                        symbol: string;
-                        /** @description One for each strategy that held it. */
-                        entries: {
-                            entry_id: string;
-                            fund_id: string;
-                            /**
-                             * @description CAPITAL, FLOW, FILL, BORROW_FEE or DIVIDEND.
-                             * @enum {string}
-                             */
-                            kind: "CAPITAL" | "FLOW" | "FILL" | "BORROW_FEE" | "DIVIDEND";
-                            /** @description They sum to zero in every currency. */
-                            postings: {
-                                /** @description For example cash, capital, fees, borrow_fees or position:AAPL. */
-                                account: string;
-                                currency: string;
-                                /** @description Decimal. */
-                                amount: string;
-                            }[];
-                            reason: string;
-                            booked_by: string;
-                            /**
-                             * Format: date-time
-                             * @description RFC 3339.
-                             */
-                            at: string;
-                            /** @description In an answer to BookFlow: the key was used before, and this was booked then. */
-                            already_booked: boolean;
-                        }[];
-                        /** @description It was booked before, and nothing was booked now. */
-                        already_booked: boolean;
-                        /**
-                         * @description DECLARED, EX (due and not paid yet) or DONE for a dividend; ANNOUNCED, APPLIED, DONE or ABORTED for the others.
-                         * @enum {string}
-                         */
-                        state: "ANNOUNCED" | "APPLIED" | "DONE" | "ABORTED" | "DECLARED" | "EX";
-                        /** @description Why it was aborted; else empty. */
-                        note: string;
-                    };
+                    /**
+                     * @example {
+                     *       "action_id": "AAPL-2026-11-20",
+                     *       "kind": "CASH_DIVIDEND",
+                     *       "symbol": "AAPL",
+                     *       "entries": [
+                     *         {
+                     *           "entry_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *           "fund_id": "alpha",
+                     *           "kind": "CAPITAL",
+                     *           "postings": [
+                     *             {
+                     *               "account": "cash",
+                     *               "currency": "USD",
+                     *               "amount": "187.25"
+                     *             }
+                     *           ],
+                     *           "reason": "As agreed on the desk.",
+                     *           "booked_by": "operator:duty",
+                     *           "at": "2026-11-17T14:30:00.000000Z",
+                     *           "already_booked": false
+                     *         }
+                     *       ],
+                     *       "already_booked": false,
+                     *       "state": "ANNOUNCED",
+                     *       "note": "text"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CorporateAction"];
                 };
             };
             /** @description The request is not one that this route understands. */
@@ -8811,13 +10548,25 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "fund_id": "alpha",
+                 *       "idempotency_key": "flow-1",
+                 *       "currency": "USD",
+                 *       "amount": "1000",
+                 *       "reason": "A subscription."
+                 *     }
+                 */
                 "application/json": {
                     /** @description The fund. */
                     fund_id: string;
                     /** @description The same key twice is one flow. */
                     idempotency_key: string;
                     currency: string;
-                    /** @description Negative takes money out. */
+                    /**
+                     * Format: decimal
+                     * @description Negative takes money out.
+                     */
                     amount: string;
                     /** @description Why, in your words; it stands in the record. */
                     reason?: string;
@@ -8830,35 +10579,29 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        entry_id: string;
-                        fund_id: string;
-                        /**
-                         * @description CAPITAL, FLOW, FILL, BORROW_FEE or DIVIDEND.
-                         * @enum {string}
-                         */
-                        kind: "CAPITAL" | "FLOW" | "FILL" | "BORROW_FEE" | "DIVIDEND";
-                        /** @description They sum to zero in every currency. */
-                        postings: {
-                            /** @description For example cash, capital, fees, borrow_fees or position:AAPL. */
-                            account: string;
-                            currency: string;
-                            /** @description Decimal. */
-                            amount: string;
-                        }[];
-                        reason: string;
-                        booked_by: string;
-                        /**
-                         * Format: date-time
-                         * @description RFC 3339.
-                         */
-                        at: string;
-                        /** @description In an answer to BookFlow: the key was used before, and this was booked then. */
-                        already_booked: boolean;
-                    };
+                    /**
+                     * @example {
+                     *       "entry_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *       "fund_id": "alpha",
+                     *       "kind": "CAPITAL",
+                     *       "postings": [
+                     *         {
+                     *           "account": "cash",
+                     *           "currency": "USD",
+                     *           "amount": "187.25"
+                     *         }
+                     *       ],
+                     *       "reason": "As agreed on the desk.",
+                     *       "booked_by": "operator:duty",
+                     *       "at": "2026-11-17T14:30:00.000000Z",
+                     *       "already_booked": false
+                     *     }
+                     */
+                    "application/json": components["schemas"]["LedgerEntry"];
                 };
             };
             /** @description The request is not one that this route understands. */
@@ -8883,25 +10626,29 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        fund_id: string;
-                        name: string;
-                        /** @enum {string} */
-                        mode: "PAPER" | "LIVE";
-                        currency: string;
-                        nav?: string;
-                        nav_at?: string;
-                        oldest_price_age_ms?: number;
-                        day_pnl?: string;
-                        gross_exposure_pct?: number;
-                        net_exposure_pct?: number;
-                        halted: boolean;
-                        /** @enum {string} */
-                        severity?: "STRATEGY_HALT" | "FUND_HALT" | "FIRM_HALT";
-                    }[];
+                    /**
+                     * @example [
+                     *       {
+                     *         "fund_id": "alpha",
+                     *         "name": "AAPL",
+                     *         "mode": "PAPER",
+                     *         "currency": "USD",
+                     *         "nav": "187.25",
+                     *         "nav_at": "2026-11-17T14:30:00.000000Z",
+                     *         "oldest_price_age_ms": 0.5,
+                     *         "day_pnl": "187.25",
+                     *         "gross_exposure_pct": 0.5,
+                     *         "net_exposure_pct": 0.5,
+                     *         "halted": false,
+                     *         "severity": "STRATEGY_HALT"
+                     *       }
+                     *     ]
+                     */
+                    "application/json": components["schemas"]["Fund"][];
                 };
             };
             /** @description The request is not one that this route understands. */
@@ -8926,27 +10673,31 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        symbol: string;
-                        name: string;
-                        /** @enum {string} */
-                        asset_class: "EQUITY" | "CRYPTO" | "OPTION";
-                        currency: string;
-                        tick_size: string;
-                        lot_size: string;
-                        multiplier: string;
-                        sector: string;
-                        calendar: string;
-                        venue?: string;
-                        underlying?: string;
-                        expiry?: string;
-                        strike?: string;
-                        /** @enum {string} */
-                        right?: "CALL" | "PUT";
-                    }[];
+                    /**
+                     * @example [
+                     *       {
+                     *         "symbol": "AAPL",
+                     *         "name": "AAPL",
+                     *         "asset_class": "EQUITY",
+                     *         "currency": "USD",
+                     *         "tick_size": "100",
+                     *         "lot_size": "100",
+                     *         "multiplier": "100",
+                     *         "sector": "technology",
+                     *         "calendar": "us-equities",
+                     *         "venue": "XNAS",
+                     *         "underlying": "SPY",
+                     *         "expiry": "2026-11-20",
+                     *         "strike": "187.25",
+                     *         "right": "CALL"
+                     *       }
+                     *     ]
+                     */
+                    "application/json": components["schemas"]["Instrument"][];
                 };
             };
             /** @description The request is not one that this route understands. */
@@ -8962,7 +10713,10 @@ export interface operations {
     listLedger: {
         parameters: {
             query: {
-                /** @description The fund. */
+                /**
+                 * @description The fund.
+                 * @example alpha
+                 */
                 fund_id: string;
                 /** @description At most this many, 100 when absent; the next page is in the Link header. */
                 count_max?: number;
@@ -8978,35 +10732,32 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        entry_id: string;
-                        fund_id: string;
-                        /**
-                         * @description CAPITAL, FLOW, FILL, BORROW_FEE or DIVIDEND.
-                         * @enum {string}
-                         */
-                        kind: "CAPITAL" | "FLOW" | "FILL" | "BORROW_FEE" | "DIVIDEND";
-                        /** @description They sum to zero in every currency. */
-                        postings: {
-                            /** @description For example cash, capital, fees, borrow_fees or position:AAPL. */
-                            account: string;
-                            currency: string;
-                            /** @description Decimal. */
-                            amount: string;
-                        }[];
-                        reason: string;
-                        booked_by: string;
-                        /**
-                         * Format: date-time
-                         * @description RFC 3339.
-                         */
-                        at: string;
-                        /** @description In an answer to BookFlow: the key was used before, and this was booked then. */
-                        already_booked: boolean;
-                    }[];
+                    /**
+                     * @example [
+                     *       {
+                     *         "entry_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *         "fund_id": "alpha",
+                     *         "kind": "CAPITAL",
+                     *         "postings": [
+                     *           {
+                     *             "account": "cash",
+                     *             "currency": "USD",
+                     *             "amount": "187.25"
+                     *           }
+                     *         ],
+                     *         "reason": "As agreed on the desk.",
+                     *         "booked_by": "operator:duty",
+                     *         "at": "2026-11-17T14:30:00.000000Z",
+                     *         "already_booked": false
+                     *       }
+                     *     ]
+                     */
+                    "application/json": components["schemas"]["LedgerEntry"][];
                 };
             };
             /** @description The request is not one that this route understands. */
@@ -9024,13 +10775,21 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The fund. */
+                /**
+                 * @description The fund.
+                 * @example alpha
+                 */
                 fund_id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "reason": "As agreed on the desk."
+                 *     }
+                 */
                 "application/json": {
                     /** @description Why, in your words; it stands in the record. */
                     reason?: string;
@@ -9045,39 +10804,32 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        fund_id: string;
-                        dry_run: boolean;
-                        /** @description Entries that were added up, those of the trades in booked_fills included. */
-                        entries: number;
-                        /** @description Trades of order management that had no entry, by their fill_id; they are booked with the rest, and would be in a dry run. */
-                        booked_fills: string[];
-                        /** @description What was kept and is not the sum of the entries. */
-                        differences: {
-                            /**
-                             * @description BALANCE, HOLDING or STRATEGY_HOLDING.
-                             * @enum {string}
-                             */
-                            record: "BALANCE" | "HOLDING" | "STRATEGY_HOLDING";
-                            /** @description Of a balance. */
-                            account?: string;
-                            /** @description Of a strategy's holding. */
-                            strategy_id?: string;
-                            /** @description The symbol of a holding, or the currency of cash and balances. */
-                            symbol: string;
-                            /** @description Decimals. */
-                            kept: string;
-                            rebuilt: string;
-                        }[];
-                        /**
-                         * Format: date-time
-                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
-                         */
-                        rebuilt_at: string;
-                    };
+                    /**
+                     * @example {
+                     *       "fund_id": "alpha",
+                     *       "dry_run": false,
+                     *       "entries": 1,
+                     *       "booked_fills": [
+                     *         "text"
+                     *       ],
+                     *       "differences": [
+                     *         {
+                     *           "record": "BALANCE",
+                     *           "account": "cash",
+                     *           "strategy_id": "alpha-momentum",
+                     *           "symbol": "AAPL",
+                     *           "kept": "187.25",
+                     *           "rebuilt": "187.25"
+                     *         }
+                     *       ],
+                     *       "rebuilt_at": "2026-11-17T14:30:00.000000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["LedgerRebuild"];
                 };
             };
             /** @description The request is not one that this route understands. */
@@ -9093,7 +10845,10 @@ export interface operations {
     listNavs: {
         parameters: {
             query: {
-                /** @description The fund. */
+                /**
+                 * @description The fund.
+                 * @example alpha
+                 */
                 fund_id: string;
                 /** @description The first moment; 24 hours ago when absent. */
                 from?: string;
@@ -9113,39 +10868,34 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        fund_id: string;
-                        /** @description Decimals in the fund's currency; nav = cash + positions_value. */
-                        nav: string;
-                        cash: string;
-                        positions_value: string;
-                        /** @description Deposits minus withdrawals since the fund began. */
-                        net_flows: string;
-                        currency: string;
-                        /** @description How old the oldest price in it was; absent when there is none in it. */
-                        oldest_price_age_ms?: number;
-                        trading_day?: string;
-                        /**
-                         * Format: date-time
-                         * @description RFC 3339.
-                         */
-                        as_of: string;
-                        /** @description What every position was valued at; empty where it was not kept. */
-                        prices: {
-                            symbol: string;
-                            /** @description Decimals. */
-                            quantity: string;
-                            price: string;
-                            /**
-                             * Format: date-time
-                             * @description When the price was true, RFC 3339.
-                             */
-                            at: string;
-                        }[];
-                    }[];
+                    /**
+                     * @example [
+                     *       {
+                     *         "fund_id": "alpha",
+                     *         "nav": "187.25",
+                     *         "cash": "187.25",
+                     *         "positions_value": "187.25",
+                     *         "net_flows": "187.25",
+                     *         "currency": "USD",
+                     *         "oldest_price_age_ms": 0.5,
+                     *         "trading_day": "2026-11-17",
+                     *         "as_of": "2026-11-17T14:30:00.000000Z",
+                     *         "prices": [
+                     *           {
+                     *             "symbol": "AAPL",
+                     *             "quantity": "100",
+                     *             "price": "187.25",
+                     *             "at": "2026-11-17T14:30:00.000000Z"
+                     *           }
+                     *         ]
+                     *       }
+                     *     ]
+                     */
+                    "application/json": components["schemas"]["Nav"][];
                 };
             };
             /** @description The request is not one that this route understands. */
@@ -9163,7 +10913,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description instruments, funds, fx, borrow, restricted or calendars. */
+                /**
+                 * @description instruments, funds, fx, borrow, restricted or calendars.
+                 * @example instruments
+                 */
                 kind: "instruments" | "funds" | "fx" | "borrow" | "restricted" | "calendars";
             };
             cookie?: never;
@@ -9173,9 +10926,25 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "kind": "instruments",
+                     *       "version": 2,
+                     *       "content": [
+                     *         {
+                     *           "technology": {}
+                     *         }
+                     *       ],
+                     *       "reason": "As agreed on the desk.",
+                     *       "set_by": "operator:duty",
+                     *       "set_at": "2026-11-17T14:30:00.000000Z",
+                     *       "hash": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {string} */
                         kind: "instruments" | "funds" | "fx" | "borrow" | "restricted" | "calendars";
@@ -9206,13 +10975,23 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Which kind of reference data. */
+                /**
+                 * @description Which kind of reference data.
+                 * @example restricted
+                 */
                 kind: "instruments" | "funds" | "fx" | "borrow" | "restricted" | "calendars";
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "version": 2,
+                 *       "content": [],
+                 *       "reason": "Nothing is restricted."
+                 *     }
+                 */
                 "application/json": {
                     /** @description The current version plus 1; anything else is a conflict. */
                     version: number;
@@ -9229,9 +11008,25 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "kind": "instruments",
+                     *       "version": 2,
+                     *       "content": [
+                     *         {
+                     *           "technology": {}
+                     *         }
+                     *       ],
+                     *       "reason": "As agreed on the desk.",
+                     *       "set_by": "operator:duty",
+                     *       "set_at": "2026-11-17T14:30:00.000000Z",
+                     *       "hash": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {string} */
                         kind: "instruments" | "funds" | "fx" | "borrow" | "restricted" | "calendars";

@@ -1,0 +1,40 @@
+// Headers of answers and requests as OpenAPI describes them: each once, by name, and which operation has which.
+import type { Listener, Route } from "../../../ports/http.ts";
+
+interface Header {
+  readonly description: string;
+  readonly schema: { readonly type: string; readonly format?: string };
+}
+
+const text = { type: "string" } as const;
+
+/** What answers carry, by the name of its component. */
+export const answerHeaders = {
+  "X-Request-Id": { description: "The name of this request in our logs.", schema: text },
+  Link: { description: 'The next page, as `<path>; rel="next"` (RFC 8288); absent on the last.', schema: text },
+  Deprecation: { description: "Since when this is deprecated (RFC 9745).", schema: text },
+  Sunset: { description: "When it may stop answering (RFC 8594).", schema: text },
+  "Retry-After": { description: "Seconds to wait before another try.", schema: { type: "integer" } },
+} as const satisfies Readonly<Record<string, Header>>;
+
+export type AnswerHeader = keyof typeof answerHeaders;
+
+type References = Readonly<Record<string, { readonly $ref: string }>>;
+
+export function referencesTo(names: readonly AnswerHeader[]): References {
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+}
+
+interface Described {
+  readonly parameters?: readonly { readonly in: string; readonly name: string }[];
+}
+
+/** What its good answers carry. */
+export function headersOf(route: Route, _listener: Listener, { parameters = [] }: Described): readonly AnswerHeader[] {
+  const asks = (name: string): boolean => parameters.some((one) => one.in === "query" && one.name === name);
+  return [
+    "X-Request-Id",
+    ...(asks("count_max") && (asks("after") || asks("start")) ? (["Link"] as const) : []),
+    ...(route.deprecated === undefined ? [] : (["Deprecation", "Sunset"] as const)),
+  ];
+}
