@@ -22,11 +22,9 @@ export const quotesQuery = z.strictObject({
 
 export const quoteAnswer = quote
   .extend({
-    age_s: z
-      .int()
-      .meta({
-        description: "How old it is, in whole seconds: a symbol that is not quoted any more keeps its last one.",
-      }),
+    age_s: z.int().meta({
+      description: "How old it is, in whole seconds: a symbol that is not quoted any more keeps its last one.",
+    }),
   })
   .meta({ id: "Quote" });
 export const quotesAnswer = z.array(quoteAnswer);
