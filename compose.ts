@@ -110,8 +110,10 @@ async function startServices(
     source: name,
     housekeeping: chosen.some(isOperations),
   });
-  const { paperPlace: place, leaseStore, close, ...stored } = transport;
+  const { paperPlace: place, leaseStore, close, openFeed, ...stored } = transport;
   stops.push(close);
+  const eventFeed = chosen.some(isOperations) ? openFeed() : undefined;
+  if (eventFeed !== undefined) stops.push(() => eventFeed.close());
   const { store, bus } = stored;
   const opened = await openSecrets({ ...base.ports, configuration, dataFolder: input.dataFolder });
   const secrets = reportedSecrets(opened, { ...base.ports, store, source: name });
@@ -137,6 +139,7 @@ async function startServices(
       openSealing: () => openSealing(secrets, configuration.secrets.prefix, base.ports.random),
     }),
     stopwatch: systemStopwatch,
+    eventFeed,
     watchdogFile: statusFile(input.dataFolder, "watchdogs.json"),
     ...paper,
     chat: openChat({ ...base.ports, configuration, secrets }),

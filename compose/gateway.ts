@@ -17,10 +17,12 @@ import { openStore } from "../adapters/records/open-store.ts";
 import { reportedSecrets } from "../adapters/secrets/audited-secrets.ts";
 import { openSecrets } from "../adapters/secrets/open-secrets.ts";
 import type { MetricsRegistry } from "../adapters/telemetry/prometheus-metrics.ts";
+import { openEventFeed } from "../adapters/transport/open-event-feed.ts";
 import { Fault } from "../contracts/src/fault.ts";
 import { gatewayRoutes } from "../edges/gateway/index.ts";
 import type { LoginFacts, Restarts } from "../edges/gateway/parts.ts";
 import type { TellRefusal } from "../ports/attempts.ts";
+import type { EventFeed } from "../ports/event-feed.ts";
 import type { Health } from "../ports/health.ts";
 import type { Route } from "../ports/http.ts";
 import type { Log } from "../ports/log.ts";
@@ -66,7 +68,7 @@ async function openFixture(input: PartInput, log: Log, stops: Stops) {
   const kept = await openSecrets({ ...ports, configuration: input.configuration, dataFolder: input.dataFolder });
   const secrets = reportedSecrets(kept, { ...ports, store: opened.store, source: "gateway" });
   stops.push(() => secrets.close());
-  return { ports, metrics, store: opened.store, leaseStore: opened.leaseStore, secrets };
+  return { ports, metrics, opened, store: opened.store, leaseStore: opened.leaseStore, secrets };
 }
 
 type BasePorts = Awaited<ReturnType<typeof basePorts>>["ports"];
@@ -80,8 +82,17 @@ export async function startGateway(
   ending: AbortSignal,
 ): Promise<void> {
   const fixture = await openFixture(input, log.with({ service: "gateway" }), stops);
-  const { ports, metrics, store, leaseStore, secrets } = fixture;
+  const { ports, metrics, opened, store, leaseStore, secrets } = fixture;
   const { configuration, dataFolder, development } = input;
+  const feeding = {
+    configuration,
+    database: input.database.app,
+    source: "gateway",
+    services: ["gateway"],
+    housekeeping: false,
+  };
+  const events = openEventFeed({ ...ports, ...feeding }, opened);
+  stops.push(() => events.close());
   const identity = await openGatewayIdentity({ ...ports, configuration, dataFolder, development, store, secrets });
   stops.push(() => identity.close());
   const targets = serviceTargets(input, addresses);
@@ -94,7 +105,7 @@ export async function startGateway(
   const calls = createRpcClient({ targets, clock: ports.clock });
   stops.push(async () => calls.close());
   const restarts = restartsOf({ ...ports, store, ask });
-  const asked = { directory, calls, restarts, ending };
+  const asked = { directory, calls, restarts, events, ending };
   const routes = routesOf(input, ports, identity, asked, Object.keys(targets), metrics, addresses);
   const refused = createRefusedAttempts({ ...ports, store });
   stops.push(() => refused.close());
@@ -119,11 +130,13 @@ function routesOf(
     directory,
     calls,
     restarts,
+    events,
     ending,
   }: {
     readonly directory: GrpcDirectory;
     readonly calls: RpcClient;
     readonly restarts: Restarts;
+    readonly events: EventFeed;
     readonly ending: AbortSignal;
   },
   expectedServices: readonly string[],
@@ -144,6 +157,8 @@ function routesOf(
     collectMetrics: () => directory.collectMetrics(),
     ownMetrics: async () => JSON.stringify(await metrics.json()),
     services: calls,
+    events,
+    verify: (token) => identity.verifier.verify(token),
     ownToken: () => identity.platformToken("gateway"),
     login: loginFacts(input, identity),
     secondFactors: identity.secondFactors,

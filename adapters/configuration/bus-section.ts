@@ -12,7 +12,7 @@ export const bus = section({
     expected: "one or more URLs such as nats://host:4222, separated by commas",
     whenAbsent: "events travel through PostgreSQL",
   }),
-  retention_s: key(whole(60, 3_650 * dayS).default(3_600), {
+  retention_s: key(whole(600, 3_650 * dayS).default(3_600), {
     sentence: "How long an event is kept after everybody has handled it, in seconds.",
   }),
   compression: key(z.enum(["none", "s2"]).default("none"), {

@@ -18,6 +18,7 @@ import { type PaperPlace, postgresPaperPlace } from "../paper-broker/paper-place
 import { type Alarms, createAlarms } from "../postgres/alarms.ts";
 import { createPostgresBus } from "../postgres/bus/bus.ts";
 import type { OpenConnection } from "../postgres/bus/bus-connection.ts";
+import { openStoredFeed, type StoredFeed } from "../postgres/bus/open-stored-feed.ts";
 import { startTrim } from "../postgres/bus/trim.ts";
 import type { Wake } from "../postgres/bus/wake.ts";
 import type { ConnectionTarget } from "../postgres/connection.ts";
@@ -57,11 +58,13 @@ export interface Transport extends Omit<OpenedRiskStore, "close"> {
   /** For the lease of the process. */
   readonly leaseStore: PostgresStore;
   readonly bus: Bus;
+  /** Whoever opens it closes it before the transport. */
+  openFeed(): StoredFeed;
   close(): Promise<void>;
 }
 
 /** What both transports share of the database. */
-interface Base {
+export interface TransportBase {
   readonly open: OpenConnection;
   readonly store: PostgresStore;
   readonly wake: Wake;
@@ -80,6 +83,7 @@ export async function openTransport(given: TransportOptions): Promise<Transport>
   const omsQueries = createOmsQueries(pool);
   const endings: Endings = [base.close, closeRisk, closeAudit];
   const close = () => endAll(endings);
+  const openFeed = () => openStoredFeed(options, base);
   try {
     const alarms = createAlarms({ ...options, store, subject: subjects.alarmRaised });
     const { bus: opened, ...history } = await openBus(options, { open, store, wake, alarms }, endings);
@@ -102,10 +106,11 @@ export async function openTransport(given: TransportOptions): Promise<Transport>
         store,
         leaseStore,
         bus: { ...bus, health: () => worseOf(bus.health(), trim.complaint()) },
+        openFeed,
         close,
       };
     }
-    return { ...risk, auditLog, subjectKeys, paperPlace, omsQueries, store, leaseStore, bus, close };
+    return { ...risk, auditLog, subjectKeys, paperPlace, omsQueries, store, leaseStore, bus, openFeed, close };
   } catch (error) {
     // What went wrong first is what there is to tell.
     await close().catch((thrown: unknown) => log.warn("closing failed as well", { reason: messageOf(thrown) }));
@@ -118,14 +123,14 @@ function worseOf(own: BusHealth, complaint: string | undefined): BusHealth {
   return own.complaint !== undefined || complaint === undefined ? own : { ...own, complaint };
 }
 
-interface OpenedBus {
+export interface OpenedBus {
   readonly bus: Bus;
   readonly historyFloor?: () => Promise<Instant | undefined>;
 }
 
-type OpenOptions = TransportOptions & { readonly services: readonly string[] };
+export type OpenBusOptions = TransportOptions & { readonly services: readonly string[] };
 
-async function openBus(options: OpenOptions, base: Base, endings: Endings): Promise<OpenedBus> {
+export async function openBus(options: OpenBusOptions, base: TransportBase, endings: Endings): Promise<OpenedBus> {
   if (options.configuration.bus.url !== undefined) {
     // NATS is loaded only by who uses it.
     const { openNatsTransport } = await import("../nats/open-nats-transport.ts");

@@ -1,7 +1,8 @@
 // What the gateway's routes are handed. They hold no connection themselves: whoever composes the gateway brings these.
 import type { Clock } from "../../ports/clock.ts";
+import type { EventFeed } from "../../ports/event-feed.ts";
 import type { Health, HealthDirectory } from "../../ports/health.ts";
-import type { Outcome, SecondFactors, ServiceTokens, Sessions, SigningKeys } from "../../ports/identity.ts";
+import type { Identity, Outcome, SecondFactors, ServiceTokens, Sessions, SigningKeys } from "../../ports/identity.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Random } from "../../ports/random.ts";
 import type { Timers } from "../../ports/timers.ts";
@@ -68,6 +69,10 @@ export interface GatewayParts {
   /** The gateway's own, in the same form. */
   ownMetrics(): Promise<string>;
   readonly services: ServiceCalls;
+  /** What happened on the platform, from the store. */
+  readonly events: EventFeed;
+  /** Who a token is, asked again: rejects with UNAUTHENTICATED or IDENTITY_UNAVAILABLE. For what lasts longer than a request. */
+  verify(token: string): Promise<Identity>;
   /** The gateway's own token, for what it asks on behalf of nobody in particular. */
   ownToken(): string;
   readonly login: LoginFacts;

@@ -12,6 +12,7 @@ import { startSecretWatch } from "./audit/intake/secret-watch.ts";
 import { auditQueries } from "./audit/queries/audit-queries.ts";
 import { type WatchedChat, watchChat } from "./chat/chat-health.ts";
 import { startDrills } from "./drills/drills.ts";
+import { eventQueries } from "./events/tail-events.ts";
 import { startFlatten } from "./flatten/flatten.ts";
 import { type RunningHalts, startHalts } from "./halts/halts.ts";
 import { marketQueries } from "./market-queries.ts";
@@ -63,6 +64,7 @@ export const operations: Service = {
         marketQueries({ ...ports, ...remembered }),
         { name: "RiskWorkers", handlers: { ...workers.handlers, ...parked.handlers } },
         { name: "HaltDesk", handlers: orderManagement.handlers },
+        ...(ports.eventFeed === undefined ? [] : [eventQueries(ports.eventFeed)]),
         { name: "Watchdogs", handlers: { ...restrictionHandlers(ports), ...watchdogs?.handlers } },
       ],
       health: () =>

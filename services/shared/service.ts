@@ -11,6 +11,7 @@ import type { Chat } from "../../ports/chat.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Crash } from "../../ports/crash.ts";
 import type { DatabaseCare } from "../../ports/database-care.ts";
+import type { EventFeed } from "../../ports/event-feed.ts";
 import type { Blake3, Sha256 } from "../../ports/hashing.ts";
 import type { Health } from "../../ports/health.ts";
 import type { LanguageModel } from "../../ports/language-model.ts";
@@ -66,6 +67,8 @@ export interface ServicePorts {
   readonly booksQueries: BooksQueries | undefined;
   /** Undefined where there is no database to take care of: then no watchdog runs. */
   readonly databaseCare: DatabaseCare | undefined;
+  /** Of the process that answers for events; undefined elsewhere, and where there is no database to read them from. */
+  readonly eventFeed?: Pick<EventFeed, "newest" | "read"> | undefined;
   /** `<data dir>/watchdogs.json`. */
   readonly watchdogFile: StatusFile | undefined;
   /** How other services are asked. */

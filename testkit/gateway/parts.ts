@@ -58,6 +58,8 @@ type CalledParts = Pick<
   GatewayParts,
   | "clock"
   | "services"
+  | "events"
+  | "verify"
   | "ownToken"
   | "login"
   | "secondFactors"
@@ -89,6 +91,12 @@ export function testParts(behaviour: Behaviour = {}): { readonly parts: CalledPa
         return outcome(behaviour.procedures?.[name], name, request, options);
       },
     },
+    events: {
+      newest: async () => "5",
+      read: async ({ after }) => ({ events: [], after, reset: false }),
+      onMark: () => () => undefined,
+    },
+    verify: async () => duty,
     ownToken: () => "the-gateways-own-token",
     login: {
       issuer: () => (behaviour.externalIssuer === true ? "https://login.example" : duty.issuer),

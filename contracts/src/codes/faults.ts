@@ -10,6 +10,7 @@ export const faults = {
   UNIMPLEMENTED: fault("This procedure has a name but no body yet.", "UNIMPLEMENTED"),
   DEADLINE_EXCEEDED: fault("The answer would have come after the caller's deadline.", "DEADLINE_EXCEEDED"),
   RESOURCE_EXHAUSTED: fault("More is asked than can be done in time, so it is refused early.", "RESOURCE_EXHAUSTED"),
+  TOO_MANY_STREAMS: fault("As many streams are open as may be: of one person, or of all.", "RESOURCE_EXHAUSTED"),
   CANCELLED: fault("The caller hung up before the answer.", "CANCELLED"),
   INTERNAL: fault("Something inside is wrong; the log has the reason.", "INTERNAL"),
   MESSAGE_TOO_LARGE: fault("The message is larger than the limit.", "RESOURCE_EXHAUSTED", {

@@ -443,6 +443,17 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"step_up_proof","type":"text","description":"The proof that a step-up for this action and these parameters gave.","kind":"PROOF"},
     {"name":"confirmation","type":"text","description":"The word ERASE, as a person typed it.","maxLength":100},
   ]},
+  Event: {"fields":[
+    {"name":"id","type":"text"},
+    {"name":"subject","type":"text"},
+    {"name":"at","type":"text","kind":"INSTANT"},
+    {"name":"payload_json","type":"text","description":"JSON, in the subject's schema."},
+  ]},
+  EventPage: {"fields":[
+    {"name":"events","type":"message","message":"Event","list":true,"description":"In order."},
+    {"name":"after","type":"text","description":"Ask for what follows with this."},
+    {"name":"reset","type":"boolean","description":"What followed the id is no longer kept: read anew what you show, and go on after this page's id."},
+  ]},
   Figure: {"description":"One figure that a gate read.","fields":[
     {"name":"name","type":"text"},
     {"name":"value","type":"text","description":"A decimal where it is a number, else a word."},
@@ -1312,6 +1323,11 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
   TailAuditRequest: {"isRequest":true,"fields":[
     {"name":"from_sequence","type":"whole","description":"The first entry; what comes next when absent. The header Last-Event-ID, the last sequence that was read, goes before it."},
     {"name":"count_max","type":"whole","description":"At most 1,000; 0 is as many as may be.","hidden":true},
+  ]},
+  TailEventsRequest: {"isRequest":true,"fields":[
+    {"name":"subjects","type":"text","list":true,"description":"Subjects, or patterns of them such as svc.v1.risk.>; every subject when there are none. svc.v1.identity.> is for admins.","maxCount":32},
+    {"name":"fund_id","type":"text","description":"Events that name another fund are left out."},
+    {"name":"after","type":"text","description":"The id of the last event that was read, or what the last page said; what comes from now on when empty."},
   ]},
   ThrottleStatus: {"fields":[
     {"name":"strategy_id","type":"text"},

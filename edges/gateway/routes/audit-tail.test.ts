@@ -1,5 +1,6 @@
 // The stream of the log: where it begins, what an event looks like, how many may follow, and how it ends.
 import { describe, expect, it } from "vitest";
+import { systemTimers } from "../../../adapters/system/timers.ts";
 import { Fault } from "../../../contracts/src/fault.ts";
 import type { HttpRequest, HttpStream } from "../../../ports/http.ts";
 import { duty } from "../../../testkit/gateway/parts.ts";
@@ -22,7 +23,7 @@ function fixture(beyond: Answer = () => Promise.reject(new Fault("SERVICE_UNAVAI
       return { ok: true, value: { texts: page, size: texts.length } };
     },
   };
-  const route = auditTail({ services });
+  const route = auditTail({ services, timers: systemTimers(), verify: async () => duty });
   const ask = (query: object, headers: HttpRequest["headers"] = {}) =>
     route.handle({
       requestId: "r",
@@ -107,11 +108,11 @@ describe("tailAudit", () => {
     const { ask } = fixture();
     const open = [];
     for (let n = 0; n < followersMax; n += 1) open.push((await ask({})).body as HttpStream);
-    await expect(ask({})).rejects.toMatchObject({ code: "RESOURCE_EXHAUSTED", retry: "later" });
+    await expect(ask({})).rejects.toMatchObject({ code: "TOO_MANY_STREAMS", retry: "later" });
     open[0]?.close();
     open[0]?.close();
     await expect(ask({ from_sequence: "99" })).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
     expect((await ask({})).status).toBe(200);
-    await expect(ask({})).rejects.toMatchObject({ code: "RESOURCE_EXHAUSTED" });
+    await expect(ask({})).rejects.toMatchObject({ code: "TOO_MANY_STREAMS" });
   });
 });

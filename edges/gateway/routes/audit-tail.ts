@@ -1,15 +1,15 @@
 // GET /v1/operations/audit/tail: the log as a stream of events (text/event-stream), each entry as the exact text that is hashed, under its sequence as
 // the event's id. Whoever was cut off goes on with `Last-Event-ID`, as browsers do by themselves.
 //
-//  1. A page is asked for when the one before was read, with the caller's own token: a slow reader holds up only itself, and one whose login has
-//     ended hears no more.
+//  1. A page is asked for when the one before was read, with the caller's own token: a slow reader holds up only itself.
 //  2. While nothing happens there is a comment every ten seconds, so that both ends know that the other is there.
-//  3. What goes wrong after the beginning is reported as the event `problem`, and ends the stream.
+//  3. How many may follow, and that a stream ends with its login: edges/gateway/lasting-stream.ts.
 import { Fault } from "../../../contracts/src/fault.ts";
 import type { AuditPage, TailAuditRequest } from "../../../contracts/src/generated/svc/v1/auditdesk.ts";
-import type { HttpAnswer, HttpRequest, HttpStream, Route } from "../../../ports/http.ts";
+import type { HttpAnswer, HttpRequest, Route } from "../../../ports/http.ts";
 import { askAudit } from "../ask-audit.ts";
 import { declared } from "../declared/route.ts";
+import { eventPiece, openingPiece, problemEvent, seated, seatsFor } from "../lasting-stream.ts";
 import type { GatewayParts } from "../parts.ts";
 import { readText } from "./audit.ts";
 
@@ -20,38 +20,25 @@ const pageEntries = 100;
 const timeoutMs = 20_000;
 const eventId = /^(0|[1-9][0-9]{0,15})$/;
 
-type Parts = Pick<GatewayParts, "services">;
+type Parts = Pick<GatewayParts, "services" | "verify" | "timers">;
 
 export function auditTail(parts: Parts): Route {
-  let followers = 0;
+  const seats = seatsFor("the audit log", { allMax: followersMax });
   return {
     ...declared("tailAudit"),
-    handle: async (request) => {
-      if (followers >= followersMax) throw tooMany();
-      followers += 1;
-      let isOpen = true;
-      const close = (): void => {
-        if (isOpen) followers -= 1;
-        isOpen = false;
+    handle: (request) => {
+      const begin = async () => {
+        const from = await beginning(parts, request, startOf(request));
+        if (typeof from !== "number") return from;
+        return { pieces: (signal: AbortSignal) => follow(parts, request, from, signal) };
       };
-      try {
-        const from = await begin(parts, request, startOf(request));
-        if (typeof from !== "number") {
-          close();
-          return from;
-        }
-        const stream: HttpStream = { pieces: (signal) => follow(parts, request, from, signal), close };
-        return { status: 200, body: stream };
-      } catch (thrown) {
-        close();
-        throw thrown;
-      }
+      return seated(seats, request, begin, { parts, operation: "TailAudit" });
     },
   };
 }
 
 /** The log is asked once before anything is answered, so that a caller who may not, or asks for too much, is notified by the status. */
-async function begin(parts: Parts, request: HttpRequest, asked: number | undefined): Promise<number | HttpAnswer> {
+async function beginning(parts: Parts, request: HttpRequest, asked: number | undefined): Promise<number | HttpAnswer> {
   const sizes: number[] = [];
   const answer = await askAudit<TailAuditRequest, AuditPage>(parts, request, {
     service: "AuditDesk",
@@ -81,8 +68,7 @@ function startOf({ headers, query }: HttpRequest): number | undefined {
 
 async function* follow(parts: Parts, request: HttpRequest, start: number, signal: AbortSignal): AsyncGenerator<string> {
   let next = start;
-  // Ahead of everything: how long to wait before coming back, and a sign that the stream stands.
-  yield `retry: 1000\n: the audit log from entry ${next} on\n\n`;
+  yield openingPiece(`the audit log from entry ${next} on`);
   try {
     while (!signal.aborted) {
       const tailRequest: TailAuditRequest = { from_sequence: next, count_max: pageEntries };
@@ -93,7 +79,7 @@ async function* follow(parts: Parts, request: HttpRequest, start: number, signal
         signal,
       });
       if (!outcome.ok) {
-        yield problem(outcome.denial.code, outcome.denial.reason);
+        yield problemEvent(outcome.denial.code, outcome.denial.reason);
         return;
       }
       const { texts } = outcome.value as AuditPage;
@@ -106,25 +92,17 @@ async function* follow(parts: Parts, request: HttpRequest, start: number, signal
   } catch (thrown) {
     if (signal.aborted) return;
     if (!(thrown instanceof Fault)) throw thrown;
-    yield problem(thrown.code, thrown.message);
+    yield problemEvent(thrown.code, thrown.message);
   }
 }
 
 /** No line end stands in the text of an entry that is one, and one in here would let it pass for another event. */
 function eventOf(sequence: number, bytes: Uint8Array): string {
   const text = readText(bytes, sequence);
-  if (!/[\r\n]/.test(text)) return `id: ${sequence}\ndata: ${text}\n\n`;
+  if (!/[\r\n]/.test(text)) return eventPiece({ id: String(sequence), data: text });
   const facts = { code: "ENTRY_MALFORMED", sequence, expected: "one line", actual: "several" };
   const sentence = `The audit chain is broken: entry ${sequence} is not one line.`;
   throw new Fault("CHAIN_INTEGRITY", sentence, { retry: "never", facts });
-}
-
-const problem = (code: string, detail: string): string =>
-  `event: problem\ndata: ${JSON.stringify({ code, detail })}\n\n`;
-
-function tooMany(): Fault {
-  const sentence = `${followersMax} callers follow the audit log here already: ask for its entries page by page.`;
-  return new Fault("RESOURCE_EXHAUSTED", sentence, { retry: "later" });
 }
 
 function beyond(from: number, size: number): Fault {

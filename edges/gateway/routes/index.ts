@@ -11,6 +11,7 @@ import type { GatewayParts } from "../parts.ts";
 import { auditAppend, auditCheckpoint, auditEntries, auditProof, auditStatus, auditTile, auditTrail } from "./audit.ts";
 import { auditTail } from "./audit-tail.ts";
 import { envelopeDiff, envelopeReplay, envelopeUpdate } from "./envelopes.ts";
+import { events } from "./events.ts";
 import { haltRequest, haltResume, haltStatus } from "./halts.ts";
 import { operatorHealthz, publicHealthz } from "./healthz.ts";
 import { identity, loginConfiguration, logOut, sessionsRevoke, signingKeysRotate } from "./identity.ts";
@@ -78,6 +79,7 @@ const customRoutes: readonly MakeRoute[] = [
   auditStatus,
   auditCheckpoint,
   auditTile,
+  events,
 ];
 
 /** All of them; what is not declared, or declared to be something else, is not served. */

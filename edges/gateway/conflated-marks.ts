@@ -1,0 +1,52 @@
+// Prices for one stream: the newest of each symbol, at most four times a second, however many come and however slowly they are read.
+import { matchesAny } from "../../contracts/src/subjects.ts";
+import type { EventFeed, FeedMark } from "../../ports/event-feed.ts";
+import type { Timers } from "../../ports/timers.ts";
+
+export const marksEveryMs = 250;
+
+export interface ConflatedMarks {
+  /** Resolves when some may be sent. */
+  due(): Promise<void>;
+  take(): readonly FeedMark[];
+  close(): void;
+}
+
+export function conflatedMarks(
+  feed: Pick<EventFeed, "onMark">,
+  timers: Timers,
+  subjects: readonly string[],
+): ConflatedMarks {
+  const newest = new Map<string, FeedMark>();
+  let isResting = false;
+  let tell: () => void = () => undefined;
+  let told = new Promise<void>((resolve) => {
+    tell = resolve;
+  });
+  let stopResting: () => void = () => undefined;
+  const stopListening = feed.onMark((mark) => {
+    if (!matchesAny(subjects, mark.subject)) return;
+    newest.set((mark.payload as { readonly symbol: string }).symbol, mark);
+    if (!isResting) tell();
+  });
+  return {
+    due: () => told,
+    take() {
+      const taken = [...newest.values()];
+      newest.clear();
+      isResting = true;
+      told = new Promise((resolve) => {
+        tell = resolve;
+      });
+      stopResting = timers.after(marksEveryMs, () => {
+        isResting = false;
+        if (newest.size > 0) tell();
+      });
+      return taken;
+    },
+    close() {
+      stopListening();
+      stopResting();
+    },
+  };
+}
