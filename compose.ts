@@ -22,7 +22,7 @@ import { systemSha256OfBytes, systemSigning } from "./adapters/system/signing.ts
 import { statusFile } from "./adapters/system/status-file.ts";
 import { systemStopwatch } from "./adapters/system/stopwatch.ts";
 import type { MetricsRegistry } from "./adapters/telemetry/prometheus-metrics.ts";
-import { openTransport } from "./adapters/transport/open-transport.ts";
+import { openTransport, type Transport } from "./adapters/transport/open-transport.ts";
 import { witnessesOf } from "./adapters/witness/configured-witnesses.ts";
 import { paperPorts } from "./compose/paper.ts";
 import { openPeers } from "./compose/peers.ts";
@@ -112,8 +112,6 @@ async function startServices(
   });
   const { paperPlace: place, leaseStore, close, openFeed, ...stored } = transport;
   stops.push(close);
-  const eventFeed = chosen.some(isOperations) ? openFeed() : undefined;
-  if (eventFeed !== undefined) stops.push(() => eventFeed.close());
   const { store, bus } = stored;
   const opened = await openSecrets({ ...base.ports, configuration, dataFolder: input.dataFolder });
   const secrets = reportedSecrets(opened, { ...base.ports, store, source: name });
@@ -139,7 +137,7 @@ async function startServices(
       openSealing: () => openSealing(secrets, configuration.secrets.prefix, base.ports.random),
     }),
     stopwatch: systemStopwatch,
-    eventFeed,
+    eventFeed: feedFor(chosen, openFeed, stops),
     watchdogFile: statusFile(input.dataFolder, "watchdogs.json"),
     ...paper,
     chat: openChat({ ...base.ports, configuration, secrets }),
@@ -168,6 +166,14 @@ async function startServices(
 /** Only the risk engine asks one. */
 async function modelFor(chosen: readonly Service[], { configuration }: PartInput, timers: ServicePorts["timers"]) {
   return chosen.some(isRiskEngine) ? openLanguageModel(configuration.language_model, timers) : undefined;
+}
+
+/** Only operations answers for events; the risk engine's process has no part in it. */
+function feedFor(chosen: readonly Service[], openFeed: Transport["openFeed"], stops: Stops): ServicePorts["eventFeed"] {
+  if (!chosen.some(isOperations)) return undefined;
+  const feed = openFeed();
+  stops.push(() => feed.close());
+  return feed;
 }
 
 const isRiskEngine = (service: Service): boolean => service.name === "riskengine";

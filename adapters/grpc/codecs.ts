@@ -4,6 +4,7 @@ import { BinaryReader, type BinaryWriter } from "@bufbuild/protobuf/wire";
 import * as audit from "../../contracts/src/generated/svc/v1/audit.ts";
 import * as auditdesk from "../../contracts/src/generated/svc/v1/auditdesk.ts";
 import * as envelope from "../../contracts/src/generated/svc/v1/envelope.ts";
+import * as events from "../../contracts/src/generated/svc/v1/events.ts";
 import * as halt from "../../contracts/src/generated/svc/v1/halt.ts";
 import * as haltdesk from "../../contracts/src/generated/svc/v1/haltdesk.ts";
 import * as instance from "../../contracts/src/generated/svc/v1/instance.ts";
@@ -27,6 +28,7 @@ const modules = [
   audit,
   auditdesk,
   envelope,
+  events,
   halt,
   haltdesk,
   instance,

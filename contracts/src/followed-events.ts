@@ -4,7 +4,7 @@ import { Fault } from "./fault.ts";
 import { everySubject, leftOut, subjects, validatePattern } from "./subjects.ts";
 
 /** A person's sessions, factors and tokens are for admins. */
-const identityWords = "svc.v1.identity";
+const identityWords = identityEvents.sessionOpened.name.split(".").slice(0, 3).join(".");
 const identitySubjects = Object.values(identityEvents)
   .map(({ name }) => name)
   .filter((name) => name.startsWith(`${identityWords}.`));

@@ -19,28 +19,28 @@ export function conflatedMarks(
 ): ConflatedMarks {
   const newest = new Map<string, FeedMark>();
   let isResting = false;
-  let tell: () => void = () => undefined;
-  let told = new Promise<void>((resolve) => {
-    tell = resolve;
+  let release: () => void = () => undefined;
+  let waiting = new Promise<void>((resolve) => {
+    release = resolve;
   });
   let stopResting: () => void = () => undefined;
   const stopListening = feed.onMark((mark) => {
     if (!matchesAny(subjects, mark.subject)) return;
     newest.set((mark.payload as { readonly symbol: string }).symbol, mark);
-    if (!isResting) tell();
+    if (!isResting) release();
   });
   return {
-    due: () => told,
+    due: () => waiting,
     take() {
       const taken = [...newest.values()];
       newest.clear();
       isResting = true;
-      told = new Promise((resolve) => {
-        tell = resolve;
+      waiting = new Promise((resolve) => {
+        release = resolve;
       });
       stopResting = timers.after(marksEveryMs, () => {
         isResting = false;
-        if (newest.size > 0) tell();
+        if (newest.size > 0) release();
       });
       return taken;
     },

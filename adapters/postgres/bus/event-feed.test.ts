@@ -132,7 +132,7 @@ describe("reading on", () => {
 });
 
 describe("what cannot be read on from", () => {
-  it("is told as a reset when it was trimmed, and reading goes on with what comes next", async () => {
+  it("is answered as a reset when it was trimmed, and reading goes on with what comes next", async () => {
     const last = await insert(owner);
     await owner.query("update outbox_floor set trimmed_id = $1", [last]);
     expect(await read(start)).toEqual({ events: [], after: await feed().newest(), reset: true });
@@ -140,7 +140,7 @@ describe("what cannot be read on from", () => {
     expect(ids(await read(last))).toEqual([next]);
   });
 
-  it("is told as a reset when nobody has given it yet", async () => {
+  it("is answered as a reset when nobody has given it yet", async () => {
     const newest = await feed().newest();
     expect(await read(String(BigInt(newest) + 1_000n))).toMatchObject({ events: [], reset: true });
   });

@@ -35,6 +35,7 @@ function fixture(read: Read, given: { identity?: Identity; verify?: () => Promis
     newest: async () => "5",
     read: async (request) => {
       requests.push(request);
+      await Promise.resolve();
       // Every page took its time.
       ms += 20_000;
       const page = await read(request, requests.length);
