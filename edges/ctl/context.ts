@@ -1,6 +1,7 @@
 // What a verb is handed: what was typed, who and where the caller is, a client that is ready to call, and the terminal for talk. Nothing of it
 // is made before a verb asks for it, so that a verb which needs no server touches neither files nor network.
 import { bearerOf } from "./login/bearer.ts";
+import { withProgress } from "./progress.ts";
 import { type Flags, resolveSettings, type Settings } from "./settings.ts";
 import type { Context, Tables } from "./verbs/verb.ts";
 
@@ -30,7 +31,8 @@ export function createContext(tables: Tables, typed: Typed): Context {
     const { signal } = tables;
     const cancellable: typeof fetch = (input, init) =>
       fetch(input, { ...init, signal: init?.signal ? AbortSignal.any([init.signal, signal]) : signal });
-    return createClient({ baseUrl: resolved().server.value, token, timeoutMs, fetch: cancellable });
+    const fetchShown: typeof fetch = (input, init) => withProgress(tables, () => cancellable(input, init));
+    return createClient({ baseUrl: resolved().server.value, token, timeoutMs, fetch: fetchShown });
   };
   return {
     ...tables,

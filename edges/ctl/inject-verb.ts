@@ -2,7 +2,7 @@
 import type { AnswerOf } from "../client/src/types.ts";
 import { usageRefusal } from "./failure.ts";
 import { needsReason, reasonOption } from "./reason.ts";
-import { type Column, formatOption, listing } from "./text/listing.ts";
+import { type Column, listing, outcomeOptions } from "./text/listing.ts";
 import type { Answer, Context, Verb, VerbOption } from "./verbs/verb.ts";
 
 type Kind = "SKILL" | "PNL" | "DEAD_ROWS" | "SLOW_QUERIES" | "CLEAR";
@@ -33,7 +33,7 @@ export function injectVerb(
     about:
       "Of PAPER funds alone. The true records stay as they are; whatever rests on what is injected is marked so, and `ctl paper inject clear` ends it.",
     arguments: [],
-    options: [...options, reasonOption, formatOption],
+    options: [...options, reasonOption, ...outcomeOptions],
     examples: [{ command: `ctl paper inject ${word}${example} --reason drill`, sentence: "A drill." }],
     operation: "InjectObservations",
     changesState: true,

@@ -5,6 +5,7 @@ import { exitCodes } from "../../contracts/src/codes/shape.ts";
 import { parseJson } from "../../contracts/src/parse-json.ts";
 import { createContext } from "./context.ts";
 import { type Failure, failureOf, startHere } from "./failure.ts";
+import { writePaged } from "./pager.ts";
 import { asksForJson, parseCommandLine } from "./program.ts";
 import { hintFor, profileNamed } from "./settings.ts";
 import { createTerminal, type Streams, type Terminal } from "./terminal.ts";
@@ -13,6 +14,7 @@ import { inTypedWords } from "./text/typed-names.ts";
 import { groupsOf } from "./verb-groups.ts";
 import { verbs } from "./verbs/index.ts";
 import type { Answer, Context, Tables, Verb } from "./verbs/verb.ts";
+import { watch, watchSeconds } from "./watch.ts";
 
 export interface CtlTables extends Omit<Tables, "terminal" | "verbs"> {
   readonly streams: Streams;
@@ -39,7 +41,9 @@ export async function runCtl(argv: readonly string[], { streams, ...tables }: Ct
         const context = createContext({ ...tables, terminal, verbs }, parsed.typed);
         const offered = (text: string) => (tables.repository === undefined ? text.replace(startHere, "") : text);
         hint = (text) => hintFor(offered(text), profileNameOf(context));
-        return answered(terminal, await parsed.verb.run(context), parsed.typed.json, hint);
+        const seconds = watchSeconds(context);
+        if (seconds !== undefined) return await watch(context, parsed.verb, seconds);
+        return await answered(context, await parsed.verb.run(context), hint);
       }
     }
   } catch (error) {
@@ -64,8 +68,10 @@ function profileNameOf({ flags, environment }: Context): string {
   }
 }
 
-function answered(terminal: Terminal, answer: Answer, json: boolean, hint: (text: string) => string): number {
+async function answered(context: Context, answer: Answer, hint: (text: string) => string): Promise<number> {
+  const { terminal, json } = context;
   if (json) terminal.write(`${jsonText(answer.data)}\n`);
+  else if (answer.isList === true) await writePaged(terminal, context.environment, answer.text, context.signal);
   else if (answer.text !== "") terminal.write(`${answer.text}\n`);
   if (!json && answer.next !== undefined && answer.next.length > 0) {
     terminal.say(`\n${terminal.paint.bold("Next:")}`);

@@ -155,9 +155,11 @@ function fill(command: Command, verb: Verb): Command {
   return command.addHelpText("after", `\nExamples:\n${examples.join("\n")}`);
 }
 
-function optionOf({ name, value, sentence, repeats, required, standard, values, closed }: VerbOption): Option {
+function optionOf({ name, value, preset, sentence, repeats, required, standard, values, closed }: VerbOption): Option {
   const reported = required === true ? `${sentence} (required)` : sentence;
-  const option = new Option(`--${name}${value === undefined ? "" : ` <${value}>`}`, reported);
+  const word = preset === undefined ? `<${value}>` : `[${value}]`;
+  const option = new Option(`--${name}${value === undefined ? "" : ` ${word}`}`, reported);
+  if (preset !== undefined) option.preset(preset);
   if (closed === true && values !== undefined) option.choices([...values]);
   if (standard !== undefined) option.default(standard);
   if (repeats === true) {

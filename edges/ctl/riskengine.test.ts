@@ -213,7 +213,7 @@ describe("envelope diff, history and replay", () => {
   it("lists versions, in CSV with every limit", async () => {
     server.on(`GET ${place}/history?count_max=100`, { body: [envelope] });
     expect((await run("riskengine envelope history --fund-id alpha")).stdout).toMatch(
-      /^7 +2026-.*operator:duty.*calm$/m,
+      /^7 +\d.* ago +operator:duty.*calm$/m,
     );
     const csv = (await run("riskengine envelope history --fund-id alpha --format csv")).stdout.split("\n");
     expect(csv[0]).toContain("rolling_24h_loss_halt_pct");
@@ -274,7 +274,7 @@ describe("rejections list", () => {
     server.on(`${first}&count_max=500`, { body: [rejection("1")] });
     const line = "riskengine rejections list --fund-id alpha --hours 24";
     const table = await run(line);
-    expect(table.stdout).toMatch(/^DECIDED AT +ORDER ID/);
+    expect(table.stdout).toMatch(/^DECIDED +ORDER/);
     expect(table.stderr).toContain("ctl why o-1");
     const csv = await run(`${line} --format csv`);
     const [head, row] = csv.stdout.split("\n");
@@ -356,7 +356,7 @@ describe("headroom, throttle, funds, instruments", () => {
     server.on("GET /v1/treasury/funds", { body: funds });
     const { stdout } = await run("treasury funds list");
     expect(stdout).toMatch(
-      /alpha +Alpha +PAPER +10000000\.00 +USD +2026-11-15T13:29:00Z \(1 min ago\) +80\.00 % +FUND_HALT/,
+      /alpha +Alpha +PAPER +10000000\.00 +USD +1 min ago +80\.00 % +FUND_HALT/,
     );
     expect(stdout).toMatch(/not valued/);
     server.on("GET /v1/treasury/instruments", { body: [{ symbol: "AAPL", name: "Apple", tick_size: "0.01" }] });

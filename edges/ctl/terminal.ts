@@ -14,12 +14,16 @@ export interface Streams {
 export interface Terminal {
   /** Whether a person can be asked. */
   readonly interactive: boolean;
+  /** Of the terminal that shows the answer; undefined where a file or a program takes it. */
+  readonly size: { readonly columns: number; readonly rows: number } | undefined;
   /** For stderr. */
   readonly paint: Paint;
   /** For stdout. */
   readonly paintAnswer: Paint;
   write(text: string): void;
   say(line: string): void;
+  /** Shows that something is still going on, in one line that the next one replaces; undefined takes it away. Only where a person sits. */
+  progress(line: string | undefined): void;
   /** One line from a person; without a person a usage error that names what to add. */
   ask(question: string, insteadAdd: string, signal: AbortSignal): Promise<string>;
 }
@@ -40,17 +44,40 @@ export function wantsColour(environment: Environment, isTerminal: boolean): bool
 export function createTerminal(streams: Streams, environment: Environment): Terminal {
   const { stdin, stdout, stderr } = streams;
   const interactive = stdin.isTTY === true && stderr.isTTY === true;
+  let progress = "";
+  const showProgress = (line: string): void => {
+    if (!interactive || line === progress) return;
+    stderr.write(`\r\u001b[K${line}`);
+    progress = line;
+  };
   return {
     interactive,
+    get size() {
+      return sizeOf(stdout);
+    },
     paint: picocolors.createColors(wantsColour(environment, stderr.isTTY === true)),
     paintAnswer: picocolors.createColors(wantsColour(environment, stdout.isTTY === true)),
-    write: (text) => void stdout.write(text),
-    say: (line) => void stderr.write(`${line}\n`),
+    write: (text) => {
+      showProgress("");
+      stdout.write(text);
+    },
+    say: (line) => {
+      showProgress("");
+      stderr.write(`${line}\n`);
+    },
+    progress: (line) => showProgress(line ?? ""),
     ask: async (question, insteadAdd, signal) => {
+      showProgress("");
       if (!interactive) throw usageRefusal(`There is no terminal to ask on: add ${insteadAdd}.`);
       return askLine(streams, question, signal);
     },
   };
+}
+
+/** Read each time: a window is resized while a list is watched. */
+function sizeOf(stdout: NodeJS.WriteStream): Terminal["size"] {
+  const { isTTY, columns, rows } = stdout;
+  return isTTY === true && columns > 0 ? { columns, rows: rows > 0 ? rows : 24 } : undefined;
 }
 
 async function askLine({ stdin, stderr }: Streams, question: string, signal: AbortSignal): Promise<string> {

@@ -103,6 +103,8 @@ export interface RunOptions {
   readonly signal?: AbortSignal;
   /** Lines that a person types; given, all three streams are terminals. */
   readonly typed?: readonly string[];
+  /** Of the terminal that shows the answer; without it stdout has no size, and lists are not fitted. */
+  readonly size?: { readonly columns: number; readonly rows: number };
 }
 
 export interface RunResult {
@@ -123,7 +125,10 @@ export async function runFake(argv: readonly string[], options: RunOptions): Pro
       // A question is answered when it stands, as a person would.
       if (name === "stderr" && /: $/.test(text.stderr) && waiting.length > 0) stdin.write(`${waiting.shift()}\n`);
     });
-    return Object.assign(stream, { isTTY });
+    return Object.assign(stream, {
+      isTTY: isTTY || (options.size !== undefined && name === "stdout"),
+      ...options.size,
+    });
   };
   const streams = { stdin: Object.assign(stdin, { isTTY }), stdout: sink("stdout"), stderr: sink("stderr") };
   const exit = await runCtl(argv, {

@@ -105,7 +105,7 @@ describe("show", () => {
     server.on(trailAt("o-1"), { body: rows });
     const table = await run("show --subject-id o-1");
     expect(table.exit).toBe(0);
-    expect(table.stdout).toMatch(/^SEQUENCE +TIMESTAMP +ACTOR +ACTION +DATA\n3 .*order\.decided.*\n7 .*…$/m);
+    expect(table.stdout).toMatch(/^SEQUENCE +WHEN +ACTOR +ACTION +DATA\n3 .*order\.decided.*\n7 .*…$/m);
     expect(table.stdout).not.toMatch(steering);
     const csv = (await run("show --subject-id o-1 --format csv")).stdout.split("\n");
     expect(csv[0]).toBe("sequence,timestamp,actor,action,subject_id,data,prev_hash,hash");

@@ -58,10 +58,10 @@ export function envelopeText(envelope: Envelope, context: Context): string {
 }
 
 export const changeColumns: readonly Column<Change>[] = [
-  { name: "field", of: ({ field }) => field },
-  { name: "before", of: ({ before }) => before, shown: ({ before }) => before || "not set" },
-  { name: "after", of: ({ after }) => after, shown: ({ after }) => after || "not set" },
-  { name: "effect", of: ({ effect }) => effect },
+  { name: "field", key: true, of: ({ field }) => field },
+  { name: "before", key: true, text: true, of: ({ before }) => before, shown: ({ before }) => before || "not set" },
+  { name: "after", key: true, text: true, of: ({ after }) => after, shown: ({ after }) => after || "not set" },
+  { name: "effect", always: true, of: ({ effect }) => effect },
 ];
 
 /** Who compares lives beside the engine; limits can be tightened without it, so its absence only costs the words. */

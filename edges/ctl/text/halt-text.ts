@@ -71,20 +71,18 @@ function stepsText(progress: HaltStatus["progress"], haltId: string | undefined)
     .join(", ");
 }
 
-export function haltColumns(now: Instant): readonly Column<HaltRow>[] {
-  return [
-    { name: "severity", of: (one) => one.severity },
-    { name: "fund_id", of: (one) => one.fund_id },
-    { name: "strategy_id", of: (one) => one.strategy_id },
-    {
-      name: "since",
-      of: (one) => one.since,
-      shown: (one) => (one.since === undefined ? "" : moment(one.since, now)),
-    },
-    { name: "requested_by", of: (one) => one.requested_by },
-    { name: "reason", of: (one) => one.reason },
-    { name: "steps", of: (one) => one.steps },
-    { name: "halt_id", of: (one) => one.halt_id },
-    { name: "epoch", of: (one) => one.epoch, onlyCsv: true },
-  ];
-}
+export const haltColumns: readonly Column<HaltRow>[] = [
+  { name: "severity", always: true, of: (one) => one.severity },
+  { name: "fund_id", key: true, of: (one) => one.fund_id },
+  { name: "strategy_id", key: true, of: (one) => one.strategy_id },
+  {
+    name: "since",
+    of: (one) => one.since,
+    time: true,
+  },
+  { name: "requested_by", head: "by", of: (one) => one.requested_by },
+  { name: "reason", text: true, key: true, of: (one) => one.reason },
+  { name: "steps", of: (one) => one.steps },
+  { name: "halt_id", id: true, minor: 2, of: (one) => one.halt_id },
+  { name: "epoch", of: (one) => one.epoch, onlyCsv: true },
+];

@@ -86,23 +86,30 @@ export function orderText(status: OrderStatus, mode: string, now: Instant): stri
   ].join("\n");
 }
 
-export function orderColumns(modeOf: ModeOf, now: Instant): readonly Column<OrderStatus>[] {
+export function orderColumns(modeOf: ModeOf): readonly Column<OrderStatus>[] {
   return [
-    { name: "created_at", of: (one) => one.created_at, shown: (one) => moment(one.created_at, now) },
-    { name: "order_id", of: ({ order }) => order.order_id },
+    { name: "created_at", head: "created", of: (one) => one.created_at, time: true },
+    { name: "order_id", id: true, of: ({ order }) => order.order_id },
     { name: "fund_id", of: ({ order }) => order.fund_id },
-    { name: "mode", of: ({ order }) => modeOf(order.fund_id) },
-    { name: "strategy_id", of: ({ order }) => order.strategy_id },
+    { name: "mode", always: true, of: ({ order }) => modeOf(order.fund_id) },
+    { name: "strategy_id", minor: 2, of: ({ order }) => order.strategy_id },
     { name: "symbol", of: ({ order }) => order.symbol },
     { name: "side", of: ({ order }) => order.side },
     { name: "quantity", of: ({ order }) => order.quantity, number: true },
-    { name: "order_type", of: ({ order }) => order.order_type },
-    { name: "limit_price", of: ({ order }) => order.limit_price, number: true },
+    { name: "order_type", head: "type", minor: 4, of: ({ order }) => order.order_type },
+    { name: "limit_price", head: "limit", minor: 3, of: ({ order }) => order.limit_price, number: true },
     { name: "state", of: (one) => one.state },
-    { name: "filled_quantity", of: (one) => one.filled_quantity, number: true },
-    { name: "average_price", of: (one) => one.average_price, shown: (one) => price(one.average_price), number: true },
+    { name: "filled_quantity", head: "filled", of: (one) => one.filled_quantity, number: true },
+    {
+      name: "average_price",
+      head: "average",
+      minor: 3,
+      of: (one) => one.average_price,
+      shown: (one) => price(one.average_price),
+      number: true,
+    },
     { name: "code", of: (one) => one.code },
-    { name: "submitted_by", of: (one) => one.submitted_by },
+    { name: "submitted_by", minor: 5, of: (one) => one.submitted_by },
     { name: "stop_price", of: ({ order }) => order.stop_price, onlyCsv: true },
     { name: "tif", of: ({ order }) => order.tif, onlyCsv: true },
     { name: "remaining_quantity", of: (one) => one.remaining_quantity, onlyCsv: true },

@@ -27,11 +27,12 @@ export function pairs(rows: readonly (readonly [string, string | undefined])[]):
   return shown.map(([label, value]) => `${label.padEnd(width)}  ${clean(value)}`).join("\n");
 }
 
-/** A table without borders, so that it can be cut and pasted. Nothing is truncated: ids must stay whole. */
+/** A table without borders, so that it can be cut and pasted. Nothing is truncated: a column that is given a width wraps its text. */
 export async function table(
   head: readonly string[],
   rows: readonly (readonly string[])[],
   right: readonly boolean[] = [],
+  widths: readonly (number | undefined)[] = [],
 ): Promise<string> {
   const { default: Table } = await import("cli-table3");
   const none = ["top", "top-mid", "top-left", "top-right", "bottom", "bottom-mid", "bottom-left", "bottom-right"];
@@ -39,7 +40,10 @@ export async function table(
   const chars = Object.fromEntries([...none, ...inside].map((name) => [name, ""]));
   const style = { head: [], border: [], "padding-left": 0, "padding-right": 0 };
   const colAligns = head.map((_name, at) => (right[at] === true ? "right" : "left"));
-  const drawn = new Table({ head: [...head], chars: { ...chars, middle: "  " }, style, colAligns });
+  const wrapped = widths.some((width) => width !== undefined)
+    ? { colWidths: head.map((_name, at) => widths[at] ?? null), wordWrap: true }
+    : {};
+  const drawn = new Table({ head: [...head], chars: { ...chars, middle: "  " }, style, colAligns, ...wrapped });
   for (const row of rows) drawn.push(row.map(clean));
   return drawn
     .toString()
@@ -74,6 +78,15 @@ export function moment(text: string, now: Instant): string {
   // Two clocks agree to no less than a second.
   if (Math.abs(leftMs) < 1_000) return `${shortTime(at)} (now)`;
   return `${shortTime(at)} (${leftMs >= 0 ? `in ${span(leftMs)}` : `${span(-leftMs)} ago`})`;
+}
+
+/** "3 s ago", "in 4 min" or "now". What is not a time is shown as it came. */
+export function age(text: string, now: Instant): string {
+  const at = tryParse(text);
+  if (at === undefined) return text;
+  const leftMs = millisecondsBetween(now, at);
+  if (Math.abs(leftMs) < 1_000) return "now";
+  return leftMs >= 0 ? `in ${span(leftMs)}` : `${span(-leftMs)} ago`;
 }
 
 /** To the second: the rest is noise to a person. */

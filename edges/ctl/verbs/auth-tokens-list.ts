@@ -1,7 +1,7 @@
 // `ctl auth tokens list`: the tokens of machines, never their values.
 import type { AnswerOf } from "../../client/src/types.ts";
-import { type Column, formatOption, listing } from "../text/listing.ts";
-import { leftMs, moment } from "../text/text.ts";
+import { type Column, listing, listOptions } from "../text/listing.ts";
+import { leftMs } from "../text/text.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
 
 export const authTokensList: Verb = {
@@ -9,7 +9,7 @@ export const authTokensList: Verb = {
   heading: "Tokens of machines",
   sentence: "List the tokens of machines, newest first; never their values.",
   arguments: [],
-  options: [{ name: "all", sentence: "Also those that were revoked or ran out." }, formatOption],
+  options: [{ name: "all", sentence: "Also those that were revoked or ran out." }, ...listOptions],
   examples: [
     { command: "ctl auth tokens list", sentence: "Those that work." },
     { command: "ctl auth tokens list --all --json", sentence: "All of them, for a program." },
@@ -30,12 +30,12 @@ async function run(context: Context): Promise<Answer> {
     return token.rotated_to === undefined ? "works" : "rotated, works until it runs out";
   };
   const columns: readonly Column<Token>[] = [
-    { name: "id", of: (token) => token.id },
+    { name: "id", key: true, of: (token) => token.id },
     { name: "name", of: (token) => token.name },
-    { name: "state", of: stateOf },
-    { name: "until", of: (token) => token.expires_at, shown: (token) => moment(token.expires_at, now) },
+    { name: "state", always: true, of: stateOf },
+    { name: "until", of: (token) => token.expires_at, time: true },
     { name: "by", of: (token) => token.created_by },
-    { name: "operations", of: (token) => token.operations.join(", ") },
+    { name: "operations", text: true, of: (token) => token.operations.join(", ") },
   ];
   const rows = everything.filter((token) => context.switched("all") || stateOf(token).includes("works"));
   return listing(context, { columns, rows, none: "There are none." });

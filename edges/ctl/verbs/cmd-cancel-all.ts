@@ -4,7 +4,7 @@ import { confirmed, confirmOption } from "../confirm.ts";
 import { usageRefusal } from "../failure.ts";
 import { fundModes } from "../fund-modes.ts";
 import { reasonOf, reasonOption } from "../reason.ts";
-import { formatOption, isForPeople, listing } from "../text/listing.ts";
+import { isForPeople, listing, outcomeOptions } from "../text/listing.ts";
 import { countOf } from "../text/numbers.ts";
 import { type OrderStatus, orderColumns } from "../text/order-text.ts";
 import { clean } from "../text/text.ts";
@@ -30,7 +30,7 @@ export const cmdCancelAll: Verb = {
     },
     confirmOption("CANCEL"),
     reasonOption,
-    formatOption,
+    ...outcomeOptions,
   ],
   examples: [
     { command: "ctl cmd cancel-all", sentence: "Every fund's." },
@@ -71,7 +71,7 @@ async function run(context: Context): Promise<Answer> {
   }
   const open = orders.filter(({ state }) => !ended.has(state));
   const columns = [
-    ...orderColumns(await fundModes(client, context), context.clock.now()),
+    ...orderColumns(await fundModes(client, context)),
     { name: "audit_id", of: () => auditId, onlyCsv: true as const },
   ];
   const isDone = open.length === 0;
@@ -81,7 +81,14 @@ async function run(context: Context): Promise<Answer> {
   const isUnaudited = !isDone || orders.length === 0;
   if (isUnaudited && !context.json && !isForPeople(context)) context.terminal.say(lead);
   const data = { ...asked, orders };
-  const list = await listing(context, { columns, rows: orders, none: "There was no open order.", data, lead });
+  const list = await listing(context, {
+    columns,
+    rows: orders,
+    none: "There was no open order.",
+    data,
+    lead,
+    wholeIds: true,
+  });
   const ofFund = fundId === undefined ? "" : ` --fund-id ${clean(fundId)}`;
   return isDone ? list : { ...list, exit: exitCodes.pending, next: [`ctl oms orders list --open${ofFund}`] };
 }

@@ -1,12 +1,11 @@
 // `ctl cmd flatten-paper`: closes every position of the paper funds, and shows each until it is closed.
 import { exitCodes } from "../../../contracts/src/codes/shape.ts";
-import type { Instant } from "../../../contracts/src/instant.ts";
 import type { AnswerOf } from "../../client/src/types.ts";
 import { confirmed, confirmOption } from "../confirm.ts";
 import { reasonOf, reasonOption } from "../reason.ts";
-import { type Column, formatOption, isForPeople, listing } from "../text/listing.ts";
+import { type Column, isForPeople, listing, outcomeOptions } from "../text/listing.ts";
 import { countOf } from "../text/numbers.ts";
-import { clean, moment } from "../text/text.ts";
+import { clean } from "../text/text.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
 
 const lookEveryMs = 500;
@@ -28,7 +27,7 @@ export const cmdFlattenPaper: Verb = {
     { name: "wait", value: "SECONDS", sentence: "How long to wait for the broker.", standard: "60" },
     confirmOption("FLATTEN"),
     reasonOption,
-    formatOption,
+    ...outcomeOptions,
   ],
   examples: [
     { command: "ctl cmd flatten-paper", sentence: "Every paper fund." },
@@ -71,11 +70,12 @@ async function run(context: Context): Promise<Answer> {
   // A table has it above; CSV is nothing but rows.
   if (!isDone && !context.json && !isForPeople(context)) context.terminal.say(lead);
   const list = await listing(context, {
-    columns: columnsAt(context.clock.now()),
+    columns,
     rows: rowsOf(flatten),
     none: "There was no position to close and no order to cancel.",
     data: flatten,
     lead,
+    wholeIds: true,
   });
   if (isDone) return list;
   if (unflat.length === 0) return { ...list, exit: exitCodes.pending, next: nextOf(fundId) };
@@ -132,17 +132,15 @@ function rowsOf({ lines, orders }: Flatten): readonly Row[] {
   ];
 }
 
-function columnsAt(now: Instant): readonly Column<Row>[] {
-  return [
-    { name: "what", of: ({ what }) => what },
-    { name: "fund_id", of: ({ of }) => of.fund_id },
-    { name: "strategy_id", of: ({ of }) => of.strategy_id },
-    { name: "symbol", of: ({ of }) => of.symbol },
-    { name: "quantity", of: ({ of }) => of.quantity, number: true },
-    { name: "state", of: ({ of }) => of.state },
-    { name: "attempts", of: ({ attempts }) => attempts, number: true },
-    { name: "at", of: ({ of }) => of.at, shown: ({ of }) => moment(of.at, now) },
-    { name: "order_id", of: ({ of }) => of.order_id },
-    { name: "complaint", of: ({ of }) => of.complaint },
-  ];
-}
+const columns: readonly Column<Row>[] = [
+  { name: "what", key: true, of: ({ what }) => what },
+  { name: "fund_id", of: ({ of }) => of.fund_id },
+  { name: "strategy_id", of: ({ of }) => of.strategy_id },
+  { name: "symbol", of: ({ of }) => of.symbol },
+  { name: "quantity", of: ({ of }) => of.quantity, number: true },
+  { name: "state", always: true, of: ({ of }) => of.state },
+  { name: "attempts", of: ({ attempts }) => attempts, number: true },
+  { name: "at", of: ({ of }) => of.at, time: true },
+  { name: "order_id", id: true, of: ({ of }) => of.order_id },
+  { name: "complaint", text: true, of: ({ of }) => of.complaint },
+];

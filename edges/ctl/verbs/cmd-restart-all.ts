@@ -2,7 +2,7 @@
 import { exitCodes } from "../../../contracts/src/codes/shape.ts";
 import type { AnswerOf } from "../../client/src/types.ts";
 import { reasonOf, reasonOption } from "../reason.ts";
-import { type Column, formatOption, listing } from "../text/listing.ts";
+import { type Column, listing, outcomeOptions } from "../text/listing.ts";
 import { clean } from "../text/text.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
 
@@ -16,7 +16,7 @@ export const cmdRestartAll: Verb = {
   about:
     "The supervisor restarts them one after the other; halts, orders and books stay as they are. Exit 8 when they are not all healthy in time: the answer says which are not, and `ctl doctor` tells how far they are.",
   arguments: [],
-  options: [reasonOption, formatOption],
+  options: [reasonOption, ...outcomeOptions],
   examples: [{ command: "ctl cmd restart-all --reason new-settings", sentence: "All five." }],
   operation: "RestartAll",
   changesState: true,
@@ -26,11 +26,11 @@ export const cmdRestartAll: Verb = {
 type Restarted = AnswerOf<"restartServices">["services"][number];
 
 const columns: readonly Column<Restarted>[] = [
-  { name: "service", of: (one) => one.service },
-  { name: "healthy", of: (one) => one.healthy, shown: (one) => (one.healthy ? "yes" : "NO") },
+  { name: "service", key: true, of: (one) => one.service },
+  { name: "healthy", always: true, of: (one) => one.healthy, shown: (one) => (one.healthy ? "yes" : "NO") },
   { name: "pid", of: (one) => one.pid, number: true },
   { name: "took_ms", of: (one) => one.took_ms, number: true },
-  { name: "complaint", of: (one) => one.complaint },
+  { name: "complaint", text: true, of: (one) => one.complaint },
 ];
 
 async function run(context: Context): Promise<Answer> {

@@ -1,10 +1,8 @@
 // `ctl ls`: positions across all funds, with what each fund's are worth together. Paper and money are never summed into one figure, nor are currencies.
-import type { Instant } from "../../../contracts/src/instant.ts";
 import type { AnswerOf } from "../../client/src/types.ts";
-import { type Column, formatOption, isForPeople, listing } from "../text/listing.ts";
+import { type Column, isForPeople, listing, listOptions } from "../text/listing.ts";
 import { money, sum } from "../text/money.ts";
 import { type Position, positionColumns } from "../text/position-text.ts";
-import { moment } from "../text/text.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
 
 export const ls: Verb = {
@@ -14,7 +12,7 @@ export const ls: Verb = {
   about:
     "Below the positions stand each fund's totals. What has no fresh price is in no total; how many those are stands beside it. With --json or --format csv there are the positions alone, each with its fund's mode; with --totals the totals alone.",
   arguments: [],
-  options: [{ name: "totals", sentence: "Only what each fund's positions are worth together." }, formatOption],
+  options: [{ name: "totals", sentence: "Only what each fund's positions are worth together." }, ...listOptions],
   examples: [
     { command: "ctl ls", sentence: "Everything that is held." },
     { command: "ctl ls --json", sentence: "For a program." },
@@ -33,9 +31,12 @@ interface Total {
   readonly positions: readonly Position[];
 }
 
-const totalColumns = (now: Instant): readonly Column<Total>[] => [
-  { name: "fund_id", of: ({ fund }) => fund.fund_id },
-  { name: "mode", of: ({ fund }) => fund.mode },
+const heldValueOf = ({ positions }: Total): string => sum(positions.map((held) => held.market_value));
+const heldPnlOf = ({ positions }: Total): string => sum(positions.map((held) => held.unrealised_pnl));
+
+const totalColumns: readonly Column<Total>[] = [
+  { name: "fund_id", key: true, of: ({ fund }) => fund.fund_id },
+  { name: "mode", always: true, of: ({ fund }) => fund.mode },
   { name: "positions", of: ({ positions }) => positions.length, number: true },
   { name: "without_price", of: ({ positions }) => unpriced(positions), number: true },
   { name: "market_value", of: heldValueOf, shown: (one) => money(heldValueOf(one)), number: true },
@@ -50,25 +51,21 @@ const totalColumns = (now: Instant): readonly Column<Total>[] => [
   {
     name: "nav_at",
     of: ({ fund }) => fund.nav_at,
-    shown: ({ fund }) => (fund.nav_at === undefined ? "" : moment(fund.nav_at, now)),
+    time: true,
   },
 ];
-
-const heldValueOf = ({ positions }: Total): string => sum(positions.map((held) => held.market_value));
-const heldPnlOf = ({ positions }: Total): string => sum(positions.map((held) => held.unrealised_pnl));
 
 async function run(context: Context): Promise<Answer> {
   const client = await context.client();
   const [positions, funds] = await Promise.all([client.getPositions(), client.listFunds()]);
   const modes = new Map(funds.map(({ fund_id, mode }) => [fund_id, mode]));
   const modeOf = (fundId: string): string => modes.get(fundId) ?? "?";
-  const now = context.clock.now();
   const rows = totalsOf(funds, positions);
-  const columns = totalColumns(now);
+  const columns = totalColumns;
   const totals = { columns, rows, none: "There are no funds.", data: rows.map((row) => recordOf(columns, row)) };
   if (context.switched("totals")) return listing(context, totals);
   const list = await listing(context, {
-    columns: positionColumns(modeOf, now),
+    columns: positionColumns(modeOf),
     rows: positions,
     none: "Nothing is held.",
     data: positions.map((one) => ({ ...one, mode: modeOf(one.fund_id) })),

@@ -2,10 +2,9 @@
 import type { AnswerOf } from "../../client/src/types.ts";
 import { followPages, limitOption } from "../follow-pages.ts";
 import { fundModes } from "../fund-modes.ts";
-import { type Column, formatOption, listing } from "../text/listing.ts";
+import { type Column, listing, listOptions } from "../text/listing.ts";
 import { price } from "../text/money.ts";
 import { countOf } from "../text/numbers.ts";
-import { moment } from "../text/text.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
 
 export const omsFillsList: Verb = {
@@ -19,7 +18,7 @@ export const omsFillsList: Verb = {
     { name: "fund-id", value: "FUND", sentence: "Only this fund's; every fund's otherwise." },
     { name: "order-id", value: "ORDER", sentence: "Only this order's." },
     limitOption,
-    formatOption,
+    ...listOptions,
   ],
   examples: [
     { command: "ctl oms fills list --fund-id alpha", sentence: "The newest of alpha's." },
@@ -45,21 +44,20 @@ async function run(context: Context): Promise<Answer> {
   );
   if (more) context.terminal.say(`There are more than ${limit}; --limit raises it.`);
   const modeOf = await fundModes(client, context);
-  const now = context.clock.now();
   const columns: readonly Column<Fill>[] = [
-    { name: "filled_at", of: (one) => one.filled_at, shown: (one) => moment(one.filled_at, now) },
-    { name: "fill_id", of: (one) => one.fill_id },
-    { name: "order_id", of: (one) => one.order_id },
+    { name: "filled_at", head: "filled", of: (one) => one.filled_at, time: true },
+    { name: "fill_id", id: true, minor: 3, of: (one) => one.fill_id },
+    { name: "order_id", id: true, minor: 2, of: (one) => one.order_id },
     { name: "fund_id", of: (one) => one.fund_id },
-    { name: "mode", of: (one) => modeOf(one.fund_id) },
-    { name: "strategy_id", of: (one) => one.strategy_id },
+    { name: "mode", always: true, of: (one) => modeOf(one.fund_id) },
+    { name: "strategy_id", minor: 2, of: (one) => one.strategy_id },
     { name: "symbol", of: (one) => one.symbol },
     { name: "side", of: (one) => one.side },
     { name: "quantity", of: (one) => one.quantity, number: true },
     { name: "price", of: (one) => one.price, shown: (one) => price(one.price), number: true },
-    { name: "fee", of: (one) => one.fee, shown: (one) => price(one.fee), number: true },
-    { name: "currency", of: (one) => one.currency },
-    { name: "kind", of: (one) => one.kind },
+    { name: "fee", minor: 4, of: (one) => one.fee, shown: (one) => price(one.fee), number: true },
+    { name: "currency", minor: 5, of: (one) => one.currency },
+    { name: "kind", minor: 1, of: (one) => one.kind },
     { name: "broker", of: (one) => one.broker, onlyCsv: true },
   ];
   const data = rows.map((one) => ({ ...one, mode: modeOf(one.fund_id) }));

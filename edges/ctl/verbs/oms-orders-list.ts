@@ -2,7 +2,7 @@
 
 import { followPages, limitOption } from "../follow-pages.ts";
 import { fundModes } from "../fund-modes.ts";
-import { formatOption, listing } from "../text/listing.ts";
+import { listing, listOptions } from "../text/listing.ts";
 import { countOf } from "../text/numbers.ts";
 import { type OrderStatus, orderColumns } from "../text/order-text.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
@@ -16,7 +16,7 @@ export const omsOrdersList: Verb = {
     { name: "fund-id", value: "FUND", sentence: "Only this fund's; every fund's otherwise." },
     { name: "open", sentence: "Only orders that may still trade." },
     limitOption,
-    formatOption,
+    ...listOptions,
   ],
   examples: [
     { command: "ctl oms orders list --fund-id alpha --open", sentence: "What may still trade." },
@@ -40,7 +40,7 @@ async function run(context: Context): Promise<Answer> {
   );
   if (more) context.terminal.say(`There are more than ${limit}; --limit raises it.`);
   const modeOf = await fundModes(client, context);
-  const columns = orderColumns(modeOf, context.clock.now());
+  const columns = orderColumns(modeOf);
   const data = rows.map((one) => ({ ...one, mode: modeOf(one.order.fund_id) }));
   return listing(context, { columns, rows, data, none: open ? "No order is open." : "There are no orders." });
 }

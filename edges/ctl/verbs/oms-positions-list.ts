@@ -2,7 +2,7 @@
 
 import { fundOption } from "../envelope-flags.ts";
 import { fundModes } from "../fund-modes.ts";
-import { formatOption, listing } from "../text/listing.ts";
+import { listing, listOptions } from "../text/listing.ts";
 import { positionColumns } from "../text/position-text.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
 
@@ -12,7 +12,7 @@ export const omsPositionsList: Verb = {
   sentence: "List what a fund holds, per strategy and symbol.",
   about: "`ctl ls` lists every fund's. Without a fresh price a position has no value; it says so.",
   arguments: [],
-  options: [fundOption, formatOption],
+  options: [fundOption, ...listOptions],
   examples: [
     { command: "ctl oms positions list --fund-id alpha", sentence: "All of alpha's." },
     { command: "ctl oms positions list --fund-id alpha --format csv", sentence: "The same for a spreadsheet." },
@@ -27,7 +27,7 @@ async function run(context: Context): Promise<Answer> {
   const client = await context.client();
   const rows = await client.getPositions({ fundId });
   const modeOf = await fundModes(client, context);
-  const columns = positionColumns(modeOf, context.clock.now());
+  const columns = positionColumns(modeOf);
   const data = rows.map((one) => ({ ...one, mode: modeOf(one.fund_id) }));
   return listing(context, { columns, rows, data, none: `${fundId} holds nothing.` });
 }

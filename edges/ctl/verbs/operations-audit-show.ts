@@ -1,7 +1,7 @@
 // `ctl operations audit show`: everything that was done to one subject, in the order in which it happened.
 import type { AnswerOf, Client } from "../../client/src/types.ts";
 import { shortData } from "../audit/audit-pages.ts";
-import { type Column, formatOption, listing } from "../text/listing.ts";
+import { type Column, listing, listOptions } from "../text/listing.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
 
 export const operationsAuditShow: Verb = {
@@ -18,7 +18,7 @@ export const operationsAuditShow: Verb = {
       required: true,
       sentence: "What it was done to: an order id, a fund id, a path.",
     },
-    formatOption,
+    ...listOptions,
   ],
   examples: [
     { command: "ctl operations audit show --subject-id o-1042", sentence: "The life of an order." },
@@ -34,14 +34,15 @@ type Entry = AnswerOf<"getAuditTrail">[number];
 const columns: readonly Column<Entry>[] = [
   {
     name: "sequence",
+    key: true,
     of: (one) => one.sequence,
     shown: (one) => `${one.sequence}${one.log === undefined ? "" : ` of log ${one.log}`}`,
   },
-  { name: "timestamp", of: (one) => one.timestamp },
-  { name: "actor", of: (one) => one.actor },
-  { name: "action", of: (one) => one.action },
+  { name: "timestamp", head: "when", of: (one) => one.timestamp, time: true },
+  { name: "actor", minor: 1, of: (one) => one.actor },
+  { name: "action", key: true, of: (one) => one.action },
   { name: "subject_id", of: (one) => one.subject_id, onlyCsv: true },
-  { name: "data", of: (one) => JSON.stringify(one.data), shown: (one) => shortData(one.data) },
+  { name: "data", text: true, minor: 3, of: (one) => JSON.stringify(one.data), shown: (one) => shortData(one.data) },
   { name: "prev_hash", of: (one) => one.prev_hash, onlyCsv: true },
   { name: "hash", of: (one) => one.hash, onlyCsv: true },
 ];

@@ -1,9 +1,8 @@
 // `ctl operations drills list`: what drills measured.
 
 import { type Drill, tookText } from "../text/drill-text.ts";
-import { type Column, formatOption, listing } from "../text/listing.ts";
+import { type Column, listing, listOptions } from "../text/listing.ts";
 import { countOf } from "../text/numbers.ts";
-import { moment } from "../text/text.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
 
 export const operationsDrillsList: Verb = {
@@ -11,7 +10,7 @@ export const operationsDrillsList: Verb = {
   heading: "Halts",
   sentence: "See what drills measured.",
   arguments: [],
-  options: [{ name: "limit", value: "N", sentence: "At most this many.", standard: "20" }, formatOption],
+  options: [{ name: "limit", value: "N", sentence: "At most this many.", standard: "20" }, ...listOptions],
   examples: [{ command: "ctl operations drills list", sentence: "The newest first." }],
   operation: "ListDrills",
   changesState: false,
@@ -21,7 +20,6 @@ export const operationsDrillsList: Verb = {
 async function run(context: Context): Promise<Answer> {
   const countMax = countOf("limit", context.option("limit") ?? "", 1);
   const rows = await (await context.client()).listDrills({ countMax });
-  const now = context.clock.now();
   const took = (name: string, of: (one: Drill) => number | undefined): Column<Drill> => ({
     name,
     of,
@@ -29,16 +27,16 @@ async function run(context: Context): Promise<Answer> {
     number: true,
   });
   const columns: readonly Column<Drill>[] = [
-    { name: "at", of: (one) => one.at, shown: (one) => moment(one.at, now) },
-    { name: "passed", of: (one) => one.passed, shown: (one) => (one.passed ? "yes" : "NO") },
+    { name: "at", of: (one) => one.at, time: true },
+    { name: "passed", always: true, of: (one) => one.passed, shown: (one) => (one.passed ? "yes" : "NO") },
     took("latched_ms", (one) => one.latched_ms),
     took("blocked_ms", (one) => one.blocked_ms),
     took("cancelled_ms", (one) => one.cancelled_ms),
     took("notified_ms", (one) => one.notified_ms),
-    { name: "requested_by", of: (one) => one.requested_by },
-    { name: "reason", of: (one) => one.reason },
-    { name: "complaint", of: (one) => one.complaint },
-    { name: "drill_id", of: (one) => one.drill_id },
+    { name: "requested_by", head: "by", minor: 2, of: (one) => one.requested_by },
+    { name: "reason", text: true, minor: 2, of: (one) => one.reason },
+    { name: "complaint", text: true, of: (one) => one.complaint },
+    { name: "drill_id", minor: 3, of: (one) => one.drill_id },
   ];
   return listing(context, { columns, rows, none: "There was no drill yet." });
 }

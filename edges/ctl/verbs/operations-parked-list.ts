@@ -1,9 +1,8 @@
 // `ctl operations parked list`: events that a subscription could not handle and put aside.
 import type { AnswerOf } from "../../client/src/types.ts";
 import { limitOption } from "../follow-pages.ts";
-import { type Column, formatOption, listing } from "../text/listing.ts";
+import { type Column, listing, listOptions } from "../text/listing.ts";
 import { countOf } from "../text/numbers.ts";
-import { moment } from "../text/text.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
 
 export const operationsParkedList: Verb = {
@@ -13,7 +12,7 @@ export const operationsParkedList: Verb = {
   about:
     "PARKED: its subscription went on without it. HELD: it carries money, is tried until it is handled, and what follows in its lane waits behind it. The alarm EVENT_PARKED stands until none is left.",
   arguments: [],
-  options: [limitOption, formatOption],
+  options: [limitOption, ...listOptions],
   examples: [{ command: "ctl operations parked list", sentence: "What waits for somebody." }],
   operation: "ListParked",
   changesState: false,
@@ -26,18 +25,17 @@ const countMax = 1_000;
 async function run(context: Context): Promise<Answer> {
   const limit = Math.min(countMax, countOf("limit", context.option("limit") ?? "", 1));
   const { total, events } = await (await context.client()).listParked({ countMax: limit });
-  const now = context.clock.now();
   const columns: readonly Column<Parked>[] = [
-    { name: "since", of: (one) => one.since, shown: (one) => moment(one.since, now) },
+    { name: "since", of: (one) => one.since, time: true },
     { name: "subscription", head: "CONSUMER", of: (one) => one.subscription },
-    { name: "event_id", of: (one) => one.event_id },
-    { name: "subject", of: (one) => one.subject },
-    { name: "state", of: (one) => one.state },
+    { name: "event_id", key: true, of: (one) => one.event_id },
+    { name: "subject", minor: 1, of: (one) => one.subject },
+    { name: "state", always: true, of: (one) => one.state },
     { name: "lane", of: (one) => one.lane },
-    { name: "attempts", of: (one) => one.attempts, number: true },
-    { name: "first_tried_at", of: (one) => one.first_tried_at, shown: (one) => moment(one.first_tried_at, now) },
-    { name: "last_tried_at", of: (one) => one.last_tried_at, shown: (one) => moment(one.last_tried_at, now) },
-    { name: "error", of: (one) => one.error },
+    { name: "attempts", minor: 2, of: (one) => one.attempts, number: true },
+    { name: "first_tried_at", head: "first tried", minor: 4, of: (one) => one.first_tried_at, time: true },
+    { name: "last_tried_at", head: "last tried", minor: 3, of: (one) => one.last_tried_at, time: true },
+    { name: "error", text: true, of: (one) => one.error },
     { name: "published_by", of: (one) => one.published_by, onlyCsv: true },
     { name: "published_at", of: (one) => one.published_at, onlyCsv: true },
   ];

@@ -1,7 +1,6 @@
 // `ctl operations restrictions list`: what watchdogs keep from being done, since when, and why.
 import type { AnswerOf } from "../../client/src/types.ts";
-import { type Column, formatOption, listing } from "../text/listing.ts";
-import { moment } from "../text/text.ts";
+import { type Column, listing, listOptions } from "../text/listing.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
 
 export const operationsRestrictionsList: Verb = {
@@ -14,7 +13,7 @@ export const operationsRestrictionsList: Verb = {
   options: [
     { name: "fund-id", value: "FUND", sentence: "Only this fund's, and those of every fund." },
     { name: "ended", sentence: "Those that have ended as well." },
-    formatOption,
+    ...listOptions,
   ],
   examples: [
     { command: "ctl operations restrictions list", sentence: "All that are in force." },
@@ -34,25 +33,24 @@ async function run(context: Context): Promise<Answer> {
     ...(fundId === undefined ? {} : { fundId }),
     ...(includeEnded ? { includeEnded } : {}),
   });
-  const now = context.clock.now();
   const columns: readonly Column<Restriction>[] = [
-    { name: "restriction_id", of: (one) => one.restriction_id },
+    { name: "restriction_id", key: true, of: (one) => one.restriction_id },
     { name: "kind", of: (one) => one.kind },
     { name: "fund_id", of: (one) => one.fund_id },
     { name: "strategy_id", of: (one) => one.strategy_id },
     { name: "symbol", of: (one) => one.symbol },
     { name: "factor", of: (one) => one.factor },
-    { name: "base", of: (one) => one.base },
-    { name: "watchdog", of: (one) => one.watchdog },
-    { name: "episode_id", of: (one) => one.episode_id },
-    { name: "since", of: (one) => one.since, shown: (one) => moment(one.since, now) },
+    { name: "base", minor: 3, of: (one) => one.base },
+    { name: "watchdog", minor: 1, of: (one) => one.watchdog },
+    { name: "episode_id", minor: 4, of: (one) => one.episode_id },
+    { name: "since", of: (one) => one.since, time: true },
     {
       name: "ended_at",
       of: (one) => one.ended_at,
-      shown: (one) => (one.ended_at === undefined ? "" : moment(one.ended_at, now)),
+      time: true,
     },
-    { name: "ended_by", of: (one) => one.ended_by },
-    { name: "end_reason", of: (one) => one.end_reason },
+    { name: "ended_by", minor: 2, of: (one) => one.ended_by },
+    { name: "end_reason", text: true, of: (one) => one.end_reason },
   ];
   return listing(context, { columns, rows, none: "No watchdog restricts anything." });
 }

@@ -1,9 +1,8 @@
 // `ctl operations watchdog episodes`: when a watchdog left its ordinary state, what it did, and when that was over.
 import type { AnswerOf } from "../../client/src/types.ts";
 import { limitOption } from "../follow-pages.ts";
-import { type Column, formatOption, listing } from "../text/listing.ts";
+import { type Column, listing, listOptions } from "../text/listing.ts";
 import { countOf } from "../text/numbers.ts";
-import { moment } from "../text/text.ts";
 import { fundOf, watchdogOption, watchedFundOption } from "../watchdog-options.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
 
@@ -17,7 +16,7 @@ export const operationsWatchdogEpisodes: Verb = {
     watchedFundOption,
     { name: "open", sentence: "Only those that are not over." },
     limitOption,
-    formatOption,
+    ...listOptions,
   ],
   examples: [
     { command: "ctl operations watchdog episodes --watchdog vpin --open", sentence: "What throttles orders now." },
@@ -35,24 +34,23 @@ async function run(context: Context): Promise<Answer> {
   const watchdog = context.option("watchdog") ?? "";
   const asked = { watchdog, ...fundOf(context), open: context.switched("open"), countMax: limit };
   const rows = await (await context.client()).listEpisodes(asked);
-  const now = context.clock.now();
   const columns: readonly Column<Episode>[] = [
-    { name: "opened_at", head: "OPENED", of: (one) => one.opened_at, shown: (one) => moment(one.opened_at, now) },
+    { name: "opened_at", head: "OPENED", of: (one) => one.opened_at, time: true },
     {
       name: "cleared_at",
       head: "CLEARED",
       of: (one) => one.cleared_at ?? "",
-      shown: (one) => (one.cleared_at === null ? "open" : moment(one.cleared_at, now)),
+      time: "open",
     },
     { name: "fund_id", head: "FUND", of: (one) => one.fund_id ?? "" },
     { name: "strategy_id", head: "STRATEGY", of: (one) => one.strategy_id ?? "" },
     { name: "symbol", of: (one) => one.symbol ?? "" },
-    { name: "state", of: (one) => one.state },
+    { name: "state", always: true, of: (one) => one.state },
     { name: "value", of: (one) => one.value ?? "", number: true },
     { name: "threshold", of: (one) => one.threshold, number: true },
-    { name: "events", of: (one) => one.events.join(" ") },
-    { name: "action", of: (one) => one.action },
-    { name: "episode_id", of: (one) => one.episode_id },
+    { name: "events", text: true, minor: 2, of: (one) => one.events.join(" ") },
+    { name: "action", minor: 2, of: (one) => one.action },
+    { name: "episode_id", key: true, of: (one) => one.episode_id },
   ];
   return listing(context, { columns, rows, none: "There are no episodes.", data: rows });
 }

@@ -1,7 +1,7 @@
 // `ctl research backtest show`: how a strategy would have done, in figures and day by day.
 import type { AnswerOf } from "../../client/src/types.ts";
 import { percent } from "../text/envelope-text.ts";
-import { type Column, formatOption, listing } from "../text/listing.ts";
+import { type Column, listing, listOptions } from "../text/listing.ts";
 import { clean, pairs } from "../text/text.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
 
@@ -12,7 +12,7 @@ export const researchBacktestShow: Verb = {
   about:
     "CSV and JSON have every day. Returns are fractions of what the strategy works with; a year has 252 trading days, or 365 where trading never stops.",
   arguments: [{ name: "strategy_id", sentence: "The strategy." }],
-  options: [formatOption],
+  options: [...listOptions],
   examples: [
     { command: "ctl research backtest show alpha-momentum", sentence: "Its figures." },
     { command: "ctl research backtest show alpha-momentum --format csv", sentence: "Every day of it." },
@@ -28,8 +28,8 @@ type Day = Backtest["days"][number];
 const daysShown = 10;
 
 const columns: readonly Column<Day>[] = [
-  { name: "day", of: (one) => one.day },
-  { name: "return", of: (one) => one.return, shown: (one) => share(one.return), number: true },
+  { name: "day", key: true, of: (one) => one.day },
+  { name: "return", key: true, of: (one) => one.return, shown: (one) => share(one.return), number: true },
   {
     name: "information_coefficient",
     of: (one) => one.information_coefficient,

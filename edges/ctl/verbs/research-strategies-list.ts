@@ -1,9 +1,8 @@
 // `ctl research strategies list`: the strategies, what they may work with and what came of it.
 import type { AnswerOf } from "../../client/src/types.ts";
 import { percentInTable } from "../text/envelope-text.ts";
-import { type Column, formatOption, listing } from "../text/listing.ts";
+import { type Column, listing, listOptions } from "../text/listing.ts";
 import { money } from "../text/money.ts";
-import { moment } from "../text/text.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
 
 export const researchStrategiesList: Verb = {
@@ -13,7 +12,7 @@ export const researchStrategiesList: Verb = {
   about:
     "live trades, shadow only computes what it would do, halted does nothing; what a watchdog shadows only reduces. allocation_pct is the base times the factors of open restrictions. IC is the mean daily rank correlation of signal and later return, in the backtest and live.",
   arguments: [],
-  options: [{ name: "fund-id", value: "FUND", sentence: "Only this fund's; every fund's otherwise." }, formatOption],
+  options: [{ name: "fund-id", value: "FUND", sentence: "Only this fund's; every fund's otherwise." }, ...listOptions],
   examples: [{ command: "ctl research strategies list", sentence: "All of them." }],
   operation: "ListStrategies",
   changesState: false,
@@ -24,39 +23,51 @@ type Strategy = AnswerOf<"listStrategies">[number];
 
 async function run(context: Context): Promise<Answer> {
   const fundId = context.option("fund-id");
-  const now = context.clock.now();
   const rounded = (value: number | undefined): string => (value === undefined ? "" : value.toFixed(4));
   const columns: readonly Column<Strategy>[] = [
-    { name: "strategy_id", of: (one) => one.strategy_id },
+    { name: "strategy_id", key: true, of: (one) => one.strategy_id },
     { name: "fund_id", of: (one) => one.fund_id },
-    { name: "status", of: (one) => one.status },
+    { name: "status", always: true, of: (one) => one.status },
     {
       name: "allocation_pct",
+      head: "allocation",
       of: (one) => one.allocation_pct,
       shown: (one) => percentInTable(one.allocation_pct),
       number: true,
     },
     {
       name: "base_allocation_pct",
+      head: "base",
+      minor: 2,
       of: (one) => one.base_allocation_pct,
       shown: (one) => percentInTable(one.base_allocation_pct),
       number: true,
     },
-    { name: "restriction_ids", of: (one) => one.restriction_ids.join(" ") },
+    { name: "restriction_ids", head: "restrictions", minor: 1, of: (one) => one.restriction_ids.join(" ") },
     { name: "pnl", of: (one) => one.pnl, shown: (one) => money(one.pnl), number: true },
     {
       name: "last_signal_at",
+      head: "last signal",
       of: (one) => one.last_signal_at,
-      shown: (one) => (one.last_signal_at === undefined ? "never" : moment(one.last_signal_at, now)),
+      time: "never",
     },
     {
       name: "backtest_ic_mean",
+      head: "backtest ic",
+      minor: 3,
       of: (one) => one.backtest_ic_mean,
       shown: (one) => rounded(one.backtest_ic_mean),
       number: true,
     },
-    { name: "live_ic_mean", of: (one) => one.live_ic_mean, shown: (one) => rounded(one.live_ic_mean), number: true },
-    { name: "sentence", of: (one) => one.sentence },
+    {
+      name: "live_ic_mean",
+      head: "live ic",
+      minor: 3,
+      of: (one) => one.live_ic_mean,
+      shown: (one) => rounded(one.live_ic_mean),
+      number: true,
+    },
+    { name: "sentence", text: true, minor: 5, of: (one) => one.sentence },
   ];
   const rows = await (await context.client()).listStrategies(fundId === undefined ? {} : { fundId });
   return listing(context, { columns, rows, none: "There are no strategies." });

@@ -1,7 +1,6 @@
 // `ctl riskengine blocks list`: why new risk is denied, where, since when, and what ends it.
 import type { AnswerOf } from "../../client/src/types.ts";
-import { type Column, formatOption, listing } from "../text/listing.ts";
-import { moment } from "../text/text.ts";
+import { type Column, listing, listOptions } from "../text/listing.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
 
 export const riskengineBlocksList: Verb = {
@@ -11,7 +10,7 @@ export const riskengineBlocksList: Verb = {
   about:
     "Halts, losses that are not settled, prices and values that are missing or too old, restricted and differing symbols, throttles. Limits are no such condition: `ctl riskengine headroom` says how much more they allow.",
   arguments: [],
-  options: [{ name: "fund-id", value: "FUND", sentence: "Only what concerns this fund." }, formatOption],
+  options: [{ name: "fund-id", value: "FUND", sentence: "Only what concerns this fund." }, ...listOptions],
   examples: [
     { command: "ctl riskengine blocks list", sentence: "Of all funds." },
     { command: "ctl riskengine blocks list --fund-id alpha", sentence: "Why alpha may not buy." },
@@ -26,9 +25,8 @@ type Block = AnswerOf<"listBlocks">[number];
 async function run(context: Context): Promise<Answer> {
   const fundId = context.option("fund-id");
   const rows = await (await context.client()).listBlocks(fundId === undefined ? {} : { fundId });
-  const now = context.clock.now();
   const columns: readonly Column<Block>[] = [
-    { name: "code", of: (one) => one.code },
+    { name: "code", key: true, of: (one) => one.code },
     { name: "scope", of: (one) => one.scope },
     { name: "fund_id", of: (one) => one.fund_id },
     { name: "strategy_id", of: (one) => one.strategy_id },
@@ -36,12 +34,12 @@ async function run(context: Context): Promise<Answer> {
     {
       name: "since",
       of: (one) => one.since ?? undefined,
-      shown: (one) => (one.since === null ? "not known" : moment(one.since, now)),
+      time: "not known",
     },
     { name: "since_unknown", of: (one) => one.since_unknown, onlyCsv: true },
-    { name: "reason", of: (one) => one.reason },
-    { name: "ends", of: (one) => one.ends },
-    { name: "command", of: (one) => one.command },
+    { name: "reason", text: true, of: (one) => one.reason },
+    { name: "ends", text: true, of: (one) => one.ends },
+    { name: "command", text: true, minor: 2, of: (one) => one.command },
   ];
   const where = fundId === undefined ? "" : ` in ${fundId}`;
   return listing(context, { columns, rows, none: `No standing condition denies new risk${where}.` });

@@ -1,8 +1,7 @@
 // `ctl riskengine books`: whether orders, positions, cash, value and exposure agree, as the job that compares them all the time last found.
 import { exitCodes } from "../../../contracts/src/codes/shape.ts";
 import type { AnswerOf } from "../../client/src/types.ts";
-import { type Column, formatOption, listing } from "../text/listing.ts";
-import { moment } from "../text/text.ts";
+import { type Column, listing, listOptions } from "../text/listing.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
 
 export const riskengineBooks: Verb = {
@@ -11,7 +10,7 @@ export const riskengineBooks: Verb = {
   sentence: "See whether orders, positions, cash, value and exposure agree.",
   about: "Exit 10 when they differ, 9 when nothing has been compared yet: what nobody read does not agree.",
   arguments: [],
-  options: [formatOption],
+  options: [...listOptions],
   examples: [{ command: "ctl riskengine books", sentence: "What is held against what, and since when it agrees." }],
   operation: "GetBooks",
   changesState: false,
@@ -22,24 +21,24 @@ type Check = AnswerOf<"getBooks">[number];
 
 async function run(context: Context): Promise<Answer> {
   const rows = await (await context.client()).getBooks();
-  const now = context.clock.now();
   const columns: readonly Column<Check>[] = [
-    { name: "name", of: (one) => one.name },
-    { name: "agrees", of: (one) => one.agrees, shown: wordOf },
+    { name: "name", key: true, of: (one) => one.name },
+    { name: "agrees", always: true, of: (one) => one.agrees, shown: wordOf },
     { name: "compared", of: (one) => one.compared, number: true },
     {
       name: "checked_at",
+      head: "checked",
       of: (one) => one.checked_at,
-      shown: (one) => (one.checked_at === undefined ? "never" : moment(one.checked_at, now)),
+      time: "never",
     },
-    { name: "sentence", of: (one) => one.sentence },
+    { name: "sentence", text: true, minor: 3, of: (one) => one.sentence },
     {
       name: "since",
       of: (one) => one.since,
-      shown: (one) => (one.since === undefined ? "" : moment(one.since, now)),
+      time: true,
     },
-    { name: "difference", of: (one) => one.difference },
-    { name: "not_compared", of: (one) => one.not_compared },
+    { name: "difference", text: true, of: (one) => one.difference },
+    { name: "not_compared", text: true, of: (one) => one.not_compared },
   ];
   const list = await listing(context, { columns, rows, none: "Nothing has been compared yet." });
   return { ...list, exit: exitOf(rows) };

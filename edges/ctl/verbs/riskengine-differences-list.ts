@@ -2,7 +2,7 @@
 
 import { usageRefusal } from "../failure.ts";
 import { differenceColumns } from "../text/difference-text.ts";
-import { formatOption, listing } from "../text/listing.ts";
+import { listing, listOptions } from "../text/listing.ts";
 import { countOf } from "../text/numbers.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
 
@@ -18,7 +18,7 @@ export const riskengineDifferencesList: Verb = {
     { name: "fund-id", value: "FUND", sentence: "Only this fund's; every fund's otherwise." },
     { name: "open", sentence: "Only those that are neither cleared nor corrected." },
     { name: "limit", value: "N", standard: "100", sentence: `At most this many, up to ${limitMax}.` },
-    formatOption,
+    ...listOptions,
   ],
   examples: [{ command: "ctl riskengine differences list --open", sentence: "What is open." }],
   operation: "ListDifferences",
@@ -36,6 +36,6 @@ async function run(context: Context): Promise<Answer> {
     ...(fundId === undefined ? {} : { fundId }),
     ...(open ? { open } : {}),
   });
-  const columns = differenceColumns(context.clock.now());
+  const columns = differenceColumns;
   return listing(context, { columns, rows, none: open ? "No difference is open." : "There was never a difference." });
 }

@@ -2,7 +2,7 @@
 
 import { fundOption } from "../envelope-flags.ts";
 import { changeColumns } from "../text/envelope-text.ts";
-import { formatOption, listing } from "../text/listing.ts";
+import { listing, listOptions } from "../text/listing.ts";
 import { countOf } from "../text/numbers.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
 
@@ -16,7 +16,7 @@ export const riskengineEnvelopeDiff: Verb = {
     fundOption,
     { name: "from", value: "N", sentence: "The version before." },
     { name: "to", value: "N", sentence: "The version after." },
-    formatOption,
+    ...listOptions,
   ],
   examples: [
     { command: "ctl riskengine envelope diff --fund-id alpha", sentence: "What the newest version changed." },

@@ -1,9 +1,8 @@
 // `ctl riskengine envelope history`: every version of a fund's limits, who set it, when and why.
 import { envelopeFields } from "../../envelope-fields.ts";
 import { type Envelope, fundOption } from "../envelope-flags.ts";
-import { type Column, formatOption, listing } from "../text/listing.ts";
+import { type Column, listing, listOptions } from "../text/listing.ts";
 import { countOf } from "../text/numbers.ts";
-import { moment } from "../text/text.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
 
 export const riskengineEnvelopeHistory: Verb = {
@@ -15,7 +14,7 @@ export const riskengineEnvelopeHistory: Verb = {
   options: [
     fundOption,
     { name: "limit", value: "N", standard: "100", sentence: "At most this many, up to 1000." },
-    formatOption,
+    ...listOptions,
   ],
   examples: [
     { command: "ctl riskengine envelope history --fund-id alpha", sentence: "Who changed what when, and why." },
@@ -31,13 +30,12 @@ const inTable: ReadonlySet<string> = new Set(["max_position_pct", "daily_loss_ha
 async function run(context: Context): Promise<Answer> {
   const fundId = context.option("fund-id") ?? "";
   const countMax = countOf("limit", context.option("limit") ?? "", 1);
-  const now = context.clock.now();
   const columns: readonly Column<Envelope>[] = [
     { name: "version", of: ({ version }) => version },
     {
       name: "updated_at",
       of: (one) => one.updated_at,
-      shown: (one) => (one.updated_at === undefined ? "" : moment(one.updated_at, now)),
+      time: true,
     },
     { name: "updated_by", of: (one) => one.updated_by },
     ...envelopeFields.map(({ name }): Column<Envelope> => {

@@ -2,9 +2,8 @@
 import { format, minusMilliseconds } from "../../../contracts/src/instant.ts";
 import type { AnswerOf } from "../../client/src/types.ts";
 import { envelopeOptions, fundOption, proposedEnvelope } from "../envelope-flags.ts";
-import { type Column, formatOption, listing } from "../text/listing.ts";
+import { type Column, listing, listOptions } from "../text/listing.ts";
 import { hoursOf } from "../text/numbers.ts";
-import { moment } from "../text/text.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
 
 export const riskengineEnvelopeReplay: Verb = {
@@ -18,7 +17,7 @@ export const riskengineEnvelopeReplay: Verb = {
     fundOption,
     { name: "hours", value: "N", standard: "24", sentence: "How far back, in hours." },
     ...envelopeOptions,
-    formatOption,
+    ...listOptions,
   ],
   examples: [
     {
@@ -46,14 +45,14 @@ async function run(context: Context): Promise<Answer> {
   const from = format(minusMilliseconds(now, Math.round(hours * hourMs)));
   const replay = await client.replayEnvelope({ fundId, proposed, from }, { timeoutMs });
   const columns: readonly Column<ReplayChange>[] = [
-    { name: "decided_at", of: (one) => one.decided_at, shown: (one) => moment(one.decided_at, now) },
-    { name: "order_id", of: (one) => one.order_id },
+    { name: "decided_at", head: "decided", of: (one) => one.decided_at, time: true },
+    { name: "order_id", id: true, of: (one) => one.order_id },
     { name: "symbol", of: (one) => one.symbol },
     { name: "side", of: (one) => one.side },
     { name: "quantity", of: (one) => one.quantity },
-    { name: "before", of: (one) => verdict(one.approved_before, one.code_before) },
-    { name: "after", of: (one) => verdict(one.approved_after, one.code_after) },
-    { name: "reason_after", of: (one) => one.reason_after },
+    { name: "before", always: true, of: (one) => verdict(one.approved_before, one.code_before) },
+    { name: "after", always: true, of: (one) => verdict(one.approved_after, one.code_after) },
+    { name: "reason_after", text: true, minor: 1, of: (one) => one.reason_after },
     { name: "decision_id", of: (one) => one.decision_id, onlyCsv: true },
   ];
   const left = replay.changed - replay.changes.length;

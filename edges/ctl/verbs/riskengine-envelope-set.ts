@@ -15,7 +15,7 @@ import { isApiError, Refusal } from "../failure.ts";
 import { factorOptions, stepUpProof } from "../login/one-time-code.ts";
 import { reasonOf, reasonOption } from "../reason.ts";
 import { type Change, changeColumns, comparedOrListed } from "../text/envelope-text.ts";
-import { formatOption, listing } from "../text/listing.ts";
+import { listing, outcomeOptions } from "../text/listing.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
 
 export const riskengineEnvelopeSet: Verb = {
@@ -33,7 +33,7 @@ whole (exit 6) before a code is asked for.`,
     { name: "dry-run", sentence: "Only show what would change." },
     reasonOption,
     ...factorOptions,
-    formatOption,
+    ...outcomeOptions,
   ],
   examples: [
     {

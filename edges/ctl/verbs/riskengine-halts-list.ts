@@ -1,7 +1,7 @@
 // `ctl riskengine halts list`: every halt in force, and what is still to be done about each.
 import { exitCodes } from "../../../contracts/src/codes/shape.ts";
 import { haltColumns, haltRows, haltsWithSteps, pendingText } from "../text/halt-text.ts";
-import { formatOption, isForPeople, listing } from "../text/listing.ts";
+import { isForPeople, listing, listOptions } from "../text/listing.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
 
 export const riskengineHaltsList: Verb = {
@@ -13,7 +13,7 @@ export const riskengineHaltsList: Verb = {
   arguments: [],
   options: [
     { name: "id", value: "ID", sentence: "Only what halts this fund or strategy, the firm's included." },
-    formatOption,
+    ...listOptions,
   ],
   examples: [{ command: "ctl riskengine halts list", sentence: "All of them." }],
   operation: "GetHaltStatus",
@@ -30,7 +30,7 @@ async function run(context: Context): Promise<Answer> {
     ? "No halt is in force."
     : "The halts cannot be read: after 2 s of that everything counts as halted.";
   const list = await listing(context, {
-    columns: haltColumns(now),
+    columns: haltColumns,
     rows: haltRows(status),
     none,
     data: haltsWithSteps(status),

@@ -2,7 +2,7 @@
 import type { AnswerOf } from "../../client/src/types.ts";
 import { fundOption } from "../envelope-flags.ts";
 import { ageText } from "../text/decision-text.ts";
-import { type Column, formatOption, listing } from "../text/listing.ts";
+import { type Column, listing, listOptions } from "../text/listing.ts";
 import { clean, moment, pairs } from "../text/text.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
 
@@ -18,7 +18,7 @@ export const riskengineHeadroom: Verb = {
     fundOption,
     { name: "symbol", value: "SYMBOL", required: true, sentence: "The instrument: AAPL, BTC-USD." },
     { name: "side", value: "SIDE", standard: "BUY", values: sides, closed: true, sentence: "To buy, or to sell more." },
-    formatOption,
+    ...listOptions,
   ],
   examples: [
     { command: "ctl riskengine headroom --fund-id alpha --symbol AAPL", sentence: "How much may still be bought." },
@@ -32,7 +32,7 @@ export const riskengineHeadroom: Verb = {
 type Headroom = AnswerOf<"getHeadroom">;
 
 const columns: readonly Column<Headroom["limits"][number]>[] = [
-  { name: "limit", of: (one) => one.limit },
+  { name: "limit", key: true, of: (one) => one.limit },
   { name: "used", of: (one) => one.used },
   { name: "allowed", of: (one) => one.allowed },
   { name: "quantity", of: (one) => one.quantity },

@@ -2,7 +2,7 @@
 import { type ExitCode, exitCodes } from "../../../contracts/src/codes/shape.ts";
 import type { AnswerOf } from "../../client/src/types.ts";
 import { differenceColumns } from "../text/difference-text.ts";
-import { formatOption, listing } from "../text/listing.ts";
+import { listing, listOptions } from "../text/listing.ts";
 import { clean } from "../text/text.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
 
@@ -16,7 +16,7 @@ export const riskengineReconcile: Verb = {
   options: [
     { name: "fund-id", value: "FUND", sentence: "Only this fund; every fund otherwise." },
     { name: "force", sentence: "Ask the broker now." },
-    formatOption,
+    ...listOptions,
   ],
   examples: [
     { command: "ctl riskengine reconcile --fund-id alpha --force", sentence: "Ask the broker now." },
@@ -34,7 +34,7 @@ async function run(context: Context): Promise<Answer> {
   const fundId = context.option("fund-id");
   const fund = fundId === undefined ? {} : { fundId };
   const client = await context.client();
-  const columns = differenceColumns(context.clock.now());
+  const columns = differenceColumns;
   if (!context.switched("force")) {
     const rows = await client.listDifferences({ ...fund, open: true, countMax: 1_000 });
     const none = "No difference is open. With --force the broker is asked now.";

@@ -1,8 +1,7 @@
 // `ctl riskengine rejections list`: which orders were denied, by which gate, and why.
 import type { AnswerOf, Client } from "../../client/src/types.ts";
-import { type Column, formatOption, isForPeople, listing } from "../text/listing.ts";
+import { type Column, isForPeople, listing, listOptions } from "../text/listing.ts";
 import { countOf, hoursOf } from "../text/numbers.ts";
-import { moment } from "../text/text.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
 
 export const riskengineRejectionsList: Verb = {
@@ -14,7 +13,7 @@ export const riskengineRejectionsList: Verb = {
     { name: "fund-id", value: "FUND", sentence: "Only this fund's; every fund's otherwise." },
     { name: "hours", value: "N", standard: "24", sentence: "How far back, in hours." },
     { name: "limit", value: "N", standard: "1000", sentence: "At most this many." },
-    formatOption,
+    ...listOptions,
   ],
   examples: [
     { command: "ctl riskengine rejections list --fund-id alpha --hours 24", sentence: "The last day's." },
@@ -34,19 +33,18 @@ async function run(context: Context): Promise<Answer> {
   const fundId = context.option("fund-id");
   const hours = hoursOf("hours", context.option("hours") ?? "");
   const limit = countOf("limit", context.option("limit") ?? "", 1);
-  const now = context.clock.now();
   const columns: readonly Column<Rejection>[] = [
-    { name: "decided_at", of: (one) => one.decided_at, shown: (one) => moment(one.decided_at, now) },
-    { name: "order_id", of: (one) => one.order_id },
+    { name: "decided_at", head: "decided", of: (one) => one.decided_at, time: true },
+    { name: "order_id", id: true, of: (one) => one.order_id },
     { name: "fund_id", of: (one) => one.fund_id },
-    { name: "strategy_id", of: (one) => one.strategy_id },
+    { name: "strategy_id", minor: 3, of: (one) => one.strategy_id },
     { name: "symbol", of: (one) => one.symbol },
     { name: "side", of: (one) => one.side },
-    { name: "quantity", of: (one) => one.quantity },
-    { name: "source", of: (one) => one.source },
-    { name: "gate", of: (one) => one.gate },
-    { name: "code", of: (one) => one.code },
-    { name: "reason", of: (one) => one.reason },
+    { name: "quantity", of: (one) => one.quantity, number: true },
+    { name: "source", minor: 4, of: (one) => one.source },
+    { name: "gate", minor: 3, of: (one) => one.gate },
+    { name: "code", key: true, of: (one) => one.code },
+    { name: "reason", text: true, of: (one) => one.reason },
     { name: "classification", of: (one) => one.classification, onlyCsv: true },
     { name: "closing_quantity_allowed", of: (one) => one.closing_quantity_allowed, onlyCsv: true },
     { name: "envelope_version", of: (one) => one.envelope_version, onlyCsv: true },

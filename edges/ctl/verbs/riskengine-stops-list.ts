@@ -1,10 +1,9 @@
 // `ctl riskengine stops list`: the synthetic stops, those that rest and those that fired and are owed their exit.
 import type { AnswerOf } from "../../client/src/types.ts";
 import { usageRefusal } from "../failure.ts";
-import { type Column, formatOption, isForPeople, listing } from "../text/listing.ts";
+import { type Column, isForPeople, listing, listOptions } from "../text/listing.ts";
 import { price } from "../text/money.ts";
 import { hoursOf } from "../text/numbers.ts";
-import { moment } from "../text/text.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
 
 export const riskengineStopsList: Verb = {
@@ -19,7 +18,7 @@ export const riskengineStopsList: Verb = {
     { name: "owed", sentence: "Only those that fired and wait for their exit." },
     { name: "ended", sentence: "Only those that ended in the last --hours, newest first." },
     { name: "hours", value: "N", standard: "24", sentence: "How far back --ended looks, in hours." },
-    formatOption,
+    ...listOptions,
   ],
   examples: [
     { command: "ctl riskengine stops list --fund-id alpha", sentence: "Where alpha's positions would be closed." },
@@ -39,7 +38,6 @@ async function run(context: Context): Promise<Answer> {
   const isEnded = context.switched("ended");
   if (owed && isEnded) throw usageRefusal("--owed and --ended exclude each other.");
   const hours = hoursOf("hours", context.option("hours") ?? "");
-  const now = context.clock.now();
   const asked = {
     ...(fundId === undefined ? {} : { fundId }),
     ...(owed ? { owed } : {}),
@@ -51,36 +49,49 @@ async function run(context: Context): Promise<Answer> {
   if (notes.some((note) => note.includes("Synthetic stops are switched off"))) {
     context.terminal.say("The stops are switched off (synthetic_stop.enabled): nobody watches them.");
   }
-  const when = (at: string | undefined): string => (at === undefined ? "" : moment(at, now));
   const columns: readonly Column<Stop>[] = [
     { name: "fund_id", of: (one) => one.fund_id },
     { name: "strategy_id", of: (one) => one.strategy_id },
-    { name: "symbol", of: (one) => one.symbol },
+    { name: "symbol", key: true, of: (one) => one.symbol },
     { name: "quantity", of: (one) => one.quantity, number: true },
-    { name: "basis_price", of: (one) => one.basis_price, shown: (one) => price(one.basis_price), number: true },
-    { name: "trigger_price", of: (one) => one.trigger_price, shown: (one) => price(one.trigger_price), number: true },
+    {
+      name: "basis_price",
+      head: "basis",
+      minor: 2,
+      of: (one) => one.basis_price,
+      shown: (one) => price(one.basis_price),
+      number: true,
+    },
+    {
+      name: "trigger_price",
+      head: "trigger",
+      of: (one) => one.trigger_price,
+      shown: (one) => price(one.trigger_price),
+      number: true,
+    },
     {
       name: "observed_price",
+      head: "observed",
       of: (one) => one.observed_price,
       shown: (one) => price(one.observed_price),
       number: true,
     },
-    { name: "observed_at", of: (one) => one.observed_at, shown: (one) => when(one.observed_at) },
-    { name: "state", of: (one) => one.state },
-    { name: "fired_at", of: (one) => one.fired_at, shown: (one) => when(one.fired_at) },
-    { name: "attempts", of: (one) => one.attempts, number: true },
-    { name: "stop_id", of: (one) => one.stop_id },
-    { name: "order_id", of: (one) => one.order_id },
-    ...(isEnded ? endedColumns(when) : [{ name: "complaint", of: (one: Stop) => one.complaint }]),
+    { name: "observed_at", head: "seen", minor: 2, of: (one) => one.observed_at, time: true },
+    { name: "state", always: true, of: (one) => one.state },
+    { name: "fired_at", head: "fired", of: (one) => one.fired_at, time: true },
+    { name: "attempts", minor: 3, of: (one) => one.attempts, number: true },
+    { name: "stop_id", minor: 3, key: true, of: (one) => one.stop_id },
+    { name: "order_id", id: true, minor: 3, of: (one) => one.order_id },
+    ...(isEnded ? endedColumns : [complaintColumn]),
   ];
   const none = isEnded ? `No stop ended in the last ${hours} h.` : owed ? "No exit is owed." : "There are no stops.";
   return listing(context, { columns, rows: stops, none });
 }
 
-function endedColumns(when: (at: string | undefined) => string): readonly Column<Stop>[] {
-  return [
-    { name: "outcome", of: (one) => one.outcome },
-    { name: "exited_quantity", of: (one) => one.exited_quantity, number: true },
-    { name: "ended_at", of: (one) => one.ended_at, shown: (one) => when(one.ended_at) },
-  ];
-}
+const endedColumns: readonly Column<Stop>[] = [
+  { name: "outcome", of: (one) => one.outcome },
+  { name: "exited_quantity", of: (one) => one.exited_quantity, number: true },
+  { name: "ended_at", of: (one) => one.ended_at, time: true },
+];
+
+const complaintColumn: Column<Stop> = { name: "complaint", text: true, of: (one) => one.complaint };

@@ -1,6 +1,6 @@
 // `ctl treasury instruments list`: what may be traded, and in which steps of price and quantity.
 import type { AnswerOf } from "../../client/src/types.ts";
-import { type Column, formatOption, listing } from "../text/listing.ts";
+import { type Column, listing, listOptions } from "../text/listing.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
 
 export const treasuryInstrumentsList: Verb = {
@@ -8,7 +8,7 @@ export const treasuryInstrumentsList: Verb = {
   heading: "Reference data",
   sentence: "List the instruments that may be traded.",
   arguments: [],
-  options: [formatOption],
+  options: [...listOptions],
   examples: [{ command: "ctl treasury instruments list", sentence: "All of them, with their tick and lot." }],
   operation: "ListInstruments",
   changesState: false,
@@ -18,15 +18,15 @@ export const treasuryInstrumentsList: Verb = {
 type Instrument = AnswerOf<"listInstruments">[number];
 
 const columns: readonly Column<Instrument>[] = [
-  { name: "symbol", of: (one) => one.symbol },
-  { name: "name", of: (one) => one.name },
+  { name: "symbol", key: true, of: (one) => one.symbol },
+  { name: "name", minor: 2, of: (one) => one.name },
   { name: "asset_class", of: (one) => one.asset_class },
   { name: "currency", of: (one) => one.currency },
   { name: "tick_size", of: (one) => one.tick_size },
   { name: "lot_size", of: (one) => one.lot_size },
   { name: "multiplier", of: (one) => one.multiplier },
   { name: "sector", of: (one) => one.sector },
-  { name: "calendar", of: (one) => one.calendar },
+  { name: "calendar", minor: 3, of: (one) => one.calendar },
   { name: "venue", of: (one) => one.venue, onlyCsv: true },
   { name: "underlying", of: (one) => one.underlying, onlyCsv: true },
   { name: "expiry", of: (one) => one.expiry, onlyCsv: true },

@@ -2,10 +2,9 @@
 import type { AnswerOf } from "../../client/src/types.ts";
 import { fundOption } from "../envelope-flags.ts";
 import { followPages, limitOption } from "../follow-pages.ts";
-import { type Column, formatOption, listing } from "../text/listing.ts";
+import { type Column, listing, listOptions } from "../text/listing.ts";
 import { money } from "../text/money.ts";
 import { countOf } from "../text/numbers.ts";
-import { moment } from "../text/text.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
 
 export const treasuryLedgerList: Verb = {
@@ -15,7 +14,7 @@ export const treasuryLedgerList: Verb = {
   about:
     "It is kept in double entry: an entry's postings sum to zero in every currency. A table and CSV have a line per posting.",
   arguments: [],
-  options: [fundOption, { ...limitOption, sentence: "At most this many entries." }, formatOption],
+  options: [fundOption, { ...limitOption, sentence: "At most this many entries." }, ...listOptions],
   examples: [{ command: "ctl treasury ledger list --fund-id alpha", sentence: "The newest entries." }],
   operation: "ListLedger",
   changesState: false,
@@ -32,7 +31,6 @@ async function run(context: Context): Promise<Answer> {
   const fundId = context.option("fund-id") ?? "";
   const limit = countOf("limit", context.option("limit") ?? "", 1);
   const client = await context.client();
-  const now = context.clock.now();
   const { rows, more } = await followPages<Entry>(
     limit,
     (one) => one.entry_id,
@@ -40,8 +38,8 @@ async function run(context: Context): Promise<Answer> {
   );
   if (more) context.terminal.say(`There are more than ${limit}; --limit raises it.`);
   const columns: readonly Column<Line>[] = [
-    { name: "at", of: ({ entry }) => entry.at, shown: ({ entry }) => moment(entry.at, now) },
-    { name: "entry_id", of: ({ entry }) => entry.entry_id },
+    { name: "at", of: ({ entry }) => entry.at, time: true },
+    { name: "entry_id", minor: 2, of: ({ entry }) => entry.entry_id },
     { name: "kind", of: ({ entry }) => entry.kind },
     { name: "account", of: ({ posting }) => posting.account },
     {
@@ -51,8 +49,8 @@ async function run(context: Context): Promise<Answer> {
       number: true,
     },
     { name: "currency", of: ({ posting }) => posting.currency },
-    { name: "booked_by", of: ({ entry }) => entry.booked_by },
-    { name: "reason", of: ({ entry }) => entry.reason },
+    { name: "booked_by", minor: 3, of: ({ entry }) => entry.booked_by },
+    { name: "reason", text: true, minor: 1, of: ({ entry }) => entry.reason },
   ];
   const lines = rows.flatMap((entry) => entry.postings.map((posting) => ({ entry, posting })));
   return listing(context, { columns, rows: lines, none: `${fundId} has no entries.`, data: rows });

@@ -3,10 +3,10 @@ import { format, minusMilliseconds } from "../../../contracts/src/instant.ts";
 import type { AnswerOf } from "../../client/src/types.ts";
 import { fundOption } from "../envelope-flags.ts";
 import { fundModes } from "../fund-modes.ts";
-import { type Column, formatOption, isForPeople, listing } from "../text/listing.ts";
+import { type Column, isForPeople, listing, listOptions } from "../text/listing.ts";
 import { money } from "../text/money.ts";
 import { countOf, hoursOf } from "../text/numbers.ts";
-import { moment, span } from "../text/text.ts";
+import { span } from "../text/text.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
 
 const steps = ["second", "minute", "hour", "day"] as const;
@@ -29,7 +29,7 @@ export const treasuryNavsList: Verb = {
       sentence: "One value per that time.",
     },
     { name: "limit", value: "N", standard: "1000", sentence: "At most this many, the newest." },
-    formatOption,
+    ...listOptions,
   ],
   examples: [
     { command: "ctl treasury navs list --fund-id alpha", sentence: "The last day, hour by hour." },
@@ -60,11 +60,12 @@ async function run(context: Context): Promise<Answer> {
     countMax,
   });
   const columns: readonly Column<Nav>[] = [
-    { name: "as_of", of: (one) => one.as_of, shown: (one) => moment(one.as_of, now) },
+    { name: "as_of", key: true, of: (one) => one.as_of, time: true },
     { name: "nav", of: (one) => one.nav, shown: (one) => money(one.nav), number: true },
     { name: "cash", of: (one) => one.cash, shown: (one) => money(one.cash), number: true },
     {
       name: "positions_value",
+      head: "positions",
       of: (one) => one.positions_value,
       shown: (one) => money(one.positions_value),
       number: true,
@@ -73,6 +74,7 @@ async function run(context: Context): Promise<Answer> {
     { name: "currency", of: (one) => one.currency },
     {
       name: "oldest_price_age_ms",
+      always: true,
       head: "oldest price age",
       of: (one) => one.oldest_price_age_ms,
       shown: (one) => (one.oldest_price_age_ms === undefined ? "" : span(one.oldest_price_age_ms)),

@@ -27,6 +27,8 @@ export interface VerbOption {
   readonly sentence: string;
   /** What its value is called in help; absent for a switch. */
   readonly value?: string;
+  /** What it means without a value, for one that may be left out. */
+  readonly preset?: string;
   /** May be given several times, or once with commas. */
   readonly repeats?: boolean;
   readonly required?: boolean;
@@ -48,6 +50,8 @@ export interface Answer {
   /** What a person reads on stdout; empty prints nothing. Text from elsewhere has been cleaned by whoever put it in. */
   readonly text: string;
   readonly exit?: ExitCode;
+  /** A table: where it is longer than the terminal it is shown page by page. */
+  readonly isList?: true;
   /** What to do next, said on stderr. */
   readonly next?: readonly string[];
 }
