@@ -1,6 +1,6 @@
 // A list that is longer than the terminal is shown page by page: Enter shows the next one, q ends it. Only where a person sits at both ends; PAGER=cat, as other
 // programs know it, switches it off.
-import type { Environment, Terminal } from "./terminal.ts";
+import type { Environment, Terminal } from "../terminal.ts";
 
 export async function writePaged(
   terminal: Terminal,

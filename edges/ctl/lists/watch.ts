@@ -1,11 +1,11 @@
 // `--watch`: asks a list again and again. On a terminal it is drawn over the one before, without clearing the screen; elsewhere each answer follows the last, and
 // with --json each is one line. A server that does not answer for a while is reported and asked again; whatever will not pass ends it.
-import { exitCodes } from "../../contracts/src/codes/shape.ts";
-import { failureOf, interrupted, usageRefusal } from "./failure.ts";
-import type { Terminal } from "./terminal.ts";
-import { countOf } from "./text/numbers.ts";
-import { age, clean, jsonText, shortTime } from "./text/text.ts";
-import type { Answer, Context, Verb } from "./verbs/verb.ts";
+import { exitCodes } from "../../../contracts/src/codes/shape.ts";
+import { failureOf, interrupted, usageRefusal } from "../failure.ts";
+import type { Terminal } from "../terminal.ts";
+import { countOf } from "../text/numbers.ts";
+import { age, clean, jsonText, shortTime } from "../text/text.ts";
+import type { Answer, Context, Verb } from "../verbs/verb.ts";
 
 const secondsMax = 3_600;
 

@@ -1,6 +1,6 @@
 // What takes longer than a second says so where a person sits, so that a slow server is not taken for a dead one. The line goes when the answer is there.
-import { millisecondsBetween } from "../../contracts/src/instant.ts";
-import type { Tables } from "./verbs/verb.ts";
+import { millisecondsBetween } from "../../../contracts/src/instant.ts";
+import type { Tables } from "../verbs/verb.ts";
 
 const quietMs = 1_000;
 

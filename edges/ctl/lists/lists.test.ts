@@ -10,9 +10,9 @@ import {
   runFake,
   startFakeServer,
   virtualTime,
-} from "../../testkit/ctl/fakes.ts";
-import { formatOption, watchOption, wideOption } from "./text/listing.ts";
-import { verbs } from "./verbs/index.ts";
+} from "../../../testkit/ctl/fakes.ts";
+import { formatOption, watchOption, wideOption } from "../text/listing.ts";
+import { verbs } from "../verbs/index.ts";
 
 let home = "";
 let server: FakeServer;
