@@ -1,7 +1,8 @@
 // What a verb is handed: what was typed, who and where the caller is, a client that is ready to call, and the terminal for talk. Nothing of it
 // is made before a verb asks for it, so that a verb which needs no server touches neither files nor network.
-import { bearerOf } from "./login/bearer.ts";
+
 import { withProgress } from "./lists/progress.ts";
+import { bearerOf } from "./login/bearer.ts";
 import { type Flags, resolveSettings, type Settings } from "./settings.ts";
 import type { Context, Tables } from "./verbs/verb.ts";
 

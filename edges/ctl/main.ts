@@ -6,6 +6,7 @@ import { parseJson } from "../../contracts/src/parse-json.ts";
 import { createContext } from "./context.ts";
 import { type Failure, failureOf, startHere } from "./failure.ts";
 import { writePaged } from "./lists/pager.ts";
+import { watch, watchSeconds } from "./lists/watch.ts";
 import { asksForJson, parseCommandLine } from "./program.ts";
 import { hintFor, profileNamed } from "./settings.ts";
 import { createTerminal, type Streams, type Terminal } from "./terminal.ts";
@@ -14,7 +15,6 @@ import { inTypedWords } from "./text/typed-names.ts";
 import { groupsOf } from "./verb-groups.ts";
 import { verbs } from "./verbs/index.ts";
 import type { Answer, Context, Tables, Verb } from "./verbs/verb.ts";
-import { watch, watchSeconds } from "./lists/watch.ts";
 
 export interface CtlTables extends Omit<Tables, "terminal" | "verbs"> {
   readonly streams: Streams;

@@ -355,9 +355,7 @@ describe("headroom, throttle, funds, instruments", () => {
     const funds = [{ ...alpha, severity: "FUND_HALT", nav: "10000000", nav_at: at, gross_exposure_pct: 0.8 }, alpha];
     server.on("GET /v1/treasury/funds", { body: funds });
     const { stdout } = await run("treasury funds list");
-    expect(stdout).toMatch(
-      /alpha +Alpha +PAPER +10000000\.00 +USD +1 min ago +80\.00 % +FUND_HALT/,
-    );
+    expect(stdout).toMatch(/alpha +Alpha +PAPER +10000000\.00 +USD +1 min ago +80\.00 % +FUND_HALT/);
     expect(stdout).toMatch(/not valued/);
     server.on("GET /v1/treasury/instruments", { body: [{ symbol: "AAPL", name: "Apple", tick_size: "0.01" }] });
     expect((await run("treasury instruments list --format csv")).stdout).toMatch(/^symbol,name,.*\nAAPL,Apple,/);
