@@ -8,7 +8,6 @@ import { haltRequest as haltRecord } from "../contracts/src/records/halt.ts";
 import { forwarded } from "../edges/gateway/declared/route.ts";
 import type { GatewayParts } from "../edges/gateway/parts.ts";
 import { haltRequest, haltResume, haltStatus } from "../edges/gateway/routes/halts.ts";
-import { publicHalts } from "../edges/gateway/routes/public.ts";
 import { runFake, virtualTime } from "../testkit/ctl/fakes.ts";
 import { testClient } from "../testkit/grpc/test-client.ts";
 import type { Standing, TableCaller } from "../testkit/halt-table/fixture.ts";
@@ -25,7 +24,7 @@ let operator: TableCaller;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "portcullis-halts-surfaces-"));
-  const routes = [haltRequest, haltResume, haltStatus, haltsList, publicHalts] as const;
+  const routes = [haltRequest, haltResume, haltStatus, haltsList] as const;
   fixture = await memoryHaltTableFixture({ seed: 14, routes: (parts) => routes.map((route) => route(parts)) });
 });
 
@@ -71,16 +70,13 @@ const attempts = async (from: number) =>
 describe("what is halted", () => {
   const ids = (halts: unknown): unknown[] => (halts as { halt_id: string }[]).map(({ halt_id: id }) => id);
 
-  test("is one list for gRPC, operators, the public and ctl, as records that anybody can read", async () => {
+  test("is one list for gRPC, operators and ctl, as records that anybody can read", async () => {
     const all = [standing.strategy, standing.fund, standing.firm];
     expect(ids((await rpc("ListActiveHalts", {}))["halts"])).toEqual(all);
     const seen = await get(`${fixture.url}/v1/halts`, operator);
     expect(ids(seen.body)).toEqual(all);
-    const open = await get(`${fixture.publicUrl}/v1/halts`);
-    expect(open.status).toBe(200);
-    expect(open.body).toEqual(seen.body);
-    for (const record of open.body as object[]) expect(haltRecord.parse(record)).toEqual(record);
-    expect((open.body as object[])[1]).toMatchObject({
+    for (const record of seen.body as object[]) expect(haltRecord.parse(record)).toEqual(record);
+    expect((seen.body as object[])[1]).toMatchObject({
       severity: "FUND_HALT",
       fund_id: "alpha",
       reason: "the scene",
@@ -99,7 +95,7 @@ describe("what is halted", () => {
         await unit.risk.liftHalts(ids, fixture.fixture.time.clock.now());
       }),
     );
-    expect((await get(`${fixture.publicUrl}/v1/halts`)).body).toEqual([]);
+    expect((await get(`${fixture.url}/v1/halts`, operator)).body).toEqual([]);
     expect((await ctl("riskengine halts list")).stdout).toBe("No halt is in force.\n");
     expect((await ctl("riskengine halts list --json")).stdout.trim()).toBe("[]");
     const none = await ctl("cmd resume --reason over --confirm RESUME --totp 123456 --json");

@@ -7,7 +7,6 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { forwarded } from "../edges/gateway/declared/route.ts";
 import type { GatewayParts } from "../edges/gateway/parts.ts";
 import { haltRequest, haltResume, haltStatus } from "../edges/gateway/routes/halts.ts";
-import { publicHalts } from "../edges/gateway/routes/public.ts";
 import { runFake, virtualTime } from "../testkit/ctl/fakes.ts";
 import { allOr } from "../testkit/full-count.ts";
 import { type MemoryHaltTableFixture, memoryHaltTableFixture } from "../testkit/halt-table/memory-fixture.ts";
@@ -23,7 +22,7 @@ let surfaces: readonly Surface[];
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "portcullis-halts-table-"));
-  const routes = [haltRequest, haltResume, haltStatus, haltsList, publicHalts] as const;
+  const routes = [haltRequest, haltResume, haltStatus, haltsList] as const;
   fixture = await memoryHaltTableFixture({ seed: 13, routes: (parts) => routes.map((route) => route(parts)) });
   const run: RunCtl = (words, environment) =>
     runFake(words, { environment: { XDG_CONFIG_HOME: folder, ...environment }, ...virtualTime(0), folder });

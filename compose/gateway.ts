@@ -21,6 +21,8 @@ import { openEventFeed } from "../adapters/transport/open-event-feed.ts";
 import { Fault } from "../contracts/src/fault.ts";
 import { gatewayRoutes } from "../edges/gateway/index.ts";
 import type { LoginFacts, Restarts } from "../edges/gateway/parts.ts";
+import type { FundPolicies } from "../edges/gateway/public/fund-policy.ts";
+import { type RunningMarketFeed, startMarketFeed } from "../edges/gateway/public/market-feed.ts";
 import type { TellRefusal } from "../ports/attempts.ts";
 import type { EventFeed } from "../ports/event-feed.ts";
 import type { Health } from "../ports/health.ts";
@@ -105,7 +107,15 @@ export async function startGateway(
   const calls = createRpcClient({ targets, clock: ports.clock });
   stops.push(async () => calls.close());
   const restarts = restartsOf({ ...ports, store, ask });
-  const asked = { directory, calls, restarts, events, ending };
+  const marketFeed = startMarketFeed({
+    ...ports,
+    services: calls,
+    ownToken: () => identity.platformToken("gateway"),
+    policies: fundPolicies(configuration),
+    expectedServices: Object.keys(targets),
+  });
+  stops.push(() => marketFeed.stop());
+  const asked = { directory, calls, restarts, events, marketFeed, ending };
   const routes = routesOf(input, ports, identity, asked, Object.keys(targets), metrics, addresses);
   const refused = createRefusedAttempts({ ...ports, store });
   stops.push(() => refused.close());
@@ -131,12 +141,14 @@ function routesOf(
     calls,
     restarts,
     events,
+    marketFeed,
     ending,
   }: {
     readonly directory: GrpcDirectory;
     readonly calls: RpcClient;
     readonly restarts: Restarts;
     readonly events: EventFeed;
+    readonly marketFeed: RunningMarketFeed;
     readonly ending: AbortSignal;
   },
   expectedServices: readonly string[],
@@ -153,12 +165,13 @@ function routesOf(
     random: ports.random,
     expectedServices,
     directory,
-    ownHealth: () => worst([untilEnding(ending), expected, identity.health()]),
+    ownHealth: () => worst([untilEnding(ending), expected, marketFeed.health(), identity.health()]),
     collectMetrics: () => directory.collectMetrics(),
     ownMetrics: async () => JSON.stringify(await metrics.json()),
     services: calls,
     events,
     verify: (token) => identity.verifier.verify(token),
+    marketFeed,
     ownToken: () => identity.platformToken("gateway"),
     login: loginFacts(input, identity),
     secondFactors: identity.secondFactors,
@@ -178,6 +191,16 @@ function routesOf(
     return publicDocument;
   }
   return routes;
+}
+
+/** What each fund's configuration says of strangers. */
+function fundPolicies({ funds }: PartInput["configuration"]): FundPolicies {
+  return new Map(
+    funds.map(({ fund_id, public: { listed, nav, nav_delay_s, exposure } }) => [
+      fund_id,
+      { listed, nav, navDelayS: nav_delay_s, exposure },
+    ]),
+  );
 }
 
 /** Where the operators' listener is reached, with the other port. */
@@ -236,6 +259,7 @@ async function listen(
     routes,
     mounts: identity.isEmbedded ? [provider] : [],
     trustedProxies: http.trusted_proxies,
+    publicRate: { ratePerS: http.public_rate_per_s, burst: http.public_burst },
     ...(http.base_url === undefined ? {} : { baseUrl: http.base_url.replace(/\/$/, "") }),
     listeners: {
       operator: { host: http.host, port: operatorPort, environmentVariable: "PORTCULLIS_HTTP_PORT" },

@@ -78,6 +78,8 @@ export interface Route {
   readonly answers: Readonly<Record<number, Schema | "text" | "bytes" | "events">>;
   /** Attempts a minute, for routes that guessers would try: per person where a login is needed, else per address. */
   readonly attemptsPerMinuteMax?: number;
+  /** Of the public listener: what a request costs of the tokens that its address has, over all such routes. */
+  readonly publicCost?: number;
   readonly deprecated?: Deprecation;
   /** For the reference. */
   readonly example?: RouteExample;

@@ -1,6 +1,7 @@
 // What people ask about risk after the fact. Only PostgreSQL answers it: lists and histories are no part of the state machine.
 import type { Instant } from "../contracts/src/instant.ts";
 import type { RiskEnvelope } from "../contracts/src/records/envelope.ts";
+import type { ActiveHalt } from "../contracts/src/records/halt.ts";
 import type { Order } from "../contracts/src/records/order.ts";
 
 /** One decision as stored: DecisionRecord bytes. */
@@ -28,7 +29,25 @@ export interface RejectionQuery {
   readonly afterDecisionId?: string;
 }
 
+/** One epoch: a halt that was latched, or all that were lifted at once. */
+export interface HaltChange {
+  readonly epoch: number;
+  readonly lifted: boolean;
+  readonly halts: readonly ActiveHalt[];
+  readonly at: Instant;
+}
+
+export interface HaltChanges {
+  readonly epoch: number;
+  /** In force at that epoch, oldest first. */
+  readonly active: readonly ActiveHalt[];
+  /** The oldest after the one that was asked for, at most so many. */
+  readonly changes: readonly HaltChange[];
+}
+
 export interface RiskQueries {
+  /** All of one moment. */
+  haltChanges(afterEpoch: number, countMax: number): Promise<HaltChanges>;
   /** Denied orders of both, newest first; of the same moment the engine's come first. */
   rejections(query: RejectionQuery): Promise<readonly StoredRejection[]>;
   /** Every decision about one order, oldest first, at most so many. */

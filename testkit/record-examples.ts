@@ -139,6 +139,7 @@ export const exampleBar: Bar = {
   low: "188.2",
   close: "190.1",
   volume: "51234567",
+  closed: true,
 };
 
 export const exampleInstrument: Instrument = {

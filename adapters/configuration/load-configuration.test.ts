@@ -35,7 +35,14 @@ describe("what is in force", () => {
       PORTCULLIS_HTTP_HOST: "",
       PATH: "/bin",
     });
-    expect(configuration.http).toEqual({ host: "127.0.0.1", port: 2000, public_port: 1001, trusted_proxies: [] });
+    expect(configuration.http).toEqual({
+      host: "127.0.0.1",
+      port: 2000,
+      public_port: 1001,
+      public_rate_per_s: 20,
+      public_burst: 40,
+      trusted_proxies: [],
+    });
     expect(configuration.services).toEqual(["oms", "gateway"]);
     expect(sources.get("http.port")).toEqual({ from: "environment", name: "PORTCULLIS_HTTP_PORT" });
     expect(sources.get("http.public_port")).toEqual({ from: "file", where: "p.yaml:3" });
@@ -65,7 +72,9 @@ describe("what is in force", () => {
 
   it("reads `fund` as a list of one, with the line it stands in", () => {
     const { configuration, sources } = valid("fund:\n  fund_id: alpha\n  compliance:\n    cat_enabled: false\n");
-    expect(configuration.funds).toEqual([{ fund_id: "alpha", compliance: { cat_enabled: false } }]);
+    expect(configuration.funds).toEqual([
+      { fund_id: "alpha", public: { listed: true, nav_delay_s: 900 }, compliance: { cat_enabled: false } },
+    ]);
     expect("fund" in configuration).toBe(false);
     expect(sources.get("funds[0].fund_id")).toEqual({ from: "file", where: "p.yaml:2" });
     expect(valid("funds:\n- fund_id: a\n- fund_id: b\n").configuration.funds.map((fund) => fund.fund_id)).toEqual([
@@ -109,7 +118,7 @@ describe("complaints", () => {
       {
         path: "http.prot",
         value: "8080",
-        expected: "a known key: host, port, public_port, base_url, trusted_proxies",
+        expected: "a known key: host, port, public_port, base_url, public_rate_per_s, public_burst, trusted_proxies",
         where: "p.yaml:2",
         suggestion: "http.port",
       },
@@ -137,7 +146,7 @@ describe("complaints", () => {
     const byPath = (left: { path: string }, right: { path: string }) => (left.path < right.path ? -1 : 1);
     expect(found.toSorted(byPath)).toEqual(wanted.toSorted(byPath));
     expect(complaintLine(found.find(({ path }) => path === "http.prot") ?? raise())).toBe(
-      "http.prot (p.yaml:2): found 8080, expected a known key: host, port, public_port, base_url, trusted_proxies; did you mean http.port?",
+      "http.prot (p.yaml:2): found 8080, expected a known key: host, port, public_port, base_url, public_rate_per_s, public_burst, trusted_proxies; did you mean http.port?",
     );
   });
 

@@ -50,6 +50,14 @@ const http = section({
     expected: "a URL such as https://portcullis.example, without a path, credentials or query",
     whenAbsent: "`http.host` and `http.port`",
   }),
+  public_rate_per_s: key(whole(0, 1_000_000).default(20), {
+    sentence: "Requests a second that one address may make of the public market data; 0 sets no limit.",
+    environment: "PORTCULLIS_PUBLIC_RATE_PER_S",
+  }),
+  public_burst: key(whole(0, 1_000_000).default(40), {
+    sentence: "Requests that one address may make at once after a pause, bars counting as five; 0 sets no limit.",
+    environment: "PORTCULLIS_PUBLIC_BURST",
+  }),
   trusted_proxies: key(
     z
       .array(
@@ -210,8 +218,22 @@ const lifecycle = section({
 const idExpected = "an id: 1 to 64 letters, digits, dots, dashes or underscores, the first a letter or digit";
 const id = () => z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/);
 
+const fundPublic = section({
+  listed: key(z.boolean().default(true), { sentence: "Whether the public API lists the fund and its halts." }),
+  nav: key(z.enum(["live", "delayed", "hidden"]).optional(), {
+    sentence: "Whether the public API shows what the fund is worth, and whether at once.",
+    whenAbsent: "live for a PAPER fund, hidden for a LIVE one",
+  }),
+  nav_delay_s: key(whole(1, 30 * dayS).default(900), { sentence: "How old a delayed value is at least, in seconds." }),
+  exposure: key(z.boolean().optional(), {
+    sentence: "Whether the public API shows how much of the fund is at work.",
+    whenAbsent: "true for a PAPER fund, false for a LIVE one",
+  }),
+});
+
 const fund = section({
   fund_id: key(id(), { sentence: "The fund's id.", expected: idExpected }),
+  public: fundPublic.prefault({}),
   compliance: section({
     cat_enabled: key(z.boolean().default(false), { sentence: "Whether this fund's events are reported to CAT." }),
     cat_subscriber_id: key(text(64).optional(), {

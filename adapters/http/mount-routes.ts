@@ -8,6 +8,7 @@ import type { HttpAnswer, HttpRequest, Listener, Route } from "../../ports/http.
 import { attemptSubject } from "../listener/attempt-subject.ts";
 import { shownBy } from "./bearer.ts";
 import { addressOf } from "./caller-address.ts";
+import { isPreflight, sendPreflight } from "./cross-origin.ts";
 import { deprecationHeaders } from "./deprecation.ts";
 import { detailOf, fieldErrors } from "./field-errors.ts";
 import type { HttpPorts } from "./http-ports.ts";
@@ -64,10 +65,14 @@ function mountRoute(app: FastifyInstance, route: Route, parts: RouteParts): void
   app.route({
     method: route.method,
     url: patternOf(route.path),
-    config: { facts: { access: route.operation, ...attempts } },
+    config: { facts: { access: route.operation, ...attempts, ...costOf(route, parts.listener) } },
     ...(route.body === undefined ? { onRequest: refuseBody } : {}),
     handler: (request, reply) => answer(route, request, reply.headers(leaving), parts),
   });
+}
+
+function costOf({ publicCost }: Route, listener: Listener): Pick<RouteFacts, "publicCost"> {
+  return listener === "public" && publicCost !== undefined ? { publicCost } : {};
 }
 
 const restParameter = /:(\w+)\*$/;
@@ -96,13 +101,16 @@ function refuseOtherMethods(app: FastifyInstance, path: string, siblings: readon
   const methods = new Set(siblings.flatMap(({ method }) => (method === "GET" ? ["GET", "HEAD"] : [method])));
   const allow = [...methods].sort().join(", ");
   // Refused before the body is read, so that a wrong method is reported as such whatever it sent.
-  const refuse = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> =>
-    sendProblem(reply.header("allow", allow), transportProblem(405, contextOf(request, listener)));
+  const refuse = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    if (listener === "public" && methods.has("GET") && isPreflight(request)) return sendPreflight(reply);
+    return sendProblem(reply.header("allow", allow), transportProblem(405, contextOf(request, listener)));
+  };
+  const [cost = {}] = siblings.map((route) => costOf(route, listener));
   const open = siblings.some(({ operation }) => isForAnyone(operation));
   app.route({
     method: app.supportedMethods.filter((method) => !methods.has(method)),
     url: patternOf(path),
-    config: { facts: { access: open ? accessToNothing(listener) : "anyone with a token" } },
+    config: { facts: { access: open ? accessToNothing(listener) : "anyone with a token", ...cost } },
     onRequest: refuse,
     handler: refuse,
   });

@@ -204,6 +204,9 @@ function problemsOf(route: Route): object {
           ["401", "The caller did not prove who they are."] as const,
           ["403", "The caller is known and may not do this."] as const,
         ]),
+    ...(route.publicCost !== undefined
+      ? [["429", "This address has no tokens left; Retry-After says when it has."] as const]
+      : []),
     ...(route.attemptsPerMinuteMax === undefined
       ? []
       : [["429", `More than ${route.attemptsPerMinuteMax} attempts in a minute.`] as const]),

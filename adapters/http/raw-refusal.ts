@@ -4,6 +4,7 @@ import { type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import type { Listener } from "../../ports/http.ts";
 import type { Random } from "../../ports/random.ts";
+import { headersOn } from "./cross-origin.ts";
 import { errnoOf } from "./listen.ts";
 import { type Problem, problemContentType, transportProblem } from "./problem.ts";
 import { requestIdHeader } from "./request-id.ts";
@@ -27,7 +28,7 @@ export function refuseRaw(error: Error, socket: Socket, listener: Listener, rand
   const requestId = random.uuid();
   const body = JSON.stringify(transportProblem(status, { requestId, path: "", listener }));
   const headers = {
-    ...securityHeaders,
+    ...headersOn(listener),
     "content-type": problemContentType,
     "content-length": String(Buffer.byteLength(body)),
     [requestIdHeader]: requestId,

@@ -15,6 +15,8 @@ export interface RouteFacts {
   readonly attempts?: AttemptLimit;
   /** By person, once it is known who calls. */
   readonly personAttempts?: AttemptLimit;
+  /** Of the public listener's routes: what a request costs of its address's tokens. */
+  readonly publicCost?: number;
   /** Of a mount: what stands in place of its paths, which may hold ids. */
   readonly prefix?: string;
 }

@@ -12,13 +12,16 @@ import type { Random } from "../../ports/random.ts";
 import { sampledLines, type WriteSampled } from "../log/sampled-lines.ts";
 import { challenge } from "./bearer.ts";
 import { trackConnections } from "./connections.ts";
+import { isPreflight, openToPages } from "./cross-origin.ts";
 import type { HttpPorts } from "./http-ports.ts";
 import { type IdentityGuard, identityGuard } from "./identity-guard.ts";
 import { attemptLimits, checkAttempts, checkPersonAttempts } from "./limits/attempt-limits.ts";
 import { boundConnections } from "./limits/bound-connections.ts";
 import { foreignPageGate, type PageGate } from "./limits/foreign-pages.ts";
 import { type HttpLimits, httpLimitsDefault } from "./limits/limits.ts";
+import { publicLimit } from "./limits/public-limit.ts";
 import { gatedServer, type RequestGate, requestGate } from "./limits/request-gate.ts";
+import type { BucketOptions } from "./limits/token-buckets.ts";
 import { addressText, listenFault, resolveHost, type TcpAddress } from "./listen.ts";
 import { type HttpMount, mountForeign } from "./mount.ts";
 import { knowAllMethods, mountRoutes } from "./mount-routes.ts";
@@ -46,6 +49,8 @@ export interface HttpServerOptions extends HttpPorts {
   /** Addresses and CIDR ranges of proxies that are believed when they say for whom they ask; nobody unless asked. */
   readonly trustedProxies?: readonly string[];
   readonly limits?: Partial<HttpLimits>;
+  /** How often one address may ask of the public market data; as often as it likes when absent. */
+  readonly publicRate?: BucketOptions;
 }
 
 export interface HttpServer {
@@ -175,6 +180,8 @@ async function createApp(surroundings: Surroundings, draining: AbortSignal): Pro
   const makeLimit = await attemptLimits(app);
   observe(app, listener, watch);
   app.addHook("onRequest", async (request, reply) => pageGate(request, reply));
+  const limit = publicLimit(listener === "public" ? options.publicRate : undefined, options.clock, refuse);
+  app.addHook("onRequest", async (request, reply) => (isPreflight(request) ? undefined : limit.check(request, reply)));
   app.addHook("onRequest", (request, reply) => checkAttempts(request, reply, refuse));
   app.addHook("onRequest", (request, reply) => guard.check(request, reply));
   app.addHook("onRequest", (request, reply) => checkPersonAttempts(request, reply, refuse, guard));
@@ -186,6 +193,7 @@ async function createApp(surroundings: Surroundings, draining: AbortSignal): Pro
     // A route's own 401 must say as well how one logs in.
     const bare = reply.statusCode === 401 && !reply.hasHeader("www-authenticate");
     if (bare) reply.header("www-authenticate", challenge(baseUrl(), false));
+    if (listener === "public") openToPages(reply);
     return payload;
   });
   const parts = { listener, ports: options, guard, makeLimit, limits, draining };

@@ -94,6 +94,12 @@ export function connectionRoom(options: RoomOptions): ConnectionRoom {
   };
 }
 
+/** Under which name an address is counted: an IPv4 address is one however it is written, and an IPv6 /64 is one. */
+export function callerKey(address: string): string {
+  const plain = address.replace(/^::ffff:(?=\d+\.)/i, "");
+  return plain.includes(":") ? subnetOf(plain) : plain;
+}
+
 /** Undefined for what many share. A whole IPv6 /64 is one caller, because every home has that many addresses. */
 function callerOf(address: string | undefined, isShared?: (address: string) => boolean): string | undefined {
   const plain = address?.replace(/^::ffff:(?=\d+\.)/i, "");

@@ -1,5 +1,7 @@
 // The paper market's past: bars and news of any moment, computed when they are asked for. A bar's high and low are those of its opening, its
-// closing and the moments in between that are read: a minute is read every ten seconds, a day every two hours.
+// closing and the moments in between that are read: a minute is read every ten seconds, a day every two hours,
+// a week every half day.
+import { barLengthUs, firstBarStart } from "../../contracts/src/bar-intervals.ts";
 import * as decimal from "../../contracts/src/decimal.ts";
 import {
   format,
@@ -17,13 +19,16 @@ import type { MarketHistory } from "../../ports/market-history.ts";
 import { type PaperMarketOptions, pricesOf, sessionsOf, termsOf } from "./paper-market.ts";
 
 const secondUs = 1_000_000;
-/** The length of each interval, and how often a price is read in it. */
-const intervals: Readonly<Record<BarInterval, { readonly lengthUs: number; readonly looks: number }>> = {
-  "1m": { lengthUs: 60 * secondUs, looks: 6 },
-  "5m": { lengthUs: 300 * secondUs, looks: 10 },
-  "15m": { lengthUs: 900 * secondUs, looks: 10 },
-  "1h": { lengthUs: 3_600 * secondUs, looks: 12 },
-  "1d": { lengthUs: 86_400 * secondUs, looks: 12 },
+/** How often a price is read in each interval. */
+const looksIn: Readonly<Record<BarInterval, number>> = {
+  "1m": 6,
+  "5m": 10,
+  "15m": 10,
+  "30m": 10,
+  "1h": 12,
+  "4h": 12,
+  "1d": 12,
+  "1w": 14,
 };
 /** After so much work others get their turn. */
 const workPerTurn = 250;
@@ -48,7 +53,7 @@ export function paperMarketHistory(options: PaperMarketOptions): MarketHistory {
   }
 
   function barAt(symbol: string, interval: BarInterval, start: number, end: number): Bar | undefined {
-    const { lengthUs, looks } = intervals[interval];
+    const [lengthUs, looks] = [barLengthUs[interval], looksIn[interval]];
     const moments: Instant[] = [];
     for (let look = 0; look <= looks; look += 1) {
       const at = fromMicroseconds(Math.min(end, start + Math.floor((lengthUs * look) / looks)));
@@ -69,6 +74,7 @@ export function paperMarketHistory(options: PaperMarketOptions): MarketHistory {
       low: decimal.format(seen.reduce(decimal.min)),
       close: decimal.format(seen.at(-1) ?? open),
       volume: decimal.format(prices.volume(symbol, first, last)),
+      closed: end === start + lengthUs,
     };
   }
 
@@ -85,7 +91,7 @@ export function paperMarketHistory(options: PaperMarketOptions): MarketHistory {
 
   /** As the bar closes: its last moment that is read and in which the symbol was traded. */
   function closeAt(symbol: string, interval: BarInterval, start: number, end: number): string | undefined {
-    const { lengthUs, looks } = intervals[interval];
+    const [lengthUs, looks] = [barLengthUs[interval], looksIn[interval]];
     for (let look = looks; look >= 0; look -= 1) {
       const at = fromMicroseconds(Math.min(end, start + Math.floor((lengthUs * look) / looks)));
       if (isTraded(prices.listing(symbol), at)) return decimal.format(prices.middle(symbol, at));
@@ -96,11 +102,12 @@ export function paperMarketHistory(options: PaperMarketOptions): MarketHistory {
   return {
     async closes(symbol, interval, from, to, countMax) {
       if (prices.listing(symbol) === undefined) return { known: false, closes: [] };
-      const { lengthUs } = intervals[interval];
+      const lengthUs = barLengthUs[interval];
       const until = Math.min(to, newest());
       const closes: Pick<Bar, "start" | "close">[] = [];
       let work = 0;
-      for (let start = Math.ceil(later(from, fromUnixMs(0)) / lengthUs) * lengthUs; start < until; start += lengthUs) {
+      const first = firstBarStart(interval, later(from, fromUnixMs(0)));
+      for (let start: number = first; start < until; start += lengthUs) {
         const close = closeAt(symbol, interval, start, Math.min(start + lengthUs, newest()));
         if (close !== undefined) closes.push({ start: format(fromMicroseconds(start)), close });
         work += 1;
@@ -111,13 +118,14 @@ export function paperMarketHistory(options: PaperMarketOptions): MarketHistory {
     },
     async bars(symbol, interval, from, to, countMax, signal) {
       if (prices.listing(symbol) === undefined) return { known: false, bars: [] };
-      const { lengthUs, looks } = intervals[interval];
+      const [lengthUs, looks] = [barLengthUs[interval], looksIn[interval]];
       const until = Math.min(to, newest());
       const bars: Bar[] = [];
       forgetOtherFaults();
       let work = 0;
       let sincePause = 0;
-      for (let start = Math.ceil(later(from, fromUnixMs(0)) / lengthUs) * lengthUs; start < until; start += lengthUs) {
+      const first = firstBarStart(interval, later(from, fromUnixMs(0)));
+      for (let start: number = first; start < until; start += lengthUs) {
         const name = `${symbol} ${interval} ${start}`;
         const known = kept.get(name);
         const quotedUntil = newest();

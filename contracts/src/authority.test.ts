@@ -51,6 +51,7 @@ ListActiveHalts           .      .      x      x          x         x      x
 GetHaltStatus             .      .      x      x          x         x      x
 AnnounceHalt              .      .      .      .          .         .      x
 ConfirmHalts              .      .      .      .          .         .      x
+ListHaltChanges           .      .      .      .          .         .      x
 ReserveWithdrawal         .      .      .      .          .         .      x
 ListLosses                .      .      x      x          x         x      x
 FlattenPaper              .      .      .      x          .         .      .
@@ -230,8 +231,8 @@ describe("operations", () => {
 });
 
 describe("a token of our own processes", () => {
-  // They stop every engine or let it go on, or a fund's trading, without a word in the record.
-  const ownOperations = ["AnnounceHalt", "ConfirmHalts", "ReserveWithdrawal"];
+  // They stop every engine or let it go on, or a fund's trading, without a word in the record; the last has the gateway as its only reader.
+  const ownOperations = ["AnnounceHalt", "ConfirmHalts", "ReserveWithdrawal", "ListHaltChanges"];
 
   test("has what no machine's token may name", () => {
     for (const own of ownOperations) expect(serviceOperations, own).not.toContain(own);
@@ -256,7 +257,16 @@ describe("a token of our own processes", () => {
       oms: ["InspectInstance", "CheckOrder", "GetEnvelope", "ListExposures"],
       treasury: ["InspectInstance", "ListExposures", "ReserveWithdrawal"],
       research: ["InspectInstance", "GetEnvelope", "SubmitOrder", "CancelOrder", "GetOrder"],
-      gateway: ["InspectInstance", "ListQuotes", "ListBars", "ListFunds", "ListActiveHalts", "GetHaltStatus"],
+      gateway: [
+        "InspectInstance",
+        "ListQuotes",
+        "ListBars",
+        "ListInstruments",
+        "ListFunds",
+        "ListNavs",
+        "ListHaltChanges",
+        "GetHaltStatus",
+      ],
     });
     for (const named of Object.values(platformOperations)) {
       for (const operation of named) expect([...serviceOperations, ...ownOperations], operation).toContain(operation);

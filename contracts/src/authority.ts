@@ -112,7 +112,16 @@ export const platformOperations: Readonly<Record<PlatformService, readonly Opera
   // Strategies come through the front door.
   research: ["InspectInstance", "GetEnvelope", "SubmitOrder", "CancelOrder", "GetOrder"],
   // What it tells the public, where nobody logs in, and whether a name that is to be halted is a fund's or a strategy's.
-  gateway: ["InspectInstance", "ListQuotes", "ListBars", "ListFunds", "ListActiveHalts", "GetHaltStatus"],
+  gateway: [
+    "InspectInstance",
+    "ListQuotes",
+    "ListBars",
+    "ListInstruments",
+    "ListFunds",
+    "ListNavs",
+    "ListHaltChanges",
+    "GetHaltStatus",
+  ],
 };
 
 type SubjectKey = keyof typeof subjects;

@@ -25,6 +25,8 @@ export const gatewayOperations = {
     reads: true,
     routes: {
       getPublicQuote: "public GET /v1/quotes/:symbol",
+      getPublicQuotes: "public GET /v1/quotes",
+      getPublicInstruments: "public GET /v1/instruments",
       getPublicBars: "public GET /v1/bars/:symbol",
       getPublicFunds: "public GET /v1/funds",
       getPublicHalts: "public GET /v1/halts",

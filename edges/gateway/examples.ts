@@ -49,6 +49,7 @@ export const routeExamples: Readonly<Record<string, RouteExample>> = {
   listOrders: { query: { fund_id: "alpha", count_max: "5" } },
   listQuotes: { query: { symbols: "AAPL,MSFT" } },
   getPositions: { query: { fund_id: "alpha" } },
+  getPublicQuotes: { query: { symbols: "AAPL,MSFT" } },
   getPublicBars: { query: { interval: "1m", count_max: "5" } },
   replayEnvelope: { params: { fund_id: "alpha" }, body: { proposed: limits } },
   requestHalt: { body: { id: "gamma-income", reason: "Prices look wrong.", confirmation: "HALT" } },

@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { type HttpServer, serveHttp } from "../../adapters/http/server.ts";
 import { Fault } from "../../contracts/src/fault.ts";
 import type { Identity } from "../../ports/identity.ts";
+import { heldFeed } from "../../testkit/gateway/market-feed.ts";
 import { type Behaviour, duty, machine, testParts } from "../../testkit/gateway/parts.ts";
 import { testPorts } from "../../testkit/http/test-ports.ts";
 import { createClient } from "../client/src/index.ts";
@@ -36,6 +37,7 @@ async function fixture(behaviour: Behaviour = {}) {
     listeners: { operator: anywhere, public: anywhere },
     routes: gatewayRoutes({
       ...parts,
+      marketFeed: heldFeed(),
       log: ports.log,
       random: ports.random,
       timers: ports.timers,

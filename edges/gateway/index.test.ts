@@ -106,6 +106,8 @@ describe("the gateway's routes", () => {
       "operator GET /v1/market/bars/:symbol listBars ListBars",
       "operator GET /v1/market/news listNews ListNews",
       "public GET /v1/quotes/:symbol getPublicQuote ReadMarketData",
+      "public GET /v1/quotes getPublicQuotes ReadMarketData",
+      "public GET /v1/instruments getPublicInstruments ReadMarketData",
       "public GET /v1/bars/:symbol getPublicBars ReadMarketData",
       "public GET /v1/funds getPublicFunds ReadMarketData",
       "public GET /v1/halts getPublicHalts ReadMarketData",

@@ -6,6 +6,7 @@ import type { Identity, Outcome, SecondFactors, ServiceTokens, Sessions, Signing
 import type { Log } from "../../ports/log.ts";
 import type { Random } from "../../ports/random.ts";
 import type { Timers } from "../../ports/timers.ts";
+import type { MarketFeed } from "./public/market-feed.ts";
 
 /** How a caller logs in here. Addresses are asked for when they are needed: a port of 0 is known only after listening. */
 export interface LoginFacts {
@@ -73,6 +74,8 @@ export interface GatewayParts {
   readonly events: EventFeed;
   /** Who a token is, asked again: rejects with UNAUTHENTICATED or IDENTITY_UNAVAILABLE. For what lasts longer than a request. */
   verify(token: string): Promise<Identity>;
+  /** What the services said last of what strangers may read. */
+  readonly marketFeed: MarketFeed;
   /** The gateway's own token, for what it asks on behalf of nobody in particular. */
   ownToken(): string;
   readonly login: LoginFacts;

@@ -85,7 +85,7 @@ it("lists news and refuses what makes no sense by name", async () => {
   expect(news.items).toHaveLength(5);
   const asked = { symbol: "AAPL", interval: "1d", count_max: 10 };
   for (const [request, code, words] of [
-    [{ ...asked, interval: "2d" }, "INVALID_ARGUMENT", /1m, 5m, 15m, 1h, 1d/],
+    [{ ...asked, interval: "2d" }, "INVALID_ARGUMENT", /1m, 5m, 15m, 30m, 1h, 4h, 1d, 1w/],
     [{ ...asked, start: "yesterday" }, "INVALID_ARGUMENT", /2026-11-15/],
     [{ ...asked, count_max: 5_000 }, "INVALID_ARGUMENT", /1000/],
     [{ ...asked, symbol: "NOPE" }, "NOT_FOUND", /NOPE/],

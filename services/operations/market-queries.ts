@@ -1,6 +1,7 @@
 // The market queries: prices for people and for the public API. Quotes are the newest that the feed has brought, each with the moment at which it was
 // true; bars and news come from the market's past. Those cost more to make than to ask for, and this process keeps the stops: they are made one
 // at a time for the public and one at a time for everybody else, and not at all once nobody waits for them any more.
+import { barLengthUs } from "../../contracts/src/bar-intervals.ts";
 import type {
   Bars,
   ListBarsRequest,
@@ -10,7 +11,7 @@ import type {
   Quotes,
 } from "../../contracts/src/generated/svc/v1/marketdesk.ts";
 import * as instant from "../../contracts/src/instant.ts";
-import { type BarInterval, barInterval, type Quote } from "../../contracts/src/records/market.ts";
+import { barInterval, type Quote } from "../../contracts/src/records/market.ts";
 import type { RpcCall, RpcService } from "../../ports/rpc.ts";
 import type { ServicePorts } from "../shared/service.ts";
 import { countMax, invalid, notFound, quoted, sinceHours } from "./risk-queries-arguments.ts";
@@ -27,13 +28,6 @@ const waitingMax = 2;
 const barsUsual = 500;
 const newsUsual = 100;
 const symbolsMax = 1_000;
-const lengthMs: Readonly<Record<BarInterval, number>> = {
-  "1m": 60_000,
-  "5m": 300_000,
-  "15m": 900_000,
-  "1h": 3_600_000,
-  "1d": 86_400_000,
-};
 
 type Call = Pick<RpcCall, "identity" | "signal">;
 
@@ -69,7 +63,7 @@ async function listBars(ports: MarketQueriesPorts, request: ListBarsRequest, sig
   const end = request.end === undefined ? now : momentOf("end", request.end);
   const start =
     request.start === undefined
-      ? instant.minusMilliseconds(end, lengthMs[interval] * wanted)
+      ? instant.plusMicroseconds(end, -barLengthUs[interval] * wanted)
       : momentOf("start", request.start);
   if (request.end !== undefined && start >= end)
     throw invalid("start is not before end: there is no time between them.");

@@ -14,6 +14,7 @@ import { type WatchedChat, watchChat } from "./chat/chat-health.ts";
 import { startDrills } from "./drills/drills.ts";
 import { eventQueries } from "./events/tail-events.ts";
 import { startFlatten } from "./flatten/flatten.ts";
+import { haltChanges } from "./halts/changes.ts";
 import { type RunningHalts, startHalts } from "./halts/halts.ts";
 import { marketQueries } from "./market-queries.ts";
 import { startMarks } from "./marks.ts";
@@ -63,7 +64,7 @@ export const operations: Service = {
         riskQueries(ports),
         marketQueries({ ...ports, ...remembered }),
         { name: "RiskWorkers", handlers: { ...workers.handlers, ...parked.handlers } },
-        { name: "HaltDesk", handlers: orderManagement.handlers },
+        { name: "HaltDesk", handlers: { ...orderManagement.handlers, ...haltChanges(ports) } },
         ...(ports.eventFeed === undefined ? [] : [eventQueries(ports.eventFeed)]),
         { name: "Watchdogs", handlers: { ...restrictionHandlers(ports), ...watchdogs?.handlers } },
       ],

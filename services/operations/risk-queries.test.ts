@@ -54,6 +54,7 @@ function queries(
 ): Queries {
   const asked: unknown[] = [];
   const queries: RiskQueries = {
+    haltChanges: async () => ({ epoch: 0, active: [], changes: [] }),
     rejections: async (query: RejectionQuery) => {
       asked.push(query);
       return [...refused, ...decisions].slice(0, query.countMax);

@@ -23,9 +23,14 @@ const lengthMs: Readonly<Record<BarInterval, number>> = {
   "1m": 60_000,
   "5m": 300_000,
   "15m": 900_000,
+  "30m": 1_800_000,
   "1h": 3_600_000,
+  "4h": 14_400_000,
   "1d": 86_400_000,
+  "1w": 604_800_000,
 };
+/** A Monday, and midnight. */
+const monday = parse("2026-11-16T00:00:00Z");
 
 export const marketHistoryChecks: readonly MarketHistoryCheck[] = [
   {
@@ -37,10 +42,16 @@ export const marketHistoryChecks: readonly MarketHistoryCheck[] = [
         expect(isKnown).toBe(true);
         expect(bars.length, interval).toBeGreaterThan(0);
         const starts = bars.map((each) => parse(each.start));
+        expect(
+          bars.slice(0, -1).every(({ closed }) => closed),
+          interval,
+        ).toBe(true);
         expect(starts).toEqual([...new Set(starts)].sort((left, right) => left - right));
         for (const each of bars) {
           expect(bar.parse(each)).toEqual(each);
-          expect(parse(each.start) % (lengthMs[interval] * 1_000)).toBe(0);
+          expect(Math.abs(parse(each.start) - monday) % (lengthMs[interval] * 1_000), interval).toBe(0);
+          const endsBy = parse(each.start) + lengthMs[interval] * 1_000;
+          expect(each.closed && endsBy > now(), `${interval} ${each.start}`).toBe(false);
           expect(parse(each.start)).toBeGreaterThanOrEqual(from);
           const [low, high] = [decimal.parse(each.low), decimal.parse(each.high)];
           for (const price of [each.open, each.close]) {

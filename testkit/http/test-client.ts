@@ -5,7 +5,7 @@ import { connect, type Socket } from "node:net";
 import { expect, onTestFinished } from "vitest";
 import type { HttpLimits } from "../../adapters/http/limits/limits.ts";
 import type { HttpMount } from "../../adapters/http/mount.ts";
-import { type HttpServer, serveHttp } from "../../adapters/http/server.ts";
+import { type HttpServer, type HttpServerOptions, serveHttp } from "../../adapters/http/server.ts";
 import type { TellRefusal } from "../../ports/attempts.ts";
 import type { Listener, Route } from "../../ports/http.ts";
 import { everyRole, testVerifier } from "../grpc/test-verifier.ts";
@@ -32,6 +32,7 @@ export interface ServeOptions {
   readonly trustedProxies?: readonly string[];
   readonly verifier?: ReturnType<typeof testVerifier>;
   readonly tellRefusal?: TellRefusal;
+  readonly publicRate?: HttpServerOptions["publicRate"];
 }
 
 export async function serve(routes: readonly Route[], options: ServeOptions = {}) {
@@ -45,6 +46,7 @@ export async function serve(routes: readonly Route[], options: ServeOptions = {}
     limits: options.limits ?? {},
     ...(options.baseUrl === undefined ? {} : { baseUrl: options.baseUrl }),
     trustedProxies: options.trustedProxies ?? [],
+    ...(options.publicRate === undefined ? {} : { publicRate: options.publicRate }),
     ...(options.tellRefusal === undefined ? {} : { tellRefusal: options.tellRefusal }),
     listeners: {
       operator: { host: "127.0.0.1", port: 0, environmentVariable: "PORTCULLIS_HTTP_PORT" },

@@ -124,15 +124,9 @@ export const quotedFigures: readonly QuotedFigure[] = [
   },
   {
     document: "docs/first-hour.md",
-    sentence: "at most {} requests a minute from one address to each route",
+    sentence: "bars count as {}",
     source: "edges/gateway/public-data.ts",
-    constant: "publicRequestsPerMinuteMax",
-  },
-  {
-    document: "docs/first-hour.md",
-    sentence: "and {} for bars",
-    source: "edges/gateway/public-data.ts",
-    constant: "publicBarsPerMinuteMax",
+    constant: "publicBarsCost",
   },
   {
     document: "docs/audit.md",

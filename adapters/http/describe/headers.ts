@@ -12,6 +12,14 @@ const text = { type: "string" } as const;
 export const answerHeaders = {
   "X-Request-Id": { description: "The name of this request in our logs.", schema: text },
   Link: { description: 'The next page, as `<path>; rel="next"` (RFC 8288); absent on the last.', schema: text },
+  ETag: {
+    description: "The answer's tag; sent back in If-None-Match it gets 304 while nothing changed.",
+    schema: text,
+  },
+  "Portcullis-As-Of": { description: "When what is answered was true, RFC 3339.", schema: text },
+  "Portcullis-Stale": { description: "`true` when the services have said nothing for 5 seconds.", schema: text },
+  RateLimit: { description: "What is left to this address and in how many seconds it has all.", schema: text },
+  "RateLimit-Policy": { description: "How many requests an address has in how many seconds.", schema: text },
   Deprecation: { description: "Since when this is deprecated (RFC 9745).", schema: text },
   Sunset: { description: "When it may stop answering (RFC 8594).", schema: text },
   "Retry-After": { description: "Seconds to wait before another try.", schema: { type: "integer" } },
@@ -29,12 +37,15 @@ interface Described {
   readonly parameters?: readonly { readonly in: string; readonly name: string }[];
 }
 
+const publicHeaders = ["ETag", "Portcullis-As-Of", "Portcullis-Stale", "RateLimit", "RateLimit-Policy"] as const;
+
 /** What its good answers carry. */
-export function headersOf(route: Route, _listener: Listener, { parameters = [] }: Described): readonly AnswerHeader[] {
+export function headersOf(route: Route, listener: Listener, { parameters = [] }: Described): readonly AnswerHeader[] {
   const asks = (name: string): boolean => parameters.some((one) => one.in === "query" && one.name === name);
   return [
     "X-Request-Id",
     ...(asks("count_max") && (asks("after") || asks("start")) ? (["Link"] as const) : []),
+    ...(listener === "public" && route.publicCost !== undefined ? publicHeaders : []),
     ...(route.deprecated === undefined ? [] : (["Deprecation", "Sunset"] as const)),
   ];
 }

@@ -33,6 +33,7 @@ import { dividendsMigration } from "./0030-dividends.ts";
 import { restrictionsMigration } from "./0031-restrictions.ts";
 import { watchdogsMigration } from "./0032-watchdogs.ts";
 import { paperInjectionsMigration } from "./0033-paper-injections.ts";
+import { haltLiftsMigration } from "./0034-halt-lifts.ts";
 
 export const migrations: readonly Migration[] = [
   outboxMigration,
@@ -68,4 +69,5 @@ export const migrations: readonly Migration[] = [
   restrictionsMigration,
   watchdogsMigration,
   paperInjectionsMigration,
+  haltLiftsMigration,
 ];

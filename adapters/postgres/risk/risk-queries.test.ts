@@ -126,3 +126,33 @@ it("has every version of an envelope", async () => {
   expect(await queries.envelope("nobody", undefined)).toBeUndefined();
   expect((await queries.envelopes("alpha", 2)).map((one) => one.version)).toEqual([3, 2]);
 });
+
+it("tells what was halted and lifted since an epoch, one change for each, and what is in force", async () => {
+  const { store } = fixture;
+  const base = (await queries.haltChanges(0, 1_000)).epoch;
+  const halt = (id: string) => ({
+    halt_id: id,
+    severity: "FUND_HALT" as const,
+    fund_id: "alpha",
+    reason: "r",
+    requested_by: "operator:duty",
+    evidence: { loss: "0.1" },
+    since: "2026-11-15T13:30:00.000000Z",
+  });
+  for (const id of ["c-1", "c-2", "c-3"]) await store.transact("scene", (unit) => unit.risk.latchHalt(halt(id)));
+  await store.transact("scene", (unit) => unit.risk.liftHalts(["c-1", "c-2"], at(5)));
+  const all = await queries.haltChanges(base, 1_000);
+  const ids = (halts: readonly { readonly halt_id: string }[]) => halts.map(({ halt_id: id }) => id);
+  const seen = all.changes.map(({ epoch, lifted, halts }) => [epoch - base, lifted, ids(halts)]);
+  expect([all.epoch - base, ids(all.active)]).toEqual([4, ["c-3"]]);
+  expect(seen).toEqual([
+    [1, false, ["c-1"]],
+    [2, false, ["c-2"]],
+    [3, false, ["c-3"]],
+    [4, true, ["c-1", "c-2"]],
+  ]);
+  expect(all.changes[3]?.at).toBe(at(5));
+  const page = await queries.haltChanges(base + 1, 2);
+  expect(page.changes.map(({ epoch }) => epoch - base)).toEqual([2, 3]);
+  expect(page.epoch).toBe(base + 4);
+});

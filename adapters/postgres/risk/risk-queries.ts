@@ -6,6 +6,7 @@ import { refusedPrefix } from "../../../contracts/src/records/order.ts";
 import type { RejectionQuery, RiskQueries, StoredDecision, StoredRejection } from "../../../ports/risk-queries.ts";
 import { storableId } from "../storable-text.ts";
 import { storeFault } from "../store-fault.ts";
+import { haltChangesOf, haltChangesText } from "./halt-changes.ts";
 import { clockSlackUs } from "./risk-reads.ts";
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -135,6 +136,8 @@ export function createRiskQueries(pool: pg.Pool): RiskQueries {
   }
 
   return {
+    haltChanges: async (afterEpoch, countMax) =>
+      haltChangesOf((await ask(haltChangesText, [afterEpoch, countMax])).rows[0]),
     async rejections(query) {
       const after = await placeOf(query);
       // Unknown, or meanwhile older than what is asked for, as is everything after it.

@@ -61,7 +61,7 @@ export const mark = z.object({
 });
 export type Mark = z.infer<typeof mark>;
 
-export const barInterval = z.enum(["1m", "5m", "15m", "1h", "1d"]);
+export const barInterval = z.enum(["1m", "5m", "15m", "30m", "1h", "4h", "1d", "1w"]);
 export type BarInterval = z.infer<typeof barInterval>;
 
 export const bar = z
@@ -76,14 +76,22 @@ export const bar = z
     close: decimalText,
     volume: decimalText,
     trade_count: countNumber.optional(),
+    /** Its interval is over: it changes no more. */
+    closed: z.boolean(),
   })
   .meta({ id: "Bar" });
 export type Bar = z.infer<typeof bar>;
 
+/** The public API quotes it always, so that programs can be tried where nothing trades. It is no instrument. */
+export const testSymbol = "TEST";
+
 /** What can be traded and in which steps. */
 export const instrument = z
   .object({
-    symbol: symbolText,
+    symbol: symbolText.refine(
+      (symbol) => symbol !== testSymbol,
+      "TEST is the public API's test symbol and never traded",
+    ),
     name: nameText,
     asset_class: assetClass,
     currency: currencyText,

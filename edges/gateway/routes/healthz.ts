@@ -1,5 +1,6 @@
 // The platform's health in one answer: ok exactly when every expected service and the gateway itself can do their work. An
 // operator is notified which part is not and why; the public learns only that it is not.
+import { format } from "../../../contracts/src/instant.ts";
 import type { Health } from "../../../ports/health.ts";
 import type { HttpAnswer, Route } from "../../../ports/http.ts";
 import { defineRoute } from "../define-route.ts";
@@ -28,7 +29,7 @@ export function operatorHealthz(parts: HealthParts): Route {
   });
 }
 
-export function publicHealthz(parts: HealthParts): Route {
+export function publicHealthz(parts: HealthParts & Pick<GatewayParts, "clock">): Route {
   return defineRoute({
     id: "getPublicHealth",
     method: "GET",
@@ -38,7 +39,10 @@ export function publicHealthz(parts: HealthParts): Route {
     operation: "ReadHealth",
     query: anyQuery,
     answers: { 200: healthAnswer },
-    handle: async () => ((await partsOf(parts)).complaints.length === 0 ? ok : unavailable({})),
+    handle: async () => {
+      const answer = (await partsOf(parts)).complaints.length === 0 ? ok : unavailable({});
+      return { ...answer, headers: { ...answer.headers, "portcullis-as-of": format(parts.clock.now()) } };
+    },
   });
 }
 

@@ -19,7 +19,7 @@ import { barsList, quotesList } from "./market.ts";
 import { metricsPage } from "./metrics.ts";
 import { openApi, publicOpenApi } from "./open-api.ts";
 import { orderSubmit } from "./orders.ts";
-import { publicBars, publicFunds, publicHalts, publicQuote } from "./public.ts";
+import { publicBars, publicFunds, publicHalts, publicInstruments, publicQuote, publicQuotes } from "./public.ts";
 import { decisions, rejectionsList, stopsList } from "./riskengine.ts";
 import { secondFactorBegin, secondFactorConfirm, stepUp } from "./second-factor.ts";
 import { serviceTokenIssue, serviceTokenRevoke, serviceTokenRotate, serviceTokensList } from "./service-tokens.ts";
@@ -49,6 +49,8 @@ const gatewayRoutes: readonly MakeRoute[] = [
   signingKeysRotate,
   servicesRestart,
   publicQuote,
+  publicQuotes,
+  publicInstruments,
   publicBars,
   publicFunds,
   publicHalts,

@@ -2,7 +2,7 @@
 import type { Route } from "../../../ports/http.ts";
 import { defineRoute } from "../define-route.ts";
 import type { GatewayParts } from "../parts.ts";
-import { publicRequestsPerMinuteMax } from "../public-data.ts";
+import { publicCost } from "../public-data.ts";
 import { openApiAnswer } from "../schemas/platform.ts";
 
 /** This API as a document that programs read; clients are generated from it. */
@@ -28,7 +28,7 @@ export function publicOpenApi(parts: Pick<GatewayParts, "publicOpenApi">): Route
     listeners: ["public"],
     sentence: "The public API as an OpenAPI document.",
     operation: "ReadSchema",
-    attemptsPerMinuteMax: publicRequestsPerMinuteMax,
+    publicCost,
     answers: { 200: openApiAnswer },
     handle: async () => ({ status: 200, body: await parts.publicOpenApi() }),
   });

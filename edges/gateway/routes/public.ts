@@ -1,120 +1,144 @@
-// What anybody may read: quotes, bars, funds and halts, without a login.
-
-import type { ActiveHalts, ListActiveHaltsRequest } from "../../../contracts/src/generated/svc/v1/halt.ts";
-import type {
-  Bars,
-  ListBarsRequest,
-  ListQuotesRequest,
-  Quotes,
-} from "../../../contracts/src/generated/svc/v1/marketdesk.ts";
-import type { Funds, ListFundsRequest } from "../../../contracts/src/generated/svc/v1/platform.ts";
+// What anybody may read: quotes, instruments, bars, funds and halts, without a login.
+import type { Bars, ListBarsRequest } from "../../../contracts/src/generated/svc/v1/marketdesk.ts";
+import { tryParse } from "../../../contracts/src/instant.ts";
+import { testSymbol } from "../../../contracts/src/records/market.ts";
 import type { Route } from "../../../ports/http.ts";
+import { plain } from "../ask-service.ts";
 import { fieldAnswer, reportedMember } from "../declared/answers.ts";
 import { messageOf, requestSchemas } from "../declared/requests.ts";
 import { declarationOf } from "../declared/route.ts";
 import { defineRoute } from "../define-route.ts";
-import { answerPublic, type PublicParts, publicBarsPerMinuteMax, publicRequestsPerMinuteMax } from "../public-data.ts";
-import { nextBars, quoteAnswer, reportedQuote, symbolParams } from "../schemas/market.ts";
-import { fundsAnswer, reportedFund } from "../schemas/treasury.ts";
+import { testQuote } from "../public/test-symbol.ts";
+import { answerTold, askPublic, type PublicParts, publicAnswer, publicBarsCost, publicCost } from "../public-data.ts";
+import {
+  nextBars,
+  publicHaltsAnswer,
+  publicQuotesQuery,
+  quoteAnswer,
+  quotesAnswer,
+  reportedQuote,
+  symbolParams,
+} from "../schemas/market.ts";
+import { fundsAnswer } from "../schemas/treasury.ts";
 
 /** The same question as the operators', at an address of its own. */
 const path = "/v1/bars/:symbol";
 const declaration = { ...declarationOf("listBars"), path };
 
+const open = { method: "GET", listeners: ["public"], operation: "ReadMarketData", publicCost } as const;
+
 /** GET /v1/bars/:symbol on the public port: how a price moved, oldest first, for anyone. */
 export function publicBars(parts: PublicParts): Route {
   return {
+    ...open,
     id: "getPublicBars",
-    method: "GET",
     path,
-    listeners: ["public"],
     sentence: "Get how the price of a symbol moved, oldest first.",
-    operation: "ReadMarketData",
-    attemptsPerMinuteMax: publicBarsPerMinuteMax,
+    publicCost: publicBarsCost,
     ...requestSchemas(declaration),
     answers: { 200: fieldAnswer("Bars", "bars") },
     handle: (request) => {
       const message = messageOf<ListBarsRequest>(declaration, request);
-      return answerPublic<ListBarsRequest, Bars>(parts, request, {
+      return askPublic<ListBarsRequest, Bars>(parts, request, {
         service: "MarketDesk",
         method: "ListBars",
         message,
-        freshS: 5,
-        tell: (bars) => reportedMember("Bars", "bars", bars),
-        headers: ({ next_start }) =>
-          nextBars(`/v1/bars/${encodeURIComponent(message.symbol)}`, request.query as object, next_start),
+        tell: (bars, asOf) => ({
+          body: plain(reportedMember("Bars", "bars", bars)),
+          freshS: isFinal(message, bars, asOf) ? "for ever" : 5,
+          asOf,
+          headers: nextBars(`/v1/bars/${encodeURIComponent(message.symbol)}`, request.query as object, bars.next_start),
+        }),
       });
     },
   };
 }
 
+/** The page begins where the question says and ends before now, and everything on it is closed: it will be the same for ever. */
+function isFinal({ start, end }: ListBarsRequest, { bars, next_start }: Bars, now: number): boolean {
+  const endsAt = end === undefined ? undefined : (tryParse(end) ?? tryParse(`${end}T00:00:00Z`));
+  const isBounded = next_start !== undefined || (endsAt !== undefined && endsAt <= now);
+  return start !== undefined && isBounded && bars.length > 0 && bars.every(({ closed }) => closed);
+}
+
 /** GET /v1/quotes/:symbol on the public port: the newest prices of one symbol, for anyone. */
 export function publicQuote(parts: PublicParts): Route {
   return defineRoute({
+    ...open,
     id: "getPublicQuote",
-    method: "GET",
     path: "/v1/quotes/:symbol",
-    listeners: ["public"],
-    sentence: "Get the newest prices of a symbol.",
-    operation: "ReadMarketData",
-    attemptsPerMinuteMax: publicRequestsPerMinuteMax,
+    sentence: "Get the newest prices of a symbol; TEST is quoted always and changes every second.",
     params: symbolParams,
     answers: { 200: quoteAnswer },
-    handle: (request) =>
-      answerPublic<ListQuotesRequest, Quotes>(parts, request, {
-        service: "MarketDesk",
-        method: "ListQuotes",
-        message: { symbols: [request.params.symbol] },
-        freshS: 1,
-        tell: ({ quotes }) => {
-          const found = quotes.find(({ symbol }) => symbol === request.params.symbol);
-          return found === undefined ? undefined : reportedQuote(found, parts.clock.now());
-        },
-        nothing: `There is no quote of ${JSON.stringify(request.params.symbol)}: no such instrument is traded here, or it has not been quoted yet.`,
-      }),
+    handle: async ({ params: { symbol } }) => {
+      const asOf = parts.clock.now();
+      if (symbol === testSymbol) {
+        return publicAnswer({ body: plain(reportedQuote(testQuote(asOf), asOf)), freshS: 1, asOf });
+      }
+      const nothing = `There is no quote of ${JSON.stringify(symbol)}: no such instrument is traded here, or it has not been quoted yet.`;
+      const tell = (quotes: ReadonlyMap<string, Parameters<typeof reportedQuote>[0]>, now: typeof asOf) => {
+        const found = quotes.get(symbol);
+        return found === undefined ? undefined : reportedQuote(found, now);
+      };
+      return answerTold(parts, parts.marketFeed.quotes, tell, nothing);
+    },
   });
 }
 
-/** GET /v1/funds on the public port: the funds, what they are worth, and whether they are halted, for anyone. */
+/** GET /v1/quotes on the public port: the newest prices of several symbols. */
+export function publicQuotes(parts: PublicParts): Route {
+  return defineRoute({
+    ...open,
+    id: "getPublicQuotes",
+    path: "/v1/quotes",
+    sentence: "Get the newest prices of up to 100 symbols; those without a quote are left out.",
+    query: publicQuotesQuery,
+    answers: { 200: quotesAnswer },
+    handle: async ({ query: { symbols } }) =>
+      answerTold(parts, parts.marketFeed.quotes, (quotes, now) =>
+        [...new Set(symbols.split(","))].flatMap((symbol) => {
+          const found = symbol === testSymbol ? testQuote(now) : quotes.get(symbol);
+          return found === undefined ? [] : [reportedQuote(found, now)];
+        }),
+      ),
+  });
+}
+
+/** GET /v1/instruments on the public port: what is traded here. */
+export function publicInstruments(parts: PublicParts): Route {
+  return defineRoute({
+    ...open,
+    id: "getPublicInstruments",
+    path: "/v1/instruments",
+    sentence: "List the instruments that are traded here.",
+    answers: { 200: fieldAnswer("Instruments", "instruments") },
+    handle: async () =>
+      answerTold(parts, parts.marketFeed.instruments, (instruments) =>
+        reportedMember("Instruments", "instruments", { instruments }),
+      ),
+  });
+}
+
+/** GET /v1/funds on the public port: the funds, what they are worth where that is public, and whether they are halted. */
 export function publicFunds(parts: PublicParts): Route {
   return defineRoute({
+    ...open,
     id: "getPublicFunds",
-    method: "GET",
     path: "/v1/funds",
-    listeners: ["public"],
-    sentence: "List the funds and what they are worth.",
-    operation: "ReadMarketData",
-    attemptsPerMinuteMax: publicRequestsPerMinuteMax,
+    sentence: "List the funds and, where that is public, what they are worth.",
     answers: { 200: fundsAnswer },
-    handle: (request) =>
-      answerPublic<ListFundsRequest, Funds>(parts, request, {
-        service: "Treasury",
-        method: "ListFunds",
-        message: {},
-        freshS: 1,
-        tell: ({ funds }) => funds.map(reportedFund),
-      }),
+    handle: async () => answerTold(parts, parts.marketFeed.funds, (funds) => funds),
   });
 }
 
 /** GET /v1/halts on the public port: the halts in force, for anyone. */
 export function publicHalts(parts: PublicParts): Route {
   return defineRoute({
+    ...open,
     id: "getPublicHalts",
-    method: "GET",
     path: "/v1/halts",
-    listeners: ["public"],
-    sentence: "List the halts in force.",
-    operation: "ReadMarketData",
-    attemptsPerMinuteMax: publicRequestsPerMinuteMax,
-    answers: { 200: fieldAnswer("ActiveHalts", "halts") },
-    handle: (request) =>
-      answerPublic<ListActiveHaltsRequest, ActiveHalts>(parts, request, {
-        service: "Operations",
-        method: "ListActiveHalts",
-        message: {},
-        freshS: 1,
-        tell: (halts) => reportedMember("ActiveHalts", "halts", halts),
-      }),
+    sentence: "List the halts in force, without the figures that tripped them.",
+    answers: { 200: publicHaltsAnswer },
+    handle: async () => answerTold(parts, parts.marketFeed.halts, ({ halts }) => halts),
   });
 }

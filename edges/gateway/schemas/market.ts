@@ -2,8 +2,9 @@
 import { z } from "zod";
 import type { Quote } from "../../../contracts/src/generated/svc/v1/market.ts";
 import { type Instant, millisecondsBetween, tryParse } from "../../../contracts/src/instant.ts";
-import { symbolText } from "../../../contracts/src/records/fields.ts";
+import { countNumber, idText, instantText, symbolText } from "../../../contracts/src/records/fields.ts";
 import { quote } from "../../../contracts/src/records/market.ts";
+import { severity } from "../../../contracts/src/records/values.ts";
 
 export const symbolParams = z.strictObject({
   symbol: symbolText.meta({ description: "The instrument: AAPL, BTC-USD." }),
@@ -20,18 +21,44 @@ export const quotesQuery = z.strictObject({
   symbols: symbolsAsked.optional().meta({ description: "Only these, with commas between them; all when absent." }),
 });
 
+const publicSymbolsMax = 100;
+
+export const publicQuotesQuery = z.strictObject({
+  symbols: symbolsAsked
+    .refine((text) => text.split(",").length <= publicSymbolsMax, { message: "expected at most 100 symbols" })
+    .meta({ description: "Which, with commas between them; at most 100." }),
+});
+
+/** A HaltRequest without what carries values and losses. */
+export const publicHaltAnswer = z.object({
+  severity,
+  fund_id: z.string(),
+  strategy_id: idText.optional(),
+  reason: z.string(),
+  requested_by: z.string(),
+  halt_id: idText,
+  epoch: countNumber,
+  since: instantText,
+});
+export const publicHaltsAnswer = z.array(publicHaltAnswer);
+
+/** A quote of that age is no longer one to act on. */
+const staleQuoteS = 10;
+
 export const quoteAnswer = quote
   .extend({
     age_s: z.int().meta({
       description: "How old it is, in whole seconds: a symbol that is not quoted any more keeps its last one.",
     }),
+    stale: z.boolean().meta({ description: "It is 10 seconds old or older." }),
   })
   .meta({ id: "Quote" });
 export const quotesAnswer = z.array(quoteAnswer);
 
 export function reportedQuote(one: Quote, now: Instant): object {
   const at = tryParse(one.quoted_at);
-  return { ...one, age_s: at === undefined ? 0 : Math.max(0, Math.floor(millisecondsBetween(at, now) / 1_000)) };
+  const ageS = at === undefined ? 0 : Math.max(0, Math.floor(millisecondsBetween(at, now) / 1_000));
+  return { ...one, age_s: ageS, stale: ageS >= staleQuoteS };
 }
 
 /** The header that names the next page (RFC 8288): the same question, from where this page ends. */

@@ -3,6 +3,7 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import { HaltRequest } from "./halt.ts";
 
 export const protobufPackage = "svc.v1";
 
@@ -141,6 +142,31 @@ export interface ListDrillsRequest {
 export interface Drills {
   /** Newest first. */
   drills: Drill[];
+}
+
+export interface ListHaltChangesRequest {
+  /** Only what changed after it. */
+  after_epoch: number;
+  /** At most this many; 100 when 0. The newest epochs are left out. */
+  count_max: number;
+}
+
+export interface HaltChange {
+  /** The epoch that the change made current. */
+  epoch: number;
+  lifted: boolean;
+  /** The halt that was latched, or every halt that was lifted at once. */
+  halts: HaltRequest[];
+  /** RFC 3339. */
+  at: string;
+}
+
+export interface HaltChanges {
+  /** The newest epoch. */
+  epoch: number;
+  /** Every halt in force at that epoch, oldest first, drills included. */
+  halts: HaltRequest[];
+  changes: HaltChange[];
 }
 
 function createBaseFlattenPaperRequest(): FlattenPaperRequest {
@@ -1183,6 +1209,221 @@ export const Drills: MessageFns<Drills> = {
     }
   },
 };
+
+function createBaseListHaltChangesRequest(): ListHaltChangesRequest {
+  return { after_epoch: 0, count_max: 0 };
+}
+
+export const ListHaltChangesRequest: MessageFns<ListHaltChangesRequest> = {
+  encode(message: ListHaltChangesRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.after_epoch !== 0) {
+      writer.uint32(8).uint64(message.after_epoch);
+    }
+    if (message.count_max !== 0) {
+      writer.uint32(16).uint32(message.count_max);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListHaltChangesRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListHaltChangesRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.after_epoch = longToNumber(reader.uint64());
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.count_max = reader.uint32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseHaltChange(): HaltChange {
+  return { epoch: 0, lifted: false, halts: [], at: "" };
+}
+
+export const HaltChange: MessageFns<HaltChange> = {
+  encode(message: HaltChange, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.epoch !== 0) {
+      writer.uint32(8).uint64(message.epoch);
+    }
+    if (message.lifted !== false) {
+      writer.uint32(16).bool(message.lifted);
+    }
+    for (const v of message.halts) {
+      HaltRequest.encode(v!, writer.uint32(26).fork()).join();
+    }
+    if (message.at !== "") {
+      writer.uint32(34).string(message.at);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): HaltChange {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseHaltChange();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.epoch = longToNumber(reader.uint64());
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.lifted = reader.bool();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.halts.push(HaltRequest.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.at = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseHaltChanges(): HaltChanges {
+  return { epoch: 0, halts: [], changes: [] };
+}
+
+export const HaltChanges: MessageFns<HaltChanges> = {
+  encode(message: HaltChanges, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.epoch !== 0) {
+      writer.uint32(8).uint64(message.epoch);
+    }
+    for (const v of message.halts) {
+      HaltRequest.encode(v!, writer.uint32(18).fork()).join();
+    }
+    for (const v of message.changes) {
+      HaltChange.encode(v!, writer.uint32(26).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): HaltChanges {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseHaltChanges();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.epoch = longToNumber(reader.uint64());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.halts.push(HaltRequest.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.changes.push(HaltChange.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function longToNumber(int64: { toString(): string }): number {
+  const num = globalThis.Number(int64.toString());
+  if (num > globalThis.Number.MAX_SAFE_INTEGER) {
+    throw new globalThis.Error("Value is larger than Number.MAX_SAFE_INTEGER");
+  }
+  if (num < globalThis.Number.MIN_SAFE_INTEGER) {
+    throw new globalThis.Error("Value is smaller than Number.MIN_SAFE_INTEGER");
+  }
+  return num;
+}
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;

@@ -47,7 +47,7 @@ export interface Greeks {
 
 export interface Bar {
   symbol: string;
-  /** 1m, 5m, 15m, 1h or 1d. */
+  /** 1m, 5m, 15m, 30m, 1h, 4h, 1d or 1w. */
   interval: string;
   /** The first moment that the bar covers. */
   start: string;
@@ -57,7 +57,11 @@ export interface Bar {
   close: string;
   /** Units of the instrument. */
   volume: string;
-  trade_count?: number | undefined;
+  trade_count?:
+    | number
+    | undefined;
+  /** Its interval is over: it changes no more. */
+  closed: boolean;
 }
 
 export interface Instrument {
@@ -374,6 +378,7 @@ function createBaseBar(): Bar {
     close: "",
     volume: "",
     trade_count: undefined,
+    closed: false,
   };
 }
 
@@ -405,6 +410,9 @@ export const Bar: MessageFns<Bar> = {
     }
     if (message.trade_count !== undefined) {
       writer.uint32(72).uint64(message.trade_count);
+    }
+    if (message.closed !== false) {
+      writer.uint32(80).bool(message.closed);
     }
     return writer;
   },
@@ -492,6 +500,14 @@ export const Bar: MessageFns<Bar> = {
             }
 
             message.trade_count = longToNumber(reader.uint64());
+            continue;
+          }
+          case 10: {
+            if (tag !== 80) {
+              break;
+            }
+
+            message.closed = reader.bool();
             continue;
           }
         }

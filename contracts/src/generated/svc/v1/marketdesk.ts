@@ -23,7 +23,7 @@ export interface Quotes {
 export interface ListBarsRequest {
   /** The instrument: AAPL, BTC-USD. */
   symbol: string;
-  /** 1d when absent. */
+  /** 1d when absent. Bars begin on whole intervals of UTC, weeks on Monday. */
   interval: string;
   /** The first bar begins at or after this date or time; the newest bars before `end` when absent. */
   start?:

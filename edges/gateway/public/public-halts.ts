@@ -1,0 +1,61 @@
+// Halts as strangers see them: without the figures that tripped them and the typed word, and without those of drills and of funds that are not listed.
+
+import type { HaltRequest } from "../../../contracts/src/generated/svc/v1/halt.ts";
+import type { HaltChange, HaltChanges } from "../../../contracts/src/generated/svc/v1/haltdesk.ts";
+import type { FundPolicies } from "./fund-policy.ts";
+
+/** The scope of drills: nobody's fund. */
+const drillFundId = "drill";
+
+export type PublicHalt = Omit<HaltRequest, "evidence" | "confirmation">;
+
+export interface PublicHaltChange {
+  readonly sequence: number;
+  readonly change: "raised" | "lifted";
+  readonly halts: readonly PublicHalt[];
+  readonly at: string;
+}
+
+export interface FollowedHalts {
+  readonly epoch: number;
+  readonly halts: readonly PublicHalt[];
+  /** The newest, oldest first, up to `keptChangesMax`; one for every epoch, also where strangers see nothing of it. */
+  readonly changes: readonly PublicHaltChange[];
+}
+
+/** As many as anybody may have missed and still be told; who missed more learns of the gap. */
+export const keptChangesMax = 1_000;
+
+/** Named, not spread: what is added to the record later stays inside. */
+export function publicHalt(halt: HaltRequest): PublicHalt {
+  const { severity, fund_id, strategy_id, reason, requested_by, halt_id, epoch, since } = halt;
+  return { severity, fund_id, strategy_id, reason, requested_by, halt_id, epoch, since };
+}
+
+export function isPublicHalt({ severity, fund_id }: HaltRequest, policies: FundPolicies): boolean {
+  if (severity === "FIRM_HALT") return true;
+  if (fund_id === drillFundId) return false;
+  // A strategy's halt that does not name its fund may be one of a fund that is not listed.
+  if (fund_id === "") return ![...policies.values()].some(({ listed }) => listed === false);
+  return policies.get(fund_id)?.listed !== false;
+}
+
+export function publicHalts(halts: readonly HaltRequest[], policies: FundPolicies): readonly PublicHalt[] {
+  return halts.filter((halt) => isPublicHalt(halt, policies)).map(publicHalt);
+}
+
+export function publicChange({ epoch, lifted, halts, at }: HaltChange, policies: FundPolicies): PublicHaltChange {
+  return { sequence: epoch, change: lifted ? "lifted" : "raised", halts: publicHalts(halts, policies), at };
+}
+
+/** What is known now: the page that came, behind what was kept. */
+export function withChanges(
+  before: FollowedHalts | undefined,
+  { epoch, halts, changes }: HaltChanges,
+  policies: FundPolicies,
+): FollowedHalts {
+  const known = before === undefined || before.epoch > epoch ? [] : before.changes;
+  const fresh = changes.filter((change) => change.epoch > (known.at(-1)?.sequence ?? 0));
+  const all = [...known, ...fresh.map((change) => publicChange(change, policies))];
+  return { epoch, halts: publicHalts(halts, policies), changes: all.slice(-keptChangesMax) };
+}
