@@ -206,7 +206,7 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
   ]},
   Bar: {"fields":[
     {"name":"symbol","type":"text"},
-    {"name":"interval","type":"text","description":"1m, 5m, 15m, 1h or 1d."},
+    {"name":"interval","type":"text","description":"1m, 5m, 15m, 30m, 1h, 4h, 1d or 1w."},
     {"name":"start","type":"text","description":"The first moment that the bar covers."},
     {"name":"open","type":"text"},
     {"name":"high","type":"text"},
@@ -214,6 +214,7 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"close","type":"text"},
     {"name":"volume","type":"text","description":"Units of the instrument."},
     {"name":"trade_count","type":"whole","optional":true},
+    {"name":"closed","type":"boolean","description":"Its interval is over: it changes no more."},
   ]},
   Bars: {"fields":[
     {"name":"bars","type":"message","message":"Bar","list":true,"description":"Oldest first; `start` is the first moment that a bar covers."},
@@ -781,7 +782,7 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
   ]},
   ListBarsRequest: {"isRequest":true,"fields":[
     {"name":"symbol","type":"text","description":"The instrument: AAPL, BTC-USD.","kind":"SYMBOL","required":true},
-    {"name":"interval","type":"text","description":"1d when absent.","values":["1m","5m","15m","1h","1d"],"whenAbsent":"1d"},
+    {"name":"interval","type":"text","description":"1d when absent. Bars begin on whole intervals of UTC, weeks on Monday.","values":["1m","5m","15m","30m","1h","4h","1d","1w"],"whenAbsent":"1d"},
     {"name":"start","type":"text","optional":true,"description":"The first bar begins at or after this date or time; the newest bars before `end` when absent.","kind":"MOMENT"},
     {"name":"count_max","type":"whole","description":"At most this many, 500 when absent; the next page is in the Link header.","min":1,"max":1000,"whenAbsent":500},
     {"name":"end","type":"text","optional":true,"description":"Only bars that begin before this date or time; up to now when absent.","kind":"MOMENT"},
