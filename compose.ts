@@ -23,6 +23,8 @@ import { statusFile } from "./adapters/system/status-file.ts";
 import { systemStopwatch } from "./adapters/system/stopwatch.ts";
 import type { MetricsRegistry } from "./adapters/telemetry/prometheus-metrics.ts";
 import { openTransport, type Transport } from "./adapters/transport/open-transport.ts";
+import { identityUpstream } from "./adapters/upstreams/identity-upstream.ts";
+import { modelUpstream } from "./adapters/upstreams/model-upstream.ts";
 import { witnessesOf } from "./adapters/witness/configured-witnesses.ts";
 import { paperPorts } from "./compose/paper.ts";
 import { openPeers } from "./compose/peers.ts";
@@ -44,6 +46,7 @@ import type { TellRefusal } from "./ports/attempts.ts";
 import type { Health } from "./ports/health.ts";
 import type { Verifier } from "./ports/identity.ts";
 import type { Log } from "./ports/log.ts";
+import type { Upstream } from "./ports/upstream.ts";
 import { services } from "./services/index.ts";
 import { takeLease } from "./services/shared/lease.ts";
 import { watchReadiness } from "./services/shared/readiness.ts";
@@ -146,18 +149,18 @@ async function startServices(
   };
   const { verifier, platformToken } = await openVerifier({ ...base.ports, configuration, store, secrets });
   stops.push(() => verifier.close());
+  const upstreams = upstreamsOf(configuration, verifier);
   const refused = createRefusedAttempts({ ...base.ports, store });
   stops.push(() => refused.close());
   const readiness = watchReadiness({ ...base.ports, store, bus });
   stops.push(() => readiness.stop());
   const shared = () => worst([untilEnding(ending), readiness.health()]);
   for (const service of chosen) {
-    const peers = openPeers({ service: service.name, input, addresses, clock: base.ports.clock, platformToken });
-    stops.push(async () => peers.close());
-    const { riskChecks, orderManagement, riskBooks, haltsConfirmer, withdrawals } = peers;
-    const asking = { riskChecks, orderManagement, riskBooks, haltsConfirmer, withdrawals };
+    const asked = { service: service.name, input, addresses, clock: base.ports.clock, platformToken };
+    const { close: closePeers, ...asking } = openPeers(asked);
+    stops.push(async () => closePeers());
     const own = { log: log.with({ service: service.name }), secrets, ...asking };
-    const ports: ServicePorts = { ...base.ports, ...stored, ...own, ...tools };
+    const ports: ServicePorts = { ...base.ports, ...stored, ...own, ...tools, upstreams };
     const around = { verifier, metrics: base.metrics, leaseStore, shared, tellRefusal: refused.tell };
     await startService(service, ports, around, input, addresses, stops);
   }
@@ -174,6 +177,13 @@ function feedFor(chosen: readonly Service[], openFeed: Transport["openFeed"], st
   const feed = openFeed();
   stops.push(() => feed.close());
   return feed;
+}
+
+/** What a watchdog asks whether it answers. */
+function upstreamsOf(configuration: PartInput["configuration"], verifier: Verifier): readonly Upstream[] {
+  const model = modelUpstream(configuration.language_model);
+  const identity = identityUpstream({ verifier, issuer: configuration.identity.issuer });
+  return model === undefined ? [identity] : [identity, model];
 }
 
 const isRiskEngine = (service: Service): boolean => service.name === "riskengine";

@@ -5,6 +5,7 @@
 //  1. A question that got no answer in time rejects with SERVICE_UNAVAILABLE or DEADLINE_EXCEEDED: whether it was acted on is unknown.
 //  2. What the other side denied is an answer: a decision, an order's status, or a Denial.
 import type { Denial } from "../contracts/src/codes.ts";
+import type { Decimal } from "../contracts/src/decimal.ts";
 import type { OrderStatus } from "../contracts/src/generated/svc/v1/platform.ts";
 import type { BelievedApproval, BelievedLine } from "../contracts/src/records/books.ts";
 import type { RiskEnvelope } from "../contracts/src/records/envelope.ts";
@@ -25,6 +26,8 @@ export interface RiskBooks {
   heldSymbols(): Promise<readonly string[]>;
   /** What is reserved, order by order; those that were not sent first, and of very many not all. */
   approvals(): Promise<readonly BelievedApproval[]>;
+  /** Gross exposure as position_risk counts it, open orders in the worst case and options by what they stand for; undefined when it cannot be counted. */
+  grossExposure(fundId: string): Promise<Decimal | undefined>;
 }
 
 /** The risk engine, as treasury asks it before money leaves a fund. */

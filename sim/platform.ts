@@ -214,6 +214,7 @@ export function platform(options: PlatformOptions): Platform {
       booksQueries: undefined,
       databaseCare: undefined,
       watchdogFile: undefined,
+      upstreams: [],
       chat: silentChat,
       settings,
     };

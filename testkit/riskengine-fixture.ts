@@ -136,6 +136,7 @@ export async function riskEngineFixture(options: RiskEngineFixtureOptions) {
       booksQueries: undefined,
       databaseCare: undefined,
       watchdogFile: undefined,
+      upstreams: [],
       riskBooks: unused,
       withdrawals: unused,
       brokers: [],

@@ -4,7 +4,7 @@ import { Defect, Fault } from "../../contracts/src/fault.ts";
 import type { RiskEnvelope as EnvelopeMessage } from "../../contracts/src/generated/svc/v1/envelope.ts";
 import type { HaltsConfirmed } from "../../contracts/src/generated/svc/v1/halt.ts";
 import type { OrderStatus } from "../../contracts/src/generated/svc/v1/platform.ts";
-import type { Approval, Approvals, Exposures } from "../../contracts/src/generated/svc/v1/riskengine.ts";
+import type { Approval, Approvals, Exposures, LimitUses } from "../../contracts/src/generated/svc/v1/riskengine.ts";
 import { parse } from "../../contracts/src/instant.ts";
 import type { BelievedApproval } from "../../contracts/src/records/books.ts";
 import { riskEnvelope } from "../../contracts/src/records/envelope.ts";
@@ -103,6 +103,13 @@ function riskBooksOver(ask: AskPeer): RiskBooks {
       const outcome = await ask("RiskEngine", "ListApprovals", { fund_id: "", unsent: false });
       if (!outcome.ok) throw new Defect(`ListApprovals was denied: ${outcome.denial.code}`);
       return (outcome.value as Approvals).approvals.map(believedApproval);
+    },
+    async grossExposure(fundId) {
+      const outcome = await ask("RiskEngine", "GetLimitUse", { fund_id: fundId });
+      if (!outcome.ok) throw new Defect(`GetLimitUse was denied: ${outcome.denial.code}`);
+      const { uses } = outcome.value as LimitUses;
+      const used = uses.find(({ limit, scope }) => limit === "max_gross_exposure_pct" && scope === "")?.used;
+      return used === undefined ? undefined : decimal.parse(used);
     },
   };
 }

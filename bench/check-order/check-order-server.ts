@@ -159,6 +159,7 @@ export async function startEngine(
     booksQueries: undefined as never,
     databaseCare: undefined,
     watchdogFile: undefined,
+    upstreams: [],
     ...notAsked,
     referenceData: createPostgresReferenceData(opened.pool),
     quotes: undefined as never,

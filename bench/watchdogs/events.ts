@@ -107,7 +107,7 @@ function positionAlarms(deltas: readonly number[], from: number): readonly Alarm
   const changes = deltas.map((delta, index) => ({ id: `o${index}`, delta, notional: 1e6, adjusted: false }));
   const observations = Array.from({ length: deltas.length - from }, (_unused, index) => ({
     at: atDay(from + index),
-    input: { changes: changes.slice(from + index - 60, from + index + 1), asOf: atDay(from + index) },
+    input: { changes: changes.slice(from + index - 60, from + index + 1), liveCount: 60, asOf: atDay(from + index) },
   }));
   return alarmsOf(positionAnomaly, defaultsOf(positionAnomaly.config), observations);
 }
@@ -142,7 +142,15 @@ export const positionTrial: Scenario = {
 function thetaAlarms(shares: readonly number[]): readonly Alarm[] {
   const observations = shares.map((share, index) => {
     const at = instant.plusMilliseconds(epoch, index * 60_000);
-    const position = { symbol: "O", contracts: -100, multiplier: 100, thetaPerDay: -share * 100, gamma: 0.01 };
+    const position = {
+      strategyId: "S",
+      symbol: "O",
+      closing: 0,
+      contracts: -100,
+      multiplier: 100,
+      thetaPerDay: -share * 100,
+      gamma: 0.01,
+    };
     return { at, input: { positions: [position], nav: 1_000_000, asOf: at } };
   });
   return alarmsOf(thetaWatchdog, defaultsOf(thetaWatchdog.config), observations);

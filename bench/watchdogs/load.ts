@@ -82,6 +82,8 @@ function workers(random: Draws, funds: number): readonly Worker[] {
   const returns = Array.from({ length: funds }, () => dated(normals(random, 252, 0, 0.006)));
   const options = Array.from({ length: 20 }, (_unused, index) => ({
     symbol: `O${index}`,
+    strategyId: "S",
+    closing: 0,
     contracts: index % 2 === 0 ? 10 : -10,
     multiplier: 100,
     thetaPerDay: -0.1,
@@ -158,6 +160,7 @@ function positions(random: Draws, pairs: number): Worker {
       const delta = deltas[pair * (historyDays + 1) + day] ?? 0;
       return { id: nameOfDay(day), delta, notional: 1e6 * delta, adjusted: false };
     }),
+    liveCount: historyDays,
     asOf,
   });
   return worker(positionAnomaly, pairs, inputOf, function* (minute) {

@@ -96,6 +96,8 @@ export const platformOperations: Readonly<Record<PlatformService, readonly Opera
     "GetEnvelope",
     "ListExposures",
     "ListApprovals",
+    // How large the exposure is that a watchdog limits.
+    "GetLimitUse",
     "SubmitOrder",
     "CancelOrder",
     "GetOrder",

@@ -21,6 +21,8 @@ export interface PositionChange {
 export interface PositionAnomalyInput {
   /** Oldest first; the last is judged against those before it. */
   readonly changes: readonly PositionChange[];
+  /** How many of the earlier ones the platform itself saw. Before them a span without a change only says that nobody wrote one down. */
+  readonly liveCount: number;
   readonly asOf: Instant;
 }
 
@@ -34,6 +36,8 @@ const keys = {
 type Keys = typeof keys;
 
 export interface DeltaDeviation {
+  /** Whether the history never changed. */
+  readonly isConstant: boolean;
   /** Infinite when the history never moved and this did. */
   readonly z: number;
   readonly robust: number;
@@ -50,7 +54,8 @@ export function deltaDeviation(delta: number, earlier: readonly number[], histor
   if (earlier.length < historyMin || average === null || deviation === null || middle === null || spread === null) {
     return null;
   }
-  return { z: over(delta - average, deviation), robust: over(delta - middle, spread) };
+  const isConstant = deviation === 0;
+  return { isConstant, z: over(delta - average, deviation), robust: over(delta - middle, spread) };
 }
 
 function over(distance: number, scale: number): number {
@@ -66,22 +71,28 @@ const effects: readonly RungEffect[] = [
 /** JSON has no infinity. */
 const finiteOrNull = (value: number): number | null => (Number.isFinite(value) ? value : null);
 
-function judge({ changes, asOf }: PositionAnomalyInput, config: ConfigOf<Keys>): Judgement {
+function judge({ changes, liveCount, asOf }: PositionAnomalyInput, config: ConfigOf<Keys>): Judgement {
   const newest = changes.at(-1);
   const earlier = changes.slice(0, -1).slice(-config.window);
   const rest = { threshold: config.threshold, unit: "z", sampleCount: earlier.length, asOf };
   if (newest === undefined) return withoutValue("WARMUP", "INSUFFICIENT_DATA", rest);
   const deltas = earlier.map(({ delta }) => delta);
   if (!allFinite([...deltas, newest.delta, newest.notional])) return withoutValue("STALE", "MALFORMED_INPUT", rest);
-  const deviation = deltaDeviation(newest.delta, deltas, config.history_min);
-  if (deviation === null && !newest.adjusted) return withoutValue("WARMUP", "INSUFFICIENT_DATA", rest);
+  const found = deltaDeviation(newest.delta, deltas, config.history_min);
+  // A symbol that was never traded before the platform began is new, not quiet: the first trades of a fresh platform are no anomaly.
+  const deviation = found?.isConstant && liveCount < config.history_min ? null : found;
+  if (deviation === null && !newest.adjusted) {
+    const sampleCount = found === null ? earlier.length : Math.min(liveCount, earlier.length);
+    return withoutValue("WARMUP", "INSUFFICIENT_DATA", { ...rest, sampleCount });
+  }
   const untypical =
     deviation !== null && Math.abs(deviation.z) > config.threshold && Math.abs(newest.notional) >= config.min_notional;
   const rung = newest.adjusted ? 2 : untypical ? 1 : 0;
   const value = deviation === null ? null : finiteOrNull(deviation.z);
   return {
     ...rest,
-    state: stateOf(rung, effects),
+    // A change too small to report after none at all is ordinary, and has no value that could read as OK.
+    state: rung === 0 && value === null ? "WARMUP" : stateOf(rung, effects),
     value,
     reason: value !== null ? null : deviation === null ? "INSUFFICIENT_DATA" : "CONSTANT_BASELINE",
     observation: newest.id,

@@ -7,7 +7,7 @@ import { dependencyWatchdog, type PollResult } from "./dependency-watchdog.ts";
 import { newStanding, step } from "./episodes.ts";
 import { newsSpike, overdispersedTail } from "./news-spike.ts";
 import { positionAnomaly } from "./position-anomaly.ts";
-import { hedgeOrders, type OptionPosition, thetaWatchdog } from "./theta-watchdog.ts";
+import { hedgeOrders, type OptionPosition, type ThetaMemory, thetaWatchdog } from "./theta-watchdog.ts";
 
 const at = instant.fromUnixMs(1_700_000_000_000);
 const now = { at, openedAt: null };
@@ -73,8 +73,8 @@ describe("position_anomaly", () => {
     ...over,
   });
   const history = Array.from({ length: 40 }, (_unused, index) => change(index % 2 === 0 ? 0.01 : -0.01, index));
-  const judged = (newest: ReturnType<typeof change>, before = history) =>
-    positionAnomaly.judge({ changes: [...before, newest], asOf: at }, config, null, now).judgement;
+  const judged = (newest: ReturnType<typeof change>, before = history, liveCount = before.length) =>
+    positionAnomaly.judge({ changes: [...before, newest], liveCount, asOf: at }, config, null, now).judgement;
 
   it("alerts beyond two deviations on either side, and only alerts", () => {
     expect(judged(change(0.02, 99))).toMatchObject({ rung: 0, state: "OK", clears: true });
@@ -89,7 +89,19 @@ describe("position_anomaly", () => {
     const still = history.map((each) => ({ ...each, delta: 0, notional: 0 }));
     expect(judged(change(0, 99), still)).toMatchObject({ rung: 0, value: 0 });
     expect(judged(change(0.002, 99), still)).toMatchObject({ rung: 1, value: null, reason: "CONSTANT_BASELINE" });
-    expect(judged(change(0.0005, 99), still)).toMatchObject({ rung: 0, clears: true });
+    const small = { rung: 0, clears: true, state: "WARMUP", value: null, reason: "CONSTANT_BASELINE" };
+    expect(judged(change(0.0005, 99), still)).toMatchObject(small);
+  });
+
+  it("warms up about first trades while the platform itself saw too few observations", () => {
+    const still = history.map((each) => ({ ...each, delta: 0, notional: 0 }));
+    const warming = { state: "WARMUP", reason: "INSUFFICIENT_DATA", value: null, rung: 0, observation: null };
+    expect(judged(change(0.5, 99), still, 19)).toMatchObject({ ...warming, sampleCount: 19 });
+    expect(judged(change(0, 99), still, 0)).toMatchObject({ ...warming, sampleCount: 0 });
+    expect(judged(change(0.5, 99), still, 20)).toMatchObject({ rung: 1, state: "WARN" });
+    // What was traded before the platform began is a baseline all the same, and an adjustment needs none.
+    expect(judged(change(0.5, 99), history, 0)).toMatchObject({ rung: 1, state: "WARN" });
+    expect(judged(change(0.001, 99, { adjusted: true }), still, 0)).toMatchObject({ rung: 2, state: "WARN" });
   });
 
   it("is critical about an adjustment of any size, also without a history", () => {
@@ -103,7 +115,15 @@ describe("position_anomaly", () => {
 
 describe("theta_watchdog", () => {
   const config = defaultsOf(thetaWatchdog.config);
-  const option = (symbol: string, contracts: number, thetaPerDay: number | null): OptionPosition => ({
+  const option = (
+    symbol: string,
+    contracts: number,
+    thetaPerDay: number | null,
+    strategyId = "income",
+    closing = 0,
+  ): OptionPosition => ({
+    strategyId,
+    closing,
     symbol,
     contracts,
     multiplier: 100,
@@ -111,7 +131,7 @@ describe("theta_watchdog", () => {
     gamma: 0.01,
   });
   const judged = (positions: readonly OptionPosition[], nav: number | null = 1_000_000, asOf = at) =>
-    thetaWatchdog.judge({ positions, nav, asOf }, config, null, now).judgement;
+    thetaWatchdog.judge({ positions, nav, asOf }, config, thetaWatchdog.emptyMemory, now).judgement;
 
   it("holds net theta against a share of NAV, on either side", () => {
     expect(judged([option("A", 50, -0.1)])).toMatchObject({ value: 0.0005, rung: 0 });
@@ -125,19 +145,59 @@ describe("theta_watchdog", () => {
   it("hedges with the fewest contracts, by reductions alone, and no further than needed", () => {
     const positions = [option("A", -30, -0.1), option("B", -4, -1), option("C", 5, -0.2)];
     // Net 300 + 400 - 100 = 600; 100 too much: one contract of B, which has 100.
-    expect(hedgeOrders(positions, 500)).toEqual([{ symbol: "B", side: "BUY", contracts: 1 }]);
+    const buy = { strategyId: "income", side: "BUY" };
+    expect(hedgeOrders(positions, 500)).toEqual([{ ...buy, symbol: "B", contracts: 1 }]);
     expect(hedgeOrders(positions, 150)).toEqual([
-      { symbol: "B", side: "BUY", contracts: 4 },
-      { symbol: "A", side: "BUY", contracts: 5 },
+      { ...buy, symbol: "B", contracts: 4 },
+      { ...buy, symbol: "A", contracts: 5 },
     ]);
-    expect(hedgeOrders([option("A", 60, -0.1)], 500)).toEqual([{ symbol: "A", side: "SELL", contracts: 10 }]);
+    const [sell] = hedgeOrders([option("A", 60, -0.1)], 500);
+    expect(sell).toEqual({ strategyId: "income", symbol: "A", side: "SELL", contracts: 10 });
     expect(hedgeOrders(positions, 600)).toEqual([]);
+  });
+
+  it("reduces each strategy by no more than what that one holds", () => {
+    const positions = [option("A", -30, -0.1, "second"), option("A", -25, -0.1, "first")];
+    // 550 too much by 400: 25 contracts of the first, 15 of the second.
+    expect(hedgeOrders(positions, 150)).toEqual([
+      { strategyId: "first", symbol: "A", side: "BUY", contracts: 25 },
+      { strategyId: "second", symbol: "A", side: "BUY", contracts: 15 },
+    ]);
+  });
+
+  it("counts what is being closed as closed, and wants what is left again", () => {
+    // 550 too much by 50: five contracts; four of them are on their way.
+    const positions = [option("A", -55, -0.1, "income", 4)];
+    expect(hedgeOrders(positions, 500)).toEqual([{ strategyId: "income", symbol: "A", side: "BUY", contracts: 1 }]);
+    expect(judged(positions)).toMatchObject({ rung: 1, again: [{ kind: "hedge", orders: [{ contracts: 1 }] }] });
+    expect(hedgeOrders([option("A", -55, -0.1, "income", 5)], 500)).toEqual([]);
+    expect(judged([option("A", -55, -0.1, "income", 60)])).toMatchObject({ rung: 1, again: [] });
+  });
+
+  it("holds an episode open that follows soon on the last, and ends the first at once", () => {
+    const minute = (count: number) => instant.plusMilliseconds(at, count * 60_000);
+    const flat = (memory: ThetaMemory, minutes: number, openedAt: number | null, threshold = config.threshold) =>
+      thetaWatchdog.judge({ positions: [], nav: 1e6, asOf: minute(minutes) }, { ...config, threshold }, memory, {
+        at: minute(minutes),
+        openedAt: openedAt === null ? null : minute(openedAt),
+      });
+    const first = flat(thetaWatchdog.emptyMemory, 1, 0);
+    expect(first.judgement).toMatchObject({ clears: true, figures: { held: false } });
+    const between = flat(first.memory, 2, null);
+    const second = flat(between.memory, 4, 3);
+    expect(second.judgement).toMatchObject({ clears: false, figures: { held: true } });
+    expect(flat(second.memory, 62, 3).judgement.clears).toBe(false);
+    expect(flat(second.memory, 63, 3).judgement.clears).toBe(true);
+    expect(flat(second.memory, 5, 3, 2 * config.threshold).judgement.clears, "people raised it").toBe(true);
+    // One that opens an hour after the end is a first one again.
+    expect(flat(between.memory, 63, 62).judgement.clears).toBe(true);
   });
 
   it("is STALE without greeks, NAV or fresh quotes, and OK without options", () => {
     expect(judged([option("A", 1, null)])).toMatchObject({ state: "STALE", reason: "MISSING_GREEKS" });
     expect(judged([option("A", 1, Number.NaN)])).toMatchObject({ state: "STALE" });
-    expect(judged([], null)).toMatchObject({ state: "STALE", reason: "NO_INPUT" });
+    expect(judged([option("A", 1, -1)], null)).toMatchObject({ state: "STALE", reason: "NO_INPUT" });
+    expect(judged([], null)).toMatchObject({ state: "OK", value: 0 });
     expect(judged([option("A", 1, -1)], 1_000_000, old)).toMatchObject({ state: "STALE", reason: "INPUT_TOO_OLD" });
     expect(judged([])).toMatchObject({ state: "OK", value: 0 });
   });

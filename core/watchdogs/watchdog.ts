@@ -22,6 +22,7 @@ export type NullReason =
   | "NO_INPUT"
   | "INPUT_TOO_OLD"
   | "NOT_JUDGED"
+  | "NOTHING_TO_WATCH"
   | "CONSTANT_BASELINE"
   | "MALFORMED_INPUT"
   | "MISSING_GREEKS"
@@ -32,6 +33,8 @@ export type RestrictionKind = "THROTTLE" | "COOLDOWN" | "SHADOW" | "NO_SHORT_OPT
 
 /** An option order that brings net theta back inside its limit; it only ever reduces a position. */
 export interface HedgeOrder {
+  /** Whose position it reduces. */
+  readonly strategyId: string;
   readonly symbol: string;
   readonly side: "BUY" | "SELL";
   readonly contracts: number;
@@ -72,6 +75,8 @@ export interface Judgement {
   /** Whether the reading is ordinary enough to clear an open episode: the other side of the hysteresis. */
   readonly clears: boolean;
   readonly effects: readonly RungEffect[];
+  /** Wanted again for as long as the episode is open and acts; absent where once is enough. It says what is still to be done, so that nothing is done twice. */
+  readonly again?: readonly (Effect & { readonly kind: "hedge" })[];
   readonly figures: Figures;
 }
 

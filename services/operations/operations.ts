@@ -55,7 +55,7 @@ export const operations: Service = {
     const halts = await startHalts(ports, createWorkerAlarms(ports));
     const parked = startParked(ports);
     const unsigned = watchCheckpointAge({ ports, alarms: createWorkerAlarms(ports), status: audit.status });
-    const watchdogs = await watchdogsOf(ports, halts, remembered.newest, folder, chat);
+    const watchdogs = await watchdogsOf(ports, audit, halts, remembered.newest, folder, chat);
     const orderManagement = startHaltQueries(ports, halts, remembered.newest);
     return {
       rpc: [
@@ -94,6 +94,7 @@ export const operations: Service = {
 /** They need a database with everybody's books; without one nothing is watched. */
 async function watchdogsOf(
   ports: ServicePorts,
+  audit: Pick<RunningAudit, "status">,
   halts: RunningHalts,
   newest: ReadonlyMap<string, Quote>,
   folder: string,
@@ -101,7 +102,9 @@ async function watchdogsOf(
 ): Promise<RunningWatchdogs | undefined> {
   const { databaseCare, watchdogFile: file } = ports;
   if (databaseCare === undefined || file === undefined) return undefined;
-  return startWatchdogs({ ports, newest, halts, alarms: createWorkerAlarms(ports), databaseCare, file, folder, chat });
+  const witnessComplaints = ports.witnesses === undefined ? undefined : () => audit.status().witnessComplaints;
+  const given = { databaseCare, file, folder, chat, witnessComplaints };
+  return startWatchdogs({ ports, newest, halts, alarms: createWorkerAlarms(ports), ...given });
 }
 
 /** What operators do beside halting. Paper funds are kept with the paper broker; without any broker there is nothing to flatten. */

@@ -38,6 +38,7 @@ import type { Cipher, SubjectKeys } from "../../ports/subject-keys.ts";
 import type { Timers } from "../../ports/timers.ts";
 import type { Tracer } from "../../ports/tracer.ts";
 import type { TreasuryQueries } from "../../ports/treasury-queries.ts";
+import type { Upstream } from "../../ports/upstream.ts";
 import type { Witnesses } from "../../ports/witnesses.ts";
 
 export type ServiceName = "riskengine" | "operations" | "oms" | "treasury" | "research";
@@ -93,6 +94,8 @@ export interface ServicePorts {
   readonly cipher: Cipher;
   /** Undefined when none is configured: then nobody can veto, and a fund that asks for it is denied by its policy. */
   readonly languageModel: LanguageModel | undefined;
+  /** What outside is asked whether it answers: identity, and the language model when one is configured. */
+  readonly upstreams: readonly Upstream[];
   /** Where people are notified. */
   readonly chat: Chat;
   readonly settings: Settings;

@@ -116,7 +116,12 @@ describe("23.4: reference data under what stands", () => {
   it("a halt keeps its strategy, and what the risk engine believes keeps its instrument", async () => {
     const line = { fundId: "alpha", symbol: "XOM", quantity: "0", pendingBuy: "5", pendingSell: "0" };
     const running = await begin({
-      riskBooks: { lines: async () => [line], approvals: async () => [], heldSymbols: async () => [] },
+      riskBooks: {
+        lines: async () => [line],
+        approvals: async () => [],
+        heldSymbols: async () => [],
+        grossExposure: async () => undefined,
+      },
     });
     const halt = { severity: "STRATEGY_HALT", fund_id: "", strategy_id: "alpha-meanrev", reason: "r" } as const;
     await books.fixture
@@ -164,7 +169,14 @@ describe("23.4: reference data under what stands", () => {
     const lines = async () => {
       throw new Fault("SERVICE_UNAVAILABLE", "planned", { retry: "later" });
     };
-    const running = await begin({ riskBooks: { lines, approvals: async () => [], heldSymbols: async () => [] } });
+    const running = await begin({
+      riskBooks: {
+        lines,
+        approvals: async () => [],
+        heldSymbols: async () => [],
+        grossExposure: async () => undefined,
+      },
+    });
     await expect(set(running, "instruments", withoutSymbol("XOM"))).rejects.toMatchObject({
       code: "SERVICE_UNAVAILABLE",
     });

@@ -138,7 +138,7 @@ function assignedOf(watchdog: (typeof watchdogs)[number], readings: ReadonlyMap<
           };
           return {
             scope: { fundId, ...(strategyId === undefined ? {} : { strategyId }) },
-            grossNow: decimal.parse("1000000"),
+            grossNow: async () => decimal.parse("1000000"),
             judge: () => ({ judgement, memory: null }),
           };
         });

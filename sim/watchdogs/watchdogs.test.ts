@@ -27,7 +27,7 @@ describe("25: watchdogs under kills", () => {
     expect(totals.kills).toBeGreaterThan(100);
     expect(totals.opened).toBeGreaterThan(200);
     expect(totals.ended).toBeGreaterThan(40);
-  });
+  }, 240_000);
 
   it("are the same run for the same seed", async () => {
     const first = await simulateWatchdogs({ seed: 7, steps });
@@ -38,10 +38,10 @@ describe("25: watchdogs under kills", () => {
   it("find a factor that is applied again", async () => {
     const { violation } = await firstFound(factorAgain);
     expect(violation).toMatch(/^factors_apply_once/);
-  });
+  }, 240_000);
 
   it("find an episode that is lost at a restart", async () => {
     const { violation } = await firstFound(episodeLostAtRestart);
     expect(violation).toMatch(/^(one_open_episode|ends_with_its_episode|factors_apply_once)/);
-  });
+  }, 240_000);
 });

@@ -42,7 +42,7 @@ export function watchdogListing(context: Context, rows: readonly WatchdogRow[]):
     { name: "expected_alerts_30d", of: (one) => one.expected_alerts_30d ?? "", onlyCsv: true },
     { name: "injected", of: (one) => String(one.injected), onlyCsv: true },
   ];
-  return listing(context, { columns, rows, none: "Nothing is watched yet.", data: rows });
+  return listing(context, { columns, rows, none: "There is no such watchdog.", data: rows });
 }
 
 function shownValue({ value }: WatchdogRow): string {

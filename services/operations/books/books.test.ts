@@ -89,6 +89,7 @@ function begin(fixture = serviceFixture(seed), failing = "") {
     },
     riskBooks: {
       heldSymbols: async () => [],
+      grossExposure: async () => undefined,
       lines: async () => {
         if (state.engine === undefined) throw new Fault("SERVICE_UNAVAILABLE", "silent", { retry: "later" });
         const { engine: quantity, mayTrade: pendingBuy } = state;

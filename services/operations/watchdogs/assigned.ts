@@ -21,8 +21,8 @@ export interface Watched<Input> {
   readonly input: Input;
   /** It rests on observations that were injected into the paper platform. */
   readonly isInjected?: boolean;
-  /** Of a fund whose gross exposure may be restricted: what it is now. */
-  readonly grossNow?: Decimal;
+  /** Of a fund whose gross exposure may be restricted: asks what it is now. */
+  grossNow?(): Promise<Decimal>;
 }
 
 export interface ReadRequest<Config> {

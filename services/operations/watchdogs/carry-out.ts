@@ -4,6 +4,7 @@ import { Defect, messageOf } from "../../../contracts/src/fault.ts";
 import { format } from "../../../contracts/src/instant.ts";
 import type { Order } from "../../../contracts/src/records/order.ts";
 import type { WatchdogName } from "../../../contracts/src/records/values.ts";
+import type { HedgeOrder } from "../../../core/watchdogs/watchdog.ts";
 import type { DatabaseCare } from "../../../ports/database-care.ts";
 import type { ServicePorts } from "../../shared/service.ts";
 import type { RunningHalts } from "../halts/halts.ts";
@@ -17,11 +18,8 @@ export interface CarryOutOptions {
   readonly halts: Pick<RunningHalts, "trip">;
   readonly alarms: WorkerAlarms;
   readonly databaseCare: DatabaseCare | undefined;
-  /** The strategy and broker through which a fund's option position is reduced; undefined when nobody holds it any more. */
-  hedgeTerms(
-    fundId: string,
-    symbol: string,
-  ): Promise<{ readonly strategyId: string; readonly broker: string } | undefined>;
+  /** The broker that holds what the order reduces; undefined when it is not held any more. Rejects while no broker says what it holds. */
+  holdingBroker(fundId: string, order: HedgeOrder): Promise<string | undefined>;
 }
 
 export interface CarryOut {
@@ -100,19 +98,19 @@ export function createCarryOut(options: CarryOutOptions): CarryOut {
     { orderId, order }: Owed & { readonly kind: "hedge" },
   ): Promise<"done" | (string & {})> {
     const { fundId = "" } = watch.scope;
-    const terms = await options.hedgeTerms(fundId, order.symbol);
-    if (terms === undefined) return `${order.symbol} is not held any more.`;
+    const broker = await options.holdingBroker(fundId, order);
+    if (broker === undefined) return `${order.symbol} is not held any more.`;
     const submitted: Order = {
       idempotency_key: orderId,
       order_id: orderId,
       fund_id: fundId,
-      strategy_id: terms.strategyId,
+      strategy_id: order.strategyId,
       symbol: order.symbol,
       side: order.side === "BUY" ? "BUY_TO_COVER" : "SELL",
       quantity: String(order.contracts),
       order_type: "MARKET",
       tif: "DAY",
-      broker: terms.broker,
+      broker,
       asset_class: "OPTION",
       actor: ownActor,
       thesis: `${watch.watchdog}: net theta is above its threshold`,
@@ -125,7 +123,11 @@ export function createCarryOut(options: CarryOutOptions): CarryOut {
         : given.answer.code
           ? (given.answer.reason ?? given.answer.code)
           : undefined;
-    return refusal === undefined ? "done" : `The hedge ${orderId} was refused: ${refusal}`;
+    if (refusal === undefined) return "done";
+    // The same order would be refused again: from here on it is people's business.
+    const sentence = `The hedge ${orderId} was refused: ${refusal}`;
+    await alarms.raise("WATCHDOG_EFFECT_OPEN", `the refused order ${orderId}`, sentence);
+    return sentence;
   }
 
   return { all };

@@ -5,7 +5,7 @@ import { format, type Instant } from "../../../contracts/src/instant.ts";
 import type { WatchdogAlarm } from "../../../contracts/src/records/operations.ts";
 import type { NewRestriction, RestrictionScope } from "../../../contracts/src/records/restriction.ts";
 import type { Change } from "../../../core/watchdogs/episodes.ts";
-import type { Effect, Judgement } from "../../../core/watchdogs/watchdog.ts";
+import type { Effect, HedgeOrder, Judgement } from "../../../core/watchdogs/watchdog.ts";
 import type { UnitOfWork } from "../../../ports/store.ts";
 import type { WatchedScope } from "../../../ports/watchdog-records.ts";
 import { line } from "../../shared/one-line.ts";
@@ -56,10 +56,13 @@ export async function commitChange(ports: ChangePorts, given: ChangeToCommit): P
   const doing = change.effects.map((effect) => effectWords(effect, words)).filter((text) => text !== "");
   const wanted = change.withheld.map((effect) => effectWords(effect, words)).filter((text) => text !== "");
   const action = [...doing, ...(wanted.length === 0 ? [] : ["Not done (dry run or paused):", ...wanted])].join(" ");
-  const owed = change.event === "CLEARED" ? watch.owed : [...watch.owed, ...owedOf(change.effects, episodeId, given)];
+  const wanting = change.event === "CLEARED" ? [] : owedOf(change.effects, episodeId, given);
+  const owed = [...watch.owed, ...wanting];
+  const hedged = change.event === "OPENED" || change.event === "CLEARED" ? 0 : watch.hedgeCount;
   const written: Watch = {
     ...watch,
     owed,
+    hedgeCount: hedged + wanting.filter(({ kind }) => kind === "hedge").length,
     lastAction: actionAfter(change, action, watch),
     judgement: given.judgement,
     staleId: change.event === "STALE" && change.episodeId === null ? staleId : null,
@@ -136,14 +139,19 @@ function owedOf(effects: readonly Effect[], episodeId: string, given: ChangeToCo
     }
     if (effect.kind === "hedge") {
       if (!given.hedges) return [];
-      return effect.orders.map((order, index) => ({
-        kind: "hedge",
-        orderId: `${episodeId}-hedge-${index + 1}`,
-        order,
-      }));
+      return hedgesOwed(episodeId, given.change.event === "OPENED" ? 0 : given.watch.hedgeCount, effect.orders);
     }
     return effect.kind === "vacuum" ? effect.tables.map((table) => ({ kind: "vacuum", table })) : [];
   });
+}
+
+/** Under names that follow from the episode and from how many orders it has handed in before. */
+export function hedgesOwed(episodeId: string, before: number, orders: readonly HedgeOrder[]): readonly Owed[] {
+  return orders.map((order, index) => ({
+    kind: "hedge",
+    orderId: `${episodeId}-hedge-${before + index + 1}`,
+    order,
+  }));
 }
 
 function alarmOf(

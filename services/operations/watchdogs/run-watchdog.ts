@@ -6,15 +6,16 @@ import { close, type Step, step } from "../../../core/watchdogs/episodes.ts";
 import { type Judgement, withoutValue } from "../../../core/watchdogs/watchdog.ts";
 import type { Chat } from "../../../ports/chat.ts";
 import type { WatchedScope } from "../../../ports/watchdog-records.ts";
+import { line } from "../../shared/one-line.ts";
 import type { ServicePorts } from "../../shared/service.ts";
 import { startWorkerLoop, type WorkerLoop } from "../worker-loop.ts";
 import type { AnyConfig, Assigned, ToJudge } from "./assigned.ts";
 import type { Board } from "./board.ts";
 import type { CarryOut } from "./carry-out.ts";
-import { commitChange } from "./commit-change.ts";
+import { commitChange, hedgesOwed } from "./commit-change.ts";
 import type { Configuration } from "./configuration.ts";
 import { keyOf, newWatch, storedOf, type Watch } from "./watch.ts";
-import { aboutWords, measured } from "./words.ts";
+import { aboutWords, effectWords, measured } from "./words.ts";
 
 export interface RunOptions {
   readonly ports: Pick<ServicePorts, "store" | "timers" | "clock" | "log" | "crash" | "random">;
@@ -32,6 +33,8 @@ export interface RunningWatchdog {
   readonly assigned: Assigned;
   /** When a round came to its end last; its start before the first. */
   finishedAt(): Instant;
+  /** Whether a round came to its end since its start. */
+  hasJudged(): boolean;
   /** Judges now, whether it is due or not; of one fund or of all. */
   judge(fundId?: string): Promise<void>;
   wake(): void;
@@ -42,6 +45,7 @@ export interface RunningWatchdog {
 
 interface Acting {
   readonly acting: boolean;
+  /** Asked only when gross exposure is about to be restricted. */
   readonly grossNow?: ToJudge["grossNow"];
   readonly hedges?: boolean;
 }
@@ -50,6 +54,8 @@ interface Acting {
 const earlyMs = 50;
 const chatMsMax = 5_000;
 const watchesAtOnceMax = 500;
+/** Of one episode: whoever refuses so many will refuse the next one too, and an alarm was raised for each. */
+const hedgeOrdersMax = 20;
 
 /** Observations that come more often than it would be judged are judged as they come. */
 function periodS(config: AnyConfig): number {
@@ -69,6 +75,7 @@ export function runWatchdog(options: RunOptions): RunningWatchdog {
   const judgedAt = new Map<string, Instant>();
   let busy: Promise<void> = Promise.resolve();
   let finishedAt = ports.clock.now();
+  let hasJudged = false;
   const config = (fundId?: string): AnyConfig => configuration.of(about.name, fundId);
 
   function isDue(fundId: string | undefined, at: Instant): boolean {
@@ -98,6 +105,7 @@ export function runWatchdog(options: RunOptions): RunningWatchdog {
     for (const fundId of [undefined, ...options.fundIds()]) if (isTurn(fundId)) judgedAt.set(fundId ?? "", at);
     await options.carryOut.all(about.name);
     finishedAt = ports.clock.now();
+    hasJudged = true;
   }
 
   /** Gives it when there is nothing but its memory to write. */
@@ -126,11 +134,14 @@ export function runWatchdog(options: RunOptions): RunningWatchdog {
     { acting, grossNow, hedges = true }: Acting,
   ): Promise<Watch | undefined> {
     if (change === null) {
-      board.put(key, watch);
-      return watch;
+      const next = acting && hedges ? hedgedAgain(watch, judgement) : watch;
+      board.put(key, next);
+      return next;
     }
     const staleId = watch.staleId ?? newEpisodeId();
-    const given = { about, watch, judgement, change, staleId, grossNow, hedges, isDryRun: !acting, at };
+    const isGross = change.effects.some((effect) => effect.kind === "restriction" && effect.restriction === "GROSS");
+    const gross = isGross ? await grossNow?.() : undefined;
+    const given = { about, watch, judgement, change, staleId, grossNow: gross, hedges, isDryRun: !acting, at };
     // The board has it only when the store does: a change that could not be written is found again in the next round.
     try {
       board.put(key, await commitChange(ports, given));
@@ -140,6 +151,17 @@ export function runWatchdog(options: RunOptions): RunningWatchdog {
     }
     ports.log.info("a watchdog's state changed", { watchdog: about.name, event: change.event, key });
     return undefined;
+  }
+
+  /** What an open episode still wants after its first orders are through, as when somebody's order was on its way when it began. */
+  function hedgedAgain(watch: Watch, { again = [] }: Judgement): Watch {
+    const { episode } = watch.standing;
+    const orders = again.flatMap((effect) => effect.orders);
+    if (episode === null || orders.length === 0 || watch.owed.some(({ kind }) => kind === "hedge")) return watch;
+    if (watch.hedgeCount + orders.length > hedgeOrdersMax) return watch;
+    const owed = [...watch.owed, ...hedgesOwed(episode.id, watch.hedgeCount, orders)];
+    const lastAction = `${watch.lastAction} ${again.map((effect) => effectWords(effect, "")).join(" ")}`.trim();
+    return { ...watch, owed, hedgeCount: watch.hedgeCount + orders.length, lastAction: line(lastAction, 2_000) };
   }
 
   /** The event comes later, when the store is back; people are notified now, once an hour at most (the chat knows the key). */
@@ -211,6 +233,7 @@ export function runWatchdog(options: RunOptions): RunningWatchdog {
   return {
     assigned,
     finishedAt: () => finishedAt,
+    hasJudged: () => hasJudged,
     judge: (fundId) => inTurn(() => round({ fundId })),
     wake: () => loop.wake(),
     judgeSoon() {

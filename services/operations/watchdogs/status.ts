@@ -7,8 +7,9 @@ import type { ServicePorts } from "../../shared/service.ts";
 import type { Assigned } from "./assigned.ts";
 import type { Board } from "./board.ts";
 import type { EpisodeContent } from "./commit-change.ts";
-import type { Configuration } from "./configuration.ts";
-import { keyOf, type Watch } from "./watch.ts";
+import { type Configuration, firmId } from "./configuration.ts";
+import type { RunningWatchdog } from "./run-watchdog.ts";
+import { keyOf, newWatch, type Watch } from "./watch.ts";
 
 const countedMs = 30 * 86_400_000;
 const yearShare = 30 / 365;
@@ -22,6 +23,7 @@ export interface StatusParts {
   readonly assigned: readonly Assigned[];
   readonly board: Board;
   readonly configuration: Configuration;
+  readonly running: readonly Pick<RunningWatchdog, "assigned" | "finishedAt" | "hasJudged">[];
 }
 
 export interface StatusQuery {
@@ -43,12 +45,26 @@ export async function listStatus(parts: StatusParts, query: StatusQuery): Promis
   }
   return assigned
     .filter(({ about }) => (query.watchdog ?? about.name) === about.name)
-    .flatMap((one) =>
-      board
+    .flatMap((one) => {
+      const watches = board
         .of(one.about.name)
-        .filter(([, { scope }]) => query.fundId === undefined || query.fundId === (scope.fundId ?? query.fundId))
-        .map(([key, watch]) => rowOf(parts, one, watch, at, alerts.get(key) ?? 0, byEpisode)),
-    );
+        .filter(([, { scope }]) => query.fundId === undefined || query.fundId === (scope.fundId ?? query.fundId));
+      if (watches.length === 0) return [emptyRow(parts, one, query.fundId, at)];
+      return watches.map(([key, watch]) => rowOf(parts, one, watch, at, alerts.get(key) ?? 0, byEpisode));
+    });
+}
+
+/** One that watches nothing is listed all the same: nobody reads its absence as OK. */
+function emptyRow(parts: StatusParts, one: Assigned, fundId: string | undefined, at: Instant): WatchdogStatus {
+  const { name } = one.about;
+  const run = parts.running.find(({ assigned }) => assigned === one);
+  const judgedAt = run?.finishedAt() ?? at;
+  const ofFund = fundId === undefined || fundId === firmId ? {} : { fundId };
+  const row = rowOf(parts, one, { ...newWatch(name, ofFund, null, judgedAt), judgedAt }, at, 0, new Map());
+  if (row.state === "STALE") return row;
+  if (run?.hasJudged()) return { ...row, reason: "NOTHING_TO_WATCH" };
+  const { judged_at: _never, ...waiting } = row;
+  return { ...waiting, reason: "NOT_JUDGED" };
 }
 
 function rowOf(

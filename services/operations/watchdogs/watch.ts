@@ -22,6 +22,8 @@ export interface Watch {
   readonly lastAction: string;
   readonly isInjected: boolean;
   readonly owed: readonly Owed[];
+  /** Orders that its open episode has handed in: the next one is named after them. */
+  readonly hedgeCount: number;
   /** Of a STALE that no open episode has: the name that its end is reported under. */
   readonly staleId: string | null;
 }
@@ -41,6 +43,7 @@ export function newWatch(watchdog: WatchdogName, scope: WatchedScope, memory: un
     lastAction: "",
     isInjected: false,
     owed: [],
+    hedgeCount: 0,
     staleId: null,
   };
 }

@@ -2,8 +2,10 @@
 // nothing in a dry run or while paused, halts under one name, and ends with what it opened.
 import { afterEach, expect, it } from "vitest";
 import { Fault } from "../../../contracts/src/fault.ts";
+import type { OrderStatus } from "../../../contracts/src/generated/svc/v1/platform.ts";
 import type { WatchdogConfig, WatchdogList } from "../../../contracts/src/generated/svc/v1/watchdogs.ts";
 import type { WatchdogAlarm } from "../../../contracts/src/records/operations.ts";
+import type { Order } from "../../../contracts/src/records/order.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
 import { common, number } from "../../../core/watchdogs/config.ts";
 import { type RungEffect, stateOf, type Watchdog, withoutValue } from "../../../core/watchdogs/watchdog.ts";
@@ -26,6 +28,8 @@ import { watchWatchdogs } from "./watch-watchdogs.ts";
 interface Reading {
   readonly day: string;
   readonly value: number | null;
+  /** Contracts that are still to be closed. */
+  readonly hedge?: number;
 }
 
 const keys = { ...common(number(1, [0, 10], "z", "Above this it acts."), { persistence: 2 }) };
@@ -45,13 +49,16 @@ const tested: Watchdog<Reading, typeof keys, { readonly count: number }> = {
   config: keys,
   expectedAlertsPerYear: () => 1,
   emptyMemory: { count: 0 },
-  judge({ day, value }, { threshold }, { count }, { at }) {
+  judge({ day, value, hedge }, { threshold }, { count }, { at }) {
     const rest = { threshold, unit: "z", sampleCount: count, asOf: at };
     const memory = { count: count + 1 };
     if (value === null) return { memory, judgement: withoutValue("STALE", "NO_INPUT", rest) };
     const rung = value > 2 * threshold ? 2 : value > threshold ? 1 : 0;
     const read = { value, reason: null, observation: day, rung, clears: value < 0.5 };
-    return { memory, judgement: { ...rest, ...read, state: stateOf(rung, effects), effects, figures: { day } } };
+    const order = { strategyId: "alpha-momentum", symbol: "OPT", side: "BUY", contracts: hedge ?? 0 } as const;
+    const again = hedge === undefined ? {} : { again: [{ kind: "hedge", orders: [order] } as const] };
+    const state = stateOf(rung, effects);
+    return { memory, judgement: { ...rest, ...read, ...again, state, effects, figures: { day } } };
   },
 };
 
@@ -74,9 +81,18 @@ async function begin(fixture: ServiceFixture = serviceFixture(20_261_117), kept 
       return given.store.transact(name, work);
     },
   };
-  const ports = { ...given, store, secrets: secretsOn(kept) };
+  const submitted: Order[] = [];
+  const away = { halts: false, feed: false, orders: false };
+  const orderManagement = {
+    ...({} as typeof given.orderManagement),
+    async submit(order: Order) {
+      if (away.orders) throw new Fault("SERVICE_UNAVAILABLE", "order management is away", { retry: "later" });
+      submitted.push(order);
+      return { answer: {} as OrderStatus };
+    },
+  };
+  const ports = { ...given, store, secrets: secretsOn(kept), orderManagement };
   const watched: { now: readonly Watched<Reading>[] } = { now: [] };
-  const away = { halts: false, feed: false };
   const halts: AskedHalt[] = [];
   const sent: ChatMessage[] = [];
   const assigned = [
@@ -101,7 +117,7 @@ async function begin(fixture: ServiceFixture = serviceFixture(20_261_117), kept 
     halts: { trip },
     alarms,
     databaseCare: undefined,
-    hedgeTerms: async () => undefined,
+    holdingBroker: async () => "paper",
   });
   const first = assigned[0];
   if (first === undefined) throw new Error("there is one");
@@ -141,6 +157,7 @@ async function begin(fixture: ServiceFixture = serviceFixture(20_261_117), kept 
       watched.now = [{ scope, input: { day, value }, isInjected }];
       await running.judge();
     },
+    submitted,
     async readAll(readings: readonly Reading[]) {
       watched.now = readings.map((input) => ({ scope, input }));
       await running.judge();
@@ -307,7 +324,8 @@ it("25.8: what rests on injected observations ends with them, and what is not wa
   expect(await one.open()).toHaveLength(1);
   await one.gone();
   expect(one.events()).toEqual(["OPENED", "CLEARED", "OPENED", "CLEARED"]);
-  expect([await one.open(), await one.status()]).toEqual([[], undefined]);
+  expect(await one.open()).toEqual([]);
+  expect(await one.status()).toMatchObject({ state: "WARMUP", reason: "NOTHING_TO_WATCH", sample_count: 0 });
 });
 
 it("25.9: a watchdog that could never judge anything alarms and stands in the file", async () => {
@@ -333,4 +351,53 @@ it("25.1: a halt that is owed does not wait for a feed that is away", async () =
   one.away.feed = true;
   await expect(one.judge()).rejects.toThrow("the feed is away");
   expect(one.halts).toHaveLength(1);
+});
+
+it("hedges again what an open episode still wants, under the next name, and never while an order of it is owed", async () => {
+  const { readAll, submitted, away, status } = await begin();
+  const wanting = (day: string, hedge?: number) =>
+    readAll([{ day, value: 1.5, ...(hedge === undefined ? {} : { hedge }) }]);
+  await wanting("1", 5);
+  expect(submitted, "no episode is open yet").toEqual([]);
+  await wanting("2");
+  const { episode_id: id } = (await status()) ?? {};
+  await wanting("3", 2);
+  away.orders = true;
+  await wanting("4", 3);
+  await wanting("5", 3);
+  away.orders = false;
+  await wanting("6");
+  expect(submitted.map(({ order_id, quantity, broker }) => [order_id, quantity, broker])).toEqual([
+    [`${id}-hedge-1`, "2", "paper"],
+    [`${id}-hedge-2`, "3", "paper"],
+  ]);
+});
+
+it("hedges nothing again while it is paused", async () => {
+  const { readAll, submitted, call } = await begin();
+  await readAll([{ day: "1", value: 1.5 }]);
+  await readAll([{ day: "2", value: 1.5 }]);
+  await call("PauseWatchdog", { watchdog: "drift_monitor", reason: "trial" });
+  await readAll([{ day: "3", value: 1.5, hedge: 2 }]);
+  await readAll([{ day: "3", value: 1.5 }]);
+  await call("ResumeWatchdog", { watchdog: "drift_monitor", reason: "over" });
+  expect(submitted).toEqual([]);
+  await readAll([{ day: "4", value: 1.5, hedge: 2 }]);
+  expect(submitted).toHaveLength(1);
+});
+
+it("is listed though it watches nothing, with the reason, so that nobody reads its absence as OK", async () => {
+  const { gone, read, status, away, fixture, judge } = await begin();
+  expect(await status()).toMatchObject({ watchdog: "drift_monitor", state: "WARMUP", reason: "NOT_JUDGED" });
+  expect(await status()).not.toHaveProperty("judged_at");
+  await gone();
+  expect(await status()).toMatchObject({ state: "WARMUP", reason: "NOTHING_TO_WATCH" });
+  expect(await status()).toHaveProperty("judged_at");
+  away.feed = true;
+  await fixture.time.timers.sleep(200_000);
+  expect(await status()).toMatchObject({ state: "STALE", reason: "NOT_JUDGED" });
+  away.feed = false;
+  await read("1", 0.2);
+  await judge();
+  expect(await status()).toMatchObject({ state: "OK", value: 0.2 });
 });

@@ -1,6 +1,5 @@
 // The ten watchdogs, each with the reader of its inputs, run beside operations: one list, one shape, one loop each. What they decide is in
 // core/watchdogs; how it is read, kept and carried out is here.
-import * as decimal from "../../../contracts/src/decimal.ts";
 import { format } from "../../../contracts/src/instant.ts";
 import type { Quote } from "../../../contracts/src/records/market.ts";
 import { watchdogsByName as of } from "../../../core/watchdogs/index.ts";
@@ -18,6 +17,7 @@ import { openBoard } from "./board.ts";
 import { createCarryOut } from "./carry-out.ts";
 import { createConfiguration, readEveryMs } from "./configuration.ts";
 import { watchdogHandlers } from "./control.ts";
+import { findHoldingBroker } from "./holding-broker.ts";
 import { databaseReader } from "./readers/database.ts";
 import { dependencyReader } from "./readers/dependencies.ts";
 import { createFacts, type Facts } from "./readers/facts.ts";
@@ -41,6 +41,8 @@ export interface WatchdogOptions {
   /** `secret/<prefix>`. */
   readonly folder: string;
   readonly chat: WatchedChat;
+  /** Of the audit log's witnesses; undefined when none is configured. */
+  readonly witnessComplaints: (() => readonly string[]) | undefined;
 }
 
 export interface RunningWatchdogs {
@@ -61,16 +63,8 @@ export async function startWatchdogs(options: WatchdogOptions): Promise<RunningW
     fundIds = (await facts.funds()).map(({ fund_id: id }) => id);
     return fundIds;
   };
-  const hedgeTerms = async (fundId: string, symbol: string) => {
-    const held = (await facts.positions()).filter((one) => one.fundId === fundId && one.symbol === symbol);
-    const [largest] = held.sort((one, other) =>
-      decimal.compare(decimal.abs(other.quantity), decimal.abs(one.quantity)),
-    );
-    const [broker] = ports.brokers;
-    if (largest === undefined || broker === undefined) return undefined;
-    return { strategyId: largest.strategyId, broker: broker.name };
-  };
-  const carryOut = createCarryOut({ ...options, board, hedgeTerms });
+  const holdingBroker = findHoldingBroker({ brokers: ports.brokers, positions: facts.positions });
+  const carryOut = createCarryOut({ ...options, board, holdingBroker });
   const settings = startWorkerLoop({
     ports,
     what: "the watchdogs' configuration",
@@ -110,7 +104,8 @@ function assignAll(options: WatchdogOptions, facts: Facts): readonly Assigned[] 
   const complain = (sentence: string): void => {
     void alarms.raise("WATCHDOG_STALE", "slow queries", sentence);
   };
-  const dependencies = { ports, newest, folder, chatComplaint: () => options.chat.complaint() };
+  const { witnessComplaints, chat } = options;
+  const dependencies = { ports, newest, folder, witnessComplaints, chatComplaint: () => chat.complaint() };
   return [
     assign(of.predictive_health, predictiveHealthReader(facts)),
     assign(of.drift_monitor, driftReader(facts)),

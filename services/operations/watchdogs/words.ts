@@ -1,6 +1,6 @@
 // What people read about a watchdog's change: what it is about, what was measured, and what was done.
 import type { WatchdogName } from "../../../contracts/src/records/values.ts";
-import type { Effect, Judgement, RestrictionKind } from "../../../core/watchdogs/watchdog.ts";
+import type { Effect, Judgement, NullReason, RestrictionKind } from "../../../core/watchdogs/watchdog.ts";
 import type { WatchedScope } from "../../../ports/watchdog-records.ts";
 
 /** "AAPL in alpha", "alpha-momentum", "the firm". */
@@ -27,7 +27,7 @@ export function effectWords(effect: Effect, about: string): string {
       return `${effect.level} is requested.`;
     case "hedge":
       return effect.orders.length === 0
-        ? "No option order reduces it."
+        ? "No option is left that would reduce it, or all of it is being closed."
         : `Hedge: ${effect.orders.map(({ side, contracts, symbol }) => `${side} ${contracts} ${symbol}`).join(", ")}.`;
     case "vacuum":
       return effect.tables.length === 0 ? "" : `VACUUM ANALYZE of ${effect.tables.join(", ")}.`;
@@ -40,8 +40,25 @@ export function effectWords(effect: Effect, about: string): string {
   }
 }
 
+const reasonWords: Readonly<Record<NullReason, string>> = {
+  INSUFFICIENT_DATA: "there are too few observations yet",
+  NO_BACKTEST: "there is no backtest to compare with",
+  NO_INPUT: "there is nothing to read",
+  INPUT_TOO_OLD: "the newest input is too old",
+  NOT_JUDGED: "it was not judged in time",
+  NOTHING_TO_WATCH: "there is nothing to watch",
+  CONSTANT_BASELINE: "none of the earlier observations differs from the others, so that any change is beyond them",
+  MALFORMED_INPUT: "a value that was read is no number",
+  MISSING_GREEKS: "an option has no quote with greeks",
+  COUNT_FAILED: "it could not be counted",
+  UNKNOWN_HEALTH: "it answers without saying how it is",
+};
+
 export function measured(watchdog: WatchdogName, about: string, { value, threshold, unit, reason }: Judgement): string {
-  if (value === null) return `${watchdog} has no value for ${about}: ${reason ?? "no reason"}.`;
+  if (value === null) {
+    const why = reason === null ? "nothing says why" : `${reasonWords[reason]} (${reason})`;
+    return `${watchdog} has no value for ${about}: ${why}.`;
+  }
   return `${watchdog} of ${about} is ${shown(value)} ${unit}, threshold ${shown(threshold)}.`;
 }
 

@@ -4,18 +4,21 @@ import { type Instant, millisecondsBetween, parse } from "../../../../contracts/
 import { platformServices } from "../../../../contracts/src/platform-services.ts";
 import type { Quote } from "../../../../contracts/src/records/market.ts";
 import type { DependencyInput, PollResult } from "../../../../core/watchdogs/dependency-watchdog.ts";
+import type { Upstream } from "../../../../ports/upstream.ts";
 import type { ServicePorts } from "../../../shared/service.ts";
 import type { Reader } from "../assigned.ts";
 
 export type DependencyPorts = Pick<
   ServicePorts,
-  "store" | "bus" | "brokers" | "secrets" | "timers" | "clock" | "referenceData" | "chat"
+  "store" | "bus" | "brokers" | "secrets" | "timers" | "clock" | "referenceData" | "chat" | "upstreams"
 >;
 
 interface Poll {
   readonly result: PollResult;
   readonly detail: string;
 }
+
+type Ask = (signal: AbortSignal) => Promise<Poll>;
 
 export interface DependencyOptions {
   readonly ports: DependencyPorts;
@@ -24,6 +27,8 @@ export interface DependencyOptions {
   readonly folder: string;
   /** Whether messages reach people; undefined while nothing was sent. */
   chatComplaint(): string | undefined;
+  /** What the audit log's witnesses did not do with the last checkpoint that they were shown; undefined when none is configured. */
+  readonly witnessComplaints: (() => readonly string[]) | undefined;
 }
 
 /** Below the shortest period. */
@@ -33,12 +38,12 @@ const startMsMax = 180_000;
 const green: Poll = { result: "green", detail: "" };
 
 export function dependencyReader<Config>(options: DependencyOptions): Reader<DependencyInput, Config> {
-  const { ports } = options;
+  const { ports, witnessComplaints } = options;
   let round = 0;
   const began = ports.clock.now();
   const seen = new Set<string>();
 
-  const polls: Readonly<Record<string, () => Promise<Poll>>> = {
+  const polls: Readonly<Record<string, Ask>> = {
     async database() {
       const { reachable, complaint } = await ports.store.health();
       return reachable ? green : red(complaint ?? "The store is out of reach.");
@@ -62,6 +67,8 @@ export function dependencyReader<Config>(options: DependencyOptions): Reader<Dep
       const complaint = options.chatComplaint();
       return complaint === undefined ? green : red(complaint);
     },
+    ...(witnessComplaints === undefined ? {} : { witness: async () => witnessPoll(witnessComplaints()) }),
+    ...Object.fromEntries(ports.upstreams.map((one) => [one.name, (signal: AbortSignal) => upstreamPoll(one, signal)])),
     ...Object.fromEntries(ports.brokers.map((broker) => [`broker ${broker.name}`, () => brokerPoll(broker)])),
   };
 
@@ -95,14 +102,16 @@ export function dependencyReader<Config>(options: DependencyOptions): Reader<Dep
     return new Map([...seen].map((service) => [`service ${service}`, { result: "unknown", detail }]));
   }
 
-  async function pollInTime(ask: () => Promise<Poll>): Promise<Poll> {
+  async function pollInTime(ask: Ask): Promise<Poll> {
     const waiting = new AbortController();
     const late = ports.timers
       .sleep(pollMsMax, waiting.signal)
       .then((): Poll => ({ result: "timeout", detail: `No answer within ${pollMsMax / 1_000} s.` }));
-    const asked = ask().catch((thrown: unknown): Poll => red(messageOf(thrown)));
+    const asking = new AbortController();
+    const asked = ask(asking.signal).catch((thrown: unknown): Poll => red(messageOf(thrown)));
     const poll = await Promise.race([asked, late]);
     waiting.abort();
+    asking.abort();
     return poll;
   }
 
@@ -120,6 +129,17 @@ export function dependencyReader<Config>(options: DependencyOptions): Reader<Dep
       }));
     },
   };
+}
+
+/** Nobody is asked anew: what counts is that they cosign what the log shows them. */
+function witnessPoll(complaints: readonly string[]): Poll {
+  return complaints.length === 0 ? green : red(complaints.join(" "));
+}
+
+async function upstreamPoll(upstream: Upstream, signal: AbortSignal): Promise<Poll> {
+  const { status, complaint = "It does not say why." } = await upstream.ask(signal);
+  if (status === "ok") return green;
+  return status === "starting" ? { result: "unknown", detail: complaint } : red(complaint);
 }
 
 function red(detail: string): Poll {

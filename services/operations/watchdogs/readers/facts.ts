@@ -15,7 +15,15 @@ import type { ServicePorts } from "../../../shared/service.ts";
 
 export type FactPorts = Pick<
   ServicePorts,
-  "store" | "riskStore" | "referenceData" | "treasuryQueries" | "omsQueries" | "marketHistory" | "clock" | "log"
+  | "store"
+  | "riskStore"
+  | "riskBooks"
+  | "referenceData"
+  | "treasuryQueries"
+  | "omsQueries"
+  | "marketHistory"
+  | "clock"
+  | "log"
 >;
 
 export interface Facts {

@@ -1,5 +1,6 @@
 // Inputs of the two watchdogs of a fund's value: predictive_health and portfolio_vol_dd.
 import * as decimal from "../../../../contracts/src/decimal.ts";
+import { Defect, messageOf } from "../../../../contracts/src/fault.ts";
 import type { FundReference } from "../../../../contracts/src/records/reference.ts";
 import { standardDeviation } from "../../../../core/stats/moments.ts";
 import type { PortfolioVolDdInput } from "../../../../core/watchdogs/portfolio-vol-dd.ts";
@@ -38,7 +39,7 @@ export function portfolioVolReader<Config>(facts: Facts): Reader<PortfolioVolDdI
           periodsPerYear: years,
           asOf: points.at(-1)?.at ?? request.at,
         };
-        return { scope: { fundId: fund.fund_id }, input, grossNow: await grossOf(facts, fund) };
+        return { scope: { fundId: fund.fund_id }, input, grossNow: () => grossOf(facts, fund) };
       }),
   };
 }
@@ -55,8 +56,26 @@ async function eachFund<Input, Config>(
   return watched;
 }
 
-/** Gross exposure now: of every position its quantity at the price of the newest value, times what one of it stands for. */
-async function grossOf(facts: Facts, { fund_id: fundId }: FundReference): Promise<decimal.Decimal> {
+/**
+ * Gross exposure now, as the gate counts it that will hold orders against it: options by what they stand for. While the engine cannot say, the value of
+ * what is held, which is no more than that: nothing waits with being restricted.
+ */
+async function grossOf(facts: Facts, fund: FundReference): Promise<decimal.Decimal> {
+  try {
+    const counted = await facts.ports.riskBooks.grossExposure(fund.fund_id);
+    if (counted !== undefined) return counted;
+  } catch (thrown) {
+    if (thrown instanceof Defect) throw thrown;
+    facts.ports.log.warn("the risk engine does not say a fund's gross exposure", {
+      fund: fund.fund_id,
+      reason: messageOf(thrown),
+    });
+  }
+  return heldValue(facts, fund);
+}
+
+/** Of every position its quantity at the price of the newest value, times what one of it is worth. */
+async function heldValue(facts: Facts, { fund_id: fundId }: FundReference): Promise<decimal.Decimal> {
   const { instruments } = await facts.reference();
   const nav = (await facts.ports.riskStore.navs()).find((one) => one.fund_id === fundId);
   return Object.entries(nav?.prices ?? {}).reduce((gross, [symbol, { quantity, price }]) => {

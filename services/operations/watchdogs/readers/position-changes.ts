@@ -5,7 +5,7 @@ import { parseJson } from "../../../../contracts/src/parse-json.ts";
 import type { Fill } from "../../../../contracts/src/records/order.ts";
 import type { PositionAnomalyInput, PositionChange } from "../../../../core/watchdogs/position-anomaly.ts";
 import type { Reader, Watched } from "../assigned.ts";
-import type { Facts } from "./facts.ts";
+import { type Facts, sinceGoLive } from "./facts.ts";
 
 interface ChangeConfig {
   readonly observation_s: number;
@@ -14,6 +14,8 @@ interface ChangeConfig {
 
 const pageMax = 500;
 const fillsMax = 20_000;
+/** Four years: a fund that was valued for longer began long enough ago. */
+const navDaysMax = 1_600;
 /** Where a position begins, and what the market did to it, is no change that anybody decided. */
 const uncounted: ReadonlySet<string> = new Set(["CORPORATE_ACTION", "CASH_IN_LIEU", "SETTLEMENT"]);
 
@@ -24,6 +26,20 @@ const isCounted = ({ kind = "TRADE", sequence }: Fill): boolean =>
 export function positionReader<Config extends ChangeConfig>(facts: Facts): Reader<PositionAnomalyInput, Config> {
   /** By fund: newest first, as far back as was needed. */
   const read = new Map<string, { readonly since: Instant; readonly fills: readonly Fill[] }>();
+
+  /** Since when the platform itself has valued each fund; it never moves. */
+  const began = new Map<string, Instant>();
+
+  async function beganAt(fundId: string, at: Instant): Promise<Instant> {
+    const known = began.get(fundId);
+    if (known !== undefined) return known;
+    const points = await facts.navDays(fundId, navDaysMax);
+    const first = sinceGoLive(points)[0]?.at;
+    // A fund that only has imported values, or none, begins now.
+    if (first === undefined || !points.some(({ prices }) => prices !== undefined)) return at;
+    began.set(fundId, first);
+    return first;
+  }
 
   /** Reads what is new, and what is older only when a longer time is asked for than before. */
   async function fillsSince(fundId: string, from: Instant): Promise<readonly Fill[]> {
@@ -69,12 +85,13 @@ export function positionReader<Config extends ChangeConfig>(facts: Facts): Reade
             .map((one) => JSON.stringify([one.strategyId, one.symbol])),
         ]);
         const nav = navs.get(fundId) ?? Number.NaN;
+        const liveCount = Math.max(0, last - Math.floor((await beganAt(fundId, request.at)) / spanUs));
         for (const key of keys) {
           const [strategyId, symbol] = parseJson(key) as [string, string];
           const own = counted.filter((fill) => fill.strategy_id === strategyId && fill.symbol === symbol);
           const multiplier = Number(instruments.get(symbol)?.multiplier ?? "1");
           const changes = changesOf(own, { spanUs, last, window, multiplier, nav });
-          watched.push({ scope: { fundId, strategyId, symbol }, input: { changes, asOf: request.at } });
+          watched.push({ scope: { fundId, strategyId, symbol }, input: { changes, liveCount, asOf: request.at } });
         }
       }
       return watched;
