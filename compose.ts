@@ -149,7 +149,6 @@ async function startServices(
   };
   const { verifier, platformToken } = await openVerifier({ ...base.ports, configuration, store, secrets });
   stops.push(() => verifier.close());
-  const upstreams = upstreamsOf(configuration, verifier);
   const refused = createRefusedAttempts({ ...base.ports, store });
   stops.push(() => refused.close());
   const readiness = watchReadiness({ ...base.ports, store, bus });
@@ -160,7 +159,13 @@ async function startServices(
     const { close: closePeers, ...asking } = openPeers(asked);
     stops.push(async () => closePeers());
     const own = { log: log.with({ service: service.name }), secrets, ...asking };
-    const ports: ServicePorts = { ...base.ports, ...stored, ...own, ...tools, upstreams };
+    const ports: ServicePorts = {
+      ...base.ports,
+      ...stored,
+      ...own,
+      ...tools,
+      upstreams: upstreamsOf(configuration, verifier),
+    };
     const around = { verifier, metrics: base.metrics, leaseStore, shared, tellRefusal: refused.tell };
     await startService(service, ports, around, input, addresses, stops);
   }
