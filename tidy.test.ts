@@ -38,7 +38,7 @@ const complaintsOn = (source: SourceFile): string =>
 describe("the repository is tidy", () => {
   test("every source file keeps the rules", { timeout: 240_000 }, () => {
     const complaints = files
-      .filter((path) => /\.(ts|js)$/.test(path))
+      .filter((path) => /\.(tsx?|js)$/.test(path))
       .map((path) => complaintsOn(sourceAt(path)))
       .filter((text) => text !== "");
     expect(complaints.join("\n")).toBe("");
@@ -72,7 +72,7 @@ describe("the repository is tidy", () => {
   });
 
   test("no files import each other in a circle", () => {
-    const sources = files.filter((path) => /\.(ts|js)$/.test(path));
+    const sources = files.filter((path) => /\.(tsx?|js)$/.test(path));
     const imports = sources.map((path) => {
       const targets = importsOf(sourceAt(path)).filter(({ target }) => target.startsWith("."));
       return [path, targets.map(({ target }) => normalize(join(dirname(path), target)))] as const;

@@ -36,6 +36,9 @@ const bundles = {
 /** What decides about every bundle besides its sources; ctl's own quick look (edges/ctl/bin/ctl.js) compares their times too. */
 const always = ["package-lock.json", "scripts/bundle.js"];
 
+/** PostgreSQL's client looks whether it runs at Cloudflare; without this answer it makes Node load its whole `fetch` to find out. */
+const atCloudflare = { navigator: '{"userAgent":"Node.js"}' };
+
 /** @param {string} name */
 export function buildOptions(name) {
   return {
@@ -71,9 +74,10 @@ export function buildOptions(name) {
       "esbuild",
       "vitest",
       "tsx",
+      // Ink's own, for its developers.
+      "react-devtools-core",
     ],
-    // PostgreSQL's client looks whether it runs at Cloudflare; without this answer it makes Node load its whole `fetch` to find out.
-    define: { navigator: '{"userAgent":"Node.js"}' },
+    define: atCloudflare,
     // CommonJS packages inside an ES module still ask for `require`.
     banner: {
       js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',
@@ -86,6 +90,8 @@ export function buildOptions(name) {
 function quickToStart() {
   return {
     minifyWhitespace: true,
+    // React's checks for developers are a megabyte that no user needs.
+    define: { ...atCloudflare, "process.env.NODE_ENV": '"production"' },
     // Loading `node:module` for its `createRequire` takes longer than all that is asked of it, which is modules of Node's own.
     banner: {
       js: 'const require = (name) => process.getBuiltinModule(name) ?? process.getBuiltinModule("node:module").createRequire(import.meta.url)(name);',

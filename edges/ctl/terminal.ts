@@ -12,6 +12,8 @@ export interface Streams {
 }
 
 export interface Terminal {
+  /** For what draws on the terminal itself. */
+  readonly streams: Streams;
   /** Whether a person can be asked. */
   readonly interactive: boolean;
   /** Of the terminal that shows the answer; undefined where a file or a program takes it. */
@@ -51,6 +53,7 @@ export function createTerminal(streams: Streams, environment: Environment): Term
     progress = line;
   };
   return {
+    streams,
     interactive,
     get size() {
       return sizeOf(stdout);

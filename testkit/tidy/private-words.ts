@@ -39,7 +39,7 @@ export const privateWords: readonly PrivateWord[] = [
   { word: /\blook(s|ed|ing)? at\b/i, say: "read, check" },
 ];
 
-const judged = /\.(ts|js|md|proto|ya?ml)$/;
+const judged = /\.(tsx?|js|md|proto|ya?ml)$/;
 
 /** Applied migrations and what is generated or said of the past stay as they are. */
 const exempt =

@@ -15,7 +15,7 @@ export type Rule = (file: SourceFile) => Iterable<Complaint>;
 const fileLinesMax = 400;
 const functionLinesMax = 70;
 
-const isTest = (path: string): boolean => /\.test\.ts$/.test(path);
+const isTest = (path: string): boolean => /\.test\.tsx?$/.test(path);
 const isGenerated = (path: string): boolean => path.startsWith("contracts/src/generated/");
 
 /** Files that serve tests, measurements or the build: clocks and random numbers are theirs to use. */
@@ -76,7 +76,7 @@ function betweenServices(path: string, other: string): string | undefined {
 
 /** JSON from outside is read in one way, because one runtime misreads escaped names. */
 function* jsonInOneWay(file: SourceFile): Iterable<Complaint> {
-  if (isTool(file.path) || !file.path.endsWith(".ts") || file.path === "contracts/src/parse-json.ts") return;
+  if (isTool(file.path) || !/\.tsx?$/.test(file.path) || file.path === "contracts/src/parse-json.ts") return;
   // The offline verifier shares no code; the other is a test's child process.
   if (/^(verifier|adapters\/postgres\/embedded\/harness)\//.test(file.path)) return;
   const found: Complaint[] = [];
@@ -192,7 +192,7 @@ function* style(file: SourceFile): Iterable<Complaint> {
     yield { path: file.path, line: 1, message: "no opening comment: say in a sentence what this file is for and why" };
   }
   const name = posix.basename(file.path);
-  if (!/^[a-z0-9]+(-[a-z0-9]+)*(\.[a-z]+)*\.(ts|js)$/.test(name)) {
+  if (!/^[a-z0-9]+(-[a-z0-9]+)*(\.[a-z]+)*\.(tsx?|js)$/.test(name)) {
     yield { path: file.path, line: 1, message: `${name} is not kebab-case` };
   }
 }

@@ -44,7 +44,7 @@ function valueText(field: EnvelopeField, value: unknown): string {
   return String(value);
 }
 
-export function envelopeText(envelope: Envelope, context: Context): string {
+export function envelopeText(envelope: Envelope, context: Pick<Context, "clock">): string {
   const of = envelope as unknown as Readonly<Record<string, unknown>>;
   return pairs([
     ["fund_id", envelope.fund_id],

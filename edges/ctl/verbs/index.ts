@@ -90,6 +90,7 @@ import { treasuryNavsList } from "./treasury-navs-list.ts";
 import { treasuryRebuild } from "./treasury-rebuild.ts";
 import { treasuryReferenceSet } from "./treasury-reference-set.ts";
 import { treasuryReferenceShow } from "./treasury-reference-show.ts";
+import { tui } from "./tui.ts";
 import { up } from "./up.ts";
 import type { Verb } from "./verb.ts";
 import { why } from "./why.ts";
@@ -129,6 +130,7 @@ export const verbs: readonly Verb[] = [
   operationsRestrictionsEnd,
   operationsDrillsList,
   why,
+  tui,
   ls,
   omsPositionsList,
   omsOrdersList,

@@ -1,0 +1,62 @@
+// `ctl tui`: the terminal desk. Only this verb loads it, and only after it is known that there is a terminal and a login.
+import { exitCodes } from "../../../contracts/src/codes/shape.ts";
+import { interrupted, interruptedExit, usageRefusal } from "../failure.ts";
+import type { Answer, Context, Verb } from "./verb.ts";
+
+export const tui: Verb = {
+  name: "tui",
+  heading: "Trading",
+  sentence: "Open the terminal desk: positions, orders, funds, risk and halts, live.",
+  about:
+    "Keys: p positions, o orders, f funds, r risk, h halts, q quit, ? all of them. It starts READ-ONLY; inside the halt menu H halts, and everything else needs u with a reason first. --plain prints what changes as lines instead, for a screen reader or a pipe. docs/tui.md shows every screen.",
+  arguments: [],
+  options: [
+    { name: "ascii", sentence: "Draw with ASCII signs only, as where the locale is not UTF-8." },
+    { name: "plain", sentence: "Print what changes as lines; needs no terminal." },
+  ],
+  examples: [
+    { command: "ctl tui", sentence: "Open the desk." },
+    { command: "ctl tui --plain", sentence: "What changes, line by line." },
+  ],
+  operation: "ListPositions",
+  changesState: false,
+  run,
+};
+
+/** A list that takes longer is not waited for: the desk would look fresh and not be. */
+const readMsMax = 4_000;
+
+async function run(context: Context): Promise<Answer> {
+  const { terminal, environment, clock, timers, signal } = context;
+  const { stdin, stdout } = terminal.streams;
+  const isPlain = context.switched("plain");
+  if (context.json) {
+    throw usageRefusal("The desk is for people and prints no JSON.", "The lists of ctl have --json, each of them.");
+  }
+  if (!isPlain && (stdin.isTTY !== true || stdout.isTTY !== true || environment["TERM"] === "dumb")) {
+    throw usageRefusal("The desk needs a terminal.", "`ctl tui --plain` prints what changes as lines.");
+  }
+  const client = await context.client();
+  const { actor } = await client.getIdentity();
+  const { pollingSource } = await import("../../tui/polling-source.ts");
+  const { lookOf } = await import("../../tui/look.ts");
+  const source = pollingSource({ client, clock, timeoutMs: readMsMax }, timers);
+  const look = lookOf(environment, context.switched("ascii"));
+  const { runDesk } = await import("../../tui/run.ts");
+  const profile = context.settings().profile.value;
+  const ending = await runDesk({
+    client,
+    source,
+    clock,
+    timers,
+    signal,
+    streams: terminal.streams,
+    look,
+    who: actor,
+    profile,
+  });
+  if (ending === interruptedExit) throw interrupted();
+  // Ended by a signal, and now by it alone: whoever waits for us sees which.
+  if (typeof ending === "string") process.kill(process.pid, ending);
+  return { data: null, text: "", exit: exitCodes.ok };
+}

@@ -1,0 +1,185 @@
+// The screen as lines: their order, what stands on every screen, and what a narrow, stale or hostile terminal makes of it.
+import { describe, expect, it } from "vitest";
+import {
+  after,
+  calmDesk,
+  desk,
+  haltOf,
+  haltStatus,
+  heard,
+  key,
+  laterBy,
+  list,
+  orderOf,
+  plainLook,
+  screen,
+  someUse,
+  start,
+  threePositions,
+  twoFunds,
+  typed,
+} from "../../../testkit/tui/desk-fixture.ts";
+import { frame } from "./frame.ts";
+import { painted, plainText, widthOf } from "./text.ts";
+
+const keysOfScreens = ["p", "o", "f", "r", "h"] as const;
+const titles = { p: "POSITIONS", o: "ORDERS", f: "FUNDS", r: "RISK", h: "HALTS" } as const;
+
+describe("the frame", () => {
+  it("has header, halt line, name, table, message and keys, one row less than the terminal", () => {
+    const lines = screen(calmDesk());
+    expect(lines).toHaveLength(23);
+    expect(lines[0]).toBe("Portcullis  PAPER  operator:duty  READ-ONLY  polling 0 s");
+    expect(lines[1]).toBe("Nothing is halted; nothing denies new risk.");
+    expect(lines[2]).toBe("POSITIONS");
+    expect(lines[3]).toMatch(/^ {2}FUND +SYMBOL +STRATEGY +QUANTITY +VALUE +PROFIT +LIMIT +AGE/);
+    expect(lines[4]).toMatch(/^> alpha +AAPL +alpha-momentum +10 +1,010.00 +\+20.00 +45.0 % +2 s/);
+    expect(lines[21]).toBe("");
+    expect(lines[22]).toMatch(/^p o f r h {2}Enter detail .* q quit/);
+  });
+
+  it.each(keysOfScreens)("%s shows its screen, and a halt on it", (letter) => {
+    const quiet = after(calmDesk(), ...typed(letter));
+    expect(screen(quiet)[2]).toBe(titles[letter]);
+    const halted = after(quiet, list("halts", haltStatus([haltOf({ reason: "news" }), haltOf({ halt_id: "h-2" })])));
+    expect(screen(halted)[1]).toBe("HALTED firm: news, operator:relief, since 3 min (+1 more)");
+    expect(frame(halted.state, plainLook)[1]).toEqual([
+      { text: "HALTED firm: news, operator:relief, since 3 min (+1 more)".padEnd(80), tone: "inverse" },
+    ]);
+  });
+
+  it("shows a halt at its strictest, and keeps how many more when the reason is long", () => {
+    const halts = [
+      haltOf({ severity: "STRATEGY_HALT", strategy_id: "s", fund_id: "alpha", halt_id: "h-3" }),
+      haltOf({ severity: "FUND_HALT", fund_id: "alpha", reason: "x".repeat(200) }),
+    ];
+    const [, line = ""] = screen(after(calmDesk(), list("halts", haltStatus(halts))));
+    expect(line).toMatch(/^HALTED fund alpha: x+\.\.\. \(\+1 more\)$/);
+    expect(widthOf(line)).toBeLessThanOrEqual(80);
+  });
+
+  it("says what denies new risk when nothing is halted, and that the halts are not known when they are not", () => {
+    const block = {
+      code: "PRICE_STALE",
+      scope: "symbol" as const,
+      fund_id: "alpha",
+      symbol: "AAPL",
+      reason: "no price for 40 s",
+      since: "2026-11-15T02:59:20Z",
+      ends: "a fresh price",
+    };
+    expect(screen(after(calmDesk(), list("blocks", [block])))[1]).toBe(
+      "DENIED symbol alpha AAPL: PRICE_STALE, no price for 40 s, since 40 s",
+    );
+    expect(screen(desk())[1]).toBe("Halts are not known: not read yet");
+    const unknown = list("halts", haltStatus([], { known: false }));
+    expect(screen(after(calmDesk(), unknown))[1]).toMatch(/^HALT STATE UNKNOWN/);
+  });
+
+  it("goes stale after 5 s of silence: the word stands, figures are dim, and no bar looks fresh", () => {
+    const risk = after(calmDesk(), ...typed("r"));
+    expect(screen(risk).join("\n")).toMatch(/█████████░+/);
+    const stale = after(risk, laterBy(5_000));
+    expect(screen(stale)[0]).toContain("stale 5 s");
+    expect(screen(stale)[2]).toContain("NOT FRESH (stale)");
+    expect(screen(stale).join("\n")).not.toContain("█");
+    const rows = frame(stale.state, plainLook).slice(4, 8).flat();
+    expect(rows.filter(({ text, tone }) => /alpha|limits/.test(text) && tone !== "dim")).toEqual([]);
+    expect(screen(after(stale, heard()))[0]).toContain("stale");
+  });
+
+  it("says live, reconnecting and offline", () => {
+    const live = after(calmDesk(), heard(start, "stream"));
+    expect(screen(live)[0]).toContain("live 0 s");
+    const lost = after(live, { kind: "unreachable", at: start, detail: "nobody answers" }, laterBy(3_000));
+    expect(screen(lost)[0]).toContain("reconnecting 3 s");
+    expect(screen(lost)[21]).toBe("nobody answers");
+    expect(screen(after(lost, laterBy(60_000)))[0]).toContain("offline 1 min");
+  });
+
+  it("says that the login is over and keeps what it showed", () => {
+    const over = after(calmDesk(), { kind: "login over", detail: "The token was revoked." });
+    expect(screen(over)[0]).toContain("offline");
+    expect(screen(over)[1]).toMatch(/^LOGIN OVER: The token was revoked\. What is shown is of then\.$/);
+    expect(screen(over)[4]).toContain("AAPL");
+  });
+
+  it("gives a wider terminal more columns and the same words", () => {
+    const [narrow, wide] = [screen(calmDesk())[3] ?? "", screen(calmDesk(200, 60))[3] ?? ""];
+    for (const head of narrow.trim().split(/ {2,}/)) expect(wide).toContain(head);
+    expect(wide).toContain("AVERAGE");
+    expect(narrow).not.toContain("AVERAGE");
+  });
+
+  it("says so when the terminal is too small, and what is halted all the same", () => {
+    const small = after(calmDesk(50, 10), list("halts", haltStatus([haltOf()])));
+    expect(screen(small).join(" ")).toMatch(/This terminal is 50x10\. ctl tui needs 60x15.*HALTED firm/);
+    expect(screen(calmDesk(60, 15))[0]).toContain("Portcullis");
+  });
+
+  it("shows remote text without what a terminal would obey", () => {
+    const evil = orderOf("o-\u001b[2J\u001b]0;x\u0007evil\u202e", "WORKING");
+    const lines = frame(after(calmDesk(), list("orders", [evil]), ...typed("o")).state, plainLook);
+    const text = lines.map((line) => painted(line, { colour: true })).join("\n");
+    expect(text).not.toMatch(/\u001b\[2J|\u001b\]|\u0007|\u202e/);
+    expect(text).toContain("o-evil");
+  });
+
+  it("counts wide characters as the terminal does, and writes ASCII where nothing else can be shown", () => {
+    const wide = threePositions.map((one) => ({ ...one, symbol: "東京".repeat(12) }));
+    const shown = after(calmDesk(), list("positions", wide));
+    for (const line of frame(shown.state, plainLook)) expect(widthOf(plainText(line))).toBeLessThanOrEqual(80);
+    const ascii = screen(after(shown, ...typed("r")), { ascii: true, colour: false }).join("\n");
+    expect(ascii).toMatch(/^[ -~\n]*$/);
+    expect(ascii).toContain("#########...");
+  });
+
+  it("shows paused and STALE watchdogs as neither OK nor fine", () => {
+    const dog = (more: object) => ({
+      watchdog: "vpin",
+      fund_id: "alpha",
+      strategy_id: null,
+      symbol: null,
+      state: "OK" as const,
+      value: 0.1,
+      threshold: 0.4,
+      unit: "probability",
+      sample_count: 1,
+      reason: null,
+      as_of: null,
+      judged_at: null,
+      since: "2026-11-15T02:00:00Z",
+      episode_id: null,
+      last_action: "",
+      restriction_ids: [],
+      mode: "act" as const,
+      paused: null,
+      alerts_30d: 0,
+      expected_alerts_30d: null,
+      injected: false,
+      ...more,
+    });
+    const paused = dog({ paused: { by: "operator:duty", reason: "noise", until: "2026-11-15T04:00:00Z" } });
+    const stale = dog({ watchdog: "db_watchdog", state: "STALE" });
+    const shown = after(calmDesk(80, 40), list("watchdogs", [paused, stale, dog({ watchdog: "news_spike" })]));
+    const lines = screen(after(shown, ...typed("r"), key("end")));
+    expect(lines.join("\n")).toMatch(/vpin +alpha +PAUSED \(OK\)/);
+    expect(lines.join("\n")).toMatch(/db_watchdog +alpha +STALE/);
+    expect(screen(after(shown, ...typed("r"))).join("\n")).toContain("1 STALE, 1 PAUSED, 1 OK");
+  });
+
+  it("is LIVE in inverse video where a fund is live, and both where both are", () => {
+    const [alpha, beta] = twoFunds;
+    if (alpha === undefined || beta === undefined) throw new Error("two funds");
+    const both = after(calmDesk(), list("funds", [alpha, { ...beta, mode: "LIVE" }]));
+    expect(screen(both)[0]).toContain("PAPER AND LIVE");
+    expect(frame(both.state, plainLook)[0]).toContainEqual({ text: "PAPER AND LIVE", tone: "inverse" });
+    expect(screen(both)[3]).toContain("MODE");
+  });
+
+  it("never says none of what was not read", () => {
+    const lines = screen(after(desk(), list("use", someUse), { kind: "list failed", name: "alarms", detail: "no" }, ...typed("r")));
+    expect(lines.join("\n")).toMatch(/alarms +not known: no/);
+    expect(lines.join("\n")).toMatch(/losses +loading/);
+  });
+});
