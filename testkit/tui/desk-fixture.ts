@@ -21,7 +21,7 @@ export function desk(columns = 80, rows = 24): TestDesk {
   return { state: initialState(beginning), effects: [] };
 }
 
-export function after(desk: TestDesk, ...events: readonly Event[]): TestDesk {
+export function played(desk: TestDesk, ...events: readonly Event[]): TestDesk {
   return events.reduce<TestDesk>(({ state, effects }, event) => {
     const step = reduce(state, event);
     return { state: step.state, effects: [...effects, ...step.effects] };
@@ -173,7 +173,7 @@ export const someUse: Lists["use"] = [
 
 /** With everything that a calm night has. */
 export function calmDesk(columns = 80, rows = 24): TestDesk {
-  return after(
+  return played(
     desk(columns, rows),
     list("funds", twoFunds),
     list("positions", threePositions),

@@ -3,7 +3,6 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { plusMilliseconds } from "../../../contracts/src/instant.ts";
 import {
-  after,
   calmDesk,
   haltOf,
   haltStatus,
@@ -14,6 +13,7 @@ import {
   orderOf,
   pasted,
   plainLook,
+  played,
   screen,
   start,
   type TestDesk,
@@ -27,9 +27,9 @@ import type { Effect, Event } from "./events.ts";
 const enter = key("enter");
 const escape = key("escape");
 const acts = ({ effects }: TestDesk): readonly Effect[] => effects.filter(({ kind }) => kind === "act");
-const unlocked = (desk: TestDesk): TestDesk => after(desk, ...typed("u"), ...typed("drill"), enter);
+const unlocked = (desk: TestDesk): TestDesk => played(desk, ...typed("u"), ...typed("drill"), enter);
 const halted = (desk: TestDesk): TestDesk =>
-  after(
+  played(
     desk,
     list("halts", haltStatus([haltOf(), haltOf({ severity: "FUND_HALT", fund_id: "alpha", halt_id: "h-2" })])),
   );
@@ -37,62 +37,60 @@ const halted = (desk: TestDesk): TestDesk =>
 describe("keys", () => {
   it("p o f r h show their screens, and q leaves", () => {
     for (const [letter, name] of Object.entries({ o: "orders", f: "funds", r: "risk", h: "halts", p: "positions" })) {
-      expect(after(calmDesk(), ...typed(letter)).state.screen).toBe(name);
+      expect(played(calmDesk(), ...typed(letter)).state.screen).toBe(name);
     }
-    expect(after(calmDesk(), ...typed("q")).state.leaving).toBe(0);
-    expect(after(calmDesk(), key("interrupt")).state.leaving).toBe(130);
+    expect(played(calmDesk(), ...typed("q")).state.leaving).toBe(0);
+    expect(played(calmDesk(), key("interrupt")).state.leaving).toBe(130);
   });
 
   it("keeps the cursor on its row while rows move, and near it when it is gone", () => {
-    const second = after(calmDesk(), key("down"));
+    const second = played(calmDesk(), key("down"));
     expect(screen(second)[5]).toMatch(/^> alpha +MSFT/);
     const [one, two, three] = threePositions;
     if (one === undefined || two === undefined || three === undefined) throw new Error("three positions");
-    const moved = after(second, list("positions", [three, one, two]));
+    const moved = played(second, list("positions", [three, one, two]));
     expect(screen(moved)[6]).toMatch(/^> alpha +MSFT/);
-    expect(screen(after(moved, list("positions", [three, one])))[5]).toMatch(/^> alpha +AAPL/);
+    expect(screen(played(moved, list("positions", [three, one])))[5]).toMatch(/^> alpha +AAPL/);
   });
 
   it("filters, sorts, freezes and takes each back with Esc", () => {
-    const filtered = after(calmDesk(), ...typed("/"), ...typed("nvd"), enter);
+    const filtered = played(calmDesk(), ...typed("/"), ...typed("nvd"), enter);
     expect(screen(filtered)[2]).toBe('POSITIONS  filter "nvd"');
     expect(screen(filtered)[4]).toContain("NVDA");
-    expect(after(filtered, escape).state.views.positions.filter).toBe("");
-    const sorted = after(calmDesk(), ...typed("ssss"));
+    expect(played(filtered, escape).state.views.positions.filter).toBe("");
+    const sorted = played(calmDesk(), ...typed("ssss"));
     expect(screen(sorted)[2]).toBe("POSITIONS  sorted by QUANTITY");
     expect(screen(sorted)[4]).toContain("NVDA");
-    const frozen = after(calmDesk(), ...typed(" "), list("positions", []));
+    const frozen = played(calmDesk(), ...typed(" "), list("positions", []));
     expect(screen(frozen)[0]).toContain("FROZEN");
     expect(screen(frozen)[4]).toContain("AAPL");
     expect(screen(halted(frozen))[1]).toContain("HALTED firm");
-    expect(screen(after(frozen, escape))[3]).toContain("Nothing is held.");
+    expect(screen(played(frozen, escape))[3]).toContain("Nothing is held.");
   });
 
   it("opens what the row is about, shows only the answer to the last question, and goes back", () => {
-    const opened = after(calmDesk(), ...typed("o"), enter);
-    expect(opened.effects).toEqual([
-      { kind: "load detail", asked: 1, target: { kind: "order", orderId: "o-2" } },
-    ]);
+    const opened = played(calmDesk(), ...typed("o"), enter);
+    expect(opened.effects).toEqual([{ kind: "load detail", asked: 1, target: { kind: "order", orderId: "o-2" } }]);
     expect(screen(opened)[2]).toBe("ORDERS > ORDER o-2");
-    const late = after(opened, escape, enter, { kind: "detail", asked: 1, lines: ["old"], at: start });
+    const late = played(opened, escape, enter, { kind: "detail", asked: 1, lines: ["old"], at: start });
     expect(screen(late)[3]).toBe("Loading.");
-    const shown = after(late, { kind: "detail", asked: 2, lines: ["APPROVED"], at: start });
+    const shown = played(late, { kind: "detail", asked: 2, lines: ["APPROVED"], at: start });
     expect(screen(shown)[3]).toBe("APPROVED");
-    expect(after(shown, escape).state.detail).toBeUndefined();
+    expect(played(shown, escape).state.detail).toBeUndefined();
   });
 
   it("y shows the command and copies it, with the profile that this desk uses", () => {
-    const copied = after(calmDesk(), ...typed("oy"));
+    const copied = played(calmDesk(), ...typed("oy"));
     expect(copied.effects).toEqual([{ kind: "copy", text: "ctl why o-2" }]);
     expect(screen(copied)[21]).toBe("ctl why o-2");
     const other = { ...calmDesk(), state: { ...calmDesk().state, profile: "relief" } };
-    expect(after(other, ...typed("y")).effects).toEqual([
+    expect(played(other, ...typed("y")).effects).toEqual([
       { kind: "copy", text: "ctl --profile relief oms positions list --fund-id alpha" },
     ]);
   });
 
   it("a paste on a screen does nothing", () => {
-    const { state } = after(calmDesk(), pasted("q"));
+    const { state } = played(calmDesk(), pasted("q"));
     expect(state.leaving).toBeUndefined();
     expect(state.screen).toBe("positions");
   });
@@ -100,11 +98,11 @@ describe("keys", () => {
 
 describe("acting", () => {
   it("h only shows; H halts without unlocking: scope, reason, word", () => {
-    const menu = after(calmDesk(), ...typed("h"));
+    const menu = played(calmDesk(), ...typed("h"));
     expect(menu.state.dialog).toBeUndefined();
-    const asked = after(menu, ...typed("H"));
+    const asked = played(menu, ...typed("H"));
     expect(screen(asked).join("\n")).toMatch(/> EVERYTHING: the whole firm \(PAPER\)\n {2}fund alpha \(PAPER\)/);
-    const sent = after(asked, key("down"), enter, ...typed("quick, q"), enter, ...typed("HALT"), enter);
+    const sent = played(asked, key("down"), enter, ...typed("quick, q"), enter, ...typed("HALT"), enter);
     expect(acts(sent)).toEqual([
       {
         kind: "act",
@@ -119,82 +117,96 @@ describe("acting", () => {
       },
     ]);
     expect(sent.state.leaving).toBeUndefined();
-    const outcome: Event = { kind: "outcome", asked: 1, lines: ["HALTED alpha", "Audit a-1"], tone: "good", done: true };
-    expect(screen(after(sent, outcome)).join("\n")).toMatch(/HALTED alpha\n {2}Audit a-1/);
-    expect(after(sent, outcome, enter).state.dialog).toBeUndefined();
+    const outcome: Event = {
+      kind: "outcome",
+      asked: 1,
+      lines: ["HALTED alpha", "Audit a-1"],
+      tone: "good",
+      done: true,
+    };
+    expect(screen(played(sent, outcome)).join("\n")).toMatch(/HALTED alpha\n {2}Audit a-1/);
+    expect(played(sent, outcome, enter).state.dialog).toBeUndefined();
   });
 
   it("H acts in the halt menu alone", () => {
-    expect(after(calmDesk(), ...typed("H")).state.dialog).toBeUndefined();
-    expect(screen(after(calmDesk(), ...typed("H")))[21]).toContain("press h first");
+    expect(played(calmDesk(), ...typed("H")).state.dialog).toBeUndefined();
+    expect(screen(played(calmDesk(), ...typed("H")))[21]).toContain("press h first");
   });
 
   it("a paste is not taken for the word, and the word is not sent empty", () => {
-    const word = after(calmDesk(), ...typed("hH"), enter, enter);
-    const refused = after(word, pasted("HALT"), enter);
+    const word = played(calmDesk(), ...typed("hH"), enter, enter);
+    const refused = played(word, pasted("HALT"), enter);
     expect(acts(refused)).toEqual([]);
-    expect(screen(after(word, pasted("HALT"))).join("\n")).toContain("a paste is not taken");
-    expect(acts(after(refused, ...typed("HALT"), enter))).toHaveLength(1);
+    expect(screen(played(word, pasted("HALT"))).join("\n")).toContain("a paste is not taken");
+    expect(acts(played(refused, ...typed("HALT"), enter))).toHaveLength(1);
   });
 
   it("sends a wrong word, which the server refuses and records", () => {
-    const wrong = after(calmDesk(), ...typed("hH"), enter, enter, ...typed("halt"), enter);
+    const wrong = played(calmDesk(), ...typed("hH"), enter, enter, ...typed("halt"), enter);
     expect(acts(wrong)).toMatchObject([{ request: { confirmation: "halt" } }]);
   });
 
   it.each(["R", "c", "C", "F"])("%s needs u with a reason first", (letter) => {
     const waiting = list("halts", haltStatus([haltOf()], { request_id: "r-1", requested_by: "operator:relief" }));
-    const locked = after(calmDesk(), waiting, ...typed("h"), ...typed(letter));
+    const locked = played(calmDesk(), waiting, ...typed("h"), ...typed(letter));
     expect(locked.state.dialog).toBeUndefined();
     expect(screen(locked)[21]).toContain("press u");
-    expect(after(calmDesk(), waiting, ...typed("hu"), enter).state.unlocked).toBeUndefined();
-    const open = after(unlocked(after(calmDesk(), waiting, ...typed("h"))), ...typed(letter));
+    expect(played(calmDesk(), waiting, ...typed("hu"), enter).state.unlocked).toBeUndefined();
+    const open = played(unlocked(played(calmDesk(), waiting, ...typed("h"))), ...typed(letter));
     expect(open.state.dialog).toBeDefined();
     expect(screen(open)[0]).toContain("UNLOCKED 5 min");
   });
 
   it("locks again after 5 minutes, also under a dialog that was open", () => {
-    const open = after(halted(unlocked(calmDesk())), ...typed("hR"), enter, enter, ...typed("RESUME"));
-    const late = after(open, laterBy(5 * 60_000));
+    const open = played(halted(unlocked(calmDesk())), ...typed("hR"), enter, enter, ...typed("RESUME"));
+    const late = played(open, laterBy(5 * 60_000));
     expect(late.state.unlocked).toBeUndefined();
-    const code = after(late, enter, ...typed("123456"), enter);
+    const code = played(late, enter, ...typed("123456"), enter);
     expect(acts(code)).toEqual([]);
     expect(screen(code)[21]).toContain("Locked again meanwhile");
   });
 
   it("resumes what was shown when the dialog opened, whatever is raised meanwhile", () => {
-    const open = after(halted(unlocked(calmDesk())), ...typed("hR"), key("end"));
-    const later = after(open, list("halts", haltStatus([haltOf({ halt_id: "h-9" })])));
-    const sent = after(later, enter, enter, ...typed("RESUME"), enter);
+    const open = played(halted(unlocked(calmDesk())), ...typed("hR"), key("end"));
+    const later = played(open, list("halts", haltStatus([haltOf({ halt_id: "h-9" })])));
+    const sent = played(later, enter, enter, ...typed("RESUME"), enter);
     expect(acts(sent)).toMatchObject([
       { request: { act: "resume", target: { id: "alpha", haltIds: ["h-2"] }, reason: "drill", code: "" } },
     ]);
   });
 
   it("asks for a code to resume everything and to co-sign, takes six digits, and keeps none of them", () => {
-    const all = after(halted(unlocked(calmDesk())), ...typed("hR"), enter, enter, ...typed("RESUME"), enter);
-    expect(acts(after(all, ...typed("12345"), enter))).toEqual([]);
-    const sent = after(all, pasted("123 456"), enter);
-    expect(acts(sent)).toMatchObject([{ request: { act: "resume", code: "123456", target: { haltIds: ["h-1", "h-2"] } } }]);
+    const all = played(halted(unlocked(calmDesk())), ...typed("hR"), enter, enter, ...typed("RESUME"), enter);
+    expect(acts(played(all, ...typed("12345"), enter))).toEqual([]);
+    const sent = played(all, pasted("123 456"), enter);
+    expect(acts(sent)).toMatchObject([
+      { request: { act: "resume", code: "123456", target: { haltIds: ["h-1", "h-2"] } } },
+    ]);
     expect(JSON.stringify(sent.state)).not.toContain("123456");
     const waiting = list("halts", haltStatus([haltOf()], { request_id: "r-1", requested_by: "operator:relief" }));
-    const signed = after(unlocked(after(calmDesk(), waiting)), ...typed("hcRESUME"), enter, ...typed("654321"), enter);
+    const signed = played(
+      unlocked(played(calmDesk(), waiting)),
+      ...typed("hcRESUME"),
+      enter,
+      ...typed("654321"),
+      enter,
+    );
     expect(acts(signed)).toMatchObject([{ request: { act: "cosign", requestId: "r-1", code: "654321" } }]);
   });
 
   it("Esc sends nothing; nothing closes a dialog whose request is under way", () => {
-    const word = after(calmDesk(), ...typed("hH"), enter, enter, ...typed("HALT"));
-    expect(acts(after(word, escape, enter))).toEqual([]);
-    const sending = after(word, enter, escape, ...typed("q"), enter);
+    const word = played(calmDesk(), ...typed("hH"), enter, enter, ...typed("HALT"));
+    expect(acts(played(word, escape, enter))).toEqual([]);
+    const sending = played(word, enter, escape, ...typed("q"), enter);
     expect(sending.state.dialog?.phase).toBe("sending");
     expect(sending.state.leaving).toBeUndefined();
     expect(acts(sending)).toHaveLength(1);
   });
 
   it("offers nothing once the login is over", () => {
-    const over = after(unlocked(calmDesk()), { kind: "login over", detail: "Revoked." });
+    const over = played(unlocked(calmDesk()), { kind: "login over", detail: "Revoked." });
     expect(screen(over)[0]).toContain("READ-ONLY");
-    expect(after(over, ...typed("hH")).state.dialog).toBeUndefined();
+    expect(played(over, ...typed("hH")).state.dialog).toBeUndefined();
   });
 });
 
@@ -203,13 +215,18 @@ const anyKey = fc.oneof(
   fc.constantFrom("enter", "escape", "up", "down", "end", "pageDown", "backspace"),
 );
 const anyEvent: fc.Arbitrary<Event> = fc.oneof(
-  { weight: 8, arbitrary: anyKey.map((typedKey): Event => (typedKey.length === 1 ? letterOf(typedKey) : key(typedKey as "enter"))) },
+  {
+    weight: 8,
+    arbitrary: anyKey.map((typedKey): Event => (typedKey.length === 1 ? letterOf(typedKey) : key(typedKey as "enter"))),
+  },
   fc.string({ unit: "grapheme", maxLength: 20 }).map(pasted),
   fc.integer({ min: 0, max: 400_000 }).map(laterBy),
-  fc.tuple(fc.integer({ min: 1, max: 220 }), fc.integer({ min: 1, max: 70 })).map(
-    ([columns, rows]): Event => ({ kind: "resized", columns, rows }),
-  ),
-  fc.string({ unit: "grapheme", maxLength: 40 }).map((text): Event => list("orders", [orderOf(text, "WORKING", { reason: text })])),
+  fc
+    .tuple(fc.integer({ min: 1, max: 220 }), fc.integer({ min: 1, max: 70 }))
+    .map(([columns, rows]): Event => ({ kind: "resized", columns, rows })),
+  fc
+    .string({ unit: "grapheme", maxLength: 40 })
+    .map((text): Event => list("orders", [orderOf(text, "WORKING", { reason: text })])),
   fc.boolean().map((isHalted) => list("halts", haltStatus(isHalted ? [haltOf()] : []))),
   fc.constant<Event>({ kind: "unreachable", at: start, detail: "nobody answers" }),
   fc.integer({ min: 0, max: 400_000 }).map((ms) => heard(plusMilliseconds(start, ms))),
@@ -226,7 +243,7 @@ describe("any night", () => {
         let desk = calmDesk();
         for (const event of events) {
           const before = desk.state;
-          desk = after({ ...desk, effects: [] }, event);
+          desk = played({ ...desk, effects: [] }, event);
           const { columns, rows } = desk.state.size;
           const lines = frame(desk.state, plainLook);
           expect(lines.length).toBeLessThan(Math.max(2, rows));

@@ -25,7 +25,8 @@ export function byStrictness(list: readonly Halt[]): readonly Halt[] {
   const order = ["FIRM_HALT", "FUND_HALT", "STRATEGY_HALT"];
   return [...list].sort(
     (one, other) =>
-      order.indexOf(one.severity) - order.indexOf(other.severity) || (other.since ?? "").localeCompare(one.since ?? "", "en"),
+      order.indexOf(one.severity) - order.indexOf(other.severity) ||
+      (other.since ?? "").localeCompare(one.since ?? "", "en"),
   );
 }
 

@@ -1,7 +1,6 @@
 // The screen as lines: their order, what stands on every screen, and what a narrow, stale or hostile terminal makes of it.
 import { describe, expect, it } from "vitest";
 import {
-  after,
   calmDesk,
   desk,
   haltOf,
@@ -12,6 +11,7 @@ import {
   list,
   orderOf,
   plainLook,
+  played,
   screen,
   someUse,
   start,
@@ -39,9 +39,9 @@ describe("the frame", () => {
   });
 
   it.each(keysOfScreens)("%s shows its screen, and a halt on it", (letter) => {
-    const quiet = after(calmDesk(), ...typed(letter));
+    const quiet = played(calmDesk(), ...typed(letter));
     expect(screen(quiet)[2]).toBe(titles[letter]);
-    const halted = after(quiet, list("halts", haltStatus([haltOf({ reason: "news" }), haltOf({ halt_id: "h-2" })])));
+    const halted = played(quiet, list("halts", haltStatus([haltOf({ reason: "news" }), haltOf({ halt_id: "h-2" })])));
     expect(screen(halted)[1]).toBe("HALTED firm: news, operator:relief, since 3 min (+1 more)");
     expect(frame(halted.state, plainLook)[1]).toEqual([
       { text: "HALTED firm: news, operator:relief, since 3 min (+1 more)".padEnd(80), tone: "inverse" },
@@ -53,7 +53,7 @@ describe("the frame", () => {
       haltOf({ severity: "STRATEGY_HALT", strategy_id: "s", fund_id: "alpha", halt_id: "h-3" }),
       haltOf({ severity: "FUND_HALT", fund_id: "alpha", reason: "x".repeat(200) }),
     ];
-    const [, line = ""] = screen(after(calmDesk(), list("halts", haltStatus(halts))));
+    const [, line = ""] = screen(played(calmDesk(), list("halts", haltStatus(halts))));
     expect(line).toMatch(/^HALTED fund alpha: x+\.\.\. \(\+1 more\)$/);
     expect(widthOf(line)).toBeLessThanOrEqual(80);
   });
@@ -68,37 +68,37 @@ describe("the frame", () => {
       since: "2026-11-15T02:59:20Z",
       ends: "a fresh price",
     };
-    expect(screen(after(calmDesk(), list("blocks", [block])))[1]).toBe(
+    expect(screen(played(calmDesk(), list("blocks", [block])))[1]).toBe(
       "DENIED symbol alpha AAPL: PRICE_STALE, no price for 40 s, since 40 s",
     );
     expect(screen(desk())[1]).toBe("Halts are not known: not read yet");
     const unknown = list("halts", haltStatus([], { known: false }));
-    expect(screen(after(calmDesk(), unknown))[1]).toMatch(/^HALT STATE UNKNOWN/);
+    expect(screen(played(calmDesk(), unknown))[1]).toMatch(/^HALT STATE UNKNOWN/);
   });
 
   it("goes stale after 5 s of silence: the word stands, figures are dim, and no bar looks fresh", () => {
-    const risk = after(calmDesk(), ...typed("r"));
+    const risk = played(calmDesk(), ...typed("r"));
     expect(screen(risk).join("\n")).toMatch(/█████████░+/);
-    const stale = after(risk, laterBy(5_000));
+    const stale = played(risk, laterBy(5_000));
     expect(screen(stale)[0]).toContain("stale 5 s");
     expect(screen(stale)[2]).toContain("NOT FRESH (stale)");
     expect(screen(stale).join("\n")).not.toContain("█");
     const rows = frame(stale.state, plainLook).slice(4, 8).flat();
     expect(rows.filter(({ text, tone }) => /alpha|limits/.test(text) && tone !== "dim")).toEqual([]);
-    expect(screen(after(stale, heard()))[0]).toContain("stale");
+    expect(screen(played(stale, heard()))[0]).toContain("stale");
   });
 
   it("says live, reconnecting and offline", () => {
-    const live = after(calmDesk(), heard(start, "stream"));
+    const live = played(calmDesk(), heard(start, "stream"));
     expect(screen(live)[0]).toContain("live 0 s");
-    const lost = after(live, { kind: "unreachable", at: start, detail: "nobody answers" }, laterBy(3_000));
+    const lost = played(live, { kind: "unreachable", at: start, detail: "nobody answers" }, laterBy(3_000));
     expect(screen(lost)[0]).toContain("reconnecting 3 s");
     expect(screen(lost)[21]).toBe("nobody answers");
-    expect(screen(after(lost, laterBy(60_000)))[0]).toContain("offline 1 min");
+    expect(screen(played(lost, laterBy(60_000)))[0]).toContain("offline 1 min");
   });
 
   it("says that the login is over and keeps what it showed", () => {
-    const over = after(calmDesk(), { kind: "login over", detail: "The token was revoked." });
+    const over = played(calmDesk(), { kind: "login over", detail: "The token was revoked." });
     expect(screen(over)[0]).toContain("offline");
     expect(screen(over)[1]).toMatch(/^LOGIN OVER: The token was revoked\. What is shown is of then\.$/);
     expect(screen(over)[4]).toContain("AAPL");
@@ -112,14 +112,14 @@ describe("the frame", () => {
   });
 
   it("says so when the terminal is too small, and what is halted all the same", () => {
-    const small = after(calmDesk(50, 10), list("halts", haltStatus([haltOf()])));
+    const small = played(calmDesk(50, 10), list("halts", haltStatus([haltOf()])));
     expect(screen(small).join(" ")).toMatch(/This terminal is 50x10\. ctl tui needs 60x15.*HALTED firm/);
     expect(screen(calmDesk(60, 15))[0]).toContain("Portcullis");
   });
 
   it("shows remote text without what a terminal would obey", () => {
     const evil = orderOf("o-\u001b[2J\u001b]0;x\u0007evil\u202e", "WORKING");
-    const lines = frame(after(calmDesk(), list("orders", [evil]), ...typed("o")).state, plainLook);
+    const lines = frame(played(calmDesk(), list("orders", [evil]), ...typed("o")).state, plainLook);
     const text = lines.map((line) => painted(line, { colour: true })).join("\n");
     expect(text).not.toMatch(/\u001b\[2J|\u001b\]|\u0007|\u202e/);
     expect(text).toContain("o-evil");
@@ -127,9 +127,9 @@ describe("the frame", () => {
 
   it("counts wide characters as the terminal does, and writes ASCII where nothing else can be shown", () => {
     const wide = threePositions.map((one) => ({ ...one, symbol: "東京".repeat(12) }));
-    const shown = after(calmDesk(), list("positions", wide));
+    const shown = played(calmDesk(), list("positions", wide));
     for (const line of frame(shown.state, plainLook)) expect(widthOf(plainText(line))).toBeLessThanOrEqual(80);
-    const ascii = screen(after(shown, ...typed("r")), { ascii: true, colour: false }).join("\n");
+    const ascii = screen(played(shown, ...typed("r")), { ascii: true, colour: false }).join("\n");
     expect(ascii).toMatch(/^[ -~\n]*$/);
     expect(ascii).toContain("#########...");
   });
@@ -161,24 +161,26 @@ describe("the frame", () => {
     });
     const paused = dog({ paused: { by: "operator:duty", reason: "noise", until: "2026-11-15T04:00:00Z" } });
     const stale = dog({ watchdog: "db_watchdog", state: "STALE" });
-    const shown = after(calmDesk(80, 40), list("watchdogs", [paused, stale, dog({ watchdog: "news_spike" })]));
-    const lines = screen(after(shown, ...typed("r"), key("end")));
+    const shown = played(calmDesk(80, 40), list("watchdogs", [paused, stale, dog({ watchdog: "news_spike" })]));
+    const lines = screen(played(shown, ...typed("r"), key("end")));
     expect(lines.join("\n")).toMatch(/vpin +alpha +PAUSED \(OK\)/);
     expect(lines.join("\n")).toMatch(/db_watchdog +alpha +STALE/);
-    expect(screen(after(shown, ...typed("r"))).join("\n")).toContain("1 STALE, 1 PAUSED, 1 OK");
+    expect(screen(played(shown, ...typed("r"))).join("\n")).toContain("1 STALE, 1 PAUSED, 1 OK");
   });
 
   it("is LIVE in inverse video where a fund is live, and both where both are", () => {
     const [alpha, beta] = twoFunds;
     if (alpha === undefined || beta === undefined) throw new Error("two funds");
-    const both = after(calmDesk(), list("funds", [alpha, { ...beta, mode: "LIVE" }]));
+    const both = played(calmDesk(), list("funds", [alpha, { ...beta, mode: "LIVE" }]));
     expect(screen(both)[0]).toContain("PAPER AND LIVE");
     expect(frame(both.state, plainLook)[0]).toContainEqual({ text: "PAPER AND LIVE", tone: "inverse" });
     expect(screen(both)[3]).toContain("MODE");
   });
 
   it("never says none of what was not read", () => {
-    const lines = screen(after(desk(), list("use", someUse), { kind: "list failed", name: "alarms", detail: "no" }, ...typed("r")));
+    const lines = screen(
+      played(desk(), list("use", someUse), { kind: "list failed", name: "alarms", detail: "no" }, ...typed("r")),
+    );
     expect(lines.join("\n")).toMatch(/alarms +not known: no/);
     expect(lines.join("\n")).toMatch(/losses +loading/);
   });
