@@ -3,7 +3,7 @@ import { stripVTControlCharacters } from "node:util";
 import { cleanup, render } from "ink-testing-library";
 import { createElement } from "react";
 import { afterEach, expect, it } from "vitest";
-import { calmDesk, haltOf, haltStatus, list, plainLook } from "../../testkit/tui/desk-fixture.ts";
+import { calm, haltOf, haltStatus, list, plainLook } from "../../testkit/tui/desk-fixture.ts";
 import { App } from "./app.tsx";
 import { createKeyDecoder } from "./keys.ts";
 import { createStore } from "./store.ts";
@@ -11,7 +11,7 @@ import { createStore } from "./store.ts";
 afterEach(cleanup);
 
 async function opened() {
-  const store = createStore(calmDesk().state, () => undefined);
+  const store = createStore(calm().state, () => undefined);
   const drawn = render(createElement(App, { store, decoder: createKeyDecoder(), look: plainLook }));
   // Ink reads its input once it has drawn.
   await expect.poll(() => drawn.stdin.listenerCount("readable")).toBeGreaterThan(0);

@@ -13,7 +13,7 @@ import { createStore, type Store } from "./store.ts";
 import { clearSequence, type TerminalStreams, terminalModes } from "./terminal-modes.ts";
 import type { Look } from "./view/text.ts";
 
-export interface DeskTables {
+export interface TuiTables {
   readonly client: Client;
   readonly source: Source;
   readonly clock: Clock;
@@ -37,7 +37,7 @@ const endingSignals = ["SIGTERM", "SIGHUP", "SIGQUIT"] as const;
 /** The exit code, or the signal that ended it. */
 export type Ending = number | (typeof endingSignals)[number];
 
-export async function runDesk(tables: DeskTables): Promise<Ending> {
+export async function runTui(tables: TuiTables): Promise<Ending> {
   const { streams, clock, source, timers } = tables;
   // The library draws nothing where it believes that a build server watches; there is a person here.
   process.env["CI"] = "false";
@@ -129,7 +129,7 @@ function endOf(store: Store, source: Source, signal: AbortSignal): Promise<Endin
   });
 }
 
-function performer(tables: DeskTables, storeOf: () => Store, signal: AbortSignal, suspendNow: () => void) {
+function performer(tables: TuiTables, storeOf: () => Store, signal: AbortSignal, suspendNow: () => void) {
   const { client, clock, timers, source, streams } = tables;
   return (effect: Effect): void => {
     switch (effect.kind) {
@@ -178,7 +178,7 @@ function suspend({ hide, show, leave, timers }: Suspension): void {
   timers.after(stopMs, show);
 }
 
-function ticking(store: Store, { clock, timers }: DeskTables, signal: AbortSignal): () => void {
+function ticking(store: Store, { clock, timers }: TuiTables, signal: AbortSignal): () => void {
   let cancel: (() => void) | undefined;
   const tick = (): void => {
     if (signal.aborted) return;
@@ -189,7 +189,7 @@ function ticking(store: Store, { clock, timers }: DeskTables, signal: AbortSigna
   return () => cancel?.();
 }
 
-function onResize(store: Store, { streams, timers }: DeskTables, redraw: () => void): () => void {
+function onResize(store: Store, { streams, timers }: TuiTables, redraw: () => void): () => void {
   let cancel: (() => void) | undefined;
   const resized = (): void => {
     cancel?.();

@@ -11,18 +11,18 @@ import { type Look, plainText } from "../../edges/tui/view/text.ts";
 export const start: Instant = parse("2026-11-15T03:00:00Z");
 export const plainLook: Look = { ascii: false, colour: false };
 
-export interface TestDesk {
+export interface Played {
   readonly state: State;
   readonly effects: readonly Effect[];
 }
 
-export function desk(columns = 80, rows = 24): TestDesk {
+export function desk(columns = 80, rows = 24): Played {
   const beginning = { now: start, who: "operator:duty", profile: "default", size: { columns, rows } };
   return { state: initialState(beginning), effects: [] };
 }
 
-export function played(desk: TestDesk, ...events: readonly Event[]): TestDesk {
-  return events.reduce<TestDesk>(({ state, effects }, event) => {
+export function played(desk: Played, ...events: readonly Event[]): Played {
+  return events.reduce<Played>(({ state, effects }, event) => {
     const step = reduce(state, event);
     return { state: step.state, effects: [...effects, ...step.effects] };
   }, desk);
@@ -55,7 +55,7 @@ export function pasted(text: string): Event {
   return { kind: "input", input };
 }
 
-export function screen({ state }: TestDesk, look: Look = plainLook): readonly string[] {
+export function screen({ state }: Played, look: Look = plainLook): readonly string[] {
   return frame(state, look).map((line) => plainText(line).trimEnd());
 }
 
@@ -172,7 +172,7 @@ export const someUse: Lists["use"] = [
 ];
 
 /** With everything that a calm night has. */
-export function calmDesk(columns = 80, rows = 24): TestDesk {
+export function calm(columns = 80, rows = 24): Played {
   return played(
     desk(columns, rows),
     list("funds", twoFunds),

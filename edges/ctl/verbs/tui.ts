@@ -42,9 +42,9 @@ async function run(context: Context): Promise<Answer> {
   const { lookOf } = await import("../../tui/look.ts");
   const source = pollingSource({ client, clock, timeoutMs: readMsMax }, timers);
   const look = lookOf(environment, context.switched("ascii"));
-  const { runDesk } = await import("../../tui/run.ts");
+  const { runTui } = await import("../../tui/run.ts");
   const profile = context.settings().profile.value;
-  const ending = await runDesk({
+  const ending = await runTui({
     client,
     source,
     clock,

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { plusMilliseconds } from "../../../contracts/src/instant.ts";
 import {
-  calmDesk,
+  calm,
   haltOf,
   haltStatus,
   heard,
@@ -11,12 +11,12 @@ import {
   laterBy,
   list,
   orderOf,
+  type Played,
   pasted,
   plainLook,
   played,
   screen,
   start,
-  type TestDesk,
   threePositions,
   typed,
 } from "../../../testkit/tui/desk-fixture.ts";
@@ -26,9 +26,9 @@ import type { Effect, Event } from "./events.ts";
 
 const enter = key("enter");
 const escape = key("escape");
-const acts = ({ effects }: TestDesk): readonly Effect[] => effects.filter(({ kind }) => kind === "act");
-const unlocked = (desk: TestDesk): TestDesk => played(desk, ...typed("u"), ...typed("drill"), enter);
-const halted = (desk: TestDesk): TestDesk =>
+const acts = ({ effects }: Played): readonly Effect[] => effects.filter(({ kind }) => kind === "act");
+const unlocked = (desk: Played): Played => played(desk, ...typed("u"), ...typed("drill"), enter);
+const halted = (desk: Played): Played =>
   played(
     desk,
     list("halts", haltStatus([haltOf(), haltOf({ severity: "FUND_HALT", fund_id: "alpha", halt_id: "h-2" })])),
@@ -37,14 +37,14 @@ const halted = (desk: TestDesk): TestDesk =>
 describe("keys", () => {
   it("p o f r h show their screens, and q leaves", () => {
     for (const [letter, name] of Object.entries({ o: "orders", f: "funds", r: "risk", h: "halts", p: "positions" })) {
-      expect(played(calmDesk(), ...typed(letter)).state.screen).toBe(name);
+      expect(played(calm(), ...typed(letter)).state.screen).toBe(name);
     }
-    expect(played(calmDesk(), ...typed("q")).state.leaving).toBe(0);
-    expect(played(calmDesk(), key("interrupt")).state.leaving).toBe(130);
+    expect(played(calm(), ...typed("q")).state.leaving).toBe(0);
+    expect(played(calm(), key("interrupt")).state.leaving).toBe(130);
   });
 
   it("keeps the cursor on its row while rows move, and near it when it is gone", () => {
-    const second = played(calmDesk(), key("down"));
+    const second = played(calm(), key("down"));
     expect(screen(second)[5]).toMatch(/^> alpha +MSFT/);
     const [one, two, three] = threePositions;
     if (one === undefined || two === undefined || three === undefined) throw new Error("three positions");
@@ -54,14 +54,14 @@ describe("keys", () => {
   });
 
   it("filters, sorts, freezes and takes each back with Esc", () => {
-    const filtered = played(calmDesk(), ...typed("/"), ...typed("nvd"), enter);
+    const filtered = played(calm(), ...typed("/"), ...typed("nvd"), enter);
     expect(screen(filtered)[2]).toBe('POSITIONS  filter "nvd"');
     expect(screen(filtered)[4]).toContain("NVDA");
     expect(played(filtered, escape).state.views.positions.filter).toBe("");
-    const sorted = played(calmDesk(), ...typed("ssss"));
+    const sorted = played(calm(), ...typed("ssss"));
     expect(screen(sorted)[2]).toBe("POSITIONS  sorted by QUANTITY");
     expect(screen(sorted)[4]).toContain("NVDA");
-    const frozen = played(calmDesk(), ...typed(" "), list("positions", []));
+    const frozen = played(calm(), ...typed(" "), list("positions", []));
     expect(screen(frozen)[0]).toContain("FROZEN");
     expect(screen(frozen)[4]).toContain("AAPL");
     expect(screen(halted(frozen))[1]).toContain("HALTED firm");
@@ -69,7 +69,7 @@ describe("keys", () => {
   });
 
   it("opens what the row is about, shows only the answer to the last question, and goes back", () => {
-    const opened = played(calmDesk(), ...typed("o"), enter);
+    const opened = played(calm(), ...typed("o"), enter);
     expect(opened.effects).toEqual([{ kind: "load detail", asked: 1, target: { kind: "order", orderId: "o-2" } }]);
     expect(screen(opened)[2]).toBe("ORDERS > ORDER o-2");
     const late = played(opened, escape, enter, { kind: "detail", asked: 1, lines: ["old"], at: start });
@@ -80,17 +80,17 @@ describe("keys", () => {
   });
 
   it("y shows the command and copies it, with the profile that this desk uses", () => {
-    const copied = played(calmDesk(), ...typed("oy"));
+    const copied = played(calm(), ...typed("oy"));
     expect(copied.effects).toEqual([{ kind: "copy", text: "ctl why o-2" }]);
     expect(screen(copied)[21]).toBe("ctl why o-2");
-    const other = { ...calmDesk(), state: { ...calmDesk().state, profile: "relief" } };
+    const other = { ...calm(), state: { ...calm().state, profile: "relief" } };
     expect(played(other, ...typed("y")).effects).toEqual([
       { kind: "copy", text: "ctl --profile relief oms positions list --fund-id alpha" },
     ]);
   });
 
   it("a paste on a screen does nothing", () => {
-    const { state } = played(calmDesk(), pasted("q"));
+    const { state } = played(calm(), pasted("q"));
     expect(state.leaving).toBeUndefined();
     expect(state.screen).toBe("positions");
   });
@@ -98,7 +98,7 @@ describe("keys", () => {
 
 describe("acting", () => {
   it("h only shows; H halts without unlocking: scope, reason, word", () => {
-    const menu = played(calmDesk(), ...typed("h"));
+    const menu = played(calm(), ...typed("h"));
     expect(menu.state.dialog).toBeUndefined();
     const asked = played(menu, ...typed("H"));
     expect(screen(asked).join("\n")).toMatch(/> EVERYTHING: the whole firm \(PAPER\)\n {2}fund alpha \(PAPER\)/);
@@ -129,12 +129,12 @@ describe("acting", () => {
   });
 
   it("H acts in the halt menu alone", () => {
-    expect(played(calmDesk(), ...typed("H")).state.dialog).toBeUndefined();
-    expect(screen(played(calmDesk(), ...typed("H")))[21]).toContain("press h first");
+    expect(played(calm(), ...typed("H")).state.dialog).toBeUndefined();
+    expect(screen(played(calm(), ...typed("H")))[21]).toContain("press h first");
   });
 
   it("a paste is not taken for the word, and the word is not sent empty", () => {
-    const word = played(calmDesk(), ...typed("hH"), enter, enter);
+    const word = played(calm(), ...typed("hH"), enter, enter);
     const refused = played(word, pasted("HALT"), enter);
     expect(acts(refused)).toEqual([]);
     expect(screen(played(word, pasted("HALT"))).join("\n")).toContain("a paste is not taken");
@@ -142,23 +142,23 @@ describe("acting", () => {
   });
 
   it("sends a wrong word, which the server refuses and records", () => {
-    const wrong = played(calmDesk(), ...typed("hH"), enter, enter, ...typed("halt"), enter);
+    const wrong = played(calm(), ...typed("hH"), enter, enter, ...typed("halt"), enter);
     expect(acts(wrong)).toMatchObject([{ request: { confirmation: "halt" } }]);
   });
 
   it.each(["R", "c", "C", "F"])("%s needs u with a reason first", (letter) => {
     const waiting = list("halts", haltStatus([haltOf()], { request_id: "r-1", requested_by: "operator:relief" }));
-    const locked = played(calmDesk(), waiting, ...typed("h"), ...typed(letter));
+    const locked = played(calm(), waiting, ...typed("h"), ...typed(letter));
     expect(locked.state.dialog).toBeUndefined();
     expect(screen(locked)[21]).toContain("press u");
-    expect(played(calmDesk(), waiting, ...typed("hu"), enter).state.unlocked).toBeUndefined();
-    const open = played(unlocked(played(calmDesk(), waiting, ...typed("h"))), ...typed(letter));
+    expect(played(calm(), waiting, ...typed("hu"), enter).state.unlocked).toBeUndefined();
+    const open = played(unlocked(played(calm(), waiting, ...typed("h"))), ...typed(letter));
     expect(open.state.dialog).toBeDefined();
     expect(screen(open)[0]).toContain("UNLOCKED 5 min");
   });
 
   it("locks again after 5 minutes, also under a dialog that was open", () => {
-    const open = played(halted(unlocked(calmDesk())), ...typed("hR"), enter, enter, ...typed("RESUME"));
+    const open = played(halted(unlocked(calm())), ...typed("hR"), enter, enter, ...typed("RESUME"));
     const late = played(open, laterBy(5 * 60_000));
     expect(late.state.unlocked).toBeUndefined();
     const code = played(late, enter, ...typed("123456"), enter);
@@ -167,7 +167,7 @@ describe("acting", () => {
   });
 
   it("resumes what was shown when the dialog opened, whatever is raised meanwhile", () => {
-    const open = played(halted(unlocked(calmDesk())), ...typed("hR"), key("end"));
+    const open = played(halted(unlocked(calm())), ...typed("hR"), key("end"));
     const later = played(open, list("halts", haltStatus([haltOf({ halt_id: "h-9" })])));
     const sent = played(later, enter, enter, ...typed("RESUME"), enter);
     expect(acts(sent)).toMatchObject([
@@ -176,7 +176,7 @@ describe("acting", () => {
   });
 
   it("asks for a code to resume everything and to co-sign, takes six digits, and keeps none of them", () => {
-    const all = played(halted(unlocked(calmDesk())), ...typed("hR"), enter, enter, ...typed("RESUME"), enter);
+    const all = played(halted(unlocked(calm())), ...typed("hR"), enter, enter, ...typed("RESUME"), enter);
     expect(acts(played(all, ...typed("12345"), enter))).toEqual([]);
     const sent = played(all, pasted("123 456"), enter);
     expect(acts(sent)).toMatchObject([
@@ -184,18 +184,12 @@ describe("acting", () => {
     ]);
     expect(JSON.stringify(sent.state)).not.toContain("123456");
     const waiting = list("halts", haltStatus([haltOf()], { request_id: "r-1", requested_by: "operator:relief" }));
-    const signed = played(
-      unlocked(played(calmDesk(), waiting)),
-      ...typed("hcRESUME"),
-      enter,
-      ...typed("654321"),
-      enter,
-    );
+    const signed = played(unlocked(played(calm(), waiting)), ...typed("hcRESUME"), enter, ...typed("654321"), enter);
     expect(acts(signed)).toMatchObject([{ request: { act: "cosign", requestId: "r-1", code: "654321" } }]);
   });
 
   it("Esc sends nothing; nothing closes a dialog whose request is under way", () => {
-    const word = played(calmDesk(), ...typed("hH"), enter, enter, ...typed("HALT"));
+    const word = played(calm(), ...typed("hH"), enter, enter, ...typed("HALT"));
     expect(acts(played(word, escape, enter))).toEqual([]);
     const sending = played(word, enter, escape, ...typed("q"), enter);
     expect(sending.state.dialog?.phase).toBe("sending");
@@ -204,7 +198,7 @@ describe("acting", () => {
   });
 
   it("offers nothing once the login is over", () => {
-    const over = played(unlocked(calmDesk()), { kind: "login over", detail: "Revoked." });
+    const over = played(unlocked(calm()), { kind: "login over", detail: "Revoked." });
     expect(screen(over)[0]).toContain("READ-ONLY");
     expect(played(over, ...typed("hH")).state.dialog).toBeUndefined();
   });
@@ -240,7 +234,7 @@ describe("any night", () => {
   it("never breaks the frame, and sends nothing but halts while it is locked", () => {
     fc.assert(
       fc.property(fc.array(anyEvent, { maxLength: 60 }), (events) => {
-        let desk = calmDesk();
+        let desk = calm();
         for (const event of events) {
           const before = desk.state;
           desk = played({ ...desk, effects: [] }, event);

@@ -1,7 +1,7 @@
 // The screen as lines: their order, what stands on every screen, and what a narrow, stale or hostile terminal makes of it.
 import { describe, expect, it } from "vitest";
 import {
-  calmDesk,
+  calm,
   desk,
   haltOf,
   haltStatus,
@@ -27,7 +27,7 @@ const titles = { p: "POSITIONS", o: "ORDERS", f: "FUNDS", r: "RISK", h: "HALTS" 
 
 describe("the frame", () => {
   it("has header, halt line, name, table, message and keys, one row less than the terminal", () => {
-    const lines = screen(calmDesk());
+    const lines = screen(calm());
     expect(lines).toHaveLength(23);
     expect(lines[0]).toBe("Portcullis  PAPER  operator:duty  READ-ONLY  polling 0 s");
     expect(lines[1]).toBe("Nothing is halted; nothing denies new risk.");
@@ -39,7 +39,7 @@ describe("the frame", () => {
   });
 
   it.each(keysOfScreens)("%s shows its screen, and a halt on it", (letter) => {
-    const quiet = played(calmDesk(), ...typed(letter));
+    const quiet = played(calm(), ...typed(letter));
     expect(screen(quiet)[2]).toBe(titles[letter]);
     const halted = played(quiet, list("halts", haltStatus([haltOf({ reason: "news" }), haltOf({ halt_id: "h-2" })])));
     expect(screen(halted)[1]).toBe("HALTED firm: news, operator:relief, since 3 min (+1 more)");
@@ -53,7 +53,7 @@ describe("the frame", () => {
       haltOf({ severity: "STRATEGY_HALT", strategy_id: "s", fund_id: "alpha", halt_id: "h-3" }),
       haltOf({ severity: "FUND_HALT", fund_id: "alpha", reason: "x".repeat(200) }),
     ];
-    const [, line = ""] = screen(played(calmDesk(), list("halts", haltStatus(halts))));
+    const [, line = ""] = screen(played(calm(), list("halts", haltStatus(halts))));
     expect(line).toMatch(/^HALTED fund alpha: x+\.\.\. \(\+1 more\)$/);
     expect(widthOf(line)).toBeLessThanOrEqual(80);
   });
@@ -68,16 +68,16 @@ describe("the frame", () => {
       since: "2026-11-15T02:59:20Z",
       ends: "a fresh price",
     };
-    expect(screen(played(calmDesk(), list("blocks", [block])))[1]).toBe(
+    expect(screen(played(calm(), list("blocks", [block])))[1]).toBe(
       "DENIED symbol alpha AAPL: PRICE_STALE, no price for 40 s, since 40 s",
     );
     expect(screen(desk())[1]).toBe("Halts are not known: not read yet");
     const unknown = list("halts", haltStatus([], { known: false }));
-    expect(screen(played(calmDesk(), unknown))[1]).toMatch(/^HALT STATE UNKNOWN/);
+    expect(screen(played(calm(), unknown))[1]).toMatch(/^HALT STATE UNKNOWN/);
   });
 
   it("goes stale after 5 s of silence: the word stands, figures are dim, and no bar looks fresh", () => {
-    const risk = played(calmDesk(), ...typed("r"));
+    const risk = played(calm(), ...typed("r"));
     expect(screen(risk).join("\n")).toMatch(/█████████░+/);
     const stale = played(risk, laterBy(5_000));
     expect(screen(stale)[0]).toContain("stale 5 s");
@@ -89,7 +89,7 @@ describe("the frame", () => {
   });
 
   it("says live, reconnecting and offline", () => {
-    const live = played(calmDesk(), heard(start, "stream"));
+    const live = played(calm(), heard(start, "stream"));
     expect(screen(live)[0]).toContain("live 0 s");
     const lost = played(live, { kind: "unreachable", at: start, detail: "nobody answers" }, laterBy(3_000));
     expect(screen(lost)[0]).toContain("reconnecting 3 s");
@@ -98,36 +98,36 @@ describe("the frame", () => {
   });
 
   it("says that the login is over and keeps what it showed", () => {
-    const over = played(calmDesk(), { kind: "login over", detail: "The token was revoked." });
+    const over = played(calm(), { kind: "login over", detail: "The token was revoked." });
     expect(screen(over)[0]).toContain("offline");
     expect(screen(over)[1]).toMatch(/^LOGIN OVER: The token was revoked\. What is shown is of then\.$/);
     expect(screen(over)[4]).toContain("AAPL");
   });
 
   it("gives a wider terminal more columns and the same words", () => {
-    const [narrow, wide] = [screen(calmDesk())[3] ?? "", screen(calmDesk(200, 60))[3] ?? ""];
+    const [narrow, wide] = [screen(calm())[3] ?? "", screen(calm(200, 60))[3] ?? ""];
     for (const head of narrow.trim().split(/ {2,}/)) expect(wide).toContain(head);
     expect(wide).toContain("AVERAGE");
     expect(narrow).not.toContain("AVERAGE");
   });
 
   it("says so when the terminal is too small, and what is halted all the same", () => {
-    const small = played(calmDesk(50, 10), list("halts", haltStatus([haltOf()])));
+    const small = played(calm(50, 10), list("halts", haltStatus([haltOf()])));
     expect(screen(small).join(" ")).toMatch(/This terminal is 50x10\. ctl tui needs 60x15.*HALTED firm/);
-    expect(screen(calmDesk(60, 15))[0]).toContain("Portcullis");
+    expect(screen(calm(60, 15))[0]).toContain("Portcullis");
   });
 
   it("shows remote text without what a terminal would obey", () => {
     const evil = orderOf("o-\u001b[2J\u001b]0;x\u0007evil\u202e", "WORKING");
-    const lines = frame(played(calmDesk(), list("orders", [evil]), ...typed("o")).state, plainLook);
+    const lines = frame(played(calm(), list("orders", [evil]), ...typed("o")).state, plainLook);
     const text = lines.map((line) => painted(line, { colour: true })).join("\n");
-    expect(text).not.toMatch(/\u001b\[2J|\u001b\]|\u0007|\u202e/);
+    for (const obeyed of ["\u001b[2J", "\u001b]", "\u0007", "\u202e"]) expect(text).not.toContain(obeyed);
     expect(text).toContain("o-evil");
   });
 
   it("counts wide characters as the terminal does, and writes ASCII where nothing else can be shown", () => {
     const wide = threePositions.map((one) => ({ ...one, symbol: "東京".repeat(12) }));
-    const shown = played(calmDesk(), list("positions", wide));
+    const shown = played(calm(), list("positions", wide));
     for (const line of frame(shown.state, plainLook)) expect(widthOf(plainText(line))).toBeLessThanOrEqual(80);
     const ascii = screen(played(shown, ...typed("r")), { ascii: true, colour: false }).join("\n");
     expect(ascii).toMatch(/^[ -~\n]*$/);
@@ -161,7 +161,7 @@ describe("the frame", () => {
     });
     const paused = dog({ paused: { by: "operator:duty", reason: "noise", until: "2026-11-15T04:00:00Z" } });
     const stale = dog({ watchdog: "db_watchdog", state: "STALE" });
-    const shown = played(calmDesk(80, 40), list("watchdogs", [paused, stale, dog({ watchdog: "news_spike" })]));
+    const shown = played(calm(80, 40), list("watchdogs", [paused, stale, dog({ watchdog: "news_spike" })]));
     const lines = screen(played(shown, ...typed("r"), key("end")));
     expect(lines.join("\n")).toMatch(/vpin +alpha +PAUSED \(OK\)/);
     expect(lines.join("\n")).toMatch(/db_watchdog +alpha +STALE/);
@@ -171,7 +171,7 @@ describe("the frame", () => {
   it("is LIVE in inverse video where a fund is live, and both where both are", () => {
     const [alpha, beta] = twoFunds;
     if (alpha === undefined || beta === undefined) throw new Error("two funds");
-    const both = played(calmDesk(), list("funds", [alpha, { ...beta, mode: "LIVE" }]));
+    const both = played(calm(), list("funds", [alpha, { ...beta, mode: "LIVE" }]));
     expect(screen(both)[0]).toContain("PAPER AND LIVE");
     expect(frame(both.state, plainLook)[0]).toContainEqual({ text: "PAPER AND LIVE", tone: "inverse" });
     expect(screen(both)[3]).toContain("MODE");
