@@ -95,6 +95,8 @@ async function load(work, ...paths) {
     platform: "node",
     outfile: bundle,
     logLevel: "error",
+    // Ink's own, for its developers.
+    external: ["react-devtools-core"],
     // CommonJS packages inside an ES module still ask for `require`.
     banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
   });

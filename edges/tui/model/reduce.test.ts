@@ -25,7 +25,7 @@ import { plainText, widthOf } from "../view/text.ts";
 import type { Effect, Event } from "./events.ts";
 
 const enter = key("enter");
-const escape = key("escape");
+const back = key("escape");
 const acts = ({ effects }: Played): readonly Effect[] => effects.filter(({ kind }) => kind === "act");
 const unlocked = (desk: Played): Played => played(desk, ...typed("u"), ...typed("drill"), enter);
 const halted = (desk: Played): Played =>
@@ -57,7 +57,7 @@ describe("keys", () => {
     const filtered = played(calm(), ...typed("/"), ...typed("nvd"), enter);
     expect(screen(filtered)[2]).toBe('POSITIONS  filter "nvd"');
     expect(screen(filtered)[4]).toContain("NVDA");
-    expect(played(filtered, escape).state.views.positions.filter).toBe("");
+    expect(played(filtered, back).state.views.positions.filter).toBe("");
     const sorted = played(calm(), ...typed("ssss"));
     expect(screen(sorted)[2]).toBe("POSITIONS  sorted by QUANTITY");
     expect(screen(sorted)[4]).toContain("NVDA");
@@ -65,18 +65,18 @@ describe("keys", () => {
     expect(screen(frozen)[0]).toContain("FROZEN");
     expect(screen(frozen)[4]).toContain("AAPL");
     expect(screen(halted(frozen))[1]).toContain("HALTED firm");
-    expect(screen(played(frozen, escape))[3]).toContain("Nothing is held.");
+    expect(screen(played(frozen, back))[3]).toContain("Nothing is held.");
   });
 
   it("opens what the row is about, shows only the answer to the last question, and goes back", () => {
     const opened = played(calm(), ...typed("o"), enter);
     expect(opened.effects).toEqual([{ kind: "load detail", asked: 1, target: { kind: "order", orderId: "o-2" } }]);
     expect(screen(opened)[2]).toBe("ORDERS > ORDER o-2");
-    const late = played(opened, escape, enter, { kind: "detail", asked: 1, lines: ["old"], at: start });
+    const late = played(opened, back, enter, { kind: "detail", asked: 1, lines: ["old"], at: start });
     expect(screen(late)[3]).toBe("Loading.");
     const shown = played(late, { kind: "detail", asked: 2, lines: ["APPROVED"], at: start });
     expect(screen(shown)[3]).toBe("APPROVED");
-    expect(played(shown, escape).state.detail).toBeUndefined();
+    expect(played(shown, back).state.detail).toBeUndefined();
   });
 
   it("y shows the command and copies it, with the profile that this desk uses", () => {
@@ -190,8 +190,8 @@ describe("acting", () => {
 
   it("Esc sends nothing; nothing closes a dialog whose request is under way", () => {
     const word = played(calm(), ...typed("hH"), enter, enter, ...typed("HALT"));
-    expect(acts(played(word, escape, enter))).toEqual([]);
-    const sending = played(word, enter, escape, ...typed("q"), enter);
+    expect(acts(played(word, back, enter))).toEqual([]);
+    const sending = played(word, enter, back, ...typed("q"), enter);
     expect(sending.state.dialog?.phase).toBe("sending");
     expect(sending.state.leaving).toBeUndefined();
     expect(acts(sending)).toHaveLength(1);
