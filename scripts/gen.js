@@ -95,8 +95,8 @@ async function load(work, ...paths) {
     platform: "node",
     outfile: bundle,
     logLevel: "error",
-    // Ink's own, for its developers.
-    external: ["react-devtools-core"],
+    // Ink's own for its developers, which nobody has; whatever takes its place is never called here.
+    alias: { "react-devtools-core": "node:module" },
     // CommonJS packages inside an ES module still ask for `require`.
     banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
   });
