@@ -6,8 +6,11 @@ export function confirmOption(word: string): VerbOption {
   return { name: "confirm", value: "WORD", sentence: `The word ${word}, instead of typing it when asked.` };
 }
 
+/** Asked for only where somebody reads them. */
+type Consequences = () => readonly string[] | Promise<readonly string[]>;
+
 /** What was given or typed, right or not. What will happen is said first, so that whoever types the word has read it. */
-export async function confirmed(context: Context, word: string, consequences: readonly string[]): Promise<string> {
+export async function confirmed(context: Context, word: string, consequences: Consequences): Promise<string> {
   const typed = context.option("confirm") ?? (await typedWord(context, word, consequences));
   if (typed !== word && !context.json) context.terminal.say(`Add --confirm ${word}, or type it when you are asked.`);
   return typed.slice(0, wordLengthMax);
@@ -16,8 +19,8 @@ export async function confirmed(context: Context, word: string, consequences: re
 /** More is no word that anybody would take. */
 const wordLengthMax = 100;
 
-async function typedWord(context: Context, word: string, consequences: readonly string[]): Promise<string> {
+async function typedWord(context: Context, word: string, consequences: Consequences): Promise<string> {
   if (!context.terminal.interactive) return "";
-  for (const line of consequences) context.terminal.say(line);
+  for (const line of await consequences()) context.terminal.say(line);
   return context.terminal.ask(`Type ${word} to continue: `, `--confirm ${word}`, context.signal);
 }

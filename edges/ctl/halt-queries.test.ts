@@ -190,7 +190,7 @@ describe("cmd cancel-all", () => {
     const csv = await run("cmd cancel-all --wait 1 --confirm CANCEL --format csv");
     expect(csv.exit).toBe(8);
     expect(csv.stderr).toContain(`${goesOn} Audit e-2.`);
-    expect(csv.stderr).toMatch(/Next:\n +ctl oms orders list --open\n$/);
+    expect(csv.stderr).toMatch(/Next:\n +ctl operations flatten show flatten-1\n$/);
     const [head = "", row = "", ...rest] = csv.stdout.split("\n");
     expect([head.split(",").at(-1), row.split(",").at(-1), rest]).toEqual(["audit_id", "e-2", [""]]);
     const json = await run("cmd cancel-all --wait 1 --confirm CANCEL --json");
@@ -240,7 +240,7 @@ describe("cmd flatten-paper", () => {
       "0 of 1 positions closed, 1 of 1 orders gone. What is left is tried until it is done, also now that this command ends.";
     const shown = await run("cmd flatten-paper --wait 1 --confirm FLATTEN");
     expect(shown.stdout).toContain(`${goesOn} Flatten flatten-1, audit e-1.`);
-    expect(shown.stderr).toMatch(/Next:\n +ctl ls\n +ctl oms orders list --open\n$/);
+    expect(shown.stderr).toMatch(/Next:\n +ctl operations flatten show flatten-1\n$/);
     const csv = await run("cmd flatten-paper --wait 1 --fund-id beta --confirm FLATTEN --format csv");
     expect(csv.exit).toBe(8);
     expect(csv.stderr).toContain(`${goesOn} Flatten flatten-1, audit e-1.`);

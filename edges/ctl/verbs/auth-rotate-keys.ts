@@ -34,7 +34,7 @@ const consequences: readonly string[] = ["This logs everybody out, you included.
 
 async function run(context: Context): Promise<Answer> {
   const atOnce = context.switched("at-once");
-  const confirmation = atOnce ? { confirmation: await confirmed(context, confirmationWord, consequences) } : {};
+  const confirmation = atOnce ? { confirmation: await confirmed(context, confirmationWord, () => consequences) } : {};
   const retire = atOnce ? "at_once" : "after_overlap";
   const answer = await (await context.client()).rotateSigningKeys({ retire, ...confirmation, ...reasonOf(context) });
   const meaning = atOnce

@@ -1,6 +1,7 @@
 // `ctl cmd cancel-all`: wants every open order gone, and shows each until the broker has confirmed it.
 import { exitCodes } from "../../../contracts/src/codes/shape.ts";
 import { confirmed, confirmOption } from "../confirm.ts";
+import { dryRun, dryRunOption, hitLines } from "../danger.ts";
 import { usageRefusal } from "../failure.ts";
 import { fundModes } from "../fund-modes.ts";
 import { reasonOf, reasonOption } from "../reason.ts";
@@ -28,6 +29,7 @@ export const cmdCancelAll: Verb = {
       sentence: "How long to wait for the broker.",
       standard: String(waitSecondsDefault),
     },
+    dryRunOption,
     confirmOption("CANCEL"),
     reasonOption,
     ...outcomeOptions,
@@ -49,8 +51,14 @@ async function run(context: Context): Promise<Answer> {
   if (waitS > 3_600) throw usageRefusal("--wait is at most 3600 seconds.");
   const fundId = context.option("fund-id");
   const whose = fundId === undefined ? "EVERY FUND" : fundId;
-  const confirmation = await confirmed(context, "CANCEL", [
-    `This cancels every open order of ${whose}. Positions stay.`,
+  const scopeHit = fundId === undefined ? {} : { id: fundId };
+  const cancels = `every open order of ${whose}. Positions stay.`;
+  if (context.switched("dry-run")) {
+    return dryRun(context, { would: [clean(`This would cancel ${cancels}`)], scope: scopeHit, rows: ["order"] });
+  }
+  const confirmation = await confirmed(context, "CANCEL", async () => [
+    `This cancels ${cancels}`,
+    ...(await hitLines(context, scopeHit)),
   ]);
   const client = await context.client();
   const scope = fundId === undefined ? {} : { fundId };

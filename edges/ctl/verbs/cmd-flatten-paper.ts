@@ -1,19 +1,15 @@
 // `ctl cmd flatten-paper`: closes every position of the paper funds, and shows each until it is closed.
 import { exitCodes } from "../../../contracts/src/codes/shape.ts";
-import type { AnswerOf } from "../../client/src/types.ts";
 import { confirmed, confirmOption } from "../confirm.ts";
+import { dryRun, dryRunOption, hitLines } from "../danger.ts";
 import { reasonOf, reasonOption } from "../reason.ts";
-import { type Column, isForPeople, listing, outcomeOptions } from "../text/listing.ts";
+import { type Flatten, flattenColumns, flattenLead, flattenRows, owed, unflatFunds } from "../text/flatten-text.ts";
+import { isForPeople, listing, outcomeOptions } from "../text/listing.ts";
 import { countOf } from "../text/numbers.ts";
 import { clean } from "../text/text.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
 
 const lookEveryMs = 500;
-
-type Flatten = AnswerOf<"getFlatten">;
-type Line = Flatten["lines"][number];
-type Order = Flatten["orders"][number];
-type Fund = Flatten["funds"][number];
 
 export const cmdFlattenPaper: Verb = {
   name: "cmd flatten-paper",
@@ -25,6 +21,7 @@ export const cmdFlattenPaper: Verb = {
   options: [
     { name: "fund-id", value: "FUND", sentence: "Only this paper fund." },
     { name: "wait", value: "SECONDS", sentence: "How long to wait for the broker.", standard: "60" },
+    dryRunOption,
     confirmOption("FLATTEN"),
     reasonOption,
     ...outcomeOptions,
@@ -45,8 +42,15 @@ async function run(context: Context): Promise<Answer> {
   const waitS = countOf("wait", context.option("wait") ?? "");
   const fundId = context.option("fund-id");
   const whose = fundId === undefined ? "EVERY PAPER FUND" : fundId;
-  const confirmation = await confirmed(context, "FLATTEN", [
-    `This cancels the open orders of ${whose} and sells or buys back every position at the market.`,
+  const scopeHit = { paperOnly: true, ...(fundId !== undefined && { id: fundId }) } as const;
+  const flattens = `the open orders of ${whose} and sells or buys back every position at the market.`;
+  if (context.switched("dry-run")) {
+    const would = [clean(`This would cancel ${flattens}`)];
+    return dryRun(context, { would, scope: scopeHit, rows: ["order", "position"] });
+  }
+  const confirmation = await confirmed(context, "FLATTEN", async () => [
+    `This cancels ${flattens}`,
+    ...(await hitLines(context, scopeHit)),
   ]);
   const client = await context.client();
   const scope = fundId === undefined ? {} : { fundId };
@@ -60,87 +64,28 @@ async function run(context: Context): Promise<Answer> {
     await context.timers.sleep(lookEveryMs, context.signal);
     flatten = await client.getFlatten({ flattenId: flatten.flatten_id });
   }
-  const [closed, gone] = [flatten.lines.length - owedLines(flatten), flatten.orders.length - owedOrders(flatten)];
-  const positions = `${closed} of ${flatten.lines.length} positions closed`;
-  const orders = `${gone} of ${flatten.orders.length} orders gone`;
   const isDone = flatten.done_at !== undefined;
-  const unflat = flatten.funds.filter(({ state }) => state === "NOT_FLAT");
-  const reported = `${positions}, ${orders}.${isDone ? "" : ` ${unflat.length > 0 ? unflatWords(unflat) : goesOn}`}`;
-  const lead = `${reported} Flatten ${clean(flatten.flatten_id)}, audit ${clean(flatten.audit_id ?? "")}.`;
+  const unflat = unflatFunds(flatten);
+  const lead = flattenLead(flatten);
   // A table has it above; CSV is nothing but rows.
   if (!isDone && !context.json && !isForPeople(context)) context.terminal.say(lead);
   const list = await listing(context, {
-    columns,
-    rows: rowsOf(flatten),
+    columns: flattenColumns,
+    rows: flattenRows(flatten),
     none: "There was no position to close and no order to cancel.",
     data: flatten,
     lead,
     wholeIds: true,
   });
   if (isDone) return list;
-  if (unflat.length === 0) return { ...list, exit: exitCodes.pending, next: nextOf(fundId) };
+  if (unflat.length === 0)
+    return { ...list, exit: exitCodes.pending, next: [`ctl operations flatten show ${clean(flatten.flatten_id)}`] };
   return { ...list, exit: exitCodes.verificationFailed, next: unflat.map(({ next_step }) => clean(next_step ?? "")) };
 }
 
 function waitsFor(flatten: Flatten): string {
   const left = owed(flatten);
   return left > 0
-    ? `${left} of ${rowsOf(flatten).length} are not done yet.`
+    ? `${left} of ${flattenRows(flatten).length} are not done yet.`
     : "Waits for the broker to say what is left.";
 }
-
-function unflatWords(unflat: readonly Fund[]): string {
-  const each = unflat.map(({ fund_id, left, open_orders }) => {
-    const names = left.map(({ symbol, quantity }) => `${clean(quantity)} ${clean(symbol)}`);
-    return `${clean(fund_id)} (${[...names, ...(open_orders > 0 ? [`${open_orders} open orders`] : [])].join(", ")})`;
-  });
-  return `NOT DONE: the broker does not call it flat: ${each.join(", ")}.`;
-}
-
-/** No verb shows a flatten by its name; what it has yet to close and to cancel is seen where positions and orders are. */
-function nextOf(fundId: string | undefined): readonly string[] {
-  if (fundId === undefined) return ["ctl ls", "ctl oms orders list --open"];
-  const ofFund = `--fund-id ${clean(fundId)}`;
-  return [`ctl oms positions list ${ofFund}`, `ctl oms orders list --open ${ofFund}`];
-}
-
-const goesOn = "What is left is tried until it is done, also now that this command ends.";
-const ended: ReadonlySet<Order["state"]> = new Set(["FILLED", "CANCELLED", "EXPIRED", "REJECTED"]);
-
-function owedLines({ lines }: Flatten): number {
-  return lines.filter(({ state }) => state === "OWED" || state === "EXITING").length;
-}
-
-function owedOrders({ orders }: Flatten): number {
-  return orders.filter(({ state }) => !ended.has(state)).length;
-}
-
-function owed(flatten: Flatten): number {
-  return owedLines(flatten) + owedOrders(flatten);
-}
-
-interface Row {
-  readonly what: "position" | "order";
-  readonly of: Line | Order;
-  readonly attempts: number | undefined;
-}
-
-function rowsOf({ lines, orders }: Flatten): readonly Row[] {
-  return [
-    ...orders.map((of): Row => ({ what: "order", of, attempts: undefined })),
-    ...lines.map((of): Row => ({ what: "position", of, attempts: of.attempts })),
-  ];
-}
-
-const columns: readonly Column<Row>[] = [
-  { name: "what", key: true, of: ({ what }) => what },
-  { name: "fund_id", of: ({ of }) => of.fund_id },
-  { name: "strategy_id", of: ({ of }) => of.strategy_id },
-  { name: "symbol", of: ({ of }) => of.symbol },
-  { name: "quantity", of: ({ of }) => of.quantity, number: true },
-  { name: "state", always: true, of: ({ of }) => of.state },
-  { name: "attempts", of: ({ attempts }) => attempts, number: true },
-  { name: "at", of: ({ of }) => of.at, time: true },
-  { name: "order_id", id: true, of: ({ of }) => of.order_id },
-  { name: "complaint", text: true, of: ({ of }) => of.complaint },
-];

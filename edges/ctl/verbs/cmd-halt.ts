@@ -1,6 +1,7 @@
 // `ctl cmd halt`: stops everything, a fund or a strategy. A halt is easier than a resume: one person with any role but viewer, one typed word.
 import { exitCodes } from "../../../contracts/src/codes/shape.ts";
 import { confirmed, confirmOption } from "../confirm.ts";
+import { dryRun, dryRunOption, hitLines } from "../danger.ts";
 import { failureOf, Refusal } from "../failure.ts";
 import { reasonOf, reasonOption } from "../reason.ts";
 import { scopeArgument } from "../scope-argument.ts";
@@ -14,9 +15,10 @@ export const cmdHalt: Verb = {
   about:
     "New risk is denied from the moment of the answer, and open orders that the halt covers are cancelled; proven reductions that are marked reduce_only go on. Positions stay. Exit 8 when it is latched and an engine has not confirmed it yet. Without a reason it is `manual`.",
   arguments: [{ name: "id", sentence: "A fund or a strategy; the whole firm when absent.", optional: true }],
-  options: [confirmOption("HALT"), reasonOption],
+  options: [dryRunOption, confirmOption("HALT"), reasonOption],
   examples: [
     { command: "ctl cmd halt", sentence: "Stop everything." },
+    { command: "ctl cmd halt alpha --dry-run", sentence: "What it would hit, and nothing more." },
     { command: "ctl cmd halt alpha --confirm HALT --reason news", sentence: "Stop one fund, from a script." },
   ],
   operation: "RequestHalt",
@@ -27,8 +29,14 @@ export const cmdHalt: Verb = {
 async function run(context: Context): Promise<Answer> {
   const id = scopeArgument(context);
   const whom = id === "" ? "THE WHOLE FIRM" : id;
-  const confirmation = await confirmed(context, "HALT", [
-    `This halts ${whom}: no new risk, and its open orders are cancelled. Positions stay.`,
+  const scope = id === "" ? {} : { id };
+  const halts = `${whom}: no new risk, and its open orders are cancelled. Positions stay.`;
+  if (context.switched("dry-run")) {
+    return dryRun(context, { would: [clean(`This would halt ${halts}`)], scope, rows: ["order"] });
+  }
+  const confirmation = await confirmed(context, "HALT", async () => [
+    `This halts ${halts}`,
+    ...(await hitLines(context, scope)),
     "Only people can lift it again.",
   ]);
   const client = await context.client();

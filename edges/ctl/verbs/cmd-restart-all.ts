@@ -1,6 +1,7 @@
 // `ctl cmd restart-all`: has the five services started anew, and waits until each is healthy.
 import { exitCodes } from "../../../contracts/src/codes/shape.ts";
 import type { AnswerOf } from "../../client/src/types.ts";
+import { dryRun, dryRunOption } from "../danger.ts";
 import { reasonOf, reasonOption } from "../reason.ts";
 import { type Column, listing, outcomeOptions } from "../text/listing.ts";
 import { clean } from "../text/text.ts";
@@ -16,8 +17,11 @@ export const cmdRestartAll: Verb = {
   about:
     "The supervisor restarts them one after the other; halts, orders and books stay as they are. Exit 8 when they are not all healthy in time: the answer says which are not, and `ctl doctor` tells how far they are.",
   arguments: [],
-  options: [reasonOption, ...outcomeOptions],
-  examples: [{ command: "ctl cmd restart-all --reason new-settings", sentence: "All five." }],
+  options: [dryRunOption, reasonOption, ...outcomeOptions],
+  examples: [
+    { command: "ctl cmd restart-all --dry-run", sentence: "What goes on meanwhile, and nothing more." },
+    { command: "ctl cmd restart-all --reason new-settings", sentence: "All five." },
+  ],
   operation: "RestartAll",
   changesState: true,
   run,
@@ -34,6 +38,11 @@ const columns: readonly Column<Restarted>[] = [
 ];
 
 async function run(context: Context): Promise<Answer> {
+  if (context.switched("dry-run")) {
+    const services = ["riskengine", "operations", "oms", "treasury", "research"];
+    const would = [`This would restart ${services.join(", ")}, one after the other. Orders and positions stay.`];
+    return dryRun(context, { would, scope: {}, rows: ["order"], more: { services } });
+  }
   const client = await context.client(answerMsMax);
   const answer = await client.restartServices(reasonOf(context));
   const ill = answer.services.filter(({ healthy }) => !healthy).map(({ service }) => service);

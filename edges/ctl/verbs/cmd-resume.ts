@@ -2,6 +2,7 @@
 import { exitCodes } from "../../../contracts/src/codes/shape.ts";
 import type { Client } from "../../client/src/types.ts";
 import { confirmed, confirmOption } from "../confirm.ts";
+import { dryRun, dryRunOption, hitLines } from "../danger.ts";
 import { isApiError, Refusal, usageRefusal } from "../failure.ts";
 import { sixDigits } from "../login/one-time-code.ts";
 import { reasonOf, reasonOption } from "../reason.ts";
@@ -21,6 +22,7 @@ export const cmdResume: Verb = {
     { name: "cosign", value: "REQUEST_ID", sentence: "Sign another operator's request to lift every halt." },
     { name: "rebase", sentence: "Count losses from now on, instead of keeping the baseline; needs --totp." },
     { name: "totp", value: "CODE", sentence: "The six digits that your authenticator shows now." },
+    dryRunOption,
     confirmOption("RESUME"),
     reasonOption,
   ],
@@ -45,6 +47,7 @@ async function run(context: Context): Promise<Answer> {
   if (cosign !== undefined && context.switched("rebase")) {
     throw usageRefusal("The baseline is the choice of the request that you sign: leave --rebase out.");
   }
+  if (context.switched("dry-run")) return wouldLift(context, id);
   if (cosign !== undefined) return sign(context, cosign);
   return id === "" ? askForAll(context) : lift(context, id);
 }
@@ -53,9 +56,11 @@ async function lift(context: Context, id: string): Promise<Answer> {
   const client = await context.client();
   const shown = await show(context, client, { id });
   const reason = await why(context);
-  const confirmation = await confirmed(context, "RESUME", [`This lifts the halts of ${id} itself, none above it.`]);
-  const own = shown.strategy_id === undefined ? "FUND_HALT" : "STRATEGY_HALT";
-  const haltIds = haltIdsOf(shown.halts.filter(({ severity }) => severity === own));
+  const confirmation = await confirmed(context, "RESUME", async () => [
+    `This lifts the halts of ${id} itself, none above it.`,
+    ...(await hitLines(context, { id })),
+  ]);
+  const haltIds = haltIdsOf(ownHalts(shown, id));
   // Nobody lifts what was raised after they looked.
   const status = await client.resumeHalt({
     id,
@@ -68,6 +73,29 @@ async function lift(context: Context, id: string): Promise<Answer> {
   return lifted(context, status, shown);
 }
 
+/** The halts that it would lift, and what may trade again afterwards. */
+async function wouldLift(context: Context, id: string): Promise<Answer> {
+  const status = await (await context.client()).getHaltStatus(id === "" ? {} : { id });
+  const own = ownHalts(status, id);
+  const now = context.clock.now();
+  const lifts = own.map((halt) => `  ${haltLine(halt, now)}`);
+  const restarts = status.restarts.length === 0 ? "nothing: another halt still covers it" : status.restarts.join(", ");
+  const would = [
+    own.length === 0 ? "No halt is in force there: there is nothing to lift." : "This would lift:",
+    ...lifts,
+    `May trade again afterwards: ${clean(restarts)}.`,
+  ];
+  const more = { lifts: own, restarts: status.restarts };
+  return dryRun(context, { would, scope: id === "" ? {} : { id }, rows: [], more });
+}
+
+/** Of that very scope; all of them for none. */
+function ownHalts(status: HaltStatus, id: string): HaltStatus["halts"] {
+  if (id === "") return status.halts;
+  const own = status.strategy_id === undefined ? "FUND_HALT" : "STRATEGY_HALT";
+  return status.halts.filter(({ severity }) => severity === own);
+}
+
 async function askForAll(context: Context): Promise<Answer> {
   const client = await context.client();
   const before = await show(context, client, {});
@@ -75,8 +103,9 @@ async function askForAll(context: Context): Promise<Answer> {
     throw new Refusal(exitCodes.refused, "HALT_NOT_ACTIVE", "No halt is in force: there is nothing to lift.");
   }
   const reason = await why(context);
-  const confirmation = await confirmed(context, "RESUME", [
+  const confirmation = await confirmed(context, "RESUME", async () => [
     "This asks for ALL of these halts to be lifted. Another operator must sign it.",
+    ...(await hitLines(context, {})),
   ]);
   const haltIds = haltIdsOf(before.halts);
   const status = await client.resumeHalt({
@@ -106,7 +135,10 @@ async function askForAll(context: Context): Promise<Answer> {
 async function sign(context: Context, requestId: string): Promise<Answer> {
   const client = await context.client();
   const shown = await show(context, client, { requestId });
-  const confirmation = await confirmed(context, "RESUME", ["With your signature ALL of these halts are lifted."]);
+  const confirmation = await confirmed(context, "RESUME", async () => [
+    "With your signature ALL of these halts are lifted.",
+    ...(await hitLines(context, {})),
+  ]);
   return lifted(
     context,
     await client.resumeHalt({ requestId, confirmation, ...reasonOf(context), ...(await code(context)) }),

@@ -19,7 +19,11 @@ import { doctor } from "./doctor.ts";
 import { down } from "./down.ts";
 import { help } from "./help.ts";
 import { ls } from "./ls.ts";
+import { marketBarsList } from "./market-bars-list.ts";
+import { marketNewsList } from "./market-news-list.ts";
+import { marketQuotesList } from "./market-quotes-list.ts";
 import { omsFillsList } from "./oms-fills-list.ts";
+import { omsOrdersAmend } from "./oms-orders-amend.ts";
 import { omsOrdersCancel } from "./oms-orders-cancel.ts";
 import { omsOrdersList } from "./oms-orders-list.ts";
 import { omsOrdersShow } from "./oms-orders-show.ts";
@@ -40,6 +44,7 @@ import { operationsAuditVerify } from "./operations-audit-verify.ts";
 import { operationsAuditWitness } from "./operations-audit-witness.ts";
 import { operationsDrillsList } from "./operations-drills-list.ts";
 import { operationsDrillsRun } from "./operations-drills-run.ts";
+import { operationsFlattenShow } from "./operations-flatten-show.ts";
 import { operationsParkedDiscard } from "./operations-parked-discard.ts";
 import { operationsParkedList } from "./operations-parked-list.ts";
 import { operationsParkedRetry } from "./operations-parked-retry.ts";
@@ -59,6 +64,7 @@ import { paperInjectSlowQueries } from "./paper-inject-slow-queries.ts";
 import { paperFaultsSet } from "./paper-weather-set.ts";
 import { paperFaultsShow } from "./paper-weather-show.ts";
 import { researchBacktestShow } from "./research-backtest-show.ts";
+import { researchSignalsList } from "./research-signals-list.ts";
 import { researchStrategiesList } from "./research-strategies-list.ts";
 import { researchStrategiesSet } from "./research-strategies-set.ts";
 import { riskengineApprovalsList } from "./riskengine-approvals-list.ts";
@@ -116,6 +122,7 @@ export const verbs: readonly Verb[] = [
   cmdRestartAll,
   riskengineHaltsList,
   riskengineLossesList,
+  operationsFlattenShow,
   operationsDrillsRun,
   operationsParkedList,
   operationsParkedRetry,
@@ -136,8 +143,12 @@ export const verbs: readonly Verb[] = [
   omsOrdersList,
   omsOrdersShow,
   omsOrdersSubmit,
+  omsOrdersAmend,
   omsOrdersCancel,
   omsFillsList,
+  marketQuotesList,
+  marketBarsList,
+  marketNewsList,
   riskengineEnvelopeShow,
   riskengineEnvelopeSet,
   riskengineEnvelopeDiff,
@@ -167,6 +178,7 @@ export const verbs: readonly Verb[] = [
   treasuryReferenceSet,
   researchStrategiesList,
   researchStrategiesSet,
+  researchSignalsList,
   researchBacktestShow,
   paperFaultsShow,
   paperFaultsSet,

@@ -45,7 +45,7 @@ async function ask(context: Context): Promise<Answer> {
   const reason = needsReason(context);
   const consequence =
     "This asks for the audit log to be closed as it is and another to be begun. Somebody else must sign it.";
-  const confirmation = await confirmed(context, confirmationWord, [consequence]);
+  const confirmation = await confirmed(context, confirmationWord, () => [consequence]);
   const client = await context.client();
   const withoutProof = () => client.beginAuditAnew({ reason, confirmation });
   // The server refuses a wrong word and records it; nobody is asked for a code for that.
@@ -70,7 +70,7 @@ async function ask(context: Context): Promise<Answer> {
 
 async function sign(context: Context, requestId: string): Promise<Answer> {
   const consequence = "With your signature the audit log is closed as it is, and another begins.";
-  const confirmation = await confirmed(context, confirmationWord, [consequence]);
+  const confirmation = await confirmed(context, confirmationWord, () => [consequence]);
   const client = await context.client();
   const withoutProof = () => client.cosignAuditAnew({ requestId, confirmation });
   if (confirmation !== confirmationWord) await withoutProof();

@@ -35,7 +35,7 @@ async function run(context: Context): Promise<Answer> {
   const subjectId = context.option("subject-id") ?? "";
   const reason = needsReason(context);
   const consequence = `This erases what is sealed about ${clean(subjectId)}, for good.`;
-  const confirmation = await confirmed(context, confirmationWord, [consequence]);
+  const confirmation = await confirmed(context, confirmationWord, () => [consequence]);
   const client = await context.client();
   const named = { action: "EraseAuditSubject", parameters: { subject_id: subjectId } } as const;
   const withoutProof = () => client.eraseAuditSubject({ subjectId, reason, confirmation });
