@@ -2,7 +2,7 @@
 // makes its own at once, by the same functions.
 import type { Instant } from "../../contracts/src/instant.ts";
 import type { AsideEvent, ParkedRecords } from "../../ports/parked-events.ts";
-import type { RecordTools } from "./layered-map.ts";
+import type { RecordTools, Verb } from "./layered-map.ts";
 
 /** In the order in which they were put aside. */
 export type ParkedTables = AsideEvent[];
@@ -14,7 +14,8 @@ export type ParkedNow = {
   ) => Awaited<ReturnType<ParkedRecords[Name]>>;
 };
 
-export function parkedNow(rows: ParkedTables): ParkedNow {
+/** `wrote` is told of each row that changes. */
+export function parkedNow(rows: ParkedTables, wrote: (verb: Verb) => void = () => undefined): ParkedNow {
   const indexOf = (subscription: string, eventId: string): number =>
     rows.findIndex((row) => row.subscription === subscription && row.eventId === eventId);
   const standing = (): AsideEvent[] => rows.filter(({ state }) => state !== "DISCARDED");
@@ -23,6 +24,7 @@ export function parkedNow(rows: ParkedTables): ParkedNow {
     const row = rows[index];
     const next = row === undefined ? undefined : how(row);
     if (next === undefined) return false;
+    wrote("update");
     rows[index] = next;
     return true;
   };
@@ -33,6 +35,7 @@ export function parkedNow(rows: ParkedTables): ParkedNow {
   return {
     put({ now, ...event }) {
       if (indexOf(event.subscription, event.eventId) !== -1) return false;
+      wrote("insert");
       rows.push({ ...event, triedAt: now, since: now, retry: undefined });
       return true;
     },
@@ -93,18 +96,21 @@ export function parkedNow(rows: ParkedTables): ParkedNow {
     },
     remove(subscription, eventId) {
       const index = indexOf(subscription, eventId);
-      if (index !== -1 && rows[index]?.state !== "DISCARDED") rows.splice(index, 1);
+      if (index === -1 || rows[index]?.state === "DISCARDED") return;
+      wrote("delete");
+      rows.splice(index, 1);
     },
   };
 }
 
 export function parkedChanges(
   tables: ParkedTables,
-  { inTurn, lock }: RecordTools,
-): { readonly records: ParkedRecords; apply(): boolean } {
+  { inTurn, lock, wrote, atCommit }: RecordTools,
+  changed: () => void,
+): ParkedRecords {
   const changes: ((on: ParkedNow) => void)[] = [];
   const view = (): ParkedNow => {
-    const copy = parkedNow(structuredClone(tables));
+    const copy = parkedNow(structuredClone(tables), (verb) => wrote(verb, "parked_event"));
     for (const change of changes) change(copy);
     return copy;
   };
@@ -135,13 +141,10 @@ export function parkedChanges(
     failed: (of, id, error, at) => changing(of, id, (on) => on.failed(of, id, error, at)),
     remove: (of, id) => changing(of, id, (on) => on.remove(of, id)),
   };
-  return {
-    records,
-    /** True when something changed. */
-    apply() {
-      const on = parkedNow(tables);
-      for (const change of changes) change(on);
-      return changes.length > 0;
-    },
-  };
+  atCommit(() => {
+    const on = parkedNow(tables);
+    for (const change of changes) change(on);
+    if (changes.length > 0) changed();
+  });
+  return records;
 }

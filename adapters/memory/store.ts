@@ -5,7 +5,7 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Random } from "../../ports/random.ts";
 import type { Store, UnitOfWork } from "../../ports/store.ts";
 import type { Timers } from "../../ports/timers.ts";
-import { type UnauditedChange, watchChanges, watchedUnit } from "../records/audited-changes.ts";
+import { type UnauditedChange, watchChanges } from "../records/audited-changes.ts";
 import type { MayPublish } from "../transport/publish-authority.ts";
 import { type MemoryProcess, never } from "./tables.ts";
 import { beginTransaction, conflict, type Transaction } from "./transaction.ts";
@@ -40,12 +40,11 @@ export function memoryStore(options: MemoryStoreOptions): Store {
   };
 
   const runOnce = async <T>(name: string, work: (unit: UnitOfWork) => Promise<T>): Promise<Try<T>> => {
-    const transaction = beginTransaction(name, options);
+    const watch = options.unauditedChange === undefined ? undefined : watchChanges(name, options.unauditedChange);
+    const transaction = beginTransaction(name, options, watch);
     const forgetDeath = process.onKill(transaction.end);
     try {
-      const watch = options.unauditedChange === undefined ? undefined : watchChanges(name, options.unauditedChange);
-      const { unit } = transaction;
-      const answer = await work(watch === undefined ? unit : watchedUnit(unit, watch));
+      const answer = await work(transaction.unit);
       if (transaction.isDoomed()) return { conflict: conflict(name) };
       watch?.judge();
       const failed = await commit(name, transaction);

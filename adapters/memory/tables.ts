@@ -5,7 +5,7 @@
 //  2. Payloads are bytes. Whoever reads one decodes a copy of its own.
 //  3. Nothing in here calls a handler: watchers only take note, and act when their own timers say so.
 import type { Instant } from "../../contracts/src/instant.ts";
-import type { Instance, Outcome } from "../../ports/store.ts";
+import type { Outcome } from "../../ports/store.ts";
 import { type MemoryFaults, noFaults } from "./faults.ts";
 import { type RowLocks, rowLocks } from "./locks.ts";
 import type { ParkedTables } from "./parked-events.ts";
@@ -16,6 +16,8 @@ import type { ActionTables } from "./units/corporate-actions.ts";
 import type { FirstSeenTables } from "./units/first-seen.ts";
 import { type FlattenTables, flattenTables } from "./units/flatten.ts";
 import { type HaltTables, haltTables } from "./units/halt.ts";
+import type { HandledTables } from "./units/handled.ts";
+import type { InstanceTables } from "./units/instances.ts";
 import { type LedgerTables, ledgerTables } from "./units/ledger.ts";
 import { type LossTables, lossTables } from "./units/loss.ts";
 import { type OmsTables, omsTables } from "./units/oms.ts";
@@ -62,8 +64,8 @@ export interface Watcher {
 export interface MemoryTables {
   readonly faults: MemoryFaults;
   readonly log: LogEntry[];
-  readonly handled: Set<string>;
-  readonly instances: Map<string, Instance>;
+  readonly handled: HandledTables;
+  readonly instances: InstanceTables;
   readonly outcomes: Map<string, Outcome>;
   readonly durables: Map<string, DurableState>;
   readonly parked: ParkedTables;
@@ -117,7 +119,7 @@ export function memoryTables(faults: MemoryFaults = noFaults): MemoryTables {
   const tables: MemoryTables = {
     faults,
     log: [],
-    handled: new Set(),
+    handled: new Map(),
     instances: new Map(),
     outcomes: new Map(),
     durables: new Map(),

@@ -163,7 +163,7 @@ export function witness(tables: MemoryTables, subscribed: readonly Subscribed[])
     evidence(settled) {
       readOn(tables, notebook, subscribed);
       const inHand = new Map([...working].map(([subscription, hands]) => [subscription, hands.length]));
-      return { ...notebook, acknowledged, withdrawn, handled: tables.handled, inHand, settled };
+      return { ...notebook, acknowledged, withdrawn, handled: new Set(tables.handled.keys()), inHand, settled };
     },
   };
 }

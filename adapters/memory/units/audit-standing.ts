@@ -9,24 +9,19 @@ export interface AuditStandingTables {
 
 export function auditStandingChanges(
   tables: AuditStandingTables,
-  { inTurn, lock }: RecordTools,
-): { readonly records: AuditStandingRecords; apply(): void } {
-  let changed: AuditStanding | undefined;
+  { inTurn, lock, cell }: RecordTools,
+): AuditStandingRecords {
+  const standing = cell("audit_standing", tables);
   return {
-    records: {
-      read: () => inTurn(async () => structuredClone(changed ?? tables.current)),
-      report: (standing) =>
-        inTurn(async () => {
-          await lock("audit standing");
-          const known = changed ?? tables.current;
-          if (known !== undefined && known.writerEpoch > standing.writerEpoch) return false;
-          const through = known !== undefined && known.through > standing.through ? known.through : standing.through;
-          changed = structuredClone({ ...standing, through });
-          return true;
-        }),
-    },
-    apply() {
-      tables.current = changed ?? tables.current;
-    },
+    read: () => inTurn(async () => standing.get()),
+    report: (reported) =>
+      inTurn(async () => {
+        await lock("audit standing");
+        const known = standing.get();
+        if (known !== undefined && known.writerEpoch > reported.writerEpoch) return false;
+        const through = known !== undefined && known.through > reported.through ? known.through : reported.through;
+        standing.set({ ...reported, through });
+        return true;
+      }),
   };
 }

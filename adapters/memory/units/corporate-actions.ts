@@ -1,31 +1,25 @@
 // Corporate actions, in a transaction of the memory store.
 import type { CorporateActionRecords, StoredAction } from "../../../ports/corporate-actions.ts";
-import { layeredMap, type RecordTools } from "../layered-map.ts";
+import type { RecordTools } from "../layered-map.ts";
 
 export type ActionTables = Map<string, StoredAction>;
 
-export function actionChanges(
-  tables: ActionTables,
-  { inTurn, lock }: RecordTools,
-): { readonly records: CorporateActionRecords; apply(): void } {
-  const actions = layeredMap(tables);
+export function actionChanges(tables: ActionTables, { inTurn, lock, table }: RecordTools): CorporateActionRecords {
+  const actions = table("corporate_action", tables);
   return {
-    records: {
-      lock: (actionId) =>
-        inTurn(async () => {
-          await lock(`corporate action ${actionId}`);
-          return actions.get(actionId);
-        }),
-      put: (action) =>
-        inTurn(async () => {
-          await lock(`corporate action ${action.actionId}`);
-          actions.set(action.actionId, action);
-        }),
-      underWay: () => inTurn(async () => underWay(actions.filter(() => true))),
-      applied: () => inTurn(async () => applied(actions.filter(() => true))),
-      dividends: () => inTurn(async () => unpaid(actions.filter(() => true))),
-    },
-    apply: () => actions.apply(),
+    lock: (actionId) =>
+      inTurn(async () => {
+        await lock(`corporate action ${actionId}`);
+        return actions.get(actionId);
+      }),
+    put: (action) =>
+      inTurn(async () => {
+        await lock(`corporate action ${action.actionId}`);
+        actions.set(action.actionId, action);
+      }),
+    underWay: () => inTurn(async () => underWay(actions.filter(() => true))),
+    applied: () => inTurn(async () => applied(actions.filter(() => true))),
+    dividends: () => inTurn(async () => unpaid(actions.filter(() => true))),
   };
 }
 

@@ -4,7 +4,7 @@ import { parse } from "../../../contracts/src/instant.ts";
 import type { DrillMeasured } from "../../../contracts/src/records/halt.ts";
 import type { DrillRecords } from "../../../ports/drill-records.ts";
 import type { FlattenRecords, StoredFlatten, StoredFlattenLine } from "../../../ports/flatten-records.ts";
-import { layeredMap, type RecordTools } from "../layered-map.ts";
+import type { RecordTools } from "../layered-map.ts";
 
 export interface FlattenTables {
   readonly flattens: Map<string, StoredFlatten>;
@@ -16,12 +16,12 @@ export function flattenTables(): FlattenTables {
   return { flattens: new Map(), lines: new Map(), drills: new Map() };
 }
 
-type Changes = { readonly flattens: FlattenRecords; readonly drills: DrillRecords; apply(): void };
+type Changes = { readonly flattens: FlattenRecords; readonly drills: DrillRecords };
 
-export function flattenChanges(tables: FlattenTables, { inTurn, lock }: RecordTools): Changes {
-  const flattens = layeredMap(tables.flattens);
-  const lines = layeredMap(tables.lines);
-  const drills = layeredMap(tables.drills);
+export function flattenChanges(tables: FlattenTables, { inTurn, lock, table }: RecordTools): Changes {
+  const flattens = table("flatten", tables.flattens);
+  const lines = table("flatten_line", tables.lines);
+  const drills = table("drill", tables.drills);
   const running = (): StoredFlatten | undefined => flattens.filter(({ doneAt }) => doneAt === undefined)[0];
   return {
     flattens: {
@@ -79,11 +79,6 @@ export function flattenChanges(tables: FlattenTables, { inTurn, lock }: RecordTo
             .sort((one, other) => parse(other.at) - parse(one.at) || byText(other.drill_id, one.drill_id))
             .slice(0, countMax),
         ),
-    },
-    apply() {
-      flattens.apply();
-      lines.apply();
-      drills.apply();
     },
   };
 }

@@ -19,7 +19,8 @@ import type {
 } from "../../../ports/ledger-records.ts";
 import type { TreasuryRecords } from "../../../ports/store.ts";
 import { bucketUs, everyTime } from "../../records/nav-buckets.ts";
-import { holdingRow, type RecordTools } from "./records.ts";
+import type { RecordTools } from "../layered-map.ts";
+import { holdingRow } from "./records.ts";
 
 export interface KeptNav {
   readonly every: NavEvery;
@@ -58,52 +59,27 @@ export function ledgerTables(): LedgerTables {
   };
 }
 
-/** A map with what this transaction wrote over it; undefined stands for what it removed. */
-function layer<Value>(under: Map<string, Value>) {
-  const over = new Map<string, Value | undefined>();
-  return {
-    get: (key: string): Value | undefined => (over.has(key) ? over.get(key) : under.get(key)),
-    set: (key: string, value: Value | undefined): void => void over.set(key, value),
-    /** Those that fit, in no order. */
-    filter(fits: (value: Value) => boolean): Value[] {
-      const found: Value[] = [];
-      for (const [key, value] of under) if (!over.has(key) && fits(value)) found.push(value);
-      for (const value of over.values()) if (value !== undefined && fits(value)) found.push(value);
-      return found;
-    },
-    /** In order of their keys. */
-    all(): Value[] {
-      const merged = [...new Map<string, Value | undefined>([...under, ...over])];
-      merged.sort(([one], [other]) => (one < other ? -1 : 1));
-      return merged.flatMap(([, value]) => (value === undefined ? [] : [value]));
-    },
-    apply(): void {
-      for (const [key, value] of over) {
-        if (value === undefined) under.delete(key);
-        else under.set(key, value);
-      }
-    },
-  };
-}
-
 /** Sorts as the database sorts columns, each letter by letter. */
 const keyOf = (...parts: readonly string[]): string => parts.join("\0");
 const navKey = (fundId: string, every: NavEvery, bucket: number): string =>
   keyOf(fundId, every, String(bucket).padStart(17, "0"));
 
+/** A rebuild reads all of them; what leaves is copied where it leaves. */
+const uncopied = { copies: false };
+
 export function ledgerChanges(
   tables: LedgerTables,
   treasury: TreasuryRecords,
-  { inTurn, lock }: RecordTools,
-): { readonly records: LedgerRecords; apply(): void } {
-  const entries = layer(tables.entries);
-  const balances = layer(tables.balances);
-  const strategyHoldings = layer(tables.strategyHoldings);
-  const funds = layer(tables.funds);
-  const navs = layer(tables.navs);
-  const imports = layer(tables.imports);
-  const waiting = layer(tables.waiting);
-  const inPlace = (): KeptFill[] => waiting.all().sort((one, other) => one.place - other.place);
+  { inTurn, lock, table }: RecordTools,
+): LedgerRecords {
+  const entries = table("treasury_entry", tables.entries, uncopied);
+  const balances = table("treasury_balance", tables.balances, uncopied);
+  const strategyHoldings = table("treasury_strategy_holding", tables.strategyHoldings, uncopied);
+  const funds = table("treasury_fund", tables.funds, uncopied);
+  const navs = table("treasury_nav", tables.navs, uncopied);
+  const imports = table("treasury_import", tables.imports, uncopied);
+  const waiting = table("treasury_waiting_fill", tables.waiting, uncopied);
+  const inPlace = (): KeptFill[] => waiting.sorted().sort((one, other) => one.place - other.place);
 
   const insertEntry = (entry: LedgerEntry): Promise<boolean> =>
     inTurn(async () => {
@@ -144,12 +120,12 @@ export function ledgerChanges(
       const held = (await treasury.holdings()).find((one) => one.fundId === fundId && one.symbol === symbol);
       return held?.quantity ?? zero;
     },
-    balances: () => inTurn(async () => balances.all()),
-    strategyHoldings: () => inTurn(async () => strategyHoldings.all()),
+    balances: () => inTurn(async () => balances.sorted()),
+    strategyHoldings: () => inTurn(async () => strategyHoldings.sorted()),
     tradedSince: (fundId, since) =>
       inTurn(async () => {
         const sums = new Map<string, { strategyId: string; symbol: string; quantity: Decimal }>();
-        for (const { kind, fundId: of, strategyId = "", symbol = "", quantity = zero, at } of entries.all()) {
+        for (const { kind, fundId: of, strategyId = "", symbol = "", quantity = zero, at } of entries.sorted()) {
           if (kind !== "FILL" || of !== fundId || at < since) continue;
           const key = keyOf(strategyId, symbol);
           sums.set(key, { strategyId, symbol, quantity: add(sums.get(key)?.quantity ?? zero, quantity) });
@@ -161,8 +137,8 @@ export function ledgerChanges(
       const readHeld = async () => (await treasury.holdings()).filter(isOwn);
       for (let held = await readHeld(); ; ) {
         const read = await inTurn(async () => ({
-          own: entries.all().filter(isOwn),
-          sums: [balances.all().filter(isOwn), strategyHoldings.all().filter(isOwn)] as const,
+          own: entries.sorted().filter(isOwn),
+          sums: [balances.sorted().filter(isOwn), strategyHoldings.sorted().filter(isOwn)] as const,
         }));
         const after = await readHeld();
         // Holdings are read apart from the rest: one moment is one at which nothing was booked in between.
@@ -214,7 +190,7 @@ export function ledgerChanges(
     removeWaitingFill: (fundId, fillId) =>
       inTurn(async () => {
         await lock("waiting fills");
-        waiting.set(keyOf(fundId, fillId), undefined);
+        waiting.delete(keyOf(fundId, fillId));
       }),
     putNav: (point) =>
       inTurn(async () => {
@@ -256,16 +232,11 @@ export function ledgerChanges(
         const old = navs.filter((one) => one.every === every && one.bucketUs < before);
         old.sort((one, other) => one.bucketUs - other.bucketUs);
         const removed = old.slice(0, countMax);
-        for (const { bucketUs: bucket, point } of removed) navs.set(navKey(point.fundId, every, bucket), undefined);
+        for (const { bucketUs: bucket, point } of removed) navs.delete(navKey(point.fundId, every, bucket));
         return removed.length;
       }),
   };
-  return {
-    records,
-    apply() {
-      for (const one of [entries, balances, strategyHoldings, funds, navs, imports, waiting]) one.apply();
-    },
-  };
+  return records;
 }
 
 function keptSums(

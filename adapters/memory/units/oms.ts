@@ -4,6 +4,7 @@ import { Fault } from "../../../contracts/src/fault.ts";
 import type { Fill } from "../../../contracts/src/records/order.ts";
 import type { OrderState } from "../../../contracts/src/records/values.ts";
 import type { OmsRecords, StoredOrder, StoredPosition } from "../../../ports/oms-records.ts";
+import type { RecordTools } from "../layered-map.ts";
 import type { RiskTables } from "../risk-tables.ts";
 import type { LedgerTables } from "./ledger.ts";
 
@@ -22,32 +23,7 @@ export function omsTables(): OmsTables {
   return { orders: new Map(), fills: new Map(), positions: new Map(), sequences: new Map(), cursors: new Map() };
 }
 
-interface Tools {
-  readonly inTurn: <T>(operation: () => Promise<T>) => Promise<T>;
-  readonly lock: (row: string) => Promise<void>;
-}
-
 const ended: ReadonlySet<OrderState> = new Set(["REJECTED", "FILLED", "CANCELLED", "EXPIRED"]);
-
-/** A map with what this transaction wrote over it. */
-function layer<Value>(under: Map<string, Value>) {
-  const over = new Map<string, Value>();
-  return {
-    get: (key: string): Value | undefined => structuredClone(over.get(key) ?? under.get(key)),
-    has: (key: string): boolean => over.has(key) || under.has(key),
-    set: (key: string, value: Value): void => void over.set(key, structuredClone(value)),
-    /** Those that fit, copied. */
-    filter(fits: (value: Value) => boolean): Value[] {
-      const found: Value[] = [];
-      for (const [key, value] of under) if (!over.has(key) && fits(value)) found.push(structuredClone(value));
-      for (const value of over.values()) if (fits(value)) found.push(structuredClone(value));
-      return found;
-    },
-    apply(): void {
-      for (const [key, value] of over) under.set(key, value);
-    },
-  };
-}
 
 const positionKey = (fundId: string, strategyId: string, symbol: string): string =>
   JSON.stringify([fundId, strategyId, symbol]);
@@ -56,13 +32,13 @@ export function omsChanges(
   tables: OmsTables,
   risk: RiskTables,
   ledger: Pick<LedgerTables, "entries">,
-  { inTurn, lock }: Tools,
-): { readonly records: OmsRecords; apply(): void } {
-  const orders = layer(tables.orders);
-  const fills = layer(tables.fills);
-  const positions = layer(tables.positions);
-  const sequences = layer(tables.sequences);
-  const cursors = layer(tables.cursors);
+  { inTurn, lock, table }: RecordTools,
+): OmsRecords {
+  const orders = table("oms_order", tables.orders);
+  const fills = table("oms_fill", tables.fills);
+  const positions = table("oms_position", tables.positions);
+  const sequences = table("oms_fund", tables.sequences);
+  const cursors = table("oms_report_cursor", tables.cursors);
   const lockOrder = (orderId: string) =>
     inTurn(async () => {
       await lock(`oms order ${orderId}`);
@@ -169,12 +145,7 @@ export function omsChanges(
         return { epoch: risk.haltEpoch, active: structuredClone(risk.halts) };
       }),
   };
-  return {
-    records,
-    apply() {
-      for (const one of [orders, fills, positions, sequences, cursors]) one.apply();
-    },
-  };
+  return records;
 }
 
 /** As the database orders them: by fund, strategy and symbol, each letter by letter. */

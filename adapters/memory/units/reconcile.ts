@@ -6,7 +6,7 @@ import type {
   ReconcileRecords,
   StoredDifference,
 } from "../../../ports/reconcile-records.ts";
-import { layeredMap, type RecordTools } from "../layered-map.ts";
+import type { RecordTools } from "../layered-map.ts";
 
 export interface ReconcileTables {
   readonly differences: Map<string, StoredDifference>;
@@ -23,13 +23,10 @@ const oldestFirst = (one: StoredDifference, other: StoredDifference): number =>
   one.firstSeenAt - other.firstSeenAt || (one.differenceId < other.differenceId ? -1 : 1);
 const agreementKey = (broker: string, account: string): string => JSON.stringify([broker, account]);
 
-export function reconcileChanges(
-  tables: ReconcileTables,
-  { inTurn, lock }: RecordTools,
-): { readonly records: ReconcileRecords; apply(): void } {
-  const differences = layeredMap(tables.differences);
-  const looks = layeredMap(tables.looks);
-  const agreements = layeredMap(tables.agreements);
+export function reconcileChanges(tables: ReconcileTables, { inTurn, lock, table }: RecordTools): ReconcileRecords {
+  const differences = table("reconcile_difference", tables.differences);
+  const looks = table("reconcile_look", tables.looks);
+  const agreements = table("reconcile_agreement", tables.agreements);
   const ofAccount = (broker: string, account: string): StoredDifference[] =>
     differences.filter((one) => isOpen(one) && one.broker === broker && one.account === account).sort(oldestFirst);
   const records: ReconcileRecords = {
@@ -76,10 +73,5 @@ export function reconcileChanges(
         agreements.set(key, agreement);
       }),
   };
-  return {
-    records,
-    apply() {
-      for (const one of [differences, looks, agreements]) one.apply();
-    },
-  };
+  return records;
 }

@@ -4,8 +4,6 @@ import { add } from "../../../contracts/src/decimal.ts";
 import { Fault } from "../../../contracts/src/fault.ts";
 import { parse } from "../../../contracts/src/instant.ts";
 import type { RiskEnvelope } from "../../../contracts/src/records/envelope.ts";
-import type { NavUpdated } from "../../../contracts/src/records/fund.ts";
-import type { ActiveHalt } from "../../../contracts/src/records/halt.ts";
 import type {
   ConfigurationRecords,
   ConfigurationValue,
@@ -14,50 +12,15 @@ import type {
   RiskRecords,
   TreasuryRecords,
 } from "../../../ports/store.ts";
-import type { Holding, RiskTables } from "../risk-tables.ts";
-
-export interface RecordChanges {
-  readonly risk: RiskRecords;
-  readonly reference: ReferenceRecords;
-  readonly treasury: TreasuryRecords;
-  readonly configuration: ConfigurationRecords;
-  /** Makes everything durable in one step. */
-  apply(): void;
-}
-
-export interface RecordTools {
-  /** One operation at a time. */
-  readonly inTurn: <T>(operation: () => Promise<T>) => Promise<T>;
-  readonly lock: (row: string) => Promise<void>;
-}
-
-export function recordChanges(tables: RiskTables, tools: RecordTools): RecordChanges {
-  const risk = riskChanges(tables, tools);
-  const reference = referenceChanges(tables, tools);
-  const treasury = treasuryChanges(tables, tools);
-  const configuration = configurationChanges(tables, tools);
-  return {
-    risk: risk.records,
-    reference: reference.records,
-    treasury: treasury.records,
-    configuration: configuration.records,
-    apply() {
-      risk.apply();
-      reference.apply();
-      treasury.apply();
-      configuration.apply();
-    },
-  };
-}
-
-interface Changes<Records> {
-  readonly records: Records;
-  apply(): void;
-}
+import type { RecordTools } from "../layered-map.ts";
+import type { RiskTables } from "../risk-tables.ts";
 
 function exists(what: string): Fault {
   return new Fault("STORE_CONFLICT", `${what} exists already`, { retry: "now" });
 }
+
+/** Versions only ever grow in number: what leaves is copied where it leaves. */
+const uncopied = { copies: false };
 
 /** The one with the highest version: they need not come in order. */
 function newestOf<One extends { readonly version: number }>(versions: readonly One[]): One | undefined {
@@ -66,19 +29,21 @@ function newestOf<One extends { readonly version: number }>(versions: readonly O
   return newest;
 }
 
-function riskChanges(tables: RiskTables, { inTurn, lock }: RecordTools): Changes<RiskRecords> {
-  const envelopes: RiskEnvelope[] = [];
-  const halts: ActiveHalt[] = [];
-  const lifted = new Set<string>();
-  let lifts = 0;
-  const inForce = (): ActiveHalt[] => [...tables.halts, ...halts].filter(({ halt_id: id }) => !lifted.has(id));
-  const epoch = (): number => tables.haltEpoch + halts.length + lifts;
-  const navs = new Map<string, NavUpdated>();
-  const versionsOf = (fundId: string): RiskEnvelope[] => [
-    ...(tables.envelopes.get(fundId) ?? []),
-    ...envelopes.filter((one) => one.fund_id === fundId),
-  ];
-  const records: RiskRecords = {
+export function riskChanges(tables: RiskTables, { inTurn, lock, table, list, atCommit }: RecordTools): RiskRecords {
+  const envelopes = table("risk_envelope", tables.envelopes, uncopied);
+  const halts = list("halt", tables.halts);
+  const lifted = table("halt", tables.liftedHalts);
+  const navs = table("risk_nav", tables.navs);
+  let epochs = 0;
+  atCommit(() => {
+    tables.haltEpoch += epochs;
+  });
+  const nextEpoch = (): number => {
+    epochs += 1;
+    return tables.haltEpoch + epochs;
+  };
+  const versionsOf = (fundId: string): readonly RiskEnvelope[] => envelopes.get(fundId) ?? [];
+  return {
     lockEnvelope: (fundId) =>
       inTurn(async () => {
         await lock(`envelope ${fundId}`);
@@ -90,74 +55,52 @@ function riskChanges(tables: RiskTables, { inTurn, lock }: RecordTools): Changes
         if (versionsOf(envelope.fund_id).some((one) => one.version === envelope.version)) {
           throw exists(`version ${envelope.version} of the envelope of ${envelope.fund_id}`);
         }
-        envelopes.push(structuredClone(envelope));
+        envelopes.set(envelope.fund_id, [...versionsOf(envelope.fund_id), structuredClone(envelope)]);
       }),
     lockHalts: () =>
       inTurn(async () => {
         await lock("halts");
-        return { epoch: epoch(), active: structuredClone(inForce()) };
+        return { epoch: tables.haltEpoch + epochs, active: halts.all() };
       }),
     latchHalt: (halt) =>
       inTurn(async () => {
         await lock("halts");
-        const known =
-          [...tables.halts, ...halts].find((one) => one.halt_id === halt.halt_id) ??
-          tables.liftedHalts.get(halt.halt_id);
-        if (known !== undefined) return structuredClone(known);
-        const latched = { ...structuredClone(halt), epoch: epoch() + 1 };
+        const known = halts.all().find((one) => one.halt_id === halt.halt_id) ?? lifted.get(halt.halt_id);
+        if (known !== undefined) return known;
+        const latched = { ...structuredClone(halt), epoch: nextEpoch() };
         halts.push(latched);
-        return structuredClone(latched);
+        return latched;
       }),
     liftHalts: (haltIds) =>
       inTurn(async () => {
         await lock("halts");
-        const known = new Set(inForce().map(({ halt_id: id }) => id));
+        const known = new Map(halts.all().map((halt) => [halt.halt_id, halt]));
         const missing = haltIds.find((id) => !known.has(id));
         if (missing !== undefined) {
           throw new Fault("STORE_CONFLICT", `the halt ${missing} is not in force`, { retry: "now" });
         }
-        for (const id of haltIds) lifted.add(id);
-        lifts += 1;
-        return epoch();
+        for (const [id, halt] of known) if (haltIds.includes(id)) lifted.set(id, halt);
+        halts.remove(({ halt_id: id }) => haltIds.includes(id));
+        return nextEpoch();
       }),
     putNav: (nav, believedUntil) =>
       inTurn(async () => {
         await lock(`nav ${nav.fund_id}`);
-        const known = navs.get(nav.fund_id) ?? tables.navs.get(nav.fund_id);
+        const known = navs.get(nav.fund_id);
         if (known !== undefined && parse(known.as_of) >= parse(nav.as_of)) {
           const isLater = nav.sequence === undefined || nav.sequence > (known.sequence ?? 0);
           if (parse(known.as_of) <= believedUntil || !isLater) return false;
         }
-        navs.set(nav.fund_id, structuredClone(nav));
+        navs.set(nav.fund_id, nav);
         return true;
       }),
   };
-  return {
-    records,
-    apply() {
-      for (const envelope of envelopes) {
-        const versions = tables.envelopes.get(envelope.fund_id) ?? [];
-        versions.push(envelope);
-        tables.envelopes.set(envelope.fund_id, versions);
-      }
-      tables.halts.push(...halts);
-      tables.haltEpoch += halts.length + lifts;
-      for (const halt of tables.halts.filter(({ halt_id: id }) => lifted.has(id))) {
-        tables.liftedHalts.set(halt.halt_id, halt);
-        tables.halts.splice(tables.halts.indexOf(halt), 1);
-      }
-      for (const [fundId, nav] of navs) tables.navs.set(fundId, nav);
-    },
-  };
 }
 
-function referenceChanges(tables: RiskTables, { inTurn, lock }: RecordTools): Changes<ReferenceRecords> {
-  const written: ReferenceVersion[] = [];
-  const versionsOf = (kind: ReferenceVersion["kind"]): ReferenceVersion[] => [
-    ...(tables.references.get(kind) ?? []),
-    ...written.filter((one) => one.kind === kind),
-  ];
-  const records: ReferenceRecords = {
+export function referenceChanges(tables: RiskTables, { inTurn, lock, table, atCommit }: RecordTools): ReferenceRecords {
+  const kinds = table("reference_version", tables.references, uncopied);
+  const versionsOf = (kind: ReferenceVersion["kind"]): readonly ReferenceVersion[] => kinds.get(kind) ?? [];
+  return {
     lock: (kind) =>
       inTurn(async () => {
         await lock(`reference ${kind}`);
@@ -174,7 +117,7 @@ function referenceChanges(tables: RiskTables, { inTurn, lock }: RecordTools): Ch
       }),
     asOf: (kind, at) =>
       inTurn(async () => {
-        const versions = versionsOf(kind).sort((one, other) => one.version - other.version);
+        const versions = [...versionsOf(kind)].sort((one, other) => one.version - other.version);
         return structuredClone(versions.findLast(({ setAt }) => setAt <= at) ?? versions[0]);
       }),
     put: (version) =>
@@ -183,19 +126,11 @@ function referenceChanges(tables: RiskTables, { inTurn, lock }: RecordTools): Ch
         if (versionsOf(version.kind).some((one) => one.version === version.version)) {
           throw exists(`version ${version.version} of the reference data ${version.kind}`);
         }
-        written.push(structuredClone(version));
+        kinds.set(version.kind, [...versionsOf(version.kind), structuredClone(version)]);
+        atCommit(() => {
+          tables.referenceChange += 1;
+        });
       }),
-  };
-  return {
-    records,
-    apply() {
-      for (const version of written) {
-        const versions = tables.references.get(version.kind) ?? [];
-        versions.push(version);
-        tables.references.set(version.kind, versions);
-      }
-      tables.referenceChange += written.length;
-    },
   };
 }
 
@@ -204,37 +139,24 @@ export function holdingRow(fundId: string, symbol: string): string {
   return `holding ${JSON.stringify([fundId, symbol])}`;
 }
 
-function treasuryChanges(tables: RiskTables, { inTurn, lock }: RecordTools): Changes<TreasuryRecords> {
-  const changed = new Map<string, Holding>();
-  const keyOf = (fundId: string, symbol: string): string => JSON.stringify([fundId, symbol]);
-  const records: TreasuryRecords = {
+export function treasuryChanges(tables: RiskTables, { inTurn, lock, table }: RecordTools): TreasuryRecords {
+  const holdings = table("treasury_holding", tables.holdings);
+  return {
     add: (fundId, symbol, quantity) =>
       inTurn(async () => {
-        const key = keyOf(fundId, symbol);
+        const key = JSON.stringify([fundId, symbol]);
         await lock(holdingRow(fundId, symbol));
-        const held = changed.get(key) ?? tables.holdings.get(key);
-        changed.set(key, { fundId, symbol, quantity: held === undefined ? quantity : add(held.quantity, quantity) });
+        const held = holdings.get(key);
+        holdings.set(key, { fundId, symbol, quantity: held === undefined ? quantity : add(held.quantity, quantity) });
       }),
-    holdings: () =>
-      inTurn(async () =>
-        [...new Map([...tables.holdings, ...changed]).entries()]
-          .sort(([one], [other]) => (one < other ? -1 : 1))
-          .map(([, holding]) => ({ ...holding })),
-      ),
-  };
-  return {
-    records,
-    apply() {
-      for (const [key, holding] of changed) tables.holdings.set(key, holding);
-    },
+    holdings: () => inTurn(async () => holdings.sorted()),
   };
 }
 
-function configurationChanges(tables: RiskTables, { inTurn, lock }: RecordTools): Changes<ConfigurationRecords> {
-  const changed = new Map<string, Map<string, ConfigurationValue>>();
-  const valuesOf = (service: string): Map<string, ConfigurationValue> =>
-    changed.get(service) ?? new Map(tables.configuration.get(service) ?? []);
-  const records: ConfigurationRecords = {
+export function configurationChanges(tables: RiskTables, { inTurn, lock, table }: RecordTools): ConfigurationRecords {
+  const services = table("configuration_value", tables.configuration);
+  const valuesOf = (service: string): Map<string, ConfigurationValue> => services.get(service) ?? new Map();
+  return {
     lock: (service) =>
       inTurn(async () => {
         await lock(`configuration ${service}`);
@@ -245,20 +167,14 @@ function configurationChanges(tables: RiskTables, { inTurn, lock }: RecordTools)
         await lock(`configuration ${service}`);
         const all = valuesOf(service);
         for (const value of values) all.set(value.path, { ...value });
-        changed.set(service, all);
+        if (values.length > 0) services.set(service, all);
       }),
     remove: (service, paths) =>
       inTurn(async () => {
         await lock(`configuration ${service}`);
         const all = valuesOf(service);
-        for (const path of paths) all.delete(path);
-        changed.set(service, all);
+        const gone = paths.filter((path) => all.delete(path));
+        if (gone.length > 0) services.set(service, all);
       }),
-  };
-  return {
-    records,
-    apply() {
-      for (const [service, values] of changed) tables.configuration.set(service, values);
-    },
   };
 }

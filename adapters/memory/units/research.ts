@@ -8,6 +8,7 @@ import type {
   StoredSignal,
   StoredStrategy,
 } from "../../../ports/research-records.ts";
+import type { LayeredMap, RecordTools } from "../layered-map.ts";
 
 /** What research would have on disk. */
 export interface ResearchTables {
@@ -30,46 +31,22 @@ export function researchTables(): ResearchTables {
   };
 }
 
-interface Tools {
-  readonly inTurn: <T>(operation: () => Promise<T>) => Promise<T>;
-  readonly lock: (row: string) => Promise<void>;
-}
-
 const signalKey = ({ strategyId, at, symbol }: StoredSignal): string => JSON.stringify([strategyId, at, symbol]);
 
-/** A map with what this transaction wrote over it; undefined stands for one that it removed. */
-function layer<Value>(under: Map<string, Value>) {
-  const over = new Map<string, Value | undefined>();
-  return {
-    get: (key: string): Value | undefined => structuredClone(over.has(key) ? over.get(key) : under.get(key)),
-    set: (key: string, value: Value | undefined): void => void over.set(key, structuredClone(value)),
-    all: (): Value[] => {
-      const merged = new Map<string, Value | undefined>([...under, ...over]);
-      return [...merged.values()].filter((value) => value !== undefined).map((value) => structuredClone(value));
-    },
-    apply(): void {
-      for (const [key, value] of over) {
-        if (value === undefined) under.delete(key);
-        else under.set(key, value);
-      }
-    },
-  };
-}
+export function researchChanges(tables: ResearchTables, tools: RecordTools): ResearchRecords {
+  const { inTurn, lock, table } = tools;
+  const strategies = table("research_strategy", tables.strategies);
+  const decisions = table("research_strategy", tables.decisions);
+  const signals = table("research_signal", tables.signals);
+  const skill = table("research_skill", tables.skill);
+  const backtests = table("research_backtest", tables.backtests);
+  const daily = table("research_daily_signal", tables.daily);
 
-export function researchChanges(
-  tables: ResearchTables,
-  tools: Tools,
-): { readonly records: ResearchRecords; apply(): void } {
-  const strategies = layer(tables.strategies);
-  const decisions = layer(tables.decisions);
-  const signals = layer(tables.signals);
-  const skill = layer(tables.skill);
-  const backtests = layer(tables.backtests);
-  const daily = layer(tables.daily);
-  const { inTurn, lock } = tools;
   const records: ResearchRecords = {
     strategies: () =>
-      inTurn(async () => strategies.all().sort((one, other) => (one.strategyId < other.strategyId ? -1 : 1))),
+      inTurn(async () =>
+        strategies.filter(() => true).sort((one, other) => (one.strategyId < other.strategyId ? -1 : 1)),
+      ),
     lockStrategy: (strategyId) =>
       inTurn(async () => {
         await lock(`research strategy ${strategyId}`);
@@ -99,7 +76,7 @@ export function researchChanges(
     skill: (strategyId, countMax) =>
       inTurn(async () =>
         skill
-          .all()
+          .filter(() => true)
           .filter((day) => day.strategyId === strategyId)
           .sort((one, other) => (one.day < other.day ? 1 : -1))
           .slice(0, countMax)
@@ -112,17 +89,12 @@ export function researchChanges(
         backtests.set(backtest.strategyId, backtest);
       }),
   };
-  return {
-    records,
-    apply() {
-      for (const changed of [strategies, decisions, signals, skill, backtests, daily]) changed.apply();
-    },
-  };
+  return records;
 }
 
 function dailyRecords(
-  daily: ReturnType<typeof layer<DailySignal>>,
-  { inTurn, lock }: Tools,
+  daily: LayeredMap<DailySignal>,
+  { inTurn, lock }: RecordTools,
 ): Pick<ResearchRecords, "putDailySignals" | "setDailyRealised" | "dailySignals"> {
   const keyOf = ({ strategyId, day, symbol }: DailySignal): string => JSON.stringify([strategyId, day, symbol]);
   return {
@@ -144,7 +116,7 @@ function dailyRecords(
       }),
     dailySignals: (strategyId, daysMax) =>
       inTurn(async () => {
-        const all = daily.all().filter((one) => one.strategyId === strategyId);
+        const all = daily.filter(() => true).filter((one) => one.strategyId === strategyId);
         const days = [...new Set(all.map(({ day }) => day))].sort().reverse().slice(0, daysMax);
         return all
           .filter(({ day }) => days.includes(day))
@@ -156,8 +128,8 @@ function dailyRecords(
 }
 
 function signalRecords(
-  signals: ReturnType<typeof layer<StoredSignal>>,
-  { inTurn }: Tools,
+  signals: LayeredMap<StoredSignal>,
+  { inTurn }: RecordTools,
 ): Pick<ResearchRecords, "insertSignals" | "dueSignals" | "setRealised" | "signals" | "forgetSignals"> {
   const oldestFirst = (one: StoredSignal, other: StoredSignal): number =>
     one.at - other.at || (one.symbol < other.symbol ? -1 : 1);
@@ -171,7 +143,7 @@ function signalRecords(
     dueSignals: (strategyId, from, by, countMax) =>
       inTurn(async () =>
         signals
-          .all()
+          .filter(() => true)
           .filter((one) => one.strategyId === strategyId && one.realisedReturn === undefined && one.at >= from)
           .filter((one) => plusMilliseconds(one.at, one.horizonS * 1_000) <= by)
           .sort(oldestFirst)
@@ -188,7 +160,7 @@ function signalRecords(
     signals: (strategyId, countMax) =>
       inTurn(async () =>
         signals
-          .all()
+          .filter(() => true)
           .filter((one) => one.strategyId === strategyId)
           .sort((one, other) => other.at - one.at || (one.symbol < other.symbol ? -1 : 1))
           .slice(0, countMax),
@@ -196,11 +168,11 @@ function signalRecords(
     forgetSignals: (before, countMax) =>
       inTurn(async () => {
         const old = signals
-          .all()
+          .filter(() => true)
           .filter((one) => one.at < before)
           .sort(oldestFirst)
           .slice(0, countMax);
-        for (const signal of old) signals.set(signalKey(signal), undefined);
+        for (const signal of old) signals.delete(signalKey(signal));
         return old.length;
       }),
   };

@@ -3,7 +3,7 @@ import { Defect } from "../../../contracts/src/fault.ts";
 import type { Restriction } from "../../../contracts/src/records/restriction.ts";
 import { restrictionComplaint, restrictionKey } from "../../../core/restrictions/restriction.ts";
 import type { RestrictionRecords } from "../../../ports/restriction-records.ts";
-import { layeredMap, type RecordTools } from "../layered-map.ts";
+import type { RecordTools } from "../layered-map.ts";
 
 export type RestrictionTables = Map<string, Restriction>;
 
@@ -12,9 +12,9 @@ const oldestFirst = (one: Restriction, other: Restriction): number =>
 
 export function restrictionChanges(
   tables: RestrictionTables,
-  { inTurn, lock }: RecordTools,
-): { readonly records: RestrictionRecords; apply(): void } {
-  const restrictions = layeredMap(tables);
+  { inTurn, lock, table }: RecordTools,
+): RestrictionRecords {
+  const restrictions = table("restriction", tables);
   const records: RestrictionRecords = {
     open: (restriction) =>
       inTurn(async () => {
@@ -60,5 +60,5 @@ export function restrictionChanges(
           .slice(0, countMax),
       ),
   };
-  return { records, apply: () => restrictions.apply() };
+  return records;
 }

@@ -12,7 +12,7 @@ import {
   tellWrongProof,
   wrongProof,
 } from "../../identity/step-up-proofs.ts";
-import { layeredMap, type RecordTools } from "../layered-map.ts";
+import type { RecordTools } from "../layered-map.ts";
 
 interface StoredProof {
   readonly subject: string;
@@ -47,8 +47,12 @@ export function giveProof(
   return proof;
 }
 
-export function stepUpChanges(tables: StepUpTables, { inTurn, lock }: RecordTools) {
-  const proofs = layeredMap(tables);
+export function stepUpChanges(
+  tables: StepUpTables,
+  events: EventWriter,
+  { inTurn, lock, table }: RecordTools,
+): StepUpRecords {
+  const proofs = table("step_up_proof", tables);
 
   function redeem({ proof = "", identity, named, at }: ShownProof): Promise<boolean> {
     return inTurn(async () => {
@@ -68,24 +72,21 @@ export function stepUpChanges(tables: StepUpTables, { inTurn, lock }: RecordTool
   }
 
   return {
-    records: (events: EventWriter): StepUpRecords => ({
-      async redeem(shown) {
-        const { identity, named, at } = shown;
-        if (shown.proof === undefined) return missingProof(named);
-        if (!(await redeem(shown))) {
-          const denial = wrongProof(named);
-          await tellWrongProof(events, shown, denial);
-          return denial;
-        }
-        await events.publish(subjects.stepUpRedeemed, {
-          operator: identity.actor,
-          action: named.action,
-          parameters_hash: parametersHashOf(named.parameters),
-          at: format(at),
-        });
-        return undefined;
-      },
-    }),
-    apply: () => proofs.apply(),
+    async redeem(shown) {
+      const { identity, named, at } = shown;
+      if (shown.proof === undefined) return missingProof(named);
+      if (!(await redeem(shown))) {
+        const denial = wrongProof(named);
+        await tellWrongProof(events, shown, denial);
+        return denial;
+      }
+      await events.publish(subjects.stepUpRedeemed, {
+        operator: identity.actor,
+        action: named.action,
+        parameters_hash: parametersHashOf(named.parameters),
+        at: format(at),
+      });
+      return undefined;
+    },
   };
 }

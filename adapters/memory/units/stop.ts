@@ -1,45 +1,39 @@
 // Synthetic stops that fired, in a transaction of the memory store.
 import type { StopRecords, StoredStop } from "../../../ports/stop-records.ts";
-import { layeredMap, type RecordTools } from "../layered-map.ts";
+import type { RecordTools } from "../layered-map.ts";
 
 export type StopTables = Map<string, StoredStop>;
 
-export function stopChanges(
-  tables: StopTables,
-  { inTurn, lock }: RecordTools,
-): { readonly records: StopRecords; apply(): void } {
-  const stops = layeredMap(tables);
+export function stopChanges(tables: StopTables, { inTurn, lock, table }: RecordTools): StopRecords {
+  const stops = table("stop", tables);
   const oldestFirst = (one: StoredStop, other: StoredStop): number =>
     one.firedAt - other.firedAt || (one.stopId < other.stopId ? -1 : 1);
   return {
-    records: {
-      insert: (stop) =>
-        inTurn(async () => {
-          await lock(`stop ${stop.stopId}`);
-          if (stops.has(stop.stopId)) return false;
-          stops.set(stop.stopId, stop);
-          return true;
-        }),
-      lock: (stopId) =>
-        inTurn(async () => {
-          await lock(`stop ${stopId}`);
-          return stops.get(stopId);
-        }),
-      update: (stop) =>
-        inTurn(async () => {
-          await lock(`stop ${stop.stopId}`);
-          if (stops.has(stop.stopId)) stops.set(stop.stopId, stop);
-        }),
-      owed: () => inTurn(async () => stops.filter(({ ended }) => ended === undefined).sort(oldestFirst)),
-      ended: (since, countMax) =>
-        inTurn(async () =>
-          stops
-            .filter(({ ended }) => ended !== undefined && ended.at >= since)
-            .sort((one, other) => (other.ended?.at ?? 0) - (one.ended?.at ?? 0) || (one.stopId < other.stopId ? -1 : 1))
-            .slice(0, countMax),
-        ),
-      find: (stopIds) => inTurn(async () => stops.filter(({ stopId }) => stopIds.includes(stopId)).sort(oldestFirst)),
-    },
-    apply: () => stops.apply(),
+    insert: (stop) =>
+      inTurn(async () => {
+        await lock(`stop ${stop.stopId}`);
+        if (stops.has(stop.stopId)) return false;
+        stops.set(stop.stopId, stop);
+        return true;
+      }),
+    lock: (stopId) =>
+      inTurn(async () => {
+        await lock(`stop ${stopId}`);
+        return stops.get(stopId);
+      }),
+    update: (stop) =>
+      inTurn(async () => {
+        await lock(`stop ${stop.stopId}`);
+        if (stops.has(stop.stopId)) stops.set(stop.stopId, stop);
+      }),
+    owed: () => inTurn(async () => stops.filter(({ ended }) => ended === undefined).sort(oldestFirst)),
+    ended: (since, countMax) =>
+      inTurn(async () =>
+        stops
+          .filter(({ ended }) => ended !== undefined && ended.at >= since)
+          .sort((one, other) => (other.ended?.at ?? 0) - (one.ended?.at ?? 0) || (one.stopId < other.stopId ? -1 : 1))
+          .slice(0, countMax),
+      ),
+    find: (stopIds) => inTurn(async () => stops.filter(({ stopId }) => stopIds.includes(stopId)).sort(oldestFirst)),
   };
 }

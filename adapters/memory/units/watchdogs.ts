@@ -23,25 +23,6 @@ export function watchdogTables(): WatchdogTables {
   return { watches: new Map(), episodes: new Map(), pauses: new Map(), pnl: new Map(), injections: new Map() };
 }
 
-/** A map with what this transaction wrote over it; undefined stands for one that it removed. */
-function layer<Value>(under: Map<string, Value>) {
-  const over = new Map<string, Value | undefined>();
-  return {
-    get: (key: string): Value | undefined => structuredClone(over.has(key) ? over.get(key) : under.get(key)),
-    set: (key: string, value: Value | undefined): void => void over.set(key, structuredClone(value)),
-    sorted: (): Value[] =>
-      [...new Map<string, Value | undefined>([...under, ...over])]
-        .sort(([one], [other]) => (one < other ? -1 : 1))
-        .flatMap(([, value]) => (value === undefined ? [] : [structuredClone(value)])),
-    apply(): void {
-      for (const [key, value] of over) {
-        if (value === undefined) under.delete(key);
-        else under.set(key, value);
-      }
-    },
-  };
-}
-
 type Watched = Pick<StoredWatch, "watchdog" | "scope">;
 
 const scopeKey = ({ watchdog, scope }: { readonly watchdog: string; readonly scope: WatchedScope }): string =>
@@ -52,15 +33,12 @@ const asJson = <Row extends { readonly content: unknown }>(row: Row): Row => ({
   content: parseJson(JSON.stringify(row.content)),
 });
 
-export function watchdogChanges(
-  tables: WatchdogTables,
-  { inTurn, lock }: RecordTools,
-): { readonly records: WatchdogRecords; apply(): void } {
-  const watches = layer(tables.watches);
-  const episodes = layer(tables.episodes);
-  const pauses = layer(tables.pauses);
-  const pnl = layer(tables.pnl);
-  const injections = layer(tables.injections);
+export function watchdogChanges(tables: WatchdogTables, { inTurn, lock, table }: RecordTools): WatchdogRecords {
+  const watches = table("watchdog_watch", tables.watches);
+  const episodes = table("watchdog_episode", tables.episodes);
+  const pauses = table("watchdog_pause", tables.pauses);
+  const pnl = table("watchdog_pnl", tables.pnl);
+  const injections = table("paper_injection", tables.injections);
   const newestFirst = (one: StoredEpisode, other: StoredEpisode): number =>
     other.openedAt - one.openedAt || (one.episodeId < other.episodeId ? -1 : 1);
   const changeWatches = (rows: readonly Watched[], how: (key: string, index: number) => void): Promise<void> =>
@@ -77,7 +55,7 @@ export function watchdogChanges(
         const row = rows[index];
         if (row !== undefined) watches.set(key, asJson(row));
       }),
-    removeWatches: (rows) => changeWatches(rows, (key) => watches.set(key, undefined)),
+    removeWatches: (rows) => changeWatches(rows, (key) => watches.delete(key)),
     putEpisode: (episode) =>
       inTurn(async () => {
         await lock(`episode ${episode.episodeId}`);
@@ -110,7 +88,7 @@ export function watchdogChanges(
         await lock(`watchdog pause ${watchdog} ${fundId}`);
         const key = `${watchdog}\u0000${fundId}`;
         if (pauses.get(key) === undefined) return false;
-        pauses.set(key, undefined);
+        pauses.delete(key);
         return true;
       }),
     putPnl: (days) =>
@@ -134,17 +112,12 @@ export function watchdogChanges(
         const all = injections.sorted();
         for (const { kind } of all) {
           await lock(`paper injection ${kind}`);
-          injections.set(kind, undefined);
+          injections.delete(kind);
         }
         return all.length;
       }),
   };
-  return {
-    records,
-    apply() {
-      for (const changed of [watches, episodes, pauses, pnl, injections]) changed.apply();
-    },
-  };
+  return records;
 }
 
 function counted(episodes: readonly StoredEpisode[]): (Watched & { readonly count: number })[] {
