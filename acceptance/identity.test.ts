@@ -16,7 +16,7 @@ import { systemTimers } from "../adapters/system/timers.ts";
 import { mayCall, type Operation, operations, type Role, roles } from "../contracts/src/authority.ts";
 import { allOr } from "../testkit/full-count.ts";
 import { quietLog } from "../testkit/global-setup.ts";
-import { testClient } from "../testkit/grpc/test-client.ts";
+import { type TestClient, testClient } from "../testkit/grpc/test-client.ts";
 import {
   askToken,
   developmentCredentials,
@@ -58,6 +58,7 @@ beforeAll(async () => {
 }, 120_000);
 
 afterAll(async () => {
+  for (const client of clients.values()) client.close();
   await platform?.end();
   rmSync(folder, { recursive: true, force: true });
 }, 60_000);
@@ -91,15 +92,17 @@ async function post(
   return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
 }
 
+/** One for each service of each start: opening a connection takes longer than a call. */
+const clients = new Map<string, TestClient>();
+
 async function rpc(service: "riskengine" | "operations", path: string, token?: string): Promise<string> {
-  const [host = "", port = ""] = (platform.runFile().addresses[service] ?? "").split(":");
-  const client = testClient({ host, port: Number(port) });
-  try {
-    const metadata: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` };
-    return (await client.rawCall(path, Buffer.alloc(0), undefined, { metadata })).status;
-  } finally {
-    client.close();
-  }
+  const address = platform.runFile().addresses[service] ?? "";
+  const [host = "", port = ""] = address.split(":");
+  const key = `${platform.pid} ${address}`;
+  const client = clients.get(key) ?? testClient({ host, port: Number(port) });
+  clients.set(key, client);
+  const metadata: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  return (await client.rawCall(path, Buffer.alloc(0), undefined, { metadata })).status;
 }
 
 /** A code of the next step that was not used yet; waits for it when it must. */
@@ -488,8 +491,14 @@ function filesUnder(path: string): readonly string[] {
     .map((entry) => join(entry.parentPath, entry.name));
 }
 
+/** Within two seconds: whoever is refused sooner is not waited for. */
 async function refusedEverywhere(token: string): Promise<void> {
-  await pause(2_000);
+  const until = Date.now() + 2_000;
+  const isRefused = async () =>
+    (await http("/v1/auth/identity", token)).status === 401 &&
+    (await rpc("riskengine", "/svc.v1.RiskEngine/GetEnvelope", token)) === "UNAUTHENTICATED" &&
+    (await rpc("operations", "/svc.v1.Operations/ListActiveHalts", token)) === "UNAUTHENTICATED";
+  while (Date.now() < until && !(await isRefused())) await pause(100);
   expect((await http("/v1/auth/identity", token)).status).toBe(401);
   for (const service of ["riskengine", "operations"] as const) {
     const path = service === "riskengine" ? "/svc.v1.RiskEngine/GetEnvelope" : "/svc.v1.Operations/ListActiveHalts";

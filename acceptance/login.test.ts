@@ -14,7 +14,7 @@ import { mayCall, type Operation, type Role } from "../contracts/src/authority.t
 import { type Ctl, type CtlAnswer, ctlIn, type DeviceLogin, type Person, personAt } from "../testkit/ctl/ctl.ts";
 import { openBrowser } from "../testkit/form-browser.ts";
 import { allOr } from "../testkit/full-count.ts";
-import { testClient } from "../testkit/grpc/test-client.ts";
+import { type TestClient, testClient } from "../testkit/grpc/test-client.ts";
 import { askToken, developmentOperator } from "../testkit/login.ts";
 import { giveMadeDatabase } from "../testkit/made-cluster.ts";
 import {
@@ -45,6 +45,7 @@ beforeAll(() => {
 });
 
 afterAll(async () => {
+  for (const client of clients.values()) client.close();
   await Promise.all([...elsewhere.values()].map(endElsewhere));
   rmSync(folder, { recursive: true, force: true });
 }, 90_000);
@@ -62,15 +63,17 @@ async function http(url: string, token: string | undefined, method = "GET"): Pro
   return answer.status;
 }
 
+/** One for each service of each start: opening a connection takes longer than a call. */
+const clients = new Map<string, TestClient>();
+
 async function rpc(run: RunFile, path: string, token: string): Promise<string> {
   const service = path.includes(".Operations/") ? "operations" : "riskengine";
   const [host = "", port = ""] = (run.addresses[service] ?? "").split(":");
-  const client = testClient({ host, port: Number(port) }, { token });
-  try {
-    return (await client.rawCall(path, Buffer.alloc(0))).status;
-  } finally {
-    client.close();
-  }
+  const key = `${run.pid} ${host}:${port}`;
+  const client = clients.get(key) ?? testClient({ host, port: Number(port) });
+  clients.set(key, client);
+  const metadata = { authorization: `Bearer ${token}` };
+  return (await client.rawCall(path, Buffer.alloc(0), undefined, { metadata })).status;
 }
 
 async function refusedInTime(url: string, token: string): Promise<void> {

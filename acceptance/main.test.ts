@@ -111,9 +111,10 @@ describe("a platform that runs", { timeout: 120_000 }, () => {
   test("a gateway that knows no service does not claim to be well", async () => {
     const platform = start({ environment: { PORTCULLIS_SERVICES: "gateway" } });
     await platform.ready();
+    expect(Object.keys(platform.runFile().processes)).toEqual(["gateway"]);
     expect(await platform.health()).toBe(503);
     platform.signal("SIGTERM");
-    expect((await platform.exited).code).toBe(0);
+    expect(await platform.exited).toEqual({ code: 0, signal: null });
   });
 
   test("runs in a single process, and a subset alone", async () => {
@@ -124,11 +125,14 @@ describe("a platform that runs", { timeout: 120_000 }, () => {
     single.signal("SIGTERM");
     expect(await single.exited).toEqual({ code: 0, signal: null });
 
-    const subset = start({ environment: { PORTCULLIS_SERVICES: "riskengine" } });
-    await subset.ready();
-    expect(Object.keys(subset.runFile().processes)).toEqual(["riskengine"]);
-    subset.signal("SIGTERM");
-    expect(await subset.exited).toEqual({ code: 0, signal: null });
+    // The short run has the gateway alone, above.
+    for (const name of allOr(["riskengine"], [])) {
+      const subset = start({ environment: { PORTCULLIS_SERVICES: name } });
+      await subset.ready();
+      expect(Object.keys(subset.runFile().processes)).toEqual([name]);
+      subset.signal("SIGTERM");
+      expect(await subset.exited).toEqual({ code: 0, signal: null });
+    }
   });
 
   test("a signal during the start stops it cleanly", async () => {
@@ -169,7 +173,7 @@ describe("a platform that cannot start says why in one sentence", { timeout: 60_
   ] as const;
   // One part that starts beside the one that cannot is enough to see that it is stopped again.
   const [services] = allOr<Readonly<Record<string, string>>>([{}], [{ PORTCULLIS_SERVICES: "riskengine,gateway" }]);
-  test.each(allOr(ports, ports.slice(0, 2)))("%s is taken", async (variable, part) => {
+  test.each(allOr(ports, ports.slice(0, 1)))("%s is taken", async (variable, part) => {
     const { server, port } = await occupiedPort();
     const { code, sentence } = await refusal({ environment: { ...services, [variable]: String(port) } });
     server.close();

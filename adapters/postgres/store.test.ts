@@ -9,7 +9,7 @@ import { startCutProxy } from "../../testkit/cut-proxy.ts";
 import { type TestDatabase, testDatabase } from "../../testkit/postgres.ts";
 import { openPeer, type PostgresPeer, postgresStoreFixture } from "../../testkit/postgres-fixture.ts";
 
-storeConformance("PostgreSQL", () => postgresStoreFixture());
+storeConformance("PostgreSQL", () => postgresStoreFixture(), true);
 
 describe("store on PostgreSQL", () => {
   let database: TestDatabase;

@@ -31,8 +31,10 @@ export async function runBusCheck(check: BusCheck, open: () => Promise<BusFixtur
   }
 }
 
-export function busConformance(name: string, open: () => Promise<BusFixture>): void {
-  describe(`bus conformance: ${name}`, () => {
+/** `together`: several checks wait at once, each on a fixture of its own; in real time most of a check is waiting. */
+export function busConformance(name: string, open: () => Promise<BusFixture>, together = false): void {
+  const options = together ? { concurrent: true, timeout: 120_000 } : {};
+  describe(`bus conformance: ${name}`, options, () => {
     for (const check of busChecks) {
       it(`promise ${check.promise}: ${check.sentence}`, () => runBusCheck(check, open));
     }

@@ -17,8 +17,10 @@ export async function runRiskStoreCheck(check: RiskStoreCheck, open: () => Promi
   }
 }
 
-export function riskStoreConformance(name: string, open: () => Promise<RiskStoreFixture>): void {
-  describe(`risk store conformance: ${name}`, () => {
+/** `together`: several checks wait at once, each on a fixture of its own; in real time most of a check is waiting. */
+export function riskStoreConformance(name: string, open: () => Promise<RiskStoreFixture>, together = false): void {
+  const options = together ? { concurrent: true, timeout: 120_000 } : {};
+  describe(`risk store conformance: ${name}`, options, () => {
     for (const check of riskStoreChecks) {
       it(`promise ${check.promise}: ${check.sentence}`, () => runRiskStoreCheck(check, open));
     }

@@ -40,8 +40,10 @@ export async function runStoreCheck(check: StoreCheck, open: () => Promise<Store
   }
 }
 
-export function storeConformance(name: string, open: () => Promise<StoreFixture>): void {
-  describe(`store conformance: ${name}`, () => {
+/** `together`: several checks wait at once, each on a fixture of its own; in real time most of a check is waiting. */
+export function storeConformance(name: string, open: () => Promise<StoreFixture>, together = false): void {
+  const options = together ? { concurrent: true, timeout: 120_000 } : {};
+  describe(`store conformance: ${name}`, options, () => {
     for (const check of storeChecks) {
       it(`promise ${check.promise}: ${check.sentence}`, () => runStoreCheck(check, open));
     }

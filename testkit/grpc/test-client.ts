@@ -36,6 +36,8 @@ export interface TestClientOptions extends ClientOptions {
   readonly token?: string;
 }
 
+export type TestClient = ReturnType<typeof testClient>;
+
 export function testClient(address: GrpcAddress, { token, ...options }: TestClientOptions = {}) {
   const target = "path" in address ? `unix:${address.path}` : addressText(address);
   const client = new Client(target, credentials.createInsecure(), { "grpc.use_local_subchannel_pool": 1, ...options });
