@@ -16,7 +16,8 @@ import { paperActor, paperPositions, paperReference } from "../services/shared/p
 import type { RunningService, ServicePorts } from "../services/shared/service.ts";
 import { treasury } from "../services/treasury/treasury.ts";
 import { exampleFill } from "../testkit/record-examples.ts";
-import { type ServiceFixture, serviceFixture, testSettings } from "../testkit/virtual/service-fixture.ts";
+import { testSettings } from "../testkit/virtual/memory-platform.ts";
+import { type ServiceFixture, serviceFixture } from "../testkit/virtual/service-fixture.ts";
 
 const seed = 20_261_115;
 const fixtures: ServiceFixture[] = [];

@@ -27,7 +27,8 @@ import {
 import type { RunningService } from "../services/shared/service.ts";
 import { seedTreasury } from "../services/treasury/seed-treasury.ts";
 import { incarnation } from "../testkit/virtual/incarnation.ts";
-import { type ServiceFixture, serviceFixture, testSettings } from "../testkit/virtual/service-fixture.ts";
+import { testSettings } from "../testkit/virtual/memory-platform.ts";
+import { type ServiceFixture, serviceFixture } from "../testkit/virtual/service-fixture.ts";
 
 const seed = 20_261_115;
 const closing: (() => Promise<void>)[] = [];

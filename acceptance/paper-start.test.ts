@@ -22,7 +22,7 @@ import { eventually } from "../testkit/conformance/waiting.ts";
 import { quietLog } from "../testkit/global-setup.ts";
 import { testDatabase } from "../testkit/postgres.ts";
 import { noMetrics, noTracer, openPeer } from "../testkit/postgres-fixture.ts";
-import { testSettings } from "../testkit/virtual/service-fixture.ts";
+import { testSettings } from "../testkit/virtual/memory-platform.ts";
 
 it("starts from an empty database", { timeout: 30_000 }, async () => {
   const database = await testDatabase();

@@ -1,8 +1,8 @@
 // The simulated platform starts a killed service again, and leaves a retired one down.
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { ignoreEndedIncarnations } from "../testkit/virtual/incarnation.ts";
+import { testSettings } from "../testkit/virtual/memory-platform.ts";
 import { scheduler } from "../testkit/virtual/scheduler.ts";
-import { testSettings } from "../testkit/virtual/service-fixture.ts";
 import { faults } from "./faults.ts";
 import { platform } from "./platform.ts";
 

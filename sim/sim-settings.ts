@@ -1,7 +1,7 @@
 // The settings of a simulated platform: everything that a real one does every minute is done several times a second, so that a run of a few
 // virtual seconds has seen all of it.
 import type { Settings } from "../ports/settings.ts";
-import { testSettings } from "../testkit/virtual/service-fixture.ts";
+import { testSettings } from "../testkit/virtual/memory-platform.ts";
 
 /** How far the audit log may be behind. */
 export const auditBehindMs = 2_000;

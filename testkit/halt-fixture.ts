@@ -1,20 +1,13 @@
 // Everything that halts live in, on the memory store and in virtual time: the halt manager and the halt side of a risk engine as two processes that can be
 // killed and started again, people with second factors, a chat that may be down, and network links between them that lose questions and answers.
-import { memoryBus } from "../adapters/memory/bus.ts";
-import { type CommitFate, type MemoryFaults, noFaults } from "../adapters/memory/faults.ts";
-import { type CodeTables, enrol, memoryCode, memoryOneTimeCodes } from "../adapters/memory/one-time-codes.ts";
-import { memoryReferenceData } from "../adapters/memory/reference-data.ts";
-import { memoryRiskStore } from "../adapters/memory/risk-store.ts";
-import { memoryStore } from "../adapters/memory/store.ts";
-import { memoryTables } from "../adapters/memory/tables.ts";
+import type { MemoryFaults } from "../adapters/memory/faults.ts";
+import { memoryCode } from "../adapters/memory/one-time-codes.ts";
 import { mayPublish } from "../contracts/src/authority.ts";
 import { Fault } from "../contracts/src/fault.ts";
 import type { HaltsConfirmed } from "../contracts/src/generated/svc/v1/halt.ts";
-import { format, type Instant, plusMilliseconds } from "../contracts/src/instant.ts";
+import { plusMilliseconds } from "../contracts/src/instant.ts";
 import type { ActiveHalt } from "../contracts/src/records/halt.ts";
-import type { ReferenceKind } from "../contracts/src/records/reference.ts";
-import type { Subject } from "../contracts/src/subject.ts";
-import { subjectByName, subjects } from "../contracts/src/subjects.ts";
+import { subjects } from "../contracts/src/subjects.ts";
 import type { Engine } from "../core/engine/engine.ts";
 import type { Identity } from "../ports/identity.ts";
 import type { HaltsConfirmer } from "../ports/peers.ts";
@@ -28,13 +21,10 @@ import { createInFlightCalls } from "../services/riskengine/in-flight-calls.ts";
 import { createAttempts } from "../services/shared/attempts.ts";
 import { openFundDirectory } from "../services/shared/fund-directory.ts";
 import { takeLease } from "../services/shared/lease.ts";
-import { paperReference } from "../services/shared/paper-seeds.ts";
 import type { Lease } from "../services/shared/service.ts";
-import { unauditedInPlatform } from "./audited-changes.ts";
 import { quietLog } from "./global-setup.ts";
 import { incarnation } from "./virtual/incarnation.ts";
-import { scheduler } from "./virtual/scheduler.ts";
-import { testSettings } from "./virtual/service-fixture.ts";
+import { openMemoryPlatform, testSettings } from "./virtual/memory-platform.ts";
 
 export const person = (name: string, roles: readonly string[] = ["operator"], subject = name): Identity =>
   ({ kind: "operator", actor: `operator:${name}`, name, subject, roles }) as unknown as Identity;
@@ -93,16 +83,9 @@ function confirmerOver(ask: (method: string, message: object) => Promise<unknown
 export type HaltFixture = Awaited<ReturnType<typeof haltFixture>>;
 
 export async function haltFixture(options: HaltFixtureOptions) {
-  const time = scheduler({ seed: options.seed });
+  const platform = openMemoryPlatform(options);
+  const { time, tables, fates, codes, finish } = platform;
   const { clock, timers } = time;
-  const fates = new Map<string, CommitFate[]>();
-  const tables = memoryTables({
-    ...noFaults,
-    commit: (name) => fates.get(name)?.shift() ?? options.faults?.commit?.(name) ?? "committed",
-    ...withoutCommit(options.faults),
-  });
-  const codes: CodeTables = new Map();
-  for (const name of ["duty", "relief", "third"]) enrol(codes, name);
   const chat = { isDown: false, sent: [] as string[] };
   const lives = new Map<HaltService, Life>();
   const deaths: string[] = [];
@@ -111,32 +94,21 @@ export async function haltFixture(options: HaltFixtureOptions) {
   let starts = 0;
 
   const toolsOf = (name: HaltService | "oms") => {
-    const process = tables.process(name);
-    const basic = { process, clock, timers, random: time.prng.fork(`${name} ${starts}`) };
-    const allowed = (subject: string): boolean => mayPublish(name, subject);
-    const store = memoryStore({ ...basic, mayPublish: allowed, unauditedChange: unauditedInPlatform });
-    return {
-      process,
-      ports: {
-        clock,
-        timers,
-        random: basic.random,
-        store,
-        bus: memoryBus({ ...basic, subjectByName, mayPublish: allowed }),
-        riskStore: slowly(memoryRiskStore({ process, timers })),
-        referenceData: memoryReferenceData(process),
-        oneTimeCodes: memoryOneTimeCodes({ codes, clock, store }),
-        haltsConfirmer: confirmerOver(askEngine),
-        chat: {
-          name: "chat",
-          async send({ key }: { readonly key: string }) {
-            if (chat.isDown) throw new Fault("CHAT_UNAVAILABLE", "nobody is there", { retry: "later" });
-            chat.sent.push(key);
-          },
-          close: async () => undefined,
-        },
+    const { process, clock, timers, random, store, bus, riskStore, referenceData, oneTimeCodes } = platform.processOf(
+      name,
+      (subject) => mayPublish(name, subject),
+    );
+    const haltsConfirmer = confirmerOver(askEngine);
+    const talk = {
+      name: "chat",
+      async send({ key }: { readonly key: string }) {
+        if (chat.isDown) throw new Fault("CHAT_UNAVAILABLE", "nobody is there", { retry: "later" });
+        chat.sent.push(key);
       },
+      close: async () => undefined,
     };
+    const own = { clock, timers, random, store, bus, referenceData, oneTimeCodes };
+    return { process, ports: { ...own, riskStore: slowly(riskStore), haltsConfirmer, chat: talk } };
   };
 
   /** What was true when it was asked is given a while later. */
@@ -235,18 +207,7 @@ export async function haltFixture(options: HaltFixtureOptions) {
   }
 
   const outside = toolsOf("oms").ports;
-  const finish = <Value>(promise: Promise<Value>): Promise<Value> => time.finish("the fixture", promise, 1_000_000);
-  await finish(putReference());
-
-  async function putReference(): Promise<void> {
-    const reference = paperReference(format(clock.now()));
-    await outside.store.transact("reference", async (unit) => {
-      for (const kind of Object.keys(reference) as ReferenceKind[]) {
-        const version = { kind, version: 1, content: reference[kind], setBy: "x", setAt: clock.now() as Instant };
-        await unit.reference.put({ ...version, reason: "", hash: "" });
-      }
-    });
-  }
+  await finish(platform.putReference(outside.store));
 
   return {
     time,
@@ -266,7 +227,7 @@ export async function haltFixture(options: HaltFixtureOptions) {
     call,
     ask: (service: HaltService, method: string, message: object, identity: Identity) =>
       finish(call(service, method, message, identity)),
-    pass: (ms: number) => time.run({ untilMs: time.elapsedMs() + ms }),
+    pass: platform.pass,
     /** As the person's device shows it now, or would show it then: the next one is taken already. */
     codeOf: (subject: string, aheadMs = 0) => memoryCode(subject, plusMilliseconds(clock.now(), aheadMs)),
     /** What a check of the engine would see now; undefined while it is not there. */
@@ -275,18 +236,7 @@ export async function haltFixture(options: HaltFixtureOptions) {
       freshen?.();
       return believed;
     },
-    published: <Payload>(subject: Subject<Payload>): Payload[] =>
-      tables.log
-        .filter((event) => event.subject === subject.name)
-        .map(({ bytes }) => JSON.parse(new TextDecoder().decode(bytes)) as Payload),
-    attempts: () =>
-      tables.log
-        .filter((event) => event.subject === subjects.operatorAttempted.name)
-        .map(({ bytes }) => JSON.parse(new TextDecoder().decode(bytes)) as Record<string, unknown>),
+    published: platform.published,
+    attempts: () => platform.published(subjects.operatorAttempted) as unknown as Record<string, unknown>[],
   };
-}
-
-function withoutCommit(faults: Partial<MemoryFaults> = {}): Partial<MemoryFaults> {
-  const { commit: _commit, ...rest } = faults;
-  return rest;
 }

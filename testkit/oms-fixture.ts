@@ -1,34 +1,25 @@
 // Order management on the memory store in virtual time, with a broker and a risk engine that do what a test tells them. It can be killed at
 // any moment, as kill -9 does, and started again; world, broker and the engine's memory of keys stay.
-import { memoryBus } from "../adapters/memory/bus.ts";
-import { type MemoryFaults, noFaults } from "../adapters/memory/faults.ts";
-import { memoryReferenceData } from "../adapters/memory/reference-data.ts";
-import { memoryRiskStore } from "../adapters/memory/risk-store.ts";
-import { memoryStore } from "../adapters/memory/store.ts";
-import { memoryTables } from "../adapters/memory/tables.ts";
+import type { MemoryFaults } from "../adapters/memory/faults.ts";
 import { systemSha256 } from "../adapters/system/hashing.ts";
 import { mayPublish } from "../contracts/src/authority.ts";
 import { Fault } from "../contracts/src/fault.ts";
 import { format, millisecondsBetween, parse, plusMilliseconds } from "../contracts/src/instant.ts";
 import type { ActiveHalt } from "../contracts/src/records/halt.ts";
 import type { Order, RiskDecision } from "../contracts/src/records/order.ts";
-import type { ReferenceKind } from "../contracts/src/records/reference.ts";
-import type { Subject } from "../contracts/src/subject.ts";
-import { subjectByName, subjects } from "../contracts/src/subjects.ts";
+import { subjects } from "../contracts/src/subjects.ts";
 import { haltCovers } from "../core/orders/may-send.ts";
 import type { Identity } from "../ports/identity.ts";
 import type { StoredOrder } from "../ports/oms-records.ts";
 import type { RiskChecks } from "../ports/peers.ts";
 import type { UnaryHandler } from "../ports/rpc.ts";
 import { oms } from "../services/oms/oms.ts";
-import { paperEnvelopes, paperReference } from "../services/shared/paper-seeds.ts";
+import { paperEnvelopes } from "../services/shared/paper-seeds.ts";
 import type { RunningService, ServicePorts } from "../services/shared/service.ts";
-import { unauditedInPlatform } from "./audited-changes.ts";
 import { type FakeBroker, fakeBroker } from "./fake-broker.ts";
 import { quietLog } from "./global-setup.ts";
 import { incarnation } from "./virtual/incarnation.ts";
-import { type Scheduler, scheduler } from "./virtual/scheduler.ts";
-import { testSettings } from "./virtual/service-fixture.ts";
+import { openMemoryPlatform, testSettings } from "./virtual/memory-platform.ts";
 
 export interface FakeRisk {
   /** Whether an order is approved; a text is the code of a denial. */
@@ -60,9 +51,8 @@ export const machine = { kind: "service", actor: "service:research", name: "rese
 export type OmsFixture = Awaited<ReturnType<typeof omsFixture>>;
 
 export async function omsFixture(options: { readonly seed: number; readonly faults?: Partial<MemoryFaults> }) {
-  const time: Scheduler = scheduler({ seed: options.seed });
-  const tables = memoryTables({ ...noFaults, ...options.faults });
-  const stopPump = time.pump();
+  const platform = openMemoryPlatform({ ...options, pumps: true });
+  const { time, tables } = platform;
   const { clock, timers } = time;
   const broker: FakeBroker = fakeBroker({ clock, timers });
   const lives: OmsLife[] = [];
@@ -147,38 +137,14 @@ export async function omsFixture(options: { readonly seed: number; readonly faul
     },
   };
 
-  const outsideProcess = tables.process("outside");
-  const outsideTools = { process: outsideProcess, clock, timers, random: time.prng.fork("outside") };
-  const outside = memoryStore(outsideTools);
-  const outsideBus = memoryBus({ ...outsideTools, subjectByName });
+  const { store: outside, bus: outsideBus } = platform.processOf("outside");
 
-  async function putReference(): Promise<void> {
-    const reference = paperReference(format(clock.now()));
-    await outside.transact("reference", async (unit) => {
-      for (const kind of Object.keys(reference) as ReferenceKind[]) {
-        const version = { kind, version: 1, content: reference[kind], setBy: "x", setAt: clock.now() };
-        await unit.reference.put({ ...version, reason: "", hash: "" });
-      }
-    });
-  }
-
-  function portsOf(process: ReturnType<typeof tables.process>, deaths: Error[], seedPaperPlatform: boolean) {
-    const random = time.prng.fork(`oms ${lives.length}`);
-    const tools = { process, clock, timers, random };
+  function portsOf(deaths: Error[], seedPaperPlatform: boolean) {
     const allowed = (subject: string) => mayPublish("oms", subject);
+    const { process, clock, timers, random, store, bus, riskStore, referenceData } = platform.processOf("oms", allowed);
     const life = incarnation(
       "oms",
-      {
-        clock,
-        timers,
-        random,
-        store: memoryStore({ ...tools, mayPublish: allowed, unauditedChange: unauditedInPlatform }),
-        bus: memoryBus({ ...tools, subjectByName, mayPublish: allowed }),
-        riskStore: memoryRiskStore({ process, timers }),
-        referenceData: memoryReferenceData(process),
-        broker: broker as FakeBroker,
-        riskChecks,
-      },
+      { clock, timers, random, store, bus, riskStore, referenceData, broker: broker as FakeBroker, riskChecks },
       (defect) => {
         process.kill();
         if (defect !== undefined) deaths.push(defect);
@@ -196,9 +162,8 @@ export async function omsFixture(options: { readonly seed: number; readonly faul
   }
 
   async function start(differs: { readonly seedPaperPlatform?: boolean } = {}): Promise<OmsLife> {
-    const process = tables.process("oms");
     const deaths: Error[] = [];
-    const { ports, life } = portsOf(process, deaths, differs.seedPaperPlatform ?? false);
+    const { ports, life } = portsOf(deaths, differs.seedPaperPlatform ?? false);
     const abandon = (): void => life.end();
     beginning.add(abandon);
     const service = await oms.start(ports);
@@ -212,7 +177,7 @@ export async function omsFixture(options: { readonly seed: number; readonly faul
     return made;
   }
 
-  await putReference();
+  await platform.putReference(outside);
   return {
     time,
     tables,
@@ -253,10 +218,7 @@ export async function omsFixture(options: { readonly seed: number; readonly faul
     order: (orderId: string): Promise<StoredOrder | undefined> =>
       outside.transact("look", (unit) => unit.oms.order(orderId)),
     positions: () => outside.transact("look", (unit) => unit.oms.positions()),
-    reported: <Payload>(subject: Subject<Payload>): readonly Payload[] =>
-      tables.log
-        .filter((entry) => entry.subject === subject.name)
-        .map(({ bytes }) => subject.schema.parse(JSON.parse(new TextDecoder().decode(bytes)))),
+    reported: platform.reported,
     /** Waits in virtual time until it holds. */
     async until(what: string, holds: () => boolean | Promise<boolean>, msMax = 60_000): Promise<void> {
       for (let waited = 0; waited <= msMax; waited += 5) {
@@ -268,7 +230,7 @@ export async function omsFixture(options: { readonly seed: number; readonly faul
     async close(): Promise<void> {
       for (const abandon of beginning) abandon();
       for (const life of lives) life.kill();
-      await stopPump();
+      await platform.close();
     },
   };
 }

@@ -1,30 +1,18 @@
 // The risk engine's shell on the memory store, in virtual time: it can be killed and started again, its commits can be made to fail or to
 // lose their answer, and everything that it published can be read.
 
-import { memoryBus } from "../adapters/memory/bus.ts";
-import { type CommitFate, noFaults } from "../adapters/memory/faults.ts";
-import { type CodeTables, enrol, memoryOneTimeCodes } from "../adapters/memory/one-time-codes.ts";
-import { memoryReferenceData } from "../adapters/memory/reference-data.ts";
-import { memoryRiskStore } from "../adapters/memory/risk-store.ts";
-import { memoryStore } from "../adapters/memory/store.ts";
-import { type MemoryProcess, memoryTables } from "../adapters/memory/tables.ts";
-import { systemBlake3, systemSha256 } from "../adapters/system/hashing.ts";
+import type { MemoryProcess } from "../adapters/memory/tables.ts";
 import { Order, RiskDecision } from "../contracts/src/generated/svc/v1/order.ts";
 import { format, type Instant } from "../contracts/src/instant.ts";
-import type { ReferenceKind } from "../contracts/src/records/reference.ts";
 import type { Subject } from "../contracts/src/subject.ts";
-import { subjectByName, subjects } from "../contracts/src/subjects.ts";
+import { subjects } from "../contracts/src/subjects.ts";
 import type { Identity } from "../ports/identity.ts";
-import type { Log } from "../ports/log.ts";
 import type { EncodedAnswer, RpcCall, UnaryHandler } from "../ports/rpc.ts";
 import type { RiskSettings } from "../ports/settings.ts";
 import { type AskRiskOfficer, nobodyToAsk } from "../services/riskengine/officer.ts";
 import { startRiskEngine } from "../services/riskengine/riskengine.ts";
-import { paperReference } from "../services/shared/paper-seeds.ts";
 import type { RunningService, ServicePorts } from "../services/shared/service.ts";
-import { unauditedInPlatform } from "./audited-changes.ts";
-import { type Scheduler, scheduler } from "./virtual/scheduler.ts";
-import { testSettings } from "./virtual/service-fixture.ts";
+import { openMemoryPlatform, testSettings } from "./virtual/memory-platform.ts";
 
 /** Ages that no test reaches by accident: the memory store's time flies. */
 const dayMs = 86_400_000;
@@ -78,118 +66,22 @@ export const machine = {
   roles: ["service"],
 } as unknown as Identity;
 
-const silence = (): undefined => undefined;
-const log: Log = { debug: silence, info: silence, warn: silence, error: silence, with: () => log };
-
 export type RiskEngineFixture = Awaited<ReturnType<typeof riskEngineFixture>>;
 
 export async function riskEngineFixture(options: RiskEngineFixtureOptions) {
-  const time: Scheduler = scheduler({
-    seed: options.seed,
-    ...(options.startAt !== undefined && { startAt: options.startAt }),
-  });
-  /** Fates of the next commits of that name; "risk.append" is the journal's. */
-  const fates = new Map<string, CommitFate[]>();
-  const delays = { commitMs: 1, answerMs: 0 };
-  const tables = memoryTables({
-    ...noFaults,
-    commit: (name) => fates.get(name)?.shift() ?? "committed",
-    commitDelayMs: () => delays.commitMs,
-    answerDelayMs: () => delays.answerMs,
-  });
-  const finish = <Value>(promise: Promise<Value>): Promise<Value> => time.finish("the fixture", promise, 1_000_000);
-  let lives = 0;
-  const codes: CodeTables = new Map();
-  for (const { subject } of [operator, relief]) enrol(codes, subject);
+  const platform = openMemoryPlatform(options);
+  const { time, tables, fates, delays, finish } = platform;
+  delays.commitMs = 1;
+  const { navAgeMsMax = settingsDefault.navAgeMsMax } = options.settings ?? {};
+  const settings = {
+    ...testSettings,
+    risk: { ...settingsDefault, lossValueAgeMsMax: navAgeMsMax, ...options.settings },
+    market: { ...testSettings.market, ...(options.sessions !== undefined && { sessions: options.sessions }) },
+  };
 
-  function portsOf(process: MemoryProcess, deaths: Error[]): ServicePorts {
-    const basic = {
-      process,
-      clock: time.clock,
-      timers: time.timers,
-      random: time.prng.fork(`${process.name} ${lives}`),
-    };
-    const unused = {} as never;
-    const { navAgeMsMax = settingsDefault.navAgeMsMax } = options.settings ?? {};
-    const store = memoryStore({ ...basic, unauditedChange: unauditedInPlatform });
-    return {
-      ...basic,
-      crash: { die: (defect) => deaths.push(defect) as never },
-      log,
-      metrics: {
-        counter: () => ({ add: silence }),
-        gauge: () => ({ set: silence }),
-        histogram: () => ({ observe: silence }),
-      },
-      tracer: { span: (_name, _fields, work) => work() },
-      store,
-      oneTimeCodes: memoryOneTimeCodes({ codes, clock: time.clock, store }),
-      haltsConfirmer: unused,
-      bus: memoryBus({ ...basic, subjectByName }),
-      secrets: unused,
-      sha256: systemSha256,
-      blake3: systemBlake3,
-      stopwatch: () => time.elapsedMs() * 1_000,
-      riskStore: memoryRiskStore(basic),
-      riskQueries: unused,
-      treasuryQueries: unused,
-      booksQueries: undefined,
-      databaseCare: undefined,
-      watchdogFile: undefined,
-      upstreams: [],
-      riskBooks: unused,
-      withdrawals: unused,
-      brokers: [],
-      omsQueries: unused,
-      riskChecks: unused,
-      orderManagement: unused,
-      referenceData: memoryReferenceData(process),
-      quotes: unused,
-      marketHistory: unused,
-      auditLog: unused,
-      signing: unused,
-      sha256OfBytes: unused,
-      subjectKeys: unused,
-      cipher: unused,
-      witnesses: undefined,
-      anchors: [],
-      stepUps: { redeem: async () => undefined },
-      languageModel: undefined,
-      chat: { name: "nobody", send: async () => undefined, close: async () => undefined },
-      settings: {
-        ...testSettings,
-        risk: { ...settingsDefault, lossValueAgeMsMax: navAgeMsMax, ...options.settings },
-        market: {
-          seed: 1,
-          quoteEveryMs: 500,
-          ...(options.sessions !== undefined && { sessions: options.sessions }),
-        },
-        seedPaperPlatform: true,
-      },
-    };
-  }
-
-  const outside = portsOf(tables.process("oms"), []);
+  const outside = platform.processOf("oms");
   const publish = <Payload>(subject: Subject<Payload>, payload: Payload): Promise<string> =>
     outside.store.transact("outside", (unit) => unit.events.publish(subject, payload));
-
-  async function putReference(): Promise<void> {
-    const reference = paperReference(format(time.clock.now()));
-    await outside.store.transact("reference", async (unit) => {
-      for (const kind of Object.keys(reference) as ReferenceKind[]) {
-        const setAt: Instant = time.clock.now();
-        await unit.reference.put({
-          kind,
-          version: 1,
-          content: reference[kind],
-          setBy: "x",
-          setAt,
-          reason: "",
-          hash: "",
-        });
-      }
-    });
-  }
 
   /** Values and prices of everything that the paper funds trade. */
   async function putPrices(): Promise<void> {
@@ -217,10 +109,15 @@ export async function riskEngineFixture(options: RiskEngineFixtureOptions) {
 
   /** With values and prices reported at once, unless it is asked to begin in silence. */
   async function start({ inSilence = false }: { readonly inSilence?: boolean } = {}): Promise<EngineLife> {
-    lives += 1;
-    const process = tables.process("riskengine");
     const deaths: Error[] = [];
-    const ports = portsOf(process, deaths);
+    const own = platform.processOf("riskengine");
+    const { process } = own;
+    const differs: Partial<ServicePorts> = {
+      crash: { die: (defect) => deaths.push(defect) as never },
+      stopwatch: () => time.elapsedMs() * 1_000,
+      settings,
+    };
+    const ports = platform.portsOf("riskengine", differs, own);
     const starting = startRiskEngine(ports, options.askRiskOfficer ?? nobodyToAsk);
     const service = await finish(starting);
     if (!inSilence) await finish(putPrices());
@@ -258,7 +155,7 @@ export async function riskEngineFixture(options: RiskEngineFixtureOptions) {
     };
   }
 
-  await finish(putReference());
+  await finish(platform.putReference(outside.store));
   return {
     time,
     tables,
@@ -270,12 +167,9 @@ export async function riskEngineFixture(options: RiskEngineFixtureOptions) {
     start,
     putPrices: () => finish(putPrices()),
     /** What was published under a subject, oldest first. */
-    published: <Payload>(subject: Subject<Payload>): Payload[] =>
-      tables.log
-        .filter((event) => event.subject === subject.name)
-        .map(({ bytes }) => JSON.parse(new TextDecoder().decode(bytes)) as Payload),
+    published: platform.published,
     decisions: () => tables.risk.journal.filter(({ kind }) => kind === "decision"),
-    pass: (ms: number) => time.run({ untilMs: time.elapsedMs() + ms }),
+    pass: platform.pass,
   };
 }
 

@@ -1,9 +1,6 @@
 // The risk engine's workers on the memory store, in virtual time, between an order management and a broker that do what the test says: both can be out
 // of reach, lose answers, trade in part, and differ from each other. Everything durable stays when the workers are killed.
-import { memoryReferenceData } from "../adapters/memory/reference-data.ts";
-import { memoryRiskStore } from "../adapters/memory/risk-store.ts";
-import { memoryStore } from "../adapters/memory/store.ts";
-import { type MemoryTables, memoryTables } from "../adapters/memory/tables.ts";
+import type { MemoryTables } from "../adapters/memory/tables.ts";
 import { systemSha256 } from "../adapters/system/hashing.ts";
 import type { Decimal } from "../contracts/src/decimal.ts";
 import * as decimal from "../contracts/src/decimal.ts";
@@ -20,12 +17,10 @@ import type { StoredOrder, StoredPosition } from "../ports/oms-records.ts";
 import type { OrderManagement, PositionAdjustment, PositionCross } from "../ports/peers.ts";
 import type { Settings } from "../ports/settings.ts";
 import type { Store } from "../ports/store.ts";
-import { paperEnvelopes, paperReference } from "../services/shared/paper-seeds.ts";
-import { unauditedInPlatform } from "./audited-changes.ts";
-import { quietLog } from "./global-setup.ts";
+import { paperEnvelopes } from "../services/shared/paper-seeds.ts";
 import { incarnation } from "./virtual/incarnation.ts";
-import { type Scheduler, scheduler } from "./virtual/scheduler.ts";
-import { testSettings } from "./virtual/service-fixture.ts";
+import { type MemoryPlatform, openMemoryPlatform, testSettings } from "./virtual/memory-platform.ts";
+import type { Scheduler } from "./virtual/scheduler.ts";
 
 export interface Trade {
   readonly fundId: string;
@@ -67,22 +62,12 @@ export interface WorkerFixture {
 }
 
 export async function workerFixture(seed: number): Promise<WorkerFixture> {
-  const time = scheduler({ seed });
-  const tables = memoryTables();
-  const store = memoryStore({
-    process: tables.process("oms"),
-    clock: time.clock,
-    timers: time.timers,
-    random: time.prng.fork("oms"),
-  });
-  const stop = time.pump();
+  const platform = openMemoryPlatform({ seed, pumps: true });
+  const { time, tables, reported, close } = platform;
+  const { store } = platform.processOf("oms");
   const newest = new Map<string, Quote>();
+  await platform.putReference(store);
   await store.transact("test.seed", async (unit) => {
-    const setAt = time.clock.now();
-    const { instruments, funds } = paperReference(format(setAt));
-    for (const [kind, content] of Object.entries({ instruments, funds }) as ["instruments" | "funds", unknown][]) {
-      await unit.reference.put({ kind, version: 1, content, setBy: "t", setAt, reason: "r", hash: "0" });
-    }
     for (const envelope of paperEnvelopes) await unit.risk.putEnvelope(envelope);
   });
   return {
@@ -95,32 +80,16 @@ export async function workerFixture(seed: number): Promise<WorkerFixture> {
       const at = (time.clock.now() - ageMs * 1_000) as ReturnType<typeof time.clock.now>;
       newest.set(symbol, { symbol, bid, ask, quoted_at: format(at) });
     },
-    life: (settings = {}) => lifeOf(tables, time, settings),
-    reported: (subject) =>
-      tables.log
-        .filter((entry) => entry.subject === subject.name)
-        .map(({ bytes }) => subject.schema.parse(JSON.parse(new TextDecoder().decode(bytes)))),
-    close: stop,
+    life: (settings = {}) => lifeOf(platform, settings),
+    reported,
+    close,
   };
 }
 
-function lifeOf(tables: MemoryTables, time: Scheduler, settings: Partial<Settings>) {
-  const process = tables.process("operations");
-  const { clock, timers } = time;
-  const random = time.prng.fork("operations");
-  const alive = incarnation(
-    "operations",
-    {
-      clock,
-      timers,
-      random,
-      log: quietLog,
-      store: memoryStore({ process, clock, timers, random, unauditedChange: unauditedInPlatform }),
-      riskStore: memoryRiskStore({ process, timers }),
-      referenceData: memoryReferenceData(process),
-    },
-    process.kill,
-  );
+function lifeOf(platform: MemoryPlatform, settings: Partial<Settings>) {
+  const { process, clock, timers, random, log, store, riskStore, referenceData } = platform.processOf("operations");
+  const own = { clock, timers, random, log, store, riskStore, referenceData };
+  const alive = incarnation("operations", own, process.kill);
   const ports = { ...alive.ports, sha256: systemSha256, settings: { ...testSettings, ...settings } };
   return { ports, kill: () => alive.end(), isAlive: () => alive.isAlive() };
 }

@@ -1,6 +1,6 @@
 // What services get of the configuration: the units of the code, and paper funds only where nobody's own database is.
 import { describe, expect, it } from "vitest";
-import { testSettings } from "../../testkit/virtual/service-fixture.ts";
+import { testSettings } from "../../testkit/virtual/memory-platform.ts";
 import { wantsPaperFunds } from "../paper-broker/paper-beginnings.ts";
 import { loadConfiguration } from "./load-configuration.ts";
 import { settingsOf } from "./settings.ts";

@@ -3,13 +3,13 @@ import { afterEach, expect, it } from "vitest";
 import { valid } from "../../testkit/configuration/loading.ts";
 import { quietLog } from "../../testkit/global-setup.ts";
 import { person } from "../../testkit/identity/operators.ts";
+import { memorySecrets } from "../../testkit/identity/test-secrets.ts";
 import { testDatabase } from "../../testkit/postgres.ts";
 import { noMetrics, openPeer } from "../../testkit/postgres-fixture.ts";
 import { systemClock } from "../system/clock.ts";
 import { systemRandom } from "../system/random.ts";
 import { systemTimers } from "../system/timers.ts";
 import { openGatewayIdentity } from "./gateway-identity.ts";
-import { memorySecrets } from "./test-secrets.ts";
 
 const ends: (() => Promise<void>)[] = [];
 afterEach(async () => {

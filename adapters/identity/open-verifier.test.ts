@@ -4,6 +4,7 @@ import { SignJWT } from "jose";
 import { afterEach, describe, expect, it } from "vitest";
 import { valid } from "../../testkit/configuration/loading.ts";
 import { quietLog } from "../../testkit/global-setup.ts";
+import { memorySecrets } from "../../testkit/identity/test-secrets.ts";
 import { testDatabase } from "../../testkit/postgres.ts";
 import { noMetrics, openPeer } from "../../testkit/postgres-fixture.ts";
 import { startSecondIssuer } from "../../testkit/second-issuer.ts";
@@ -12,7 +13,6 @@ import { systemClock } from "../system/clock.ts";
 import { systemRandom } from "../system/random.ts";
 import { systemTimers } from "../system/timers.ts";
 import { openVerifier } from "./open-verifier.ts";
-import { memorySecrets } from "./test-secrets.ts";
 
 const ends: (() => Promise<void>)[] = [];
 afterEach(async () => {

@@ -2,9 +2,9 @@
 import { describe, expect, it } from "vitest";
 import { Fault } from "../../contracts/src/fault.ts";
 import { platformServices } from "../../contracts/src/platform-services.ts";
+import { memorySecrets } from "../../testkit/identity/test-secrets.ts";
 import { prng } from "../../testkit/virtual/prng.ts";
 import { openPlatformKey, platformToken, verifyPlatformToken } from "./platform-token.ts";
-import { memorySecrets } from "./test-secrets.ts";
 
 const path = "secret/desk/identity/platform-key";
 

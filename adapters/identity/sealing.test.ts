@@ -1,9 +1,9 @@
 // Sealing: opens for its own context and key only, and the key is made once however many start together.
 import { describe, expect, it } from "vitest";
 import { Fault } from "../../contracts/src/fault.ts";
+import { memorySecrets } from "../../testkit/identity/test-secrets.ts";
 import { systemRandom } from "../system/random.ts";
 import { createSealing, hashOf, openSealing } from "./sealing.ts";
-import { memorySecrets } from "./test-secrets.ts";
 
 const random = systemRandom();
 

@@ -4,7 +4,8 @@ import { fromMicroseconds, plusMilliseconds } from "../../contracts/src/instant.
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { Engine } from "../../core/engine/engine.ts";
 import type { AuditStanding } from "../../ports/audit-standing.ts";
-import { type ServiceFixture, serviceFixture, testSettings } from "../../testkit/virtual/service-fixture.ts";
+import { testSettings } from "../../testkit/virtual/memory-platform.ts";
+import { type ServiceFixture, serviceFixture } from "../../testkit/virtual/service-fixture.ts";
 import { createAlarms } from "./alarms.ts";
 import { type AuditWatch, watchAudit } from "./audit-watch.ts";
 

@@ -8,8 +8,8 @@ import { subjects } from "../../contracts/src/subjects.ts";
 import type { Engine } from "../../core/engine/engine.ts";
 import { quietLog } from "../../testkit/global-setup.ts";
 import { riskEngineFixture } from "../../testkit/riskengine-fixture.ts";
+import { testSettings } from "../../testkit/virtual/memory-platform.ts";
 import { scheduler } from "../../testkit/virtual/scheduler.ts";
-import { testSettings } from "../../testkit/virtual/service-fixture.ts";
 import { watchHalts } from "./halt-watch.ts";
 
 const haltOf = (id: string, epoch: number): ActiveHalt => ({

@@ -3,7 +3,8 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { NewRestriction } from "../../contracts/src/records/restriction.ts";
 import type { Engine } from "../../core/engine/engine.ts";
 import { engineFixture, orderOf, startOfDay } from "../../testkit/risk/engine-fixture.ts";
-import { type ServiceFixture, serviceFixture, testSettings } from "../../testkit/virtual/service-fixture.ts";
+import { testSettings } from "../../testkit/virtual/memory-platform.ts";
+import { type ServiceFixture, serviceFixture } from "../../testkit/virtual/service-fixture.ts";
 import { type RestrictionWatch, watchRestrictions } from "./restriction-watch.ts";
 
 const unknownMs = testSettings.risk.haltUnknownMs;

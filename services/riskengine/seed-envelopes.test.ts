@@ -4,7 +4,8 @@ import { expect, it } from "vitest";
 import { riskEnvelope } from "../../contracts/src/records/envelope.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import { envelopeHashText } from "../../core/envelope/envelope.ts";
-import { serviceFixture, testSettings } from "../../testkit/virtual/service-fixture.ts";
+import { testSettings } from "../../testkit/virtual/memory-platform.ts";
+import { serviceFixture } from "../../testkit/virtual/service-fixture.ts";
 import { paperEnvelopes } from "../shared/paper-seeds.ts";
 import { seedEnvelopes } from "./seed-envelopes.ts";
 

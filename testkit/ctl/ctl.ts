@@ -3,7 +3,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { createTestBrowser, type Shown } from "../../adapters/identity/embedded/test-browser.ts";
+import { createTestBrowser, type Shown } from "../identity/test-browser.ts";
 import { eventually } from "../platform.ts";
 
 export interface CtlAnswer {

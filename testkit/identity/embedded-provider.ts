@@ -4,9 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { EmbeddedProviderOptions, People, Person, Revocations } from "../../adapters/identity/embedded/options.ts";
 import { type EmbeddedProvider, openEmbeddedProvider } from "../../adapters/identity/embedded/provider.ts";
-import { createTestBrowser, type TestBrowser } from "../../adapters/identity/embedded/test-browser.ts";
 import { createSealing } from "../../adapters/identity/sealing.ts";
-import { memorySecrets } from "../../adapters/identity/test-secrets.ts";
 import type { PostgresStore } from "../../adapters/postgres/store.ts";
 import { systemClock } from "../../adapters/system/clock.ts";
 import { systemRandom } from "../../adapters/system/random.ts";
@@ -16,6 +14,8 @@ import * as instant from "../../contracts/src/instant.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Identity } from "../../ports/identity.ts";
 import type { Log } from "../../ports/log.ts";
+import { createTestBrowser, type TestBrowser } from "./test-browser.ts";
+import { memorySecrets } from "./test-secrets.ts";
 
 export interface TestPeople extends People {
   readonly byName: Map<string, { password: string; roles: readonly Role[] }>;

@@ -4,9 +4,9 @@ import { decodeJwt } from "jose";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import * as instant from "../../../contracts/src/instant.ts";
 import { openProviderFixture, type ProviderFixture } from "../../../testkit/identity/embedded-provider.ts";
+import type { Shown, TestBrowser } from "../../../testkit/identity/test-browser.ts";
 import { type TestDatabase, testDatabase } from "../../../testkit/postgres.ts";
 import { openPeer, type PostgresPeer } from "../../../testkit/postgres-fixture.ts";
-import type { Shown, TestBrowser } from "./test-browser.ts";
 
 let database: TestDatabase;
 let peer: PostgresPeer;

@@ -3,9 +3,9 @@
 import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from "jose";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { type Answer, openProviderFixture, type ProviderFixture } from "../../../testkit/identity/embedded-provider.ts";
+import type { Shown, TestBrowser } from "../../../testkit/identity/test-browser.ts";
 import { type TestDatabase, testDatabase } from "../../../testkit/postgres.ts";
 import { openPeer, type PostgresPeer } from "../../../testkit/postgres-fixture.ts";
-import type { Shown, TestBrowser } from "./test-browser.ts";
 
 const deviceGrant = "urn:ietf:params:oauth:grant-type:device_code";
 const scope = "openid profile offline_access";

@@ -2,10 +2,10 @@
 import { createLocalJWKSet, decodeProtectedHeader, type JSONWebKeySet, jwtVerify } from "jose";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { admin, openProviderFixture, type ProviderFixture } from "../../../testkit/identity/embedded-provider.ts";
+import { memorySecrets } from "../../../testkit/identity/test-secrets.ts";
 import { type TestDatabase, testDatabase } from "../../../testkit/postgres.ts";
 import { openPeer, type PostgresPeer } from "../../../testkit/postgres-fixture.ts";
 import { systemClock } from "../../system/clock.ts";
-import { memorySecrets } from "../test-secrets.ts";
 import { openSigningKeys } from "./signing-keys.ts";
 
 let database: TestDatabase;

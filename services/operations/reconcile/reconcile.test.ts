@@ -11,7 +11,7 @@ import type { ReconcileSettings } from "../../../ports/settings.ts";
 import { operator } from "../../../testkit/riskengine-fixture.ts";
 import { type ScriptedBroker, scriptedBroker } from "../../../testkit/scripted-broker.ts";
 import { ignoreEndedIncarnations } from "../../../testkit/virtual/incarnation.ts";
-import { testSettings } from "../../../testkit/virtual/service-fixture.ts";
+import { testSettings } from "../../../testkit/virtual/memory-platform.ts";
 import { type WorkerFixture, workerFixture } from "../../../testkit/worker-fixture.ts";
 import { createWorkerAlarms } from "../worker-alarms.ts";
 import { startReconciler } from "./reconcile.ts";
