@@ -13,6 +13,8 @@ import { createOneTimeCodes } from "./adapters/identity/prove-one-time-code.ts";
 import { createStepUps } from "./adapters/identity/redeem-step-ups.ts";
 import { openSealing } from "./adapters/identity/sealing.ts";
 import { openLanguageModel } from "./adapters/language-model/open-language-model.ts";
+import type { LibraryInternals } from "./adapters/library-internals/library-internals.ts";
+import { openLibraryInternals } from "./adapters/library-internals/self-check.ts";
 import { createRefusedAttempts } from "./adapters/listener/refused-attempts.ts";
 import { reportedSecrets } from "./adapters/secrets/audited-secrets.ts";
 import { openSecrets } from "./adapters/secrets/open-secrets.ts";
@@ -106,8 +108,10 @@ async function startServices(
   const base = await basePorts(name, input, log.with({ service: name }));
   stops.push(base.close);
   const { configuration } = input;
+  const internals = await openLibraryInternals(configuration.library_internals, base.ports.timers);
   const transport = await openTransport({
     ...base.ports,
+    internals,
     configuration,
     database: input.database.app,
     source: name,
@@ -166,7 +170,7 @@ async function startServices(
       ...tools,
       upstreams: upstreamsOf(configuration, verifier),
     };
-    const around = { verifier, metrics: base.metrics, leaseStore, shared, tellRefusal: refused.tell };
+    const around = { verifier, metrics: base.metrics, leaseStore, shared, tellRefusal: refused.tell, internals };
     await startService(service, ports, around, input, addresses, stops);
   }
 }
@@ -199,6 +203,7 @@ interface Around {
   readonly verifier: Verifier;
   readonly metrics: MetricsRegistry;
   readonly tellRefusal: TellRefusal;
+  readonly internals: LibraryInternals;
   readonly leaseStore: ServicePorts["store"];
   shared(): Health;
 }
@@ -231,7 +236,7 @@ async function serveService(
   service: Service,
   running: RunningService,
   ports: ServicePorts,
-  { verifier, metrics, tellRefusal }: Around,
+  { verifier, metrics, tellRefusal, internals }: Around,
   health: () => Health,
   input: PartInput,
 ): Promise<GrpcServer> {
@@ -240,6 +245,7 @@ async function serveService(
     ...ports,
     verifier,
     tellRefusal,
+    internals,
     address,
     environmentVariable,
     purpose: `${service.name}'s gRPC server`,

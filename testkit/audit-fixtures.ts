@@ -1,5 +1,7 @@
 // Fixtures that put the audit logs under their suite: on PostgreSQL behind a proxy that can lose the answer to an append, and in memory in virtual
 // time.
+
+import type { LibraryInternals } from "../adapters/library-internals/library-internals.ts";
 import { memoryAuditLog } from "../adapters/memory/audit-log.ts";
 import { auditTables } from "../adapters/memory/audit-tables.ts";
 import { type CommitFate, type MemoryFaults, noFaults } from "../adapters/memory/faults.ts";
@@ -15,6 +17,7 @@ import { subjects } from "../contracts/src/subjects.ts";
 import type { AuditLogFixture, PublishedEntry } from "./conformance/audit-log-fixture.ts";
 import { type CutProxy, startCutProxy } from "./cut-proxy.ts";
 import { quietLog } from "./global-setup.ts";
+import { internalsUnderTest } from "./http/test-ports.ts";
 import { type TestDatabase, testDatabase } from "./postgres.ts";
 import { noMetrics, openPeer, type PostgresPeer } from "./postgres-fixture.ts";
 import { scheduler } from "./virtual/scheduler.ts";
@@ -27,7 +30,11 @@ export interface AuditPeer extends PostgresPeer {
 }
 
 /** Everything that the operations process has on PostgreSQL. */
-export function openAuditPeer(target: ConnectionTarget, answerMsMax = 10_000): AuditPeer {
+export function openAuditPeer(
+  target: ConnectionTarget,
+  answerMsMax = 10_000,
+  internals: LibraryInternals = internalsUnderTest,
+): AuditPeer {
   const peer = openPeer(target, { answerMsMax });
   const audit = createPostgresAuditLog({
     open: () => openClient(target, { log: quietLog, applicationName: auditFixtureName, answerMsMax }),
@@ -38,6 +45,7 @@ export function openAuditPeer(target: ConnectionTarget, answerMsMax = 10_000): A
     random: systemRandom(),
     log: quietLog,
     metrics: noMetrics,
+    internals,
   });
   return {
     ...peer,
@@ -76,13 +84,13 @@ alter table audit_checkpoint enable always trigger append_only;
 alter table audit_closed_log enable always trigger append_only;
 commit`;
 
-export function auditFixture(migrations?: readonly Migration[]): AuditFixture {
+export function auditFixture(migrations?: readonly Migration[], internals?: LibraryInternals): AuditFixture {
   let making: Promise<TestDatabase> | undefined;
   return {
     async open(answerMsMax) {
       if (making !== undefined) await empty(await making);
       making ??= testDatabase(migrations);
-      return openFixture(await making, answerMsMax);
+      return openFixture(await making, answerMsMax, internals);
     },
     async close() {
       await (await making)?.drop();
@@ -95,9 +103,13 @@ async function empty(database: TestDatabase): Promise<void> {
   await owner.query(emptyText).finally(() => owner.end());
 }
 
-async function openFixture(database: TestDatabase, answerMsMax?: number): Promise<PostgresAuditFixture> {
+async function openFixture(
+  database: TestDatabase,
+  answerMsMax?: number,
+  internals?: LibraryInternals,
+): Promise<PostgresAuditFixture> {
   const proxy = await startCutProxy(database.address.app, { message: "audit_append", answer: "SELECT 1\0" });
-  const peer = openAuditPeer(proxy.target, answerMsMax);
+  const peer = openAuditPeer(proxy.target, answerMsMax, internals);
   const others: AuditPeer[] = [];
   return {
     database,
@@ -106,7 +118,7 @@ async function openFixture(database: TestDatabase, answerMsMax?: number): Promis
     audit: peer.audit,
     now: systemClock().now,
     async another() {
-      const other = openAuditPeer(database.address.app);
+      const other = openAuditPeer(database.address.app, undefined, internals);
       others.push(other);
       return other.audit;
     },

@@ -1,6 +1,7 @@
 // Fixtures that put the risk engine's stores and the reference data under their suites: on PostgreSQL behind a proxy that can lose the
 // answer to an append, and in memory in virtual time.
 import { randomUUID } from "node:crypto";
+import type { LibraryInternals } from "../adapters/library-internals/library-internals.ts";
 import { type CommitFate, type MemoryFaults, noFaults } from "../adapters/memory/faults.ts";
 import { memoryReferenceData } from "../adapters/memory/reference-data.ts";
 import { memoryRiskStore } from "../adapters/memory/risk-store.ts";
@@ -16,6 +17,7 @@ import type { ReferenceFixture } from "./conformance/reference-data.ts";
 import type { RiskStoreFixture } from "./conformance/risk-store-fixture.ts";
 import { type CutProxy, startCutProxy } from "./cut-proxy.ts";
 import { quietLog } from "./global-setup.ts";
+import { internalsUnderTest } from "./http/test-ports.ts";
 import { type TestDatabase, testDatabase } from "./postgres.ts";
 import { noMetrics, openPeer, type PostgresPeer } from "./postgres-fixture.ts";
 import { scheduler } from "./virtual/scheduler.ts";
@@ -25,7 +27,15 @@ export interface RiskPeer extends PostgresPeer {
 }
 
 /** Everything that the risk engine's process has on PostgreSQL. */
-export function openRiskPeer(target: ConnectionTarget, answerMsMax = 10_000): RiskPeer {
+export interface RiskPeerOptions {
+  readonly answerMsMax?: number;
+  readonly internals?: LibraryInternals;
+}
+
+export function openRiskPeer(
+  target: ConnectionTarget,
+  { answerMsMax = 10_000, internals = internalsUnderTest }: RiskPeerOptions = {},
+): RiskPeer {
   const peer = openPeer(target, { answerMsMax });
   const risk = createPostgresRiskStore({
     open: () => openClient(target, { log: quietLog, applicationName: "fixture journal", answerMsMax }),
@@ -36,6 +46,7 @@ export function openRiskPeer(target: ConnectionTarget, answerMsMax = 10_000): Ri
     random: systemRandom(),
     log: quietLog,
     metrics: noMetrics,
+    internals,
   });
   return {
     ...peer,
@@ -54,10 +65,10 @@ export interface PostgresRiskFixture extends RiskStoreFixture {
   readonly peer: RiskPeer;
 }
 
-export async function postgresRiskStoreFixture(answerMsMax?: number): Promise<PostgresRiskFixture> {
+export async function postgresRiskStoreFixture(options: RiskPeerOptions = {}): Promise<PostgresRiskFixture> {
   const database = await testDatabase();
   const proxy = await startCutProxy(database.address.app, { message: "risk_append", answer: "SELECT 1\0" });
-  const peer = openRiskPeer(proxy.target, answerMsMax);
+  const peer = openRiskPeer(proxy.target, options);
   const others: RiskPeer[] = [];
   const { now } = systemClock();
   return {
@@ -69,7 +80,7 @@ export async function postgresRiskStoreFixture(answerMsMax?: number): Promise<Po
     now,
     uuid: randomUUID,
     async another() {
-      const other = openRiskPeer(database.address.app);
+      const other = openRiskPeer(database.address.app, options);
       others.push(other);
       return other.risk;
     },

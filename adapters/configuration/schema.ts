@@ -290,6 +290,10 @@ export const configurationSchema = z.strictObject({
     environment: "PORTCULLIS_DATA_DIR",
     expected: pathExpected("a folder"),
   }),
+  library_internals: key(z.boolean().default(true), {
+    sentence: "Whether grpc-js and pg are reached behind their interfaces, as the pinned versions allow.",
+    environment: "PORTCULLIS_LIBRARY_INTERNALS",
+  }),
   services: key(
     z
       .array(z.enum(serviceNames))

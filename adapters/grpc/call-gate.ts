@@ -8,7 +8,7 @@
 import { constants, type ServerHttp2Stream } from "node:http2";
 import {
   type Deadline,
-  Metadata,
+  type Metadata,
   type Responder,
   ServerInterceptingCall,
   type ServerInterceptingCallInterface,
@@ -22,7 +22,7 @@ import type { Counter, Metrics } from "../../ports/metrics.ts";
 import type { Random } from "../../ports/random.ts";
 import type { CancelTimer, Timers } from "../../ports/timers.ts";
 import { requestIdFrom, requestIdHeader } from "../http/request-id.ts";
-import { endInOneWrite, prepareOneWrite } from "../library-internals/one-write.ts";
+import type { LibraryInternals } from "../library-internals/library-internals.ts";
 import type { CallConnections } from "./call-connections.ts";
 import type { GrpcLimits } from "./limits.ts";
 import { failure, statusOf } from "./status.ts";
@@ -34,12 +34,17 @@ export interface GatePorts {
   readonly metrics: Metrics;
 }
 
-/** `tooLarge` is reported requests that the library itself refused for their size, which no handler hears of. */
+export interface GateTools {
+  /** Reported requests that the library itself refused for their size, which no handler hears of. */
+  readonly tooLarge: (metadata: Metadata) => void;
+  readonly streamOf: LibraryInternals["streamOf"];
+}
+
 export function callGate(
   ports: GatePorts,
   limits: GrpcLimits,
   connections: CallConnections,
-  tooLarge: (metadata: Metadata) => void,
+  { tooLarge, streamOf }: GateTools,
 ): ServerInterceptor {
   const refused = refusedCounter(ports.metrics);
   let inFlightCount = 0;
@@ -79,13 +84,13 @@ export function callGate(
       // The library's word for the end of every call, answered ones included.
       onCancel: () => {
         gone = true;
-        if (!answered && headers !== undefined && isTooLarge(call)) tooLarge(headers);
+        if (!answered && headers !== undefined && isTooLarge(streamOf(call))) tooLarge(headers);
         stopClock();
         stopWaiting();
         inFlightCount -= 1;
         // A turn later: this may run while Node is still reading frames, and closing a stream there corrupts its memory (seen
         // with Node 20.20 as failed assertions inside nghttp2 when the caller's reset crosses ours).
-        if (!halfClosed) ports.timers.after(0, () => closeStream(call));
+        if (!halfClosed) ports.timers.after(0, () => closeStream(streamOf(call)));
       },
     };
     const sendStatus: Responder["sendStatus"] = (reported, next) => {
@@ -93,12 +98,10 @@ export function callGate(
       next(reported);
       if (!method.responseStream || gone) return;
       stopWaiting();
-      stopWaiting = ports.timers.after(limits.callMsMax, () => closeStream(call, constants.NGHTTP2_CANCEL));
+      stopWaiting = ports.timers.after(limits.callMsMax, () => closeStream(streamOf(call), constants.NGHTTP2_CANCEL));
     };
     const responder: Responder = { start: (next) => next(listener), sendStatus };
-    return method.requestStream || method.responseStream
-      ? new BoundedCall(call, responder, boundMs)
-      : new BoundedUnaryCall(call, responder, boundMs);
+    return new BoundedCall(call, responder, boundMs);
   };
 }
 
@@ -116,43 +119,8 @@ class BoundedCall extends ServerInterceptingCall {
   }
 }
 
-/** Its message is its whole answer, so the status need not wait until the message has left. */
-class BoundedUnaryCall extends BoundedCall {
-  private readonly stream: ServerHttp2Stream | undefined;
-  private isBegun = false;
-
-  constructor(call: ServerInterceptingCallInterface, responder: Responder, boundMs: number) {
-    super(call, responder, boundMs);
-    this.stream = streamOf(call);
-  }
-
-  override sendMetadata(metadata: Metadata): void {
-    this.isBegun = true;
-    super.sendMetadata(metadata);
-  }
-
-  override sendMessage(message: unknown, giveStatus: () => void): void {
-    let isGiven = false;
-    const giveOnce = (): void => {
-      if (isGiven) return;
-      isGiven = true;
-      giveStatus();
-    };
-    const { stream } = this;
-    // The library would do it with the message; but the stream is prepared in between.
-    if (!this.isBegun) this.sendMetadata(new Metadata());
-    const isPrepared = stream !== undefined && !stream.destroyed && !stream.closed && prepareOneWrite(stream);
-    super.sendMessage(message, giveOnce);
-    if (!isPrepared) return;
-    // What could not be sent has been ended by the library already.
-    if (!stream.destroyed && !stream.closed && !stream.writableEnded) giveOnce();
-    endInOneWrite(stream);
-  }
-}
-
 /** The library ends such a call by itself, behind every interceptor: what was sent is all that tells. */
-function isTooLarge(call: ServerInterceptingCallInterface): boolean {
-  const stream = streamOf(call);
+function isTooLarge(stream: ServerHttp2Stream | undefined): boolean {
   const sent = stream?.sentTrailers?.["grpc-status"] ?? stream?.sentHeaders?.["grpc-status"];
   return Number(sent ?? Number.NaN) === status.RESOURCE_EXHAUSTED;
 }
@@ -179,13 +147,8 @@ function toMs(deadline: Deadline): number {
  * The library has no way to close a stream whose caller does not, so its own is reached for. Without an error code it is
  * closed after everything that was written has left; with one, at once.
  */
-function closeStream(call: ServerInterceptingCallInterface, code?: number): void {
-  const stream = streamOf(call);
+function closeStream(stream: ServerHttp2Stream | undefined, code?: number): void {
   if (stream !== undefined && !stream.closed) stream.close(code);
-}
-
-function streamOf(call: ServerInterceptingCallInterface): ServerHttp2Stream | undefined {
-  return (call as { readonly stream?: ServerHttp2Stream }).stream;
 }
 
 function incomplete(ms: number): Fault {

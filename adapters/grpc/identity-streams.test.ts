@@ -42,7 +42,10 @@ async function open(handle: (call: Call) => void = echo, limits: Partial<GrpcLim
   const connections = callConnections();
   const gate = identityGate({ ...test.ports, verifier }, guards, bounds, connections);
   const server = new Server({
-    interceptors: [callGate(test.ports, bounds, connections, () => undefined), gate.interceptor],
+    interceptors: [
+      callGate(test.ports, bounds, connections, { tooLarge: () => undefined, streamOf: test.ports.internals.streamOf }),
+      gate.interceptor,
+    ],
   });
   const asIs = (bytes: Buffer): Buffer => bytes;
   const calls: Call[] = [];

@@ -20,7 +20,7 @@ import type { Verifier } from "../../ports/identity.ts";
 import type { Random } from "../../ports/random.ts";
 import type { RpcService, UnaryHandler } from "../../ports/rpc.ts";
 import { requestIdFrom, requestIdHeader } from "../http/request-id.ts";
-import { connectionInjector, hookLibrary } from "../library-internals/library-hooks.ts";
+import { internalsOn, type LibraryInternals } from "../library-internals/library-internals.ts";
 import { badRequests } from "../listener/bad-requests.ts";
 import { type BidirectionalMounter, bidirectionalMounter } from "./bidirectional.ts";
 import { callConnections } from "./call-connections.ts";
@@ -51,6 +51,8 @@ export interface GrpcServerOptions extends RpcPorts {
   /** The process's metrics as its registry writes them in JSON. */
   readonly metricsJson: () => Promise<string>;
   readonly limits?: Partial<GrpcLimits>;
+  /** Default: with every reach behind the library's interface. */
+  readonly internals?: LibraryInternals;
 }
 
 export interface GrpcServer {
@@ -63,6 +65,7 @@ export interface GrpcServer {
 export async function serveGrpc(given: GrpcServerOptions): Promise<GrpcServer> {
   const options = { ...given, badRequests: badRequests(given.metrics, "grpc") };
   const limits = { ...grpcLimitsDefault, ...options.limits };
+  const internals = options.internals ?? internalsOn;
   const instance: RpcService = { name: instanceService, handlers: instanceHandlers(options) };
   const mounted = [...options.services, instance].map((service) => [describedService(service), service] as const);
   hearLibrary(options.log);
@@ -84,7 +87,10 @@ export async function serveGrpc(given: GrpcServerOptions): Promise<GrpcServer> {
   );
   const tooLarge = (metadata: Metadata): void =>
     options.badRequests.count("oversized", identity.identityOf(metadata)?.actor);
-  const interceptors = [callGate(options, limits, connections, tooLarge), identity.interceptor];
+  const interceptors = [
+    callGate(options, limits, connections, { tooLarge, streamOf: internals.streamOf }),
+    identity.interceptor,
+  ];
   const server = new Server({ ...channelOptions(limits), interceptors });
   const mount: Mounters = {
     unary: unaryMounter(options, limits, identity.identityOf),
@@ -95,7 +101,7 @@ export async function serveGrpc(given: GrpcServerOptions): Promise<GrpcServer> {
   }
   server.addService(healthDefinition, health.handlers);
   addReflection(server, [...mounted.map(([described]) => described.fullName), healthServiceName], options.random);
-  hookLibrary(server);
+  internals.hookServer(server);
   const listener = await openListener({
     address: options.address,
     purpose: options.purpose,
@@ -103,7 +109,7 @@ export async function serveGrpc(given: GrpcServerOptions): Promise<GrpcServer> {
     connectionsMax: limits.connectionsMax,
     prefaceMsMax: limits.prefaceMsMax,
     timers: options.timers,
-    onConnection: connectionInjector(server),
+    onConnection: internals.injector(server),
   });
   return { address: listener.address, drain: drainer(server, listener, health, options) };
 }

@@ -1,5 +1,5 @@
 // Three places where the gRPC library is reached behind its interface, because it offers no other way. All were made for the pinned
-// version; they refuse to start with one that has no such places, and tests see whether they still do what they should.
+// version; self-check.ts refuses to start with one that has no such places, and tests see whether they still do what they should.
 //  1. The library answers paths that nobody registered with UNIMPLEMENTED before any interceptor runs, so that a stranger could ask
 //     which procedures exist. Here such a path gets a handler like any other, and the interceptors decide.
 //  2. Of several `authorization` headers Node hands over the first and drops the rest without a word, so that whoever stands before
@@ -11,7 +11,6 @@ import type { Socket } from "node:net";
 import { type Server, ServerCredentials, type ServerDuplexStream } from "@grpc/grpc-js";
 import { Defect } from "../../contracts/src/fault.ts";
 import { authorizationHeader } from "../grpc/bearer-token.ts";
-import { keepStreamsByNumber } from "./session-streams.ts";
 
 type Bytes = (bytes: Buffer) => Buffer;
 
@@ -63,13 +62,26 @@ export function connectionInjector(server: Server): (socket: Socket, prove: () =
   if (made === undefined) throw otherInsides();
   return (socket, prove) => {
     // Reported while the connection is handed over, so the next session is this connection's.
-    const begin = (session: ServerHttp2Session): void => {
-      keepStreamsByNumber(session);
-      session.once("remoteSettings", prove);
-    };
+    const begin = (session: ServerHttp2Session): void => void session.once("remoteSettings", prove);
     made.once("session", begin);
     injector.injectConnection(socket);
     made.off("session", begin);
+  };
+}
+
+/** What every client of HTTP/2 sends first. */
+export const preface = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
+
+/** The same without a reach: a connection is handed over with its first bytes, and proves itself when these are the preface. */
+export function awaitPreface(server: Server): (socket: Socket, prove: () => void) => void {
+  const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
+  return (socket, prove) => {
+    socket.once("data", (bytes: Buffer) => {
+      socket.pause();
+      socket.unshift(bytes);
+      if (bytes.subarray(0, preface.length).equals(preface)) prove();
+      injector.injectConnection(socket);
+    });
   };
 }
 

@@ -7,6 +7,7 @@ import type { Metrics } from "../../ports/metrics.ts";
 import type { Random } from "../../ports/random.ts";
 import type { Timers } from "../../ports/timers.ts";
 import type { Tracer } from "../../ports/tracer.ts";
+import type { LibraryInternals } from "../library-internals/library-internals.ts";
 import type { OpenConnection } from "../postgres/bus/bus-connection.ts";
 import { createWake, type Wake } from "../postgres/bus/wake.ts";
 import { answerMsMaxOfServices, type ConnectionTarget, openClient, openPool } from "../postgres/connection.ts";
@@ -28,6 +29,7 @@ export interface OpenStoreOptions {
   readonly source: string;
   /** The services that run here, which decide what may be published. */
   readonly services: readonly string[];
+  readonly internals?: LibraryInternals;
 }
 
 export interface OpenedStore {

@@ -14,6 +14,7 @@ import type { SubjectKeys } from "../../ports/subject-keys.ts";
 import type { Timers } from "../../ports/timers.ts";
 import type { Tracer } from "../../ports/tracer.ts";
 import type { Configuration } from "../configuration/schema.ts";
+import type { LibraryInternals } from "../library-internals/library-internals.ts";
 import { type PaperPlace, postgresPaperPlace } from "../paper-broker/paper-place.ts";
 import { type Alarms, createAlarms } from "../postgres/alarms.ts";
 import { createPostgresBus } from "../postgres/bus/bus.ts";
@@ -47,6 +48,8 @@ export interface TransportOptions {
   readonly services?: readonly string[];
   /** Whether this process keeps the house: trims the outbox, and relays it when the bus is NATS. */
   readonly housekeeping: boolean;
+  /** How libraries are reached; default with every reach behind their interfaces. */
+  readonly internals?: LibraryInternals;
 }
 
 export interface Transport extends Omit<OpenedRiskStore, "close"> {

@@ -1,6 +1,7 @@
 // The ports that tests of the listeners hand in: real time and PRNG, and a log, metrics and crash that remember what they were
 // notified so that a test can look.
 
+import { internalsOff, internalsOn } from "../../adapters/library-internals/library-internals.ts";
 import { systemClock } from "../../adapters/system/clock.ts";
 import { systemRandom } from "../../adapters/system/random.ts";
 import { systemTimers } from "../../adapters/system/timers.ts";
@@ -20,6 +21,9 @@ export interface Observation {
   readonly value: number;
   readonly labels: Labels;
 }
+
+/** `PORTCULLIS_TEST_INTERNALS=off npx vitest run adapters` shows what holds without any reach behind a library's interface. */
+export const internalsUnderTest = process.env["PORTCULLIS_TEST_INTERNALS"] === "off" ? internalsOff : internalsOn;
 
 export function testPorts() {
   const lines: LoggedLine[] = [];
@@ -69,6 +73,7 @@ export function testPorts() {
       metrics,
       tracer,
       crash,
+      internals: internalsUnderTest,
     },
     lines,
     observations,

@@ -2,6 +2,7 @@
 // `audit_row`.
 import { Fault } from "../../../contracts/src/fault.ts";
 import type { AuditBatch, NewAuditRow } from "../../../ports/audit-log.ts";
+import type { Call } from "../../library-internals/prepared-call.ts";
 import {
   answerLost,
   eventAgain,
@@ -11,7 +12,6 @@ import {
   timesOfRows,
 } from "../../records/audit-batch.ts";
 import { columnOfText } from "../exact-text.ts";
-import type { Call } from "../risk/append-query.ts";
 import {
   beginCall,
   beginRow,

@@ -14,12 +14,12 @@ import type { Log } from "../../../ports/log.ts";
 import type { Metrics } from "../../../ports/metrics.ts";
 import type { Random } from "../../../ports/random.ts";
 import type { Timers } from "../../../ports/timers.ts";
+import { internalsOn, type LibraryInternals } from "../../library-internals/library-internals.ts";
 import { checkBatch, checkCheckpoint, checkTile, timesOfRows } from "../../records/audit-batch.ts";
 import { currentLog, type FlatAuditLog } from "../../records/flat-audit-log.ts";
 import { type KeptConnection, keepConnection, type OpenConnection } from "../bus/bus-connection.ts";
 import { type Wake, whenWritten } from "../bus/wake.ts";
 import { columnOfText } from "../exact-text.ts";
-import { sendCall } from "../risk/append-query.ts";
 import type { CallMessage } from "../risk/call-message.ts";
 import { storeFault } from "../store-fault.ts";
 import {
@@ -44,6 +44,8 @@ export interface PostgresAuditLogOptions {
   readonly random: Random;
   readonly log: Log;
   readonly metrics: Metrics;
+  /** How batches are sent; default with every reach behind the driver's interface. */
+  readonly internals?: Pick<LibraryInternals, "sendCall">;
 }
 
 export interface PostgresAuditLog extends AuditLog {
@@ -96,6 +98,7 @@ function isSame(one: AuditBatch, other: AuditBatch): boolean {
 
 export function createPostgresAuditLog(options: PostgresAuditLogOptions): PostgresAuditLog {
   const { pool, wake, clock, timers } = options;
+  const { sendCall } = options.internals ?? internalsOn;
   let rowType = 0;
   const prepare = async (client: pg.Client): Promise<void> => {
     await client.query(sessionText);

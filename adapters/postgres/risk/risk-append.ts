@@ -1,7 +1,10 @@
 // What a failed append means, and what must be known before the first one.
 import { Fault } from "../../../contracts/src/fault.ts";
 import type { JournalBatch } from "../../../ports/risk-store.ts";
+import type { Call } from "../../library-internals/prepared-call.ts";
 import { isDefiniteCommit, storeFault } from "../store-fault.ts";
+
+export const riskAppend: Call = { name: "risk_append", text: "select risk_append($1, $2, $3)" };
 
 /** Raised by `risk_append`. */
 const staleWriterEpoch = "PR001";

@@ -8,7 +8,7 @@ import { quietLog } from "../../../testkit/global-setup.ts";
 import { type PostgresRiskFixture, postgresRiskStoreFixture } from "../../../testkit/risk-fixtures.ts";
 import { openClient } from "../connection.ts";
 
-riskStoreConformance("PostgreSQL", () => postgresRiskStoreFixture());
+riskStoreConformance("PostgreSQL", () => postgresRiskStoreFixture(), true);
 
 const opened: PostgresRiskFixture[] = [];
 afterEach(async () => {
@@ -16,7 +16,7 @@ afterEach(async () => {
 });
 
 async function open(answerMsMax?: number): Promise<PostgresRiskFixture> {
-  const fixture = await postgresRiskStoreFixture(answerMsMax);
+  const fixture = await postgresRiskStoreFixture({ ...(answerMsMax !== undefined && { answerMsMax }) });
   opened.push(fixture);
   return fixture;
 }

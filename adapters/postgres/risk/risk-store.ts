@@ -16,12 +16,12 @@ import type { Random } from "../../../ports/random.ts";
 import type { JournalBatch, RiskStore } from "../../../ports/risk-store.ts";
 import type { Outcome } from "../../../ports/store.ts";
 import type { Timers } from "../../../ports/timers.ts";
+import { internalsOn, type LibraryInternals } from "../../library-internals/library-internals.ts";
 import { keepConnection, type OpenConnection } from "../bus/bus-connection.ts";
 import { type Wake, whenWritten } from "../bus/wake.ts";
 import { storeFault } from "../store-fault.ts";
 import { appendMessage } from "./append-message.ts";
-import { appendName, sendAppend } from "./append-query.ts";
-import { appendFault, entryTypeText } from "./risk-append.ts";
+import { appendFault, entryTypeText, riskAppend } from "./risk-append.ts";
 import { type Ask, createRiskReads } from "./risk-reads.ts";
 
 export interface PostgresRiskStoreOptions {
@@ -38,6 +38,8 @@ export interface PostgresRiskStoreOptions {
   readonly random: Random;
   readonly log: Log;
   readonly metrics: Metrics;
+  /** How batches are sent; default with every reach behind the driver's interface. */
+  readonly internals?: Pick<LibraryInternals, "sendCall">;
 }
 
 export interface PostgresRiskStore extends RiskStore {
@@ -67,6 +69,7 @@ returning pen::text, (select coalesce(max(id), 0) from risk_journal)::text as ne
 
 export function createPostgresRiskStore(options: PostgresRiskStoreOptions): PostgresRiskStore {
   const { pool, wake, clock, timers } = options;
+  const { sendCall } = options.internals ?? internalsOn;
   const prepare = async (client: pg.Client): Promise<void> => {
     await client.query(sessionText);
     entryType = Number((await client.query(entryTypeText)).rows[0]?.number);
@@ -100,12 +103,12 @@ export function createPostgresRiskStore(options: PostgresRiskStoreOptions): Post
       appended.add(1, { end: "STORE_UNAVAILABLE" });
       throw new Fault("STORE_UNAVAILABLE", connection.complaint() ?? "no connection", { retry: "later" });
     }
-    const { buffer, length } = appendMessage(batch, { statement: appendName, entryType, spare });
+    const { buffer, length } = appendMessage(batch, { statement: riskAppend.name, entryType, spare });
     const after = newest;
     // Nobody else's while it is on its way; free again when the server has answered.
     spare = undefined;
     try {
-      newest = await sendAppend(client, buffer.subarray(0, length));
+      newest = BigInt(await sendCall(client, riskAppend, buffer.subarray(0, length)));
       spare = buffer;
     } catch (thrown) {
       const fault = appendFault(thrown, batch);

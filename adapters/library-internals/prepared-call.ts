@@ -8,9 +8,6 @@ export interface Call {
   readonly text: string;
 }
 
-export const appendName = "risk_append";
-const riskAppend: Call = { name: appendName, text: "select risk_append($1, $2, $3)" };
-
 /** What the driver's class has and its types do not say. */
 interface DriverQuery {
   callback: (error: Error | null) => void;
@@ -61,7 +58,7 @@ class CallQuery extends Query {
 }
 
 /** Resolves with the one value that the function gives, when the call is durable. The message binds to the call's name. */
-export function sendCall(client: pg.Client, call: Call, message: Uint8Array): Promise<string> {
+export function sendPrepared(client: pg.Client, call: Call, message: Uint8Array): Promise<string> {
   return new Promise((resolve, reject) => {
     const query = new CallQuery(call, message);
     const waiting: Waiting = { query, resolve, reject };
@@ -89,7 +86,23 @@ function settle(waiting: Waiting, error: Error | null): void {
   else if (query !== undefined) resolve?.(query.answer);
 }
 
-/** Resolves with the newest number of the journal when the batch is durable. */
-export async function sendAppend(client: pg.Client, message: Uint8Array): Promise<bigint> {
-  return BigInt(await sendCall(client, riskAppend, message));
+/** The same through the driver's interface: it writes the parameters again, each as the bytes that it is. */
+export async function sendByInterface(client: pg.Client, { name, text }: Call, message: Uint8Array): Promise<string> {
+  const { rows } = await client.query({ name, text, values: parametersOf(Buffer.from(message)), rowMode: "array" });
+  return String((rows as unknown as readonly (readonly unknown[])[])[0]?.[0] ?? "");
+}
+
+/** What the message binds: a portal and a statement, each ended by a zero; formats; then each parameter behind its length. */
+function parametersOf(message: Buffer): (Buffer | null)[] {
+  const portalEnd = message.indexOf(0, 5);
+  const formatsAt = message.indexOf(0, portalEnd + 1) + 1;
+  let at = formatsAt + 2 + 2 * message.readInt16BE(formatsAt);
+  const count = message.readInt16BE(at);
+  at += 2;
+  return Array.from({ length: count }, () => {
+    const length = message.readInt32BE(at);
+    const from = at + 4;
+    at = from + Math.max(length, 0);
+    return length < 0 ? null : message.subarray(from, at);
+  });
 }
