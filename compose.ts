@@ -96,6 +96,13 @@ export async function compose(input: PartInput, ask?: AskRunner): Promise<Compos
   }
 }
 
+const hashing = {
+  sha256: systemSha256,
+  blake3: systemBlake3,
+  sha256OfBytes: systemSha256OfBytes,
+  cipher: systemCipher,
+};
+
 async function startServices(
   chosen: readonly Service[],
   input: PartInput,
@@ -129,20 +136,14 @@ async function startServices(
   const anchors = anchorsOf(configuration.audit, chosen.some(isOperations), log);
   stops.push(anchors.close);
   const paper = await paperPorts({ base: base.ports, input, place, chosen, beginnings }, stops);
+  const openKey = () => openSealing(secrets, configuration.secrets.prefix, base.ports.random);
   const tools = {
-    sha256: systemSha256,
-    blake3: systemBlake3,
-    sha256OfBytes: systemSha256OfBytes,
+    ...hashing,
     signing: systemSigning(),
-    cipher: systemCipher,
     witnesses: witnessesOf(configuration.audit),
     anchors: anchors.all,
     stepUps: createStepUps({ ...base.ports, store }),
-    oneTimeCodes: createOneTimeCodes({
-      ...base.ports,
-      store,
-      openSealing: () => openSealing(secrets, configuration.secrets.prefix, base.ports.random),
-    }),
+    oneTimeCodes: createOneTimeCodes({ ...base.ports, store, openSealing: openKey }),
     stopwatch: systemStopwatch,
     eventFeed: feedFor(chosen, openFeed, stops),
     watchdogFile: statusFile(input.dataFolder, "watchdogs.json"),
@@ -158,18 +159,13 @@ async function startServices(
   const readiness = watchReadiness({ ...base.ports, store, bus });
   stops.push(() => readiness.stop());
   const shared = () => worst([untilEnding(ending), readiness.health()]);
+  const upstreams = upstreamsOf(configuration, verifier);
   for (const service of chosen) {
     const asked = { service: service.name, input, addresses, clock: base.ports.clock, platformToken };
     const { close: closePeers, ...asking } = openPeers(asked);
     stops.push(async () => closePeers());
     const own = { log: log.with({ service: service.name }), secrets, ...asking };
-    const ports: ServicePorts = {
-      ...base.ports,
-      ...stored,
-      ...own,
-      ...tools,
-      upstreams: upstreamsOf(configuration, verifier),
-    };
+    const ports: ServicePorts = { ...base.ports, ...stored, ...own, ...tools, upstreams };
     const around = { verifier, metrics: base.metrics, leaseStore, shared, tellRefusal: refused.tell, internals };
     await startService(service, ports, around, input, addresses, stops);
   }

@@ -1,4 +1,4 @@
-// The start-up check of every reach behind a library's interface: one call over a connection in memory, and one look at the driver. A library that is built
+// The start-up check of every reach behind a library's interface: one call over a connection in memory, and what the driver has. A library that is built
 // otherwise than the pinned one is found here, with a sentence, and not by the first call that goes wrong.
 import type { Socket } from "node:net";
 import { type Duplex, duplexPair } from "node:stream";

@@ -14,7 +14,7 @@ export type ParkedNow = {
   ) => Awaited<ReturnType<ParkedRecords[Name]>>;
 };
 
-/** `wrote` is told of each row that changes. */
+/** Each row that changes is reported to `wrote`. */
 export function parkedNow(rows: ParkedTables, wrote: (verb: Verb) => void = () => undefined): ParkedNow {
   const indexOf = (subscription: string, eventId: string): number =>
     rows.findIndex((row) => row.subscription === subscription && row.eventId === eventId);

@@ -58,7 +58,7 @@ export function conflict(name: string): Fault {
 
 type PendingEvent = WrittenEvent & { readonly sequence: number };
 
-/** `watch` is told of every row that changes and of every event. */
+/** Every row that changes and every event is reported to `watch`. */
 export function beginTransaction(name: string, ports: TransactionPorts, watch?: ChangeWatch): Transaction {
   const { process } = ports;
   const { tables } = process;

@@ -9,17 +9,17 @@ export interface WeatherTables {
 }
 
 export function faultsChanges(tables: WeatherTables, { inTurn, lock, cell }: RecordTools): PaperFaultsRecords {
-  const weather = cell("paper_weather", tables);
+  const current = cell("paper_weather", tables);
   return {
     lock: () =>
       inTurn(async () => {
         await lock("paper weather");
-        return weather.get();
+        return current.get();
       }),
     put: (faults) =>
       inTurn(async () => {
         await lock("paper weather");
-        weather.set(faults);
+        current.set(faults);
       }),
   };
 }
