@@ -8,10 +8,11 @@ import { bus } from "./bus/bus.ts";
 import { checkOrder } from "./check-order/check-order.ts";
 import { ctlStart } from "./ctl-start.ts";
 import { halt } from "./halt/halt.ts";
+import { marketData } from "./market-data/market-data.ts";
 import { verify } from "./verify/verify.ts";
 import { watchdogs } from "./watchdogs/watchdogs.ts";
 
-const benches: readonly Bench[] = [audit, bus, checkOrder, ctlStart, halt, verify, watchdogs];
+const benches: readonly Bench[] = [audit, bus, checkOrder, ctlStart, halt, marketData, verify, watchdogs];
 
 export async function main(argv: readonly string[]): Promise<number> {
   const asked = readArguments(argv);

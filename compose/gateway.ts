@@ -23,10 +23,12 @@ import { gatewayRoutes } from "../edges/gateway/index.ts";
 import type { LoginFacts, Restarts } from "../edges/gateway/parts.ts";
 import type { FundPolicies } from "../edges/gateway/public/fund-policy.ts";
 import { type RunningMarketFeed, startMarketFeed } from "../edges/gateway/public/market-feed.ts";
+import { createStreamHub } from "../edges/gateway/stream/stream-hub.ts";
+import { streamRoute } from "../edges/gateway/stream/stream-route.ts";
 import type { TellRefusal } from "../ports/attempts.ts";
 import type { EventFeed } from "../ports/event-feed.ts";
 import type { Health } from "../ports/health.ts";
-import type { Route } from "../ports/http.ts";
+import type { Route, SocketRoute } from "../ports/http.ts";
 import type { Log } from "../ports/log.ts";
 import { services } from "../services/index.ts";
 import { takeLease } from "../services/shared/lease.ts";
@@ -115,6 +117,13 @@ export async function startGateway(
     expectedServices: Object.keys(targets),
   });
   stops.push(() => marketFeed.stop());
+  const stream = createStreamHub({
+    ...ports,
+    services: calls,
+    ownToken: () => identity.platformToken("gateway"),
+    marketFeed,
+  });
+  stops.push(() => stream.stop());
   const asked = { directory, calls, restarts, events, marketFeed, ending };
   const routes = routesOf(input, ports, identity, asked, Object.keys(targets), metrics, addresses);
   const refused = createRefusedAttempts({ ...ports, store });
@@ -122,7 +131,14 @@ export async function startGateway(
   // Given back after the listeners have drained.
   let lease: Lease | undefined;
   stops.push(async () => lease?.retire());
-  const server = await listen(input, { ...ports, tellRefusal: refused.tell }, identity, routes, addresses);
+  const server = await listen(
+    input,
+    { ...ports, tellRefusal: refused.tell },
+    identity,
+    routes,
+    [streamRoute(stream)],
+    addresses,
+  );
   stops.push(async () => void (await server.drain(drainMs(input))));
   addresses["gateway"] = addressText(server.addresses.operator);
   addresses["gateway.public"] = addressText(server.addresses.public);
@@ -243,6 +259,7 @@ async function listen(
   ports: BasePorts & { readonly tellRefusal: TellRefusal },
   identity: GatewayIdentity,
   routes: readonly Route[],
+  sockets: readonly SocketRoute[],
   addresses: Readonly<Record<string, string>>,
 ): Promise<HttpServer> {
   const { http } = input.configuration;
@@ -257,6 +274,7 @@ async function listen(
     ...ports,
     verifier: identity.verifier,
     routes,
+    sockets,
     mounts: identity.isEmbedded ? [provider] : [],
     trustedProxies: http.trusted_proxies,
     publicRate: { ratePerS: http.public_rate_per_s, burst: http.public_burst },

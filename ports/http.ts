@@ -43,6 +43,47 @@ export interface HttpAnswer {
 
 export type Listener = "operator" | "public";
 
+/** One end of a conversation over a WebSocket. */
+export interface SocketConnection {
+  /** The address that is counted: an IPv4 address, or an IPv6 /64. */
+  readonly caller: string;
+  /** Sends one text frame, given as text or as its UTF-8 bytes; nothing after a close. */
+  send(text: string | Uint8Array): void;
+  /** Bytes that were sent and have not left this process yet. */
+  bufferedBytes(): number;
+  close(code: number, reason: string): void;
+}
+
+export interface SocketSession {
+  hear(text: string): void;
+  /** Called once, however it ended. */
+  closed(): void;
+}
+
+export interface SocketClosing {
+  readonly code: number;
+  readonly reason: string;
+}
+
+/** A path under which a listener takes WebSockets. */
+export interface SocketRoute {
+  readonly path: string;
+  readonly listener: Listener;
+  /** One human sentence, for the reference. */
+  readonly sentence: string;
+  /** The row of the table of authority that guards it. */
+  readonly operation: Operation;
+  /** What a handshake costs of its address's tokens. */
+  readonly publicCost: number;
+  readonly messageBytesMax: number;
+  /** How it ends for a message that is too large, and for one that is no text. */
+  readonly closings: { readonly tooLarge: SocketClosing; readonly malformed: SocketClosing };
+  /** Undefined when the connection was closed at once. */
+  open(connection: SocketConnection): SocketSession | undefined;
+  /** The listener drains: everybody is reported and closed. */
+  shutDown(): void;
+}
+
 /** How a route is left behind: it answers as before, and says so, until `sunset`. Dates such as 2026-11-15. */
 export interface Deprecation {
   readonly since: string;

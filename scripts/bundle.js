@@ -27,6 +27,7 @@ const bundles = {
     "bench/check-order/check-order-gates.ts",
     "bench/halt/halt-server.ts",
     "bench/halt/halt-generator.ts",
+    "bench/market-data/market-data-server.ts",
   ],
   sim: ["sim/main.ts"],
   oracle: ["testkit/oracle/main.ts"],

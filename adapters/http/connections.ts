@@ -6,6 +6,8 @@ import type { Socket } from "node:net";
 export interface Connections {
   /** Cuts every connection without a request in hand, half-sent headers included; the others end with their answers. */
   beginDrain(): void;
+  /** The connection is somebody else's from now on, who ends it. */
+  handOver(socket: Socket): void;
   /** Cuts every connection. */
   cutAll(): void;
 }
@@ -38,6 +40,7 @@ export function trackConnections(server: Server): Connections {
         for (const response of responses) response.shouldKeepAlive = false;
       }
     },
+    handOver: (socket) => void answering.delete(socket),
     cutAll: () => {
       for (const socket of answering.keys()) socket.destroy();
     },

@@ -71,7 +71,7 @@ function mountRoute(app: FastifyInstance, route: Route, parts: RouteParts): void
   });
 }
 
-function costOf({ publicCost }: Route, listener: Listener): Pick<RouteFacts, "publicCost"> {
+function costOf({ publicCost }: Pick<Route, "publicCost">, listener: Listener): Pick<RouteFacts, "publicCost"> {
   return listener === "public" && publicCost !== undefined ? { publicCost } : {};
 }
 
@@ -97,7 +97,12 @@ function attemptsOf(route: Route, { makeLimit, guard }: RouteParts): Pick<RouteF
   return { personAttempts: makeLimit(attemptsPerMinuteMax, (request) => guard.identityOf(request)?.subject) };
 }
 
-function refuseOtherMethods(app: FastifyInstance, path: string, siblings: readonly Route[], listener: Listener): void {
+export function refuseOtherMethods(
+  app: FastifyInstance,
+  path: string,
+  siblings: readonly Pick<Route, "method" | "operation" | "publicCost">[],
+  listener: Listener,
+): void {
   const methods = new Set(siblings.flatMap(({ method }) => (method === "GET" ? ["GET", "HEAD"] : [method])));
   const allow = [...methods].sort().join(", ");
   // Refused before the body is read, so that a wrong method is reported as such whatever it sent.

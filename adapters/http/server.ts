@@ -7,7 +7,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { mayBeMisread, parseJson } from "../../contracts/src/parse-json.ts";
-import type { Listener, Route } from "../../ports/http.ts";
+import type { Listener, Route, SocketRoute } from "../../ports/http.ts";
 import type { Random } from "../../ports/random.ts";
 import { sampledLines, type WriteSampled } from "../log/sampled-lines.ts";
 import { challenge } from "./bearer.ts";
@@ -33,6 +33,7 @@ import { contextOf, sendProblem, sendThrown } from "./replies.ts";
 import { requestIdFrom, requestIdHeader } from "./request-id.ts";
 import { pathOf } from "./route-facts.ts";
 import { refuseLossyJson, strictText } from "./strict-json.ts";
+import { type WebSockets, webSockets } from "./web-sockets.ts";
 
 export interface HttpListenerOptions extends TcpAddress {
   /** What an operator sets to move this listener; named when its port is taken. */
@@ -44,6 +45,8 @@ export interface HttpServerOptions extends HttpPorts {
   readonly routes: readonly Route[];
   /** Foreign handlers, each with everything below its prefix. */
   readonly mounts?: readonly HttpMount[];
+  /** Paths for WebSockets. */
+  readonly sockets?: readonly SocketRoute[];
   /** Where people reach the operators' listener, without a slash at the end; absent means where it listens. */
   readonly baseUrl?: string;
   /** Addresses and CIDR ranges of proxies that are believed when they say for whom they ask; nobody unless asked. */
@@ -102,8 +105,9 @@ async function openListener(surroundings: Surroundings): Promise<OpenListener> {
   const { listener, options } = surroundings;
   // Not a hook of the library's: with one it closes its door a turn later.
   const draining = new AbortController();
-  const app = await createApp(surroundings, draining.signal);
+  const { app, sockets } = await createApp(surroundings, draining.signal);
   const connections = trackConnections(app.server);
+  sockets.attach(app.server, connections);
   boundConnections(app.server, { ...options, listener, limits: surroundings.limits });
   const wanted = options.listeners[listener];
   const host = await resolveHost(wanted.host);
@@ -125,6 +129,7 @@ async function openListener(surroundings: Surroundings): Promise<OpenListener> {
       const cancel = options.timers.after(timeoutMs, () => {
         end = "forced";
         connections.cutAll();
+        sockets.cutAll();
       });
       const closed = app.close();
       draining.abort();
@@ -136,7 +141,10 @@ async function openListener(surroundings: Surroundings): Promise<OpenListener> {
   };
 }
 
-async function createApp(surroundings: Surroundings, draining: AbortSignal): Promise<FastifyInstance> {
+async function createApp(
+  surroundings: Surroundings,
+  draining: AbortSignal,
+): Promise<{ readonly app: FastifyInstance; readonly sockets: WebSockets }> {
   const { listener, options, limits, baseUrl, writeRefusal } = surroundings;
   // Loaded here and not at the top: most processes of the platform never serve HTTP.
   const { fastify } = await import("fastify");
@@ -200,7 +208,8 @@ async function createApp(surroundings: Surroundings, draining: AbortSignal): Pro
   const mine = options.routes.filter((route) => route.listeners.includes(listener));
   mountRoutes(app, mine, parts);
   for (const mount of options.mounts ?? []) if (mount.listener === listener) mountForeign(app, mount, parts);
-  return app;
+  const own = (options.sockets ?? []).filter((route) => route.listener === listener);
+  return { app, sockets: await webSockets(app, own, parts) };
 }
 
 /** What the library's reader would lose in silence is refused, whatever the route. */

@@ -6,7 +6,7 @@ import type { Identity, Outcome, SecondFactors, ServiceTokens, Sessions, Signing
 import type { Log } from "../../ports/log.ts";
 import type { Random } from "../../ports/random.ts";
 import type { Timers } from "../../ports/timers.ts";
-import type { MarketFeed } from "./public/market-feed.ts";
+import type { MarketFeed } from "./public/market-sources.ts";
 
 /** How a caller logs in here. Addresses are asked for when they are needed: a port of 0 is known only after listening. */
 export interface LoginFacts {

@@ -1,6 +1,6 @@
 // What the routes of market data on the public port share. Quotes, instruments, funds and halts are answered from what the services said last, with the
 // moment at which they did; bars are asked for with the gateway's own token, because nobody logs in there. Whoever asks again for what has not
-// changed is told just that.
+// changed is reported just that.
 import { createHash } from "node:crypto";
 import { Fault } from "../../contracts/src/fault.ts";
 import { format, type Instant } from "../../contracts/src/instant.ts";
@@ -8,7 +8,7 @@ import type { HttpAnswer, HttpRequest } from "../../ports/http.ts";
 import { denied } from "./answers.ts";
 import { plain, type Question } from "./ask-service.ts";
 import type { GatewayParts } from "./parts.ts";
-import { isStale, type Source, type Told } from "./public/told.ts";
+import { isStale, type Reported, type Source } from "./public/reported.ts";
 
 /** What a request costs of its address's tokens. */
 export const publicCost = 1;
@@ -48,18 +48,18 @@ export function publicAnswer({ body, freshS, asOf, stale = false, headers = {} }
 }
 
 /** From what was said last; `tell` gives undefined when there is nothing under that name. */
-export function answerTold<Value>(
+export function answerReported<Value>(
   { clock }: Pick<PublicParts, "clock">,
   source: Source<Value>,
   tell: (value: Value, now: Instant) => object | undefined,
   nothing?: string,
 ): HttpAnswer {
-  const told = source.newest();
-  if (told === undefined) return notYet();
+  const reported = source.newest();
+  if (reported === undefined) return notYet();
   const now = clock.now();
-  const body = tell(told.value, now);
-  if (body === undefined) return notFound(nothing, told, now);
-  return publicAnswer({ body: plain(body), freshS: 1, asOf: told.at, stale: isStale(told, now) });
+  const body = tell(reported.value, now);
+  if (body === undefined) return notFound(nothing, reported, now);
+  return publicAnswer({ body: plain(body), freshS: 1, asOf: reported.at, stale: isStale(reported, now) });
 }
 
 export function notYet(): HttpAnswer {
@@ -67,11 +67,11 @@ export function notYet(): HttpAnswer {
   return { status: 503, body: { code: "SERVICE_UNAVAILABLE", detail }, headers: { "retry-after": "1" } };
 }
 
-function notFound(detail: string | undefined, told: Told<unknown>, now: Instant): HttpAnswer {
+function notFound(detail: string | undefined, reported: Reported<unknown>, now: Instant): HttpAnswer {
   return {
     status: 404,
     body: { code: "NOT_FOUND", ...(detail !== undefined && { detail }) },
-    headers: { "portcullis-as-of": format(told.at), ...(isStale(told, now) && { "portcullis-stale": "true" }) },
+    headers: { "portcullis-as-of": format(reported.at), ...(isStale(reported, now) && { "portcullis-stale": "true" }) },
   };
 }
 

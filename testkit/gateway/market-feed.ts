@@ -1,9 +1,9 @@
 // A feed of public market data in a test's hand: it says what the test puts in, when the test puts it in.
 import type { FundStatus, Instrument, Quote } from "../../contracts/src/generated/svc/v1/market.ts";
 import type { Instant } from "../../contracts/src/instant.ts";
-import type { MarketFeed } from "../../edges/gateway/public/market-feed.ts";
+import type { MarketFeed } from "../../edges/gateway/public/market-sources.ts";
 import type { FollowedHalts } from "../../edges/gateway/public/public-halts.ts";
-import type { Source, Told } from "../../edges/gateway/public/told.ts";
+import type { Reported, Source } from "../../edges/gateway/public/reported.ts";
 
 interface HeldSource<Value> extends Source<Value> {
   say(value: Value, at: Instant): void;
@@ -21,8 +21,8 @@ export function heldFeed(): HeldFeed {
 }
 
 function held<Value>(): HeldSource<Value> {
-  const listeners = new Set<(told: Told<Value>) => void>();
-  let newest: Told<Value> | undefined;
+  const listeners = new Set<(reported: Reported<Value>) => void>();
+  let newest: Reported<Value> | undefined;
   return {
     newest: () => newest,
     listen: (hear) => {

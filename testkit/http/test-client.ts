@@ -33,6 +33,7 @@ export interface ServeOptions {
   readonly verifier?: ReturnType<typeof testVerifier>;
   readonly tellRefusal?: TellRefusal;
   readonly publicRate?: HttpServerOptions["publicRate"];
+  readonly sockets?: HttpServerOptions["sockets"];
 }
 
 export async function serve(routes: readonly Route[], options: ServeOptions = {}) {
@@ -46,6 +47,7 @@ export async function serve(routes: readonly Route[], options: ServeOptions = {}
     limits: options.limits ?? {},
     ...(options.baseUrl === undefined ? {} : { baseUrl: options.baseUrl }),
     trustedProxies: options.trustedProxies ?? [],
+    sockets: options.sockets ?? [],
     ...(options.publicRate === undefined ? {} : { publicRate: options.publicRate }),
     ...(options.tellRefusal === undefined ? {} : { tellRefusal: options.tellRefusal }),
     listeners: {

@@ -33,6 +33,8 @@ export function boundConnections(server: Server, options: BoundOptions): void {
   server.on("connection", (socket: Socket) => void room.admit(socket));
   server.prependListener("request", prove);
   server.prependListener("checkExpectation", prove);
+  // Only where somebody takes them: a listener for upgrades keeps such requests from the router.
+  if (server.listenerCount("upgrade") > 0) server.prependListener("upgrade", prove);
 }
 
 class LateError extends Error {

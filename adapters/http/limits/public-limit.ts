@@ -1,5 +1,5 @@
 // The limit of the public market data, asked before anything else of a request: every answer says how much is left, in the words of the IETF's draft
-// and in those that clients have always read, and whoever has nothing left is told when to come back.
+// and in those that clients have always read, and whoever has nothing left learns when to come back.
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Clock } from "../../../ports/clock.ts";
 import { callerKey } from "../../listener/connection-limit.ts";

@@ -1,6 +1,6 @@
 // How often one address may ask of the public market data: a bucket of tokens for each, filled at a steady rate up to a burst, over all routes together.
-//  1. A request that finds too few tokens takes none, so that whoever waits as long as it was told is answered.
-//  2. Memory is bounded: a bucket that is full again is nobody's, and of the others the longest unseen is forgotten first.
+//  1. A request that finds too few tokens takes none, so that whoever waits as long as it was asked to is answered.
+//  2. Memory is bounded: of all addresses the longest unseen is forgotten first.
 import type { Instant } from "../../../contracts/src/instant.ts";
 import type { Clock } from "../../../ports/clock.ts";
 

@@ -27,7 +27,7 @@ type ChangedHalt = readonly [epoch: number, lifted: boolean, atUs: number, conte
 export function haltChangesOf(row: HaltChangesRow): HaltChanges {
   const byEpoch = new Map<number, HaltChange>();
   for (const text of [...row.latched, ...row.lifted]) {
-    const [epoch, lifted, at, content] = JSON.parse(text) as ChangedHalt;
+    const [epoch, lifted, at, content] = parseJson(text) as ChangedHalt;
     const halts = [...(byEpoch.get(epoch)?.halts ?? []), haltOf(content)];
     byEpoch.set(epoch, { epoch, lifted, halts, at: at as Instant });
   }

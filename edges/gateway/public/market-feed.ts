@@ -9,8 +9,9 @@ import { format, millisecondsPerDay, minusMilliseconds } from "../../../contract
 import type { Health } from "../../../ports/health.ts";
 import type { GatewayParts } from "../parts.ts";
 import { type FundPolicies, type PastNav, publicFund, shownOf } from "./fund-policy.ts";
+import type { MarketFeed } from "./market-sources.ts";
 import { type FollowedHalts, keptChangesMax, withChanges } from "./public-halts.ts";
-import { type FollowedSource, follow, type Source } from "./told.ts";
+import { type FollowedSource, follow } from "./reported.ts";
 
 const quotesEveryMs = 250;
 const haltsEveryMs = 250;
@@ -19,14 +20,6 @@ const instrumentsEveryMs = 2_000;
 /** A delayed value is asked for again after so long. */
 const pastNavEveryMs = 10_000;
 const timeoutMs = 2_000;
-
-export interface MarketFeed {
-  readonly quotes: Source<ReadonlyMap<string, Quote>>;
-  readonly instruments: Source<readonly Instrument[]>;
-  /** As strangers see them. */
-  readonly funds: Source<readonly object[]>;
-  readonly halts: Source<FollowedHalts>;
-}
 
 export interface RunningMarketFeed extends MarketFeed {
   /** Starting until everything was said once, by the services that are expected. */
@@ -47,8 +40,8 @@ export function startMarketFeed(parts: MarketFeedParts): RunningMarketFeed {
     name: "quotes",
     everyMs: quotesEveryMs,
     ask: async (_before, signal) => {
-      const { quotes: told } = await askOwn<Quotes>(parts, "MarketDesk", "ListQuotes", { symbols: [] }, signal);
-      return new Map(told.map((quote) => [quote.symbol, quote] as const));
+      const { quotes: reported } = await askOwn<Quotes>(parts, "MarketDesk", "ListQuotes", { symbols: [] }, signal);
+      return new Map(reported.map((quote) => [quote.symbol, quote] as const));
     },
   });
   const instruments = follow<readonly Instrument[]>({
@@ -63,10 +56,10 @@ export function startMarketFeed(parts: MarketFeedParts): RunningMarketFeed {
     name: "funds",
     everyMs: fundsEveryMs,
     ask: async (_before, signal) => {
-      const told = await askOwn<Funds>(parts, "Treasury", "ListFunds", {}, signal);
-      const known = await past(told.funds, signal);
+      const reported = await askOwn<Funds>(parts, "Treasury", "ListFunds", {}, signal);
+      const known = await past(reported.funds, signal);
       const now = parts.clock.now();
-      return told.funds.flatMap((fund) => publicFund(fund, policies, known.get(fund.fund_id), now) ?? []);
+      return reported.funds.flatMap((fund) => publicFund(fund, policies, known.get(fund.fund_id), now) ?? []);
     },
   });
   const halts = follow<FollowedHalts>({
@@ -91,7 +84,7 @@ export function startMarketFeed(parts: MarketFeedParts): RunningMarketFeed {
         ([service, source]) => parts.expectedServices.includes(service) && source.newest() === undefined,
       );
       return waiting
-        ? { status: "starting", complaint: "the public market data has not been told yet" }
+        ? { status: "starting", complaint: "the public market data has not been reported yet" }
         : { status: "ok" };
     },
     stop: async () => {

@@ -23,7 +23,7 @@ export interface FollowedHalts {
   readonly changes: readonly PublicHaltChange[];
 }
 
-/** As many as anybody may have missed and still be told; who missed more learns of the gap. */
+/** As many as anybody may have missed and still be reported; who missed more learns of the gap. */
 export const keptChangesMax = 1_000;
 
 /** Named, not spread: what is added to the record later stays inside. */

@@ -9,7 +9,14 @@ import { messageOf, requestSchemas } from "../declared/requests.ts";
 import { declarationOf } from "../declared/route.ts";
 import { defineRoute } from "../define-route.ts";
 import { testQuote } from "../public/test-symbol.ts";
-import { answerTold, askPublic, type PublicParts, publicAnswer, publicBarsCost, publicCost } from "../public-data.ts";
+import {
+  answerReported,
+  askPublic,
+  type PublicParts,
+  publicAnswer,
+  publicBarsCost,
+  publicCost,
+} from "../public-data.ts";
 import {
   nextBars,
   publicHaltsAnswer,
@@ -80,7 +87,7 @@ export function publicQuote(parts: PublicParts): Route {
         const found = quotes.get(symbol);
         return found === undefined ? undefined : reportedQuote(found, now);
       };
-      return answerTold(parts, parts.marketFeed.quotes, tell, nothing);
+      return answerReported(parts, parts.marketFeed.quotes, tell, nothing);
     },
   });
 }
@@ -95,7 +102,7 @@ export function publicQuotes(parts: PublicParts): Route {
     query: publicQuotesQuery,
     answers: { 200: quotesAnswer },
     handle: async ({ query: { symbols } }) =>
-      answerTold(parts, parts.marketFeed.quotes, (quotes, now) =>
+      answerReported(parts, parts.marketFeed.quotes, (quotes, now) =>
         [...new Set(symbols.split(","))].flatMap((symbol) => {
           const found = symbol === testSymbol ? testQuote(now) : quotes.get(symbol);
           return found === undefined ? [] : [reportedQuote(found, now)];
@@ -113,7 +120,7 @@ export function publicInstruments(parts: PublicParts): Route {
     sentence: "List the instruments that are traded here.",
     answers: { 200: fieldAnswer("Instruments", "instruments") },
     handle: async () =>
-      answerTold(parts, parts.marketFeed.instruments, (instruments) =>
+      answerReported(parts, parts.marketFeed.instruments, (instruments) =>
         reportedMember("Instruments", "instruments", { instruments }),
       ),
   });
@@ -127,7 +134,7 @@ export function publicFunds(parts: PublicParts): Route {
     path: "/v1/funds",
     sentence: "List the funds and, where that is public, what they are worth.",
     answers: { 200: fundsAnswer },
-    handle: async () => answerTold(parts, parts.marketFeed.funds, (funds) => funds),
+    handle: async () => answerReported(parts, parts.marketFeed.funds, (funds) => funds),
   });
 }
 
@@ -139,6 +146,6 @@ export function publicHalts(parts: PublicParts): Route {
     path: "/v1/halts",
     sentence: "List the halts in force, without the figures that tripped them.",
     answers: { 200: publicHaltsAnswer },
-    handle: async () => answerTold(parts, parts.marketFeed.halts, ({ halts }) => halts),
+    handle: async () => answerReported(parts, parts.marketFeed.halts, ({ halts }) => halts),
   });
 }

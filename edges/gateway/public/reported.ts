@@ -9,7 +9,7 @@ import type { Timers } from "../../../ports/timers.ts";
 /** What was not confirmed for so long is marked as stale. */
 export const staleMs = 5_000;
 
-export interface Told<Value> {
+export interface Reported<Value> {
   readonly value: Value;
   /** When the service said so. */
   readonly at: Instant;
@@ -17,9 +17,9 @@ export interface Told<Value> {
 
 export interface Source<Value> {
   /** Undefined as long as the service has said nothing. */
-  newest(): Told<Value> | undefined;
+  newest(): Reported<Value> | undefined;
   /** Calls back after every answer; gives the function that stops it. */
-  listen(hear: (told: Told<Value>) => void): () => void;
+  listen(hear: (reported: Reported<Value>) => void): () => void;
 }
 
 export interface FollowedSource<Value> extends Source<Value> {
@@ -40,8 +40,8 @@ export interface FollowOptions<Value> {
 export function follow<Value>(options: FollowOptions<Value>): FollowedSource<Value> {
   const { name, everyMs, clock, timers, log, ask } = options;
   const ending = new AbortController();
-  const listeners = new Set<(told: Told<Value>) => void>();
-  let newest: Told<Value> | undefined;
+  const listeners = new Set<(reported: Reported<Value>) => void>();
+  let newest: Reported<Value> | undefined;
   let silent = false;
 
   async function run(): Promise<void> {
@@ -49,12 +49,12 @@ export function follow<Value>(options: FollowOptions<Value>): FollowedSource<Val
       try {
         const value = await ask(newest?.value, ending.signal);
         newest = { value, at: clock.now() };
-        if (silent) log.info("the public market data is told again", { source: name });
+        if (silent) log.info("the public market data is reported again", { source: name });
         silent = false;
         for (const hear of listeners) hear(newest);
       } catch (thrown) {
         if (!silent && !ending.signal.aborted) {
-          log.warn("the public market data is not told", { source: name, error: messageOf(thrown) });
+          log.warn("the public market data is not reported", { source: name, error: messageOf(thrown) });
         }
         silent = true;
       }
@@ -76,6 +76,6 @@ export function follow<Value>(options: FollowOptions<Value>): FollowedSource<Val
   };
 }
 
-export function isStale({ at }: Told<unknown>, now: Instant): boolean {
+export function isStale({ at }: Reported<unknown>, now: Instant): boolean {
   return millisecondsBetween(at, now) >= staleMs;
 }

@@ -1,0 +1,24 @@
+// GET /v1/stream on the public port: the WebSocket form of the market data, for anyone.
+import type { SocketRoute } from "../../../ports/http.ts";
+import { publicCost } from "../public-data.ts";
+import { closings, streamLimits } from "./frames.ts";
+import type { StreamHub } from "./stream-hub.ts";
+
+export const streamPath = "/v1/stream";
+
+export function streamRoute(hub: Pick<StreamHub, "open" | "shutDown">): SocketRoute {
+  return {
+    path: streamPath,
+    listener: "public",
+    sentence: "Follow quotes, closed bars, funds and halts as they change.",
+    operation: "ReadMarketData",
+    publicCost,
+    messageBytesMax: streamLimits.message_bytes_max,
+    closings: {
+      tooLarge: { code: closings.MESSAGE_TOO_LARGE, reason: "MESSAGE_TOO_LARGE" },
+      malformed: { code: closings.MALFORMED, reason: "MALFORMED" },
+    },
+    open: (connection) => hub.open(connection),
+    shutDown: () => hub.shutDown(),
+  };
+}
