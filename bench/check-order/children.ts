@@ -9,7 +9,10 @@ export interface Child {
 }
 
 /** `entry` is a module that knows the role; a TypeScript one is run through tsx, as tests do. */
-export function startChild(entry: string, role: "server" | "generator" | "gates" | "halts" | "halt-server" | "market-data"): Child {
+export function startChild(
+  entry: string,
+  role: "server" | "generator" | "gates" | "halts" | "halt-server" | "market-data",
+): Child {
   // As the platform starts its parts.
   const execArgv = [...nodeFlags, ...(entry.endsWith(".ts") ? ["--import", "tsx"] : [])];
   const child: ChildProcess = fork(entry, [role], { execArgv, stdio: ["ignore", "ignore", "inherit", "ipc"] });

@@ -53,7 +53,8 @@ async function ours(publicRate: { readonly ratePerS: number; readonly burst: num
     listeners: { operator: anywhere, public: anywhere },
     routes: [quotes],
     sockets: [noted(stream)],
-    limits: { connectionsMax: 4_096 },
+    // A machine with too much to do must not look like a caller that says nothing.
+    limits: { connectionsMax: 4_096, firstRequestMsMax: 60_000 },
     ...(publicRate !== undefined && { publicRate }),
   });
   return { port: server.addresses.public.port };

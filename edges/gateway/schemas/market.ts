@@ -2,9 +2,9 @@
 import { z } from "zod";
 import type { Quote } from "../../../contracts/src/generated/svc/v1/market.ts";
 import { type Instant, millisecondsBetween, tryParse } from "../../../contracts/src/instant.ts";
-import { countNumber, idText, instantText, symbolText } from "../../../contracts/src/records/fields.ts";
+import { symbolText } from "../../../contracts/src/records/fields.ts";
 import { quote } from "../../../contracts/src/records/market.ts";
-import { severity } from "../../../contracts/src/records/values.ts";
+import { publicHalt } from "../../../contracts/src/stream-frames.ts";
 
 export const symbolParams = z.strictObject({
   symbol: symbolText.meta({ description: "The instrument: AAPL, BTC-USD." }),
@@ -29,18 +29,7 @@ export const publicQuotesQuery = z.strictObject({
     .meta({ description: "Which, with commas between them; at most 100." }),
 });
 
-/** A HaltRequest without what carries values and losses. */
-export const publicHaltAnswer = z.object({
-  severity,
-  fund_id: z.string(),
-  strategy_id: idText.optional(),
-  reason: z.string(),
-  requested_by: z.string(),
-  halt_id: idText,
-  epoch: countNumber,
-  since: instantText,
-});
-export const publicHaltsAnswer = z.array(publicHaltAnswer);
+export const publicHaltsAnswer = z.array(publicHalt);
 
 /** A quote of that age is no longer one to act on. */
 const staleQuoteS = 10;

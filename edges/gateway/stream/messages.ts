@@ -2,8 +2,8 @@
 // what cannot be is answered with an error frame, and the connection goes on.
 import { parseJson } from "../../../contracts/src/parse-json.ts";
 import { testSymbol } from "../../../contracts/src/records/market.ts";
+import { type ClientFrame, clientFrame } from "../../../contracts/src/stream-frames.ts";
 import type { MarketFeed } from "../public/market-sources.ts";
-import { type ClientFrame, clientFrame } from "./frames.ts";
 
 export type ReadMessage =
   | { readonly kind: "malformed" }

@@ -3,12 +3,12 @@
 import { describe, expect, it } from "vitest";
 import type { HaltRequest } from "../../../contracts/src/generated/svc/v1/halt.ts";
 import { format } from "../../../contracts/src/instant.ts";
+import { serverFrame, streamLimits } from "../../../contracts/src/stream-frames.ts";
 import type { SocketSession } from "../../../ports/http.ts";
 import { heldFeed } from "../../../testkit/gateway/market-feed.ts";
 import { testPorts } from "../../../testkit/http/test-ports.ts";
 import { scheduler } from "../../../testkit/virtual/scheduler.ts";
 import { publicHalt } from "../public/public-halts.ts";
-import { serverFrame, streamLimits } from "./frames.ts";
 import { createStreamHub } from "./stream-hub.ts";
 
 interface Item {

@@ -8,6 +8,15 @@ import { barNumber } from "../../../contracts/src/bar-intervals.ts";
 import type { Bar } from "../../../contracts/src/generated/svc/v1/market.ts";
 import { format, microsecondsPerSecond } from "../../../contracts/src/instant.ts";
 import { testSymbol } from "../../../contracts/src/records/market.ts";
+import {
+  type ClientFrame,
+  type ClosingName,
+  closings,
+  heartbeatS,
+  type ServerFrame,
+  type SubscribeFrame,
+  streamLimits,
+} from "../../../contracts/src/stream-frames.ts";
 import type { SocketConnection, SocketSession } from "../../../ports/http.ts";
 import type { CancelTimer } from "../../../ports/timers.ts";
 import { plain } from "../ask-service.ts";
@@ -18,15 +27,6 @@ import { testQuote } from "../public/test-symbol.ts";
 import { type BarsBoard, type ClosedBar, numbered, placeOf, replayedBarsMax, startBarsBoard } from "./bars-board.ts";
 import { conflatedChannels } from "./conflated-channels.ts";
 import { itemText, snapshotText, updatesText } from "./frame-text.ts";
-import {
-  type ClientFrame,
-  type ClosingName,
-  closings,
-  heartbeatS,
-  type ServerFrame,
-  type SubscribeFrame,
-  streamLimits,
-} from "./frames.ts";
 import { replayHalts } from "./halt-replay.ts";
 import { channelsOf, readMessage, whyNot } from "./messages.ts";
 
@@ -145,7 +145,7 @@ export function createStreamHub(parts: StreamParts): StreamHub {
     const oldest = changes[0]?.sequence ?? epoch + 1;
     if (oldest > from + 1 && from < epoch) {
       const detail = "These changes came faster than they are kept: subscribe again for what is in force.";
-      send(session, { type: "gap", channel: "halts", from_sequence: from + 1, to_sequence: oldest - 1, detail });
+      sendGap(session, "halts", from + 1, oldest - 1, detail);
       followed.sent = oldest - 1;
     }
     const items: string[] = [];
@@ -179,6 +179,10 @@ export function createStreamHub(parts: StreamParts): StreamHub {
 
   function send(session: Session, frame: ServerFrame): void {
     sendText(session, JSON.stringify(plain(frame)));
+  }
+
+  function sendGap(session: Session, channel: string, from: number, to: number, detail: string): void {
+    send(session, { type: "gap", channel, sequence: to, from_sequence: from, to_sequence: to, detail });
   }
 
   function sendText(session: Session, text: string | Uint8Array): void {
@@ -268,10 +272,7 @@ export function createStreamHub(parts: StreamParts): StreamHub {
     const known = feed.halts.newest()?.value;
     if (known === undefined) return;
     const { sequence, halts, gap } = replayHalts(known, resume);
-    if (gap !== undefined) {
-      const { from, to, detail } = gap;
-      send(session, { type: "gap", channel: "halts", from_sequence: from, to_sequence: to, detail });
-    }
+    if (gap !== undefined) sendGap(session, "halts", gap.from, gap.to, gap.detail);
     followed.sent = sequence;
     sendText(session, snapshotText("halts", sequence, JSON.stringify(plain(halts))));
     sendChanges(
@@ -307,7 +308,7 @@ export function createStreamHub(parts: StreamParts): StreamHub {
     const last = closed.at(-1)?.sequence ?? newest;
     if (isLost && resume !== undefined) {
       const detail = `At most ${replayedBarsMax} bars are sent again: read the others from /v1/bars.`;
-      send(session, { type: "gap", channel, from_sequence: Math.min(resume + 1, last), to_sequence: last, detail });
+      sendGap(session, channel, Math.min(resume + 1, last), last, detail);
     }
     const at = resume === undefined || isLost ? last : resume;
     const shown = at === resume ? closed.filter(({ sequence }) => sequence === at).map(({ bar }) => bar) : bars;

@@ -1,7 +1,8 @@
 // GET /v1/stream on the public port: the WebSocket form of the market data, for anyone.
+
+import { closings, streamLimits } from "../../../contracts/src/stream-frames.ts";
 import type { SocketRoute } from "../../../ports/http.ts";
 import { publicCost } from "../public-data.ts";
-import { closings, streamLimits } from "./frames.ts";
 import type { StreamHub } from "./stream-hub.ts";
 
 export const streamPath = "/v1/stream";

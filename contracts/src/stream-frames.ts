@@ -1,10 +1,27 @@
 // Every frame of the public stream (ws://…/v1/stream), in one place: what clients may send, what the server sends, and why it closes. AsyncAPI is written
 // from these. Frames are JSON text with a `type`; clients ignore types and members that they do not know.
 import { z } from "zod";
-import { idText, instantText, symbolText } from "../../../contracts/src/records/fields.ts";
-import { bar, barInterval, quote } from "../../../contracts/src/records/market.ts";
-import { publicHaltAnswer } from "../schemas/market.ts";
-import { fundsAnswer } from "../schemas/treasury.ts";
+import { countNumber, idText, instantText, symbolText } from "./records/fields.ts";
+import { fundStatus } from "./records/fund.ts";
+import { bar, barInterval, quote } from "./records/market.ts";
+import { severity } from "./records/values.ts";
+
+/** A HaltRequest without what carries values and losses. */
+export const publicHalt = z.object({
+  severity,
+  fund_id: z.string(),
+  strategy_id: idText.optional(),
+  reason: z.string(),
+  requested_by: z.string(),
+  halt_id: idText,
+  epoch: countNumber,
+  since: instantText,
+});
+
+/** What is not public of a fund is left out. */
+const publicFunds = z.array(
+  fundStatus.extend({ nav: fundStatus.shape.nav.optional(), nav_at: fundStatus.shape.nav_at.optional() }),
+);
 
 /** The bounds of a connection, as `welcome` tells them. */
 export const streamLimits = {
@@ -75,14 +92,14 @@ const sequence = z.int().min(0).meta({ description: "The one before in this chan
 
 export const haltChangeData = z.object({
   change: z.enum(["raised", "lifted"]),
-  halts: z.array(publicHaltAnswer),
+  halts: z.array(publicHalt),
   at: instantText,
 });
 
 export const updateData = z
-  .union([quote, bar, haltChangeData, fundsAnswer])
+  .union([quote, bar, haltChangeData, publicFunds])
   .meta({ description: "A Quote, a closed Bar, the list of funds, or what was halted or lifted." });
-export const snapshotData = z.union([quote.nullable(), z.array(bar), z.array(publicHaltAnswer), fundsAnswer]).meta({
+export const snapshotData = z.union([quote.nullable(), z.array(bar), z.array(publicHalt), publicFunds]).meta({
   description: "The quote (null before the first), the newest bars, the list of funds, or the halts in force.",
 });
 
@@ -123,6 +140,7 @@ export const heartbeatFrame = z.object({
 export const gapFrame = z.object({
   type: z.literal("gap"),
   channel,
+  sequence,
   from_sequence: sequence,
   to_sequence: sequence,
   detail: z.string(),
@@ -141,3 +159,21 @@ export const serverFrame = z.discriminatedUnion("type", [
   shutdownFrame,
 ]);
 export type ServerFrame = z.infer<typeof serverFrame>;
+
+/** The frames by who sends them: the server sends the first, and receives the others. */
+export const streamFrames = {
+  sent: [
+    { name: "welcome", sentence: "The connection stands; these are its limits.", schema: welcomeFrame },
+    { name: "subscribed", sentence: "Everything that is subscribed now.", schema: subscribedFrame },
+    { name: "snapshot", sentence: "How a channel stands, before its first update.", schema: snapshotFrame },
+    { name: "updates", sentence: "What changed, each in its channel.", schema: updatesFrame },
+    { name: "heartbeat", sentence: "The connection still stands.", schema: heartbeatFrame },
+    { name: "gap", sentence: "Sequences of a channel that are lost to you.", schema: gapFrame },
+    { name: "error", sentence: "What was wrong with a message; the connection goes on.", schema: errorFrame },
+    { name: "shutdown", sentence: "The server leaves: come back later.", schema: shutdownFrame },
+  ],
+  received: [
+    { name: "subscribe", sentence: "Adds channels.", schema: subscribeFrame },
+    { name: "unsubscribe", sentence: "Takes channels away.", schema: unsubscribeFrame },
+  ],
+};
