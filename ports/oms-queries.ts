@@ -1,11 +1,18 @@
 // What people ask about orders and trades. Only PostgreSQL answers it: lists and histories are no part of the state machine.
+import type { Instant } from "../contracts/src/instant.ts";
 import type { Fill } from "../contracts/src/records/order.ts";
+import type { OrderState } from "../contracts/src/records/values.ts";
 import type { StoredOrder } from "./oms-records.ts";
 
 export interface OrdersQuery {
   readonly fundId?: string;
   readonly openOnly: boolean;
   readonly countMax: number;
+  readonly state?: OrderState;
+  /** Created then or later. */
+  readonly since?: Instant;
+  /** Only ids that begin so. */
+  readonly idPrefix?: string;
   /** Continue after this order, towards older ones. */
   readonly afterOrderId?: string;
 }

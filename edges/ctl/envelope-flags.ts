@@ -141,7 +141,7 @@ function sectorsOf(option: string, typed: readonly string[], before: Readonly<Re
   for (const one of typed) {
     const at = one.lastIndexOf("=");
     const [name, share] = [one.slice(0, at), one.slice(at + 1)];
-    if (at < 1) throw usageRefusal(`--${option} is a sector and its share, such as TECH=0.3; "${one}" is not.`);
+    if (at < 1) throw usageRefusal(`--${option} is a sector and its share, such as technology=0.3; "${one}" is not.`);
     if (share === "off") sectors.delete(name);
     else sectors.set(name, fractionOf(option, share));
   }

@@ -190,7 +190,7 @@ describe("cmd cancel-all", () => {
     const csv = await run("cmd cancel-all --wait 1 --confirm CANCEL --format csv");
     expect(csv.exit).toBe(8);
     expect(csv.stderr).toContain(`${goesOn} Audit e-2.`);
-    expect(csv.stderr).toMatch(/Next:\n +ctl operations flatten show flatten-1\n$/);
+    expect(csv.stderr).toMatch(/Next:\n +ctl oms orders list --open\n$/);
     const [head = "", row = "", ...rest] = csv.stdout.split("\n");
     expect([head.split(",").at(-1), row.split(",").at(-1), rest]).toEqual(["audit_id", "e-2", [""]]);
     const json = await run("cmd cancel-all --wait 1 --confirm CANCEL --json");
@@ -244,9 +244,7 @@ describe("cmd flatten-paper", () => {
     const csv = await run("cmd flatten-paper --wait 1 --fund-id beta --confirm FLATTEN --format csv");
     expect(csv.exit).toBe(8);
     expect(csv.stderr).toContain(`${goesOn} Flatten flatten-1, audit e-1.`);
-    expect(csv.stderr).toMatch(
-      /Next:\n +ctl oms positions list --fund-id beta\n +ctl oms orders list --open --fund-id beta\n$/,
-    );
+    expect(csv.stderr).toMatch(/Next:\n +ctl operations flatten show flatten-1\n$/);
     expect(csv.stdout).not.toContain("What is left");
   });
 });
@@ -345,7 +343,7 @@ describe("losses and drills", () => {
     const { exit, stdout } = await run("riskengine losses list --fund-id alpha");
     expect([exit, stdout]).toEqual([
       0,
-      expect.stringMatching(/daily.*1\.50 % +2\.00 % +PENDING[\s\S]*high_water.*off +JUDGED/),
+      expect.stringMatching(/daily.*1\.50 % +2\.00 % +75\.0 % +PENDING[\s\S]*high_water.*off +WITHIN/),
     ]);
     server.on("GET /v1/riskengine/losses", problem(403, "PERMISSION_DENIED", "No."));
     expect((await run("riskengine losses list")).exit).toBe(5);

@@ -160,12 +160,22 @@ function optionOf({ name, value, preset, sentence, repeats, required, standard, 
   const word = preset === undefined ? `<${value}>` : `[${value}]`;
   const option = new Option(`--${name}${value === undefined ? "" : ` ${word}`}`, reported);
   if (preset !== undefined) option.preset(preset);
-  if (closed === true && values !== undefined) option.choices([...values]);
+  if (closed === true && values !== undefined) anyCase(option.choices([...values]), values);
   if (standard !== undefined) option.default(standard);
   if (repeats === true) {
     option.argParser((next: string, before: unknown) => [...(Array.isArray(before) ? before : []), ...next.split(",")]);
   }
   return option.makeOptionMandatory(required === true);
+}
+
+/** `--side buy` is BUY: the words of the API stay as they are, and nobody has to shout. */
+function anyCase(option: Option, values: readonly string[]): void {
+  const { parseArg } = option;
+  if (parseArg === undefined) return;
+  option.argParser((typed: string, before: unknown) => {
+    const meant = values.includes(typed) ? typed : values.find((value) => value.toLowerCase() === typed.toLowerCase());
+    return parseArg(meant ?? typed, before);
+  });
 }
 
 function argumentTerm(argument: Argument): string {
@@ -211,7 +221,7 @@ function fromCommander(
   const [said = "", nearest] = error.message.replace(/^error: /, "").split("\n");
   const sentence = `${said.charAt(0).toUpperCase()}${said.slice(1)}${/[.?]$/.test(said) ? "" : "."}`;
   if (error.code !== "commander.unknownCommand") {
-    const meant = nearest?.replace(/^\(|\)$/g, "");
+    const meant = nearest?.replace(/^\(|\)$/g, "") ?? longerOption(said, argv, grammar);
     return {
       kind: "wrong",
       refusal: usageRefusal(sentence, meant ?? "Add --help to see what it takes."),
@@ -222,6 +232,22 @@ function fromCommander(
   const hint =
     near.length === 0
       ? "`ctl --help` lists what there is."
-      : `Did you mean ${near.map((name) => `\`ctl ${name}\``).join(" or ")}?`;
+      : `Did you mean ${near.map((name) => `\`ctl ${withRest(name, argv)}\``).join(" or ")}?`;
   return { kind: "wrong", refusal: usageRefusal(sentence, hint), help: undefined };
+}
+
+/** `ctl halt alpha` means `ctl cmd halt alpha`: what follows the verb's own word goes with it. */
+function withRest(name: string, argv: readonly string[]): string {
+  const words = argv.filter((word) => !word.startsWith("-"));
+  return words.length > 1 && words[0] === name.split(" ").at(-1) ? [name, ...words.slice(1)].join(" ") : name;
+}
+
+/** `--fund` for `--fund-id`: too far for spelling, and the usual slip. */
+function longerOption(said: string, argv: readonly string[], { verbs }: Grammar): string | undefined {
+  if (!/^(unknown|required) option /.test(said)) return undefined;
+  const verb = verbs.find(({ name }) => argv.join(" ").startsWith(`${name} `));
+  const names = verb?.options.map(({ name }) => `--${name}`) ?? [];
+  const typed = argv.map((word) => word.split("=", 1)[0] ?? "").filter((word) => /^--[a-z]/.test(word));
+  const meant = names.find((name) => typed.some((word) => !names.includes(word) && name.startsWith(`${word}-`)));
+  return meant === undefined ? undefined : `Did you mean ${meant}?`;
 }

@@ -91,7 +91,7 @@ describe("envelope set", () => {
       exit: 0,
       stdout: expect.stringContaining("Version 8 of alpha's limits is in force."),
     });
-    expect(done.stdout).toMatch(/max_position_pct +0\.07 +0\.05 +TIGHTENS/);
+    expect(done.stdout).toMatch(/max_position_pct +7 % +5 % +TIGHTENS/);
     const { strategy_loss_halt_pct: _, ...kept } = limits;
     const proposed = {
       ...kept,
@@ -187,7 +187,7 @@ describe("envelope set", () => {
     ["--max-notional 250,000", "250000"],
     ["--max-notional 0.12345678901234567891", "digits and a point only"],
     ["--order-rate-max-per-s 1.5", "whole number"],
-    ["--sector-limit TECH", "TECH=0.3"],
+    ["--sector-limit TECH", "technology=0.3"],
     ["--sector-limit TECH=lots", "0.07"],
     ["--shorting-enabled maybe", "true"],
     ["", "at least one"],
@@ -203,7 +203,7 @@ describe("envelope diff, history and replay", () => {
   it("compares the newest version with the one before, or those that are named", async () => {
     serveEnvelope();
     const newest = await run("riskengine envelope diff --fund-id alpha");
-    expect(newest.stdout).toMatch(/from version 6 to 7:[\s\S]*max_position_pct +0\.07 +0\.05 +TIGHTENS/);
+    expect(newest.stdout).toMatch(/from version 6 to 7:[\s\S]*max_position_pct +7 % +5 % +TIGHTENS/);
     expect(bodyOf(`POST ${place}/diff`)).toEqual({ from_version: 6, to_version: 7 });
     const named = await run("riskengine envelope diff --fund-id alpha --from 2 --to 5 --format csv");
     expect(named.stdout).toBe("field,before,after,effect\nmax_position_pct,0.07,0.05,TIGHTENS\n");

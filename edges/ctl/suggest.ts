@@ -24,7 +24,9 @@ function nearness(words: readonly string[], name: string): number {
   const ends = words.map((_word, left) =>
     near(words.slice(left).join(" "), parts.slice(left - words.length).join(" ")),
   );
-  return Math.min(near(words.join(" "), name), ...ends.map((distance, left) => distance + 0.5 + left * 2));
+  // `halt alpha` is the verb and what it is for: the verb's own word came first.
+  const first = words.length > 1 && words[0] === parts.at(-1) && parts.at(-1) !== "list" ? 1.5 : farAway;
+  return Math.min(near(words.join(" "), name), first, ...ends.map((distance, left) => distance + 0.5 + left * 2));
 }
 
 /** Short words are near only when they differ in one place: otherwise every short word is near every other. */

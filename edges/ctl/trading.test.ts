@@ -425,7 +425,7 @@ describe("strategies", () => {
       body: [{ ...strategy, pnl: "-12.345", live_ic_mean: 0.0512345 }],
     });
     const { stdout } = await run("research strategies list --fund-id alpha");
-    expect(stdout).toMatch(/s +alpha +live +40\.00 % +40\.00 % +-12\.34 +never +0\.0512 +It follows\./);
+    expect(stdout).toMatch(/s +alpha +trading +\? +40\.00 % +40\.00 % +-12\.34 +never +0\.0512 +It follows\./);
     const route = "POST /v1/research/strategies/s";
     server.on(route, { body: { ...strategy, status: "shadow", allocation_pct: 0.25 } });
     const done = await run("research strategies set s --status shadow --allocation-pct 0.25 --reason drift");
@@ -591,7 +591,7 @@ describe("paper weather", () => {
     server.on("GET /v1/oms/paper-weather", { body: stormy });
     const { stdout } = await run("paper weather show");
     expect(stdout).toMatch(/Broker +silent until 2026-11-15T13:40:00Z \(in 10 min\)\nReports lost +50 %/);
-    expect(stdout).toMatch(/Gap +XOM 10 % since 2026-11-15T13:29:00Z/);
+    expect(stdout).toMatch(/Gap +XOM \+10 % since 2026-11-15T13:29:00Z/);
     server.on("GET /v1/oms/paper-weather", {
       body: { gaps: [], halted_symbols: [], news: [], informed: [], reason: "", broker_silent_until: at },
     });

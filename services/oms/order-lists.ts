@@ -1,4 +1,6 @@
 // What can be asked about orders, trades and positions.
+
+import { Fault } from "../../contracts/src/fault.ts";
 import type {
   Fills,
   GetOrderRequest,
@@ -9,6 +11,8 @@ import type {
   OrderStatuses,
   Positions,
 } from "../../contracts/src/generated/svc/v1/platform.ts";
+import { type Instant, tryParse } from "../../contracts/src/instant.ts";
+import { type OrderState, orderState } from "../../contracts/src/records/values.ts";
 import { mustKnowFund } from "../shared/must-know-fund.ts";
 import type { Instruments } from "./instruments.ts";
 import type { OmsPorts } from "./oms-parts.ts";
@@ -20,6 +24,20 @@ const countMax = 1_000;
 
 function counted(asked: number): number {
   return asked === 0 ? countDefault : Math.min(asked, countMax);
+}
+
+function stateOf(asked: string): OrderState {
+  const known = orderState.safeParse(asked);
+  if (known.success) return known.data;
+  throw new Fault("INVALID_ARGUMENT", `The state is one of ${orderState.options.join(", ")}.`, { retry: "never" });
+}
+
+function instantOf(asked: string): Instant {
+  const at = tryParse(asked);
+  if (at !== undefined) return at;
+  throw new Fault("INVALID_ARGUMENT", "since is a moment in RFC 3339, such as 2026-11-15T13:30:00Z.", {
+    retry: "never",
+  });
 }
 
 export function createOrderLists(ports: OmsPorts, instruments: Instruments) {
@@ -36,6 +54,9 @@ export function createOrderLists(ports: OmsPorts, instruments: Instruments) {
         openOnly: request.open_only,
         countMax: counted(request.count_max),
         ...(request.fund_id !== undefined && { fundId: request.fund_id }),
+        ...(request.state !== undefined && { state: stateOf(request.state) }),
+        ...(request.since !== undefined && { since: instantOf(request.since) }),
+        ...(request.id_prefix !== undefined && { idPrefix: request.id_prefix }),
         ...(request.after_order_id !== undefined && { afterOrderId: request.after_order_id }),
       });
       if (found.length === 0) await mustKnowFund(ports, request.fund_id);

@@ -54,6 +54,22 @@ describe("GetEnvelope", () => {
 });
 
 describe("UpdateEnvelope", () => {
+  it("27.6: refuses a limit for a sector that no instrument has where it is added, and lets one that stands be", async () => {
+    const [fixture, life] = await begin();
+    const before = await current(fixture, life);
+    const known = Object.keys(before.sector_limits_pct);
+    const sector_limits_pct = { ...before.sector_limits_pct, teck: 0.01 };
+    const refused = await update(fixture, life, { sector_limits_pct });
+    expect(refused).toMatchObject({
+      denial: {
+        code: "ENVELOPE_INVALID",
+        reason: expect.stringContaining('No instrument is in the sector "teck"'),
+      },
+    });
+    expect(refused).toMatchObject({ denial: { reason: expect.stringContaining(known[0] ?? "There are") } });
+    expect((await current(fixture, life)).version).toBe(before.version);
+  });
+
   it("writes who, when, why and the hash, publishes it, and the next check follows it", async () => {
     const [fixture, life] = await begin();
     const asked = { max_notional: 1_000, reason: "tighter", updated_by: "operator:somebody", hash: "f".repeat(64) };

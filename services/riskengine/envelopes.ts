@@ -36,7 +36,7 @@ export interface EnvelopesOptions {
   readonly ports: Pick<ServicePorts, "store" | "riskStore" | "bus" | "timers" | "clock" | "log" | "crash" | "sha256">;
   readonly engine: Engine;
   readonly attempts: Attempts;
-  readonly reference: Pick<ReferenceWatch, "fund">;
+  readonly reference: Pick<ReferenceWatch, "fund" | "sectors">;
 }
 
 export interface Envelopes {
@@ -119,7 +119,10 @@ export async function createEnvelopes({ ports, engine, attempts, reference }: En
   async function change(unit: UnitOfWork, { message, next, fund, attempt, proof }: Change) {
     const { active } = await unit.risk.lockHalts();
     const before = await unit.risk.lockEnvelope(next.fund_id);
-    const denial = versionConflict(before, next, proof) ?? looseningDuringHalt(before, next, active, fund);
+    const denial =
+      versionConflict(before, next, proof) ??
+      unknownSector(before, next, reference.sectors()) ??
+      looseningDuringHalt(before, next, active, fund);
     if (denial !== undefined) return denial;
     const { identity, reason } = attempt;
     const asked = { message, before, next, identity, reason, proof, at: ports.clock.now() };
@@ -186,6 +189,23 @@ function versionConflict(
     proof === undefined ? "" : " The proof is for this version: prove your second factor again for the next one.";
   const reason = `The version is ${next.version}; the next one of ${next.fund_id} is ${expected}.${again}`;
   return { code: "ENVELOPE_VERSION_CONFLICT", reason };
+}
+
+/** A limit for a sector that no instrument has reads as protection and limits nothing. One that stands already blocks no other change. */
+function unknownSector(
+  before: RiskEnvelope | undefined,
+  next: RiskEnvelope,
+  sectors: readonly string[],
+): Denial | undefined {
+  const standing = Object.keys(before?.sector_limits_pct ?? {});
+  const unknown = Object.keys(next.sector_limits_pct).filter(
+    (name) => !standing.includes(name) && !sectors.includes(name),
+  );
+  if (unknown.length === 0) return undefined;
+  const names = unknown.map((name) => line(JSON.stringify(name), 200)).join(", ");
+  const known = sectors.length === 0 ? "No instrument has a sector" : `There are: ${sectors.join(", ")}`;
+  const reason = `No instrument is in the sector ${names}, so a limit for it would limit nothing. ${known}.`;
+  return { code: "ENVELOPE_INVALID", reason };
 }
 
 /** As many fields as an answer names. */

@@ -17,6 +17,10 @@ export interface ReferenceWatch {
   calendarOf(fundId: string): TradingCalendar | undefined;
   /** The calendar that an instrument is traded by; undefined for an instrument or a calendar that is not known. */
   tradingCalendarOf(symbol: string): TradingCalendar | undefined;
+  /** Whether there is such an instrument. */
+  knowsSymbol(symbol: string): boolean;
+  /** Every sector that an instrument has, in order. */
+  sectors(): readonly string[];
   stop(): Promise<void>;
 }
 
@@ -31,6 +35,7 @@ export async function watchReference(ports: Ports, engine: Engine, eachLook: () 
   let calendars: ReadonlyMap<string, { readonly content: string; readonly calendar: TradingCalendar }> = new Map();
   /** The name of each instrument's calendar. */
   let calendarNames: ReadonlyMap<string, string> = new Map();
+  let sectors: readonly string[] = [];
   let change = 0;
   let troubled = false;
 
@@ -39,6 +44,7 @@ export async function watchReference(ports: Ports, engine: Engine, eachLook: () 
     funds = new Map(reference.funds.map((fund) => [fund.fund_id, fund]));
     owners = new Map(reference.funds.flatMap((fund) => fund.strategies.map((strategy) => [strategy, fund] as const)));
     calendarNames = new Map(reference.instruments.map(({ symbol, calendar }) => [symbol, calendar]));
+    sectors = [...new Set(reference.instruments.map(({ sector }) => sector))].filter((name) => name !== "").sort();
     calendars = new Map(
       reference.calendars.map((definition) => {
         const content = JSON.stringify(definition);
@@ -79,6 +85,8 @@ export async function watchReference(ports: Ports, engine: Engine, eachLook: () 
     fundOfStrategy: (strategyId) => owners.get(strategyId),
     calendarOf: (fundId) => calendars.get(funds.get(fundId)?.calendar ?? "")?.calendar,
     tradingCalendarOf: (symbol) => calendars.get(calendarNames.get(symbol) ?? "")?.calendar,
+    knowsSymbol: (symbol) => calendarNames.has(symbol),
+    sectors: () => sectors,
     stop: async () => {
       ending.abort();
       await watching;

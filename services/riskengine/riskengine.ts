@@ -40,7 +40,7 @@ import { createDrawdown } from "./losses/drawdown.ts";
 import { createListLosses } from "./losses/list-losses.ts";
 import { createReserveWithdrawal } from "./losses/withdrawals.ts";
 import type { AskRiskOfficer } from "./officer.ts";
-import { watchReference } from "./reference-watch.ts";
+import { type ReferenceWatch, watchReference } from "./reference-watch.ts";
 import { watchRestrictions } from "./restriction-watch.ts";
 import { riskOfficer } from "./risk-officer.ts";
 import { seedEnvelopes } from "./seed-envelopes.ts";
@@ -133,7 +133,7 @@ async function assemble(
     ResumeHalt: halts.resumeHalt,
     AnnounceHalt: halts.announceHalt,
     ConfirmHalts: halts.confirmHalts,
-    GetHeadroom: headroomOf(ports, engine, standing),
+    GetHeadroom: headroomOf(ports, engine, standing, reference),
     ReleaseThrottle: releaseThrottle,
     ConfirmSent: approvals.confirmSent,
     ReleaseApproval: approvals.releaseApproval,
@@ -270,10 +270,18 @@ async function beginVerifying(
   };
 }
 
-function headroomOf({ clock }: ServicePorts, engine: Engine, watch: Standing) {
+function headroomOf(
+  { clock }: ServicePorts,
+  engine: Engine,
+  watch: Standing,
+  reference: Pick<ReferenceWatch, "knowsSymbol">,
+) {
   return async ({ fund_id: fundId, symbol, side = "BUY" }: HeadroomRequest) => {
     if (!["BUY", "SELL", "SELL_SHORT", "BUY_TO_COVER"].includes(side)) {
       throw new Fault("INVALID_ARGUMENT", "The side is BUY, SELL, SELL_SHORT or BUY_TO_COVER.", { retry: "never" });
+    }
+    if (!reference.knowsSymbol(symbol)) {
+      throw new Fault("NOT_FOUND", `There is no instrument ${JSON.stringify(symbol)}.`, { retry: "never" });
     }
     const at = clock.now();
     watch.freshen(at);

@@ -51,6 +51,11 @@ it("orders and trades come newest first, by fund, by state and page by page", as
   expect(await orders({})).toEqual(["o-4", "o-3", "o-2", "o-1", "o-0"]);
   expect(await orders({ fundId: "alpha", openOnly: true })).toEqual(["o-4", "o-2"]);
   expect(await orders({ countMax: 2, afterOrderId: "o-3" })).toEqual(["o-2", "o-1"]);
+  expect(await orders({ state: "FILLED" })).toEqual(["o-0"]);
+  expect(await orders({ since: 2_000_000 as Instant })).toEqual(["o-4", "o-3", "o-2"]);
+  expect(await orders({ idPrefix: "o-" })).toHaveLength(5);
+  expect(await orders({ idPrefix: "o-3" })).toEqual(["o-3"]);
+  expect(await orders({ idPrefix: "o_" })).toEqual([]);
   expect(await orders({ afterOrderId: "nobody" })).toEqual([]);
   const fills = async (differs: object) =>
     (await queries.fills({ countMax: 10, ...differs })).map(({ fill_id }) => fill_id);

@@ -15,12 +15,15 @@ export function createOmsQueries(pool: pg.Pool): OmsQueries {
   }
 
   return {
-    async orders({ fundId, openOnly, countMax, afterOrderId }) {
+    async orders({ fundId, openOnly, countMax, state, since, idPrefix, afterOrderId }) {
       const values: unknown[] = [];
       const place = (value: unknown): string => `$${values.push(value)}`;
       const conditions = ["true"];
       if (openOnly) conditions.push("is_open");
       if (fundId !== undefined) conditions.push(`fund_id = ${place(columnOfText(fundId))}`);
+      if (state !== undefined) conditions.push(`state = ${place(state)}`);
+      if (since !== undefined) conditions.push(`created_us >= ${place(since)}`);
+      if (idPrefix !== undefined) conditions.push(`starts_with(order_id, ${place(columnOfText(idPrefix))})`);
       if (afterOrderId !== undefined) {
         const mark = await ask("select created_us, order_id from oms_order where order_id = $1", [
           columnOfText(afterOrderId),

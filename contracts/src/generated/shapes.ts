@@ -843,6 +843,9 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"open_only","httpName":"open","type":"boolean","description":"True for orders that may still trade; all when absent."},
     {"name":"count_max","type":"whole","description":"At most this many, 100 when absent; the next page is in the Link header.","min":1,"max":500},
     {"name":"after_order_id","httpName":"after","type":"text","optional":true,"description":"Continue after this order_id, towards older ones.","kind":"ID"},
+    {"name":"state","type":"text","optional":true,"description":"Only orders in this state; all when absent.","values":["PENDING_CHECK","REJECTED","ACCEPTED","ROUTED","WORKING","PARTIALLY_FILLED","FILLED","CANCEL_PENDING","CANCELLED","EXPIRED","UNKNOWN"]},
+    {"name":"since","type":"text","optional":true,"description":"Only orders that were created at this moment or later.","kind":"INSTANT"},
+    {"name":"id_prefix","type":"text","optional":true,"description":"Only orders whose id begins so.","minLength":8,"maxLength":512},
   ]},
   ListParkedRequest: {"isRequest":true,"fields":[
     {"name":"count_max","type":"whole","description":"At most this many; 100 when absent.","min":1,"max":1000},

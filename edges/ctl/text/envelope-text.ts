@@ -59,10 +59,54 @@ export function envelopeText(envelope: Envelope, context: Pick<Context, "clock">
 
 export const changeColumns: readonly Column<Change>[] = [
   { name: "field", key: true, of: ({ field }) => field },
-  { name: "before", key: true, text: true, of: ({ before }) => before, shown: ({ before }) => before || "not set" },
-  { name: "after", key: true, text: true, of: ({ after }) => after, shown: ({ after }) => after || "not set" },
-  { name: "effect", always: true, of: ({ effect }) => effect },
+  { name: "before", key: true, text: true, of: ({ before }) => before, shown: (one) => meant(one.field, one.before) },
+  { name: "after", key: true, text: true, of: ({ after }) => after, shown: (one) => meant(one.field, one.after) },
+  { name: "effect", always: true, of: ({ effect }) => effect, shown: effectText, text: true },
 ];
+
+/** A value of the record as people mean it: a fraction is its percentage. */
+function meant(field: string, value: string): string {
+  if (value === "") return "not set";
+  const kind = fields.find(({ name }) => name === field || field.startsWith(`${name}.`))?.kind;
+  const isFraction = (kind === "fraction" || kind === "fractions") && /^[0-9.e+-]+$/.test(value);
+  return isFraction ? percent(Number(value)) : value;
+}
+
+/** "max_position_pct 5 % -> 100 %". */
+export function changeText({ field, before, after }: Pick<Change, "field" | "before" | "after">): string {
+  return `${field} ${meant(field, before)} -> ${meant(field, after)}`;
+}
+
+/** A narrower collar refuses more prices and values market orders lower, so that more of them fit: it is both, and the server counts the graver. */
+function effectText({ field, before, after, effect }: Change): string {
+  const isNarrower = field === "price_collar_pct" && (before === "" || Number(after) < Number(before)) && after !== "";
+  if (effect !== "LOOSENS" || !isNarrower) return effect;
+  return "MIXED (counts as loosening): it refuses more prices, and values market orders lower, so that more fit the limits";
+}
+
+/** What each version changed against the one before it, of versions newest first; the oldest has nothing to be held against. */
+export function changedText(versions: readonly Envelope[], at: number): string {
+  const [after, before] = [versions[at], versions[at + 1]];
+  if (after === undefined) return "";
+  if (before === undefined) return after.version === 1 ? "the first limits" : "";
+  return listed(before, after)
+    .flatMap((change) => (change.field === "sector_limits_pct" ? sectorTexts(before, after) : [changeText(change)]))
+    .join("; ");
+}
+
+function sectorTexts(before: Envelope, after: Envelope): readonly string[] {
+  const [was, is]: Readonly<Record<string, number>>[] = [before.sector_limits_pct, after.sector_limits_pct];
+  const written = (share: number | undefined): string => (share === undefined ? "" : String(share));
+  return [...new Set([...Object.keys(was ?? {}), ...Object.keys(is ?? {})])]
+    .filter((sector) => was?.[sector] !== is?.[sector])
+    .map((sector) =>
+      changeText({
+        field: `sector_limits_pct.${sector}`,
+        before: written(was?.[sector]),
+        after: written(is?.[sector]),
+      }),
+    );
+}
 
 /** Who compares lives beside the engine; limits can be tightened without it, so its absence only costs the words. */
 export async function comparedOrListed(

@@ -20,7 +20,7 @@ export function faultsText(faults: Faults, now: Instant): string {
     ["Reports twice", repeated === undefined || repeated === 0 ? "none" : percent(repeated)],
     ...gaps.map(({ symbol, pct, from }) => {
       const since = from === undefined ? "" : ` since ${moment(from, now)}`;
-      return ["Gap", `${symbol} ${percent(pct)}${since}`] as const;
+      return ["Gap", `${symbol} ${pct > 0 ? "+" : ""}${percent(pct)}${since}`] as const;
     }),
     ...news.map(({ symbol, count }) => ["News", `${symbol}: ${count} stories`] as const),
     ...informed.map(({ symbol, side }) => ["Informed", `${symbol} ${side}`] as const),

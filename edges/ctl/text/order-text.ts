@@ -109,6 +109,7 @@ export function orderColumns(modeOf: ModeOf): readonly Column<OrderStatus>[] {
       number: true,
     },
     { name: "code", of: (one) => one.code },
+    { name: "why", onlyTable: true, text: true, minor: 1, of: whyText },
     { name: "submitted_by", minor: 5, of: (one) => one.submitted_by },
     { name: "stop_price", of: ({ order }) => order.stop_price, onlyCsv: true },
     { name: "tif", of: ({ order }) => order.tif, onlyCsv: true },
@@ -121,4 +122,9 @@ export function orderColumns(modeOf: ModeOf): readonly Column<OrderStatus>[] {
     { name: "reason", of: (one) => one.reason, onlyCsv: true },
     { name: "updated_at", of: (one) => one.updated_at, onlyCsv: true },
   ];
+}
+
+/** Only of what ended against somebody's will: the rest needs no reason. */
+function whyText({ state, reason }: OrderStatus): string {
+  return ["REJECTED", "CANCELLED", "CANCEL_PENDING", "EXPIRED"].includes(state) ? (reason ?? "") : "";
 }

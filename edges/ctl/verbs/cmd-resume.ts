@@ -4,6 +4,7 @@ import type { Client } from "../../client/src/types.ts";
 import { confirmed, confirmOption } from "../confirm.ts";
 import { dryRun, dryRunOption, hitLines } from "../danger.ts";
 import { isApiError, Refusal, usageRefusal } from "../failure.ts";
+import { onlyOne } from "../id-prefix.ts";
 import { sixDigits } from "../login/one-time-code.ts";
 import { reasonOf, reasonOption } from "../reason.ts";
 import { scopeArgument } from "../scope-argument.ts";
@@ -132,8 +133,10 @@ async function askForAll(context: Context): Promise<Answer> {
   };
 }
 
-async function sign(context: Context, requestId: string): Promise<Answer> {
+async function sign(context: Context, typed: string): Promise<Answer> {
   const client = await context.client();
+  const waiting = await client.getHaltStatus().catch(() => undefined);
+  const requestId = onlyOne(typed, waiting?.request_id === undefined ? [] : [waiting.request_id]);
   const shown = await show(context, client, { requestId });
   const confirmation = await confirmed(context, "RESUME", async () => [
     "With your signature ALL of these halts are lifted.",

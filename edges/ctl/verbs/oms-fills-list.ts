@@ -2,6 +2,7 @@
 import type { AnswerOf } from "../../client/src/types.ts";
 import { followPages, limitOption } from "../follow-pages.ts";
 import { fundModes } from "../fund-modes.ts";
+import { wholeOrderId } from "../id-prefix.ts";
 import { type Column, listing, listOptions } from "../text/listing.ts";
 import { price } from "../text/money.ts";
 import { countOf } from "../text/numbers.ts";
@@ -33,9 +34,10 @@ type Fill = AnswerOf<"listFills">[number];
 
 async function run(context: Context): Promise<Answer> {
   const fundId = context.option("fund-id");
-  const orderId = context.option("order-id");
-  const limit = countOf("limit", context.option("limit") ?? "", 1);
   const client = await context.client();
+  const typed = context.option("order-id");
+  const orderId = typed === undefined ? undefined : await wholeOrderId(client, typed);
+  const limit = countOf("limit", context.option("limit") ?? "", 1);
   const asked = { ...(fundId === undefined ? {} : { fundId }), ...(orderId === undefined ? {} : { orderId }) };
   const { rows, more } = await followPages<Fill>(
     limit,

@@ -1,5 +1,6 @@
 // `ctl oms orders amend`: changes an open order; the change passes the same gates as a new order.
 import { usageRefusal } from "../failure.ts";
+import { wholeOrderId } from "../id-prefix.ts";
 import { reasonOf, reasonOption } from "../reason.ts";
 import { exitOf, outcomeText, termsText } from "../text/order-text.ts";
 import { clean } from "../text/text.ts";
@@ -35,8 +36,9 @@ async function run(context: Context): Promise<Answer> {
   if (quantity === undefined && limitPrice === undefined && stopPrice === undefined) {
     throw usageRefusal("There is nothing to change: add --quantity, --limit-price or --stop-price.");
   }
-  const status = await (await context.client()).amendOrder({
-    orderId: context.argument("order_id"),
+  const client = await context.client();
+  const status = await client.amendOrder({
+    orderId: await wholeOrderId(client, context.argument("order_id")),
     idempotencyKey: context.option("idempotency-key") ?? context.random.uuid(),
     ...(quantity !== undefined && { quantity }),
     ...(limitPrice !== undefined && { limitPrice }),

@@ -1,5 +1,6 @@
 // `ctl oms orders cancel`: wants one order gone, and says whether it is.
 
+import { wholeOrderId } from "../id-prefix.ts";
 import { reasonOf, reasonOption } from "../reason.ts";
 import { exitOf, outcomeText } from "../text/order-text.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
@@ -19,7 +20,8 @@ export const omsOrdersCancel: Verb = {
 };
 
 async function run(context: Context): Promise<Answer> {
-  const orderId = context.argument("order_id");
-  const status = await (await context.client()).cancelOrder({ orderId, ...reasonOf(context) });
+  const client = await context.client();
+  const orderId = await wholeOrderId(client, context.argument("order_id"));
+  const status = await client.cancelOrder({ orderId, ...reasonOf(context) });
   return { data: status, text: outcomeText(status), exit: exitOf(status) };
 }

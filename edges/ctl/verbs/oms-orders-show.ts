@@ -1,6 +1,7 @@
 // `ctl oms orders show`: one order, how far it came and why.
 
 import { fundModes } from "../fund-modes.ts";
+import { wholeOrderId } from "../id-prefix.ts";
 import { orderText } from "../text/order-text.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
 
@@ -20,7 +21,7 @@ export const omsOrdersShow: Verb = {
 
 async function run(context: Context): Promise<Answer> {
   const client = await context.client();
-  const status = await client.getOrder({ orderId: context.argument("order_id") });
+  const status = await client.getOrder({ orderId: await wholeOrderId(client, context.argument("order_id")) });
   if (context.json) return { data: status, text: "" };
   const modeOf = await fundModes(client, context);
   return { data: status, text: orderText(status, modeOf(status.order.fund_id), context.clock.now()) };

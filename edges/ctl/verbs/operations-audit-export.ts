@@ -16,9 +16,9 @@ import {
   pagesOf,
   sizeOf,
 } from "../audit/audit-pages.ts";
+import { rangeOf } from "../audit/audit-range.ts";
 import { type BundleCheck, type BundleHeader, checkBundle } from "../audit/bundle-check.ts";
 import { Refusal, usageRefusal } from "../failure.ts";
-import { countOf } from "../text/numbers.ts";
 import { clean } from "../text/text.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
 
@@ -32,6 +32,16 @@ export const operationsAuditExport: Verb = {
   options: [
     { name: "from-sequence", value: "N", standard: "0", sentence: "Begin with this entry." },
     { name: "count", value: "N", sentence: "How many entries." },
+    {
+      name: "from",
+      value: "DATE",
+      sentence: "Begin with the first entry of this date (UTC) or moment, instead of --from-sequence.",
+    },
+    {
+      name: "to",
+      value: "DATE",
+      sentence: "End with the last entry of this date (UTC), or before this moment, instead of --count.",
+    },
     { name: "out", value: "PATH", required: true, sentence: "The file to write." },
     logOption,
   ],
@@ -40,6 +50,10 @@ export const operationsAuditExport: Verb = {
     {
       command: "ctl operations audit export --from-sequence 5000 --count 1000 --out part.bundle",
       sentence: "A thousand entries.",
+    },
+    {
+      command: "ctl operations audit export --from 2026-11-15 --to 2026-11-16 --out days.bundle",
+      sentence: "Two days, both whole.",
     },
     { command: "ctl operations audit export --log 1 --out closed.bundle", sentence: "A log that was closed." },
   ],
@@ -51,12 +65,10 @@ export const operationsAuditExport: Verb = {
 type Head = AnswerOf<"getAuditBundleHead">;
 
 async function run(context: Context): Promise<Answer> {
-  const fromSequence = countOf("from-sequence", context.option("from-sequence") ?? "");
-  const count = context.option("count");
-  const asked = count === undefined ? {} : { count: countOf("count", count, 1) };
   const path = resolve(context.folder, context.option("out") ?? "");
   const log = logOf(context);
   const client = await context.client();
+  const { fromSequence, ...asked } = await rangeOf(context, client, log);
   if (asked.count !== undefined) mustReach(fromSequence, asked.count, await sizeOf(client, log));
   return orBrokenChain(async () => {
     const head = await client.getAuditBundleHead({ fromSequence, ...asked, ...log });

@@ -1,6 +1,7 @@
 // `ctl operations audit show`: everything that was done to one subject, in the order in which it happened.
 import type { AnswerOf, Client } from "../../client/src/types.ts";
 import { shortData } from "../audit/audit-pages.ts";
+import { wholeOrderId } from "../id-prefix.ts";
 import { type Column, listing, listOptions } from "../text/listing.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
 
@@ -42,6 +43,7 @@ const columns: readonly Column<Entry>[] = [
   { name: "actor", minor: 1, of: (one) => one.actor },
   { name: "action", key: true, of: (one) => one.action },
   { name: "subject_id", of: (one) => one.subject_id, onlyCsv: true },
+  { name: "what", onlyTable: true, text: true, of: (one) => whatText(one.data) },
   { name: "data", text: true, minor: 3, of: (one) => JSON.stringify(one.data), shown: (one) => shortData(one.data) },
   { name: "prev_hash", of: (one) => one.prev_hash, onlyCsv: true },
   { name: "hash", of: (one) => one.hash, onlyCsv: true },
@@ -54,8 +56,9 @@ const notProven =
   "Not proven yet that this is complete: since its start the platform has not compared the index with every entry. It does so by itself within minutes; `ctl operations audit fsck` does it now.";
 
 async function run(context: Context): Promise<Answer> {
-  const subjectId = context.option("subject-id") ?? "";
-  const { rows, isProven } = await trailOf(await context.client(), subjectId);
+  const client = await context.client();
+  const subjectId = await wholeOrderId(client, context.option("subject-id") ?? "");
+  const { rows, isProven } = await trailOf(client, subjectId);
   if (!isProven) context.terminal.say(notProven);
   const all = rows.some(({ log }) => log !== undefined) ? [...columns, logColumn] : columns;
   return listing(context, { columns: all, rows, none: "Nothing is on record about it." });
@@ -84,4 +87,15 @@ async function trailOf(
     if (last === undefined || page.length < pageEntries) return { rows, isProven };
     [fromSequence, log] = [last.sequence + 1, last.log];
   }
+}
+
+const told = ["state", "severity", "side", "quantity", "symbol", "code", "verb", "outcome", "reason"] as const;
+const whatLengthMax = 160;
+
+/** What happened, in the words of the entry itself: its state, code and reason before everything else that it holds. */
+function whatText(data: Entry["data"]): string {
+  const of = (data ?? {}) as Readonly<Record<string, unknown>>;
+  const inner = (typeof of["order"] === "object" && of["order"] !== null ? of["order"] : {}) as typeof of;
+  const words = told.map((name) => of[name] ?? inner[name]).filter((word) => typeof word === "string" && word !== "");
+  return words.join(" ").slice(0, whatLengthMax);
 }

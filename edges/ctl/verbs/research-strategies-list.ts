@@ -1,7 +1,8 @@
 // `ctl research strategies list`: the strategies, what they may work with and what came of it.
-import type { AnswerOf } from "../../client/src/types.ts";
+import type { AnswerOf, Client } from "../../client/src/types.ts";
+import { isApiError } from "../failure.ts";
 import { percentInTable } from "../text/envelope-text.ts";
-import { type Column, listing, listOptions } from "../text/listing.ts";
+import { type Column, isForPeople, listing, listOptions } from "../text/listing.ts";
 import { money } from "../text/money.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
 
@@ -24,10 +25,18 @@ type Strategy = AnswerOf<"listStrategies">[number];
 async function run(context: Context): Promise<Answer> {
   const fundId = context.option("fund-id");
   const rounded = (value: number | undefined): string => (value === undefined ? "" : value.toFixed(4));
+  const client = await context.client();
+  const haltedOf = isForPeople(context) ? await haltsOf(client) : () => "";
   const columns: readonly Column<Strategy>[] = [
     { name: "strategy_id", key: true, of: (one) => one.strategy_id },
     { name: "fund_id", of: (one) => one.fund_id },
-    { name: "status", always: true, of: (one) => one.status },
+    {
+      name: "status",
+      always: true,
+      of: (one) => one.status,
+      shown: ({ status }) => (status === "live" ? "trading" : status),
+    },
+    { name: "halted", onlyTable: true, always: true, of: haltedOf },
     {
       name: "allocation_pct",
       head: "allocation",
@@ -69,6 +78,21 @@ async function run(context: Context): Promise<Answer> {
     },
     { name: "sentence", text: true, minor: 5, of: (one) => one.sentence },
   ];
-  const rows = await (await context.client()).listStrategies(fundId === undefined ? {} : { fundId });
+  const rows = await client.listStrategies(fundId === undefined ? {} : { fundId });
   return listing(context, { columns, rows, none: "There are no strategies." });
+}
+
+/** The gravest halt that covers a strategy; "?" while nobody can say. */
+async function haltsOf(client: Client): Promise<(strategy: Strategy) => string> {
+  const status = await client.getHaltStatus().catch((thrown: unknown) => {
+    if (isApiError(thrown)) return undefined;
+    throw thrown;
+  });
+  if (status === undefined || !status.known) return () => "?";
+  const { halts } = status;
+  return ({ strategy_id, fund_id }) => {
+    if (halts.some(({ severity }) => severity === "FIRM_HALT")) return "FIRM_HALT";
+    if (halts.some((one) => one.severity === "FUND_HALT" && one.fund_id === fund_id)) return "FUND_HALT";
+    return halts.some((one) => one.strategy_id === strategy_id) ? "STRATEGY_HALT" : "no";
+  };
 }

@@ -1,6 +1,7 @@
 // `ctl riskengine envelope history`: every version of a fund's limits, who set it, when and why.
 import { envelopeFields } from "../../envelope-fields.ts";
 import { type Envelope, fundOption } from "../envelope-flags.ts";
+import { changedText } from "../text/envelope-text.ts";
 import { type Column, listing, listOptions } from "../text/listing.ts";
 import { countOf } from "../text/numbers.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
@@ -9,7 +10,7 @@ export const riskengineEnvelopeHistory: Verb = {
   name: "riskengine envelope history",
   heading: "Limits",
   sentence: "List the versions of a fund's limits, newest first.",
-  about: "A table has the most asked-for limits; CSV and JSON have all of them.",
+  about: "A table has what each version changed; CSV and JSON have all limits of each.",
   arguments: [],
   options: [
     fundOption,
@@ -25,27 +26,29 @@ export const riskengineEnvelopeHistory: Verb = {
   run,
 };
 
-const inTable: ReadonlySet<string> = new Set(["max_position_pct", "daily_loss_halt_pct", "max_notional"]);
-
 async function run(context: Context): Promise<Answer> {
   const fundId = context.option("fund-id") ?? "";
   const countMax = countOf("limit", context.option("limit") ?? "", 1);
+  const rows = await (await context.client()).listEnvelopes({ fundId, countMax: Math.min(countMax, 1_000) });
   const columns: readonly Column<Envelope>[] = [
-    { name: "version", of: ({ version }) => version },
+    { name: "version", key: true, of: ({ version }) => version },
     {
       name: "updated_at",
       of: (one) => one.updated_at,
       time: true,
     },
     { name: "updated_by", of: (one) => one.updated_by },
-    ...envelopeFields.map(({ name }): Column<Envelope> => {
-      const column = { name, of: (one: Envelope) => cell(one[name]) };
-      return inTable.has(name) ? column : { ...column, onlyCsv: true };
-    }),
-    { name: "reason", of: (one) => one.reason },
+    ...envelopeFields.map(({ name }): Column<Envelope> => ({ name, of: (one) => cell(one[name]), onlyCsv: true })),
+    {
+      name: "changed",
+      onlyTable: true,
+      text: true,
+      key: true,
+      of: (one) => changedText(rows, rows.indexOf(one)),
+    },
+    { name: "reason", text: true, of: (one) => one.reason },
     { name: "hash", of: (one) => one.hash, onlyCsv: true },
   ];
-  const rows = await (await context.client()).listEnvelopes({ fundId, countMax: Math.min(countMax, 1_000) });
   return listing(context, { columns, rows, none: `The fund ${fundId} has no limits.` });
 }
 

@@ -11,11 +11,12 @@ import {
   type Proposed,
   proposedEnvelope,
 } from "../envelope-flags.ts";
-import { isApiError, Refusal } from "../failure.ts";
+import { isApiError, Refusal, usageRefusal } from "../failure.ts";
 import { factorOptions, stepUpProof } from "../login/one-time-code.ts";
 import { reasonOf, reasonOption } from "../reason.ts";
 import { type Change, changeColumns, comparedOrListed } from "../text/envelope-text.ts";
 import { listing, outcomeOptions } from "../text/listing.ts";
+import { clean } from "../text/text.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
 
 export const riskengineEnvelopeSet: Verb = {
@@ -41,7 +42,7 @@ whole (exit 6) before a code is asked for.`,
       sentence: "Two limits.",
     },
     {
-      command: "ctl riskengine envelope set --fund-id alpha --sector-limit TECH=0.3 --dry-run",
+      command: "ctl riskengine envelope set --fund-id alpha --sector-limit technology=0.3 --dry-run",
       sentence: "See it first.",
     },
     {
@@ -64,6 +65,7 @@ async function run(context: Context): Promise<Answer> {
   const current = await currentEnvelope(client, fundId);
   if (current === undefined) await assertFundExists(client, fundId);
   const proposed = { ...proposedEnvelope(context, current), ...reasonOf(context) };
+  await warnOfSectors(context, client, current, proposed);
   // A fund's first limits have nothing to be compared with.
   const compared =
     current === undefined
@@ -85,6 +87,36 @@ async function run(context: Context): Promise<Answer> {
     data: { applied: true, fund_id: fundId, version: envelope.version, changes, loosens, envelope },
     next: [`ctl riskengine envelope show --fund-id ${fundId}`],
   });
+}
+
+/** A limit for a sector that no instrument has limits nothing: the server refuses a new one; one that stands is reported. */
+async function warnOfSectors(
+  context: Context,
+  client: Client,
+  current: Awaited<ReturnType<typeof currentEnvelope>>,
+  proposed: Proposed,
+): Promise<void> {
+  const named = Object.keys(proposed.sector_limits_pct);
+  if (named.length === 0) return;
+  const instruments = await client.listInstruments().catch((thrown: unknown) => {
+    // Limits can be tightened without it; the engine, which knows as well, has the last word.
+    if (isApiError(thrown)) return undefined;
+    throw thrown;
+  });
+  if (instruments === undefined) return;
+  const sectors = [...new Set(instruments.map(({ sector }) => sector ?? ""))].filter((name) => name !== "").sort();
+  const nothing = named.filter((name) => !sectors.includes(name));
+  const added = nothing.filter((name) => current?.sector_limits_pct[name] === undefined);
+  if (added.length > 0 && context.switched("dry-run")) {
+    const detail = `No instrument is in the sector ${added.join(", ")}, so a limit for it would limit nothing.`;
+    throw usageRefusal(detail, `There are: ${sectors.join(", ")}.`);
+  }
+  const standing = nothing.filter((name) => !added.includes(name));
+  if (standing.length > 0) {
+    context.terminal.say(
+      clean(`Warning: no instrument is in the sector ${standing.join(", ")}: that limit limits nothing.`),
+    );
+  }
 }
 
 /** The server says whether a code is needed, so that one is asked for only when nothing else stands in the way. */

@@ -1,7 +1,7 @@
 // `ctl riskengine envelope show`: a fund's limits, now or as they were in a version.
 import { exitCodes } from "../../../contracts/src/codes/shape.ts";
 import { fundOption } from "../envelope-flags.ts";
-import { Refusal } from "../failure.ts";
+import { Refusal, usageRefusal } from "../failure.ts";
 import { envelopeText } from "../text/envelope-text.ts";
 import { countOf } from "../text/numbers.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
@@ -11,8 +11,11 @@ export const riskengineEnvelopeShow: Verb = {
   heading: "Limits",
   sentence: "Show a fund's limits.",
   about: "Every _pct is a fraction: 0.07 is 7 %.",
-  arguments: [],
-  options: [fundOption, { name: "version", value: "N", sentence: "An older version instead of the one in force." }],
+  arguments: [{ name: "fund", sentence: "Which fund, instead of --fund-id.", optional: true }],
+  options: [
+    { ...fundOption, required: false },
+    { name: "version", value: "N", sentence: "An older version instead of the one in force." },
+  ],
   examples: [
     { command: "ctl riskengine envelope show --fund-id alpha", sentence: "The limits in force." },
     { command: "ctl riskengine envelope show --fund-id alpha --version 3 --json", sentence: "As they once were." },
@@ -23,7 +26,8 @@ export const riskengineEnvelopeShow: Verb = {
 };
 
 async function run(context: Context): Promise<Answer> {
-  const fundId = context.option("fund-id") ?? "";
+  const fundId = context.option("fund-id") ?? context.argument("fund");
+  if (fundId === "") throw usageRefusal("Which fund? Add --fund-id FUND.");
   const typed = context.option("version");
   const version = typed === undefined ? undefined : countOf("version", typed, 1);
   const client = await context.client();

@@ -45,7 +45,20 @@ async function run(context: Context): Promise<Answer> {
       shown: (one) => (one.baseline === undefined ? "" : share(one.limit_pct)),
       number: true,
     },
-    { name: "state", always: true, of: (one) => one.state },
+    {
+      name: "used",
+      onlyTable: true,
+      always: true,
+      of: (one) => one.loss_pct,
+      shown: (one) => usedText(one),
+      number: true,
+    },
+    {
+      name: "state",
+      always: true,
+      of: (one) => one.state,
+      shown: ({ state }) => (state === "JUDGED" ? "WITHIN" : state),
+    },
     {
       name: "halts_again_at",
       minor: 1,
@@ -59,4 +72,10 @@ async function run(context: Context): Promise<Answer> {
     { name: "reason", text: true, of: (one) => one.reason },
   ];
   return listing(context, { columns, rows, none: "No fund has been valued yet." });
+}
+
+/** How much of the limit is lost; a profit uses nothing of it. */
+function usedText({ loss_pct: lost, limit_pct: limit }: Loss): string {
+  if (lost === undefined || limit === undefined || limit === 0) return "";
+  return `${(Math.max(0, lost / limit) * 100).toFixed(1)} %`;
 }

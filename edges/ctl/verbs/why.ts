@@ -3,7 +3,11 @@
 import { exitCodes } from "../../../contracts/src/codes/shape.ts";
 import type { Client } from "../../client/src/types.ts";
 import { isApiError, Refusal } from "../failure.ts";
+import { wholeOrderId } from "../id-prefix.ts";
 import { decisionsText } from "../text/decision-text.ts";
+import { haltLine } from "../text/halt-text.ts";
+import { termsText } from "../text/order-text.ts";
+import { clean, moment } from "../text/text.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
 
 export const why: Verb = {
@@ -24,14 +28,48 @@ export const why: Verb = {
 };
 
 async function run(context: Context): Promise<Answer> {
-  const orderId = context.argument("order_id");
   const client = await context.client();
-  const records = await client.getDecisions({ orderId }).catch((thrown: unknown) => {
+  const orderId = await wholeOrderId(client, context.argument("order_id"));
+  const records = await client.getDecisions({ orderId }).catch(async (thrown: unknown) => {
+    const refused = context.json ? undefined : await atTheDoor(context, client, thrown, orderId);
+    if (refused !== undefined) return refused;
     throw withHint(thrown, orderId, context);
   });
+  if ("text" in records) return records;
   const text = decisionsText(records, context.clock.now(), context.terminal.paintAnswer);
   const standing = records.at(-1)?.decision.approved === true && !context.json ? await standingOf(client, orderId) : "";
   return { data: records, text: standing === "" ? text : `${text}\n\n${standing}` };
+}
+
+/** Order management refuses some orders before it asks the risk engine: what it said, and the halt that made it, with who and since when. */
+async function atTheDoor(
+  context: Context,
+  client: Client,
+  thrown: unknown,
+  orderId: string,
+): Promise<Answer | undefined> {
+  if (!isApiError(thrown) || thrown.code !== "NOT_FOUND") return undefined;
+  const status = await client.getOrder({ orderId }).catch((failed: unknown) => {
+    if (isApiError(failed)) return undefined;
+    throw failed;
+  });
+  if (status?.code === undefined) return undefined;
+  const { fund_id: fundId, strategy_id: strategyId } = status.order;
+  const now = context.clock.now();
+  const { halts } = await client.getHaltStatus({ id: fundId });
+  const covering = halts.filter((one) => one.severity !== "STRATEGY_HALT" || one.strategy_id === strategyId);
+  const isHalt = status.code.includes("HALT");
+  const standing = covering.map((halt) => `In force now: ${haltLine(halt, now)}`);
+  const text = [
+    `DENIED at the door of order management: ${clean(status.code)}`,
+    clean(status.reason ?? ""),
+    "",
+    `Order  ${clean(termsText(status))} for ${clean(fundId)} / ${clean(strategyId)}`,
+    `When   ${moment(status.created_at, now)}`,
+    ...(isHalt ? (standing.length > 0 ? standing : ["That halt is no longer in force."]) : []),
+    "The risk engine was not asked: no gate decided about it.",
+  ];
+  return { data: [], text: text.join("\n") };
 }
 
 /** What became of an approval that nobody sent: the decision itself never changes. */

@@ -5404,6 +5404,12 @@ export interface operations {
                 count_max?: number;
                 /** @description Continue after this order_id, towards older ones. */
                 after?: string;
+                /** @description Only orders in this state; all when absent. */
+                state?: "PENDING_CHECK" | "REJECTED" | "ACCEPTED" | "ROUTED" | "WORKING" | "PARTIALLY_FILLED" | "FILLED" | "CANCEL_PENDING" | "CANCELLED" | "EXPIRED" | "UNKNOWN";
+                /** @description Only orders that were created at this moment or later. */
+                since?: string;
+                /** @description Only orders whose id begins so. */
+                id_prefix?: string;
             };
             header?: never;
             path?: never;

@@ -27,7 +27,7 @@ export const operationTable = {
   listQuotes: {"method":"GET","path":"/v1/market/quotes","pathKeys":[],"queryKeys":["symbols"],"answer":"json"},
   cancelAllOrders: {"method":"POST","path":"/v1/oms/cancel-all","pathKeys":[],"queryKeys":[],"bodyKeys":["fund_id","confirmation","reason"],"answer":"json"},
   listFills: {"method":"GET","path":"/v1/oms/fills","pathKeys":[],"queryKeys":["fund_id","order_id","count_max","after"],"answer":"json"},
-  listOrders: {"method":"GET","path":"/v1/oms/orders","pathKeys":[],"queryKeys":["fund_id","open","count_max","after"],"answer":"json"},
+  listOrders: {"method":"GET","path":"/v1/oms/orders","pathKeys":[],"queryKeys":["fund_id","open","count_max","after","state","since","id_prefix"],"answer":"json"},
   submitOrder: {"method":"POST","path":"/v1/oms/orders","pathKeys":[],"queryKeys":[],"bodyKeys":["idempotency_key","order_id","fund_id","strategy_id","symbol","side","quantity","order_type","limit_price","stop_price","tif","expires_at","broker","asset_class","notional","venue","currency","actor","thesis","reduce_only","created_at","dry_run"],"answer":"json"},
   getOrder: {"method":"GET","path":"/v1/oms/orders/{order_id}","pathKeys":["order_id"],"queryKeys":[],"answer":"json"},
   amendOrder: {"method":"POST","path":"/v1/oms/orders/{order_id}/amend","pathKeys":["order_id"],"queryKeys":[],"bodyKeys":["idempotency_key","quantity","limit_price","stop_price","reason"],"answer":"json"},

@@ -104,7 +104,19 @@ export interface ListOrdersRequest {
   /** At most this many, 100 when absent; the next page is in the Link header. */
   count_max: number;
   /** Continue after this order_id, towards older ones. */
-  after_order_id?: string | undefined;
+  after_order_id?:
+    | string
+    | undefined;
+  /** Only orders in this state; all when absent. */
+  state?:
+    | string
+    | undefined;
+  /** Only orders that were created at this moment or later. */
+  since?:
+    | string
+    | undefined;
+  /** Only orders whose id begins so. */
+  id_prefix?: string | undefined;
 }
 
 export interface ListPositionsRequest {
@@ -1109,7 +1121,15 @@ export const GetOrderRequest: MessageFns<GetOrderRequest> = {
 };
 
 function createBaseListOrdersRequest(): ListOrdersRequest {
-  return { fund_id: undefined, open_only: false, count_max: 0, after_order_id: undefined };
+  return {
+    fund_id: undefined,
+    open_only: false,
+    count_max: 0,
+    after_order_id: undefined,
+    state: undefined,
+    since: undefined,
+    id_prefix: undefined,
+  };
 }
 
 export const ListOrdersRequest: MessageFns<ListOrdersRequest> = {
@@ -1125,6 +1145,15 @@ export const ListOrdersRequest: MessageFns<ListOrdersRequest> = {
     }
     if (message.after_order_id !== undefined) {
       writer.uint32(34).string(message.after_order_id);
+    }
+    if (message.state !== undefined) {
+      writer.uint32(42).string(message.state);
+    }
+    if (message.since !== undefined) {
+      writer.uint32(50).string(message.since);
+    }
+    if (message.id_prefix !== undefined) {
+      writer.uint32(58).string(message.id_prefix);
     }
     return writer;
   },
@@ -1172,6 +1201,30 @@ export const ListOrdersRequest: MessageFns<ListOrdersRequest> = {
             }
 
             message.after_order_id = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.state = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.since = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.id_prefix = reader.string();
             continue;
           }
         }
