@@ -66,8 +66,11 @@ export const plans: readonly { readonly name: PartName; readonly needs: readonly
   { name: "gateway", needs: services.map((service) => service.name) },
 ];
 
-export async function compose(input: PartInput, ask?: AskRunner): Promise<Composition> {
-  const log = logFor(input.configuration);
+export async function compose(
+  input: PartInput,
+  ask?: AskRunner,
+  log: Log = logFor(input.configuration),
+): Promise<Composition> {
   const stops: (() => Promise<void>)[] = [];
   const addresses: Record<string, string> = { ...input.addresses };
   const ending = new AbortController();

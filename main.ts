@@ -8,6 +8,7 @@ import { complaintLine } from "./adapters/configuration/complaint.ts";
 import { loadConfiguration } from "./adapters/configuration/load-configuration.ts";
 import { printConfiguration } from "./adapters/configuration/print-configuration.ts";
 import type { Configuration } from "./adapters/configuration/schema.ts";
+import { keptLog, keptLogs, lateKeptLog } from "./adapters/log/kept-log.ts";
 import { systemClock } from "./adapters/system/clock.ts";
 import { findNodeRuntime } from "./adapters/system/node-runtime.ts";
 import { systemRandom } from "./adapters/system/random.ts";
@@ -20,6 +21,7 @@ import { compose, plans } from "./compose.ts";
 import { Fault, messageOf } from "./contracts/src/fault.ts";
 import { format, millisecondsBetween } from "./contracts/src/instant.ts";
 import { parseJson } from "./contracts/src/parse-json.ts";
+import { platformServices } from "./contracts/src/platform-services.ts";
 import type { Log } from "./ports/log.ts";
 import { banner } from "./supervisor/banner.ts";
 import { type Foundation, type FoundationPorts, layFoundation } from "./supervisor/foundation.ts";
@@ -115,7 +117,9 @@ type Start = (
 ) => Running;
 
 async function run(configuration: Configuration, start: Start): Promise<number> {
-  const ports = { clock: systemClock(), timers: systemTimers(), random: systemRandom(), log: logFor(configuration) };
+  const kept = lateKeptLog();
+  const log = logFor(configuration, kept);
+  const ports = { clock: systemClock(), timers: systemTimers(), random: systemRandom(), log };
   const startedAt = ports.clock.now();
   const stopping = stopSignal(ports.log);
   const laid = new AbortController();
@@ -136,6 +140,9 @@ async function run(configuration: Configuration, start: Start): Promise<number> 
       leaveWhenAsked(stopping, laid.signal, ports),
     ]);
     laid.abort();
+    const { dataFolder } = foundation;
+    const isAlone = start === startHere;
+    kept.keep(isAlone ? keptLogs(dataFolder, platformServices, "supervisor") : keptLog(dataFolder, "supervisor"));
     foundation.onRestart(refresh);
     if (stopping.asked()) return 0;
     if (!development(configuration)) {
@@ -208,10 +215,10 @@ function stopSignal(log: Log): StopSignal {
   return { asked: () => asked, signalled };
 }
 
-const startHere: Start = (configuration, foundation) => {
+const startHere: Start = (configuration, foundation, { log }) => {
   const parts = configuration.services;
   let addresses: Readonly<Record<string, string>> = {};
-  const composition = compose(serviceInput(configuration, foundation, parts, {}));
+  const composition = compose(serviceInput(configuration, foundation, parts, {}), undefined, log);
   return {
     ready: composition.then((started) => {
       addresses = started.addresses;

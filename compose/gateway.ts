@@ -13,6 +13,7 @@ import { removeDevelopmentOperators } from "../adapters/identity/remove-developm
 import { openSealing } from "../adapters/identity/sealing.ts";
 import { embeddedAudience } from "../adapters/identity/verifier/token-issuer.ts";
 import { createRefusedAttempts } from "../adapters/listener/refused-attempts.ts";
+import { readKeptLogs } from "../adapters/log/read-kept-logs.ts";
 import { openStore } from "../adapters/records/open-store.ts";
 import { reportedSecrets } from "../adapters/secrets/audited-secrets.ts";
 import { openSecrets } from "../adapters/secrets/open-secrets.ts";
@@ -30,6 +31,7 @@ import type { EventFeed } from "../ports/event-feed.ts";
 import type { Health } from "../ports/health.ts";
 import type { Route, SocketRoute } from "../ports/http.ts";
 import type { Log } from "../ports/log.ts";
+import type { Store } from "../ports/store.ts";
 import { services } from "../services/index.ts";
 import { takeLease } from "../services/shared/lease.ts";
 import type { Lease } from "../services/shared/service.ts";
@@ -124,7 +126,7 @@ export async function startGateway(
     marketFeed,
   });
   stops.push(() => stream.stop());
-  const asked = { directory, calls, restarts, events, marketFeed, ending };
+  const asked = { directory, calls, restarts, events, marketFeed, store, ending };
   const routes = routesOf(input, ports, identity, asked, Object.keys(targets), metrics, addresses);
   const refused = createRefusedAttempts({ ...ports, store });
   stops.push(() => refused.close());
@@ -158,6 +160,7 @@ function routesOf(
     restarts,
     events,
     marketFeed,
+    store,
     ending,
   }: {
     readonly directory: GrpcDirectory;
@@ -165,6 +168,7 @@ function routesOf(
     readonly restarts: Restarts;
     readonly events: EventFeed;
     readonly marketFeed: RunningMarketFeed;
+    readonly store: Pick<Store, "transact">;
     readonly ending: AbortSignal;
   },
   expectedServices: readonly string[],
@@ -182,6 +186,12 @@ function routesOf(
     expectedServices,
     directory,
     ownHealth: () => worst([untilEnding(ending), expected, marketFeed.health(), identity.health()]),
+    instances: () => store.transact("platform.instances", ({ instances }) => instances.alive(ports.clock.now())),
+    keptLogs: readKeptLogs(input.dataFolder, ports.timers),
+    elsewhere: (service) => {
+      const configured: Readonly<Record<string, string | undefined>> = input.configuration.rpc;
+      return addresses[service] === undefined ? configured[service] : undefined;
+    },
     collectMetrics: () => directory.collectMetrics(),
     ownMetrics: async () => JSON.stringify(await metrics.json()),
     services: calls,

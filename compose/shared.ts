@@ -1,7 +1,7 @@
 // What the composition of services and of the gateway share: the input, the ports that every part has, addresses and stops.
 import type { Configuration } from "../adapters/configuration/schema.ts";
 import type { GrpcAddress } from "../adapters/grpc/listener.ts";
-import { createLog } from "../adapters/log/pino-log.ts";
+import { createLog, type LogDestination } from "../adapters/log/pino-log.ts";
 import type { DatabaseAddress } from "../adapters/postgres/connection.ts";
 import { systemClock } from "../adapters/system/clock.ts";
 import { processCrash } from "../adapters/system/process-crash.ts";
@@ -34,11 +34,12 @@ export type Stops = (() => Promise<void>)[];
 /** What a part may request of whoever runs it; there is nobody to ask where everything runs in one process. */
 export type AskRunner = (request: SupervisorRequest) => Promise<unknown>;
 
-export function logFor(configuration: Configuration): Log {
+export function logFor(configuration: Configuration, kept?: LogDestination): Log {
   const { level, format } = configuration.log;
   const terminal = process.stdout.isTTY === true;
   const pretty = format === "pretty" || (format === "auto" && terminal);
-  return createLog({ level, pretty, colour: terminal && process.env["NO_COLOR"] === undefined });
+  const colour = terminal && process.env["NO_COLOR"] === undefined;
+  return createLog({ level, pretty, colour, ...(kept === undefined ? {} : { kept }) });
 }
 
 /** The port of an address that was taken before a restart, so that port 0 stays where it was. */

@@ -117,6 +117,8 @@ export interface Route {
   readonly body?: Schema;
   /** What it answers when all is well, by status; "text", "bytes" or "events" (a stream) for what is not JSON. */
   readonly answers: Readonly<Record<number, Schema | "text" | "bytes" | "events">>;
+  /** Asked for with `follow`, it answers without an end: one JSON object a line (application/x-ndjson). */
+  readonly follows?: true;
   /** Attempts a minute, for routes that guessers would try: per person where a login is needed, else per address. */
   readonly attemptsPerMinuteMax?: number;
   /** Of the public listener: what a request costs of the tokens that its address has, over all such routes. */

@@ -33,9 +33,19 @@ function withoutFiles(document) {
     );
   const paths = Object.entries(document.paths).flatMap(([path, methods]) => {
     const kept = Object.entries(methods).filter(([, operation]) => !isFile(operation));
-    return kept.length === 0 ? [] : [[path, Object.fromEntries(kept)]];
+    const callable = kept.map(([method, operation]) => [method, withoutLines(operation)]);
+    return callable.length === 0 ? [] : [[path, Object.fromEntries(callable)]];
   });
   return { ...document, paths: Object.fromEntries(paths) };
+}
+
+/** What may be followed without an end is called for what there is now. */
+function withoutLines(operation) {
+  const responses = Object.entries(operation.responses).map(([status, response]) => {
+    const { "application/x-ndjson": lines, ...content } = response.content ?? {};
+    return [status, lines === undefined ? response : { ...response, content }];
+  });
+  return { ...operation, responses: Object.fromEntries(responses) };
 }
 
 function jsonText(document) {

@@ -1,6 +1,7 @@
 // One part of the platform in a process of its own: what the supervisor starts. It learns over the IPC channel what to run, says when
 // it is ready or why it cannot be, and stops when it is asked to or when the supervisor is gone.
 
+import { keptLog, keptLogs } from "../adapters/log/kept-log.ts";
 import { crashOnUnhandled, processCrash } from "../adapters/system/process-crash.ts";
 import { partSide } from "../adapters/system/service-process.ts";
 import { logFor, type PartInput } from "../compose/shared.ts";
@@ -13,9 +14,12 @@ process.title = `portcullis-${process.argv[2] ?? "part"}`;
 async function run(): Promise<number> {
   const input = (await Promise.race([side.input, side.stopped.then(() => undefined)])) as PartInput | undefined;
   if (input === undefined) return 0;
-  const log = logFor(input.configuration).with({ part: input.parts.join("+") });
+  const [only = "supervisor", ...others] = input.parts;
+  const kept = others.length === 0 ? keptLog(input.dataFolder, only) : keptLogs(input.dataFolder, input.parts, only);
+  const whole = logFor(input.configuration, kept);
+  const log = whole.with({ part: input.parts.join("+") });
   crashOnUnhandled(processCrash(log));
-  const starting = compose(input, (request) => side.ask(request));
+  const starting = compose(input, (request) => side.ask(request), whole);
   try {
     const composition = await starting;
     await side.tell({ type: "ready", addresses: composition.addresses });

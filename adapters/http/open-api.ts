@@ -133,7 +133,9 @@ function described(route: Route): Described {
     ...(route.params === undefined ? {} : { params: route.params }),
     ...(route.query === undefined ? {} : { querystring: route.query }),
     ...(route.body === undefined ? {} : { body: route.body }),
-    response: Object.fromEntries(Object.entries(route.answers).map(([status, answer]) => [status, answered(answer)])),
+    response: Object.fromEntries(
+      Object.entries(route.answers).map(([status, answer]) => [status, answered(answer, route)]),
+    ),
   };
 }
 
@@ -143,8 +145,9 @@ function whoMay(allowed: Allowed): string {
   return `Roles that may: ${allowed.join(", ")}.`;
 }
 
-function answered(answer: Route["answers"][number]): object {
-  return { description: "All is well.", content: contentOf(answer) };
+function answered(answer: Route["answers"][number], { follows }: Route): object {
+  const lines = follows === true ? { "application/x-ndjson": { schema: z.string() } } : {};
+  return { description: "All is well.", content: { ...contentOf(answer), ...lines } };
 }
 
 function contentOf(answer: Route["answers"][number]): object {

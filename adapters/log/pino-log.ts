@@ -30,6 +30,8 @@ export interface LogOptions {
   /** Colours in readable lines; default no. */
   readonly colour?: boolean;
   readonly clock?: Clock;
+  /** Where every line goes as JSON besides. */
+  readonly kept?: LogDestination;
 }
 
 /** No line is longer: a longer one is cut to its essentials and says so. */
@@ -42,7 +44,8 @@ const lineNames = new Set(["level", "time", "message", "truncated"]);
 export function createLog(options: LogOptions): Log {
   const clock = options.clock ?? systemClock();
   const destination = options.destination ?? fileDescriptorDestination(1);
-  const lines: LogDestination = options.pretty ? prettyDestination(destination, options.colour ?? false) : destination;
+  const shown: LogDestination = options.pretty ? prettyDestination(destination, options.colour ?? false) : destination;
+  const lines = options.kept === undefined ? shown : both(options.kept, shown);
   const writer = pino(
     {
       level: options.level,
@@ -103,6 +106,15 @@ function renamed(fields: Record<string, Plain>): Record<string, Plain> {
   return Object.fromEntries(
     Object.entries(fields).map(([name, value]) => [lineNames.has(name) ? `${name}_` : name, value]),
   );
+}
+
+function both(one: LogDestination, other: LogDestination): LogDestination {
+  return {
+    write(line) {
+      one.write(line);
+      other.write(line);
+    },
+  };
 }
 
 function prettyDestination(destination: LogDestination, colour: boolean): LogDestination {

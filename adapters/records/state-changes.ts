@@ -93,6 +93,7 @@ export const unitsOfWork: Readonly<Record<string, UnitRule>> = {
   "drill.look": onlyReads,
   "risk.losses": onlyReads,
   "platform.restart": tells("restartRequested"),
+  "platform.instances": onlyReads,
   "risk.release": tells("throttleReleased"),
   "risk.approval": tells("approvalExpired", "approvalSent"),
   "risk.approval-note": unaudited(

@@ -13,6 +13,22 @@ export const gatewayOperations = {
       restartServices: "operator POST /v1/platform/restart",
     },
   },
+  ListServices: {
+    sentence: "See which processes run, since when, and how they are.",
+    allowed: [...people, "service"],
+    reads: true,
+    routes: {
+      listServices: "operator GET /v1/platform/services",
+    },
+  },
+  ReadLogs: {
+    sentence: "Read what a service has logged, also while it is dead.",
+    allowed: ["operator", "risk_officer", "admin"],
+    reads: true,
+    routes: {
+      readLogs: "operator GET /v1/platform/logs/:service",
+    },
+  },
   ReadPersonalData: {
     sentence: "Read what the audit log holds sealed about persons.",
     allowed: ["risk_officer", "admin"],

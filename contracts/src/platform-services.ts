@@ -3,3 +3,8 @@
 export const platformServices = ["riskengine", "operations", "oms", "treasury", "research", "gateway"] as const;
 
 export type PlatformService = (typeof platformServices)[number];
+
+/** Those of whom log lines are kept: beside the services, what starts them and what they stand on. */
+export const loggedServices = [...platformServices, "supervisor", "postgres"] as const;
+
+export type LoggedService = (typeof loggedServices)[number];

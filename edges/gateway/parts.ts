@@ -3,8 +3,10 @@ import type { Clock } from "../../ports/clock.ts";
 import type { EventFeed } from "../../ports/event-feed.ts";
 import type { Health, HealthDirectory } from "../../ports/health.ts";
 import type { Identity, Outcome, SecondFactors, ServiceTokens, Sessions, SigningKeys } from "../../ports/identity.ts";
+import type { KeptLogs } from "../../ports/kept-logs.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Random } from "../../ports/random.ts";
+import type { Instance } from "../../ports/store.ts";
 import type { Timers } from "../../ports/timers.ts";
 import type { MarketFeed } from "./public/market-sources.ts";
 
@@ -63,6 +65,11 @@ export interface GatewayParts {
   /** The services that make up this platform; each must be ok before the platform is. */
   readonly expectedServices: readonly string[];
   readonly directory: HealthDirectory;
+  /** The processes that hold a lease, as the store has them. */
+  instances(): Promise<readonly Instance[]>;
+  readonly keptLogs: KeptLogs;
+  /** Where a service answers that runs under another supervisor; undefined for one of ours. */
+  elsewhere(service: string): string | undefined;
   /** The gateway's own preconditions, for example that the credentials file is written. */
   ownHealth(): Health;
   /** Every service's metrics as the registry's JSON; undefined for a service that did not answer. */

@@ -59,6 +59,9 @@ type CalledParts = Pick<
   | "clock"
   | "services"
   | "events"
+  | "instances"
+  | "keptLogs"
+  | "elsewhere"
   | "verify"
   | "ownToken"
   | "login"
@@ -97,6 +100,12 @@ export function testParts(behaviour: Behaviour = {}): { readonly parts: CalledPa
       onMark: () => () => undefined,
     },
     verify: async () => duty,
+    instances: async () => [],
+    keptLogs: {
+      read: async () => [],
+      follow: async function* () {},
+    },
+    elsewhere: () => undefined,
     ownToken: () => "the-gateways-own-token",
     login: {
       issuer: () => (behaviour.externalIssuer === true ? "https://login.example" : duty.issuer),

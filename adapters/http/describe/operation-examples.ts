@@ -81,7 +81,8 @@ function answersWithExamples(
     const { content } = response;
     const promised = route.answers[Number(status)];
     if (content === undefined || promised === undefined || promised === "bytes") return [status, response];
-    const described = mapContents(content, ({ schema }) => {
+    const described = mapContents(content, ({ schema }, type) => {
+      if (type === "application/x-ndjson") return "{}\n";
       if (typeof promised === "string") return route.example?.answer ?? "text";
       const example = exampleOf(schema, { schemas, optional: true });
       hold(route, `answer ${status}`, promised, example);
@@ -92,10 +93,10 @@ function answersWithExamples(
   return Object.fromEntries(entries) as NonNullable<DescribedOperation["responses"]>;
 }
 
-function mapContents(contents: Contents, exampleFor: (content: Content) => unknown): Contents {
+function mapContents(contents: Contents, exampleFor: (content: Content, type: string) => unknown): Contents {
   const entries = Object.entries(contents).map(([type, content]) => [
     type,
-    { ...content, example: exampleFor(content) },
+    { ...content, example: exampleFor(content, type) },
   ]);
   return Object.fromEntries(entries) as Contents;
 }

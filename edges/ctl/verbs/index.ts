@@ -18,6 +18,7 @@ import { completion } from "./completion.ts";
 import { doctor } from "./doctor.ts";
 import { down } from "./down.ts";
 import { help } from "./help.ts";
+import { logs } from "./logs.ts";
 import { ls } from "./ls.ts";
 import { marketBarsList } from "./market-bars-list.ts";
 import { marketNewsList } from "./market-news-list.ts";
@@ -138,6 +139,7 @@ export const verbs: readonly Verb[] = [
   operationsDrillsList,
   why,
   tui,
+  logs,
   ls,
   omsPositionsList,
   omsOrdersList,

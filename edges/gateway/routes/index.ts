@@ -15,6 +15,7 @@ import { events } from "./events.ts";
 import { haltRequest, haltResume, haltStatus } from "./halts.ts";
 import { operatorHealthz, publicHealthz } from "./healthz.ts";
 import { identity, loginConfiguration, logOut, sessionsRevoke, signingKeysRotate } from "./identity.ts";
+import { logsRead } from "./logs.ts";
 import { barsList, quotesList } from "./market.ts";
 import { metricsPage } from "./metrics.ts";
 import { openApi, publicOpenApi } from "./open-api.ts";
@@ -24,6 +25,7 @@ import { decisions, rejectionsList, stopsList } from "./riskengine.ts";
 import { secondFactorBegin, secondFactorConfirm, stepUp } from "./second-factor.ts";
 import { serviceTokenIssue, serviceTokenRevoke, serviceTokenRotate, serviceTokensList } from "./service-tokens.ts";
 import { servicesRestart } from "./services.ts";
+import { servicesList } from "./services-list.ts";
 import { fundsList, referenceData, referenceDataSet } from "./treasury.ts";
 
 type MakeRoute = (parts: GatewayParts) => Route;
@@ -48,6 +50,8 @@ const gatewayRoutes: readonly MakeRoute[] = [
   sessionsRevoke,
   signingKeysRotate,
   servicesRestart,
+  servicesList,
+  logsRead,
   publicQuote,
   publicQuotes,
   publicInstruments,
