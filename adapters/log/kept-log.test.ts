@@ -92,7 +92,7 @@ describe("reading", () => {
   it("understands the database server's own lines, and masks them", async () => {
     const text = [
       "2026-11-17 18:54:17.680 UTC [12] LOG:  database system is ready to accept connections",
-      "2026-11-17 18:54:18.001 UTC [13] FATAL:  no login with password=hunter2",
+      "2026-11-17 18:54:18.001 UTC [13] portcullis oms FATAL:  no login with password=hunter2",
       "\tits second line",
     ];
     writeFileSync(join(folder, "postgres.log"), `${text.join("\n")}\n`);

@@ -91,7 +91,7 @@ function without(fields: Readonly<Record<string, unknown>>, name: string): Reado
 }
 
 /** 2026-11-17 18:54:17.680 UTC [123] LOG:  database system is ready */
-const serverForm = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(\.\d{1,6})? (?:UTC|GMT) (?:\[\d+\] )?([A-Z]+\d?): {1,2}(.*)$/;
+const serverForm = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(\.\d{1,6})? (?:UTC|GMT) (?:\[\d+\] )?(.*?) ?\b([A-Z]+\d?): {1,2}(.*)$/;
 const serverLevels: Readonly<Record<string, LogLevelName>> = {
   WARNING: "warn",
   ERROR: "error",
@@ -100,11 +100,12 @@ const serverLevels: Readonly<Record<string, LogLevelName>> = {
 };
 
 function serverLine(line: string): KeptLine {
-  const [, day, time, fraction = ".0", word = "", rest = ""] = serverForm.exec(line) ?? [];
+  const [, day, time, fraction = ".0", application = "", word = "", rest = ""] = serverForm.exec(line) ?? [];
   if (day === undefined) return { at: "", level: "info", service: "postgres", message: redactText(line) };
   const at = `${day}T${time}${fraction.padEnd(7, "0")}Z`;
   const level = word.startsWith("DEBUG") ? "debug" : (serverLevels[word] ?? "info");
-  return { at, level, service: "postgres", message: redactText(rest) };
+  const named = application === "" ? {} : { application };
+  return { at, level, service: "postgres", ...named, message: redactText(rest) };
 }
 
 interface Place {

@@ -45,7 +45,7 @@ export interface Example {
 }
 
 export interface Answer {
-  /** What `--json` prints: one document, fields in snake_case. */
+  /** What `--json` prints: one document, fields in snake_case; undefined when the verb has printed its lines itself. */
   readonly data: unknown;
   /** What a person reads on stdout; empty prints nothing. Text from elsewhere has been cleaned by whoever put it in. */
   readonly text: string;
