@@ -134,7 +134,6 @@ async function startServices(
   const secrets = reportedSecrets(opened, { ...base.ports, store, source: name });
   stops.push(() => secrets.close());
   const beginnings = await place.beginnings({ configuration, now: base.ports.clock.now() });
-  const settings = settingsOf(configuration, beginnings.seeded);
   // Only operations writes the audit log, and so only it keeps its anchors.
   const anchors = anchorsOf(configuration.audit, chosen.some(isOperations), log);
   stops.push(anchors.close);
@@ -153,7 +152,7 @@ async function startServices(
     ...paper,
     chat: openChat({ ...base.ports, configuration, secrets }),
     languageModel: await modelFor(chosen, input, base.ports.timers),
-    settings,
+    settings: settingsOf(configuration, beginnings.seeded),
   };
   const { verifier, platformToken } = await openVerifier({ ...base.ports, configuration, store, secrets });
   stops.push(() => verifier.close());
