@@ -70,10 +70,8 @@ function profileNameOf({ flags, environment }: Context): string {
 
 async function answered(context: Context, answer: Answer, hint: (text: string) => string): Promise<number> {
   const { terminal, json } = context;
-  if (json) terminal.write(`${jsonText(answer.data)}\n`);
-  else if (answer.isList === true) await writePaged(terminal, context.environment, answer.text, context.signal);
-function answered(terminal: Terminal, answer: Answer, json: boolean, hint: (text: string) => string): number {
   if (json && answer.data !== undefined) terminal.write(`${jsonText(answer.data)}\n`);
+  else if (answer.isList === true) await writePaged(terminal, context.environment, answer.text, context.signal);
   else if (answer.text !== "") terminal.write(`${answer.text}\n`);
   if (!json && answer.next !== undefined && answer.next.length > 0) {
     terminal.say(`\n${terminal.paint.bold("Next:")}`);
