@@ -7,6 +7,7 @@ import type { HttpAnswer, HttpRequest, Route } from "../../../ports/http.ts";
 import type { Outcome } from "../../../ports/identity.ts";
 import { denied } from "../answers.ts";
 import { brokenChain } from "../ask-audit.ts";
+import { withVersionTag } from "../if-match.ts";
 import type { GatewayParts } from "../parts.ts";
 import { fetchedCount, pageOf } from "../schemas/paging.ts";
 import { fieldAnswer, messageAnswer, reportedMember, reportedMessage } from "./answers.ts";
@@ -83,7 +84,7 @@ async function forward(id: DeclaredRouteId, parts: Parts, request: HttpRequest):
   const message = declaredMessage(id, request);
   if (pageAfter !== undefined) return forwardPage(id, parts, request, message, pageAfter);
   const outcome = await askDeclared(id, parts, request, message);
-  return outcome.ok ? { status, body: declaredAudited(id, outcome.value) } : denied(outcome);
+  return outcome.ok ? withVersionTag({ status, body: declaredAudited(id, outcome.value) }) : denied(outcome);
 }
 
 /** One page of a list; the next one is in the Link header. */

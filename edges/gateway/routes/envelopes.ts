@@ -13,6 +13,7 @@ import { answerTo } from "../answers.ts";
 import { askService, plain } from "../ask-service.ts";
 import { declaredAnswers, declaredPlace } from "../declared/route.ts";
 import { defineRoute } from "../define-route.ts";
+import { underIfMatch } from "../if-match.ts";
 import type { GatewayParts } from "../parts.ts";
 import {
   diffEnvelopesBody,
@@ -84,13 +85,16 @@ export function envelopeUpdate(parts: Pick<GatewayParts, "services">): Route {
       const fundId = request.params.fund_id;
       const { step_up_proof: stepUpProof, ...envelope } = request.body;
       refuseOtherFund(envelope.fund_id, fundId);
-      const outcome = await askService<RiskEnvelope, RiskEnvelope>(parts, request, {
-        service: "RiskEngine",
-        method: "UpdateEnvelope",
-        message: envelopeMessage(fundId, envelope),
-        stepUpProof,
+      const condition = { bodyVersion: envelope.version, conflictCode: "ENVELOPE_VERSION_CONFLICT" };
+      return underIfMatch(request, condition, async () => {
+        const outcome = await askService<RiskEnvelope, RiskEnvelope>(parts, request, {
+          service: "RiskEngine",
+          method: "UpdateEnvelope",
+          message: envelopeMessage(fundId, envelope),
+          stepUpProof,
+        });
+        return answerTo(outcome, 200, plain);
       });
-      return answerTo(outcome, 200, plain);
     },
   });
 }

@@ -5,6 +5,7 @@ import { answerTo } from "../answers.ts";
 import { askService, plain } from "../ask-service.ts";
 import { askDeclared, declaredMessage, declaredPlace, declaredRequest } from "../declared/route.ts";
 import { defineRoute } from "../define-route.ts";
+import { underIfMatch, withVersionTag } from "../if-match.ts";
 import type { GatewayParts } from "../parts.ts";
 import {
   fundsAnswer,
@@ -39,7 +40,7 @@ export function referenceData(parts: Pick<GatewayParts, "services">): Route {
     handle: async (request) => {
       const message = declaredMessage("getReferenceData", request);
       const outcome = await askDeclared<ReferenceDocument>("getReferenceData", parts, request, message);
-      return answerTo(outcome, 200, (document) => plain(referenceJson(document)));
+      return withVersionTag(answerTo(outcome, 200, (document) => plain(referenceJson(document))));
     },
   };
 }
@@ -53,17 +54,20 @@ export function referenceDataSet(parts: Pick<GatewayParts, "services">): Route {
     answers: { 200: referenceAnswer },
     handle: async (request) => {
       const { version, content, reason } = request.body;
-      const outcome = await askService<ReferenceDocument, ReferenceDocument>(parts, request, {
-        service: "Treasury",
-        method: "SetReferenceData",
-        message: {
-          kind: request.params.kind,
-          version,
-          content_json: JSON.stringify(content),
-          reason: reason ?? "",
-        },
+      const condition = { bodyVersion: version, conflictCode: "REFERENCE_VERSION_CONFLICT" };
+      return underIfMatch(request, condition, async () => {
+        const outcome = await askService<ReferenceDocument, ReferenceDocument>(parts, request, {
+          service: "Treasury",
+          method: "SetReferenceData",
+          message: {
+            kind: request.params.kind,
+            version,
+            content_json: JSON.stringify(content),
+            reason: reason ?? "",
+          },
+        });
+        return answerTo(outcome, 200, (document) => plain(referenceJson(document)));
       });
-      return answerTo(outcome, 200, (document) => plain(referenceJson(document)));
     },
   });
 }
