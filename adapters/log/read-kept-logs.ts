@@ -91,7 +91,8 @@ function without(fields: Readonly<Record<string, unknown>>, name: string): Reado
 }
 
 /** 2026-11-17 18:54:17.680 UTC [123] LOG:  database system is ready */
-const serverForm = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(\.\d{1,6})? (?:UTC|GMT) (?:\[\d+\] )?(.*?) ?\b([A-Z]+\d?): {1,2}(.*)$/;
+const serverForm =
+  /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(\.\d{1,6})? (?:UTC|GMT) (?:\[\d+\] )?(.*?) ?\b([A-Z]+\d?): {1,2}(.*)$/;
 const serverLevels: Readonly<Record<string, LogLevelName>> = {
   WARNING: "warn",
   ERROR: "error",

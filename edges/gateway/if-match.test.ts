@@ -15,11 +15,14 @@ function change(ifMatch: string | undefined, answer = { status: 200, body: { ver
 }
 
 describe("If-Match", () => {
-  it.each([undefined, '"7"', ' "7" ', "*"])("lets %j through, and the answer has its version as ETag", async (named) => {
-    const { answered, changes } = change(named);
-    expect(await answered).toEqual({ status: 200, body: { version: 8 }, headers: { etag: '"8"' } });
-    expect(changes()).toBe(1);
-  });
+  it.each([undefined, '"7"', ' "7" ', "*"])(
+    "lets %j through, and the answer has its version as ETag",
+    async (named) => {
+      const { answered, changes } = change(named);
+      expect(await answered).toEqual({ status: 200, body: { version: 8 }, headers: { etag: '"8"' } });
+      expect(changes()).toBe(1);
+    },
+  );
 
   it("is 412 when it does not agree with the body, and nothing is asked of anybody", async () => {
     const { answered, changes } = change('"6"');

@@ -18,7 +18,8 @@ function namedVersion({ headers }: Pick<HttpRequest, "headers">): number | undef
   if (named === undefined || named === "*") return undefined;
   const version = typeof named === "string" ? versionTag.exec(named.trim())?.[1] : undefined;
   if (version !== undefined) return Number(version);
-  const sentence = 'If-Match must be the ETag that a GET answered, such as "7", or *: one, in quotes, and not a weak one.';
+  const sentence =
+    'If-Match must be the ETag that a GET answered, such as "7", or *: one, in quotes, and not a weak one.';
   throw new Fault("INVALID_ARGUMENT", sentence, { retry: "never" });
 }
 

@@ -103,7 +103,9 @@ export function testParts(behaviour: Behaviour = {}): { readonly parts: CalledPa
     instances: async () => [],
     keptLogs: {
       read: async () => [],
-      follow: async function* () {},
+      follow: async function* () {
+        yield [];
+      },
     },
     elsewhere: () => undefined,
     ownToken: () => "the-gateways-own-token",
