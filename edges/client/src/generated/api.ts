@@ -1149,6 +1149,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/platform/logs/{service}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What a service has logged, oldest first; also while it is dead.
+         * @description ReadLogs: Read what a service has logged, also while it is dead. Roles that may: operator, risk_officer, admin.
+         */
+        get: operations["readLogs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/platform/restart": {
         parameters: {
             query?: never;
@@ -1163,6 +1183,26 @@ export interface paths {
          * @description RestartAll: Restart the platform's five services in place. Roles that may: operator.
          */
         post: operations["restartServices"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/platform/services": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Every part of the platform: how it is, which process it is, and since when.
+         * @description ListServices: See which processes run, since when, and how they are. Roles that may: viewer, operator, risk_officer, admin, service.
+         */
+        get: operations["listServices"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -3940,7 +3980,7 @@ export interface operations {
                         name: string;
                         roles: ("viewer" | "operator" | "risk_officer" | "admin" | "service")[];
                         /** @description What a machine's token is narrowed to; absent when the roles alone decide. */
-                        operations?: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ListHaltChanges" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "ListLosses" | "ReserveWithdrawal" | "GetLimitUse" | "ListBlocks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListParked" | "RetryParked" | "DiscardParked" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "RestartAll" | "ReadPersonalData" | "ReadMarketData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
+                        operations?: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ListHaltChanges" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "ListLosses" | "ReserveWithdrawal" | "GetLimitUse" | "ListBlocks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListParked" | "RetryParked" | "DiscardParked" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "RestartAll" | "ListServices" | "ReadLogs" | "ReadPersonalData" | "ReadMarketData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
                         issuer: string;
                         /**
                          * Format: date-time
@@ -4251,7 +4291,7 @@ export interface operations {
                  */
                 "application/json": {
                     /** @enum {string} */
-                    action: "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ListHaltChanges" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "ListLosses" | "ReserveWithdrawal" | "GetLimitUse" | "ListBlocks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListParked" | "RetryParked" | "DiscardParked" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "RestartAll" | "ReadPersonalData" | "ReadMarketData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys";
+                    action: "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ListHaltChanges" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "ListLosses" | "ReserveWithdrawal" | "GetLimitUse" | "ListBlocks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListParked" | "RetryParked" | "DiscardParked" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "RestartAll" | "ListServices" | "ReadLogs" | "ReadPersonalData" | "ReadMarketData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys";
                     /** @description The action's own parameters, exactly as they will be sent; the proof opens only these. */
                     parameters: {
                         [key: string]: unknown;
@@ -8364,6 +8404,65 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    readLogs: {
+        parameters: {
+            query?: {
+                /** @description Lines of this level and of graver ones; all when absent. */
+                level?: "debug" | "info" | "warn" | "error";
+                /** @description Only lines from this time on. */
+                since?: string;
+                /** @description At most this many, the newest; 200 when absent. */
+                count_max?: number;
+                /** @description Go on with what is written, as application/x-ndjson: one line each, and an empty line while nothing comes. */
+                follow?: boolean;
+            };
+            header?: never;
+            path: {
+                /** @example riskengine */
+                service: "riskengine" | "operations" | "oms" | "treasury" | "research" | "gateway" | "supervisor" | "postgres";
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "at": "2026-11-17T14:30:00.000000Z",
+                     *         "level": "text",
+                     *         "service": "riskengine",
+                     *         "message": "text"
+                     *       }
+                     *     ]
+                     */
+                    "application/json": ({
+                        /** @description A time in UTC; empty for a line that has none. */
+                        at: string;
+                        level: string;
+                        service: string;
+                        message: string;
+                    } & {
+                        [key: string]: unknown;
+                    })[];
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
     restartServices: {
         parameters: {
             query?: never;
@@ -8423,6 +8522,63 @@ export interface operations {
                         /** @description The event whose audit entry tells of this. */
                         audit_id?: string;
                     };
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    listServices: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "service": "riskengine",
+                     *         "status": "ok",
+                     *         "complaint": "text",
+                     *         "pid": 1,
+                     *         "host": "text",
+                     *         "started_at": "2026-11-17T14:30:00.000000Z",
+                     *         "version": "text"
+                     *       }
+                     *     ]
+                     */
+                    "application/json": {
+                        service: string;
+                        /** @enum {string} */
+                        status: "ok" | "starting" | "failing";
+                        /** @description One sentence, when something is wrong or worth knowing. */
+                        complaint?: string;
+                        /** @description Absent while no process of it holds a lease. */
+                        pid?: number;
+                        host?: string;
+                        /**
+                         * Format: date-time
+                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         */
+                        started_at?: string;
+                        version: string;
+                    }[];
                 };
             };
             /** @description The request is not one that this route understands. */
@@ -10168,7 +10324,7 @@ export interface operations {
                     "application/json": {
                         id: string;
                         name: string;
-                        operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ListHaltChanges" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "ListLosses" | "ReserveWithdrawal" | "GetLimitUse" | "ListBlocks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListParked" | "RetryParked" | "DiscardParked" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "RestartAll" | "ReadPersonalData" | "ReadMarketData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
+                        operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ListHaltChanges" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "ListLosses" | "ReserveWithdrawal" | "GetLimitUse" | "ListBlocks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListParked" | "RetryParked" | "DiscardParked" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "RestartAll" | "ListServices" | "ReadLogs" | "ReadPersonalData" | "ReadMarketData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
                         /** @description A caller as records name it: `operator:<name>` or `service:<name>`. */
                         created_by: string;
                         /**
@@ -10224,7 +10380,7 @@ export interface operations {
                     /** @description How the machine stands in records: `service:<name>`. */
                     name: string;
                     /** @description What the token may do, by the names of the table of authority. */
-                    operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ListHaltChanges" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "ListLosses" | "ReserveWithdrawal" | "GetLimitUse" | "ListBlocks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListParked" | "RetryParked" | "DiscardParked" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "RestartAll" | "ReadPersonalData" | "ReadMarketData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
+                    operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ListHaltChanges" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "ListLosses" | "ReserveWithdrawal" | "GetLimitUse" | "ListBlocks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListParked" | "RetryParked" | "DiscardParked" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "RestartAll" | "ListServices" | "ReadLogs" | "ReadPersonalData" | "ReadMarketData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
                     /** @description Seconds until it runs out: from a minute to a year. */
                     expires_in_s: number;
                     /** @description Why, in your words; it stands in the record. */
@@ -10260,7 +10416,7 @@ export interface operations {
                     "application/json": {
                         id: string;
                         name: string;
-                        operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ListHaltChanges" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "ListLosses" | "ReserveWithdrawal" | "GetLimitUse" | "ListBlocks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListParked" | "RetryParked" | "DiscardParked" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "RestartAll" | "ReadPersonalData" | "ReadMarketData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
+                        operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ListHaltChanges" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "ListLosses" | "ReserveWithdrawal" | "GetLimitUse" | "ListBlocks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListParked" | "RetryParked" | "DiscardParked" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "RestartAll" | "ListServices" | "ReadLogs" | "ReadPersonalData" | "ReadMarketData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
                         /** @description A caller as records name it: `operator:<name>` or `service:<name>`. */
                         created_by: string;
                         /**
@@ -10334,7 +10490,7 @@ export interface operations {
                     "application/json": {
                         id: string;
                         name: string;
-                        operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ListHaltChanges" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "ListLosses" | "ReserveWithdrawal" | "GetLimitUse" | "ListBlocks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListParked" | "RetryParked" | "DiscardParked" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "RestartAll" | "ReadPersonalData" | "ReadMarketData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
+                        operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ListHaltChanges" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "ListLosses" | "ReserveWithdrawal" | "GetLimitUse" | "ListBlocks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListParked" | "RetryParked" | "DiscardParked" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "RestartAll" | "ListServices" | "ReadLogs" | "ReadPersonalData" | "ReadMarketData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
                         /** @description A caller as records name it: `operator:<name>` or `service:<name>`. */
                         created_by: string;
                         /**
@@ -10424,7 +10580,7 @@ export interface operations {
                     "application/json": {
                         id: string;
                         name: string;
-                        operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ListHaltChanges" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "ListLosses" | "ReserveWithdrawal" | "GetLimitUse" | "ListBlocks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListParked" | "RetryParked" | "DiscardParked" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "RestartAll" | "ReadPersonalData" | "ReadMarketData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
+                        operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ListHaltChanges" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "ListLosses" | "ReserveWithdrawal" | "GetLimitUse" | "ListBlocks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListParked" | "RetryParked" | "DiscardParked" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "RestartAll" | "ListServices" | "ReadLogs" | "ReadPersonalData" | "ReadMarketData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
                         /** @description A caller as records name it: `operator:<name>` or `service:<name>`. */
                         created_by: string;
                         /**
