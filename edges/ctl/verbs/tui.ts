@@ -1,6 +1,6 @@
 // `ctl tui`: the terminal desk. Only this verb loads it, and only after it is known that there is a terminal and a login.
 import { exitCodes } from "../../../contracts/src/codes/shape.ts";
-import { interrupted, interruptedExit, usageRefusal } from "../failure.ts";
+import { interrupted, interruptedExit, loginRefusal, usageRefusal } from "../failure.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
 
 export const tui: Verb = {
@@ -41,6 +41,13 @@ async function run(context: Context): Promise<Answer> {
   const { pollingSource } = await import("../../tui/polling-source.ts");
   const { lookOf } = await import("../../tui/look.ts");
   const source = pollingSource({ client, clock, timeoutMs: readMsMax }, timers);
+  if (isPlain) {
+    const { runPlain } = await import("../../tui/plain.ts");
+    const say = (line: string): void => terminal.write(`${line}\n`);
+    await runPlain({ source, clock, timers, signal, who: actor, profile: context.settings().profile.value, say });
+    // Whoever reads along hears why it ended; Ctrl-C is the only other way.
+    throw signal.aborted ? interrupted() : loginRefusal("The login is over.");
+  }
   const look = lookOf(environment, context.switched("ascii"));
   const { runTui } = await import("../../tui/run.ts");
   const profile = context.settings().profile.value;

@@ -231,23 +231,28 @@ function letterOf(letter: string): Event {
 }
 
 describe("any night", () => {
-  it("never breaks the frame, and sends nothing but halts while it is locked", () => {
+  it("never breaks the frame, and sends nothing but halts while it is locked", { timeout: 120_000 }, () => {
     fc.assert(
-      fc.property(fc.array(anyEvent, { maxLength: 60 }), (events) => {
+      fc.property(fc.array(anyEvent, { maxLength: 40 }), (events) => {
         let desk = calm();
         for (const event of events) {
           const before = desk.state;
           desk = played({ ...desk, effects: [] }, event);
           const { columns, rows } = desk.state.size;
           const lines = frame(desk.state, plainLook);
-          expect(lines.length).toBeLessThan(Math.max(2, rows));
-          for (const line of lines) expect(widthOf(plainText(line))).toBeLessThanOrEqual(columns);
-          for (const effect of acts(desk)) {
-            if (effect.kind === "act" && effect.request.act !== "halt") expect(before.unlocked).toBeDefined();
-          }
+          const isTooHigh = lines.length > Math.max(1, rows - 1);
+          const isTooWide = lines.some((line) => widthOf(plainText(line)) > columns);
+          const isForbidden = acts(desk).some(
+            (effect) => effect.kind === "act" && effect.request.act !== "halt" && before.unlocked === undefined,
+          );
+          expect({ isTooHigh, isTooWide, isForbidden }).toEqual({
+            isTooHigh: false,
+            isTooWide: false,
+            isForbidden: false,
+          });
         }
       }),
-      { numRuns: 60, seed: 27 },
+      { numRuns: 25, seed: 27 },
     );
   });
 });

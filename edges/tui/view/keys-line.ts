@@ -21,7 +21,7 @@ function hintsOf({ dialog, help, detail, screen, unlocked, typing }: State): rea
   if (detail !== undefined) return ["Esc back", "arrows scroll", "y command", "p o f r h", "q quit"];
   const lock = unlocked === undefined ? "u unlock" : "u lock";
   if (screen === "halts") {
-    return ["H halt", "R resume", "c co-sign", "C cancel-all", "F flatten-paper", lock, "? help", "q quit", "p o f r"];
+    return ["H halt", "R resume", "c co-sign", "C cancel-all", "F flatten", lock, "? help", "q quit", "p o f r"];
   }
   return ["p o f r h", "Enter detail", "/ filter", "space freeze", lock, "? help", "q quit", "s sort", "y command"];
 }
