@@ -14,7 +14,8 @@ const problem = (status: number, code: string) =>
 
 /** A client whose operations answer with empty lists, but for those that are named. */
 function clientWith(answers: Readonly<Record<string, () => Promise<unknown>>>): Client {
-  const answer = (name: string) => answers[name] ?? (() => Promise.resolve(name === "getHaltStatus" ? { halts: [] } : []));
+  const answer = (name: string) =>
+    answers[name] ?? (() => Promise.resolve(name === "getHaltStatus" ? { halts: [] } : []));
   return new Proxy({}, { get: (_target, name) => answer(String(name)) }) as Client;
 }
 
@@ -69,7 +70,16 @@ it("says of one list why it is not to be had, and hears all the same", async () 
 
 it("is out of reach when nothing answers, and over with the login", async () => {
   const lost = () => Promise.reject(new UnreachableError("http://x", "cannot be reached"));
-  const all = ["getHaltStatus", "listBlocks", "listFunds", "listStops", "listDifferences", "listWatchdogs", "getLimitUse", "getPositions"];
+  const all = [
+    "getHaltStatus",
+    "listBlocks",
+    "listFunds",
+    "listStops",
+    "listDifferences",
+    "listWatchdogs",
+    "getLimitUse",
+    "getPositions",
+  ];
   const events = await eventsOf(Object.fromEntries(all.map((name) => [name, lost])), (so) =>
     so.some(({ kind }) => kind === "unreachable"),
   );
