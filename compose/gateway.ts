@@ -206,6 +206,7 @@ function routesOf(
     signingKeys: identity.signingKeys,
     restarts,
     publicOpenApi,
+    publicUrl: () => publicUrlOf(identity, addresses),
     openApi: () => {
       openApi ??= (async () =>
         joinedOpenApi(await openApiOf(routes, "operator"), await publicOpenApi(), publicUrlOf(identity, addresses)))();

@@ -101,6 +101,9 @@ export interface RouteExample {
   readonly answer?: string;
 }
 
+/** "events" is a stream of text/event-stream; the others are what they say. */
+export type AnswerForm = "text" | "html" | "css" | "bytes" | "events";
+
 export interface Route {
   /** Its name in OpenAPI and the method of the generated client: "getIdentity". */
   readonly id: string;
@@ -115,8 +118,8 @@ export interface Route {
   readonly params?: Schema;
   readonly query?: Schema;
   readonly body?: Schema;
-  /** What it answers when all is well, by status; "text", "bytes" or "events" (a stream) for what is not JSON. */
-  readonly answers: Readonly<Record<number, Schema | "text" | "bytes" | "events">>;
+  /** What it answers when all is well, by status; a word for what is not JSON. */
+  readonly answers: Readonly<Record<number, Schema | AnswerForm>>;
   /** Asked for with `follow`, it answers without an end: one JSON object a line (application/x-ndjson). */
   readonly follows?: true;
   /** Attempts a minute, for routes that guessers would try: per person where a login is needed, else per address. */

@@ -31,6 +31,7 @@ const bundles = {
   ],
   sim: ["sim/main.ts"],
   oracle: ["testkit/oracle/main.ts"],
+  fuzz: ["testkit/fuzz/main.ts"],
   ctl: ["compose/ctl.ts"],
 };
 

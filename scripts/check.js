@@ -12,6 +12,8 @@ const steps = [
   ["lint and format", tool("biome"), ["check", "--error-on-warnings", root]],
   // What is committed is what the declarations say; a declaration that leaves something open is named.
   ["generated", process.execPath, [join(root, "scripts", "gen.js"), "--check"]],
+  // What a release promised is still kept (docs/compatibility.md).
+  ["compatibility", process.execPath, [join(root, "scripts", "compat.js")]],
   ["tidy", tool("vitest"), ["run", "--root", root, "--config", join(root, "vitest.tidy.config.ts")]],
 ];
 

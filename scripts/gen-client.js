@@ -11,19 +11,25 @@ const header = [
 /**
  * The files by their path in the repository.
  * @param {{ operator: object, public: object }} documents
+ * @param {readonly string[]} codes every code that an answer may carry
  */
-export async function clientFiles(documents) {
+export async function clientFiles(documents, codes) {
   const callable = withoutFiles(documents.operator);
   const types = astToString(await openapiTS(JSON.stringify(callable), { silent: true }));
+  const open = withoutFiles(documents.public);
+  const openTypes = astToString(await openapiTS(JSON.stringify(open), { silent: true }));
   return {
     "edges/client/openapi.json": jsonText(documents.operator),
     "edges/client/openapi.public.json": jsonText(documents.public),
     "edges/client/src/generated/api.ts": [...header, types].join("\n"),
-    "edges/client/src/generated/operations.ts": tableText(callable),
+    "edges/client/src/generated/operations.ts": tableText(callable, "operationTable", "./api.ts"),
+    "edges/client/src/generated/public-api.ts": [...header, openTypes].join("\n"),
+    "edges/client/src/generated/public-operations.ts": tableText(open, "publicOperationTable", "./public-api.ts"),
+    "edges/client/src/generated/codes.ts": codesText(codes),
   };
 }
 
-const notCalled = ["application/octet-stream", "text/event-stream"];
+const notCalled = ["application/octet-stream", "text/event-stream", "text/html", "text/css"];
 
 /** What is served as a file of bytes or as a stream is fetched by its address; the client calls what answers in JSON or text. */
 function withoutFiles(document) {
@@ -52,18 +58,33 @@ function jsonText(document) {
   return `${JSON.stringify(document, null, 2)}\n`;
 }
 
-function tableText(document) {
+function codesText(codes) {
+  return [
+    ...header,
+    "/** The stable words of docs/codes.md that an answer may carry. */",
+    "export type ErrorCode =",
+    ...codes.map((code, index) => `  | ${JSON.stringify(code)}${index === codes.length - 1 ? ";" : ""}`),
+    "",
+  ].join("\n");
+}
+
+/** On the public port there is nothing else, so that its methods need not say that they are public. */
+const publicName = (id) => id.replace(/^getPublic/, "get");
+
+function tableText(document, name, types) {
   const entries = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => placeOf(document, path, method, operation)),
   );
   return [
     ...header,
     'import type { OperationPlace } from "../operation.ts";',
-    'import type { operations } from "./api.ts";',
+    ...(name === "operationTable" ? [`import type { operations } from "${types}";`] : []),
     "",
-    "export const operationTable = {",
-    ...entries.map(([id, place]) => `  ${id}: ${JSON.stringify(place)},`),
-    "} as const satisfies Readonly<Record<keyof operations, OperationPlace>>;",
+    `export const ${name} = {`,
+    ...entries.map(([id, place]) => `  ${publicName(id)}: ${JSON.stringify(place)},`),
+    name === "operationTable"
+      ? "} as const satisfies Readonly<Record<keyof operations, OperationPlace>>;"
+      : "} as const satisfies Readonly<Record<string, OperationPlace>>;",
     "",
   ].join("\n");
 }
@@ -92,8 +113,13 @@ function placeOf(document, path, method, operation) {
       queryKeys,
       ...(bodyKeys === undefined ? {} : { bodyKeys }),
       answer: answerOf(id, operation),
+      ...(takesKey(operation) ? { takesKey: true } : {}),
     },
   ];
+}
+
+function takesKey({ parameters = [] }) {
+  return parameters.some((one) => one.in === "header" && one.name.toLowerCase() === "idempotency-key");
 }
 
 /** As the client's types make it. */

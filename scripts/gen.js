@@ -155,12 +155,41 @@ async function writeClient(work, out) {
   });
   const routes = gatewayRoutes(noParts);
   const documents = { operator: await openApiOf(routes, "operator"), public: await openApiOf(routes, "public") };
-  const files = await clientFiles(documents);
+  const { everyCode } = await load(work, "contracts/src/codes.ts");
+  const codes = [...everyCode()].filter(([, { kind }]) => kind !== "alarm").map(([code]) => code);
+  const files = await clientFiles(documents, codes.sort());
   rmSync(join(out, "edges/client/src/generated"), { recursive: true, force: true });
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(out, path)), { recursive: true });
     writeFileSync(join(out, path), text);
   }
+}
+
+/** AsyncAPI, and the two records that outlive every release by themselves. */
+async function writeContracts(work, out) {
+  const { asyncApiDocument, streamFrames } = await load(
+    work,
+    "contracts/src/async-api-document.ts",
+    "contracts/src/stream-frames.ts",
+  );
+  const openApi = JSON.parse(readFileSync(join(out, "edges/client/openapi.json"), "utf8"));
+  const files = {
+    "contracts/asyncapi.json": asyncApiDocument(streamFrames),
+    "contracts/schemas/audit-entry.schema.json": recordSchema(openApi, "AuditEntry"),
+    "contracts/schemas/halt.schema.json": recordSchema(openApi, "HaltRequest"),
+  };
+  mkdirSync(join(out, "contracts", "schemas"), { recursive: true });
+  for (const [path, value] of Object.entries(files)) {
+    writeFileSync(join(out, path), `${JSON.stringify(value, null, 2)}\n`);
+  }
+}
+
+/** A component of OpenAPI as a document of its own; the records of which this is asked refer to no other. */
+function recordSchema(openApi, name) {
+  const schema = openApi.components.schemas[name];
+  if (schema === undefined) throw new Error(`OpenAPI has no component ${name}`);
+  if (JSON.stringify(schema).includes("#/components/")) throw new Error(`${name} refers to another component`);
+  return { $schema: "https://json-schema.org/draft/2020-12/schema", title: name, ...schema };
 }
 
 async function main() {
@@ -197,6 +226,7 @@ async function write(out) {
     await writeDocuments(work, out);
     await writeReferences(work, out);
     await writeClient(work, out);
+    await writeContracts(work, out);
   } finally {
     rmSync(work, { recursive: true, force: true });
   }

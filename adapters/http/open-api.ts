@@ -8,7 +8,7 @@ import { Defect } from "../../contracts/src/fault.ts";
 import { version } from "../../contracts/src/generated/version.ts";
 import type { Listener, Route } from "../../ports/http.ts";
 import { namedOnce, openToAdditions } from "./describe/components.ts";
-import { answerHeaders, headersOf, referencesTo } from "./describe/headers.ts";
+import { answerHeaders, headersOf, isMarketData, referencesTo } from "./describe/headers.ts";
 import type { JsonSchema, Schemas } from "./describe/json-schema.ts";
 import { type DescribedOperation, withExamples } from "./describe/operation-examples.ts";
 import { tagOf } from "./describe/tags.ts";
@@ -152,6 +152,7 @@ function answered(answer: Route["answers"][number], { follows }: Route): object 
 
 function contentOf(answer: Route["answers"][number]): object {
   if (answer === "events") return { "text/event-stream": { schema: z.string() } };
+  if (answer === "html" || answer === "css") return { [`text/${answer}`]: { schema: z.string() } };
   if (answer === "text") return { "text/plain": { schema: z.string() } };
   if (answer === "bytes") return { "application/octet-stream": { schema: z.string().meta({ format: "binary" }) } };
   return { "application/json": { schema: answer } };
@@ -195,7 +196,10 @@ function completed(operation: DescribedOperation, route: Route, listener: Listen
   const tags = [tagOf(route.path, listener).name];
   const deprecated = route.deprecated === undefined ? {} : { deprecated: true };
   const responses = { ...Object.fromEntries(good), ...problemsOf(route) };
-  return { operationId, tags, summary, description, ...deprecated, ...rest, responses };
+  const unchanged = isMarketData(route, listener)
+    ? { 304: { description: "What If-None-Match names is still how things stand.", headers } }
+    : {};
+  return { operationId, tags, summary, description, ...deprecated, ...rest, responses: { ...unchanged, ...responses } };
 }
 
 function problemsOf(route: Route): object {

@@ -58,12 +58,19 @@ export const gatewayOperations = {
     },
   },
   ReadSchema: {
-    sentence: "Read the descriptions of our own interfaces: gRPC reflection, OpenAPI.",
+    sentence:
+      "Read the descriptions of our own interfaces: gRPC reflection, OpenAPI, AsyncAPI and the reference for people.",
     allowed: "anyone",
     reads: true,
     routes: {
       getOpenApi: "operator GET /v1/openapi.json",
       getPublicOpenApi: "public GET /v1/openapi.json",
+      getAsyncApi: "operator GET /v1/asyncapi.json",
+      getPublicAsyncApi: "public GET /v1/asyncapi.json",
+      getReference: "operator GET /docs",
+      getPublicReference: "public GET /docs",
+      getReferenceStyle: "operator GET /docs/style.css",
+      getPublicReferenceStyle: "public GET /docs/style.css",
     },
   },
   ReadMetrics: {

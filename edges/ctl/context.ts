@@ -1,6 +1,6 @@
 // What a verb is handed: what was typed, who and where the caller is, a client that is ready to call, and the terminal for talk. Nothing of it
 // is made before a verb asks for it, so that a verb which needs no server touches neither files nor network.
-
+import type { Deprecated } from "../client/src/types.ts";
 import { withProgress } from "./lists/progress.ts";
 import { bearerOf } from "./login/bearer.ts";
 import { type Flags, resolveSettings, type Settings } from "./settings.ts";
@@ -16,6 +16,17 @@ export interface Typed {
 
 /** Long enough for a server under load, short enough for a person. */
 const timeoutMsDefault = 15_000;
+
+/** Scripts keep working when something is left behind; whoever runs them reads why it should change. */
+function tellOnce({ terminal }: Pick<Tables, "terminal">): (facts: Deprecated) => void {
+  const told = new Set<string>();
+  return ({ operation, since, sunset }) => {
+    if (told.has(operation)) return;
+    told.add(operation);
+    const until = sunset === undefined ? "" : `, and may stop answering on ${sunset}`;
+    terminal.say(`${operation} is deprecated since ${since.toISOString().slice(0, 10)}${until}: update ctl.`);
+  };
+}
 
 export function createContext(tables: Tables, typed: Typed): Context {
   let settings: Settings | undefined;
@@ -33,7 +44,9 @@ export function createContext(tables: Tables, typed: Typed): Context {
     const cancellable: typeof fetch = (input, init) =>
       fetch(input, { ...init, signal: init?.signal ? AbortSignal.any([init.signal, signal]) : signal });
     const fetchShown: typeof fetch = (input, init) => withProgress(tables, () => cancellable(input, init));
-    return createClient({ baseUrl: resolved().server.value, token, timeoutMs, fetch: fetchShown });
+    // A person sees a failure at once and decides; a script has the exit code.
+    const others = { retry: false, onDeprecated: tellOnce(tables) } as const;
+    return createClient({ baseUrl: resolved().server.value, token, timeoutMs, fetch: fetchShown, ...others });
   };
   return {
     ...tables,

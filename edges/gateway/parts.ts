@@ -92,6 +92,8 @@ export interface GatewayParts {
   /** Undefined with an external issuer, whose keys are not ours to rotate. */
   readonly signingKeys: SigningKeys | undefined;
   readonly restarts: Restarts;
+  /** Where the public listener is reached, without a slash at the end. */
+  publicUrl(): string;
   /** Both listeners' routes as an OpenAPI document. */
   openApi(): Promise<object>;
   /** The public listener's alone. */

@@ -70,6 +70,7 @@ type CalledParts = Pick<
   | "sessions"
   | "signingKeys"
   | "openApi"
+  | "publicUrl"
   | "publicOpenApi"
 >;
 
@@ -145,6 +146,7 @@ export function testParts(behaviour: Behaviour = {}): { readonly parts: CalledPa
               return { keyId: "key-2" };
             },
           },
+    publicUrl: () => "http://127.0.0.1:8081",
     openApi: async () => ({ openapi: "3.1.0", info: { title: "Portcullis" } }),
     publicOpenApi: async () => ({ openapi: "3.1.0", info: { title: "Portcullis, public" } }),
   };

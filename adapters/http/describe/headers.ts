@@ -20,6 +20,10 @@ export const answerHeaders = {
   "Portcullis-Stale": { description: "`true` when the services have said nothing for 5 seconds.", schema: text },
   RateLimit: { description: "What is left to this address and in how many seconds it has all.", schema: text },
   "RateLimit-Policy": { description: "How many requests an address has in how many seconds.", schema: text },
+  "X-RateLimit-Limit": { description: "As RateLimit-Policy, for older clients.", schema: { type: "integer" } },
+  "X-RateLimit-Remaining": { description: "As RateLimit, for older clients.", schema: { type: "integer" } },
+  "X-RateLimit-Reset": { description: "As RateLimit, for older clients: seconds.", schema: { type: "integer" } },
+  "Idempotent-Replay": { description: "`true` for the first answer to a key that was sent before.", schema: text },
   Deprecation: { description: "Since when this is deprecated (RFC 9745).", schema: text },
   Sunset: { description: "When it may stop answering (RFC 8594).", schema: text },
   "Retry-After": { description: "Seconds to wait before another try.", schema: { type: "integer" } },
@@ -37,7 +41,19 @@ interface Described {
   readonly parameters?: readonly { readonly in: string; readonly name: string }[];
 }
 
-const publicHeaders = ["ETag", "Portcullis-As-Of", "Portcullis-Stale", "RateLimit", "RateLimit-Policy"] as const;
+const rateHeaders = [
+  "RateLimit",
+  "RateLimit-Policy",
+  "X-RateLimit-Limit",
+  "X-RateLimit-Remaining",
+  "X-RateLimit-Reset",
+] as const;
+const marketHeaders = ["ETag", "Portcullis-As-Of", "Portcullis-Stale"] as const;
+
+/** What anyone may read of the market, from what the services said last. */
+export function isMarketData({ operation }: Route, listener: Listener): boolean {
+  return listener === "public" && operation === "ReadMarketData";
+}
 
 /** What its good answers carry. */
 export function headersOf(route: Route, listener: Listener, { parameters = [] }: Described): readonly AnswerHeader[] {
@@ -45,7 +61,8 @@ export function headersOf(route: Route, listener: Listener, { parameters = [] }:
   return [
     "X-Request-Id",
     ...(asks("count_max") && (asks("after") || asks("start")) ? (["Link"] as const) : []),
-    ...(listener === "public" && route.publicCost !== undefined ? publicHeaders : []),
+    ...(isMarketData(route, listener) ? marketHeaders : []),
+    ...(listener === "public" && route.publicCost !== undefined ? rateHeaders : []),
     ...(route.deprecated === undefined ? [] : (["Deprecation", "Sunset"] as const)),
   ];
 }

@@ -1,5 +1,6 @@
 // What a call can end with besides an answer: the server said no (ApiError), or nobody that speaks our language answered
 // (UnreachableError). Neither repeats anything of the token or the body that was sent.
+import type { ErrorCode } from "./generated/codes.ts";
 
 /** A problem document (RFC 9457) as the server sent it; members beyond these are kept. */
 export interface Problem {
@@ -14,18 +15,23 @@ export interface Problem {
 
 export interface ApiErrorFacts {
   readonly status: number;
-  readonly code: string;
+  readonly code: ErrorCode;
   readonly detail: string | undefined;
   readonly problem: Problem | undefined;
   readonly retryAfterS: number | undefined;
 }
 
+export type { ErrorCode };
+
 /** The server answered with a status of 400 or more. */
 export class ApiError extends Error {
   override readonly name = "ApiError";
   readonly status: number;
-  /** A stable word of docs/codes.md; for an answer without one, the nearest that the status allows. */
-  readonly code: string;
+  /**
+   * A stable word of docs/codes.md; for an answer without one, the nearest that the status allows. A newer server may send one that this version does
+   * not know: give a `switch` a default.
+   */
+  readonly code: ErrorCode;
   /** The server's sentence about this case, when it gave one. */
   readonly detail: string | undefined;
   readonly problem: Problem | undefined;
@@ -46,9 +52,12 @@ export class ApiError extends Error {
 export class UnreachableError extends Error {
   override readonly name = "UnreachableError";
   readonly baseUrl: string;
+  /** Whether another try may find the server back. */
+  readonly mayPass: boolean;
 
-  constructor(baseUrl: string, why: string, cause?: unknown) {
+  constructor(baseUrl: string, why: string, cause?: unknown, mayPass = false) {
     super(`${baseUrl} ${why}`, cause === undefined ? undefined : { cause });
     this.baseUrl = baseUrl;
+    this.mayPass = mayPass;
   }
 }

@@ -1,5 +1,19 @@
 // biome-ignore-all lint/performance/noBarrelFile: the one entry of a published package.
 // Everything that the package promises to its users.
-export { type ClientOptions, createClient, type TokenSource } from "./client.ts";
-export { ApiError, type ApiErrorFacts, type Problem, UnreachableError } from "./errors.ts";
-export type { AnswerOf, ArgumentsOf, CallOptions, Client, OperationId } from "./types.ts";
+export { type ClientOptions, createClient } from "./client.ts";
+export type { TokenSource } from "./connection.ts";
+export { ApiError, type ApiErrorFacts, type ErrorCode, type Problem, UnreachableError } from "./errors.ts";
+export type { EventsAsked, EventsReset, PlatformEvent } from "./events.ts";
+export { createPublicClient, type PublicClientOptions } from "./public-client.ts";
+export type { RetryOptions } from "./retry.ts";
+export type { StreamAsked, StreamItem, WebSocketConstructor, WebSocketLike } from "./stream.ts";
+export type {
+  AnswerOf,
+  ArgumentsOf,
+  CallOptions,
+  Client,
+  Deprecated,
+  OperationId,
+  PublicClient,
+  PublicOperationId,
+} from "./types.ts";

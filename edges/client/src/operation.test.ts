@@ -72,9 +72,17 @@ it("bundles for a browser out of its own files and the one reader of JSON", asyn
   expect(Object.keys(metafile.inputs).sort()).toEqual([
     "../../../contracts/src/parse-json.ts",
     "client.ts",
+    "connection.ts",
     "errors.ts",
+    "events.ts",
     "generated/operations.ts",
+    "generated/public-operations.ts",
     "index.ts",
+    "link.ts",
     "operation.ts",
+    "public-client.ts",
+    "retry.ts",
+    "server-sent-events.ts",
+    "stream.ts",
   ]);
 });

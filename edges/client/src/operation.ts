@@ -10,6 +10,8 @@ export interface OperationPlace {
   /** Absent when the operation takes no body. */
   readonly bodyKeys?: readonly string[];
   readonly answer: "json" | "text";
+  /** It takes an Idempotency-Key: the same one twice is done once. */
+  readonly takesKey?: boolean;
 }
 
 /** Where to send what; the path begins with a slash and carries its query. */

@@ -1,6 +1,9 @@
 // The client's methods as types, made from the generated OpenAPI types: one method per operation, its path, query and body
 // parameters together in one object with camelCase names, its answer as the server sends it.
+import type { EventsAsked, EventsReset, PlatformEvent } from "./events.ts";
 import type { operations } from "./generated/api.ts";
+import type { operations as publicOperations } from "./generated/public-api.ts";
+import type { StreamAsked, StreamItem } from "./stream.ts";
 
 export type OperationId = keyof operations;
 
@@ -27,18 +30,22 @@ type Given<Value> = [Value] extends [never] ? unknown : Value;
 
 type Flat<Value> = { [Key in keyof Value]: Value[Key] };
 
-export type ArgumentsOf<Id extends OperationId> = Flat<
-  CamelKeys<Given<Group<operations[Id], "path">> & Given<Group<operations[Id], "query">> & Given<Body<operations[Id]>>>
+type ArgumentsIn<Operation> = Flat<
+  CamelKeys<Given<Group<Operation, "path">> & Given<Group<Operation, "query">> & Given<Body<Operation>>>
 >;
+
+export type ArgumentsOf<Id extends OperationId> = ArgumentsIn<operations[Id]>;
 
 type ContentOf<Response> = Response extends { content: infer Content } ? Content[keyof Content] : never;
 
-type Responses<Id extends OperationId> = operations[Id]["responses"];
+type AnswerIn<Operation> = Operation extends { responses: infer Responses }
+  ? {
+      [Status in keyof Responses]: Status extends 200 | 201 | 202 ? ContentOf<Responses[Status]> : never;
+    }[keyof Responses]
+  : never;
 
 /** What a call resolves to: the answer of any status below 300. */
-export type AnswerOf<Id extends OperationId> = {
-  [Status in keyof Responses<Id>]: Status extends 200 | 201 ? ContentOf<Responses<Id>[Status]> : never;
-}[keyof Responses<Id>];
+export type AnswerOf<Id extends OperationId> = AnswerIn<operations[Id]>;
 
 export interface CallOptions {
   /** Gives up when it aborts; the call then rejects with the signal's reason. */
@@ -47,11 +54,52 @@ export interface CallOptions {
   readonly timeoutMs?: number;
   /** Reported the headers of an answer that is no problem. */
   readonly onHeaders?: (headers: Headers) => void;
+  /** Your own key of a POST: the same one within a day is done once. The client makes one for each call where none is given. */
+  readonly idempotencyKey?: string;
 }
 
-type Method<Id extends OperationId> =
-  Record<never, never> extends ArgumentsOf<Id>
-    ? (given?: ArgumentsOf<Id>, options?: CallOptions) => Promise<AnswerOf<Id>>
-    : (given: ArgumentsOf<Id>, options?: CallOptions) => Promise<AnswerOf<Id>>;
+/** What a server said of an operation that is left behind. */
+export interface Deprecated {
+  readonly operation: string;
+  readonly since: Date;
+  /** When it may stop answering, as the server wrote it. */
+  readonly sunset: string | undefined;
+}
 
-export type Client = { readonly [Id in OperationId]: Method<Id> };
+type Method<Operation> =
+  Record<never, never> extends ArgumentsIn<Operation>
+    ? (given?: ArgumentsIn<Operation>, options?: CallOptions) => Promise<AnswerIn<Operation>>
+    : (given: ArgumentsIn<Operation>, options?: CallOptions) => Promise<AnswerIn<Operation>>;
+
+type Methods<Operations> = { readonly [Id in keyof Operations]: Method<Operations[Id]> };
+
+interface Pages<Operations> {
+  /** A list page by page: `for await (const page of client.pages("listOrders", { fundId: "alpha" }))`. */
+  pages<Id extends keyof Operations>(
+    id: Id,
+    given?: ArgumentsIn<Operations[Id]>,
+    options?: CallOptions,
+  ): AsyncIterableIterator<AnswerIn<Operations[Id]>>;
+}
+
+export type Client = Methods<operations> &
+  Pages<operations> & {
+    /** What happens on the platform, as it happens; reconnects by itself and misses nothing that the server still keeps. */
+    events(
+      asked?: EventsAsked,
+      options?: Pick<CallOptions, "signal">,
+    ): AsyncIterableIterator<PlatformEvent | EventsReset>;
+  };
+
+/** getPublicQuote is getQuote here: there is nothing else. */
+type PublicName<Id> = Id extends `getPublic${infer Rest}` ? `get${Rest}` : Id;
+
+type PublicMethods = { [Id in keyof publicOperations as PublicName<Id>]: publicOperations[Id] };
+
+export type PublicOperationId = keyof PublicMethods;
+
+export type PublicClient = Methods<PublicMethods> &
+  Pages<PublicMethods> & {
+    /** Prices, funds and halts as they change; reconnects by itself and resumes. */
+    stream(asked: StreamAsked, options?: Pick<CallOptions, "signal">): AsyncIterableIterator<StreamItem>;
+  };

@@ -21,6 +21,14 @@ import { metricsPage } from "./metrics.ts";
 import { openApi, publicOpenApi } from "./open-api.ts";
 import { orderSubmit } from "./orders.ts";
 import { publicBars, publicFunds, publicHalts, publicInstruments, publicQuote, publicQuotes } from "./public.ts";
+import {
+  asyncApi,
+  publicAsyncApi,
+  publicReference,
+  publicReferenceStyleSheet,
+  reference,
+  referenceStyleSheet,
+} from "./reference.ts";
 import { decisions, rejectionsList, stopsList } from "./riskengine.ts";
 import { secondFactorBegin, secondFactorConfirm, stepUp } from "./second-factor.ts";
 import { serviceTokenIssue, serviceTokenRevoke, serviceTokenRotate, serviceTokensList } from "./service-tokens.ts";
@@ -37,6 +45,12 @@ const gatewayRoutes: readonly MakeRoute[] = [
   metricsPage,
   openApi,
   publicOpenApi,
+  asyncApi,
+  publicAsyncApi,
+  reference,
+  publicReference,
+  referenceStyleSheet,
+  publicReferenceStyleSheet,
   loginConfiguration,
   identity,
   logOut,

@@ -60,3 +60,7 @@ export const linesAnswer = z.array(
     message: z.string(),
   }),
 );
+
+export const asyncApiAnswer = z
+  .record(z.string(), z.unknown())
+  .meta({ description: "The streams and events as an AsyncAPI document." });

@@ -1,0 +1,85 @@
+// The descriptions of both listeners beside OpenAPI: AsyncAPI for programs, and one page for people with its style. Nobody needs a login to read them.
+import { asyncApiDocument } from "../../../contracts/src/async-api-document.ts";
+import { streamFrames } from "../../../contracts/src/stream-frames.ts";
+import type { HttpAnswer, Listener, Route } from "../../../ports/http.ts";
+import { defineRoute } from "../define-route.ts";
+import type { GatewayParts } from "../parts.ts";
+import { publicCost } from "../public-data.ts";
+import { type ReferenceDocument, referencePage } from "../reference/reference-page.ts";
+import { referenceStyle } from "../reference/reference-style.ts";
+import { asyncApiAnswer } from "../schemas/platform.ts";
+
+type Parts = Pick<GatewayParts, "openApi" | "publicOpenApi" | "login" | "publicUrl">;
+
+/** A page without scripts, pictures or frames: only its own style is loaded. */
+const pageHeaders = {
+  "content-security-policy":
+    "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  "cache-control": "no-cache",
+};
+
+const asyncApiOn = (id: string, listener: Listener): Route => {
+  let document: object | undefined;
+  return defineRoute({
+    id,
+    method: "GET",
+    path: "/v1/asyncapi.json",
+    listeners: [listener],
+    sentence: "The streams and the events as an AsyncAPI document.",
+    operation: "ReadSchema",
+    ...costOn(listener),
+    answers: { 200: asyncApiAnswer },
+    handle: async () => {
+      document ??= asyncApiDocument(streamFrames);
+      return { status: 200, body: document };
+    },
+  });
+};
+
+const styleOn = (id: string, listener: Listener): Route =>
+  defineRoute({
+    id,
+    method: "GET",
+    path: "/docs/style.css",
+    listeners: [listener],
+    sentence: "The style of the reference.",
+    operation: "ReadSchema",
+    ...costOn(listener),
+    answers: { 200: "css" },
+    handle: async () => ({ status: 200, body: referenceStyle, contentType: "text/css; charset=utf-8" }),
+  });
+
+const pageOn = (id: string, listener: Listener, make: () => Promise<string>): Route => {
+  let page: Promise<string> | undefined;
+  return defineRoute({
+    id,
+    method: "GET",
+    path: "/docs",
+    listeners: [listener],
+    sentence: "This reference, for people.",
+    operation: "ReadSchema",
+    ...costOn(listener),
+    answers: { 200: "html" },
+    handle: async (): Promise<HttpAnswer> => {
+      page ??= make();
+      return { status: 200, body: await page, contentType: "text/html; charset=utf-8", headers: pageHeaders };
+    },
+  });
+};
+
+const costOn = (listener: Listener) => (listener === "public" ? { publicCost } : {});
+
+export const asyncApi = (): Route => asyncApiOn("getAsyncApi", "operator");
+export const publicAsyncApi = (): Route => asyncApiOn("getPublicAsyncApi", "public");
+export const referenceStyleSheet = (): Route => styleOn("getReferenceStyle", "operator");
+export const publicReferenceStyleSheet = (): Route => styleOn("getPublicReferenceStyle", "public");
+
+export const reference = (parts: Parts): Route =>
+  pageOn("getReference", "operator", async () =>
+    // Both documents are ours, made from the routes.
+    referencePage((await parts.openApi()) as ReferenceDocument, parts.login.resource()),
+  );
+export const publicReference = (parts: Parts): Route =>
+  pageOn("getPublicReference", "public", async () =>
+    referencePage((await parts.publicOpenApi()) as ReferenceDocument, parts.publicUrl()),
+  );
