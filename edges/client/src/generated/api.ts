@@ -41,6 +41,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/asyncapi.json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The streams and the events as an AsyncAPI document.
+         * @description ReadSchema: Read the descriptions of our own interfaces: gRPC reflection, OpenAPI, AsyncAPI and the reference for people. Anyone may.
+         */
+        get: operations["getAsyncApi"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/auth/identity": {
         parameters: {
             query?: never;
@@ -550,7 +570,7 @@ export interface paths {
         };
         /**
          * Every route of both listeners as an OpenAPI document.
-         * @description ReadSchema: Read the descriptions of our own interfaces: gRPC reflection, OpenAPI. Anyone may.
+         * @description ReadSchema: Read the descriptions of our own interfaces: gRPC reflection, OpenAPI, AsyncAPI and the reference for people. Anyone may.
          */
         get: operations["getOpenApi"];
         put?: never;
@@ -3827,6 +3847,14 @@ export interface components {
         RateLimit: string;
         /** @description How many requests an address has in how many seconds. */
         "RateLimit-Policy": string;
+        /** @description As RateLimit-Policy, for older clients. */
+        "X-RateLimit-Limit": number;
+        /** @description As RateLimit, for older clients. */
+        "X-RateLimit-Remaining": number;
+        /** @description As RateLimit, for older clients: seconds. */
+        "X-RateLimit-Reset": number;
+        /** @description `true` for the first answer to a key that was sent before. */
+        "Idempotent-Replay": string;
         /** @description Since when this is deprecated (RFC 9745). */
         Deprecation: string;
         /** @description When it may stop answering (RFC 8594). */
@@ -3931,6 +3959,38 @@ export interface operations {
             401: components["responses"]["Problem"];
             /** @description The caller is known and may not do this. */
             403: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    getAsyncApi: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "technology": {}
+                     *     }
+                     */
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
             /** @description Anything else that went wrong. */
             default: components["responses"]["Problem"];
         };

@@ -6,6 +6,7 @@ import type { operations } from "./api.ts";
 export const operationTable = {
   getLoginConfiguration: {"method":"GET","path":"/.well-known/oauth-protected-resource","pathKeys":[],"queryKeys":[],"answer":"json"},
   getMetrics: {"method":"GET","path":"/metrics","pathKeys":[],"queryKeys":[],"answer":"text"},
+  getAsyncApi: {"method":"GET","path":"/v1/asyncapi.json","pathKeys":[],"queryKeys":[],"answer":"json"},
   getIdentity: {"method":"GET","path":"/v1/auth/identity","pathKeys":[],"queryKeys":[],"answer":"json"},
   logOut: {"method":"POST","path":"/v1/auth/logout","pathKeys":[],"queryKeys":[],"bodyKeys":[],"answer":"json"},
   beginSecondFactor: {"method":"POST","path":"/v1/auth/second-factor","pathKeys":[],"queryKeys":[],"bodyKeys":["totp","recovery_code"],"answer":"json"},

@@ -3,6 +3,7 @@
 import type { OperationPlace } from "../operation.ts";
 
 export const publicOperationTable = {
+  getAsyncApi: {"method":"GET","path":"/v1/asyncapi.json","pathKeys":[],"queryKeys":[],"answer":"json"},
   getBars: {"method":"GET","path":"/v1/bars/{symbol}","pathKeys":["symbol"],"queryKeys":["interval","start","count_max","end"],"answer":"json"},
   getFunds: {"method":"GET","path":"/v1/funds","pathKeys":[],"queryKeys":[],"answer":"json"},
   getHalts: {"method":"GET","path":"/v1/halts","pathKeys":[],"queryKeys":[],"answer":"json"},
