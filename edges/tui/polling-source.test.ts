@@ -4,12 +4,12 @@ import { systemTimers } from "../../adapters/system/timers.ts";
 // Loaded on demand by what names a failure: loading it must not be part of what is waited for.
 import "../../contracts/src/codes.ts";
 import { start } from "../../testkit/tui/desk-fixture.ts";
-import { ApiError, UnreachableError } from "../client/src/errors.ts";
+import { ApiError, type ErrorCode, UnreachableError } from "../client/src/errors.ts";
 import type { Client } from "../client/src/types.ts";
 import { pollingSource } from "./polling-source.ts";
 import type { SourceEvent } from "./source.ts";
 
-const problem = (status: number, code: string) =>
+const problem = (status: number, code: ErrorCode) =>
   new ApiError({ status, code, detail: `${code}.`, problem: undefined, retryAfterS: undefined });
 
 /** A client whose operations answer with empty lists, but for those that are named. */
