@@ -7,21 +7,27 @@
 //  2. one_open_episode: a watchdog has at most one open episode about one scope, and each was opened by one event.
 //  3. factors_apply_once: what a strategy uses is what people set, times the factor of every watchdog that has a confirmed reading and was not overruled.
 //  4. ends_with_its_episode: when every reading is ordinary again, nothing is restricted (asked at the end).
+//  5. no_watchdog_lifts_a_halt: what was latched is in force from then on, also when its episode has cleared; an episode has one halt at most.
 
 import * as decimal from "../../contracts/src/decimal.ts";
 import type { WatchdogAlarm } from "../../contracts/src/records/operations.ts";
+import { subjects } from "../../contracts/src/subjects.ts";
 import { effectiveStrategy } from "../../core/restrictions/effective-strategy.ts";
 import { driftMonitor } from "../../core/watchdogs/drift-monitor.ts";
 import { portfolioVolDd } from "../../core/watchdogs/portfolio-vol-dd.ts";
 import { strategyWatchdog } from "../../core/watchdogs/strategy-watchdog.ts";
 import { type RungEffect, stateOf, type WatchdogName } from "../../core/watchdogs/watchdog.ts";
 import type { RpcCall } from "../../ports/rpc.ts";
-import type { Store } from "../../ports/store.ts";
+import type { Store, UnitOfWork } from "../../ports/store.ts";
+import type { AskedHalt } from "../../services/halts/halt-request.ts";
+import { createLatch } from "../../services/halts/latch-halt.ts";
 import { restrictionHandlers } from "../../services/operations/restrictions.ts";
 import { type Assigned, assign, type ToJudge } from "../../services/operations/watchdogs/assigned.ts";
-import { openBoard } from "../../services/operations/watchdogs/board.ts";
+import { type Board, openBoard } from "../../services/operations/watchdogs/board.ts";
+import { type CarryOut, createCarryOut } from "../../services/operations/watchdogs/carry-out.ts";
 import type { Configuration } from "../../services/operations/watchdogs/configuration.ts";
 import { type RunningWatchdog, runWatchdog } from "../../services/operations/watchdogs/run-watchdog.ts";
+import { createAttempts } from "../../services/shared/attempts.ts";
 import type { Prng } from "../../testkit/virtual/prng.ts";
 import { type ServiceFixture, serviceFixture } from "../../testkit/virtual/service-fixture.ts";
 
@@ -38,6 +44,8 @@ export interface WatchdogReport {
   readonly kills: number;
   readonly opened: number;
   readonly ended: number;
+  /** Halts that were latched. */
+  readonly halts: number;
   readonly violation?: string;
 }
 
@@ -49,6 +57,7 @@ const wanted: Readonly<Partial<Record<WatchdogName, readonly RungEffect[]>>> = {
   drift_monitor: [
     { rung: 1, effect: { kind: "restriction", restriction: "ALLOCATION", factor: 0.5 } },
     { rung: 2, effect: { kind: "cross_post" } },
+    { rung: 2, effect: { kind: "halt", level: "STRATEGY_HALT" } },
   ],
   strategy_watchdog: [{ rung: 1, effect: { kind: "restriction", restriction: "SHADOW", factor: null } }],
   portfolio_vol_dd: [
@@ -90,7 +99,8 @@ function mortal(store: Store, prng: Prng, chance: () => number): { readonly stor
       ...store,
       async transact(name, work) {
         if (dead) throw new Killed("killed");
-        if (!name.startsWith("watchdogs.") || !prng.chance(chance())) return store.transact(name, work);
+        const isOwn = name.startsWith("watchdogs.") || name === "halts.latch";
+        if (!isOwn || !prng.chance(chance())) return store.transact(name, work);
         dead = true;
         if (prng.chance(0.5)) await store.transact(name, work);
         throw new Killed("killed");
@@ -156,6 +166,7 @@ export async function simulateWatchdogs({ seed, steps, plantedBug }: WatchdogRun
   const call = { identity: { kind: "operator", actor: "operator:duty" } } as RpcCall;
   const readings = new Map(scopes.map((one) => [keyOf(one.watchdog, one.strategyId), { number: 1, rung: 0 }]));
   const bases = new Map<string, number>();
+  const halts = new Set<string>();
   let isFair = false;
   let kills = 0;
   let ended = 0;
@@ -176,7 +187,7 @@ export async function simulateWatchdogs({ seed, steps, plantedBug }: WatchdogRun
         assigned: assignedOf(watchdog, readings),
         board,
         configuration: configuration(),
-        carryOut: { all: async () => undefined },
+        carryOut: carryOutOf(fixture, store, board),
         chat: { name: "sim", send: async () => undefined, close: async () => undefined },
         fundIds: () => [fundId],
       }),
@@ -217,12 +228,54 @@ export async function simulateWatchdogs({ seed, steps, plantedBug }: WatchdogRun
     if (!isFair && prng.chance(0.1)) await endOne();
     if (!isFair && prng.chance(0.1)) setBase(strategyIds[prng.below(2)] ?? strategyIds[0], (1 + prng.below(20)) / 100);
     await judgeAll();
-    violation = await firstViolation(fixture, bases, isFair && step === steps + 7);
+    const latched = (await ports.riskStore.halts()).active.map(({ halt_id: id }) => id);
+    violation =
+      (await firstViolation(fixture, bases, isFair && step === steps + 7)) ?? haltViolation(fixture, halts, latched);
+    for (const id of latched) halts.add(id);
   }
   for (const runner of life?.runners ?? []) await runner.stop();
   const opened = openings(fixture).size;
   await fixture.close();
-  return { kills, opened, ended, ...(violation === undefined ? {} : { violation }) };
+  return { kills, opened, ended, halts: halts.size, ...(violation === undefined ? {} : { violation }) };
+}
+
+/** The product's, with the product's latch; nobody here can lift. */
+function carryOutOf(fixture: ServiceFixture, store: Store, board: Board): CarryOut {
+  const ports = { ...fixture.portsOf("operations"), store };
+  const transact = <Value>(work: (unit: UnitOfWork) => Promise<Value>) => store.transact("halts.latch", work);
+  const latch = createLatch({
+    transact,
+    publisher: "operations",
+    subject: subjects.haltRequested,
+    attempts: createAttempts(ports, "halts"),
+  });
+  const trip = async (halt: AskedHalt) => {
+    const latched = await latch(halt, undefined);
+    if ("denial" in latched) return latched;
+    const { halt_id, epoch, since } = latched.halt;
+    return { halt_id, epoch, since, acknowledged: true, audit_id: latched.auditId };
+  };
+  const alarms = { raise: async () => undefined, clear: () => undefined };
+  return createCarryOut({
+    ports,
+    board,
+    halts: { trip },
+    alarms,
+    databaseCare: undefined,
+    holdingBroker: async () => undefined,
+  });
+}
+
+function haltViolation(
+  fixture: ServiceFixture,
+  before: ReadonlySet<string>,
+  latched: readonly string[],
+): string | undefined {
+  const lifted = [...before].find((id) => !latched.includes(id));
+  if (lifted !== undefined) return `no_watchdog_lifts_a_halt: ${lifted} is in force no more`;
+  const episodes = openings(fixture);
+  const strange = latched.find((id) => !episodes.has(id.replace(/-strategy-halt$/, "")));
+  return strange === undefined ? undefined : `no_watchdog_lifts_a_halt: ${strange} has no episode`;
 }
 
 function openings(fixture: ServiceFixture): ReadonlyMap<string, number> {

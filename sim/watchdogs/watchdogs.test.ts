@@ -18,15 +18,16 @@ async function firstFound(
 
 describe("25: watchdogs under kills", () => {
   it("hold every invariant over 40 seeds, which do meet kills, episodes and people who end restrictions", async () => {
-    const totals = { kills: 0, opened: 0, ended: 0 };
+    const totals = { kills: 0, opened: 0, ended: 0, halts: 0 };
     for (let seed = 1; seed <= 40; seed += 1) {
       const { violation, ...counts } = await simulateWatchdogs({ seed, steps });
       expect(violation, `seed ${seed}`).toBeUndefined();
-      for (const name of ["kills", "opened", "ended"] as const) totals[name] += counts[name];
+      for (const name of ["kills", "opened", "ended", "halts"] as const) totals[name] += counts[name];
     }
     expect(totals.kills).toBeGreaterThan(100);
     expect(totals.opened).toBeGreaterThan(200);
     expect(totals.ended).toBeGreaterThan(40);
+    expect(totals.halts).toBeGreaterThan(40);
   }, 240_000);
 
   it("are the same run for the same seed", async () => {

@@ -33,6 +33,8 @@ export interface ReadRequest<Config> {
   isDue(fundId?: string): boolean;
   /** Since when an episode is open. */
   openedAt(scope: WatchedScope): Instant | null;
+  /** The observation that was judged last: what came to it since then is judged before the next one. */
+  lastObservation(scope: WatchedScope): string | null;
 }
 
 /** Lists what is watched at present, of those whose turn has come, and reads the input of each. Readers never decide. */

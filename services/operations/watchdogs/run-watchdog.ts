@@ -91,7 +91,9 @@ export function runWatchdog(options: RunOptions): RunningWatchdog {
       forced === undefined ? isDue(fundId, at) : forced.fundId === undefined || forced.fundId === (fundId ?? "firm");
     const openedAt = (scope: WatchedScope): Instant | null =>
       board.get(keyOf(about.name, scope))?.standing.episode?.openedAt ?? null;
-    const found = await assigned.read({ at, config, isDue: isTurn, openedAt });
+    const lastObservation = (scope: WatchedScope): string | null =>
+      board.get(keyOf(about.name, scope))?.standing.reading?.observation ?? null;
+    const found = await assigned.read({ at, config, isDue: isTurn, openedAt, lastObservation });
     // One may be judged several times in a round, observation by observation: its last memory counts.
     const quiet = new Map<string, Watch>();
     for (const one of found) {

@@ -20,7 +20,13 @@ async function polled(differs: Partial<DependencyOptions>, upstreams: readonly U
     witnessComplaints: undefined,
     ...differs,
   });
-  const reading = reader.read({ at: ports.clock.now(), config: () => ({}), isDue: () => true, openedAt: () => null });
+  const reading = reader.read({
+    at: ports.clock.now(),
+    config: () => ({}),
+    isDue: () => true,
+    openedAt: () => null,
+    lastObservation: () => null,
+  });
   const found = await reading;
   return new Map(found.map(({ input }) => [input.dependency, { result: input.result, detail: input.detail }]));
 }

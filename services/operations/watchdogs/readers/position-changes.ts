@@ -14,6 +14,8 @@ interface ChangeConfig {
 
 const pageMax = 500;
 const fillsMax = 20_000;
+/** Spans that are made up for, at most. */
+const lateSpansMax = 20;
 /** Four years: a fund that was valued for longer began long enough ago. */
 const navDaysMax = 1_600;
 /** Where a position begins, and what the market did to it, is no change that anybody decided. */
@@ -76,7 +78,7 @@ export function positionReader<Config extends ChangeConfig>(facts: Facts): Reade
         const { observation_s: spanS, window } = request.config(fundId);
         const spanUs = spanS * 1_000_000;
         const last = Math.floor(request.at / spanUs);
-        const fills = await fillsSince(fundId, fromMicroseconds((last - window) * spanUs));
+        const fills = await fillsSince(fundId, fromMicroseconds((last - window - lateSpansMax) * spanUs));
         const counted = fills.filter(isCounted);
         const keys = new Set([
           ...counted.map((fill) => JSON.stringify([fill.strategy_id, fill.symbol])),
@@ -85,13 +87,18 @@ export function positionReader<Config extends ChangeConfig>(facts: Facts): Reade
             .map((one) => JSON.stringify([one.strategyId, one.symbol])),
         ]);
         const nav = navs.get(fundId) ?? Number.NaN;
-        const liveCount = Math.max(0, last - Math.floor((await beganAt(fundId, request.at)) / spanUs));
+        const liveSince = Math.floor((await beganAt(fundId, request.at)) / spanUs);
         for (const key of keys) {
           const [strategyId, symbol] = parseJson(key) as [string, string];
           const own = counted.filter((fill) => fill.strategy_id === strategyId && fill.symbol === symbol);
           const multiplier = Number(instruments.get(symbol)?.multiplier ?? "1");
-          const changes = changesOf(own, { spanUs, last, window, multiplier, nav });
-          watched.push({ scope: { fundId, strategyId, symbol }, input: { changes, liveCount, asOf: request.at } });
+          const changes = changesOf(own, { spanUs, last, count: window + lateSpansMax, multiplier, nav });
+          const scope = { fundId, strategyId, symbol };
+          for (const span of spansToJudge(request.lastObservation(scope), last)) {
+            const until = changes.slice(0, changes.length - (last - span)).slice(-(window + 1));
+            const liveCount = Math.max(0, span - liveSince);
+            watched.push({ scope, input: { changes: until, liveCount, asOf: request.at } });
+          }
         }
       }
       return watched;
@@ -99,19 +106,27 @@ export function positionReader<Config extends ChangeConfig>(facts: Facts): Reade
   };
 }
 
+/**
+ * The running span, and before it those since the one that was judged last, that one included: a fill that comes after the last judgement of its span
+ * belongs to it all the same. Of others, as after `observation_s` was changed, nothing is known.
+ */
+export function spansToJudge(judged: string | null, last: number): readonly number[] {
+  const before = judged === null ? Number.NaN : Number(judged);
+  const first = Number.isInteger(before) && before <= last && before >= last - lateSpansMax ? before : last;
+  return Array.from({ length: last - first + 1 }, (_unused, place) => first + place);
+}
+
 interface Spans {
   readonly spanUs: number;
   readonly last: number;
-  readonly window: number;
+  /** So many before the running one. */
+  readonly count: number;
   readonly multiplier: number;
   readonly nav: number;
 }
 
 /** One for every span, oldest first, the running one last; a span without a fill is a change of zero. */
-function changesOf(
-  fills: readonly Fill[],
-  { spanUs, last, window, multiplier, nav }: Spans,
-): readonly PositionChange[] {
+function changesOf(fills: readonly Fill[], { spanUs, last, count, multiplier, nav }: Spans): readonly PositionChange[] {
   const sums = new Map<number, { notional: number; isAdjusted: boolean }>();
   for (const fill of fills) {
     const span = Math.floor(parse(fill.filled_at) / spanUs);
@@ -120,8 +135,8 @@ function changesOf(
     const sum = sums.get(span) ?? { notional: 0, isAdjusted: false };
     sums.set(span, { notional: sum.notional + value, isAdjusted: sum.isAdjusted || fill.kind === "ADJUSTMENT" });
   }
-  return Array.from({ length: window + 1 }, (_unused, place) => {
-    const span = last - window + place;
+  return Array.from({ length: count + 1 }, (_unused, place) => {
+    const span = last - count + place;
     const { notional, isAdjusted } = sums.get(span) ?? { notional: 0, isAdjusted: false };
     return { id: String(span), delta: notional / nav, notional, adjusted: isAdjusted };
   });
