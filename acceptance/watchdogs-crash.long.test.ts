@@ -15,7 +15,7 @@ beforeAll(async () => {
 }, 300_000);
 afterAll(() => drill.close(), 60_000);
 
-/** Hands in orders until it is told to stop; what came of each. */
+/** Hands in orders until it is asked to stop; what came of each. */
 function runProbes() {
   const outcomes = new Map<string, number>();
   let isStopping = false;

@@ -35,18 +35,23 @@ async function holder(fund: string, symbol: string): Promise<Pick<Probe, "fund_i
 
 /** State, audit entry and chat of an episode that has just opened. */
 async function opened(watchdog: string, state: string, scope: Partial<WatchdogStatus>, action: string) {
+  await eventually(
+    `${watchdog} has an episode`,
+    async () => (await drill.row(watchdog, scope))?.episode_id !== undefined,
+    drillMsMax,
+  );
   const row = await drill.until(watchdog, state, scope);
   const id = row.episode_id ?? "";
   expect(id).not.toBe("");
   await eventually(
-    `${id} is told`,
+    `${id} is reported`,
     async () => {
-      const { chat, entries } = await drill.told(id, "OPENED");
+      const { chat, entries } = await drill.reported(id, "OPENED");
       return chat && entries.includes(action);
     },
     drillMsMax,
   );
-  expect((await drill.told(id, "OPENED")).entries).toEqual([action]);
+  expect((await drill.reported(id, "OPENED")).entries).toEqual([action]);
   return row;
 }
 
@@ -55,8 +60,8 @@ async function closed(watchdog: string, episodeId: string, action: string): Prom
   expect(episode.events.filter((event) => event === "OPENED")).toHaveLength(1);
   expect(await drill.openRestrictions(episodeId)).toEqual([]);
   await eventually(
-    `the end of ${episodeId} is told`,
-    async () => (await drill.told(episodeId, "CLEARED")).entries.includes(action),
+    `the end of ${episodeId} is reported`,
+    async () => (await drill.reported(episodeId, "CLEARED")).entries.includes(action),
     drillMsMax,
   );
 }
@@ -159,7 +164,7 @@ describe("25: the ten watchdogs on the running platform", () => {
       drillMsMax,
     );
     const episode = (await drill.episodes("position_anomaly")).find((one) => one.symbol === scope.symbol);
-    expect((await drill.told(episode?.episode_id ?? "", "OPENED")).entries).toEqual(["watchdog.position"]);
+    expect((await drill.reported(episode?.episode_id ?? "", "OPENED")).entries).toEqual(["watchdog.position"]);
     await closed("position_anomaly", episode?.episode_id ?? "", "watchdog.position");
     await drill.does("operations watchdog config --watchdog position_anomaly --set observation_s=86400");
   });
@@ -198,7 +203,7 @@ describe("25: the ten watchdogs on the running platform", () => {
     await drill.does("operations watchdog config --watchdog theta_watchdog --fund-id gamma --threshold 0.000001");
     await eventually("an episode is open", async () => (await drill.episodes("theta_watchdog")).length > 0, drillMsMax);
     const id = (await drill.episodes("theta_watchdog")).at(-1)?.episode_id ?? "";
-    expect((await drill.told(id, "OPENED")).entries).toEqual(["watchdog.theta"]);
+    expect((await drill.reported(id, "OPENED")).entries).toEqual(["watchdog.theta"]);
     const short = {
       fund_id: "gamma",
       strategy_id: "gamma-income",
@@ -336,7 +341,7 @@ describe("25: the ten watchdogs on the running platform", () => {
     await drill.does("paper inject skill --strategy-id alpha-momentum --z -1.7 --reason drill");
     await eventually(
       "it was announced",
-      async () => (await drill.told(id, "ESCALATED")).entries.length === 1,
+      async () => (await drill.reported(id, "ESCALATED")).entries.length === 1,
       drillMsMax,
     );
     expect((await allocationOf("alpha-momentum")).now).toBeCloseTo(before.base * 0.5, 9);
@@ -367,8 +372,9 @@ describe("25: the ten watchdogs on the running platform", () => {
     await closed("dependency_watchdog", silent.episode_id ?? "", "watchdog.dependency");
     drill.signal("postgres", "SIGSTOP");
     try {
-      const told = () => drill.fixture.printed().includes("watchdog dependency_watchdog database OPENED unrecorded");
-      await eventually("chat has it at once", told, drillMsMax);
+      const reported = () =>
+        drill.fixture.printed().includes("watchdog dependency_watchdog database OPENED unrecorded");
+      await eventually("chat has it at once", reported, drillMsMax);
     } finally {
       drill.signal("postgres", "SIGCONT");
     }
