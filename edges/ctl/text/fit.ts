@@ -8,7 +8,7 @@ export interface DrawnColumn {
   readonly right: boolean;
   /** PAPER or LIVE, halted, stale: seen even when every row says the same. */
   readonly always: boolean;
-  /** Names its row, so it stays in it even when every row says the same. */
+  /** Names its row, so it stays in it even when every row says the same; it goes for want of room only when it is minor. */
   readonly key: boolean;
   /** Free text: wraps where the table would be too wide. */
   readonly wraps: boolean;
@@ -53,7 +53,7 @@ export function fit(columns: readonly DrawnColumn[], width: number | undefined):
 }
 
 function leastImportant(columns: readonly DrawnColumn[]): DrawnColumn | undefined {
-  const candidates = columns.filter(({ always, key }) => !always && !key);
+  const candidates = columns.filter(({ always, key, minor }) => !always && (!key || minor > 0));
   return candidates.reduce<DrawnColumn | undefined>(
     (least, column) => (least === undefined || column.minor >= least.minor ? column : least),
     undefined,

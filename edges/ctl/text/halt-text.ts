@@ -75,14 +75,12 @@ export const haltColumns: readonly Column<HaltRow>[] = [
   { name: "severity", always: true, of: (one) => one.severity },
   { name: "fund_id", key: true, of: (one) => one.fund_id },
   { name: "strategy_id", key: true, of: (one) => one.strategy_id },
-  {
-    name: "since",
-    of: (one) => one.since,
+  { name: "since", key: true, of: (one) => one.since,
     time: true,
   },
-  { name: "requested_by", head: "by", of: (one) => one.requested_by },
+  { name: "requested_by", head: "by", key: true, minor: 1, of: (one) => one.requested_by },
   { name: "reason", text: true, key: true, of: (one) => one.reason },
-  { name: "steps", of: (one) => one.steps },
+  { name: "steps", always: true, text: true, of: (one) => one.steps },
   { name: "halt_id", id: true, minor: 2, of: (one) => one.halt_id },
   { name: "epoch", of: (one) => one.epoch, onlyCsv: true },
 ];
