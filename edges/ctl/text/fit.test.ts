@@ -45,6 +45,12 @@ describe("fit", () => {
     expect(fit(wide, 30).dropped).toEqual(["B", "A", "D"]);
     expect(heads(fit(wide, 5).columns)).toEqual(["KEY", "MODE"]);
     expect(fit(wide, undefined).dropped).toEqual([]);
+    // A name stays, but one that is minor goes for want of room.
+    const names = [
+      column("KEY", ["k".repeat(10)], { key: true }),
+      column("ID", ["i".repeat(10)], { key: true, minor: 1 }),
+    ];
+    expect(fit(names, 12).dropped).toEqual(["ID"]);
   });
 
   it("lets free text wrap into what is left before anything goes", () => {
