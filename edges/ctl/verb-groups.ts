@@ -22,6 +22,8 @@ const groups: Readonly<Record<string, VerbGroup>> = {
   "riskengine rejections": { heading: "Decisions", sentence: "Orders that were denied." },
   "riskengine approvals": { heading: "Decisions", sentence: "What is reserved, order by order: list, release." },
   "riskengine throttle": { heading: "Limits", sentence: "What stops a strategy that repeats itself." },
+  platform: { heading: "The record", sentence: "The platform's own processes." },
+  "platform services": { heading: "Processes", sentence: "Which processes run, and how they are." },
   market: { heading: "Trading", sentence: "Prices, how they moved, and news." },
   "market quotes": { heading: "Market", sentence: "The newest prices." },
   "market bars": { heading: "Market", sentence: "How prices moved." },

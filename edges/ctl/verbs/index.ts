@@ -64,6 +64,7 @@ import { paperInjectSkill } from "./paper-inject-skill.ts";
 import { paperInjectSlowQueries } from "./paper-inject-slow-queries.ts";
 import { paperFaultsSet } from "./paper-weather-set.ts";
 import { paperFaultsShow } from "./paper-weather-show.ts";
+import { platformServicesList } from "./platform-services-list.ts";
 import { researchBacktestShow } from "./research-backtest-show.ts";
 import { researchSignalsList } from "./research-signals-list.ts";
 import { researchStrategiesList } from "./research-strategies-list.ts";
@@ -140,6 +141,7 @@ export const verbs: readonly Verb[] = [
   why,
   tui,
   logs,
+  platformServicesList,
   ls,
   omsPositionsList,
   omsOrdersList,
