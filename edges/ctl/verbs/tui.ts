@@ -1,6 +1,7 @@
 // `ctl tui`: the terminal desk. Only this verb loads it, and only after it is known that there is a terminal and a login.
 import { exitCodes } from "../../../contracts/src/codes/shape.ts";
 import { interrupted, interruptedExit, loginRefusal, usageRefusal } from "../failure.ts";
+import { bearerOf } from "../login/bearer.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
 
 export const tui: Verb = {
@@ -25,6 +26,8 @@ export const tui: Verb = {
 
 /** A list that takes longer is not waited for: the desk would look fresh and not be. */
 const readMsMax = 4_000;
+/** What acts is waited for as ctl waits. */
+const callMsMax = 15_000;
 
 async function run(context: Context): Promise<Answer> {
   const { terminal, environment, clock, timers, signal } = context;
@@ -36,8 +39,15 @@ async function run(context: Context): Promise<Answer> {
   if (!isPlain && (stdin.isTTY !== true || stdout.isTTY !== true || environment["TERM"] === "dumb")) {
     throw usageRefusal("The desk needs a terminal.", "`ctl tui --plain` prints what changes as lines.");
   }
-  const client = await context.client();
-  const { actor } = await client.getIdentity();
+  const { actor } = await (await context.client()).getIdentity();
+  // A client of its own: ctl's says on the terminal that it waits, in the middle of what is drawn there.
+  const { createClient } = await import("../../client/src/client.ts");
+  const settings = context.settings();
+  const client = createClient({
+    baseUrl: settings.server.value,
+    token: () => bearerOf(settings, context),
+    timeoutMs: callMsMax,
+  });
   const { pollingSource } = await import("../../tui/polling-source.ts");
   const { lookOf } = await import("../../tui/look.ts");
   const source = pollingSource({ client, clock, timeoutMs: readMsMax }, timers);
