@@ -1,6 +1,6 @@
 // What a verb is handed: what was typed, who and where the caller is, a client that is ready to call, and the terminal for talk. Nothing of it
 // is made before a verb asks for it, so that a verb which needs no server touches neither files nor network.
-import type { Deprecated } from "../client/src/types.ts";
+import type { Deprecated } from "../client/src/call-options.ts";
 import { withProgress } from "./lists/progress.ts";
 import { bearerOf } from "./login/bearer.ts";
 import { type Flags, resolveSettings, type Settings } from "./settings.ts";
@@ -19,10 +19,10 @@ const timeoutMsDefault = 15_000;
 
 /** Scripts keep working when something is left behind; whoever runs them reads why it should change. */
 function tellOnce({ terminal }: Pick<Tables, "terminal">): (facts: Deprecated) => void {
-  const told = new Set<string>();
+  const reported = new Set<string>();
   return ({ operation, since, sunset }) => {
-    if (told.has(operation)) return;
-    told.add(operation);
+    if (reported.has(operation)) return;
+    reported.add(operation);
     const until = sunset === undefined ? "" : `, and may stop answering on ${sunset}`;
     terminal.say(`${operation} is deprecated since ${since.toISOString().slice(0, 10)}${until}: update ctl.`);
   };

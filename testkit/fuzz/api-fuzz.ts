@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type FuzzedOperation, operationsOf } from "./documents.ts";
 import { type FuzzedRequest, rightRequest, wrongRequest } from "./requests.ts";
-import { type Making, pick, type Random, seededRandom, Told } from "./values.ts";
+import { type Making, pick, type Random, Reported, seededRandom } from "./values.ts";
 
 export interface FuzzOptions {
   readonly operatorUrl: string;
@@ -59,7 +59,7 @@ interface Plan {
 async function begin(options: FuzzOptions) {
   const { operatorUrl, publicUrl, requests, seed, logIn, say } = options;
   const random = seededRandom(seed);
-  const told = new Told();
+  const reported = new Reported();
   const operations = [...(await operationsOf(operatorUrl, "operator")), ...(await operationsOf(publicUrl, "public"))];
   const tokens = { duty: await logIn("duty"), viewer: await logIn("viewer") };
   const renewals = new Map<string, Promise<void>>();
@@ -77,7 +77,7 @@ async function begin(options: FuzzOptions) {
     return planned(
       operation,
       round,
-      { random, schemas: operation.schemas, told },
+      { random, schemas: operation.schemas, reported },
       sent > restartFrom && sent <= restartFrom + operations.length,
     );
   };
@@ -107,7 +107,7 @@ async function begin(options: FuzzOptions) {
     const why = complaintAbout(plan, answer);
     if (why !== undefined) complain(answer.status, why);
     if (answer.status === 401 && (caller === "duty" || caller === "viewer")) await renew(caller);
-    if (answer.status < 300 && /json/.test(answer.type)) told.hear(parsed(answer.text));
+    if (answer.status < 300 && /json/.test(answer.type)) reported.hear(parsed(answer.text));
     // What is away for a moment is not asked eight times at once.
     if (answer.status === 503) await sleep(50);
   };

@@ -130,6 +130,8 @@ function complaintOf(
     const [first] = validate.errors ?? [];
     return `${status} is not as described: ${first?.instancePath ?? ""} ${first?.message ?? ""}`;
   }
-  const told = (value as { readonly status?: unknown }).status;
-  return status >= 400 && told !== status ? `the problem says ${String(told)} in an answer of ${status}` : undefined;
+  const reported = (value as { readonly status?: unknown }).status;
+  return status >= 400 && reported !== status
+    ? `the problem says ${String(reported)} in an answer of ${status}`
+    : undefined;
 }

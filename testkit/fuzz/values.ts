@@ -1,4 +1,4 @@
-// Values for requests, from their schemas and a seeded random: right ones, with what answers told (an order's id, a halt's), and wrong ones.
+// Values for requests, from their schemas and a seeded random: right ones, with what answers reported (an order's id, a halt's), and wrong ones.
 import { exampleOf } from "../../adapters/http/describe/examples.ts";
 import { type JsonSchema, resolved, type Schemas } from "../../adapters/http/describe/json-schema.ts";
 
@@ -19,8 +19,8 @@ export function seededRandom(seed: number): Random {
 export const pick = <Value>(random: Random, values: readonly Value[]): Value =>
   values[Math.floor(random() * values.length)] as Value;
 
-/** What answers told, by the name of the field: bounded, the newest stay. */
-export class Told {
+/** What answers reported, by the name of the field: bounded, the newest stay. */
+export class Reported {
   readonly #values = new Map<string, unknown[]>();
 
   hear(value: unknown, depth = 0): void {
@@ -51,7 +51,7 @@ export class Told {
 export interface Making {
   readonly random: Random;
   readonly schemas: Schemas;
-  readonly told: Told;
+  readonly reported: Reported;
 }
 
 export function validValue(given: JsonSchema, making: Making, name = "", level = 0): unknown {
@@ -84,13 +84,13 @@ function validObject(schema: JsonSchema, making: Making, level: number): object 
   return Object.fromEntries(entries) as object;
 }
 
-function validText(schema: JsonSchema, { random, schemas, told }: Making, name: string): string {
+function validText(schema: JsonSchema, { random, schemas, reported }: Making, name: string): string {
   const { pattern, minLength = 0, maxLength = 2_000 } = schema;
   const fits = (text: string): boolean =>
     text.length >= minLength &&
     text.length <= maxLength &&
     (pattern === undefined || new RegExp(pattern, "u").test(text));
-  const known = told.of(name).filter((value): value is string => typeof value === "string" && fits(value));
+  const known = reported.of(name).filter((value): value is string => typeof value === "string" && fits(value));
   if (known.length > 0 && random() < 0.6) return pick(random, known);
   const strange = [
     "x",

@@ -1,11 +1,12 @@
 // The client of the operator API: `createClient({ baseUrl, token })` gives an object with one method per operation, `pages` over lists and `events`. It
 // runs in browsers and in Node on nothing but `fetch`, and never follows a redirect: the token is for the server that was named.
+import type { CallOptions } from "./call-options.ts";
 import { type Connection, type ConnectionOptions, connectionOf, perform, type TokenSource } from "./connection.ts";
 import { type EventsAsked, followEvents } from "./events.ts";
 import { operationTable } from "./generated/operations.ts";
 import { nextPath } from "./link.ts";
 import { type Arguments, type OperationPlace, requestShape } from "./operation.ts";
-import type { CallOptions, Client } from "./types.ts";
+import type { Client } from "./types.ts";
 
 export interface ClientOptions extends ConnectionOptions {
   readonly token?: TokenSource | undefined;

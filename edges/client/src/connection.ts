@@ -1,9 +1,9 @@
 // How the clients speak to a server: one request with its bound, its token and its tries; and one that stays open.
 import { parseJson } from "../../../contracts/src/parse-json.ts";
+import type { CallOptions, Deprecated } from "./call-options.ts";
 import { ApiError, type ErrorCode, type Problem, UnreachableError } from "./errors.ts";
 import type { RequestShape } from "./operation.ts";
 import { freshKey, pause, pauseBefore, type RetryOptions, retryDefaults } from "./retry.ts";
-import type { CallOptions, Deprecated } from "./types.ts";
 
 /** A token, or a way to get one that is good now; undefined calls as nobody. */
 export type TokenSource = string | (() => string | undefined | Promise<string | undefined>);

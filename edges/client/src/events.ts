@@ -1,10 +1,10 @@
 // The platform's events as an async iterator: it reconnects by itself and goes on after the last event that was taken, so that nothing is missed and nothing
 // comes twice. What the server no longer keeps is reported as a `reset`, never left out in silence.
+import type { CallOptions } from "./call-options.ts";
 import { type Connection, openStream, readJson } from "./connection.ts";
 import { ApiError, type ErrorCode, UnreachableError } from "./errors.ts";
 import { jittered, pause } from "./retry.ts";
 import { type ServerSentEvent, serverSentEvents } from "./server-sent-events.ts";
-import type { CallOptions } from "./types.ts";
 
 export interface EventsAsked {
   /** Names or patterns such as `svc.v1.risk.>`; all that the caller may read when absent. */
@@ -99,9 +99,9 @@ async function* connected(
       clearTimeout(timer);
       timer = setTimeout(giveUp, silenceMsMax);
       for (const event of take(piece)) {
-        const told = toldOf(event);
+        const reported = toldOf(event);
         place.after = event.id ?? place.after;
-        if (told !== undefined) yield told;
+        if (reported !== undefined) yield reported;
       }
       yield "alive";
     }

@@ -1,5 +1,6 @@
 // biome-ignore-all lint/performance/noBarrelFile: the one entry of a published package.
 // Everything that the package promises to its users.
+export type { CallOptions, Deprecated } from "./call-options.ts";
 export { type ClientOptions, createClient } from "./client.ts";
 export type { TokenSource } from "./connection.ts";
 export { ApiError, type ApiErrorFacts, type ErrorCode, type Problem, UnreachableError } from "./errors.ts";
@@ -10,9 +11,7 @@ export type { StreamAsked, StreamItem, WebSocketConstructor, WebSocketLike } fro
 export type {
   AnswerOf,
   ArgumentsOf,
-  CallOptions,
   Client,
-  Deprecated,
   OperationId,
   PublicClient,
   PublicOperationId,

@@ -1,12 +1,13 @@
 // The client of the public port: market data that anyone may read, without a token. `createPublicClient({ baseUrl })` has one method per route and `stream`,
 // which follows the WebSocket of the same port.
 
+import type { CallOptions } from "./call-options.ts";
 import { methodsOf, pagesOf } from "./client.ts";
 import { type ConnectionOptions, connectionOf } from "./connection.ts";
 import { publicOperationTable } from "./generated/public-operations.ts";
 import type { Arguments, OperationPlace } from "./operation.ts";
 import { followStream, type StreamAsked, type WebSocketConstructor } from "./stream.ts";
-import type { CallOptions, PublicClient } from "./types.ts";
+import type { PublicClient } from "./types.ts";
 
 export interface PublicClientOptions extends ConnectionOptions {
   /** Instead of the platform's own; Node has one from version 22 on. */

@@ -47,7 +47,7 @@ describe("tries", () => {
     expect(sent).toHaveLength(4);
   });
 
-  it("gives up after the last try with what it was told, and never tries where it is told not to", async () => {
+  it("gives up after the last try with what it was reported, and never tries where it is reported not to", async () => {
     const failing = scripted(away);
     const tries = createClient({ baseUrl, fetch: failing.fetch, retry: { ...quick, attemptsMax: 3 } });
     await expect(tries.getPositions()).rejects.toMatchObject({ status: 503, code: "SERVICE_UNAVAILABLE" });
@@ -133,14 +133,14 @@ describe("tries", () => {
 });
 
 describe("deprecation", () => {
-  it("is told to whoever asks to hear of it", async () => {
-    const told: unknown[] = [];
+  it("is reported to whoever asks to hear of it", async () => {
+    const reported: unknown[] = [];
     const headers = { deprecation: "@1794700800", sunset: "Tue, 01 Jun 2027 00:00:00 GMT" };
     const { fetch } = scripted(json(200, [], headers), json(200, []));
-    const client = createClient({ baseUrl, fetch, onDeprecated: (facts) => told.push(facts) });
+    const client = createClient({ baseUrl, fetch, onDeprecated: (facts) => reported.push(facts) });
     await client.getPositions();
     await client.getPositions();
-    expect(told).toEqual([
+    expect(reported).toEqual([
       { operation: "getPositions", since: new Date("2026-11-15T00:00:00Z"), sunset: "Tue, 01 Jun 2027 00:00:00 GMT" },
     ]);
   });

@@ -11,7 +11,7 @@ export interface ServerSentEvent {
 /** Nothing that we send comes near; a stream without line ends must not fill the memory. */
 const lineLengthMax = 4 * 1024 * 1024;
 
-/** What each piece completes. An id counts only with the blank line after it: a stream that was cut before has not told its event. */
+/** What each piece completes. An id counts only with the blank line after it: a stream that was cut before has not reported its event. */
 export function serverSentEvents(): (piece: string) => readonly ServerSentEvent[] {
   let rest = "";
   let id: string | undefined;

@@ -1,8 +1,8 @@
 // The public stream as an async iterator: it subscribes, reconnects by itself and resumes, so that halts and closed bars that happened meanwhile still come.
 // What is lost for good is reported as a gap, never left out in silence. A consumer that is slow gets the newest quote of each symbol.
+import type { CallOptions } from "./call-options.ts";
 import { type Connection, readJson } from "./connection.ts";
 import { jittered, pause } from "./retry.ts";
-import type { CallOptions } from "./types.ts";
 
 export interface StreamAsked {
   readonly quotes?: readonly string[];
@@ -93,7 +93,7 @@ interface Inbox {
   close(): void;
 }
 
-/** What came and was not taken yet; bounded, because a socket cannot be told to wait. */
+/** What came and was not taken yet; bounded, because a socket cannot be reported to wait. */
 function openInbox(socket: WebSocketLike, subscribe: object, signal: AbortSignal): Inbox {
   const queue: StreamItem[] = [];
   let isOver = false;

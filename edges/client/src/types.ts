@@ -1,5 +1,6 @@
 // The client's methods as types, made from the generated OpenAPI types: one method per operation, its path, query and body
 // parameters together in one object with camelCase names, its answer as the server sends it.
+import type { CallOptions } from "./call-options.ts";
 import type { EventsAsked, EventsReset, PlatformEvent } from "./events.ts";
 import type { operations } from "./generated/api.ts";
 import type { operations as publicOperations } from "./generated/public-api.ts";
@@ -46,25 +47,6 @@ type AnswerIn<Operation> = Operation extends { responses: infer Responses }
 
 /** What a call resolves to: the answer of any status below 300. */
 export type AnswerOf<Id extends OperationId> = AnswerIn<operations[Id]>;
-
-export interface CallOptions {
-  /** Gives up when it aborts; the call then rejects with the signal's reason. */
-  readonly signal?: AbortSignal;
-  /** Instead of the client's own bound. */
-  readonly timeoutMs?: number;
-  /** Reported the headers of an answer that is no problem. */
-  readonly onHeaders?: (headers: Headers) => void;
-  /** Your own key of a POST: the same one within a day is done once. The client makes one for each call where none is given. */
-  readonly idempotencyKey?: string;
-}
-
-/** What a server said of an operation that is left behind. */
-export interface Deprecated {
-  readonly operation: string;
-  readonly since: Date;
-  /** When it may stop answering, as the server wrote it. */
-  readonly sunset: string | undefined;
-}
 
 type Method<Operation> =
   Record<never, never> extends ArgumentsIn<Operation>

@@ -89,13 +89,15 @@ async function trailOf(
   }
 }
 
-const told = ["state", "severity", "side", "quantity", "symbol", "code", "verb", "outcome", "reason"] as const;
+const reported = ["state", "severity", "side", "quantity", "symbol", "code", "verb", "outcome", "reason"] as const;
 const whatLengthMax = 160;
 
 /** What happened, in the words of the entry itself: its state, code and reason before everything else that it holds. */
 function whatText(data: Entry["data"]): string {
   const of = (data ?? {}) as Readonly<Record<string, unknown>>;
   const inner = (typeof of["order"] === "object" && of["order"] !== null ? of["order"] : {}) as typeof of;
-  const words = told.map((name) => of[name] ?? inner[name]).filter((word) => typeof word === "string" && word !== "");
+  const words = reported
+    .map((name) => of[name] ?? inner[name])
+    .filter((word) => typeof word === "string" && word !== "");
   return words.join(" ").slice(0, whatLengthMax);
 }
