@@ -1,7 +1,8 @@
 // How each list is read through the client, and what it means when one cannot be: the login is over, the server is out of reach, or only this list is not to be had.
 import { exitCodes } from "../../contracts/src/codes/shape.ts";
 import type { Clock } from "../../ports/clock.ts";
-import type { CallOptions, Client } from "../client/src/types.ts";
+import type { CallOptions } from "../client/src/call-options.ts";
+import type { Client } from "../client/src/types.ts";
 import { failureOf, isApiError } from "../ctl/failure.ts";
 import type { ListName, Lists, Order } from "./lists.ts";
 import type { ListEvent } from "./model/events.ts";
