@@ -7616,7 +7616,7 @@ export interface operations {
                      *         {
                      *           "subscription": "treasury.ledger",
                      *           "event_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
-                     *           "subject": "svc.v1.oms.fill.recorded",
+                     *           "subject": "text",
                      *           "state": "PARKED",
                      *           "lane": "text",
                      *           "error": "text",
@@ -7683,7 +7683,7 @@ export interface operations {
                      * @example {
                      *       "subscription": "treasury.ledger",
                      *       "event_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
-                     *       "subject": "svc.v1.oms.fill.recorded",
+                     *       "subject": "text",
                      *       "state": "PARKED",
                      *       "lane": "text",
                      *       "error": "text",
