@@ -33,7 +33,7 @@ import { channelsOf, readMessage, whyNot } from "./messages.ts";
 /** What changes within this time goes out in one frame. */
 const gatherMs = 50;
 const tickMs = 1_000;
-/** Those who must come again are spread over so many seconds. */
+/** Who must come again is spread over it. */
 const reconnectS = 5;
 
 export type StreamParts = Pick<GatewayParts, "services" | "ownToken" | "clock" | "timers" | "log" | "marketFeed">;
@@ -63,6 +63,7 @@ interface Session {
   open: boolean;
 }
 
+// tidy: long because every step of a connection shares its sessions
 export function createStreamHub(parts: StreamParts): StreamHub {
   const { clock, timers, marketFeed: feed } = parts;
   const sessions = new Set<Session>();
@@ -379,8 +380,7 @@ export function createStreamHub(parts: StreamParts): StreamHub {
     feed.funds.listen(({ value }) => conflated.putChanged("funds", value)),
     feed.halts.listen(({ value }) => sendHalts(value.changes, value.epoch)),
   );
-  const quotesNow = feed.quotes.newest();
-  if (quotesNow !== undefined) conflated.putQuotes(quotesNow.value);
+  conflated.putQuotes(feed.quotes.newest()?.value ?? new Map());
   const fundsNow = feed.funds.newest();
   if (fundsNow !== undefined) conflated.putChanged("funds", fundsNow.value);
   ticking = timers.after(tickMs, tick);
