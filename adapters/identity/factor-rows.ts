@@ -170,7 +170,7 @@ export async function findRecoveryCode(sql: Sql, subject: string, code: string):
   return found.rowCount === 1 ? hash : undefined;
 }
 
-export async function useRecoveryCode(sql: Sql, subject: string, hash: string, at: Instant): Promise<void> {
+export async function spendRecoveryCode(sql: Sql, subject: string, hash: string, at: Instant): Promise<void> {
   await sql.write({
     text: "update recovery_code set used_us = $3 where subject = $1 and code_hash = $2",
     values: [subject, hash, at],

@@ -25,7 +25,7 @@ import {
   saveFactor,
   savePending,
   saveRecoveryCodes,
-  useRecoveryCode,
+  spendRecoveryCode,
 } from "./factor-rows.ts";
 import { matchTotp, newRecoveryCode, newTotpSecret, recoveryCodesCount, totpUri } from "./one-time-codes.ts";
 import type { Sealing } from "./sealing.ts";
@@ -155,7 +155,7 @@ export async function showFactor(
   if (next !== row.attempts) await saveAttempts(sql, row.subject, next);
   if (verdict.kind !== "accepted") return refuse(attempt, shown.kind, refusalOf(verdict));
   if (recovery !== undefined) {
-    await useRecoveryCode(sql, row.subject, recovery, at);
+    await spendRecoveryCode(sql, row.subject, recovery, at);
     await tellChange(attempt, "recovery_codes", "recovery_code_used");
   }
   await attempt.events.publish(subjects.stepUpGranted, { ...tried(attempt), factor: shown.kind });

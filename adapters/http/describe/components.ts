@@ -1,6 +1,7 @@
 // Named schemas of an OpenAPI document. The library writes each name twice, once for what goes in and once for what comes out; here a name is one
 // component wherever both say the same, and only those in use are kept.
 import { isDeepStrictEqual } from "node:util";
+import { parseJson } from "../../../contracts/src/parse-json.ts";
 import { type JsonSchema, nameOfReference, referenceTo, type Schemas } from "./json-schema.ts";
 
 const inputSuffix = "Input";
@@ -40,7 +41,7 @@ function openIfAnswer(schema: JsonSchema, name: string): JsonSchema {
 
 function withoutSuffixes(schema: JsonSchema | undefined): unknown {
   if (schema === undefined) return undefined;
-  return JSON.parse(JSON.stringify(schema).replaceAll(/("#\/components\/schemas\/\w+?)Input"/g, '$1"')) as unknown;
+  return parseJson(JSON.stringify(schema).replaceAll(/("#\/components\/schemas\/\w+?)Input"/g, '$1"'));
 }
 
 function withNames<Value>(value: Value, renamed: ReadonlyMap<string, string>): Value {
