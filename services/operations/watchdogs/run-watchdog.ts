@@ -1,6 +1,6 @@
 // One watchdog at work: it reads what is watched, judges what is due, and writes what it remembers. A change of state is committed by itself; the rest of
 // a round is one transaction. What an episode owes outside the store is carried out afterwards, and again until it is done.
-import { messageOf } from "../../../contracts/src/fault.ts";
+import { Defect, messageOf } from "../../../contracts/src/fault.ts";
 import { type Instant, millisecondsBetween } from "../../../contracts/src/instant.ts";
 import { close, type Step, step } from "../../../core/watchdogs/episodes.ts";
 import { type Judgement, withoutValue } from "../../../core/watchdogs/watchdog.ts";
@@ -12,7 +12,7 @@ import { startWorkerLoop, type WorkerLoop } from "../worker-loop.ts";
 import type { AnyConfig, Assigned, ToJudge } from "./assigned.ts";
 import type { Board } from "./board.ts";
 import type { CarryOut } from "./carry-out.ts";
-import { commitChange, hedgesOwed } from "./commit-change.ts";
+import { type ChangeToCommit, commitChange, hedgesOwed } from "./commit-change.ts";
 import type { Configuration } from "./configuration.ts";
 import { keyOf, newWatch, storedOf, type Watch } from "./watch.ts";
 import { aboutWords, effectWords, measured } from "./words.ts";
@@ -76,6 +76,8 @@ export function runWatchdog(options: RunOptions): RunningWatchdog {
   let busy: Promise<void> = Promise.resolve();
   let finishedAt = ports.clock.now();
   let hasJudged = false;
+  /** Changes that the store did not take, by key: they are written before anything else is judged about the same thing, though it may be over by then. */
+  const unrecorded = new Map<string, ChangeToCommit>();
   const config = (fundId?: string): AnyConfig => configuration.of(about.name, fundId);
 
   function isDue(fundId: string | undefined, at: Instant): boolean {
@@ -86,6 +88,7 @@ export function runWatchdog(options: RunOptions): RunningWatchdog {
   async function round(forced?: { readonly fundId?: string | undefined }): Promise<void> {
     const at = ports.clock.now();
     // What is owed from before does not wait for what is read now: a feed that is away keeps no halt back.
+    await recordLate();
     await options.carryOut.all(about.name);
     const isTurn = (fundId?: string): boolean =>
       forced === undefined ? isDue(fundId, at) : forced.fundId === undefined || forced.fundId === (fundId ?? "firm");
@@ -98,6 +101,7 @@ export function runWatchdog(options: RunOptions): RunningWatchdog {
     const quiet = new Map<string, Watch>();
     for (const one of found) {
       const key = keyOf(about.name, one.scope);
+      if (unrecorded.has(key)) continue;
       const watch = await judgeOne(key, one, at);
       if (watch === undefined) quiet.delete(key);
       else quiet.set(key, watch);
@@ -144,15 +148,33 @@ export function runWatchdog(options: RunOptions): RunningWatchdog {
     const isGross = change.effects.some((effect) => effect.kind === "restriction" && effect.restriction === "GROSS");
     const gross = isGross ? await grossNow?.() : undefined;
     const given = { about, watch, judgement, change, staleId, grossNow: gross, hedges, isDryRun: !acting, at };
-    // The board has it only when the store does: a change that could not be written is found again in the next round.
+    // The board has it only when the store does.
     try {
       board.put(key, await commitChange(ports, given));
     } catch (thrown) {
+      unrecorded.set(key, given);
       await notifyWithoutStore(watch, judgement, change.event, messageOf(thrown));
       throw thrown;
     }
     ports.log.info("a watchdog's state changed", { watchdog: about.name, event: change.event, key });
     return undefined;
+  }
+
+  /** An outage of the store that was noticed is an event of its own, though the store is well when it can be written. */
+  async function recordLate(): Promise<void> {
+    for (const [key, given] of unrecorded) {
+      try {
+        board.put(key, await commitChange(ports, given));
+        unrecorded.delete(key);
+      } catch (thrown) {
+        if (thrown instanceof Defect) throw thrown;
+        ports.log.warn("a watchdog's change is not written yet", {
+          watchdog: about.name,
+          key,
+          error: messageOf(thrown),
+        });
+      }
+    }
   }
 
   /** What an open episode still wants after its first orders are through, as when somebody's order was on its way when it began. */
@@ -199,7 +221,9 @@ export function runWatchdog(options: RunOptions): RunningWatchdog {
     at: Instant,
   ): Promise<void> {
     const present = new Set(found.map(({ scope }) => keyOf(about.name, scope)));
-    const gone = board.of(about.name).filter(([key, { scope }]) => !present.has(key) && isTurn(scope.fundId));
+    const gone = board
+      .of(about.name)
+      .filter(([key, { scope }]) => !present.has(key) && !unrecorded.has(key) && isTurn(scope.fundId));
     for (const [key, watch] of gone) {
       const next = close(watch.standing, at);
       const { threshold } = config(watch.scope.fundId);

@@ -312,6 +312,19 @@ it("25.3: when the store does not take a change, people are notified at once, an
   expect([one.events(), (await one.open()).length]).toEqual([["OPENED"], 1]);
 });
 
+it("25.3: what opened while the store was away is an event though it is over when the store is back", async () => {
+  const one = await begin();
+  await one.read("d1", 1.5);
+  one.failing.now = true;
+  await expect(one.read("d2", 1.5)).rejects.toThrow("the store is away");
+  await one.read("d3", 0.2);
+  expect(one.events(), "nothing else is judged about it meanwhile").toEqual([]);
+  one.failing.now = false;
+  await one.read("d4", 0.2);
+  expect([one.events(), await one.open(), (await one.status())?.state]).toEqual([["OPENED", "CLEARED"], [], "OK"]);
+  expect(one.sent).toHaveLength(1);
+});
+
 it("25.8: what rests on injected observations ends with them, and what is not watched any more clears and is forgotten", async () => {
   const one = await begin();
   await one.read("d1", 1.5, true);
