@@ -126,6 +126,8 @@ export interface Route {
   readonly attemptsPerMinuteMax?: number;
   /** Of the public listener: what a request costs of the tokens that its address has, over all such routes. */
   readonly publicCost?: number;
+  /** Its answer's ETag is a version: a GET may be asked whether it changed, a PUT may be bound to one by If-Match. */
+  readonly versioned?: true;
   readonly deprecated?: Deprecation;
   /** For the reference. */
   readonly example?: RouteExample;

@@ -8,7 +8,7 @@ import { Defect } from "../../contracts/src/fault.ts";
 import { version } from "../../contracts/src/generated/version.ts";
 import type { Listener, Route } from "../../ports/http.ts";
 import { namedOnce, openToAdditions } from "./describe/components.ts";
-import { answerHeaders, headersOf, isMarketData, referencesTo } from "./describe/headers.ts";
+import { answerHeaders, answersUnchanged, askedHeaders, headersOf, referencesTo } from "./describe/headers.ts";
 import type { JsonSchema, Schemas } from "./describe/json-schema.ts";
 import { type DescribedOperation, withExamples } from "./describe/operation-examples.ts";
 import { tagOf } from "./describe/tags.ts";
@@ -196,10 +196,21 @@ function completed(operation: DescribedOperation, route: Route, listener: Listen
   const tags = [tagOf(route.path, listener).name];
   const deprecated = route.deprecated === undefined ? {} : { deprecated: true };
   const responses = { ...Object.fromEntries(good), ...problemsOf(route) };
-  const unchanged = isMarketData(route, listener)
+  const asked = [...(rest.parameters ?? []), ...askedHeaders(route)];
+  const parameters = asked.length === 0 ? {} : { parameters: asked };
+  const unchanged = answersUnchanged(route, listener)
     ? { 304: { description: "What If-None-Match names is still how things stand.", headers } }
     : {};
-  return { operationId, tags, summary, description, ...deprecated, ...rest, responses: { ...unchanged, ...responses } };
+  return {
+    operationId,
+    tags,
+    summary,
+    description,
+    ...deprecated,
+    ...rest,
+    ...parameters,
+    responses: { ...unchanged, ...responses },
+  };
 }
 
 function problemsOf(route: Route): object {

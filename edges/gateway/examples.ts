@@ -46,6 +46,7 @@ export const routeExamples: Readonly<Record<string, RouteExample>> = {
   getReferenceStyle: { answer: "body { margin: 0 }" },
   getPublicReferenceStyle: { answer: "body { margin: 0 }" },
   getMetrics: { answer: '# TYPE portcullis_up gauge\nportcullis_up{service="riskengine"} 1\n' },
+  injectObservations: { body: { kind: "CLEAR", reason: "The end of the drill." } },
   issueServiceToken: { body: { name: "my-oms", operations: ["CheckOrder"], expires_in_s: 86_400, reason } },
   listBars: { query: { interval: "1m", count_max: "5" } },
   listFills: { query: { fund_id: "alpha", count_max: "5" } },

@@ -45,3 +45,11 @@ export function withVersionTag(answer: HttpAnswer): HttpAnswer {
   if (answer.status >= 400 || typeof version !== "number") return answer;
   return { ...answer, headers: { ...answer.headers, etag: `"${version}"` } };
 }
+
+/** The routes whose ETag is a version, for their descriptions. */
+export const versionedRoutes: ReadonlySet<string> = new Set([
+  "getEnvelope",
+  "updateEnvelope",
+  "getReferenceData",
+  "setReferenceData",
+]);

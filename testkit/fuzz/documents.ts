@@ -117,7 +117,7 @@ function complaintOf(
   const content = contents[plain];
   if (content === undefined)
     return `${status} came as ${JSON.stringify(plain)}, described is ${Object.keys(contents).join(" or ")}`;
-  if (!/json$/.test(plain) || content.schema === undefined) return undefined;
+  if (!/\/(?:problem\+)?json$/.test(plain) || content.schema === undefined) return undefined;
   let value: unknown;
   try {
     value = JSON.parse(text);

@@ -55,6 +55,18 @@ export function isMarketData({ operation }: Route, listener: Listener): boolean 
   return listener === "public" && operation === "ReadMarketData";
 }
 
+/** Whether it answers 304 to whoever holds the newest. */
+export function answersUnchanged(route: Route, listener: Listener): boolean {
+  return isMarketData(route, listener) || (route.versioned === true && route.method === "GET");
+}
+
+/** The headers that a request may carry beside its token. */
+export function askedHeaders(route: Route): readonly object[] {
+  if (route.versioned !== true || route.method !== "PUT") return [];
+  const description = "The ETag that was read: when it is no longer the newest, nothing changes and the answer is 412.";
+  return [{ in: "header", name: "If-Match", required: false, description, schema: text }];
+}
+
 /** What its good answers carry. */
 export function headersOf(route: Route, listener: Listener, { parameters = [] }: Described): readonly AnswerHeader[] {
   const asks = (name: string): boolean => parameters.some((one) => one.in === "query" && one.name === name);
@@ -62,6 +74,7 @@ export function headersOf(route: Route, listener: Listener, { parameters = [] }:
     "X-Request-Id",
     ...(asks("count_max") && (asks("after") || asks("start")) ? (["Link"] as const) : []),
     ...(isMarketData(route, listener) ? marketHeaders : []),
+    ...(route.versioned === true ? (["ETag"] as const) : []),
     ...(listener === "public" && route.publicCost !== undefined ? rateHeaders : []),
     ...(route.deprecated === undefined ? [] : (["Deprecation", "Sunset"] as const)),
   ];

@@ -7,6 +7,7 @@ import { type DeclaredRouteId, declaredRoutes } from "../../../contracts/src/gen
 import type { Route } from "../../../ports/http.ts";
 import { declarationOf, forwarded } from "../declared/route.ts";
 import { routeExamples } from "../examples.ts";
+import { versionedRoutes } from "../if-match.ts";
 import type { GatewayParts } from "../parts.ts";
 import { auditAppend, auditCheckpoint, auditEntries, auditProof, auditStatus, auditTile, auditTrail } from "./audit.ts";
 import { auditTail } from "./audit-tail.ts";
@@ -126,7 +127,11 @@ export function everyRoute(
 
 function withExample(route: Route): Route {
   const example = routeExamples[route.id];
-  return example === undefined ? route : { ...route, example };
+  return {
+    ...route,
+    ...(example === undefined ? {} : { example }),
+    ...(versionedRoutes.has(route.id) ? { versioned: true } : {}),
+  };
 }
 
 const gatewayPlaces: ReadonlyMap<string, string> = new Map(

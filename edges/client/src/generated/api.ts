@@ -8413,8 +8413,8 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "kind": "SKILL",
-                 *       "reason": "As agreed on the desk."
+                 *       "kind": "CLEAR",
+                 *       "reason": "The end of the drill."
                  *     }
                  */
                 "application/json": {
@@ -9294,6 +9294,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9353,6 +9354,15 @@ export interface operations {
                     "application/json": components["schemas"]["RiskEnvelope"];
                 };
             };
+            /** @description What If-None-Match names is still how things stand. */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
             /** @description The request is not one that this route understands. */
             400: components["responses"]["Problem"];
             /** @description The caller did not prove who they are. */
@@ -9366,7 +9376,10 @@ export interface operations {
     updateEnvelope: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The ETag that was read: when it is no longer the newest, nothing changes and the answer is 412. */
+                "If-Match"?: string;
+            };
             path: {
                 /**
                  * @description The fund.
@@ -9412,6 +9425,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11164,6 +11178,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11197,6 +11212,15 @@ export interface operations {
                     };
                 };
             };
+            /** @description What If-None-Match names is still how things stand. */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
             /** @description The request is not one that this route understands. */
             400: components["responses"]["Problem"];
             /** @description The caller did not prove who they are. */
@@ -11210,7 +11234,10 @@ export interface operations {
     setReferenceData: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The ETag that was read: when it is no longer the newest, nothing changes and the answer is 412. */
+                "If-Match"?: string;
+            };
             path: {
                 /**
                  * @description Which kind of reference data.
@@ -11246,6 +11273,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
