@@ -11,7 +11,7 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { buildOptions } from "./bundle.js";
@@ -97,7 +97,9 @@ async function writeCtl(target) {
 function writeLicences(metafile, target) {
   copyFileSync(join(root, "LICENSE"), join(target, "LICENSE"));
   const used = Object.keys(metafile.inputs).flatMap((path) => {
-    const found = /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path);
+    // What is loaded later is named by its place on this machine, behind the name of its door.
+    const place = relative(root, resolve(root, path.replace(/^later:/, "")));
+    const found = /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(place);
     return found === null ? [] : [found[0]];
   });
   const texts = [...new Set(used)].sort().map((folder) => {

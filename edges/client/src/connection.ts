@@ -90,7 +90,7 @@ export async function perform(asked: Asked, call: CallOptions, connection: Conne
         if (ending.isLate()) throw late(connection.baseUrl, timeoutMs, thrown);
         const waitMs = isSafe ? pauseBefore(attempt, thrown, connection.retry) : undefined;
         // Waiting beyond the caller's time would only turn the server's own words into ours.
-        if (waitMs === undefined || waitMs >= ending.leftMs()) throw thrown;
+        if (waitMs === undefined || waitMs >= timeoutMs) throw thrown;
         await pause(waitMs, ending.signal).catch(() => {
           call.signal?.throwIfAborted();
           throw thrown;
@@ -172,7 +172,6 @@ async function tokenOf({ token }: Connection): Promise<string | undefined> {
  */
 function endOf(given: AbortSignal | undefined, timeoutMs: number) {
   const controller = new AbortController();
-  const beganAt = performance.now();
   let late = false;
   const giveUp = (): void => controller.abort(given?.reason);
   const boundMs = Math.min(timeoutMs, timeoutMsMax);
@@ -185,7 +184,6 @@ function endOf(given: AbortSignal | undefined, timeoutMs: number) {
   return {
     signal: controller.signal,
     isLate: () => late,
-    leftMs: () => boundMs - (performance.now() - beganAt),
     clear(): void {
       clearTimeout(timer);
       given?.removeEventListener("abort", giveUp);
