@@ -122,7 +122,12 @@ describe("tries", () => {
       setTimeout(() => giveUp.abort(new Error("enough")), 5);
       return away();
     });
-    const client = createClient({ baseUrl, fetch, retry: { firstPauseMs: 60_000, pauseMsMax: 60_000 } });
+    const client = createClient({
+      baseUrl,
+      fetch,
+      timeoutMs: 600_000,
+      retry: { firstPauseMs: 60_000, pauseMsMax: 60_000 },
+    });
     await expect(client.getPositions({}, { signal: giveUp.signal })).rejects.toThrow("enough");
   });
 
