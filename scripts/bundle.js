@@ -76,9 +76,9 @@ export function buildOptions(name) {
       "esbuild",
       "vitest",
       "tsx",
-      // Ink's own, for its developers.
-      "react-devtools-core",
     ],
+    // Ink's own, for its developers: never asked for here, and whoever installs ctl has none.
+    alias: { "react-devtools-core": "node:module" },
     define: atCloudflare,
     // CommonJS packages inside an ES module still ask for `require`.
     banner: {

@@ -66,6 +66,7 @@ ReadAudit                 .      .      x      x          x         x      x
 GetAuditProof             .      .      x      x          x         x      x
 GetAuditConsistency       .      .      x      x          x         x      x
 TailAudit                 .      .      x      x          x         x      x
+TailEvents                .      .      x      x          x         x      x
 GetAuditBundleHead        .      .      x      x          x         x      x
 GetAuditStatus            .      .      x      x          x         x      x
 InspectAudit              .      .      .      x          .         x      .
@@ -131,6 +132,8 @@ SetReferenceData          .      .      .      .          x         x      .
 ReadHealth                x      x      x      x          x         x      x
 ReadSchema                x      x      x      x          x         x      x
 ReadMetrics               .      .      x      x          x         x      x
+ListServices              .      .      x      x          x         x      x
+ReadLogs                  .      .      .      x          x         x      .
 InspectInstance           .      .      .      .          .         .      x
 LogIn                     x      x      x      x          x         x      x
 ReadIdentity              .      x      x      x          x         x      x
@@ -246,6 +249,7 @@ describe("a token of our own processes", () => {
         "GetEnvelope",
         "ListExposures",
         "ListApprovals",
+        "GetLimitUse",
         "SubmitOrder",
         "CancelOrder",
         "GetOrder",
@@ -327,6 +331,7 @@ describe("a service token", () => {
       ...["ListStrategies", "GetBacktest", "ListSignals", "ListQuotes", "ListBars", "ListNews", "GetBooks"],
       "ListRestrictions",
       ...["ListStops", "ListDifferences", "GetReferenceData", "ReadMetrics", "InspectInstance"],
+      ...["ListServices", "TailEvents"],
     ];
     expect([...serviceOperations].sort()).toEqual(named.sort());
   });

@@ -110,13 +110,14 @@ describe("services", () => {
     expect(procedures("Instance")).toEqual(["GetHealth", "GetMetrics"]);
   });
 
-  test("CheckOrders and TailAudit stream both ways and nothing else streams", () => {
+  test("CheckOrders and the two tails stream both ways and nothing else streams", () => {
     const streaming = ours
       .flatMap((file) => file.service)
       .flatMap((service) => service.method)
       .filter((method) => method.clientStreaming || method.serverStreaming);
     expect(streaming.map((method) => [method.name, method.clientStreaming, method.serverStreaming])).toEqual([
       ["TailAudit", true, true],
+      ["TailEvents", true, true],
       ["CheckOrders", true, true],
     ]);
   });

@@ -12,9 +12,6 @@ const offered = Object.values(openApi.paths).flatMap((methods) =>
 );
 
 const without: Readonly<Record<string, string>> = {
-  getReference: "a page for a browser; docs/ctl.md is the reference of the verbs",
-  getReferenceStyle: "a part of that page",
-  getAsyncApi: "the description of the streams, for whoever makes a client",
   getMetrics: "for a collector of metrics; `ctl doctor` says what they mean",
   tailEvents: "for programs and the terminal desk; `ctl operations audit tail` follows what changed",
   listHalts: "the public form of the list; `ctl riskengine halts list` has the same halts and how far each has come",

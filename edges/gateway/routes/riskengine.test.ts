@@ -48,7 +48,7 @@ const message = { ...stored, strategy_loss_halt_pct: undefined, cro_veto_enabled
 describe("getEnvelope", () => {
   it("asks the engine with the caller's token, and tells the record", async () => {
     const { route, calls } = fixture(envelope, { procedures: { "RiskEngine/GetEnvelope": message } });
-    expect(await ask(route, { params })).toEqual({ status: 200, body: stored });
+    expect(await ask(route, { params })).toEqual({ status: 200, body: stored, headers: { etag: '"7"' } });
     const options = { bearer: "the-callers-token", requestId: "r", timeoutMs: 10_000 };
     expect(calls).toEqual([["RiskEngine/GetEnvelope", { fund_id: "alpha" }, options]]);
   });
@@ -64,7 +64,7 @@ describe("updateEnvelope", () => {
   it("hands on the record, without what the engine writes itself", async () => {
     const { route, calls } = fixture(envelopeUpdate, updated);
     const body = { ...stored, version: 8, reason: "a calmer desk" };
-    expect(await ask(route, { params, body })).toEqual({ status: 200, body: stored });
+    expect(await ask(route, { params, body })).toEqual({ status: 200, body: stored, headers: { etag: '"7"' } });
     expect(calls[0]?.[1]).toEqual({ ...reported, version: 8, reason: "a calmer desk" });
   });
 

@@ -313,7 +313,9 @@ describe("prices", () => {
   it("are reported for the symbols that were named", async () => {
     const quote = { symbol: "AAPL", bid: "1", ask: "2", quoted_at: at };
     const { route, calls } = fixture(quotesList, { procedures: { "MarketDesk/ListQuotes": { quotes: [quote] } } });
-    expect((await ask(route, { query: { symbols: "AAPL,BTC-USD" } })).body).toEqual([{ ...quote, age_s: 0 }]);
+    expect((await ask(route, { query: { symbols: "AAPL,BTC-USD" } })).body).toEqual([
+      { ...quote, age_s: 0, stale: false },
+    ]);
     expect(calls[0]?.[1]).toEqual({ symbols: ["AAPL", "BTC-USD"] });
     await ask(route);
     expect(calls[1]?.[1]).toEqual({ symbols: [] });
@@ -321,7 +323,8 @@ describe("prices", () => {
   });
 
   it("are reported as bars from a date or a time on", async () => {
-    const bar = { symbol: "AAPL", interval: "1h", start: at, open: "1", high: "2", low: "1", close: "2", volume: "9" };
+    const prices = { open: "1", high: "2", low: "1", close: "2", volume: "9" };
+    const bar = { symbol: "AAPL", interval: "1h", start: at, ...prices, closed: true };
     const { route, calls } = fixture(barsList, { procedures: { "MarketDesk/ListBars": { bars: [bar] } } });
     const params = { symbol: "AAPL" };
     expect((await ask(route, { params, query: { interval: "1h", start: "2026-11-14" } })).body).toEqual([bar]);

@@ -57,7 +57,11 @@ describe("reference data", () => {
 
   it("tells a kind with its content opened", async () => {
     const { route, calls } = fixture(referenceData, { procedures: { "Treasury/GetReferenceData": stored } });
-    expect(await ask(route, { params })).toEqual({ status: 200, body: { ...document, content: restricted } });
+    expect(await ask(route, { params })).toEqual({
+      status: 200,
+      body: { ...document, content: restricted },
+      headers: { etag: '"2"' },
+    });
     expect(calls[0]?.[1]).toEqual({ kind: "restricted" });
     expect(await ask(route, { params: { kind: "gossip" } })).toMatchObject({ status: 400 });
   });
@@ -65,7 +69,11 @@ describe("reference data", () => {
   it("replaces a kind, its content closed again", async () => {
     const { route, calls } = fixture(referenceDataSet, { procedures: { "Treasury/SetReferenceData": stored } });
     const body = { version: 2, content: restricted, reason: "Q3" };
-    expect(await ask(route, { params, body })).toEqual({ status: 200, body: { ...document, content: restricted } });
+    expect(await ask(route, { params, body })).toEqual({
+      status: 200,
+      body: { ...document, content: restricted },
+      headers: { etag: '"2"' },
+    });
     const content_json = JSON.stringify(restricted);
     expect(calls[0]?.[1]).toEqual({ kind: "restricted", version: 2, content_json, reason: "Q3" });
   });
