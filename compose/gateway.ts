@@ -79,6 +79,16 @@ async function openFixture(input: PartInput, log: Log, stops: Stops) {
 
 type BasePorts = Awaited<ReturnType<typeof basePorts>>["ports"];
 
+const firstReportMsMax = 3_000;
+
+/** Who hears that the gateway is ready finds it healthy; services that are away are no reason to wait for long. */
+async function untilReported(feed: RunningMarketFeed, { timers }: Pick<BasePorts, "timers">): Promise<void> {
+  const everyMs = 25;
+  for (let waitedMs = 0; waitedMs < firstReportMsMax && feed.health().status !== "ok"; waitedMs += everyMs) {
+    await timers.sleep(everyMs);
+  }
+}
+
 export async function startGateway(
   input: PartInput,
   log: Log,
@@ -148,6 +158,7 @@ export async function startGateway(
   // Taken when it is ready: a start that takes long on a busy machine would let it run out and be reported as a lost process.
   // Its health does not hang on the lease, unlike a service's: it has to answer while the store is away, to say so.
   lease = await takeLease("gateway", { host: hostname(), pid: process.pid }, { ...ports, store: leaseStore });
+  await untilReported(marketFeed, ports);
 }
 
 function routesOf(
