@@ -97,17 +97,11 @@ export async function startGateway(
   ask: AskRunner | undefined,
   ending: AbortSignal,
 ): Promise<void> {
-  const fixture = await openFixture(input, log.with({ service: "gateway" }), stops);
-  const { ports, metrics, opened, store, leaseStore, secrets } = fixture;
+  const named = log.with({ service: "gateway" });
+  const { ports, metrics, opened, store, leaseStore, secrets } = await openFixture(input, named, stops);
   const { configuration, dataFolder, development } = input;
-  const feeding = {
-    configuration,
-    database: input.database.app,
-    source: "gateway",
-    services: ["gateway"],
-    housekeeping: false,
-  };
-  const events = openEventFeed({ ...ports, ...feeding }, opened);
+  const feeding = { configuration, database: input.database.app, source: "gateway", housekeeping: false };
+  const events = openEventFeed({ ...ports, ...feeding, services: ["gateway"] }, opened);
   stops.push(() => events.close());
   const identity = await openGatewayIdentity({ ...ports, configuration, dataFolder, development, store, secrets });
   stops.push(() => identity.close());
