@@ -16,14 +16,6 @@ export interface Lists {
   readonly differences: AnswerOf<"listDifferences">;
   readonly watchdogs: AnswerOf<"listWatchdogs">;
   readonly strategies: AnswerOf<"listStrategies">;
-  readonly alarms: readonly Alarm[];
-}
-
-/** Of the last hour, newest first. */
-export interface Alarm {
-  readonly at: string;
-  readonly code: string;
-  readonly sentence: string;
 }
 
 export type ListName = keyof Lists;

@@ -32,7 +32,6 @@ const read: readonly ListName[] = [
   "stops",
   "differences",
   "watchdogs",
-  "alarms",
 ];
 
 /** Ends when the signal aborts, or with the login. */
@@ -101,12 +100,6 @@ function* listChanges(before: Data, after: Data): Iterable<string> {
       `Watchdog ${[one.watchdog, one.strategy_id ?? one.fund_id ?? "firm", one.symbol].filter(Boolean).join(" ")}: ${watchdogWord(one)}.`,
     state: watchdogWord,
     first: (one) => !["OK", "WARMUP"].includes(watchdogWord(one)),
-  });
-  yield* changed(was.alarms?.value, is.alarms?.value, {
-    id: ({ at, code }) => `${at}/${code}`,
-    line: ({ code, sentence }) => `Alarm ${code}: ${sentence}`,
-    state: () => "",
-    first: () => true,
   });
 }
 

@@ -97,7 +97,7 @@ async function begin(options: FuzzOptions) {
         violations.push({ operation: operation.name, request: shown(request), status, why });
     };
     const token = caller === "forged" ? "eyJhbGciOiJub25lIn0.e30." : caller === "nobody" ? undefined : tokens[caller];
-    const answer = await askedInTime(request, token, operation.isStream).catch((thrown: unknown) => String(thrown));
+    const answer = await asked(request, token, operation.isStream).catch((thrown: unknown) => String(thrown));
     if (typeof answer === "string") {
       complain(0, `no answer: ${answer}`);
       return;
@@ -139,15 +139,6 @@ interface Answer {
   readonly status: number;
   readonly type: string;
   readonly text: string;
-}
-
-/** What came too late on a busy machine is asked again; what is always late is a failure of ours. */
-async function askedInTime(request: FuzzedRequest, token: string | undefined, isStream: boolean): Promise<Answer> {
-  for (let tries = 1; ; tries += 1) {
-    const answer = await asked(request, token, isStream);
-    if (answer.status !== 504 || tries === 3) return answer;
-    await sleep(1_000);
-  }
 }
 
 async function asked(request: FuzzedRequest, token: string | undefined, isStream: boolean): Promise<Answer> {

@@ -186,7 +186,6 @@ export function calm(columns = 80, rows = 24): Played {
     list("differences", []),
     list("watchdogs", []),
     list("strategies", []),
-    list("alarms", []),
     heard(),
   );
 }

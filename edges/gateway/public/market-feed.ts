@@ -10,7 +10,7 @@ import type { Health } from "../../../ports/health.ts";
 import type { GatewayParts } from "../parts.ts";
 import { type FundPolicies, type PastNav, publicFund, shownOf } from "./fund-policy.ts";
 import type { MarketFeed } from "./market-sources.ts";
-import { type FollowedHalts, keptChangesMax, withChanges } from "./public-halts.ts";
+import { type FollowedHalts, type HidesValue, keptChangesMax, type Shown, withChanges } from "./public-halts.ts";
 import { type FollowedSource, follow } from "./reported.ts";
 
 const quotesEveryMs = 250;
@@ -35,6 +35,7 @@ export type MarketFeedParts = Pick<GatewayParts, "services" | "ownToken" | "cloc
 export function startMarketFeed(parts: MarketFeedParts): RunningMarketFeed {
   const { policies } = parts;
   const past = pastNavs(parts);
+  const hidden = hiddenValues(policies);
   const quotes = follow<ReadonlyMap<string, Quote>>({
     ...parts,
     name: "quotes",
@@ -57,6 +58,7 @@ export function startMarketFeed(parts: MarketFeedParts): RunningMarketFeed {
     everyMs: fundsEveryMs,
     ask: async (_before, signal) => {
       const reported = await askOwn<Funds>(parts, "Treasury", "ListFunds", {}, signal);
+      hidden.hear(reported.funds);
       const known = await past(reported.funds, signal);
       const now = parts.clock.now();
       return reported.funds.flatMap((fund) => publicFund(fund, policies, known.get(fund.fund_id), now) ?? []);
@@ -66,7 +68,7 @@ export function startMarketFeed(parts: MarketFeedParts): RunningMarketFeed {
     ...parts,
     name: "halts",
     everyMs: haltsEveryMs,
-    ask: (before, signal) => newestHalts(parts, before, signal),
+    ask: (before, signal) => newestHalts({ ...parts, hidesValue: hidden.hides }, before, signal),
   });
   const sources: readonly (readonly [string, Pick<FollowedSource<unknown>, "newest" | "stop">])[] = [
     ["operations", quotes],
@@ -95,7 +97,7 @@ export function startMarketFeed(parts: MarketFeedParts): RunningMarketFeed {
 
 /** Page by page until nothing is missing: no halt is skipped, however many came at once. */
 async function newestHalts(
-  parts: MarketFeedParts,
+  parts: MarketFeedParts & Shown,
   before: FollowedHalts | undefined,
   signal: AbortSignal,
 ): Promise<FollowedHalts> {
@@ -110,11 +112,26 @@ async function newestHalts(
       after = 0;
       continue;
     }
-    known = withChanges(known, page, parts.policies);
+    known = withChanges(known, page, parts);
     const reached = page.changes.at(-1)?.epoch ?? page.epoch;
     if (reached >= page.epoch) return known;
     after = reached;
   }
+}
+
+/** Which funds hide what they are worth now; one that treasury has not named yet does. */
+function hiddenValues(policies: FundPolicies) {
+  let showing: ReadonlySet<string> = new Set();
+  let isAnyHidden = true;
+  const hides: HidesValue = (fundId) => (fundId === "" ? isAnyHidden : !showing.has(fundId));
+  return {
+    hides,
+    hear(funds: readonly FundStatus[]): void {
+      const open = funds.filter((fund) => shownOf(policies, fund).nav === "live");
+      showing = new Set(open.map(({ fund_id }) => fund_id));
+      isAnyHidden = open.length < funds.length;
+    },
+  };
 }
 
 /** The values that are old enough, of the funds that show theirs with a delay. */

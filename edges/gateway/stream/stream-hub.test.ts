@@ -93,7 +93,7 @@ function fixture({ bars }: { bars?: (message: { start?: string }) => object } = 
   const halt = (id: string, hidden = false) => {
     epoch += 1;
     const at = format(time.clock.now());
-    const raised = publicHalt({
+    const asked = {
       severity: "FUND_HALT",
       fund_id: "alpha",
       reason: "r",
@@ -103,7 +103,8 @@ function fixture({ bars }: { bars?: (message: { start?: string }) => object } = 
       halt_id: id,
       epoch,
       since: at,
-    } as HaltRequest);
+    } as HaltRequest;
+    const raised = publicHalt(asked, () => false);
     if (!hidden) inForce.set(id, raised);
     changes.push({ sequence: epoch, change: "raised", halts: hidden ? [] : [raised], at });
     tell();
@@ -242,9 +243,14 @@ describe("the stream", () => {
     one.say({ type: "subscribe", halts: true });
     one.taken();
     const at = format(time.clock.now());
-    const halts = [{ ...publicHalt({} as HaltRequest), severity: "FIRM_HALT" as const, fund_id: "", reason: "r" }].map(
-      (halt) => ({ ...halt, requested_by: "operator:duty", halt_id: "h-3", epoch: 3, since: at }),
-    );
+    const halts = [
+      {
+        ...publicHalt({ requested_by: "riskengine" } as HaltRequest, () => false),
+        severity: "FIRM_HALT" as const,
+        fund_id: "",
+        reason: "r",
+      },
+    ].map((halt) => ({ ...halt, requested_by: "operator:duty", halt_id: "h-3", epoch: 3, since: at }));
     feed.halts.say({ epoch: 3, halts, changes: [{ sequence: 3, change: "raised", halts, at }] }, time.clock.now());
     const [gap, updates] = one.taken();
     expect(gap).toMatchObject({ type: "gap", channel: "halts", from_sequence: 1, to_sequence: 2 });

@@ -179,9 +179,9 @@ describe("the frame", () => {
 
   it("never says none of what was not read", () => {
     const lines = screen(
-      played(desk(), list("use", someUse), { kind: "list failed", name: "alarms", detail: "no" }, ...typed("r")),
+      played(desk(), list("use", someUse), { kind: "list failed", name: "watchdogs", detail: "no" }, ...typed("r")),
     );
-    expect(lines.join("\n")).toMatch(/alarms +not known: no/);
+    expect(lines.join("\n")).toMatch(/watchdogs +not known: no/);
     expect(lines.join("\n")).toMatch(/losses +loading/);
   });
 });
