@@ -22,7 +22,14 @@ export interface ModelServer {
 export async function startModelServer(reply: (request: ModelRequest) => ModelReply): Promise<ModelServer> {
   const requests: ModelRequest[] = [];
   const server: Server = createServer((incoming, outgoing) => {
+    // Whoever only asks whether it is there (a watchdog's look) asks for the list of models, without a body.
+    if (incoming.method === "GET") {
+      outgoing.setHeader("content-type", "application/json");
+      outgoing.end(JSON.stringify({ object: "list", data: [] }));
+      return;
+    }
     void bodyOf(incoming).then((text) => {
+      if (text === undefined) return;
       const request: ModelRequest = { authorization: incoming.headers.authorization, body: JSON.parse(text) };
       requests.push(request);
       const said = reply(request);
@@ -59,8 +66,14 @@ export async function startModelServer(reply: (request: ModelRequest) => ModelRe
   };
 }
 
-async function bodyOf(incoming: IncomingMessage): Promise<string> {
+/** Undefined where the asker went away before he had said everything. */
+async function bodyOf(incoming: IncomingMessage): Promise<string | undefined> {
   const chunks: Buffer[] = [];
-  for await (const chunk of incoming) chunks.push(chunk as Buffer);
+  try {
+    for await (const chunk of incoming) chunks.push(chunk as Buffer);
+  } catch (thrown) {
+    if (incoming.destroyed && !incoming.complete) return undefined;
+    throw thrown;
+  }
   return Buffer.concat(chunks).toString("utf8");
 }
