@@ -100,6 +100,7 @@ export type ClosedLogReads = Pick<
   | "readSubject"
   | "readIndex"
   | "readKeyChanges"
+  | "readAlarms"
   | "count"
   | "newestCheckpoint"
   | "checkpoints"
@@ -139,6 +140,8 @@ export interface AuditLog {
   repairIndex(writerEpoch: number, rows: readonly Omit<AuditIndexRow, "at">[]): Promise<number>;
   /** Entries that the index says change a key of the log, ascending, from that sequence on. */
   readKeyChanges(from: number, count: number): Promise<readonly AuditRow[]>;
+  /** Entries that the index says tell of a raised alarm, newest first, from before that sequence on. */
+  readAlarms(before: number, count: number): Promise<readonly AuditRow[]>;
   /** How many rows there are from that sequence on and before the other, counted and not taken from the head. */
   count(from: number, end: number): Promise<number>;
   /** Another text than before when entries may have been changed or removed; no proof of either, only a reason to verify. */

@@ -61,6 +61,14 @@ export function createMemoryAuditReads(audit: AuditTables, ask: <T>(answer: () =
           .slice(0, count)
           .map(entryOf),
       ),
+    readAlarms: (before, count) =>
+      ask(() =>
+        audit.rows
+          .filter(({ sequence, action }) => sequence < before && action === "alarm.raised")
+          .reverse()
+          .slice(0, count)
+          .map(entryOf),
+      ),
     count: (from, end) => ask(() => audit.rows.filter(({ sequence }) => sequence >= from && sequence < end).length),
     // Whoever tampers with this world takes no note of it: only looking finds it.
     rewrites: () => ask(() => ""),

@@ -139,6 +139,11 @@ function readsBetween(flat: FlatAuditLog, base: () => Promise<number>, end: () =
       const begin = await base();
       return own(await flat.readKeyChanges(begin + from, count), begin);
     },
+    async readAlarms(before, count) {
+      const begin = await base();
+      const rows = await flat.readAlarms(Math.min(begin + before, end()), count);
+      return own(rows, begin).filter(({ sequence }) => sequence >= 0);
+    },
     async count(from, to) {
       const begin = await base();
       return flat.count(begin + from, Math.min(begin + to, end()));

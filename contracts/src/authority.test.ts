@@ -69,6 +69,7 @@ TailAudit                 .      .      x      x          x         x      x
 TailEvents                .      .      x      x          x         x      x
 GetAuditBundleHead        .      .      x      x          x         x      x
 GetAuditStatus            .      .      x      x          x         x      x
+ListAlarms                .      .      x      x          x         x      x
 InspectAudit              .      .      .      x          .         x      .
 GetAuditTile              .      .      x      x          x         x      x
 BeginAuditVerification    .      .      x      x          x         x      x
@@ -315,7 +316,7 @@ describe("a service token", () => {
       ...["ListLosses", "GetLimitUse"],
       ...["GetFlatten", "ListDrills", "AppendAudit", "GetAuditTrail"],
       ...["VerifyAudit", "ReadAudit", "GetAuditProof", "GetAuditConsistency", "TailAudit", "GetAuditBundleHead"],
-      ...["GetAuditStatus", "GetAuditTile"],
+      ...["GetAuditStatus", "GetAuditTile", "ListAlarms"],
       ...["BeginAuditVerification", "WatchAuditRun", "ListParked", "ReportRegulatoryEvent"],
       ...["ListWatchdogs", "ListEpisodes", "GetWatchdogConfig"],
       ...["SubmitOrder", "CancelOrder", "AmendOrder", "GetOrder", "ListOrders", "ListPositions", "ListFills"],

@@ -5,6 +5,7 @@ import { exitCodes } from "../../contracts/src/codes/shape.ts";
 import { millisecondsBetween, tryParse } from "../../contracts/src/instant.ts";
 import type { Client } from "../client/src/types.ts";
 import { dataFolders, operatorAddress, readRunFacts, runningPlatform } from "./data-folder.ts";
+import { alarmsCheck } from "./doctor-alarms.ts";
 import { pricesCheck } from "./doctor-prices.ts";
 import { type Failure, failureOf, Refusal } from "./failure.ts";
 import { ensureWritable, exposure, profileOnDisk, removeMade } from "./login/profile.ts";
@@ -112,7 +113,9 @@ async function everything(context: Context): Promise<readonly Check[]> {
     clock(context),
     login(context, settings),
     putAside(context, settings),
-    ...(settings.token === undefined && settings.stored === undefined ? [] : [pricesCheck(context)]),
+    ...(settings.token === undefined && settings.stored === undefined
+      ? []
+      : [pricesCheck(context), alarmsCheck(context)]),
   ];
   return [...here, reached, ...(await Promise.all(away)).flat()];
 }

@@ -121,6 +121,22 @@ describe("doctor", () => {
     expect(checksOf((await run("doctor --json")).stdout)).toMatchObject({ prices: "ok" });
   });
 
+  it("names the alarms of the last hour, and warns of critical ones", async () => {
+    const at = new Date().toISOString();
+    const alarm = (code: string, level: string) => ({ at, code, level, service: "oms", sentence: "s", facts: {} });
+    let alarms: object[] = [];
+    server.on("GET /v1/operations/alarms", () => ({ body: alarms }));
+    expect(checksOf((await run("doctor --json")).stdout)).toMatchObject({ alarms: "ok" });
+    alarms = [alarm("CLOCK_STEPPED", "warning")];
+    const calm = (await run("doctor")).stdout;
+    expect(calm).toMatch(/ok +alarms +1 in the last hour, 0 of them critical: CLOCK_STEPPED/);
+    alarms = [alarm("CLOCK_STEPPED", "warning"), alarm("SERVICE_LOST", "critical"), alarm("SERVICE_LOST", "critical")];
+    const { exit, stdout } = await run("doctor");
+    expect(exit).toBe(0);
+    expect(stdout).toMatch(/warn +alarms +3 in the last hour, 2 of them critical: SERVICE_LOST, CLOCK_STEPPED/);
+    expect(stdout).toContain("ctl operations alarms list --hours 1");
+  });
+
   it("names what fails, with what to do, and exits 1", async () => {
     const late = new Date(Date.now() - 3_600_000).toISOString();
     server.on("GET /.well-known/oauth-protected-resource", { body: { ...login, ...issuerFacts(), time: late } });

@@ -51,6 +51,7 @@ const groups: Readonly<Record<string, VerbGroup>> = {
   },
   operations: { heading: "The record", sentence: "What happened, and the proof of it." },
   "operations flatten": { heading: "Halts", sentence: "How far a flatten has come." },
+  "operations alarms": { heading: "Alarms", sentence: "What the platform wanted a person to know." },
   "operations drills": { heading: "Drills", sentence: "Halt drills: run, list." },
   "operations restrictions": { heading: "Watchdogs", sentence: "What watchdogs keep from being done: list, end." },
   "operations watchdog": {

@@ -129,6 +129,7 @@ describe("the gateway's routes", () => {
       "operator GET /v1/operations/audit/consistency getAuditConsistency GetAuditConsistency",
       "operator GET /v1/operations/audit/bundle-head getAuditBundleHead GetAuditBundleHead",
       "operator GET /v1/operations/audit/status getAuditStatus GetAuditStatus",
+      "operator GET /v1/operations/alarms listAlarms ListAlarms",
       "operator POST /v1/operations/audit/inspect inspectAudit InspectAudit",
       "operator POST /v1/operations/audit/verifications beginAuditVerification BeginAuditVerification",
       "operator POST /v1/operations/audit/inspections beginAuditInspection BeginAuditInspection",

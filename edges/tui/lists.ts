@@ -16,6 +16,8 @@ export interface Lists {
   readonly differences: AnswerOf<"listDifferences">;
   readonly watchdogs: AnswerOf<"listWatchdogs">;
   readonly strategies: AnswerOf<"listStrategies">;
+  /** Of the last hour, newest first. */
+  readonly alarms: AnswerOf<"listAlarms">;
 }
 
 export type ListName = keyof Lists;

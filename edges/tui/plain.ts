@@ -32,6 +32,7 @@ const read: readonly ListName[] = [
   "stops",
   "differences",
   "watchdogs",
+  "alarms",
 ];
 
 /** Ends when the signal aborts, or with the login. */
@@ -100,6 +101,12 @@ function* listChanges(before: Data, after: Data): Iterable<string> {
       `Watchdog ${[one.watchdog, one.strategy_id ?? one.fund_id ?? "firm", one.symbol].filter(Boolean).join(" ")}: ${watchdogWord(one)}.`,
     state: watchdogWord,
     first: (one) => !["OK", "WARMUP"].includes(watchdogWord(one)),
+  });
+  yield* changed(was.alarms?.value, is.alarms?.value, {
+    id: ({ alarm_id }) => alarm_id,
+    line: ({ code, sentence }) => `Alarm ${code}: ${sentence}`,
+    state: () => "",
+    first: () => true,
   });
 }
 

@@ -12,6 +12,7 @@ type Reader<Name extends ListName> = (client: Client, call: CallOptions) => Prom
 
 const openMax = 500;
 const recentMax = 100;
+const alarmsMax = 100;
 
 const readers: { readonly [Name in ListName]: Reader<Name> } = {
   funds: (client, call) => client.listFunds({}, call),
@@ -31,6 +32,7 @@ const readers: { readonly [Name in ListName]: Reader<Name> } = {
   differences: (client, call) => client.listDifferences({ open: true, countMax: 100 }, call),
   watchdogs: (client, call) => client.listWatchdogs({}, call),
   strategies: (client, call) => client.listStrategies({}, call),
+  alarms: (client, call) => client.listAlarms({ hours: 1, countMax: alarmsMax }, call),
 };
 
 /** The recent ones were read with the open ones: where both have an order, the later word counts. */

@@ -271,6 +271,21 @@ export const keyChangesAreFound: AuditLogCheck = {
   },
 };
 
+export const alarmsAreFound: AuditLogCheck = {
+  promise: 0,
+  sentence: "entries of alarms are found by their action, newest first and from before a sequence on",
+  async run(fixture) {
+    const { writerEpoch } = await fixture.audit.takeWriterEpoch("one");
+    const actions = ["alarm.raised", "a.b", "alarm.raised", "alarm.raised.not", "alarm.raised"];
+    await fixture.audit.append(batch(writerEpoch, 0, 5, (sequence) => ({ action: actions[sequence] ?? "" })));
+    const found = async (before: number, count: number) =>
+      (await fixture.audit.readAlarms(before, count)).map((row) => [row.sequence, Buffer.from(row.text).toString()]);
+    expect(await found(Number.MAX_SAFE_INTEGER, 9)).toEqual([4, 2, 0].map((at) => [at, `entry ${at}`]));
+    expect(await found(4, 1)).toEqual([[2, "entry 2"]]);
+    expect(await found(0, 9)).toEqual([]);
+  },
+};
+
 export const tilesAreReplaced: AuditLogCheck = {
   promise: 0,
   sentence: "a tile is replaced by a narrower one when it is still what was read",
@@ -300,5 +315,6 @@ export const readChecks: readonly AuditLogCheck[] = [
   tilesAreKept,
   indexIsPutRight,
   keyChangesAreFound,
+  alarmsAreFound,
   tilesAreReplaced,
 ];

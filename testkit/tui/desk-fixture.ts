@@ -186,6 +186,7 @@ export function calm(columns = 80, rows = 24): Played {
     list("differences", []),
     list("watchdogs", []),
     list("strategies", []),
+    list("alarms", []),
     heard(),
   );
 }

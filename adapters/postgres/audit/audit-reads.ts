@@ -76,7 +76,15 @@ export function createAuditReads(ask: Ask): AuditReads {
 
 type EntryReads = Pick<
   FlatAuditLog,
-  "sequencesOf" | "newestOf" | "read" | "readSubject" | "readIndex" | "readKeyChanges" | "count" | "rewrites"
+  | "sequencesOf"
+  | "newestOf"
+  | "read"
+  | "readSubject"
+  | "readIndex"
+  | "readKeyChanges"
+  | "readAlarms"
+  | "count"
+  | "rewrites"
 >;
 
 function createEntryReads(ask: Ask): EntryReads {
@@ -146,6 +154,15 @@ function createEntryReads(ask: Ask): EntryReads {
         text: `select sequence, text from audit_entry
                where action in ('key.rotated', 'key.revoked') and sequence >= $1 order by sequence limit $2`,
         values: [from, count],
+      });
+      return found.rows.map(entryOf);
+    },
+    async readAlarms(before, count) {
+      // As the index of those entries says it, so that it is used.
+      const found = await ask("looking for alarms", {
+        text: `select sequence, text from audit_entry
+               where action = 'alarm.raised' and sequence < $1 order by sequence desc limit $2`,
+        values: [before, count],
       });
       return found.rows.map(entryOf);
     },

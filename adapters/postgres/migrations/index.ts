@@ -34,6 +34,7 @@ import { restrictionsMigration } from "./0031-restrictions.ts";
 import { watchdogsMigration } from "./0032-watchdogs.ts";
 import { paperInjectionsMigration } from "./0033-paper-injections.ts";
 import { haltLiftsMigration } from "./0034-halt-lifts.ts";
+import { auditAlarmsMigration } from "./0035-audit-alarms.ts";
 
 export const migrations: readonly Migration[] = [
   outboxMigration,
@@ -70,4 +71,5 @@ export const migrations: readonly Migration[] = [
   watchdogsMigration,
   paperInjectionsMigration,
   haltLiftsMigration,
+  auditAlarmsMigration,
 ];

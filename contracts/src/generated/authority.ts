@@ -11,6 +11,7 @@ export const procedureOperations = {
   GetAuditStatus: {"sentence":"See how far the audit chain reaches and who vouches for it.","allowed":["viewer","operator","risk_officer","admin","service"],"reads":true},
   InspectAudit: {"sentence":"Derive chain, tree and index of the audit log anew, and repair what can be derived.","allowed":["operator","admin"],"reads":false},
   GetAuditTile: {"sentence":"Read checkpoints, tiles and entries of the audit log as static files.","allowed":["viewer","operator","risk_officer","admin","service"],"reads":true},
+  ListAlarms: {"sentence":"See the alarms that were raised.","allowed":["viewer","operator","risk_officer","admin","service"],"reads":true},
   BeginAuditVerification: {"sentence":"Verify the audit chain however long it takes.","allowed":["viewer","operator","risk_officer","admin","service"],"reads":true},
   BeginAuditInspection: {"sentence":"Inspect the audit log however long it takes.","allowed":["operator","admin"],"reads":false},
   WatchAuditRun: {"sentence":"See how far a long verification or inspection is, and what came of it.","allowed":["viewer","operator","risk_officer","admin","service"],"reads":true},

@@ -7,6 +7,23 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
   ActiveHalts: {"fields":[
     {"name":"halts","type":"message","message":"HaltRequest","list":true,"description":"Every halt in force, oldest first."},
   ]},
+  Alarm: {"description":"A part of the platform wanted a person to know something.","fields":[
+    {"name":"alarm_id","type":"text","description":"The log and the entry: 1-523 is entry 523 of the first log.","example":"1-523"},
+    {"name":"at","type":"text","description":"When it was raised.","kind":"INSTANT"},
+    {"name":"code","type":"text","description":"Of the registry of codes.","example":"EVENT_PARKED"},
+    {"name":"level","type":"text","values":["warning","critical"]},
+    {"name":"service","type":"text","description":"The service that raised it."},
+    {"name":"sentence","type":"text","description":"What happened and what to do, in one sentence."},
+    {"name":"fund_id","type":"text","description":"What it is about, where that is a fund, a strategy or a symbol.","omitEmpty":true},
+    {"name":"strategy_id","type":"text","omitEmpty":true},
+    {"name":"symbol","type":"text","omitEmpty":true},
+    {"name":"facts","type":"struct","description":"What else the alarm said, by name.","kind":"FACTS"},
+    {"name":"sequence","type":"whole","description":"The entry of the audit log."},
+    {"name":"event_id","type":"text","description":"The id of its event on the bus."},
+  ]},
+  Alarms: {"fields":[
+    {"name":"alarms","type":"message","message":"Alarm","list":true},
+  ]},
   AmendOrderRequest: {"isRequest":true,"fields":[
     {"name":"order_id","type":"text","description":"The order.","kind":"ID","required":true},
     {"name":"idempotency_key","type":"text","description":"The amendment's own; it is checked like an order.","kind":"LINE","required":true,"minLength":1,"maxLength":200},
@@ -774,6 +791,11 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"threshold","type":"number","description":"The highest of 0.5, 0.75, 0.85, 0.9 and 0.95 that was reached."},
   ]},
   ListActiveHaltsRequest: {"isRequest":true,"fields":[
+  ]},
+  ListAlarmsRequest: {"isRequest":true,"fields":[
+    {"name":"hours","type":"number","description":"How far back, in hours; 24 when absent.","max":8784,"above":0},
+    {"name":"count_max","type":"whole","description":"At most this many, 100 when absent; the next page is in the Link header.","min":1,"max":500},
+    {"name":"after_alarm_id","httpName":"after","type":"text","optional":true,"description":"Continue after this alarm_id, towards older ones.","pattern":"^[1-9][0-9]{0,3}-(0|[1-9][0-9]{0,15})$","expected":"an alarm_id","example":"1-523"},
   ]},
   ListApprovalsRequest: {"isRequest":true,"fields":[
     {"name":"fund_id","type":"text","optional":true,"description":"Only this fund's; every fund's when absent.","kind":"ID"},

@@ -30,6 +30,7 @@ import { omsOrdersList } from "./oms-orders-list.ts";
 import { omsOrdersShow } from "./oms-orders-show.ts";
 import { omsOrdersSubmit } from "./oms-orders-submit.ts";
 import { omsPositionsList } from "./oms-positions-list.ts";
+import { operationsAlarmsList } from "./operations-alarms-list.ts";
 import { operationsAuditBeginAnew } from "./operations-audit-begin-anew.ts";
 import { operationsAuditConsistency } from "./operations-audit-consistency.ts";
 import { operationsAuditErase } from "./operations-audit-erase.ts";
@@ -138,6 +139,7 @@ export const verbs: readonly Verb[] = [
   operationsWatchdogEpisodes,
   operationsRestrictionsList,
   operationsRestrictionsEnd,
+  operationsAlarmsList,
   operationsDrillsList,
   why,
   tui,

@@ -1,5 +1,5 @@
 // `r`: everything that a risk officer asks for at once. An overview stands first, then every limit as a bar with its number and band, losses against their
-// limits, what denies new risk, stops owed, differences, and watchdogs.
+// limits, what denies new risk, stops owed, differences, watchdogs, and the alarms of the last hour.
 import type { Instant } from "../../../contracts/src/instant.ts";
 import { price } from "../../ctl/text/money.ts";
 import { type Data, type ListName, type Lists, listOf } from "../lists.ts";
@@ -11,8 +11,8 @@ export const risk: Screen = {
   key: "r",
   name: "risk",
   title: "RISK",
-  sentence: "Limits as bars, losses, stops owed, differences, watchdogs.",
-  needs: ["use", "losses", "stops", "differences", "watchdogs"],
+  sentence: "Limits as bars, losses, stops owed, differences, watchdogs, alarms of the last hour.",
+  needs: ["use", "losses", "stops", "differences", "watchdogs", "alarms"],
   command: "ctl riskengine use list",
   sections: (data, view) => [
     overview(data),
@@ -22,6 +22,7 @@ export const risk: Screen = {
     stops(data, view.now),
     differences(data, view.now),
     watchdogs(data, view.now),
+    alarms(data, view.now),
   ],
 };
 
@@ -59,6 +60,14 @@ function overview(data: Data): Section {
       ),
     },
     { what: "watchdogs", words: counted(data, "watchdogs", watchdogWords(listOf(data, "watchdogs"))) },
+    {
+      what: "alarms",
+      words: counted(
+        data,
+        "alarms",
+        countWords(listOf(data, "alarms").length, "alarm in the last hour", "alarms in the last hour"),
+      ),
+    },
   ];
   return section({
     columns: [
@@ -317,4 +326,19 @@ function watchdogs(data: Data, now: Instant): Section {
 /** Paused first: the state below it is one that nobody acts on. */
 function stateText({ state, paused }: Watchdog): string {
   return paused === null ? state : `PAUSED (${state})`;
+}
+
+function alarms(data: Data, now: Instant): Section {
+  return section<Lists["alarms"][number]>({
+    title: "ALARMS OF THE LAST HOUR",
+    columns: [
+      { head: "AGE", rank: 0, right: true, of: (one) => age(one.at, now) },
+      { head: "CODE", rank: 0, of: (one) => span(one.code, one.level === "critical" ? "bad" : "warn") },
+      { head: "WHAT", rank: 0, of: (one) => one.sentence, widthMax: 100 },
+    ],
+    items: listOf(data, "alarms"),
+    none: noneOf(data, "alarms", "No alarm was raised."),
+    id: (one) => `alarm/${one.alarm_id}`,
+    command: () => "ctl operations alarms list --hours 1",
+  });
 }

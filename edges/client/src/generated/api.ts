@@ -581,6 +581,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/operations/alarms": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * See the alarms that were raised.
+         * @description ListAlarms: See the alarms that were raised. Roles that may: viewer, operator, risk_officer, admin, service.
+         */
+        get: operations["listAlarms"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/operations/audit": {
         parameters: {
             query?: never;
@@ -1925,6 +1945,42 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** @description A part of the platform wanted a person to know something. */
+        Alarm: {
+            /**
+             * @description The log and the entry: 1-523 is entry 523 of the first log.
+             * @example 1-523
+             */
+            alarm_id: string;
+            /**
+             * Format: date-time
+             * @description When it was raised.
+             */
+            at: string;
+            /**
+             * @description Of the registry of codes.
+             * @example EVENT_PARKED
+             */
+            code: string;
+            /** @enum {string} */
+            level: "warning" | "critical";
+            /** @description The service that raised it. */
+            service: string;
+            /** @description What happened and what to do, in one sentence. */
+            sentence: string;
+            /** @description What it is about, where that is a fund, a strategy or a symbol. */
+            fund_id?: string;
+            strategy_id?: string;
+            symbol?: string;
+            /** @description What else the alarm said, by name. */
+            facts: {
+                [key: string]: string | number | boolean | null;
+            };
+            /** @description The entry of the audit log. */
+            sequence: number;
+            /** @description The id of its event on the bus. */
+            event_id: string;
+        };
         /** @description An approval and what is reserved for it; decimals in units of the instrument. */
         Approval: {
             order_id: string;
@@ -4040,7 +4096,7 @@ export interface operations {
                         name: string;
                         roles: ("viewer" | "operator" | "risk_officer" | "admin" | "service")[];
                         /** @description What a machine's token is narrowed to; absent when the roles alone decide. */
-                        operations?: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ListHaltChanges" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "ListLosses" | "ReserveWithdrawal" | "GetLimitUse" | "ListBlocks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListParked" | "RetryParked" | "DiscardParked" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "RestartAll" | "ListServices" | "ReadLogs" | "ReadPersonalData" | "ReadMarketData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
+                        operations?: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ListHaltChanges" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "ListLosses" | "ReserveWithdrawal" | "GetLimitUse" | "ListBlocks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListParked" | "RetryParked" | "DiscardParked" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "RestartAll" | "ListServices" | "ReadLogs" | "ReadPersonalData" | "ReadMarketData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
                         issuer: string;
                         /**
                          * Format: date-time
@@ -4351,7 +4407,7 @@ export interface operations {
                  */
                 "application/json": {
                     /** @enum {string} */
-                    action: "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ListHaltChanges" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "ListLosses" | "ReserveWithdrawal" | "GetLimitUse" | "ListBlocks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListParked" | "RetryParked" | "DiscardParked" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "RestartAll" | "ListServices" | "ReadLogs" | "ReadPersonalData" | "ReadMarketData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys";
+                    action: "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ListHaltChanges" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "ListLosses" | "ReserveWithdrawal" | "GetLimitUse" | "ListBlocks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListParked" | "RetryParked" | "DiscardParked" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "RestartAll" | "ListServices" | "ReadLogs" | "ReadPersonalData" | "ReadMarketData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys";
                     /** @description The action's own parameters, exactly as they will be sent; the proof opens only these. */
                     parameters: {
                         [key: string]: unknown;
@@ -6556,6 +6612,66 @@ export interface operations {
             };
             /** @description The request is not one that this route understands. */
             400: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    listAlarms: {
+        parameters: {
+            query?: {
+                /** @description How far back, in hours; 24 when absent. */
+                hours?: number;
+                /** @description At most this many, 100 when absent; the next page is in the Link header. */
+                count_max?: number;
+                /**
+                 * @description Continue after this alarm_id, towards older ones.
+                 * @example 1-523
+                 */
+                after?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "alarm_id": "1-523",
+                     *         "at": "2026-11-17T14:30:00.000000Z",
+                     *         "code": "EVENT_PARKED",
+                     *         "level": "warning",
+                     *         "service": "riskengine",
+                     *         "sentence": "The largest share of a fund that one position may be.",
+                     *         "fund_id": "alpha",
+                     *         "strategy_id": "alpha-momentum",
+                     *         "symbol": "AAPL",
+                     *         "facts": {
+                     *           "technology": "text"
+                     *         },
+                     *         "sequence": 0,
+                     *         "event_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0"
+                     *       }
+                     *     ]
+                     */
+                    "application/json": components["schemas"]["Alarm"][];
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
             /** @description Anything else that went wrong. */
             default: components["responses"]["Problem"];
         };
@@ -10398,7 +10514,7 @@ export interface operations {
                     "application/json": {
                         id: string;
                         name: string;
-                        operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ListHaltChanges" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "ListLosses" | "ReserveWithdrawal" | "GetLimitUse" | "ListBlocks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListParked" | "RetryParked" | "DiscardParked" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "RestartAll" | "ListServices" | "ReadLogs" | "ReadPersonalData" | "ReadMarketData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
+                        operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ListHaltChanges" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "ListLosses" | "ReserveWithdrawal" | "GetLimitUse" | "ListBlocks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListParked" | "RetryParked" | "DiscardParked" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "RestartAll" | "ListServices" | "ReadLogs" | "ReadPersonalData" | "ReadMarketData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
                         /** @description A caller as records name it: `operator:<name>` or `service:<name>`. */
                         created_by: string;
                         /**
@@ -10454,7 +10570,7 @@ export interface operations {
                     /** @description How the machine stands in records: `service:<name>`. */
                     name: string;
                     /** @description What the token may do, by the names of the table of authority. */
-                    operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ListHaltChanges" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "ListLosses" | "ReserveWithdrawal" | "GetLimitUse" | "ListBlocks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListParked" | "RetryParked" | "DiscardParked" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "RestartAll" | "ListServices" | "ReadLogs" | "ReadPersonalData" | "ReadMarketData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
+                    operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ListHaltChanges" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "ListLosses" | "ReserveWithdrawal" | "GetLimitUse" | "ListBlocks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListParked" | "RetryParked" | "DiscardParked" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "RestartAll" | "ListServices" | "ReadLogs" | "ReadPersonalData" | "ReadMarketData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
                     /** @description Seconds until it runs out: from a minute to a year. */
                     expires_in_s: number;
                     /** @description Why, in your words; it stands in the record. */
@@ -10490,7 +10606,7 @@ export interface operations {
                     "application/json": {
                         id: string;
                         name: string;
-                        operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ListHaltChanges" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "ListLosses" | "ReserveWithdrawal" | "GetLimitUse" | "ListBlocks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListParked" | "RetryParked" | "DiscardParked" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "RestartAll" | "ListServices" | "ReadLogs" | "ReadPersonalData" | "ReadMarketData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
+                        operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ListHaltChanges" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "ListLosses" | "ReserveWithdrawal" | "GetLimitUse" | "ListBlocks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListParked" | "RetryParked" | "DiscardParked" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "RestartAll" | "ListServices" | "ReadLogs" | "ReadPersonalData" | "ReadMarketData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
                         /** @description A caller as records name it: `operator:<name>` or `service:<name>`. */
                         created_by: string;
                         /**
@@ -10564,7 +10680,7 @@ export interface operations {
                     "application/json": {
                         id: string;
                         name: string;
-                        operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ListHaltChanges" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "ListLosses" | "ReserveWithdrawal" | "GetLimitUse" | "ListBlocks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListParked" | "RetryParked" | "DiscardParked" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "RestartAll" | "ListServices" | "ReadLogs" | "ReadPersonalData" | "ReadMarketData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
+                        operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ListHaltChanges" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "ListLosses" | "ReserveWithdrawal" | "GetLimitUse" | "ListBlocks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListParked" | "RetryParked" | "DiscardParked" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "RestartAll" | "ListServices" | "ReadLogs" | "ReadPersonalData" | "ReadMarketData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
                         /** @description A caller as records name it: `operator:<name>` or `service:<name>`. */
                         created_by: string;
                         /**
@@ -10654,7 +10770,7 @@ export interface operations {
                     "application/json": {
                         id: string;
                         name: string;
-                        operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ListHaltChanges" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "ListLosses" | "ReserveWithdrawal" | "GetLimitUse" | "ListBlocks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListParked" | "RetryParked" | "DiscardParked" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "RestartAll" | "ListServices" | "ReadLogs" | "ReadPersonalData" | "ReadMarketData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
+                        operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ListHaltChanges" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "ListLosses" | "ReserveWithdrawal" | "GetLimitUse" | "ListBlocks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListParked" | "RetryParked" | "DiscardParked" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "RestartAll" | "ListServices" | "ReadLogs" | "ReadPersonalData" | "ReadMarketData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
                         /** @description A caller as records name it: `operator:<name>` or `service:<name>`. */
                         created_by: string;
                         /**

@@ -37,6 +37,7 @@ export const operationTable = {
   setPaperWeather: {"method":"PUT","path":"/v1/oms/paper-weather","pathKeys":[],"queryKeys":[],"bodyKeys":["broker_silent_until","report_loss_pct","report_repeat_pct","gaps","halted_symbols","reason","news","informed"],"answer":"json"},
   getPositions: {"method":"GET","path":"/v1/oms/positions","pathKeys":[],"queryKeys":["fund_id"],"answer":"json"},
   getOpenApi: {"method":"GET","path":"/v1/openapi.json","pathKeys":[],"queryKeys":[],"answer":"json"},
+  listAlarms: {"method":"GET","path":"/v1/operations/alarms","pathKeys":[],"queryKeys":["hours","count_max","after"],"answer":"json"},
   getAuditTrail: {"method":"GET","path":"/v1/operations/audit","pathKeys":[],"queryKeys":["subject_id","from_sequence","count_max","count_before","log"],"answer":"json"},
   appendAudit: {"method":"POST","path":"/v1/operations/audit","pathKeys":[],"queryKeys":[],"bodyKeys":["action","subject_id","data","idempotency_key"],"answer":"json"},
   beginAuditAnew: {"method":"POST","path":"/v1/operations/audit/anew","pathKeys":[],"queryKeys":[],"bodyKeys":["reason","step_up_proof","confirmation"],"answer":"json"},

@@ -33,6 +33,7 @@ import { type KeyQueriesPorts, keyHandlers } from "../keys/key-queries.ts";
 import { hashesOf } from "../log/growing-tree.ts";
 import { invalid } from "../log/reserved.ts";
 import { type EraseQueriesPorts, eraseHandlers } from "../personal/erase-queries.ts";
+import { type AlarmQueriesPorts, alarmHandlers } from "./alarm-queries.ts";
 import { atMost } from "./at-most.ts";
 import { broken } from "./audit-rpc.ts";
 import { anchored, consistencyOf, handoversIn, proofOf, tilesMissing } from "./proof-queries.ts";
@@ -41,6 +42,7 @@ import { type TailQueriesPorts, tailHandlers } from "./tail-queries.ts";
 export interface AuditQueriesPorts
   extends Pick<RunningAudit, "status" | "fsck" | "flush" | "beginVerification" | "beginInspection" | "watchRun">,
     TailQueriesPorts,
+    AlarmQueriesPorts,
     KeyQueriesPorts,
     AnewQueriesPorts,
     EraseQueriesPorts {
@@ -71,6 +73,7 @@ export function auditQueries(ports: AuditQueriesPorts): RpcService {
       BeginAuditInspection: async ({ rebuild }: InspectAuditRequest) =>
         runMessage(await ports.beginInspection(rebuild)),
       WatchAuditRun: async ({ run_id: runId }: WatchAuditRunRequest) => runMessage(await ports.watchRun(runId)),
+      ...alarmHandlers(ports),
       ...tailHandlers({ ...ports, logOf: (number) => logOf(ports.auditLog, number, ports.status().number) }),
       ...keyHandlers(ports),
       ...anewHandlers(ports),

@@ -3,6 +3,7 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import { Struct } from "../../google/protobuf/struct.ts";
 import { ChainIntegrityError } from "./audit.ts";
 
 export const protobufPackage = "svc.v1";
@@ -164,6 +165,46 @@ export interface AuditAnchor {
   behind_s: number;
   /** Why the last attempt failed. */
   complaint: string;
+}
+
+export interface ListAlarmsRequest {
+  /** How far back, in hours; 24 when absent. */
+  hours: number;
+  /** At most this many, 100 when absent; the next page is in the Link header. */
+  count_max: number;
+  /** Continue after this alarm_id, towards older ones. */
+  after_alarm_id?: string | undefined;
+}
+
+export interface Alarms {
+  alarms: Alarm[];
+}
+
+/** A part of the platform wanted a person to know something. */
+export interface Alarm {
+  /** The log and the entry: 1-523 is entry 523 of the first log. */
+  alarm_id: string;
+  /** When it was raised. */
+  at: string;
+  /** Of the registry of codes. */
+  code: string;
+  level: string;
+  /** The service that raised it. */
+  service: string;
+  /** What happened and what to do, in one sentence. */
+  sentence: string;
+  /** What it is about, where that is a fund, a strategy or a symbol. */
+  fund_id: string;
+  strategy_id: string;
+  symbol: string;
+  /** What else the alarm said, by name. */
+  facts?:
+    | { [key: string]: any }
+    | undefined;
+  /** The entry of the audit log. */
+  sequence: number;
+  /** The id of its event on the bus. */
+  event_id: string;
 }
 
 export interface BeginAuditVerificationRequest {
@@ -1511,6 +1552,300 @@ export const AuditAnchor: MessageFns<AuditAnchor> = {
             }
 
             message.complaint = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseListAlarmsRequest(): ListAlarmsRequest {
+  return { hours: 0, count_max: 0, after_alarm_id: undefined };
+}
+
+export const ListAlarmsRequest: MessageFns<ListAlarmsRequest> = {
+  encode(message: ListAlarmsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.hours !== 0) {
+      writer.uint32(9).double(message.hours);
+    }
+    if (message.count_max !== 0) {
+      writer.uint32(16).uint32(message.count_max);
+    }
+    if (message.after_alarm_id !== undefined) {
+      writer.uint32(26).string(message.after_alarm_id);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListAlarmsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListAlarmsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 9) {
+              break;
+            }
+
+            message.hours = reader.double();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.count_max = reader.uint32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.after_alarm_id = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseAlarms(): Alarms {
+  return { alarms: [] };
+}
+
+export const Alarms: MessageFns<Alarms> = {
+  encode(message: Alarms, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.alarms) {
+      Alarm.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Alarms {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseAlarms();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.alarms.push(Alarm.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseAlarm(): Alarm {
+  return {
+    alarm_id: "",
+    at: "",
+    code: "",
+    level: "",
+    service: "",
+    sentence: "",
+    fund_id: "",
+    strategy_id: "",
+    symbol: "",
+    facts: undefined,
+    sequence: 0,
+    event_id: "",
+  };
+}
+
+export const Alarm: MessageFns<Alarm> = {
+  encode(message: Alarm, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.alarm_id !== "") {
+      writer.uint32(10).string(message.alarm_id);
+    }
+    if (message.at !== "") {
+      writer.uint32(18).string(message.at);
+    }
+    if (message.code !== "") {
+      writer.uint32(26).string(message.code);
+    }
+    if (message.level !== "") {
+      writer.uint32(34).string(message.level);
+    }
+    if (message.service !== "") {
+      writer.uint32(42).string(message.service);
+    }
+    if (message.sentence !== "") {
+      writer.uint32(50).string(message.sentence);
+    }
+    if (message.fund_id !== "") {
+      writer.uint32(58).string(message.fund_id);
+    }
+    if (message.strategy_id !== "") {
+      writer.uint32(66).string(message.strategy_id);
+    }
+    if (message.symbol !== "") {
+      writer.uint32(74).string(message.symbol);
+    }
+    if (message.facts !== undefined) {
+      Struct.encode(Struct.wrap(message.facts), writer.uint32(82).fork()).join();
+    }
+    if (message.sequence !== 0) {
+      writer.uint32(88).uint64(message.sequence);
+    }
+    if (message.event_id !== "") {
+      writer.uint32(98).string(message.event_id);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Alarm {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseAlarm();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.alarm_id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.at = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.code = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.level = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.service = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.sentence = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.fund_id = reader.string();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.strategy_id = reader.string();
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.symbol = reader.string();
+            continue;
+          }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.facts = Struct.unwrap(Struct.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 11: {
+            if (tag !== 88) {
+              break;
+            }
+
+            message.sequence = longToNumber(reader.uint64());
+            continue;
+          }
+          case 12: {
+            if (tag !== 98) {
+              break;
+            }
+
+            message.event_id = reader.string();
             continue;
           }
         }
