@@ -1,6 +1,6 @@
 // `ctl doctor`: everything that must be in order before ctl can work, each with what to do when it is not. A check never ends the others.
 import { exitCodes } from "../../../contracts/src/codes/shape.ts";
-import type { BlocksSeen, Check, HaltsSeen } from "../doctor-checks.ts";
+import type { BlocksSeen, Check, HaltsSeen } from "../doctor/checks.ts";
 import { clean } from "../text/text.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
 
@@ -21,7 +21,7 @@ export const doctor: Verb = {
 };
 
 async function run(context: Context): Promise<Answer> {
-  const { allChecks, blocksSeen, haltsSeen } = await import("../doctor-checks.ts");
+  const { allChecks, blocksSeen, haltsSeen } = await import("../doctor/checks.ts");
   const checks: readonly Check[] = await allChecks(context);
   const halts = await haltsSeen(context, checks);
   const blocks = await blocksSeen(context, checks);

@@ -1,4 +1,4 @@
-// The list of alarms: what the bus told becomes a row with its scope and its place in the log, newest first, page by page, over every log there is; and
+// The list of alarms: what was published becomes a row with its scope and its place in the log, newest first, page by page, over every log there is; and
 // what the index alone calls an alarm is none.
 import { hash } from "node:crypto";
 import { describe, expect, it } from "vitest";
@@ -22,7 +22,7 @@ const ask = (ports: AlarmQueriesPorts, request: Partial<ListAlarmsRequest> = {})
     {} as RpcCall,
   ) as Promise<Alarms>;
 
-interface Told {
+interface Recorded {
   readonly sequence: number;
   readonly minutesAgo: number;
   readonly raisedMinutesAgo?: number;
@@ -30,7 +30,7 @@ interface Told {
   readonly payload?: object;
 }
 
-const rowOf = ({ sequence, minutesAgo, raisedMinutesAgo, action = "alarm.raised", payload }: Told): AuditRow => {
+const rowOf = ({ sequence, minutesAgo, raisedMinutesAgo, action = "alarm.raised", payload }: Recorded): AuditRow => {
   const alarm = { code: "EVENT_PARKED", level: "critical", service: "oms", sentence: "It is so.", facts: {} };
   const data = {
     at: before(minutesAgo),
@@ -43,8 +43,8 @@ const rowOf = ({ sequence, minutesAgo, raisedMinutesAgo, action = "alarm.raised"
   return { sequence, text: makeEntry({ ...fields, prev_hash: zeroHex }, sha256).text };
 };
 
-const readsOf = (told: readonly Told[]): Pick<ClosedLogReads, "readAlarms"> => {
-  const rows = told.map(rowOf);
+const readsOf = (recorded: readonly Recorded[]): Pick<ClosedLogReads, "readAlarms"> => {
+  const rows = recorded.map(rowOf);
   return {
     readAlarms: async (first, count) =>
       rows
@@ -55,7 +55,7 @@ const readsOf = (told: readonly Told[]): Pick<ClosedLogReads, "readAlarms"> => {
 };
 
 /** The last of these logs is the one that is written. */
-function portsOf(...logs: readonly (readonly Told[])[]): AlarmQueriesPorts {
+function portsOf(...logs: readonly (readonly Recorded[])[]): AlarmQueriesPorts {
   const closed = logs.slice(0, -1).map((_, at) => ({ number: at + 1 }) as ClosedLog);
   return {
     auditLog: {
@@ -79,7 +79,7 @@ describe("the list of alarms", () => {
       ...{ code: "ORDER_OVERFILLED", level: "warning", service: "oms", sentence: "It traded 11 of 10.", at },
       facts: { fund_id: "alpha", symbol: "AAPL", order_id: "o-1" },
     });
-    fixture.time.run({ untilMs: fixture.time.elapsedMs() + 5_000 });
+    await fixture.time.run({ untilMs: fixture.time.elapsedMs() + 5_000 });
     const { alarms } = await fixture.finish(ask({ auditLog, clock: fixture.time.clock, status: audit.status }));
     const [entry] = await fixture.finish(auditLog.readAlarms(Number.MAX_SAFE_INTEGER, 1));
     expect(alarms).toEqual([
@@ -127,15 +127,27 @@ describe("the list of alarms", () => {
     expect(idsOf(await ask(portsOf(many), { count_max: 450 }))).toHaveLength(450);
   });
 
+  it("reads no further than the first that is too old", async () => {
+    const many = Array.from({ length: 1_000 }, (_, sequence) => ({ sequence, minutesAgo: sequence < 990 ? 90 : 1 }));
+    const { auditLog, ...ports } = portsOf(many);
+    let reads = 0;
+    const readAlarms = (first: number, count: number) => {
+      reads += 1;
+      return auditLog.readAlarms(first, count);
+    };
+    const found = await ask({ ...ports, auditLog: { ...auditLog, readAlarms } }, { hours: 1 });
+    expect([idsOf(found).length, reads]).toEqual([10, 1]);
+  });
+
   it("does not believe the index, leaves out what cannot be read, and what was raised before and recorded late", async () => {
-    const told = [
+    const recorded = [
       { sequence: 1, minutesAgo: 5 },
       { sequence: 2, minutesAgo: 4, action: "note.made" },
       { sequence: 3, minutesAgo: 3, payload: { code: "no alarm" } },
       { sequence: 4, minutesAgo: 2, raisedMinutesAgo: 90 },
       { sequence: 5, minutesAgo: 1 },
     ];
-    expect(idsOf(await ask(portsOf(told), { hours: 1 }))).toEqual(["1-5", "1-1"]);
+    expect(idsOf(await ask(portsOf(recorded), { hours: 1 }))).toEqual(["1-5", "1-1"]);
   });
 
   it.each([

@@ -1,9 +1,9 @@
 // The check of `ctl doctor` that every position has a price: one that nobody quotes can neither be valued nor stopped.
-import { isOpen } from "../../contracts/src/calendar.ts";
-import { calendarByName } from "../../contracts/src/calendars.ts";
-import { exitCodes } from "../../contracts/src/codes/shape.ts";
-import { failureOf } from "./failure.ts";
-import type { Context } from "./verbs/verb.ts";
+import { isOpen } from "../../../contracts/src/calendar.ts";
+import { calendarByName } from "../../../contracts/src/calendars.ts";
+import { exitCodes } from "../../../contracts/src/codes/shape.ts";
+import { failureOf } from "../failure.ts";
+import type { Context } from "../verbs/verb.ts";
 
 export interface PricesCheck {
   readonly name: "prices";

@@ -1,8 +1,8 @@
 // The check of `ctl doctor` that says which alarms were raised in the last hour: what was wrong a moment ago explains what is wrong now.
-import { exitCodes } from "../../contracts/src/codes/shape.ts";
-import { failureOf } from "./failure.ts";
-import { moment } from "./text/text.ts";
-import type { Context } from "./verbs/verb.ts";
+import { exitCodes } from "../../../contracts/src/codes/shape.ts";
+import { failureOf } from "../failure.ts";
+import { moment } from "../text/text.ts";
+import type { Context } from "../verbs/verb.ts";
 
 export interface AlarmsCheck {
   readonly name: "alarms";

@@ -1,15 +1,13 @@
 // The checks of `ctl doctor`, one function each: a name, a state, what was seen, and what to do about it.
 import { statSync } from "node:fs";
 import { dirname } from "node:path";
-import { exitCodes } from "../../contracts/src/codes/shape.ts";
-import { millisecondsBetween, tryParse } from "../../contracts/src/instant.ts";
-import type { Client } from "../client/src/types.ts";
-import { dataFolders, operatorAddress, readRunFacts, runningPlatform } from "./data-folder.ts";
-import { alarmsCheck } from "./doctor-alarms.ts";
-import { pricesCheck } from "./doctor-prices.ts";
-import { type Failure, failureOf, Refusal } from "./failure.ts";
-import { ensureWritable, exposure, profileOnDisk, removeMade } from "./login/profile.ts";
-import { fromPortcullis, notPortcullis } from "./reach.ts";
+import { exitCodes } from "../../../contracts/src/codes/shape.ts";
+import { millisecondsBetween, tryParse } from "../../../contracts/src/instant.ts";
+import type { Client } from "../../client/src/types.ts";
+import { dataFolders, operatorAddress, readRunFacts, runningPlatform } from "../data-folder.ts";
+import { type Failure, failureOf, Refusal } from "../failure.ts";
+import { ensureWritable, exposure, profileOnDisk, removeMade } from "../login/profile.ts";
+import { fromPortcullis, notPortcullis } from "../reach.ts";
 import {
   configFolder,
   hintFor,
@@ -18,10 +16,12 @@ import {
   profilePathOf,
   type Settings,
   tokenVariable,
-} from "./settings.ts";
-import type { Halt } from "./text/halt-text.ts";
-import { moment, span } from "./text/text.ts";
-import type { Context } from "./verbs/verb.ts";
+} from "../settings.ts";
+import type { Halt } from "../text/halt-text.ts";
+import { moment, span } from "../text/text.ts";
+import type { Context } from "../verbs/verb.ts";
+import { alarmsCheck } from "./alarms.ts";
+import { pricesCheck } from "./prices.ts";
 
 export interface Check {
   readonly name: string;
@@ -276,7 +276,7 @@ async function issuer(context: Context): Promise<Check> {
   }
   try {
     const { client_id, audience } = answer.value;
-    const { hasDeviceFlow } = await (await import("./login/issuer.ts")).lookAt(
+    const { hasDeviceFlow } = await (await import("../login/issuer.ts")).lookAt(
       { issuer: address, client_id, audience },
       checkTimeoutMs,
     );

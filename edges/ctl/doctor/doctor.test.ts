@@ -3,9 +3,9 @@ import { chmodSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { systemClock } from "../../adapters/system/clock.ts";
-import { systemTimers } from "../../adapters/system/timers.ts";
-import { type FakeServer, problem, runFake, startFakeServer } from "../../testkit/ctl/fakes.ts";
+import { systemClock } from "../../../adapters/system/clock.ts";
+import { systemTimers } from "../../../adapters/system/timers.ts";
+import { type FakeServer, problem, runFake, startFakeServer } from "../../../testkit/ctl/fakes.ts";
 
 let home = "";
 let server: FakeServer;
@@ -125,7 +125,7 @@ describe("doctor", () => {
     const at = new Date().toISOString();
     const alarm = (code: string, level: string) => ({ at, code, level, service: "oms", sentence: "s", facts: {} });
     let alarms: object[] = [];
-    server.on("GET /v1/operations/alarms", () => ({ body: alarms }));
+    server.on("GET /v1/operations/alarms?hours=1&count_max=100", () => ({ body: alarms }));
     expect(checksOf((await run("doctor --json")).stdout)).toMatchObject({ alarms: "ok" });
     alarms = [alarm("CLOCK_STEPPED", "warning")];
     const calm = (await run("doctor")).stdout;
