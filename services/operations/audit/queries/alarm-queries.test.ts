@@ -76,7 +76,11 @@ describe("the list of alarms", () => {
     const { audit, auditLog } = await fixture.start();
     const at = format(fixture.time.clock.now());
     await fixture.publish("oms", subjects.alarmRaised, {
-      ...{ code: "ORDER_OVERFILLED", level: "warning", service: "oms", sentence: "It traded 11 of 10.", at },
+      code: "ORDER_OVERFILLED",
+      level: "warning",
+      service: "oms",
+      sentence: "It traded 11 of 10.",
+      at,
       facts: { fund_id: "alpha", symbol: "AAPL", order_id: "o-1" },
     });
     await fixture.time.run({ untilMs: fixture.time.elapsedMs() + 5_000 });
