@@ -2,7 +2,7 @@
 // runs in browsers and in Node on nothing but `fetch`, and never follows a redirect: the token is for the server that was named.
 import type { CallOptions } from "./call-options.ts";
 import { type Connection, type ConnectionOptions, connectionOf, perform, type TokenSource } from "./connection.ts";
-import { type EventsAsked, followEvents } from "./events.ts";
+import { type EventsAsked, type EventsOptions, followEvents } from "./events.ts";
 import { operationTable } from "./generated/operations.ts";
 import { nextPath } from "./link.ts";
 import { type Arguments, type OperationPlace, requestShape } from "./operation.ts";
@@ -18,7 +18,7 @@ export function createClient(options: ClientOptions): Client {
   const made = {
     ...methodsOf(table, connection),
     pages: (id: string, given: Arguments = {}, call: CallOptions = {}) => pagesOf(table, id, given, call, connection),
-    events: (asked: EventsAsked = {}, call: Pick<CallOptions, "signal"> = {}) => followEvents(asked, call, connection),
+    events: (asked: EventsAsked = {}, call: EventsOptions = {}) => followEvents(asked, call, connection),
   };
   // The table and the types are generated from one document, so each method is what its type says.
   return made as unknown as Client;

@@ -92,6 +92,28 @@ describe("a stream of events", () => {
     expect(opened.map(({ lastEventId }) => lastEventId)).toEqual(["5", "7"]);
   });
 
+  it("says when something arrives, be it a sign of life, and when the connection is lost", async () => {
+    const { fetch } = streams([": hello\n\n", event(1)], new Response("{}", { status: 503 }), [
+      "id: 7\n: nothing new\n\n",
+      event(2),
+    ]);
+    const heard: string[] = [];
+    const options = { onAlive: () => heard.push("alive"), onLost: (reason: unknown) => heard.push(`lost: ${reason}`) };
+    for await (const one of createClient({ baseUrl, fetch, retry }).events({}, options)) {
+      heard.push(String(one.id));
+      if (one.id === "2") break;
+    }
+    expect(heard).toEqual([
+      "alive",
+      "1",
+      "alive",
+      expect.stringMatching(/^lost: .* ended the stream of events/),
+      expect.stringMatching(/^lost: .*503/),
+      "alive",
+      "2",
+    ]);
+  });
+
   it("ends with what will not pass, and in silence when the caller gives up", async () => {
     const refused = streams(new Response('{"code":"PERMISSION_DENIED"}', { status: 403 }));
     const denied = createClient({ baseUrl, fetch: refused.fetch, retry }).events();

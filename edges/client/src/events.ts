@@ -25,6 +25,14 @@ export interface PlatformEvent {
   readonly payload: Readonly<Record<string, unknown>>;
 }
 
+/** What a caller may hear of the connection beside its events. */
+export interface EventsOptions extends Pick<CallOptions, "signal"> {
+  /** Something arrived, be it a sign of life: what is shown is as new as that. */
+  readonly onAlive?: () => void;
+  /** The connection ended or could not be opened, and why; it is tried again. */
+  readonly onLost?: (reason: unknown) => void;
+}
+
 /** What followed the last event is no longer kept: read anew what you show. */
 export interface EventsReset {
   readonly type: "reset";
@@ -36,7 +44,7 @@ const heartbeatSDefault = 10;
 /** Ends when the caller's signal aborts or the loop is left; throws what will not pass, such as a login that ended. */
 export async function* followEvents(
   { subjects, fundId, after, heartbeatS = heartbeatSDefault }: EventsAsked,
-  { signal }: Pick<CallOptions, "signal">,
+  { signal, onAlive, onLost }: EventsOptions,
   connection: Connection,
 ): AsyncGenerator<PlatformEvent | EventsReset> {
   const query = new URLSearchParams({ heartbeat_s: String(heartbeatS) });
@@ -52,11 +60,14 @@ export async function* followEvents(
       try {
         for await (const event of connected(`/v1/events?${query}`, place, heartbeatS, connection, stop.signal)) {
           failures = 0;
-          if (event !== "alive") yield event;
+          if (event === "alive") onAlive?.();
+          else yield event;
         }
+        onLost?.(new UnreachableError(connection.baseUrl, "ended the stream of events", undefined, true));
       } catch (thrown) {
         if (stop.signal.aborted) return;
         if (!passes(thrown)) throw thrown;
+        onLost?.(thrown);
       }
       failures += 1;
       await pause(jittered(failures, connection.retry), stop.signal).catch(() => undefined);

@@ -4,7 +4,7 @@ export type { CallOptions, Deprecated } from "./call-options.ts";
 export { type ClientOptions, createClient } from "./client.ts";
 export type { TokenSource } from "./connection.ts";
 export { ApiError, type ApiErrorFacts, type ErrorCode, type Problem, UnreachableError } from "./errors.ts";
-export type { EventsAsked, EventsReset, PlatformEvent } from "./events.ts";
+export type { EventsAsked, EventsOptions, EventsReset, PlatformEvent } from "./events.ts";
 export { createPublicClient, type PublicClientOptions } from "./public-client.ts";
 export type { RetryOptions } from "./retry.ts";
 export type { StreamAsked, StreamItem, WebSocketConstructor, WebSocketLike } from "./stream.ts";

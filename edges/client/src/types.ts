@@ -1,7 +1,7 @@
 // The client's methods as types, made from the generated OpenAPI types: one method per operation, its path, query and body
 // parameters together in one object with camelCase names, its answer as the server sends it.
 import type { CallOptions } from "./call-options.ts";
-import type { EventsAsked, EventsReset, PlatformEvent } from "./events.ts";
+import type { EventsAsked, EventsOptions, EventsReset, PlatformEvent } from "./events.ts";
 import type { operations } from "./generated/api.ts";
 import type { operations as publicOperations } from "./generated/public-api.ts";
 import type { StreamAsked, StreamItem } from "./stream.ts";
@@ -67,10 +67,7 @@ interface Pages<Operations> {
 export type Client = Methods<operations> &
   Pages<operations> & {
     /** What happens on the platform, as it happens; reconnects by itself and misses nothing that the server still keeps. */
-    events(
-      asked?: EventsAsked,
-      options?: Pick<CallOptions, "signal">,
-    ): AsyncIterableIterator<PlatformEvent | EventsReset>;
+    events(asked?: EventsAsked, options?: EventsOptions): AsyncIterableIterator<PlatformEvent | EventsReset>;
   };
 
 /** getPublicQuote is getQuote here: there is nothing else. */

@@ -25,6 +25,22 @@ export async function bearerOf(settings: Settings, ports: BearerPorts): Promise<
   return underLock(lockPathOf(settings.profilePath), ports, () => renewed(settings, ports));
 }
 
+/**
+ * For what runs on for hours: the profile is read from disk for each call, so that a renewal by another ctl is used and a logout counts. Who logged in under
+ * the profile meanwhile is another person, whose login is not taken: what is shown and done would have the wrong name.
+ */
+export function lastingBearer(settings: Settings, ports: BearerPorts): () => Promise<string> {
+  const name = settings.stored?.name;
+  return async () => {
+    if (settings.token !== undefined) return settings.token;
+    const stored = readProfile(settings.profilePath);
+    if (stored !== undefined && name !== undefined && stored.name !== name) {
+      throw loginRefusal(`The profile "${settings.profile.value}" is now a login of ${stored.name}, not of ${name}.`);
+    }
+    return bearerOf({ ...settings, stored, damaged: undefined }, ports);
+  };
+}
+
 /** The profile, if it may be used for this server at all: a token goes to the server that it was got from and to no other. */
 export function ownProfile(settings: Settings): Profile {
   const { stored, damaged, server, profile } = settings;

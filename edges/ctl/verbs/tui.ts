@@ -1,7 +1,7 @@
 // `ctl tui`: the terminal desk. Only this verb loads it, and only after it is known that there is a terminal and a login.
 import { exitCodes } from "../../../contracts/src/codes/shape.ts";
 import { interrupted, interruptedExit, loginRefusal, usageRefusal } from "../failure.ts";
-import { bearerOf } from "../login/bearer.ts";
+import { lastingBearer } from "../login/bearer.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
 
 export const tui: Verb = {
@@ -28,6 +28,8 @@ export const tui: Verb = {
 const readMsMax = 4_000;
 /** What acts is waited for as ctl waits. */
 const callMsMax = 15_000;
+/** Between two tries to reach the server; whoever waits for it looks at the screen. */
+const reconnectMsMax = 2_000;
 
 async function run(context: Context): Promise<Answer> {
   const { terminal, environment, clock, timers, signal } = context;
@@ -45,12 +47,13 @@ async function run(context: Context): Promise<Answer> {
   const settings = context.settings();
   const client = createClient({
     baseUrl: settings.server.value,
-    token: () => bearerOf(settings, context),
+    token: lastingBearer(settings, context),
     timeoutMs: callMsMax,
+    retry: { pauseMsMax: reconnectMsMax },
   });
-  const { pollingSource } = await import("../../tui/polling-source.ts");
+  const { liveSource } = await import("../../tui/live-source.ts");
   const { lookOf } = await import("../../tui/look.ts");
-  const source = pollingSource({ client, clock, timeoutMs: readMsMax }, timers);
+  const source = liveSource({ client, clock, timeoutMs: readMsMax }, timers);
   if (isPlain) {
     const { runPlain } = await import("../../tui/plain.ts");
     const say = (line: string): void => terminal.write(`${line}\n`);

@@ -21,7 +21,13 @@ export type Event =
   /** One list could not be read; the others may be. */
   | { readonly kind: "list failed"; readonly name: ListName; readonly detail: string }
   /** The server said something, be it that nothing happened. */
-  | { readonly kind: "heard"; readonly at: Instant; readonly mode: State["link"]["mode"] }
+  | {
+      readonly kind: "heard";
+      readonly at: Instant;
+      readonly mode: State["link"]["mode"];
+      /** Lists that are still as they were read, because the stream would have said otherwise. */
+      readonly current?: readonly ListName[];
+    }
   | { readonly kind: "unreachable"; readonly at: Instant; readonly detail: string }
   | { readonly kind: "login over"; readonly detail: string }
   | { readonly kind: "tick"; readonly now: Instant }

@@ -23,6 +23,7 @@ export function reduce(state: State, event: Event): Step {
     case "heard":
       return just({
         ...state,
+        data: stillCurrent(state.data, event),
         link: { mode: event.mode, heardAt: event.at, failingSince: undefined, failure: undefined },
       });
     case "unreachable":
@@ -57,6 +58,16 @@ function pressed(state: State, input: KeyEvent): Step {
 function withList(data: State["data"], { name, value, at }: ListEvent): State["data"] {
   const { [name]: _gone, ...failures } = data.failures;
   return { held: { ...data.held, [name]: { value, at } }, failures };
+}
+
+/** What no event touched is as new as the stream. */
+function stillCurrent(data: State["data"], { current = [], at }: Event & { kind: "heard" }): State["data"] {
+  if (current.length === 0) return data;
+  const held = current.flatMap((name) => {
+    const known = data.held[name];
+    return known === undefined ? [] : [[name, { ...known, at }]];
+  });
+  return { ...data, held: { ...data.held, ...Object.fromEntries(held) } };
 }
 
 function ticked(state: State, now: State["now"]): State {

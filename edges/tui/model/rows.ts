@@ -1,13 +1,31 @@
 // The rows that a screen has now: its sections, filtered and sorted as the viewer asked, and where the cursor stands among them.
+import { millisecondsBetween } from "../../../contracts/src/instant.ts";
+import type { ListName } from "../lists.ts";
 import { screenNamed } from "../screens/index.ts";
 import type { Row, Section } from "../screens/screen.ts";
 import { isFresh } from "./link.ts";
 import { type ListView, type State, shownData } from "./state.ts";
 
+/** The server is heard and this list is not to be had, or not in time. */
+export const listOldMs = 10_000;
+
+/** What the screen shows of another time, though the server is heard. */
+export function oldLists({ data, now, screen }: Pick<State, "data" | "now" | "screen">): readonly ListName[] {
+  return screenNamed(screen).needs.filter((name) => {
+    const at = data.held[name]?.at;
+    return at !== undefined && millisecondsBetween(at, now) >= listOldMs;
+  });
+}
+
+/** Whether the figures on this screen may be believed as fresh. */
+export function isShownFresh(state: State): boolean {
+  return isFresh(state) && oldLists(state).length === 0;
+}
+
 export function shownSections(state: State, ascii = false): readonly Section[] {
   const screen = screenNamed(state.screen);
   const view = state.views[state.screen];
-  const sections = screen.sections(shownData(state), { now: state.now, fresh: isFresh(state), ascii });
+  const sections = screen.sections(shownData(state), { now: state.now, fresh: isShownFresh(state), ascii });
   return sections.map((section) => sorted(filtered(section, view.filter), view.sort));
 }
 

@@ -1,5 +1,6 @@
 // The screen as lines: their order, what stands on every screen, and what a narrow, stale or hostile terminal makes of it.
 import { describe, expect, it } from "vitest";
+import { plusMilliseconds } from "../../../contracts/src/instant.ts";
 import {
   calm,
   desk,
@@ -19,6 +20,7 @@ import {
   twoFunds,
   typed,
 } from "../../../testkit/tui/desk-fixture.ts";
+import type { Event } from "../model/events.ts";
 import { frame } from "./frame.ts";
 import { painted, plainText, widthOf } from "./text.ts";
 
@@ -74,6 +76,24 @@ describe("the frame", () => {
     expect(screen(desk())[1]).toBe("Halts are not known: not read yet");
     const unknown = list("halts", haltStatus([], { known: false }));
     expect(screen(played(calm(), unknown))[1]).toMatch(/^HALT STATE UNKNOWN/);
+  });
+
+  it("says of a list that it is of another time while the server is heard, and draws no fresh bar of it", () => {
+    const risk = played(calm(), ...typed("r"));
+    const failed = { kind: "list failed", name: "use", detail: "The risk engine does not answer." } as const;
+    const later = played(risk, failed, laterBy(12_000), heard(plusMilliseconds(start, 12_000), "stream"));
+    const lines = screen(later);
+    expect(lines[0]).toContain("live 12 s");
+    expect(lines[2]).toBe("RISK  NOT FRESH (use of 12 s ago: The risk engine does not answer.)");
+    expect(lines.join("\n")).not.toContain("█");
+    expect(lines.join("\n")).toContain("????");
+    const current = ["use", "losses", "stops", "differences", "watchdogs"] as const;
+    const still = played(risk, laterBy(12_000), {
+      ...heard(plusMilliseconds(start, 12_000), "stream"),
+      current,
+    } as Event);
+    expect(screen(still)[2]).toBe("RISK");
+    expect(screen(still).join("\n")).toContain("█");
   });
 
   it("goes stale after 5 s of silence: the word stands, figures are dim, and no bar looks fresh", () => {

@@ -3,7 +3,7 @@
 import { millisecondsBetween } from "../../../contracts/src/instant.ts";
 import { alwaysNeeded } from "../lists.ts";
 import { isFresh, linkWord } from "../model/link.ts";
-import { allRows, cursorIndex, shownSections } from "../model/rows.ts";
+import { allRows, cursorIndex, isShownFresh, oldLists, shownSections } from "../model/rows.ts";
 import { type State, shownData } from "../model/state.ts";
 import { screenNamed } from "../screens/index.ts";
 import { attentionOf } from "./attention.ts";
@@ -99,10 +99,20 @@ function titleLine(state: State): Line {
   const words = [
     ...(view.filter === "" ? [] : [`filter "${view.filter}"`]),
     ...(view.sort === undefined ? [] : [`sorted by ${view.sort}`]),
-    ...(isFresh(state) ? [] : [`NOT FRESH (${linkWord(state)})`]),
+    ...notFresh(state),
   ];
   const detail = state.detail === undefined ? "" : ` > ${state.detail.title}`;
   return [span(screen.title, "strong"), span(detail), span(words.length === 0 ? "" : `  ${words.join(", ")}`, "warn")];
+}
+
+function notFresh(state: State): readonly string[] {
+  if (!isFresh(state)) return [`NOT FRESH (${linkWord(state)})`];
+  const [first] = oldLists(state);
+  if (first === undefined) return [];
+  const { data, now } = state;
+  const failure = data.failures[first];
+  const old = duration(millisecondsBetween(data.held[first]?.at ?? now, now));
+  return [`NOT FRESH (${first} of ${old} ago${failure === undefined ? "" : `: ${failure}`})`];
 }
 
 function bodyLines(state: State, look: Look, room: number): readonly Line[] {
@@ -116,7 +126,7 @@ function bodyLines(state: State, look: Look, room: number): readonly Line[] {
     width: state.size.columns,
     height: room,
     look,
-    fresh: isFresh(state),
+    fresh: isShownFresh(state),
   });
 }
 
