@@ -19,7 +19,7 @@ const announcedEveryMs = 10_000;
 const heartbeatS = 2;
 /** A stream that was refused, not lost: by a role, a server that has none, or too many of them. */
 const reopenMs = 30_000;
-/** How often the desk is told that the server is heard. */
+/** How often it is said that the server is heard. */
 const heardEveryMs = 500;
 
 /** Every change of these is an event; the rest moves with prices and time. */

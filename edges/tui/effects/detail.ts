@@ -11,8 +11,9 @@ import { haltLine, pendingText } from "../../ctl/text/halt-text.ts";
 import { price } from "../../ctl/text/money.ts";
 import { orderText } from "../../ctl/text/order-text.ts";
 import { clean, moment } from "../../ctl/text/text.ts";
+import type { Target } from "../model/target.ts";
 import { evidenceText } from "../screens/halts.ts";
-import type { Target } from "../screens/screen.ts";
+import { limitName } from "../screens/risk.ts";
 import { amount as money, percent } from "../view/figures.ts";
 
 const noPaint = picocolors.createColors(false);
@@ -75,12 +76,13 @@ async function positionDetail(target: Target & { kind: "position" }, client: Cli
 
 function headroomLines(room: AnswerOf<"getHeadroom">, now: Instant): readonly string[] {
   const bound = room.binding === "" ? "nothing" : room.binding;
+  const width = Math.max(...room.limits.map(({ limit }) => limit.length));
   return [
     clean(
       `  may ${room.side} ${room.quantity} ${room.symbol} in one order, worth ${money(room.notional)}, bound by ${bound}, as of ${moment(room.as_of, now)}`,
     ),
     ...room.limits.map(({ limit, used, allowed, quantity }) =>
-      clean(`      ${limit.padEnd(32)} used ${money(used)} of ${money(allowed)}, leaves ${quantity}`),
+      clean(`    ${limit.padEnd(width)} used ${money(used)} of ${money(allowed)}, leaves ${quantity}`),
     ),
   ];
 }
@@ -110,7 +112,7 @@ async function fundDetail(fundId: string, client: Client, clock: Clock): Promise
     "LIMITS AND THEIR USE",
     ...uses.map((one) =>
       clean(
-        `  ${`${one.limit} ${one.scope}`.trim().padEnd(40)} ${one.share === undefined ? `not counted: ${one.reason ?? ""}` : `${percent(one.share).padStart(8)}  ${money(one.used)} of ${money(one.allowed)}`}`,
+        `  ${limitName(one).padEnd(40)} ${one.share === undefined ? `not counted: ${one.reason ?? ""}` : `${percent(one.share).padStart(8)}  ${money(one.used)} of ${money(one.allowed)}`}`,
       ),
     ),
     "",

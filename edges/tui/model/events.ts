@@ -2,9 +2,9 @@
 import type { Instant } from "../../../contracts/src/instant.ts";
 import type { KeyEvent } from "../keys.ts";
 import type { ListName, Lists } from "../lists.ts";
-import type { Target } from "../screens/screen.ts";
 import type { Request } from "./dialog.ts";
 import type { State } from "./state.ts";
+import type { Target } from "./target.ts";
 
 export type ListEvent = {
   [Name in ListName]: {

@@ -1,11 +1,12 @@
 // Keys outside a dialog: which screen, which row, what is filtered, sorted, frozen and opened. None of them changes anything on the server.
 import type { KeyEvent, NamedKey } from "../keys.ts";
 import { screenNamed, screens } from "../screens/index.ts";
-import type { Target } from "../screens/screen.ts";
+import { wrapped } from "../view/text.ts";
 import { type Step as Done, just } from "./events.ts";
 import { openDialog } from "./open-dialog.ts";
 import { allRows, currentRow, cursorIndex, shownSections, sortHeads } from "./rows.ts";
 import type { Detail, ListView, State } from "./state.ts";
+import type { Target } from "./target.ts";
 
 /** Rows of the frame that are no rows of the table. */
 export const framing = 7;
@@ -14,7 +15,7 @@ const filterLengthMax = 60;
 export function browseKey(state: State, input: Exclude<KeyEvent, { kind: "paste" }>): Done {
   if (input.kind === "letter") return letter(state, input.letter);
   if (state.help) return just(input.key === "escape" || input.key === "enter" ? { ...state, help: false } : state);
-  if (state.detail !== undefined) return just(inDetail(state, state.detail, input.key));
+  if (state.detail !== undefined) return inDetail(state, state.detail, input.key);
   if (input.key === "enter") return opened(state);
   if (input.key === "escape") return just(backed(state));
   return just(moved(state, input.key));
@@ -122,11 +123,22 @@ function stepped(at: number, key: NamedKey, count: number, page: number): number
   return steps[key] ?? at;
 }
 
-function inDetail(state: State, detail: Detail, key: NamedKey): State {
-  if (key === "escape" || key === "left") return { ...state, detail: undefined };
-  const count = detail.lines?.length ?? 0;
-  const top = Math.max(0, Math.min(count - 1, stepped(detail.top, key, count, pageOf(state))));
-  return { ...state, detail: { ...detail, top } };
+function inDetail(state: State, detail: Detail, key: NamedKey): Done {
+  if (key === "escape" || key === "left") return just({ ...state, detail: undefined });
+  if (key === "enter") return readAgain(state, detail);
+  // Counted as they are drawn: a long line is several.
+  const count = (detail.lines ?? []).flatMap((line) => wrapped(line, state.size.columns)).length;
+  const top = Math.max(0, Math.min(count - pageOf(state), stepped(detail.top, key, count, pageOf(state))));
+  return just({ ...state, detail: { ...detail, top } });
+}
+
+/** What stands there stays until the answer comes. */
+function readAgain(state: State, detail: Detail): Done {
+  const asked = state.asked + 1;
+  return {
+    state: { ...state, asked, detail: { ...detail, asked } },
+    effects: [{ kind: "load detail", asked, target: detail.target }],
+  };
 }
 
 function opened(state: State): Done {
@@ -134,7 +146,7 @@ function opened(state: State): Done {
   if (row?.target === undefined) return just(state);
   const asked = state.asked + 1;
   const { title, command } = titleOf(row.target);
-  const detail: Detail = { asked, title, command, lines: undefined, at: undefined, top: 0 };
+  const detail: Detail = { asked, target: row.target, title, command, lines: undefined, at: undefined, top: 0 };
   return { state: { ...state, asked, detail }, effects: [{ kind: "load detail", asked, target: row.target }] };
 }
 

@@ -76,6 +76,10 @@ describe("keys", () => {
     expect(screen(late)[3]).toBe("Loading.");
     const shown = played(late, { kind: "detail", asked: 2, lines: ["APPROVED"], at: start });
     expect(screen(shown)[3]).toBe("APPROVED");
+    const again = played(shown, laterBy(9_000), enter);
+    expect(again.effects.at(-1)).toEqual({ kind: "load detail", asked: 3, target: { kind: "order", orderId: "o-2" } });
+    expect(screen(again)[2]).toBe("ORDERS > ORDER o-2  read 9 s ago, NOT FRESH (stale)");
+    expect(screen(again)[3]).toBe("APPROVED");
     expect(played(shown, back).state.detail).toBeUndefined();
   });
 

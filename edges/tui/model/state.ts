@@ -2,6 +2,7 @@
 import type { Instant } from "../../../contracts/src/instant.ts";
 import { type Data, emptyData } from "../lists.ts";
 import type { Dialog } from "./dialog.ts";
+import type { Target } from "./target.ts";
 
 export type ScreenName = "positions" | "orders" | "funds" | "risk" | "halts";
 
@@ -53,6 +54,7 @@ export interface Link {
 
 export interface Detail {
   readonly asked: number;
+  readonly target: Target;
   readonly title: string;
   readonly command: string;
   /** Undefined while it is loading. */

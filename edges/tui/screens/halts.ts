@@ -14,7 +14,7 @@ export const halts: Screen = {
   key: "h",
   name: "halts",
   title: "HALTS",
-  sentence: "Halts with BLOCKED, CANCELLED, NOTIFIED and evidence; inside, H halts, R resumes, c co-signs.",
+  sentence: "Halt menu: BLOCKED, CANCELLED, NOTIFIED, evidence, resume requests.",
   needs: ["halts", "strategies"],
   command: "ctl riskengine halts list",
   sections: (data, { now }) => [haltSection(data, now), ...requestSection(data, now)],

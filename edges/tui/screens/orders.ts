@@ -57,7 +57,7 @@ function columnsOf(data: Data, now: Instant): readonly Column<Order>[] {
       by: (one) => sizeOf(one.filled_quantity),
     },
     { head: "STATE", rank: 0, of: stateCell },
-    { head: "CODE", rank: 0, of: ({ code }) => span(code ?? "", "bad") },
+    { head: "CODE", rank: 0, ifAny: true, of: ({ code }) => span(code ?? "", "bad") },
     { head: "TYPE", rank: 3, of: ({ order }) => order.order_type },
     {
       head: "LIMIT",

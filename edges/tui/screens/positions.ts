@@ -41,7 +41,8 @@ function columnsOf(data: Data, now: Instant): readonly Column<Position>[] {
   );
   const useOf = ({ fund_id, symbol }: Position): Lists["use"][number] | undefined => uses.get(`${fund_id}/${symbol}`);
   return [
-    { head: "FUND", rank: 0, of: (one) => one.fund_id },
+    // A strategy belongs to one fund, so where there is no room for both the fund goes.
+    { head: "FUND", rank: 1, of: (one) => one.fund_id },
     { head: "SYMBOL", rank: 0, of: (one) => one.symbol, widthMax: 21 },
     { head: "STRATEGY", rank: 0, widthMax: 14, of: (one) => one.strategy_id },
     { head: "QUANTITY", rank: 0, right: true, of: (one) => one.quantity, by: (one) => sizeOf(one.quantity) },
@@ -77,10 +78,10 @@ function columnsOf(data: Data, now: Instant): readonly Column<Position>[] {
       by: (one) => ageMs(one.mark_at, now) ?? 0,
     },
     { head: "MODE", rank: isMixed(data) ? 0 : 4, of: (one) => modeOf(data, one.fund_id) },
-    { head: "PRICE", rank: 1, right: true, of: (one) => price(one.mark_price), by: (one) => sizeOf(one.mark_price) },
+    { head: "PRICE", rank: 2, right: true, of: (one) => price(one.mark_price), by: (one) => sizeOf(one.mark_price) },
     {
       head: "AVERAGE",
-      rank: 2,
+      rank: 3,
       right: true,
       of: (one) => price(one.average_price),
       by: (one) => sizeOf(one.average_price),

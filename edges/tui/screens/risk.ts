@@ -96,8 +96,7 @@ function limitWords(uses: Lists["use"]): Span {
   const uncounted = uses.filter(({ share }) => share === undefined).length;
   if (top === undefined)
     return span(uses.length === 0 ? "no limit is set" : `${uses.length} cannot be counted`, "warn");
-  const words =
-    `${uses.length} limits, most used ${percent(top.share)}: ${top.fund_id} ${top.limit} ${top.scope}`.trim();
+  const words = `${uses.length} limits, most used ${percent(top.share)}: ${top.fund_id} ${limitName(top)}`;
   const tone = uncounted > 0 ? "warn" : toneOfBand(top.band);
   return span(uncounted > 0 ? `${words}; ${uncounted} cannot be counted` : words, tone);
 }
@@ -142,12 +141,17 @@ export function bar(share: number | undefined, { fresh, ascii }: Pick<Viewing, "
   return `${(fresh ? full : "?").repeat(filled)}${empty.repeat(barWidth - filled)}`;
 }
 
+/** A limit with the symbol or sector that it is of, once. */
+export function limitName({ limit, scope }: Pick<Lists["use"][number], "limit" | "scope">): string {
+  return scope === "" || limit.endsWith(`.${scope}`) ? limit : `${limit} ${scope}`;
+}
+
 function limits(data: Data, view: Viewing): Section {
   return section<Lists["use"][number]>({
     title: "LIMITS",
     columns: [
       { head: "FUND", rank: 0, of: (one) => one.fund_id },
-      { head: "LIMIT", rank: 0, of: (one) => `${one.limit} ${one.scope}`.trim(), widthMax: 34 },
+      { head: "LIMIT", rank: 0, of: limitName, widthMax: 40 },
       {
         head: "USED OF THE LIMIT",
         rank: 0,

@@ -3,6 +3,7 @@
 import type { Instant } from "../../../contracts/src/instant.ts";
 import type { Data, ListName } from "../lists.ts";
 import type { ScreenName } from "../model/state.ts";
+import type { Target } from "../model/target.ts";
 import { type Span, span } from "../view/text.ts";
 
 export interface Screen {
@@ -23,13 +24,6 @@ export interface Viewing {
   readonly ascii: boolean;
 }
 
-/** What Enter opens. */
-export type Target =
-  | { readonly kind: "order"; readonly orderId: string }
-  | { readonly kind: "position"; readonly fundId: string; readonly symbol: string; readonly strategyId: string }
-  | { readonly kind: "fund"; readonly fundId: string }
-  | { readonly kind: "halt"; readonly haltId: string; readonly scope: string };
-
 export interface Row {
   readonly id: string;
   readonly cells: readonly Span[];
@@ -46,6 +40,8 @@ export interface Head {
   readonly rank: number;
   /** At most so wide in a narrow terminal. */
   readonly widthMax?: number;
+  /** Stands there only while some row has something in it, whatever its rank. */
+  readonly ifAny?: true;
 }
 
 export interface Section {
@@ -60,6 +56,7 @@ export interface Column<Item> {
   readonly rank: number;
   readonly right?: true;
   readonly widthMax?: number;
+  readonly ifAny?: true;
   of(item: Item): string | Span;
   /** What it is sorted by; what is shown otherwise. */
   by?(item: Item): string | number;
@@ -79,11 +76,12 @@ export function section<Item>(list: Listed<Item>): Section {
   const { columns, items } = list;
   return {
     title: list.title ?? "",
-    heads: columns.map(({ head, rank, right, widthMax }) => ({
+    heads: columns.map(({ head, rank, right, widthMax, ifAny }) => ({
       head,
       rank,
       right: right === true,
       ...(widthMax === undefined ? {} : { widthMax }),
+      ...(ifAny === undefined ? {} : { ifAny }),
     })),
     none: list.none,
     rows: items.map((item) => {

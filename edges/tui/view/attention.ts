@@ -3,7 +3,7 @@ import type { Data, Halt } from "../lists.ts";
 import { listOf } from "../lists.ts";
 import type { State } from "../model/state.ts";
 import { byStrictness, scopeOf } from "../screens/halts.ts";
-import { blockScope, openDifferences, owedStops, watchdogWord } from "../screens/risk.ts";
+import { blockScope, limitName, openDifferences, owedStops, watchdogWord } from "../screens/risk.ts";
 import { age, percent } from "./figures.ts";
 
 export interface Attention {
@@ -63,7 +63,7 @@ function* needs(data: Data, now: State["now"]): Iterable<string> {
       yield `WATCHDOG ${one.watchdog} ${word}: ${one.strategy_id ?? one.fund_id ?? "firm"}`;
     }
   }
-  for (const { fund_id, limit, scope, share, band } of listOf(data, "use")) {
-    if (band >= 90) yield `LIMIT ${fund_id} ${limit} ${scope}: ${percent(share)} used`;
+  for (const one of listOf(data, "use")) {
+    if (one.band >= 90) yield `LIMIT ${one.fund_id} ${limitName(one)}: ${percent(one.share)} used`;
   }
 }

@@ -22,7 +22,7 @@ import {
 } from "../../../testkit/tui/desk-fixture.ts";
 import type { Event } from "../model/events.ts";
 import { frame } from "./frame.ts";
-import { painted, plainText, widthOf } from "./text.ts";
+import { painted, plainText, widthOf, wrapped } from "./text.ts";
 
 const keysOfScreens = ["p", "o", "f", "r", "h"] as const;
 const titles = { p: "POSITIONS", o: "ORDERS", f: "FUNDS", r: "RISK", h: "HALTS" } as const;
@@ -94,6 +94,37 @@ describe("the frame", () => {
     } as Event);
     expect(screen(still)[2]).toBe("RISK");
     expect(screen(still).join("\n")).toContain("█");
+  });
+
+  it("cuts no symbol of an option at 80 columns: the fund goes, which the strategy tells, and an empty code", () => {
+    const [held] = threePositions;
+    const option = {
+      symbol: "SPY 281215C00650000",
+      quantity: "213.03744",
+      market_value: "-120622.00",
+      unrealised_pnl: "-1055.00",
+    };
+    const sold = played(calm(), list("positions", held === undefined ? [] : [{ ...held, ...option }]));
+    expect(screen(sold)[4]).toMatch(/^> SPY 281215C00650000 +alpha-momentum +213.03744 +-120,622.00 +-1,055.00/);
+    expect(screen(sold)[3]).not.toContain("FUND");
+    const { order } = orderOf("gamma-income-300-3", "WORKING");
+    const covered = { ...order, ...option, side: "BUY_TO_COVER" as const };
+    const bought = played(
+      calm(),
+      ...typed("o"),
+      list("orders", [orderOf("gamma-income-300-3", "WORKING", { order: covered })]),
+    );
+    expect(screen(bought)[4]).toContain("SPY 281215C00650000");
+    expect(screen(bought)[3]).not.toContain("CODE");
+    const refused = played(bought, list("orders", [orderOf("o-9", "REJECTED", { code: "NO_PRICE" })]));
+    expect(screen(refused)[3]).toContain("CODE");
+    expect(screen(refused)[4]).toContain("NO_PRICE");
+  });
+
+  it("breaks long lines between words and keeps how far in they stand", () => {
+    expect(wrapped("    one two three", 12)).toEqual(["    one two", "      three"]);
+    expect(wrapped("  key  new", 40)).toEqual(["  key  new"]);
+    expect(wrapped("abcdefgh", 3)).toEqual(["abc", "def", "gh"]);
   });
 
   it("goes stale after 5 s of silence: the word stands, figures are dim, and no bar looks fresh", () => {

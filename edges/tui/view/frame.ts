@@ -17,6 +17,7 @@ import { fitLine, type Line, type Look, pad, type Span, shown, span, widthOf, wr
 /** Less shows nothing that could be trusted. */
 export const columnsMin = 60;
 export const rowsMin = 15;
+const detailOldMs = 3_000;
 
 export function frame(state: State, look: Look): readonly Line[] {
   const { columns, rows } = state.size;
@@ -99,10 +100,18 @@ function titleLine(state: State): Line {
   const words = [
     ...(view.filter === "" ? [] : [`filter "${view.filter}"`]),
     ...(view.sort === undefined ? [] : [`sorted by ${view.sort}`]),
+    ...detailAge(state),
     ...notFresh(state),
   ];
   const detail = state.detail === undefined ? "" : ` > ${state.detail.title}`;
   return [span(screen.title, "strong"), span(detail), span(words.length === 0 ? "" : `  ${words.join(", ")}`, "warn")];
+}
+
+/** A detail is read once, and says from when it is. */
+function detailAge({ detail, now }: State): readonly string[] {
+  if (detail?.at === undefined) return [];
+  const ms = millisecondsBetween(detail.at, now);
+  return ms < detailOldMs ? [] : [`read ${duration(ms)} ago`];
 }
 
 function notFresh(state: State): readonly string[] {

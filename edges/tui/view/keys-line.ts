@@ -18,7 +18,8 @@ function hintsOf({ dialog, help, detail, screen, unlocked, typing }: State): rea
   if (dialog !== undefined) return ["Enter or Esc closes", "Ctrl-C quits"];
   if (typing !== undefined) return ["Enter takes the filter", "Esc leaves it"];
   if (help) return ["Esc back", "q quit"];
-  if (detail !== undefined) return ["Esc back", "arrows scroll", "y command", "p o f r h", "q quit"];
+  if (detail !== undefined)
+    return ["Esc back", "arrows scroll", "Enter reads again", "y command", "p o f r h", "q quit"];
   const lock = unlocked === undefined ? "u unlock" : "u lock";
   if (screen === "halts") {
     return ["H halt", "R resume", "c co-sign", "C cancel-all", "F flatten", lock, "? help", "q quit", "p o f r"];

@@ -84,7 +84,7 @@ function laidOut({ heads, rows }: Section, { width, look }: TableView): Layout {
     return { at, head, width: widest };
   });
   const isEmpty = ({ at, head }: Placed): boolean =>
-    head.rank > 0 && rows.every(({ cells }) => (cells[at]?.text ?? "") === "");
+    (head.rank > 0 || head.ifAny === true) && rows.every(({ cells }) => (cells[at]?.text ?? "") === "");
   const ranked = wanted.filter((one) => !isEmpty(one)).sort((one, other) => one.head.rank - other.head.rank);
   const least = ranked.filter(({ head }) => head.rank === 0);
   const gap = total(least, gaps[0]) <= width ? gaps[0] : gaps[1];

@@ -104,17 +104,19 @@ export function plainText(line: Line): string {
   return line.map(({ text }) => text).join("");
 }
 
-/** Broken between words; a word that is wider than a line is broken where it must be. */
+/** Broken between words, what follows a little farther in; a word that is wider than a line is broken where it must be. */
 export function wrapped(text: string, width: number): readonly string[] {
-  const lines: string[] = [];
-  let line = "";
+  if (widthOf(text) <= width) return [text];
   const indent = /^ */.exec(text)?.[0] ?? "";
-  for (const word of text.split(" ")) {
-    const longer = line === "" && lines.length === 0 ? word : `${line} ${word}`;
-    if (widthOf(longer) <= width || line.trim() === "") line = longer;
+  const [first = "", ...words] = text.slice(indent.length).split(" ");
+  const lines: string[] = [];
+  let line = `${indent}${first}`;
+  for (const word of words) {
+    const longer = `${line} ${word}`;
+    if (widthOf(longer) <= width) line = longer;
     else {
       lines.push(line);
-      line = `${indent}${word}`;
+      line = `${indent}  ${word}`;
     }
   }
   return [...lines, line].flatMap((each) => broken(each, width));
