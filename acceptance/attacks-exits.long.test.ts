@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createRpcClient, type RpcClient } from "../adapters/grpc/rpc-client.ts";
 import { systemClock } from "../adapters/system/clock.ts";
+import { messageOf } from "../contracts/src/fault.ts";
 import type { RiskDecision } from "../contracts/src/generated/svc/v1/order.ts";
 import { type Attacker, openAttacker } from "../testkit/attacks/attacker.ts";
 import { developmentCredentials } from "../testkit/login.ts";
@@ -26,14 +27,17 @@ interface Line {
   readonly quantity: string;
 }
 
-/** Asks for all of a line until it is asked to stop; how often it was approved, and what it was denied with last. */
-async function besiege(
-  line: Line,
-  bearer: string,
-  isOver: () => boolean,
-): Promise<readonly [number, ReadonlySet<string>]> {
-  let approved = 0;
+interface Siege {
+  /** What it was denied with. */
+  readonly codes: ReadonlySet<string>;
+  /** Orders that were approved although it had been told that the platform's exit goes first. */
+  readonly approvedInBetween: readonly string[];
+}
+
+/** Asks for all of a line until it is asked to stop. */
+async function besiege(line: Line, bearer: string, isOver: () => boolean): Promise<Siege> {
   const codes = new Set<string>();
+  const approvedInBetween: string[] = [];
   for (let asked = 0; !isOver(); asked += 1) {
     const id = `siege-${line.symbol}-${asked}`;
     const order = {
@@ -54,11 +58,11 @@ async function besiege(
     const outcome = await client.call("RiskEngine", "CheckOrder", order, { bearer, timeoutMs: 5_000 });
     if (!outcome.ok) throw new Error(outcome.denial.reason);
     const decision = outcome.value as RiskDecision;
-    if (decision.approved) approved += 1;
-    else codes.add(decision.code);
+    if (!decision.approved) codes.add(decision.code);
+    else if (codes.has("EXIT_HAS_PRIORITY")) approvedInBetween.push(id);
     await pause(50);
   }
-  return [approved, codes];
+  return { codes, approvedInBetween };
 }
 
 describe("the way out cannot be held", () => {
@@ -75,25 +79,27 @@ describe("the way out cannot be held", () => {
     let isOver = false;
     const sieges = lines.map((line) => besiege(line, bearer, () => isOver));
     await pause(2_000);
-    const startedMs = Date.now();
     const asked = { fund_id: "alpha", confirmation: "FLATTEN", reason: "attack" };
     expect((await attacker.ask("POST", "/v1/flatten", asked)).status).toBe(201);
+    let flatten: Readonly<Record<string, unknown>> = {};
     try {
+      // A machine that is slow takes long to begin; what was approved before that runs out in seconds.
       await eventually(
         "the fund is flat",
-        async () => (await attacker.ask("GET", "/v1/flatten")).body["done_at"] !== undefined,
-        60_000,
+        async () => {
+          flatten = (await attacker.ask("GET", "/v1/flatten")).body;
+          return flatten["done_at"] !== undefined;
+        },
+        120_000,
       );
+    } catch (thrown) {
+      throw new Error(`${messageOf(thrown)}: ${JSON.stringify(flatten)}`);
     } finally {
       isOver = true;
     }
     const ended = await Promise.all(sieges);
-    expect(Date.now() - startedMs).toBeLessThan(45_000);
-    expect(
-      ended.every(([approved]) => approved <= 3),
-      ended.map(([approved]) => approved).join(),
-    ).toBe(true);
-    expect(ended.some(([, codes]) => codes.has("EXIT_HAS_PRIORITY") || codes.has("SCHEMA_REDUCE_ONLY_UNPROVEN"))).toBe(
+    expect(ended.flatMap(({ approvedInBetween }) => approvedInBetween)).toEqual([]);
+    expect(ended.some(({ codes }) => codes.has("EXIT_HAS_PRIORITY") || codes.has("SCHEMA_REDUCE_ONLY_UNPROVEN"))).toBe(
       true,
     );
     for (const { symbol } of lines) {

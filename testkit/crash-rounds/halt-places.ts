@@ -7,7 +7,7 @@ import { eventually } from "../platform.ts";
 const tables = {
   "latch, before its row": { on: "before insert on halt", rows: "" },
   "latch, at its commit": { on: "after insert on halt deferrable initially deferred", rows: "" },
-  "adoption, before its row": { on: "before insert on halt_told", rows: "when (new.publisher = 'operations')" },
+  "adoption, before its row": { on: "before insert on halt_told", rows: "when (new.teller = 'operations')" },
   "BLOCKED, before its row": { on: "before insert on halt_step", rows: "when (new.step = 'BLOCKED')" },
   "CANCELLED, before its row": { on: "before insert on halt_step", rows: "when (new.step = 'CANCELLED')" },
   "NOTIFIED, before its row": { on: "before insert on halt_step", rows: "when (new.step = 'NOTIFIED')" },
