@@ -9,8 +9,15 @@ export interface Secret {
 export interface Secrets {
   /** The newest version, or undefined when there is none. */
   get(path: string): Promise<Secret | undefined>;
-  /** Writes a new version. With `expectedVersion` (0 = must not exist) a concurrent change is a fault, not a loss. */
-  put(path: string, value: string, options?: { readonly expectedVersion?: number }): Promise<Secret>;
+  /**
+   * Writes a new version. With `expectedVersion` (0 = must not exist) a concurrent change is a fault, not a loss. The record of it names the actor, or
+   * the process when none is given.
+   */
+  put(
+    path: string,
+    value: string,
+    options?: { readonly expectedVersion?: number; readonly actor?: string },
+  ): Promise<Secret>;
   /** Paths under a prefix folder, sorted; never values. */
   list(prefix: string): Promise<readonly string[]>;
   /** Replaces the value by what `next` makes of the old one, retrying when somebody else was faster. */

@@ -47,6 +47,7 @@ const servedBy: Readonly<Record<string, string>> = {
   HaltDesk: "operations",
   Watchdogs: "operations",
   MarketDesk: "operations",
+  Secrets: "operations",
   Oms: "oms",
   Treasury: "treasury",
   Research: "research",

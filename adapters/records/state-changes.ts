@@ -104,6 +104,7 @@ export const unitsOfWork: Readonly<Record<string, UnitRule>> = {
   "risk.unjudged": tells("lossesUnjudged"),
   "risk.nav": tells("lossBaseline", "riskHaltRequested"),
   "risk.roll": tells("lossBaseline", "riskHaltRequested"),
+  "secret.put": tells("operatorAttempted"),
   "audit.key": tells("operatorAttempted"),
   "audit.erase": tells("operatorAttempted"),
   "audit.anew": tells("operatorAttempted", "auditAnewRequested"),

@@ -18,11 +18,11 @@ export interface ReportedSecretsPorts {
 }
 
 export function reportedSecrets(secrets: Secrets, ports: ReportedSecretsPorts): Secrets {
-  async function reported(writing: Promise<Secret>): Promise<Secret> {
+  async function reported(writing: Promise<Secret>, actor = `service:${ports.source}`): Promise<Secret> {
     const secret = await writing;
     const { path, version } = secret;
     const at = format(ports.clock.now());
-    const changed = { path, version, actor: `service:${ports.source}`, at };
+    const changed = { path, version, actor, at };
     try {
       await ports.store.transact("secret.changed", (unit) => unit.events.publish(subjects.secretChanged, changed));
     } catch (thrown) {
@@ -39,7 +39,7 @@ export function reportedSecrets(secrets: Secrets, ports: ReportedSecretsPorts): 
 
   return {
     ...secrets,
-    put: (path, value, options) => reported(secrets.put(path, value, options)),
+    put: (path, value, options) => reported(secrets.put(path, value, options), options?.actor),
     rotate: (path, next) => reported(secrets.rotate(path, next)),
   };
 }

@@ -69,6 +69,8 @@ TailAudit                 .      .      x      x          x         x      x
 TailEvents                .      .      x      x          x         x      x
 GetAuditBundleHead        .      .      x      x          x         x      x
 GetAuditStatus            .      .      x      x          x         x      x
+ListSecrets               .      .      .      x          .         x      .
+PutSecret                 .      .      .      .          .         x      .
 ListAlarms                .      .      x      x          x         x      x
 InspectAudit              .      .      .      x          .         x      .
 GetAuditTile              .      .      x      x          x         x      x

@@ -53,6 +53,7 @@ const groups: Readonly<Record<string, VerbGroup>> = {
   "operations flatten": { heading: "Halts", sentence: "How far a flatten has come." },
   "operations alarms": { heading: "Alarms", sentence: "What the platform wanted a person to know." },
   "operations drills": { heading: "Drills", sentence: "Halt drills: run, list." },
+  "operations secrets": { heading: "Secrets", sentence: "Secrets of outside services: list, put." },
   "operations restrictions": { heading: "Watchdogs", sentence: "What watchdogs keep from being done: list, end." },
   "operations watchdog": {
     heading: "Watchdogs",

@@ -56,6 +56,10 @@ export const routeExamples: Readonly<Record<string, RouteExample>> = {
   getPositions: { query: { fund_id: "alpha" } },
   getPublicQuotes: { query: { symbols: "AAPL,MSFT" } },
   getPublicBars: { query: { interval: "1m", count_max: "5" } },
+  putSecret: {
+    params: { path: "chat/token" },
+    body: { value: "the-token-of-the-bot", reason: "A new bot." },
+  },
   replayEnvelope: { params: { fund_id: "alpha" }, body: { proposed: limits } },
   requestHalt: { body: { id: "gamma-income", reason: "Prices look wrong.", confirmation: "HALT" } },
   resumeHalt: { body: { id: "gamma-income", reason: "The prices were right.", confirmation: "RESUME" } },

@@ -130,6 +130,8 @@ describe("the gateway's routes", () => {
       "operator GET /v1/operations/audit/bundle-head getAuditBundleHead GetAuditBundleHead",
       "operator GET /v1/operations/audit/status getAuditStatus GetAuditStatus",
       "operator GET /v1/operations/alarms listAlarms ListAlarms",
+      "operator GET /v1/operations/secrets listSecrets ListSecrets",
+      "operator PUT /v1/operations/secrets/:path* putSecret PutSecret",
       "operator POST /v1/operations/audit/inspect inspectAudit InspectAudit",
       "operator POST /v1/operations/audit/verifications beginAuditVerification BeginAuditVerification",
       "operator POST /v1/operations/audit/inspections beginAuditInspection BeginAuditInspection",

@@ -22,6 +22,7 @@ import { rememberQuotes } from "./newest-quotes.ts";
 import { startParked } from "./parked/parked.ts";
 import { restrictionHandlers } from "./restrictions.ts";
 import { riskQueries } from "./risk-queries.ts";
+import { secretQueries } from "./secrets/secrets.ts";
 import { watchLeases } from "./watch-leases.ts";
 import { type RunningWatchdogs, startWatchdogs } from "./watchdogs/watchdogs.ts";
 import { createWorkerAlarms } from "./worker-alarms.ts";
@@ -63,6 +64,7 @@ export const operations: Service = {
         auditQueries({ ...ports, ...audit }),
         riskQueries(ports),
         marketQueries({ ...ports, ...remembered }),
+        secretQueries({ ...ports, folder }),
         { name: "RiskWorkers", handlers: { ...workers.handlers, ...parked.handlers } },
         { name: "HaltDesk", handlers: { ...orderManagement.handlers, ...haltChanges(ports) } },
         ...(ports.eventFeed === undefined ? [] : [eventQueries(ports.eventFeed)]),

@@ -103,6 +103,8 @@ export interface RunOptions {
   readonly signal?: AbortSignal;
   /** Lines that a person types; given, all three streams are terminals. */
   readonly typed?: readonly string[];
+  /** What a program writes to stdin, to its end. */
+  readonly piped?: string | Uint8Array;
   /** Of the terminal that shows the answer; without it stdout has no size, and lists are not fitted. */
   readonly size?: { readonly columns: number; readonly rows: number };
 }
@@ -117,6 +119,7 @@ export async function runFake(argv: readonly string[], options: RunOptions): Pro
   const text = { stdout: "", stderr: "" };
   const isTTY = options.typed !== undefined;
   const stdin = new PassThrough();
+  if (options.piped !== undefined) stdin.end(options.piped);
   const waiting = [...(options.typed ?? [])];
   const sink = (name: "stdout" | "stderr") => {
     const stream = new PassThrough();

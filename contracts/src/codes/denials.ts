@@ -193,6 +193,11 @@ export const commandDenials = {
     "PERMISSION_DENIED",
   ),
 
+  SECRET_NOT_WRITABLE: denial(
+    "People write only the secrets of outside services: under chat, mail, model, broker and storage.",
+    "PERMISSION_DENIED",
+  ),
+
   // Tokens of machines, and logins.
   SERVICE_TOKEN_NOT_ACTIVE: denial("There is no such token, or it was revoked or ran out.", "NOT_FOUND", {
     exit: exitCodes.conflict,

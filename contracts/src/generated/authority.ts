@@ -93,6 +93,8 @@ export const procedureOperations = {
   ListParked: {"sentence":"See the events that a subscription put aside.","allowed":["viewer","operator","risk_officer","admin","service"],"reads":true},
   RetryParked: {"sentence":"Have an event that was put aside tried again.","allowed":["operator","admin"],"reads":false},
   DiscardParked: {"sentence":"Decide that an event that was put aside is never handled.","allowed":["admin"],"reads":false},
+  ListSecrets: {"sentence":"See which secrets there are.","allowed":["operator","admin"],"reads":true},
+  PutSecret: {"sentence":"Write a new version of a secret; its value is never shown again.","allowed":["admin"],"reads":false},
   ListWatchdogs: {"sentence":"See how every watchdog stands.","allowed":["viewer","operator","risk_officer","admin","service"],"reads":true},
   ListEpisodes: {"sentence":"See a watchdog's episodes.","allowed":["viewer","operator","risk_officer","admin","service"],"reads":true},
   GetWatchdogConfig: {"sentence":"See a watchdog's configuration.","allowed":["viewer","operator","risk_officer","admin","service"],"reads":true},

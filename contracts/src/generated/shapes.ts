@@ -727,6 +727,14 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"fund_id","type":"text","optional":true,"description":"A fund, or `firm`; all when absent.","kind":"ID"},
     {"name":"reason","type":"text","description":"Why, in your words; it stands in the record.","maxLength":10000},
   ]},
+  KeptSecret: {"fields":[
+    {"name":"path","type":"text","description":"Below the folder of the platform: chat/token.","example":"chat/token"},
+    {"name":"version","type":"whole","description":"Counted from 1. 0 for one whose newest version was deleted in the secrets store."},
+    {"name":"writable","type":"boolean","description":"Whether a person may write it."},
+  ]},
+  KeptSecrets: {"fields":[
+    {"name":"secrets","type":"message","message":"KeptSecret","list":true},
+  ]},
   Ledger: {"fields":[
     {"name":"entries","type":"message","message":"LedgerEntry","list":true,"description":"Newest first."},
   ]},
@@ -888,6 +896,10 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"fund_id","type":"text","optional":true,"description":"Only this fund's, and those of every fund; all when absent.","kind":"ID"},
     {"name":"include_ended","type":"boolean","description":"True for those that have ended as well."},
     {"name":"count_max","type":"whole","description":"At most this many; 100 when absent.","min":1,"max":1000},
+  ]},
+  ListSecretsRequest: {"isRequest":true,"fields":[
+    {"name":"count_max","type":"whole","description":"At most this many, 100 when absent; the next page is in the Link header.","min":1,"max":500},
+    {"name":"after_path","httpName":"after","type":"text","optional":true,"description":"Continue after this path.","maxLength":512},
   ]},
   ListSignalsRequest: {"isRequest":true,"fields":[
     {"name":"strategy_id","type":"text","description":"The strategy.","kind":"ID","required":true},
@@ -1092,6 +1104,12 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
   ProveFlatRequest: {"isRequest":true,"fields":[
     {"name":"fund_id","type":"text","description":"The fund.","kind":"ID","required":true},
     {"name":"reason","type":"text","description":"Why, in your words; it stands in the record.","maxLength":10000},
+  ]},
+  PutSecretRequest: {"isRequest":true,"fields":[
+    {"name":"path","type":"text","description":"Where it is kept: chat/token.","required":true,"maxLength":512,"example":"chat/token"},
+    {"name":"value","type":"text","description":"Up to 64 KiB of text, kept exactly.","required":true,"minLength":1,"maxLength":65536,"example":"the-token-of-the-bot"},
+    {"name":"reason","type":"text","description":"Why, in your words; it stands in the record.","kind":"LINE","minLength":1,"maxLength":500},
+    {"name":"step_up_proof","type":"text","description":"The proof that a step-up for this action and this path gave.","kind":"PROOF"},
   ]},
   Quote: {"fields":[
     {"name":"symbol","type":"text"},

@@ -52,6 +52,8 @@ import { operationsParkedList } from "./operations-parked-list.ts";
 import { operationsParkedRetry } from "./operations-parked-retry.ts";
 import { operationsRestrictionsEnd } from "./operations-restrictions-end.ts";
 import { operationsRestrictionsList } from "./operations-restrictions-list.ts";
+import { operationsSecretsList } from "./operations-secrets-list.ts";
+import { operationsSecretsPut } from "./operations-secrets-put.ts";
 import { operationsWatchdogConfig } from "./operations-watchdog-config.ts";
 import { operationsWatchdogEpisodes } from "./operations-watchdog-episodes.ts";
 import { operationsWatchdogJudge } from "./operations-watchdog-judge.ts";
@@ -140,6 +142,8 @@ export const verbs: readonly Verb[] = [
   operationsRestrictionsList,
   operationsRestrictionsEnd,
   operationsAlarmsList,
+  operationsSecretsList,
+  operationsSecretsPut,
   operationsDrillsList,
   why,
   tui,

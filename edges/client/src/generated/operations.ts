@@ -61,6 +61,8 @@ export const operationTable = {
   retryParked: {"method":"POST","path":"/v1/operations/parked/retry","pathKeys":[],"queryKeys":[],"bodyKeys":["subscription","event_id","reason"],"answer":"json"},
   listRestrictions: {"method":"GET","path":"/v1/operations/restrictions","pathKeys":[],"queryKeys":["fund_id","include_ended","count_max"],"answer":"json"},
   endRestriction: {"method":"POST","path":"/v1/operations/restrictions/{restriction_id}/end","pathKeys":["restriction_id"],"queryKeys":[],"bodyKeys":["reason"],"answer":"json"},
+  listSecrets: {"method":"GET","path":"/v1/operations/secrets","pathKeys":[],"queryKeys":["count_max","after"],"answer":"json"},
+  putSecret: {"method":"PUT","path":"/v1/operations/secrets/{path}","pathKeys":["path"],"queryKeys":[],"bodyKeys":["value","reason","step_up_proof"],"answer":"json"},
   listWatchdogs: {"method":"GET","path":"/v1/operations/watchdogs","pathKeys":[],"queryKeys":["watchdog","fund_id"],"answer":"json"},
   getWatchdogConfig: {"method":"GET","path":"/v1/operations/watchdogs/{watchdog}/config","pathKeys":["watchdog"],"queryKeys":["fund_id"],"answer":"json"},
   setWatchdogConfig: {"method":"PUT","path":"/v1/operations/watchdogs/{watchdog}/config","pathKeys":["watchdog"],"queryKeys":[],"bodyKeys":["fund_id","threshold","set","reason"],"answer":"json"},
