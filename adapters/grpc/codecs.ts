@@ -16,6 +16,7 @@ import * as platform from "../../contracts/src/generated/svc/v1/platform.ts";
 import * as riskdesk from "../../contracts/src/generated/svc/v1/riskdesk.ts";
 import * as riskengine from "../../contracts/src/generated/svc/v1/riskengine.ts";
 import * as riskworkers from "../../contracts/src/generated/svc/v1/riskworkers.ts";
+import * as secrets from "../../contracts/src/generated/svc/v1/secrets.ts";
 import * as watchdogs from "../../contracts/src/generated/svc/v1/watchdogs.ts";
 
 /** A generated codec, its message type forgotten: which message goes with which procedure is known only at run time. */
@@ -40,6 +41,7 @@ const modules = [
   riskdesk,
   riskengine,
   riskworkers,
+  secrets,
   watchdogs,
 ];
 

@@ -85,9 +85,11 @@ describe("ctl operations secrets put", () => {
     expect(stderr).not.toContain(value);
   });
 
-  it("says what the server refused", async () => {
-    server.on(route, problem(403, "SECRET_NOT_WRITABLE", "Only a secret under chat is written here."));
-    const { exit, stderr } = await run(words, { piped: value });
+  it("leaves it to the server to refuse a path, and uses up no code for it", async () => {
+    const other = "PUT /v1/operations/secrets/sealing%2Fmaster";
+    server.on(other, problem(403, "SECRET_NOT_WRITABLE", "Only a secret under chat is written here."));
+    const { exit, stderr } = await run(["sealing/master", "--reason", "x"], { piped: value });
+    expect([server.calls(other).length, server.calls("POST /v1/auth/step-up")]).toEqual([1, []]);
     expect(exit).toBe(5);
     expect(stderr).toContain("Only a secret under chat");
     expect(stderr).not.toContain(value);

@@ -1,4 +1,5 @@
 // `ctl operations secrets put`: writes a secret of an outside service. The value comes on stdin and goes nowhere else.
+import { isWritableSecret } from "../../../contracts/src/secret-folders.ts";
 import { factorOptions, permittedStepUpProof } from "../login/one-time-code.ts";
 import { needsReason, reasonOption } from "../reason.ts";
 import { readSecret } from "../secret-input.ts";
@@ -34,9 +35,11 @@ async function run(context: Context): Promise<Answer> {
   const value = await readSecret(context.terminal, "Value (it is not shown): ", context.signal);
   const client = await context.client();
   const named = { action: "PutSecret", parameters: { path } } as const;
-  const stepUpProof = await permittedStepUpProof(context, client, named, () =>
-    client.putSecret({ path, value, reason }),
-  );
-  const kept = await client.putSecret({ path, value, reason, stepUpProof });
+  const sendWithoutProof = () => client.putSecret({ path, value, reason });
+  // No code is used up for a path that the server refuses; the refusal is the server's own and on record.
+  const proof = isWritableSecret(path)
+    ? { stepUpProof: await permittedStepUpProof(context, client, named, sendWithoutProof) }
+    : {};
+  const kept = await client.putSecret({ path, value, reason, ...proof });
   return { data: kept, text: `${clean(kept.path)} is at version ${kept.version}.` };
 }

@@ -14,6 +14,7 @@ import type {
   PutSecretRequest,
 } from "../../../contracts/src/generated/svc/v1/secrets.ts";
 import { format } from "../../../contracts/src/instant.ts";
+import { isWritableSecret, secretFolders } from "../../../contracts/src/secret-folders.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
 import type { NamedAction } from "../../../ports/identity.ts";
 import type { DeniedAnswer, RpcCall, RpcService } from "../../../ports/rpc.ts";
@@ -25,16 +26,12 @@ export interface SecretQueriesPorts extends Pick<ServicePorts, "secrets" | "stor
   readonly folder: string;
 }
 
-/** What outside services gave us, by the first word of the path. */
-export const writableFolders = ["chat", "mail", "model", "broker", "storage"] as const;
-
 const action = "PutSecret";
 const countDefault = 100;
 /** One more than a page of HTTP, which tells whether there is another. */
 const countLimit = 501;
 /** A store that is asked for each version must not be asked for all of them at once. */
 const askedAtOnce = 8;
-const segment = /^[A-Za-z0-9._-]{0,127}[A-Za-z0-9_-]$/;
 
 export function secretQueries(ports: SecretQueriesPorts): RpcService {
   return {
@@ -62,7 +59,9 @@ async function listSecrets(
   for (let first = 0; first < paths.length; first += askedAtOnce) {
     const some = paths.slice(first, first + askedAtOnce);
     const found = await Promise.all(some.map((path) => secrets.get(`${folder}/${path}`)));
-    kept.push(...some.map((path, at) => ({ path, version: found[at]?.version ?? 0, writable: isWritable(path) })));
+    kept.push(
+      ...some.map((path, at) => ({ path, version: found[at]?.version ?? 0, writable: isWritableSecret(path) })),
+    );
   }
   return { secrets: kept };
 }
@@ -74,7 +73,7 @@ async function putSecret(
 ): Promise<KeptSecret | DeniedAnswer> {
   const reason = givenReason(given);
   const named: NamedAction = { action, parameters: { path } };
-  const denial: Denial | undefined = !isWritable(path)
+  const denial: Denial | undefined = !isWritableSecret(path)
     ? notWritable
     : reason === ""
       ? missingReason("A secret is not replaced")
@@ -95,14 +94,7 @@ async function putSecret(
   return { path, version, writable: true };
 }
 
-function isWritable(path: string): boolean {
-  const [first, ...rest] = path.split("/");
-  return (
-    writableFolders.some((folder) => folder === first) && rest.length > 0 && rest.every((name) => segment.test(name))
-  );
-}
-
 const notWritable: Denial = {
   code: "SECRET_NOT_WRITABLE",
-  reason: `Only a secret under ${writableFolders.slice(0, -1).join(", ")} or ${writableFolders.at(-1)} is written here, by a path such as chat/token.`,
+  reason: `Only a secret under ${secretFolders.slice(0, -1).join(", ")} or ${secretFolders.at(-1)} is written here, by a path such as chat/token.`,
 };
