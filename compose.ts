@@ -16,6 +16,7 @@ import { openLanguageModel } from "./adapters/language-model/open-language-model
 import type { LibraryInternals } from "./adapters/library-internals/library-internals.ts";
 import { openLibraryInternals } from "./adapters/library-internals/self-check.ts";
 import { createRefusedAttempts } from "./adapters/listener/refused-attempts.ts";
+import { type OncePerKey, oncePerKey } from "./adapters/records/once-per-key.ts";
 import { reportedSecrets } from "./adapters/secrets/audited-secrets.ts";
 import { openSecrets } from "./adapters/secrets/open-secrets.ts";
 import { systemCipher } from "./adapters/system/cipher.ts";
@@ -221,7 +222,8 @@ async function startService(
   stops.push(() => lease.retire());
   await running.leased?.(lease);
   const health = () => worst([around.shared(), lease.health(), running.health()]);
-  const server = await serveService(service, running, ports, around, health, input);
+  const once = oncePerKey({ ...ports, holder: () => lease.incarnation });
+  const server = await serveService(service, running, { ...ports, oncePerKey: once }, around, health, input);
   stops.push(async () => void (await server.drain(drainMs(input))));
   addresses[service.name] = addressText(server.address);
   ports.log.info("ready", { address: addresses[service.name] });
@@ -233,7 +235,7 @@ const orderBytesMax = 65_536;
 async function serveService(
   service: Service,
   running: RunningService,
-  ports: ServicePorts,
+  ports: ServicePorts & { readonly oncePerKey: OncePerKey },
   { verifier, metrics, tellRefusal, internals }: Around,
   health: () => Health,
   input: PartInput,

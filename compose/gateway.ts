@@ -14,6 +14,7 @@ import { openSealing } from "../adapters/identity/sealing.ts";
 import { embeddedAudience } from "../adapters/identity/verifier/token-issuer.ts";
 import { createRefusedAttempts } from "../adapters/listener/refused-attempts.ts";
 import { readKeptLogs } from "../adapters/log/read-kept-logs.ts";
+import { oncePerKey } from "../adapters/records/once-per-key.ts";
 import { openStore } from "../adapters/records/open-store.ts";
 import { reportedSecrets } from "../adapters/secrets/audited-secrets.ts";
 import { openSecrets } from "../adapters/secrets/open-secrets.ts";
@@ -26,7 +27,6 @@ import type { FundPolicies } from "../edges/gateway/public/fund-policy.ts";
 import { type RunningMarketFeed, startMarketFeed } from "../edges/gateway/public/market-feed.ts";
 import { createStreamHub } from "../edges/gateway/stream/stream-hub.ts";
 import { streamRoute } from "../edges/gateway/stream/stream-route.ts";
-import type { TellRefusal } from "../ports/attempts.ts";
 import type { EventFeed } from "../ports/event-feed.ts";
 import type { Health } from "../ports/health.ts";
 import type { Route, SocketRoute } from "../ports/http.ts";
@@ -139,7 +139,11 @@ export async function startGateway(
   stops.push(async () => lease?.retire());
   const server = await listen(
     input,
-    { ...ports, tellRefusal: refused.tell },
+    {
+      ...ports,
+      tellRefusal: refused.tell,
+      oncePerKey: oncePerKey({ ...ports, store, holder: () => lease?.incarnation }),
+    },
     identity,
     routes,
     [streamRoute(stream)],
@@ -272,7 +276,7 @@ const loginAttempts: HttpMount["attempts"] = [
 
 async function listen(
   input: PartInput,
-  ports: BasePorts & { readonly tellRefusal: TellRefusal },
+  ports: BasePorts & Pick<HttpServerOptions, "tellRefusal" | "oncePerKey">,
   identity: GatewayIdentity,
   routes: readonly Route[],
   sockets: readonly SocketRoute[],

@@ -20,6 +20,15 @@ export interface HttpRequest<Params = unknown, Query = unknown, Body = unknown> 
   readonly query: Query;
   readonly body: Body;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  /** The caller's Idempotency-Key, where the route takes one and it was sent; whoever gets the first answer again says so. */
+  readonly idempotency?: IdempotencyAsked | undefined;
+}
+
+export interface IdempotencyAsked {
+  readonly key: string;
+  /** The path that was asked for. */
+  readonly path: string;
+  replayed(): void;
 }
 
 /** An answer without an end of its own. */
@@ -129,6 +138,10 @@ export interface Route {
   /** Its answer's ETag is a version: a GET may be asked whether it changed, a PUT may be bound to one by If-Match. */
   readonly versioned?: true;
   readonly deprecated?: Deprecation;
+  /** Its answer carries a secret, which is never kept; `id` is the member that names what was made, where there is one. */
+  readonly answersSecret?: { readonly id?: string };
+  /** It never waits for its Idempotency-Key and is never refused for it; says whether two answers are about the same. */
+  readonly neverWaitsForKey?: { isSame(first: object, now: object): boolean };
   /** For the reference. */
   readonly example?: RouteExample;
   handle(request: HttpRequest): Promise<HttpAnswer>;

@@ -28,6 +28,7 @@ import type { OmsRecords } from "./oms-records.ts";
 import type { PaperFaultsRecords } from "./paper-faults.ts";
 import type { ParkedRecords } from "./parked-events.ts";
 import type { ReconcileRecords } from "./reconcile-records.ts";
+import type { RequestKeyRecords } from "./request-keys.ts";
 import type { ResearchRecords } from "./research-records.ts";
 import type { RestrictionRecords } from "./restriction-records.ts";
 import type { StepUpRecords } from "./step-ups.ts";
@@ -166,6 +167,7 @@ export interface UnitOfWork {
   readonly parked: ParkedRecords;
   readonly auditAnew: AuditAnewRecords;
   readonly watchdogs: WatchdogRecords;
+  readonly requestKeys: RequestKeyRecords;
 }
 
 export type Outcome = "committed" | "not committed";

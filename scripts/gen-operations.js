@@ -42,9 +42,11 @@ function procedureOf(registry, file, service, method) {
   }
   const roles = declared.roles.map((role) => roleName(place, role));
   if (new Set(roles).size !== roles.length) throw new DeclarationError(`${place} names a role twice`);
-  const { reads, internal, http } = declared;
+  const { reads, internal, http, repeatable } = declared;
+  if (repeatable && reads)
+    throw new DeclarationError(`${place} only reads, so that it is repeatable goes without saying`);
   const operation = declared.name === "" ? method.name : declared.name;
-  return { place, service: service.name, method, operation, sentence, roles, reads, internal, http };
+  return { place, service: service.name, method, operation, sentence, roles, reads, internal, http, repeatable };
 }
 
 const roleNames = ["", "viewer", "operator", "risk_officer", "admin", "service"];
@@ -72,7 +74,7 @@ function rowsOf(procedures) {
 const forms = ["json", "text", "bytes", "events"];
 const listeners = ["operator", "public"];
 
-function routesOf({ place, service, method, operation, sentence, http }) {
+function routesOf({ place, service, method, operation, sentence, http, repeatable }) {
   return http.map((declared) => {
     const { route, listener, form, status, answer, timeoutMs, attemptsPerMinuteMax, paging, custom, deprecated } =
       declared;
@@ -95,6 +97,7 @@ function routesOf({ place, service, method, operation, sentence, http }) {
       ...(timeoutMs === 0 ? {} : { timeoutMs }),
       ...(attemptsPerMinuteMax === 0 ? {} : { attemptsPerMinuteMax }),
       ...(paging === undefined ? {} : { pageAfter: paging.after }),
+      ...(repeatable ? { repeatable } : {}),
       ...(custom ? { custom } : {}),
       ...(deprecated === undefined ? {} : { deprecated: leaving(place, deprecated) }),
     };

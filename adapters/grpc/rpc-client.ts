@@ -5,6 +5,7 @@
 import { Client, type ClientOptions, credentials, Metadata, type ServiceError, status } from "@grpc/grpc-js";
 import { codeEntry, type Denial, type FaultCode, isFaultCode } from "../../contracts/src/codes.ts";
 import { Defect, type Facts, Fault, type Retry } from "../../contracts/src/fault.ts";
+import { idempotencyKeyHeader, idempotencyPathHeader, replayHeader } from "../../contracts/src/idempotency.ts";
 import { parseJson } from "../../contracts/src/parse-json.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Outcome } from "../../ports/identity.ts";
@@ -29,6 +30,8 @@ export interface RpcCallOptions {
   readonly signal?: AbortSignal;
   /** The caller's proof of a second factor for this request. */
   readonly stepUpProof?: string;
+  /** The caller's idempotency key; hears when the answer is the first one, given again. */
+  readonly idempotency?: { readonly key: string; readonly path: string; replayed(): void } | undefined;
 }
 
 export interface RpcClient {
@@ -120,21 +123,31 @@ async function ask(
       { deadline: clock.now() / 1_000 + timeoutMs },
       (error, answer) => {
         signal?.removeEventListener("abort", hangUp);
+        if (error !== null && trailer(error, replayHeader) === "true") options.idempotency?.replayed();
         if (error === null) resolve({ ok: true, value: answer });
         else settle(error, question.process, timeoutMs, resolve, reject);
       },
     );
+    if (options.idempotency !== undefined) {
+      made.on("metadata", (sent: Metadata) => {
+        if (sent.get(replayHeader)[0] === "true") options.idempotency?.replayed();
+      });
+    }
     const hangUp = (): void => made.cancel();
     signal?.addEventListener("abort", hangUp, { once: true });
     if (signal?.aborted === true) hangUp();
   });
 }
 
-function metadataOf({ bearer, requestId, stepUpProof }: RpcCallOptions): Metadata {
+function metadataOf({ bearer, requestId, stepUpProof, idempotency }: RpcCallOptions): Metadata {
   const metadata = new Metadata();
   if (bearer !== undefined) metadata.set(authorizationHeader, `Bearer ${bearer}`);
   if (requestId !== undefined) metadata.set(requestIdHeader, requestId);
   if (stepUpProof !== undefined) metadata.set(stepUpProofHeader, stepUpProof);
+  if (idempotency !== undefined) {
+    metadata.set(idempotencyKeyHeader, idempotency.key);
+    metadata.set(idempotencyPathHeader, idempotency.path);
+  }
   return metadata;
 }
 

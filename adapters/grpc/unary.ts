@@ -5,6 +5,7 @@
 import { type handleUnaryCall, Metadata, status } from "@grpc/grpc-js";
 import { isOperation } from "../../contracts/src/authority.ts";
 import { Defect, Fault, messageOf } from "../../contracts/src/fault.ts";
+import { replayHeader } from "../../contracts/src/idempotency.ts";
 import type { TellRefusal } from "../../ports/attempts.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Crash } from "../../ports/crash.ts";
@@ -18,10 +19,12 @@ import type { Tracer } from "../../ports/tracer.ts";
 import { requestIdFrom, requestIdHeader } from "../http/request-id.ts";
 import { attemptSubject } from "../listener/attempt-subject.ts";
 import type { BadRequests } from "../listener/bad-requests.ts";
+import type { OncePerKey } from "../records/once-per-key.ts";
 import { leftMs } from "./call-gate.ts";
 import { decodeStrictly, type MessageCodec } from "./codecs.ts";
 import type { DescribedMethod } from "./descriptor-set.ts";
 import { HangUp } from "./hang-up.ts";
+import { callOnce, keyedWork } from "./keyed-call.ts";
 import type { GrpcLimits } from "./limits.ts";
 import { DeniedCall, failure } from "./status.ts";
 import { refuseLossyStructs } from "./strict-struct.ts";
@@ -40,6 +43,8 @@ export interface RpcPorts {
   readonly badRequests?: BadRequests;
   /** Reported of known callers who were refused. */
   readonly tellRefusal?: TellRefusal;
+  /** Makes calls with an idempotency key one; without it no key is known. */
+  readonly oncePerKey?: OncePerKey;
 }
 
 export interface UnaryProcedure {
@@ -64,6 +69,7 @@ export function unaryMounter(ports: RpcPorts, limits: GrpcLimits, identityOf: Id
     const identity = identityOf(call.metadata);
     const hangUp = new HangUp();
     let settled = false;
+    let replayed = false;
     const settle = (statusName: string, answer: () => void): void => {
       if (settled) return;
       settled = true;
@@ -73,6 +79,7 @@ export function unaryMounter(ports: RpcPorts, limits: GrpcLimits, identityOf: Id
     };
     const fail = (thrown: unknown): void => {
       const reported = failure(thrown, requestId);
+      if (replayed) reported.metadata?.set(replayHeader, "true");
       settle(statusNameOf(reported.code), () => callback(reported));
       report(thrown, procedure, requestId, ports);
       countIfMalformed(thrown, identity?.actor, ports);
@@ -95,9 +102,14 @@ export function unaryMounter(ports: RpcPorts, limits: GrpcLimits, identityOf: Id
       return;
     }
     const rpcCall = new HandledCall(requestId, identity, call.request, hangUp, call.metadata);
-    run(procedure, rpcCall, ports).then((bytes) => {
+    const markReplayed = (): void => {
+      replayed = true;
+    };
+    runOnce(procedure, rpcCall, call.metadata, ports, markReplayed).then((bytes) => {
       settle("OK", () => {
-        call.sendMetadata(withRequestId(requestId));
+        const sent = withRequestId(requestId);
+        if (replayed) sent.set(replayHeader, "true");
+        call.sendMetadata(sent);
         callback(null, bytes);
       });
     }, fail);
@@ -143,6 +155,23 @@ export function callerOf(identityOf: IdentityOf, metadata: Metadata, procedure: 
   const identity = identityOf(metadata);
   if (identity === undefined) throw nobody(procedure);
   return identity;
+}
+
+async function runOnce(
+  procedure: UnaryProcedure,
+  call: HandledCall,
+  metadata: Metadata,
+  ports: RpcPorts,
+  replayed: () => void,
+): Promise<Buffer> {
+  const { oncePerKey } = ports;
+  const name = `${procedure.service}/${procedure.method.name}`;
+  const asked = oncePerKey === undefined ? undefined : keyedWork({ name, call, metadata });
+  if (oncePerKey === undefined || asked === undefined) return run(procedure, call, ports);
+  // Bytes that are no message never take a key.
+  decode(procedure, call.requestBytes);
+  const lasting = new HandledCall(call.requestId, call.identity, call.requestBytes, new HangUp(), metadata);
+  return callOnce(oncePerKey, asked, () => run(procedure, lasting, ports), replayed);
 }
 
 async function run(procedure: UnaryProcedure, call: RpcCall, ports: RpcPorts): Promise<Buffer> {

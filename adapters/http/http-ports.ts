@@ -8,6 +8,7 @@ import type { Metrics } from "../../ports/metrics.ts";
 import type { Random } from "../../ports/random.ts";
 import type { Timers } from "../../ports/timers.ts";
 import type { Tracer } from "../../ports/tracer.ts";
+import type { OncePerKey } from "../records/once-per-key.ts";
 
 export interface HttpPorts {
   readonly clock: Clock;
@@ -19,6 +20,8 @@ export interface HttpPorts {
   readonly tracer: Tracer;
   /** Of the listeners' it is asked only who calls; opening and closing it is its maker's business. */
   readonly verifier: Pick<Verifier, "verify">;
+  /** Makes requests with an Idempotency-Key one; without it no key is known. */
+  readonly oncePerKey?: OncePerKey;
   /** Reported of callers who were refused. */
   readonly tellRefusal?: TellRefusal;
 }

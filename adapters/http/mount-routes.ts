@@ -4,6 +4,7 @@ import { METHODS } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { isGatewayOperation } from "../../contracts/src/authority.ts";
 import { Defect, Fault } from "../../contracts/src/fault.ts";
+import { replayHeader } from "../../contracts/src/idempotency.ts";
 import type { HttpAnswer, HttpRequest, Listener, Route } from "../../ports/http.ts";
 import { attemptSubject } from "../listener/attempt-subject.ts";
 import { shownBy } from "./bearer.ts";
@@ -13,6 +14,7 @@ import { deprecationHeaders } from "./deprecation.ts";
 import { detailOf, fieldErrors } from "./field-errors.ts";
 import type { HttpPorts } from "./http-ports.ts";
 import { accessToNothing, type IdentityGuard, isForAnyone } from "./identity-guard.ts";
+import { askedUnder, handleOnce, readKey } from "./keyed-requests.ts";
 import type { MakeAttemptLimit } from "./limits/attempt-limits.ts";
 import { isNotModified } from "./not-modified.ts";
 import { inputProblem, transportProblem } from "./problem.ts";
@@ -135,9 +137,13 @@ async function answer(
     tell("INVALID_ARGUMENT", detailOf(read.errors));
     return sendProblem(reply, inputProblem(read.errors, context));
   }
+  const keyed = readKey(route, listener, request.headers);
+  if ("errors" in keyed) return sendProblem(reply, inputProblem(keyed.errors, context));
+  const replayed = (): void => void reply.header(replayHeader, "true");
+  const key = keyed.key === undefined ? undefined : askedUnder(keyed.key, route, read.input.params, replayed);
   const fields = { listener, method: route.method, route: route.path, request_id: request.id };
   const given = await ports.tracer.span(`${route.method} ${route.path}`, fields, () =>
-    tellingRefusals(route, tell, () => route.handle(asked(request, read.input, guard))),
+    tellingRefusals(route, tell, () => handleOnce(route, asked(request, read.input, guard, key), ports)),
   );
   if (reply.sent) {
     if (isStream(given.body)) given.body.close();
@@ -190,7 +196,12 @@ async function tellingRefusals(
   }
 }
 
-function asked(request: FastifyRequest, input: Input, guard: IdentityGuard): HttpRequest {
+function asked(
+  request: FastifyRequest,
+  input: Input,
+  guard: IdentityGuard,
+  idempotency: HttpRequest["idempotency"],
+): HttpRequest {
   // The proof has been read; whoever passes it on has to ask for it by name, so that no copy of the headers leaks it.
   const { authorization: _, ...headers } = request.headers;
   const identity = guard.identityOf(request);
@@ -201,6 +212,7 @@ function asked(request: FastifyRequest, input: Input, guard: IdentityGuard): Htt
     bearer: () => (identity === undefined ? undefined : tokenShownBy(request)),
     remoteAddress: addressOf(request),
     headers,
+    idempotency,
   };
 }
 

@@ -77,6 +77,13 @@ describe("the OpenAPI document", () => {
           schema: { type: "string", maxLength: 64 },
           example: "1",
         },
+        {
+          in: "header",
+          name: "Idempotency-Key",
+          required: false,
+          description: expect.stringContaining("24 hours"),
+          schema: { type: "string", minLength: 1, maxLength: 255 },
+        },
       ],
       requestBody: {
         required: true,
@@ -97,7 +104,10 @@ describe("the OpenAPI document", () => {
       responses: {
         201: {
           description: "All is well.",
-          headers: { "X-Request-Id": { $ref: "#/components/headers/X-Request-Id" } },
+          headers: {
+            "X-Request-Id": { $ref: "#/components/headers/X-Request-Id" },
+            "Idempotent-Replay": { $ref: "#/components/headers/Idempotent-Replay" },
+          },
           content: {
             "application/json": {
               schema: {
@@ -112,6 +122,7 @@ describe("the OpenAPI document", () => {
         400: problem("The request is not one that this route understands."),
         401: problem("The caller did not prove who they are."),
         403: problem("The caller is known and may not do this."),
+        409: problem("Refused as things stand, or for its Idempotency-Key; `code` says which."),
         429: problem("More than 10 attempts in a minute."),
         default: problem("Anything else that went wrong."),
       },
@@ -187,7 +198,7 @@ describe("the OpenAPI document", () => {
     const { paths } = await documentOf([given]);
     const operation = paths["/v1/service-tokens/{token_id}/rotate"]?.["post"];
     expect(operation).toMatchObject({
-      parameters: [{ name: "limit" }, { name: "token_id", example: "t-7" }],
+      parameters: [{ name: "limit" }, { name: "token_id", example: "t-7" }, { name: "Idempotency-Key" }],
       requestBody: { content: { "application/json": { example: { overlap_s: 5 } } } },
     });
     const wrong = { ...rotate, example: { body: { overlap: 5 } } };

@@ -6,6 +6,7 @@ import { z } from "zod";
 import { type Allowed, operations } from "../../contracts/src/authority.ts";
 import { Defect } from "../../contracts/src/fault.ts";
 import { version } from "../../contracts/src/generated/version.ts";
+import { takesIdempotencyKey } from "../../contracts/src/idempotency.ts";
 import type { Listener, Route } from "../../ports/http.ts";
 import { namedOnce, openToAdditions } from "./describe/components.ts";
 import { answerHeaders, answersUnchanged, askedHeaders, headersOf, referencesTo } from "./describe/headers.ts";
@@ -42,6 +43,7 @@ const problemSchema: NonNullable<NonNullable<Document["components"]>["schemas"]>
         properties: { field: { type: "string" }, expected: { type: "string" } },
       },
     },
+    id: { type: "string", description: "Of IDEMPOTENT_ANSWER_NOT_KEPT: what the first request made." },
   },
 };
 
@@ -228,6 +230,9 @@ function problemsOf(route: Route): object {
     ...(route.attemptsPerMinuteMax === undefined
       ? []
       : [["429", `More than ${route.attemptsPerMinuteMax} attempts in a minute.`] as const]),
+    ...(takesIdempotencyKey(route)
+      ? [["409", "Refused as things stand, or for its Idempotency-Key; `code` says which."] as const]
+      : []),
     ["default", "Anything else that went wrong."],
   ];
   return Object.fromEntries(

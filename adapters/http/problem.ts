@@ -16,6 +16,8 @@ export interface Problem {
   readonly request_id: string;
   /** What is wrong with which field of the request. */
   readonly errors?: readonly FieldError[];
+  /** What was made by a request whose answer is not kept. */
+  readonly id?: string;
 }
 
 export interface ProblemContext {
@@ -81,7 +83,9 @@ export function thrownProblem(thrown: unknown, context: ProblemContext): Problem
   if (thrown instanceof Fault) {
     const status = faults[thrown.code].http;
     const reported = status < 500 || context.listener === "operator";
-    return problem(status, thrown.code, reported ? thrown.message : undefined, context);
+    const answer = problem(status, thrown.code, reported ? thrown.message : undefined, context);
+    const id = thrown.code === "IDEMPOTENT_ANSWER_NOT_KEPT" ? thrown.facts["id"] : undefined;
+    return typeof id === "string" && id !== "" ? { ...answer, id } : answer;
   }
   const refused = refusedStatus(thrown);
   if (refused !== undefined) return transportProblem(refused, context, wordsOf(thrown, refused));

@@ -42,7 +42,8 @@ export function sendThrown(
   reportThrown(thrown, reported, loggedPath(request), ports);
   if (reply.sent) return;
   // What is refused because there is too much to do may be asked again soon.
-  if (reported.status === 429) reply.header("retry-after", String(retryAfterS));
+  if (reported.status === 429 || reported.code === "IDEMPOTENCY_IN_PROGRESS")
+    reply.header("retry-after", String(retryAfterS));
   sendProblem(reply, reported);
 }
 

@@ -23,6 +23,7 @@ import { type LossTables, lossTables } from "./units/loss.ts";
 import { type OmsTables, omsTables } from "./units/oms.ts";
 import type { WeatherTables } from "./units/paper-faults.ts";
 import { type ReconcileTables, reconcileTables } from "./units/reconcile.ts";
+import type { RequestKeyTables } from "./units/request-keys.ts";
 import { type ResearchTables, researchTables } from "./units/research.ts";
 import type { RestrictionTables } from "./units/restrictions.ts";
 import type { StepUpTables } from "./units/step-up.ts";
@@ -87,6 +88,7 @@ export interface MemoryTables {
   readonly auditAnew: AuditAnewTables;
   readonly firstSeen: FirstSeenTables;
   readonly watchdogs: WatchdogTables;
+  readonly requestKeys: RequestKeyTables;
   readonly watchers: Set<Watcher>;
   nextSequence(): number;
   nextTransaction(): string;
@@ -142,6 +144,7 @@ export function memoryTables(faults: MemoryFaults = noFaults): MemoryTables {
     auditAnew: new Map(),
     firstSeen: new Map(),
     watchdogs: watchdogTables(),
+    requestKeys: new Map(),
     watchers: new Set(),
     nextSequence() {
       sequence += 1;

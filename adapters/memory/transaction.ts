@@ -25,6 +25,7 @@ import { omsChanges } from "./units/oms.ts";
 import { faultsChanges } from "./units/paper-faults.ts";
 import { reconcileChanges } from "./units/reconcile.ts";
 import { configurationChanges, referenceChanges, riskChanges, treasuryChanges } from "./units/records.ts";
+import { requestKeyChanges } from "./units/request-keys.ts";
 import { researchChanges } from "./units/research.ts";
 import { restrictionChanges } from "./units/restrictions.ts";
 import { stepUpChanges } from "./units/step-up.ts";
@@ -168,6 +169,7 @@ function unitOf(tables: MemoryTables, events: UnitOfWork["events"], tools: Recor
     firstSeen: firstSeenChanges(tables.firstSeen, tools),
     auditAnew: auditAnewChanges(tables.auditAnew, tools),
     watchdogs: watchdogChanges(tables.watchdogs, tools),
+    requestKeys: requestKeyChanges(tables.requestKeys, tools),
     handled: handledChanges(tables.handled, tools),
     instances: instanceChanges(tables.instances, tools),
   };

@@ -9,6 +9,7 @@ import { corporateActionConformance } from "../../testkit/conformance/corporate-
 import { firstSeenConformance } from "../../testkit/conformance/first-seen-records.ts";
 import { paperFaultsConformance } from "../../testkit/conformance/paper-faults-records.ts";
 import { parkedConformance } from "../../testkit/conformance/parked-records.ts";
+import { requestKeyConformance } from "../../testkit/conformance/request-key-records.ts";
 import { watchdogConformance } from "../../testkit/conformance/watchdog-records.ts";
 import { quietLog } from "../../testkit/global-setup.ts";
 import { type PaperBrokerFixture, paperBrokerFixtureOn } from "../../testkit/paper-broker-fixture.ts";
@@ -45,6 +46,7 @@ paperFaultsConformance("PostgreSQL", async () => openPeer(database.address.app))
 corporateActionConformance("PostgreSQL", async () => openPeer(database.address.app));
 auditStandingConformance("PostgreSQL", async () => openPeer(database.address.app));
 firstSeenConformance("PostgreSQL", async () => openPeer(database.address.app));
+requestKeyConformance("PostgreSQL", async () => openPeer(database.address.app));
 watchdogConformance("PostgreSQL", async () => openPeer(database.address.app));
 parkedConformance("PostgreSQL", async () => openPeer(database.address.app));
 auditAnewConformance("PostgreSQL", async () => openPeer(database.address.app));

@@ -23,6 +23,7 @@ import { paperFaultsRecords } from "./units/paper-faults.ts";
 import { parkedRecords } from "./units/parked.ts";
 import { reconcileRecords } from "./units/reconcile.ts";
 import { referenceRecords, treasuryRecords } from "./units/reference.ts";
+import { requestKeyRecords } from "./units/request-keys.ts";
 import { researchRecords } from "./units/research.ts";
 import { restrictionRecords } from "./units/restrictions.ts";
 import { riskRecords } from "./units/risk.ts";
@@ -88,6 +89,7 @@ export function createUnitOfWork(options: {
     parked: parkedRecords(options.sql),
     auditAnew: auditAnewRecords(options.sql),
     watchdogs: watchdogRecords(options.sql),
+    requestKeys: requestKeyRecords(options.sql),
   };
   return {
     unit,

@@ -118,6 +118,9 @@ const changes: Readonly<Record<string, (unit: UnitOfWork) => Promise<unknown>>> 
   forget: ({ configuration }) => configuration.remove("oms", ["a"]),
   see: ({ firstSeen }) => firstSeen.put("kind", new Map([["this", now]])),
   "see no more": ({ firstSeen }) => firstSeen.remove("kind", ["this"]),
+  key: ({ requestKeys }) => requestKeys.put(requestKey, keyedRequest),
+  "key again": ({ requestKeys }) => requestKeys.put(requestKey, keyedRequest),
+  "forget keys": ({ requestKeys }) => requestKeys.remove(requestKey),
   stand: ({ auditStanding }) => auditStanding.report({ writerEpoch: 2, through: now }),
   "stand behind": ({ auditStanding }) => auditStanding.report({ writerEpoch: 1, through: now }),
   import: ({ ledger }) => ledger.firstImport("seed", "0".repeat(64), now),
@@ -126,6 +129,8 @@ const changes: Readonly<Record<string, (unit: UnitOfWork) => Promise<unknown>>> 
   "only read": ({ oms }) => oms.openOrders(),
 };
 
+const requestKey = { caller: "someone", place: "Oms/SubmitOrder /v1/oms/orders", key: "k-1" };
+const keyedRequest = { bodyHash: "00", holder: "one", begunAt: now, state: "begun" as const, answer: new Uint8Array() };
 const eventId = "5f0d8f0a-0000-4000-8000-000000000001";
 const halt = {
   halt_id: "h-1",

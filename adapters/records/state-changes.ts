@@ -94,6 +94,8 @@ export const unitsOfWork: Readonly<Record<string, UnitRule>> = {
   "risk.losses": onlyReads,
   "platform.restart": tells("restartRequested"),
   "platform.instances": onlyReads,
+  "request.begin": unaudited("What is done under an idempotency key is reported by what does it."),
+  "request.end": unaudited("What was answered; what was done is reported."),
   "risk.release": tells("throttleReleased"),
   "risk.approval": tells("approvalExpired", "approvalSent"),
   "risk.approval-note": unaudited(
@@ -233,6 +235,7 @@ export const unauditedRecords: Readonly<Record<string, string>> = {
   oidc_state: "The memory of logins that are under way.",
   oms_key: "Written while somebody looks which order took the key; the order is reported.",
   oms_fund: "Counts a fund's trades; each of them is reported.",
+  request_key: "What a repeat of a request is answered; what was done under it is reported.",
   first_seen: "When something was seen first; that it stands is an alarm.",
   oms_report_cursor: "How far a broker's reports were read; what they changed is reported.",
 };

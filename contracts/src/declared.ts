@@ -22,6 +22,8 @@ export interface DeclaredRoute {
   readonly attemptsPerMinuteMax?: number;
   /** The member of a row, with dots, that the next page begins after. */
   readonly pageAfter?: string;
+  /** Done again after it was cut off, it comes to the same. */
+  readonly repeatable?: true;
   /** The gateway has a handler of its own. */
   readonly custom?: true;
   /** It is left behind; dates such as 2026-11-15. */

@@ -1,5 +1,6 @@
 // The operations that are no procedure of a service: what the gateway and the identity provider do by themselves, and reading what the audit log
 // holds sealed. Each is declared here once, with its routes, as those of the services are in the protos. A route that is in neither is not served.
+// What is `repeatable` comes to the same when it is done again after it was cut off.
 // No service hears of what is marked `auditsRefusals`: the gateway itself records who was refused it. The second factor has events of its own for that.
 
 const people = ["viewer", "operator", "risk_officer", "admin"] as const;
@@ -101,6 +102,7 @@ export const gatewayOperations = {
     sentence: "End your own session and its tokens.",
     allowed: "authenticated",
     reads: false,
+    repeatable: true,
     routes: {
       logOut: "operator POST /v1/auth/logout",
     },
@@ -161,6 +163,7 @@ export const gatewayOperations = {
     sentence: "End every session of a person.",
     allowed: ["admin"],
     reads: false,
+    repeatable: true,
     auditsRefusals: true,
     routes: {
       revokeSessions: "operator POST /v1/auth/sessions/revoke",

@@ -29,6 +29,7 @@ export async function askAudit<Request extends object, Answer extends object>(
     const outcome = await parts.services.call(service, method, message, {
       bearer: request.bearer(),
       requestId: request.requestId,
+      idempotency: request.idempotency,
       timeoutMs: timeoutMs ?? timeoutMsDefault,
     });
     // A procedure's answer is the message that the protos name for it.

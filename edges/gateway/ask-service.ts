@@ -27,12 +27,13 @@ export interface Question<Request extends object> {
 
 export async function askService<Request extends object, Answer extends object>(
   parts: Pick<GatewayParts, "services">,
-  request: Pick<HttpRequest, "bearer" | "requestId">,
+  request: Pick<HttpRequest, "bearer" | "requestId" | "idempotency">,
   { service, method, message, timeoutMs, stepUpProof }: Question<Request>,
 ): Promise<Outcome<Answer>> {
   const outcome = await parts.services.call(service, method, message, {
     bearer: request.bearer(),
     requestId: request.requestId,
+    idempotency: request.idempotency,
     timeoutMs: timeoutMs ?? timeoutMsDefault,
     ...(stepUpProof === undefined ? {} : { stepUpProof }),
   });

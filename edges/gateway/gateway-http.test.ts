@@ -74,7 +74,17 @@ describe("the services' own procedures", () => {
       [
         "RiskEngine/ReleaseThrottle",
         { strategy_id: "alpha-momentum", reason: "fixed" },
-        { bearer: "duty-token", requestId: expect.any(String), timeoutMs: 10_000 },
+        {
+          bearer: "duty-token",
+          requestId: expect.any(String),
+          timeoutMs: 10_000,
+          // The client makes a key of its own, so that it may try again.
+          idempotency: {
+            key: expect.stringMatching(/^.{16,}$/),
+            path: "/v1/riskengine/throttles/:strategy_id/release strategy_id=alpha-momentum",
+            replayed: expect.any(Function),
+          },
+        },
       ],
     ]);
     expect(JSON.stringify(lines)).not.toContain("duty-token");

@@ -2,6 +2,7 @@
 import type { Clock } from "../../ports/clock.ts";
 import type { EventFeed } from "../../ports/event-feed.ts";
 import type { Health, HealthDirectory } from "../../ports/health.ts";
+import type { IdempotencyAsked } from "../../ports/http.ts";
 import type { Identity, Outcome, SecondFactors, ServiceTokens, Sessions, SigningKeys } from "../../ports/identity.ts";
 import type { KeptLogs } from "../../ports/kept-logs.ts";
 import type { Log } from "../../ports/log.ts";
@@ -37,6 +38,8 @@ export interface ServiceCalls {
       readonly signal?: AbortSignal;
       /** The caller's proof of a second factor; it travels beside the message. */
       readonly stepUpProof?: string;
+      /** The caller's idempotency key, for a procedure that changes something. */
+      readonly idempotency?: IdempotencyAsked | undefined;
     },
   ): Promise<Outcome<unknown>>;
 }

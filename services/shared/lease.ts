@@ -90,6 +90,7 @@ export async function takeLease(
   }
 
   return {
+    incarnation,
     health: () =>
       clock.now() < renewedUntil
         ? { status: "ok" }

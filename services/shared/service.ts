@@ -124,6 +124,8 @@ export interface Service {
 }
 
 export interface Lease {
+  /** This process as the store names it. */
+  readonly incarnation: string;
   health(): Health;
   /** Since when it has been held without a gap; undefined when it has run out. */
   heldSince(): Instant | undefined;

@@ -32,6 +32,7 @@ export interface ServeOptions {
   readonly trustedProxies?: readonly string[];
   readonly verifier?: ReturnType<typeof testVerifier>;
   readonly tellRefusal?: TellRefusal;
+  readonly oncePerKey?: HttpServerOptions["oncePerKey"];
   readonly publicRate?: HttpServerOptions["publicRate"];
   readonly sockets?: HttpServerOptions["sockets"];
 }
@@ -49,6 +50,7 @@ export async function serve(routes: readonly Route[], options: ServeOptions = {}
     trustedProxies: options.trustedProxies ?? [],
     sockets: options.sockets ?? [],
     ...(options.publicRate === undefined ? {} : { publicRate: options.publicRate }),
+    ...(options.oncePerKey === undefined ? {} : { oncePerKey: options.oncePerKey }),
     ...(options.tellRefusal === undefined ? {} : { tellRefusal: options.tellRefusal }),
     listeners: {
       operator: { host: "127.0.0.1", port: 0, environmentVariable: "PORTCULLIS_HTTP_PORT" },

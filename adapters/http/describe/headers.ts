@@ -1,4 +1,5 @@
 // Headers of answers and requests as OpenAPI describes them: each once, by name, and which operation has which.
+import { keyHoursMax, keyLengthMax, takesIdempotencyKey } from "../../../contracts/src/idempotency.ts";
 import type { Listener, Route } from "../../../ports/http.ts";
 
 interface Header {
@@ -60,8 +61,17 @@ export function answersUnchanged(route: Route, listener: Listener): boolean {
   return isMarketData(route, listener) || (route.versioned === true && route.method === "GET");
 }
 
+const keyParameter = {
+  in: "header",
+  name: "Idempotency-Key",
+  required: false,
+  description: `A name that you make up for this request: sent again within ${keyHoursMax} hours, it is not done again and gets the first answer.`,
+  schema: { ...text, minLength: 1, maxLength: keyLengthMax },
+};
+
 /** The headers that a request may carry beside its token. */
 export function askedHeaders(route: Route): readonly object[] {
+  if (takesIdempotencyKey(route)) return [keyParameter];
   if (route.versioned !== true || route.method !== "PUT") return [];
   const description = "The ETag that was read: when it is no longer the newest, nothing changes and the answer is 412.";
   return [{ in: "header", name: "If-Match", required: false, description, schema: text }];
@@ -74,6 +84,7 @@ export function headersOf(route: Route, listener: Listener, { parameters = [] }:
     "X-Request-Id",
     ...(asks("count_max") && (asks("after") || asks("start")) ? (["Link"] as const) : []),
     ...(isMarketData(route, listener) ? marketHeaders : []),
+    ...(takesIdempotencyKey(route) ? (["Idempotent-Replay"] as const) : []),
     ...(route.versioned === true ? (["ETag"] as const) : []),
     ...(listener === "public" && route.publicCost !== undefined ? rateHeaders : []),
     ...(route.deprecated === undefined ? [] : (["Deprecation", "Sunset"] as const)),

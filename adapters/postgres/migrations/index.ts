@@ -35,6 +35,7 @@ import { watchdogsMigration } from "./0032-watchdogs.ts";
 import { paperInjectionsMigration } from "./0033-paper-injections.ts";
 import { haltLiftsMigration } from "./0034-halt-lifts.ts";
 import { auditAlarmsMigration } from "./0035-audit-alarms.ts";
+import { requestKeysMigration } from "./0036-request-keys.ts";
 
 export const migrations: readonly Migration[] = [
   outboxMigration,
@@ -72,4 +73,5 @@ export const migrations: readonly Migration[] = [
   paperInjectionsMigration,
   haltLiftsMigration,
   auditAlarmsMigration,
+  requestKeysMigration,
 ];

@@ -18,6 +18,16 @@ export const faults = {
     exit: exitCodes.usage,
   }),
 
+  // Idempotency keys.
+  IDEMPOTENCY_KEY_REUSED: fault("The key came with another body before.", "ABORTED"),
+  IDEMPOTENCY_IN_PROGRESS: fault("The first request under this key has no answer yet.", "ABORTED"),
+  IDEMPOTENT_ANSWER_NOT_KEPT: fault("It was done under this key before, and its answer is not kept.", "ABORTED"),
+  IDEMPOTENT_OUTCOME_UNKNOWN: fault(
+    "The first request under this key was cut off, perhaps after it was done.",
+    "ABORTED",
+  ),
+  IDEMPOTENCY_KEYS_FULL: fault("This caller has as many keys as one may have in a day.", "RESOURCE_EXHAUSTED"),
+
   // The store.
   STORE_UNAVAILABLE: fault("The database does not answer.", "UNAVAILABLE"),
   STORE_COMMIT_UNKNOWN: fault(

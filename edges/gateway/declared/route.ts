@@ -61,13 +61,14 @@ export function declaredAudited(id: DeclaredRouteId, answer: object): object {
 export async function askDeclared<Answer extends object>(
   id: DeclaredRouteId,
   parts: Parts,
-  request: Pick<HttpRequest, "bearer" | "requestId">,
+  request: Pick<HttpRequest, "bearer" | "requestId" | "idempotency">,
   message: object,
 ): Promise<Outcome<Answer>> {
   const { service, procedure, timeoutMs } = declarationOf(id);
   const outcome = await parts.services.call(service, procedure, message, {
     bearer: request.bearer(),
     requestId: request.requestId,
+    idempotency: request.idempotency,
     timeoutMs: timeoutMs ?? timeoutMsDefault,
   });
   // A procedure's answer is the message that the protos name for it.

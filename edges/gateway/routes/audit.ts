@@ -29,6 +29,7 @@ import {
   declaredRequest,
 } from "../declared/route.ts";
 import { callerOf, defineRoute } from "../define-route.ts";
+import { keyedName } from "../keyed-name.ts";
 import type { GatewayParts } from "../parts.ts";
 import { appendBody, entriesAnswer, entryAnswer, tileParams, trailAnswer } from "../schemas/audit.ts";
 
@@ -40,7 +41,9 @@ export function auditAppend(parts: Pick<GatewayParts, "services">): Route {
     answers: { 201: entryAnswer },
     handle: async (request) => {
       const { action, subject_id, data, idempotency_key } = request.body;
-      const key = idempotency_key === undefined ? {} : { idempotency_key };
+      // The log's own key counts for ever, so that not even a crash between the entry and its answer makes two.
+      const named = idempotency_key ?? keyedName(request);
+      const key = named === undefined ? {} : { idempotency_key: named };
       return askAudit<AppendAuditRequest, AuditEntry>(parts, request, {
         service: "Operations",
         method: "AppendAudit",

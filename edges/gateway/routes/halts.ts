@@ -13,6 +13,7 @@ import { askService } from "../ask-service.ts";
 import { declaredAnswers, declaredAudited, declaredPlace } from "../declared/route.ts";
 import { defineRoute } from "../define-route.ts";
 import { askHaltStatus, namedScope } from "../halt-scope.ts";
+import { keyedName } from "../keyed-name.ts";
 import type { GatewayParts } from "../parts.ts";
 import { haltBody, haltStatusAnswer, haltStatusQuery, reportedStatus, resumeBody } from "../schemas/halts.ts";
 
@@ -38,16 +39,26 @@ export function haltRequest(parts: Parts): Route {
     ...declaredPlace("requestHalt"),
     body: haltBody,
     answers: declaredAnswers("requestHalt"),
+    neverWaitsForKey: { isSame: (first, now) => haltIdOf(first) === haltIdOf(now) },
     handle: async (request) => {
-      const { id, severity, fund_id, strategy_id, reason, halt_id = parts.random.uuid(), ...rest } = request.body;
+      const { id, severity, fund_id, strategy_id, reason, halt_id: given, ...rest } = request.body;
+      const byKey = given === undefined ? keyedName(request) : undefined;
+      const halt_id = given ?? byKey ?? parts.random.uuid();
       const asked: Asked = { ...rest, halt_id, reason: (reason ?? "").slice(0, reasonLengthMax), requested_by: "" };
       // Whoever names somebody and no level is refused, and never taken to mean everybody.
       const level: Scope["severity"] = severity ?? (fund_id || strategy_id ? "SEVERITY_UNSPECIFIED" : "FIRM_HALT");
       const scope = id ?? { severity: level, fund_id: fund_id ?? "", strategy_id };
-      const outcome = await halt(parts, request, asked, scope);
+      const first = await halt(parts, request, asked, scope);
+      // The halt under this key may have been lifted since: then this is another one.
+      const isRefused = byKey !== undefined && !first.ok && first.denial.code === "HALT_SCOPE_INVALID";
+      const outcome = isRefused ? await halt(parts, request, { ...asked, halt_id: parts.random.uuid() }, scope) : first;
       return answerTo(outcome, 201, (response) => declaredAudited("requestHalt", response));
     },
   });
+}
+
+function haltIdOf(answer: object): unknown {
+  return (answer as { readonly halt_id?: unknown }).halt_id;
 }
 
 /** The manager's answer, or the engine's when there is one first; both are asked for the same halt, so that it is one. */

@@ -30,6 +30,7 @@ export function secondFactorBegin(parts: Pick<GatewayParts, "secondFactors">): R
     operation: "EnrolSecondFactor",
     body: beginSecondFactorBody,
     answers: { 201: beginSecondFactorAnswer },
+    answersSecret: {},
     attemptsPerMinuteMax,
     handle: async (request) => {
       const outcome = await parts.secondFactors.begin(callerOf(request), shownFactor(request.body));
@@ -52,6 +53,7 @@ export function secondFactorConfirm(parts: Pick<GatewayParts, "secondFactors">):
     operation: "EnrolSecondFactor",
     body: confirmSecondFactorBody,
     answers: { 200: confirmSecondFactorAnswer },
+    answersSecret: {},
     attemptsPerMinuteMax,
     handle: async (request) => {
       const outcome = await parts.secondFactors.confirm(callerOf(request), request.body.code);
@@ -71,6 +73,7 @@ export function stepUp(parts: Pick<GatewayParts, "secondFactors">): Route {
     operation: "StepUp",
     body: stepUpBody,
     answers: { 201: stepUpAnswer },
+    answersSecret: {},
     attemptsPerMinuteMax,
     handle: async (request) => {
       const { action, parameters } = request.body;

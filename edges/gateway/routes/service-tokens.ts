@@ -27,6 +27,7 @@ export function serviceTokenIssue(parts: Pick<GatewayParts, "serviceTokens">): R
     operation: "IssueServiceToken",
     body: issueBody,
     answers: { 201: issuedTokenAnswer },
+    answersSecret: { id: "id" },
     handle: async (request) => {
       const { name, operations, expires_in_s: expiresInS, step_up_proof: proof, reason } = request.body;
       const tokenRequest = { name, operations, expiresInS };
@@ -68,6 +69,7 @@ export function serviceTokenRotate(parts: Pick<GatewayParts, "serviceTokens">): 
     params: tokenParams,
     body: rotateBody,
     answers: { 201: issuedTokenAnswer },
+    answersSecret: { id: "id" },
     handle: async (request) => {
       const { overlap_s: overlapS, expires_in_s: expiresInS, step_up_proof: proof, reason } = request.body;
       const tokenRequest = { id: request.params.token_id, overlapS, expiresInS };

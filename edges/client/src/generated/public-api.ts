@@ -260,6 +260,8 @@ export interface components {
                 field: string;
                 expected: string;
             }[];
+            /** @description Of IDEMPOTENT_ANSWER_NOT_KEPT: what the first request made. */
+            id?: string;
         };
         Quote: {
             symbol: string;
