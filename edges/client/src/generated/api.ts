@@ -3316,6 +3316,8 @@ export interface components {
                 field: string;
                 expected: string;
             }[];
+            /** @description Of IDEMPOTENT_ANSWER_NOT_KEPT: what the first request made. */
+            id?: string;
         };
         /** @description The limits as they would be, all of them. */
         ProposedEnvelope: {
@@ -4181,7 +4183,10 @@ export interface operations {
     logOut: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A name that you make up for this request: sent again within 24 hours, it is not done again and gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -4196,6 +4201,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4216,6 +4222,8 @@ export interface operations {
             401: components["responses"]["Problem"];
             /** @description The caller is known and may not do this. */
             403: components["responses"]["Problem"];
+            /** @description Refused as things stand, or for its Idempotency-Key; `code` says which. */
+            409: components["responses"]["Problem"];
             /** @description Anything else that went wrong. */
             default: components["responses"]["Problem"];
         };
@@ -4223,7 +4231,10 @@ export interface operations {
     beginSecondFactor: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A name that you make up for this request: sent again within 24 hours, it is not done again and gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -4243,6 +4254,7 @@ export interface operations {
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4266,6 +4278,8 @@ export interface operations {
             401: components["responses"]["Problem"];
             /** @description The caller is known and may not do this. */
             403: components["responses"]["Problem"];
+            /** @description Refused as things stand, or for its Idempotency-Key; `code` says which. */
+            409: components["responses"]["Problem"];
             /** @description More than 30 attempts in a minute. */
             429: components["responses"]["Problem"];
             /** @description Anything else that went wrong. */
@@ -4275,7 +4289,10 @@ export interface operations {
     confirmSecondFactor: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A name that you make up for this request: sent again within 24 hours, it is not done again and gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -4297,6 +4314,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4319,6 +4337,8 @@ export interface operations {
             401: components["responses"]["Problem"];
             /** @description The caller is known and may not do this. */
             403: components["responses"]["Problem"];
+            /** @description Refused as things stand, or for its Idempotency-Key; `code` says which. */
+            409: components["responses"]["Problem"];
             /** @description More than 30 attempts in a minute. */
             429: components["responses"]["Problem"];
             /** @description Anything else that went wrong. */
@@ -4328,7 +4348,10 @@ export interface operations {
     revokeSessions: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A name that you make up for this request: sent again within 24 hours, it is not done again and gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -4353,6 +4376,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4376,6 +4400,8 @@ export interface operations {
             401: components["responses"]["Problem"];
             /** @description The caller is known and may not do this. */
             403: components["responses"]["Problem"];
+            /** @description Refused as things stand, or for its Idempotency-Key; `code` says which. */
+            409: components["responses"]["Problem"];
             /** @description Anything else that went wrong. */
             default: components["responses"]["Problem"];
         };
@@ -4383,7 +4409,10 @@ export interface operations {
     rotateSigningKeys: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A name that you make up for this request: sent again within 24 hours, it is not done again and gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -4414,6 +4443,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4434,6 +4464,8 @@ export interface operations {
             401: components["responses"]["Problem"];
             /** @description The caller is known and may not do this. */
             403: components["responses"]["Problem"];
+            /** @description Refused as things stand, or for its Idempotency-Key; `code` says which. */
+            409: components["responses"]["Problem"];
             /** @description Anything else that went wrong. */
             default: components["responses"]["Problem"];
         };
@@ -4441,7 +4473,10 @@ export interface operations {
     stepUp: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A name that you make up for this request: sent again within 24 hours, it is not done again and gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -4475,6 +4510,7 @@ export interface operations {
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4501,6 +4537,8 @@ export interface operations {
             401: components["responses"]["Problem"];
             /** @description The caller is known and may not do this. */
             403: components["responses"]["Problem"];
+            /** @description Refused as things stand, or for its Idempotency-Key; `code` says which. */
+            409: components["responses"]["Problem"];
             /** @description More than 30 attempts in a minute. */
             429: components["responses"]["Problem"];
             /** @description Anything else that went wrong. */
@@ -4559,7 +4597,10 @@ export interface operations {
     runDrill: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A name that you make up for this request: sent again within 24 hours, it is not done again and gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -4581,6 +4622,7 @@ export interface operations {
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4608,6 +4650,8 @@ export interface operations {
             401: components["responses"]["Problem"];
             /** @description The caller is known and may not do this. */
             403: components["responses"]["Problem"];
+            /** @description Refused as things stand, or for its Idempotency-Key; `code` says which. */
+            409: components["responses"]["Problem"];
             /** @description Anything else that went wrong. */
             default: components["responses"]["Problem"];
         };
@@ -4700,7 +4744,10 @@ export interface operations {
     flattenPaper: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A name that you make up for this request: sent again within 24 hours, it is not done again and gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -4728,6 +4775,7 @@ export interface operations {
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4793,6 +4841,8 @@ export interface operations {
             401: components["responses"]["Problem"];
             /** @description The caller is known and may not do this. */
             403: components["responses"]["Problem"];
+            /** @description Refused as things stand, or for its Idempotency-Key; `code` says which. */
+            409: components["responses"]["Problem"];
             /** @description Anything else that went wrong. */
             default: components["responses"]["Problem"];
         };
@@ -4847,7 +4897,10 @@ export interface operations {
     requestHalt: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A name that you make up for this request: sent again within 24 hours, it is not done again and gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -4868,6 +4921,7 @@ export interface operations {
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4889,6 +4943,8 @@ export interface operations {
             401: components["responses"]["Problem"];
             /** @description The caller is known and may not do this. */
             403: components["responses"]["Problem"];
+            /** @description Refused as things stand, or for its Idempotency-Key; `code` says which. */
+            409: components["responses"]["Problem"];
             /** @description Anything else that went wrong. */
             default: components["responses"]["Problem"];
         };
@@ -4896,7 +4952,10 @@ export interface operations {
     resumeHalt: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A name that you make up for this request: sent again within 24 hours, it is not done again and gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -4917,6 +4976,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5024,6 +5084,8 @@ export interface operations {
             401: components["responses"]["Problem"];
             /** @description The caller is known and may not do this. */
             403: components["responses"]["Problem"];
+            /** @description Refused as things stand, or for its Idempotency-Key; `code` says which. */
+            409: components["responses"]["Problem"];
             /** @description More than 30 attempts in a minute. */
             429: components["responses"]["Problem"];
             /** @description Anything else that went wrong. */
@@ -5378,7 +5440,10 @@ export interface operations {
     cancelAllOrders: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A name that you make up for this request: sent again within 24 hours, it is not done again and gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -5406,6 +5471,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5526,6 +5592,8 @@ export interface operations {
             401: components["responses"]["Problem"];
             /** @description The caller is known and may not do this. */
             403: components["responses"]["Problem"];
+            /** @description Refused as things stand, or for its Idempotency-Key; `code` says which. */
+            409: components["responses"]["Problem"];
             /** @description Anything else that went wrong. */
             default: components["responses"]["Problem"];
         };
@@ -5758,7 +5826,10 @@ export interface operations {
     submitOrder: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A name that you make up for this request: sent again within 24 hours, it is not done again and gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -5786,6 +5857,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5912,6 +5984,8 @@ export interface operations {
             401: components["responses"]["Problem"];
             /** @description The caller is known and may not do this. */
             403: components["responses"]["Problem"];
+            /** @description Refused as things stand, or for its Idempotency-Key; `code` says which. */
+            409: components["responses"]["Problem"];
             /** @description Anything else that went wrong. */
             default: components["responses"]["Problem"];
         };
@@ -6068,7 +6142,10 @@ export interface operations {
     amendOrder: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A name that you make up for this request: sent again within 24 hours, it is not done again and gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 /**
                  * @description The order.
@@ -6109,6 +6186,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6235,6 +6313,8 @@ export interface operations {
             401: components["responses"]["Problem"];
             /** @description The caller is known and may not do this. */
             403: components["responses"]["Problem"];
+            /** @description Refused as things stand, or for its Idempotency-Key; `code` says which. */
+            409: components["responses"]["Problem"];
             /** @description Anything else that went wrong. */
             default: components["responses"]["Problem"];
         };
@@ -6242,7 +6322,10 @@ export interface operations {
     cancelOrder: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A name that you make up for this request: sent again within 24 hours, it is not done again and gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 /**
                  * @description The order.
@@ -6270,6 +6353,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6396,6 +6480,8 @@ export interface operations {
             401: components["responses"]["Problem"];
             /** @description The caller is known and may not do this. */
             403: components["responses"]["Problem"];
+            /** @description Refused as things stand, or for its Idempotency-Key; `code` says which. */
+            409: components["responses"]["Problem"];
             /** @description Anything else that went wrong. */
             default: components["responses"]["Problem"];
         };
@@ -6790,7 +6876,10 @@ export interface operations {
     appendAudit: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A name that you make up for this request: sent again within 24 hours, it is not done again and gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -6825,6 +6914,7 @@ export interface operations {
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6852,6 +6942,8 @@ export interface operations {
             401: components["responses"]["Problem"];
             /** @description The caller is known and may not do this. */
             403: components["responses"]["Problem"];
+            /** @description Refused as things stand, or for its Idempotency-Key; `code` says which. */
+            409: components["responses"]["Problem"];
             /** @description Anything else that went wrong. */
             default: components["responses"]["Problem"];
         };
@@ -6859,7 +6951,10 @@ export interface operations {
     beginAuditAnew: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A name that you make up for this request: sent again within 24 hours, it is not done again and gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -6886,6 +6981,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6911,6 +7007,8 @@ export interface operations {
             401: components["responses"]["Problem"];
             /** @description The caller is known and may not do this. */
             403: components["responses"]["Problem"];
+            /** @description Refused as things stand, or for its Idempotency-Key; `code` says which. */
+            409: components["responses"]["Problem"];
             /** @description Anything else that went wrong. */
             default: components["responses"]["Problem"];
         };
@@ -6918,7 +7016,10 @@ export interface operations {
     cosignAuditAnew: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A name that you make up for this request: sent again within 24 hours, it is not done again and gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 /**
                  * @description As the request was answered.
@@ -6948,6 +7049,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6973,6 +7075,8 @@ export interface operations {
             401: components["responses"]["Problem"];
             /** @description The caller is known and may not do this. */
             403: components["responses"]["Problem"];
+            /** @description Refused as things stand, or for its Idempotency-Key; `code` says which. */
+            409: components["responses"]["Problem"];
             /** @description Anything else that went wrong. */
             default: components["responses"]["Problem"];
         };
@@ -7163,7 +7267,10 @@ export interface operations {
     eraseAuditSubject: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A name that you make up for this request: sent again within 24 hours, it is not done again and gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -7193,6 +7300,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7213,6 +7321,8 @@ export interface operations {
             401: components["responses"]["Problem"];
             /** @description The caller is known and may not do this. */
             403: components["responses"]["Problem"];
+            /** @description Refused as things stand, or for its Idempotency-Key; `code` says which. */
+            409: components["responses"]["Problem"];
             /** @description Anything else that went wrong. */
             default: components["responses"]["Problem"];
         };
@@ -7220,7 +7330,10 @@ export interface operations {
     inspectAudit: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A name that you make up for this request: sent again within 24 hours, it is not done again and gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -7238,6 +7351,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7270,6 +7384,8 @@ export interface operations {
             401: components["responses"]["Problem"];
             /** @description The caller is known and may not do this. */
             403: components["responses"]["Problem"];
+            /** @description Refused as things stand, or for its Idempotency-Key; `code` says which. */
+            409: components["responses"]["Problem"];
             /** @description Anything else that went wrong. */
             default: components["responses"]["Problem"];
         };
@@ -7277,7 +7393,10 @@ export interface operations {
     beginAuditInspection: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A name that you make up for this request: sent again within 24 hours, it is not done again and gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -7295,6 +7414,7 @@ export interface operations {
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7340,6 +7460,8 @@ export interface operations {
             401: components["responses"]["Problem"];
             /** @description The caller is known and may not do this. */
             403: components["responses"]["Problem"];
+            /** @description Refused as things stand, or for its Idempotency-Key; `code` says which. */
+            409: components["responses"]["Problem"];
             /** @description Anything else that went wrong. */
             default: components["responses"]["Problem"];
         };
@@ -7347,7 +7469,10 @@ export interface operations {
     rotateAuditKey: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A name that you make up for this request: sent again within 24 hours, it is not done again and gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -7371,6 +7496,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7391,6 +7517,8 @@ export interface operations {
             401: components["responses"]["Problem"];
             /** @description The caller is known and may not do this. */
             403: components["responses"]["Problem"];
+            /** @description Refused as things stand, or for its Idempotency-Key; `code` says which. */
+            409: components["responses"]["Problem"];
             /** @description Anything else that went wrong. */
             default: components["responses"]["Problem"];
         };
@@ -7398,7 +7526,10 @@ export interface operations {
     revokeAuditKey: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A name that you make up for this request: sent again within 24 hours, it is not done again and gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 /** @example 0a1b2c3d */
                 key_id: string;
@@ -7425,6 +7556,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7445,6 +7577,8 @@ export interface operations {
             401: components["responses"]["Problem"];
             /** @description The caller is known and may not do this. */
             403: components["responses"]["Problem"];
+            /** @description Refused as things stand, or for its Idempotency-Key; `code` says which. */
+            409: components["responses"]["Problem"];
             /** @description Anything else that went wrong. */
             default: components["responses"]["Problem"];
         };
@@ -7814,7 +7948,10 @@ export interface operations {
     discardParked: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A name that you make up for this request: sent again within 24 hours, it is not done again and gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -7843,6 +7980,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7871,6 +8009,8 @@ export interface operations {
             401: components["responses"]["Problem"];
             /** @description The caller is known and may not do this. */
             403: components["responses"]["Problem"];
+            /** @description Refused as things stand, or for its Idempotency-Key; `code` says which. */
+            409: components["responses"]["Problem"];
             /** @description Anything else that went wrong. */
             default: components["responses"]["Problem"];
         };
@@ -7878,7 +8018,10 @@ export interface operations {
     retryParked: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A name that you make up for this request: sent again within 24 hours, it is not done again and gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -7905,6 +8048,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7926,6 +8070,8 @@ export interface operations {
             401: components["responses"]["Problem"];
             /** @description The caller is known and may not do this. */
             403: components["responses"]["Problem"];
+            /** @description Refused as things stand, or for its Idempotency-Key; `code` says which. */
+            409: components["responses"]["Problem"];
             /** @description Anything else that went wrong. */
             default: components["responses"]["Problem"];
         };
@@ -7988,7 +8134,10 @@ export interface operations {
     endRestriction: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A name that you make up for this request: sent again within 24 hours, it is not done again and gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 /**
                  * @description The restriction.
@@ -8016,6 +8165,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8045,6 +8195,8 @@ export interface operations {
             401: components["responses"]["Problem"];
             /** @description The caller is known and may not do this. */
             403: components["responses"]["Problem"];
+            /** @description Refused as things stand, or for its Idempotency-Key; `code` says which. */
+            409: components["responses"]["Problem"];
             /** @description Anything else that went wrong. */
             default: components["responses"]["Problem"];
         };
@@ -8430,7 +8582,10 @@ export interface operations {
     judgeWatchdog: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A name that you make up for this request: sent again within 24 hours, it is not done again and gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 /**
                  * @description The watchdog.
@@ -8460,6 +8615,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8505,6 +8661,8 @@ export interface operations {
             401: components["responses"]["Problem"];
             /** @description The caller is known and may not do this. */
             403: components["responses"]["Problem"];
+            /** @description Refused as things stand, or for its Idempotency-Key; `code` says which. */
+            409: components["responses"]["Problem"];
             /** @description Anything else that went wrong. */
             default: components["responses"]["Problem"];
         };
@@ -8512,7 +8670,10 @@ export interface operations {
     pauseWatchdog: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A name that you make up for this request: sent again within 24 hours, it is not done again and gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 /**
                  * @description The watchdog.
@@ -8544,6 +8705,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8589,6 +8751,8 @@ export interface operations {
             401: components["responses"]["Problem"];
             /** @description The caller is known and may not do this. */
             403: components["responses"]["Problem"];
+            /** @description Refused as things stand, or for its Idempotency-Key; `code` says which. */
+            409: components["responses"]["Problem"];
             /** @description Anything else that went wrong. */
             default: components["responses"]["Problem"];
         };
@@ -8596,7 +8760,10 @@ export interface operations {
     resumeWatchdog: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A name that you make up for this request: sent again within 24 hours, it is not done again and gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 /**
                  * @description The watchdog.
@@ -8626,6 +8793,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8671,6 +8839,8 @@ export interface operations {
             401: components["responses"]["Problem"];
             /** @description The caller is known and may not do this. */
             403: components["responses"]["Problem"];
+            /** @description Refused as things stand, or for its Idempotency-Key; `code` says which. */
+            409: components["responses"]["Problem"];
             /** @description Anything else that went wrong. */
             default: components["responses"]["Problem"];
         };
@@ -8678,7 +8848,10 @@ export interface operations {
     injectObservations: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A name that you make up for this request: sent again within 24 hours, it is not done again and gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -8710,6 +8883,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8733,6 +8907,8 @@ export interface operations {
             401: components["responses"]["Problem"];
             /** @description The caller is known and may not do this. */
             403: components["responses"]["Problem"];
+            /** @description Refused as things stand, or for its Idempotency-Key; `code` says which. */
+            409: components["responses"]["Problem"];
             /** @description Anything else that went wrong. */
             default: components["responses"]["Problem"];
         };
@@ -8799,7 +8975,10 @@ export interface operations {
     restartServices: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A name that you make up for this request: sent again within 24 hours, it is not done again and gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -8821,6 +9000,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8863,6 +9043,8 @@ export interface operations {
             401: components["responses"]["Problem"];
             /** @description The caller is known and may not do this. */
             403: components["responses"]["Problem"];
+            /** @description Refused as things stand, or for its Idempotency-Key; `code` says which. */
+            409: components["responses"]["Problem"];
             /** @description Anything else that went wrong. */
             default: components["responses"]["Problem"];
         };
@@ -8979,7 +9161,10 @@ export interface operations {
     setStrategy: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A name that you make up for this request: sent again within 24 hours, it is not done again and gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 /**
                  * @description The strategy.
@@ -9015,6 +9200,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9045,6 +9231,8 @@ export interface operations {
             401: components["responses"]["Problem"];
             /** @description The caller is known and may not do this. */
             403: components["responses"]["Problem"];
+            /** @description Refused as things stand, or for its Idempotency-Key; `code` says which. */
+            409: components["responses"]["Problem"];
             /** @description Anything else that went wrong. */
             default: components["responses"]["Problem"];
         };
@@ -9209,7 +9397,10 @@ export interface operations {
     releaseApproval: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A name that you make up for this request: sent again within 24 hours, it is not done again and gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 /**
                  * @description The order.
@@ -9237,6 +9428,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9265,6 +9457,8 @@ export interface operations {
             401: components["responses"]["Problem"];
             /** @description The caller is known and may not do this. */
             403: components["responses"]["Problem"];
+            /** @description Refused as things stand, or for its Idempotency-Key; `code` says which. */
+            409: components["responses"]["Problem"];
             /** @description Anything else that went wrong. */
             default: components["responses"]["Problem"];
         };
@@ -10055,7 +10249,10 @@ export interface operations {
     proveFlat: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A name that you make up for this request: sent again within 24 hours, it is not done again and gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -10080,6 +10277,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10115,6 +10313,8 @@ export interface operations {
             401: components["responses"]["Problem"];
             /** @description The caller is known and may not do this. */
             403: components["responses"]["Problem"];
+            /** @description Refused as things stand, or for its Idempotency-Key; `code` says which. */
+            409: components["responses"]["Problem"];
             /** @description Anything else that went wrong. */
             default: components["responses"]["Problem"];
         };
@@ -10294,7 +10494,10 @@ export interface operations {
     reconcile: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A name that you make up for this request: sent again within 24 hours, it is not done again and gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -10312,6 +10515,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10352,6 +10556,8 @@ export interface operations {
             401: components["responses"]["Problem"];
             /** @description The caller is known and may not do this. */
             403: components["responses"]["Problem"];
+            /** @description Refused as things stand, or for its Idempotency-Key; `code` says which. */
+            409: components["responses"]["Problem"];
             /** @description Anything else that went wrong. */
             default: components["responses"]["Problem"];
         };
@@ -10516,7 +10722,10 @@ export interface operations {
     endStop: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A name that you make up for this request: sent again within 24 hours, it is not done again and gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 /**
                  * @description The stop that fired.
@@ -10544,6 +10753,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10577,6 +10787,8 @@ export interface operations {
             401: components["responses"]["Problem"];
             /** @description The caller is known and may not do this. */
             403: components["responses"]["Problem"];
+            /** @description Refused as things stand, or for its Idempotency-Key; `code` says which. */
+            409: components["responses"]["Problem"];
             /** @description Anything else that went wrong. */
             default: components["responses"]["Problem"];
         };
@@ -10584,7 +10796,10 @@ export interface operations {
     releaseThrottle: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A name that you make up for this request: sent again within 24 hours, it is not done again and gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 /**
                  * @description The strategy.
@@ -10612,6 +10827,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10632,6 +10848,8 @@ export interface operations {
             401: components["responses"]["Problem"];
             /** @description The caller is known and may not do this. */
             403: components["responses"]["Problem"];
+            /** @description Refused as things stand, or for its Idempotency-Key; `code` says which. */
+            409: components["responses"]["Problem"];
             /** @description Anything else that went wrong. */
             default: components["responses"]["Problem"];
         };
@@ -10707,7 +10925,10 @@ export interface operations {
     issueServiceToken: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A name that you make up for this request: sent again within 24 hours, it is not done again and gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -10742,6 +10963,7 @@ export interface operations {
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10794,6 +11016,8 @@ export interface operations {
             401: components["responses"]["Problem"];
             /** @description The caller is known and may not do this. */
             403: components["responses"]["Problem"];
+            /** @description Refused as things stand, or for its Idempotency-Key; `code` says which. */
+            409: components["responses"]["Problem"];
             /** @description Anything else that went wrong. */
             default: components["responses"]["Problem"];
         };
@@ -10873,7 +11097,10 @@ export interface operations {
     rotateServiceToken: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A name that you make up for this request: sent again within 24 hours, it is not done again and gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 /** @example 1 */
                 token_id: string;
@@ -10906,6 +11133,7 @@ export interface operations {
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10958,6 +11186,8 @@ export interface operations {
             401: components["responses"]["Problem"];
             /** @description The caller is known and may not do this. */
             403: components["responses"]["Problem"];
+            /** @description Refused as things stand, or for its Idempotency-Key; `code` says which. */
+            409: components["responses"]["Problem"];
             /** @description Anything else that went wrong. */
             default: components["responses"]["Problem"];
         };
@@ -10965,7 +11195,10 @@ export interface operations {
     bookCorporateAction: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A name that you make up for this request: sent again within 24 hours, it is not done again and gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -11019,6 +11252,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11059,6 +11293,8 @@ export interface operations {
             401: components["responses"]["Problem"];
             /** @description The caller is known and may not do this. */
             403: components["responses"]["Problem"];
+            /** @description Refused as things stand, or for its Idempotency-Key; `code` says which. */
+            409: components["responses"]["Problem"];
             /** @description Anything else that went wrong. */
             default: components["responses"]["Problem"];
         };
@@ -11066,7 +11302,10 @@ export interface operations {
     bookFlow: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A name that you make up for this request: sent again within 24 hours, it is not done again and gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -11104,6 +11343,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11134,6 +11374,8 @@ export interface operations {
             401: components["responses"]["Problem"];
             /** @description The caller is known and may not do this. */
             403: components["responses"]["Problem"];
+            /** @description Refused as things stand, or for its Idempotency-Key; `code` says which. */
+            409: components["responses"]["Problem"];
             /** @description Anything else that went wrong. */
             default: components["responses"]["Problem"];
         };
@@ -11297,7 +11539,10 @@ export interface operations {
     rebuildLedger: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A name that you make up for this request: sent again within 24 hours, it is not done again and gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 /**
                  * @description The fund.
@@ -11329,6 +11574,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11362,6 +11608,8 @@ export interface operations {
             401: components["responses"]["Problem"];
             /** @description The caller is known and may not do this. */
             403: components["responses"]["Problem"];
+            /** @description Refused as things stand, or for its Idempotency-Key; `code` says which. */
+            409: components["responses"]["Problem"];
             /** @description Anything else that went wrong. */
             default: components["responses"]["Problem"];
         };
