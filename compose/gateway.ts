@@ -1,13 +1,14 @@
 // The gateway's half of the composition: both HTTP listeners, the login provider or the user's own issuer, and what the routes are handed.
 // The listeners open first, because the embedded issuer's address contains the port; until the rest stands, the gateway says that it is starting.
 import { hostname } from "node:os";
+import { basename, join } from "node:path";
 import { createHealthDirectory, type GrpcDirectory } from "../adapters/grpc/health-directory.ts";
 import { createRpcClient, type RpcClient } from "../adapters/grpc/rpc-client.ts";
 import { joinedOpenApi } from "../adapters/http/joined-open-api.ts";
 import type { HttpMount } from "../adapters/http/mount.ts";
 import { openApiOf } from "../adapters/http/open-api.ts";
 import { type HttpServer, type HttpServerOptions, serveHttp } from "../adapters/http/server.ts";
-import { cliClientId, scopes as embeddedScopes } from "../adapters/identity/embedded/options.ts";
+import { cliClientId, scopes as embeddedScopes, webClientId } from "../adapters/identity/embedded/options.ts";
 import { type GatewayIdentity, openGatewayIdentity } from "../adapters/identity/gateway-identity.ts";
 import { removeDevelopmentOperators } from "../adapters/identity/remove-development-operators.ts";
 import { openSealing } from "../adapters/identity/sealing.ts";
@@ -23,6 +24,8 @@ import { openEventFeed } from "../adapters/transport/open-event-feed.ts";
 import { Fault } from "../contracts/src/fault.ts";
 import { gatewayRoutes } from "../edges/gateway/index.ts";
 import type { LoginFacts, Restarts } from "../edges/gateway/parts.ts";
+import { deskPrefixes } from "../edges/web/desk-list.ts";
+import { deskPages } from "../edges/web/serve/desk-pages.ts";
 import type { FundPolicies } from "../edges/gateway/public/fund-policy.ts";
 import { type RunningMarketFeed, startMarketFeed } from "../edges/gateway/public/market-feed.ts";
 import { createStreamHub } from "../edges/gateway/stream/stream-hub.ts";
@@ -247,12 +250,13 @@ function publicUrlOf(identity: GatewayIdentity, addresses: Readonly<Record<strin
 }
 
 function loginFacts({ configuration, development }: PartInput, identity: GatewayIdentity): LoginFacts {
-  const { issuer, client_id, audience, scopes } = configuration.identity;
+  const { issuer, client_id, web_client_id, audience, scopes } = configuration.identity;
   const clientId = issuer === undefined ? cliClientId : (client_id ?? "");
   return {
     issuer: () => identity.issuer(),
     resource: () => identity.baseUrl(),
     clientId,
+    webClientId: issuer === undefined ? webClientId : (web_client_id ?? clientId),
     audience: issuer === undefined ? embeddedAudience : (audience ?? clientId),
     scopes: issuer === undefined ? embeddedScopes.join(" ") : scopes,
     developmentLogin: development,
@@ -295,7 +299,7 @@ async function listen(
     verifier: identity.verifier,
     routes,
     sockets,
-    mounts: identity.isEmbedded ? [provider] : [],
+    mounts: [...(identity.isEmbedded ? [provider] : []), ...deskMounts(identity)],
     trustedProxies: http.trusted_proxies,
     publicRate: { ratePerS: http.public_rate_per_s, burst: http.public_burst },
     ...(http.base_url === undefined ? {} : { baseUrl: http.base_url.replace(/\/$/, "") }),
@@ -319,6 +323,25 @@ async function listen(
     throw error;
   }
 }
+
+/** The web desks: pages and files without any data, for everybody who has an address; they ask for the rest with a login. */
+function deskMounts(identity: GatewayIdentity): readonly HttpMount[] {
+  const pages = deskPages({
+    folder: webFolder,
+    baseUrl: () => identity.baseUrl(),
+    issuer: () => identity.issuer(),
+  });
+  return deskPrefixes.map((prefix) => ({
+    listener: "operator",
+    prefix,
+    operation: "ReadWebPages",
+    attempts: [],
+    handle: (request, response) => pages.handle(request, response),
+  }));
+}
+
+/** Beside the bundle that runs, or where the build puts it when sources run. */
+const webFolder = join(import.meta.dirname, basename(import.meta.dirname) === "compose" ? "../dist/web" : "../web");
 
 const knowsNobody: Health = {
   status: "failing",

@@ -1,5 +1,6 @@
 // Bundles what runs, with esbuild, and only when a source file changed since the last time: `npm start`, `npm run bench`,
 // `npm run sim`, `npm run oracle` and `ctl` call `ensureBundle` and never run stale code. `node scripts/bundle.js` builds everything.
+import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
   existsSync,
@@ -12,8 +13,10 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
+import { setPriority } from "node:os";
 import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { brotliCompressSync, gzipSync } from "node:zlib";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 
@@ -33,6 +36,7 @@ const bundles = {
   oracle: ["testkit/oracle/main.ts"],
   fuzz: ["testkit/fuzz/main.ts"],
   ctl: ["compose/ctl.ts"],
+  web: ["compose/web.tsx"],
 };
 
 /** What decides about every bundle besides its sources; ctl's own quick look (edges/ctl/bin/ctl.js) compares their times too. */
@@ -43,6 +47,37 @@ const atCloudflare = { navigator: '{"userAgent":"Node.js"}' };
 
 /** @param {string} name */
 export function buildOptions(name) {
+  return name === "web" ? webOptions() : nodeOptions(name);
+}
+
+/** For browsers: the names of all files carry their content, so that they may be kept for ever. */
+function webOptions() {
+  return {
+    entryPoints: { web: join(root, "compose/web.tsx"), icon: join(root, "edges/web/look/icon.svg") },
+    entryNames: "[name]-[hash]",
+    chunkNames: "[name]-[hash]",
+    assetNames: "[name]-[hash]",
+    publicPath: "/assets",
+    absWorkingDir: root,
+    bundle: true,
+    format: "esm",
+    platform: "browser",
+    target: ["chrome120", "firefox121", "safari17"],
+    jsx: "automatic",
+    splitting: true,
+    metafile: true,
+    minify: true,
+    legalComments: "none",
+    logLevel: "warning",
+    loader: { ".woff2": "file", ".svg": "copy" },
+    // What writes tables for terminals is loaded only by whoever has one.
+    external: ["cli-table3"],
+    define: { "process.env.NODE_ENV": '"production"' },
+  };
+}
+
+/** @param {string} name */
+function nodeOptions(name) {
   return {
     entryPoints: bundles[name].map((entry) => join(root, entry)),
     // Entries lie in one folder, whatever folders their sources are in.
@@ -150,6 +185,7 @@ async function build(name) {
   const fresh = mkdtempSync(join(root, "dist", `.${name}-`));
   try {
     const result = await esbuild({ ...buildOptions(name), outdir: fresh });
+    if (name === "web") finishWeb(fresh, result.metafile);
     const inputs = Object.keys(result.metafile.inputs)
       // What the bundler made up itself is named after its maker, and is no file.
       .filter((path) => !/^(later|unused|<define):/.test(path))
@@ -164,6 +200,44 @@ async function build(name) {
   } finally {
     rmSync(fresh, { recursive: true, force: true });
   }
+}
+
+/** The one page that names the others, and every text once more in the forms in which it travels. */
+function finishWeb(folder, { outputs }) {
+  const [script, facts] = Object.entries(outputs).find(([, { entryPoint }]) => entryPoint === "compose/web.tsx") ?? [];
+  if (script === undefined) throw new Error("the desks' entry is not among what was built");
+  const name = (path) => `/assets/${path.split("/").at(-1)}`;
+  const icon = Object.keys(outputs).find((path) => path.endsWith(".svg"));
+  writeFileSync(
+    join(folder, "page.html"),
+    `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Portcullis</title>
+<link rel="stylesheet" href="${name(facts.cssBundle)}">${icon === undefined ? "" : `\n<link rel="icon" href="${name(icon)}">`}
+<script type="module" src="${name(script)}"></script>
+</head>
+<body><div id="root"></div><noscript>The desks need JavaScript. <a href="/docs">The API</a> and <code>ctl</code> do not.</noscript></body>
+</html>
+`,
+  );
+  for (const file of readdirSync(folder).filter((one) => /\.(js|css|svg)$/.test(one))) {
+    const bytes = readFileSync(join(folder, file));
+    writeFileSync(join(folder, `${file}.gz`), gzipSync(bytes, { level: 9 }));
+    writeFileSync(join(folder, `${file}.br`), brotliCompressSync(bytes));
+  }
+}
+
+/** The desks are built beside the platform when they are stale, with the lowest priority: nothing waits for them. */
+export function buildWebAside() {
+  if (isFresh("web")) return;
+  const child = spawn(process.execPath, [fileURLToPath(import.meta.url), "web"], { stdio: ["ignore", "ignore", "inherit"] });
+  child.once("spawn", () => setPriority(child.pid, 19));
+  child.once("error", (error) => console.error(`the desks could not be built: ${error.message}`));
+  child.unref();
 }
 
 /** `watched` is everything that, when it has not been touched, needs no closer look. */
@@ -190,7 +264,9 @@ export async function ensureBundle(name) {
 
 if (process.argv[1] !== undefined && resolve(process.argv[1]) === fileURLToPath(import.meta.url)) {
   try {
-    for (const name of Object.keys(bundles)) {
+    const named = process.argv.slice(2);
+    for (const name of named.length > 0 ? named : Object.keys(bundles)) {
+      if (bundles[name] === undefined) throw new Error(`there is no bundle "${name}"`);
       await build(name);
       console.error(`built dist/${name}`);
     }

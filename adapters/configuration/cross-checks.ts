@@ -194,7 +194,7 @@ function issuerNeedsClient(input: CheckInput): readonly Complaint[] {
 /** Set without an issuer they would do nothing, and whoever set them believes that they do. */
 function clientNeedsIssuer(input: CheckInput): readonly Complaint[] {
   if (valueAt(input.tree, ["identity", "issuer"]) !== undefined) return [];
-  return ["client_id", "audience"]
+  return ["client_id", "web_client_id", "audience"]
     .map((name) => ["identity", name])
     .filter((path) => valueAt(input.tree, path) !== undefined)
     .map((path) => complain(input, path, "`identity.issuer` (PORTCULLIS_OIDC_ISSUER) beside it"));

@@ -29,6 +29,13 @@ export const identity = section({
     expected: "text of 1 to 256 characters",
     whenAbsent: "none; needed with `identity.issuer`",
   }),
+  web_client_id: key(text(256).optional(), {
+    sentence:
+      "The id under which your issuer knows the web desks; a public client with the code flow, PKCE and the address /auth/callback.",
+    environment: "PORTCULLIS_OIDC_WEB_CLIENT_ID",
+    expected: "text of 1 to 256 characters",
+    whenAbsent: "`identity.client_id`",
+  }),
   audience: key(text(256).optional(), {
     sentence: "Whom a token of your issuer must be meant for.",
     environment: "PORTCULLIS_OIDC_AUDIENCE",

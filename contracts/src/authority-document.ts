@@ -7,6 +7,7 @@ import { subjects } from "./subjects.ts";
 const whyOpen: Readonly<Partial<Record<Operation, string>>> = {
   ReadHealth:
     "load balancers and orchestrators ask without a token, and on the public port they learn only whether it can",
+  ReadWebPages: "they are the same for everybody and hold no data, and a browser has to load them before it can log in",
   ReadSchema: "the descriptions are in the public repository anyway, and tools read them before they log in",
   ReadMarketData:
     "the public market-data API is read-only and made for everybody; it is rate-limited per address instead",

@@ -30,6 +30,12 @@ export const gatewayOperations = {
       readLogs: "operator GET /v1/platform/logs/:service",
     },
   },
+  ReadWebPages: {
+    sentence: "Load the pages of the web desks; every figure on them is asked for with a login.",
+    allowed: "anyone",
+    reads: true,
+    routes: {},
+  },
   ReadPersonalData: {
     sentence: "Read what the audit log holds sealed about persons.",
     allowed: ["risk_officer", "admin"],

@@ -26,7 +26,7 @@ const placeholders: Readonly<Record<EnvelopeField["kind"], string>> = {
   fractions: "NAME=FRACTION",
 };
 
-function flagOf({ name, kind }: EnvelopeField): string {
+export function flagOf({ name, kind }: EnvelopeField): string {
   return kind === "fractions" ? "sector-limit" : name.replaceAll("_", "-");
 }
 
@@ -76,7 +76,10 @@ async function knownFunds(client: Client): Promise<readonly string[] | undefined
 }
 
 /** The next version: the current one with what was typed. What the engine writes itself is left out. */
-export function proposedEnvelope(context: Context, current: Envelope | undefined): Proposed & { version: number } {
+export function proposedEnvelope(
+  context: Pick<Context, "optionsOf">,
+  current: Envelope | undefined,
+): Proposed & { version: number } {
   const typed = fields.filter((field) => context.optionsOf(flagOf(field)).length > 0);
   if (typed.length === 0) {
     throw usageRefusal("There is no limit to change: add at least one, for example --max-position-pct 0.05.");

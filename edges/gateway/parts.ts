@@ -18,6 +18,8 @@ export interface LoginFacts {
   /** This API's own address, without a slash at the end. */
   resource(): string;
   readonly clientId: string;
+  /** As which the web desks log in. */
+  readonly webClientId: string;
   readonly audience: string;
   /** Separated by single spaces. */
   readonly scopes: string;

@@ -114,6 +114,7 @@ export function testParts(behaviour: Behaviour = {}): { readonly parts: CalledPa
       issuer: () => (behaviour.externalIssuer === true ? "https://login.example" : duty.issuer),
       resource: () => "http://127.0.0.1:8080",
       clientId: "portcullis-cli",
+      webClientId: "portcullis-web",
       audience: "portcullis",
       scopes: "openid profile offline_access",
       developmentLogin: true,

@@ -86,7 +86,10 @@ export function checkLengths({ oidc }: KoaContextWithOIDC, library: Library): vo
 }
 
 /** The library's own order of questions, and one more: a session whose person is gone or whose login ended starts over. */
-export function loginPolicy(library: Library): interactionPolicy.DefaultPolicy {
+export function loginPolicy(
+  library: Library,
+  more: readonly interactionPolicy.Check[] = [],
+): interactionPolicy.DefaultPolicy {
   const { base, Check } = library.policy;
   const policy = base();
   const isOver = ({ oidc }: KoaContextWithOIDC): boolean =>
@@ -99,5 +102,6 @@ export function loginPolicy(library: Library): interactionPolicy.DefaultPolicy {
     }),
   );
   policy.get("login")?.checks.add(new Check("login_over", "the login has ended", isOver));
+  for (const check of more) policy.get("login")?.checks.add(check);
   return policy;
 }

@@ -3,7 +3,7 @@
 import type { TokenEndpointGrantContext } from "oidc-provider";
 import * as instant from "../../../contracts/src/instant.ts";
 import { accountOf } from "./accounts.ts";
-import { newGrant } from "./interactions.ts";
+import { newGrant } from "./new-grant.ts";
 import type { Library, ProviderInstance } from "./load-library.ts";
 import { type EmbeddedProviderOptions, resourceIndicator, scopes } from "./options.ts";
 import { remoteAddressOf } from "./request-scope.ts";

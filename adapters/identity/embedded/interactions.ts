@@ -5,7 +5,8 @@ import type { InteractionResults } from "oidc-provider";
 import { deviceFactsOf } from "./device-pages.ts";
 import { readForm } from "./form-body.ts";
 import type { Library, ProviderInstance } from "./load-library.ts";
-import { type EmbeddedProviderOptions, resourceIndicator, scopes } from "./options.ts";
+import { newGrant } from "./new-grant.ts";
+import { type EmbeddedProviderOptions, scopes } from "./options.ts";
 import { type Page, sendPage } from "./page-frame.ts";
 import { consentPage, errorPage, type LoginProblem, loginPage } from "./pages.ts";
 import { isFromOurPage, remoteAddressOf } from "./request-scope.ts";
@@ -157,14 +158,4 @@ async function approved(provider: ProviderInstance, interaction: Interaction): P
     scope: askedScopes(interaction).join(" "),
   });
   return { consent: { grantId: await grant.save() } };
-}
-
-export function newGrant(
-  provider: ProviderInstance,
-  facts: { readonly accountId: string; readonly clientId: string; readonly scope: string },
-): InstanceType<ProviderInstance["Grant"]> {
-  const grant = new provider.Grant({ accountId: facts.accountId, clientId: facts.clientId });
-  grant.addOIDCScope(facts.scope);
-  grant.addResourceScope(resourceIndicator, "");
-  return grant;
 }

@@ -4,6 +4,7 @@ import type { ClientMetadata, Configuration, JWK } from "oidc-provider";
 import * as instant from "../../../contracts/src/instant.ts";
 import { accountFinder, checkLengths, loginPolicy, personOf, remainingS } from "./accounts.ts";
 import { developmentGrantType } from "./development-grant.ts";
+import { deskGrant, loggedOutCheck } from "./desk-grant.ts";
 import { deviceInfoOf, libraryPages } from "./device-pages.ts";
 import { accepted, type KeyRing } from "./key-ring.ts";
 import type { Library } from "./load-library.ts";
@@ -50,7 +51,7 @@ export function libraryConfiguration(options: LibraryOptions, ring: KeyRing): Co
     pkce: { required: () => true },
     features: features(options),
     interactions: {
-      policy: loginPolicy(options.library),
+      policy: loginPolicy(options.library, [loggedOutCheck(options.library, options)]),
       url: (_context, interaction) => `${issuer.pathname}/interaction/${interaction.uid}`,
     },
     findAccount: accountFinder(options),
@@ -174,10 +175,10 @@ function lasting(options: LibraryOptions): Configuration {
     issueRefreshToken: (_context, client) => client.grantTypeAllowed("refresh_token"),
     // The web desk's tokens end when its browser logs out; a device's do not.
     expiresWithSession: (context) => context.oidc.client?.clientId === webClientId,
-    // Every approval is a grant of its own: an older one is never taken up again.
+    // Every approval is a grant of its own: an older one is never taken up again. Our own desk needs no approval.
     loadExistingGrant: async (context) => {
       const grantId = context.oidc.result?.consent?.grantId;
-      return grantId === undefined ? undefined : context.oidc.provider.Grant.find(grantId);
+      return grantId === undefined ? deskGrant(context, options) : context.oidc.provider.Grant.find(grantId);
     },
     revokeGrantPolicy: () => true,
   };

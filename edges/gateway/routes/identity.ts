@@ -98,6 +98,7 @@ export function loginConfiguration(parts: Pick<GatewayParts, "login" | "clock">)
           bearer_methods_supported: ["header"],
           scopes_supported: login.scopes.split(" "),
           client_id: login.clientId,
+          web_client_id: login.webClientId,
           audience: login.audience,
           scopes: login.scopes,
           development_login: login.developmentLogin,

@@ -8,6 +8,7 @@ export const loginConfigurationAnswer = z.object({
   bearer_methods_supported: z.array(z.enum(["header"])),
   scopes_supported: z.array(z.string()),
   client_id: z.string().meta({ description: "The public client that the command line logs in as." }),
+  web_client_id: z.string().meta({ description: "The public client that the web desks log in as." }),
   audience: z.string().meta({ description: "Whom a token must be meant for." }),
   scopes: z.string().meta({ description: "The scopes to ask for, separated by spaces." }),
   development_login: z.boolean().meta({ description: "Whether the development operators exist here." }),

@@ -1,0 +1,2 @@
+// Files that the bundler turns into names.
+declare module "*.css";

@@ -1,0 +1,39 @@
+// What a dangerous action asks before it acts, as data. Its target is fixed when the dialog opens; the lists may move below it.
+import type { Client } from "../../client/src/types.ts";
+import type { Acting } from "../../tui/effects/act.ts";
+
+/** What somebody typed. */
+export interface Typed {
+  readonly reason: string;
+  readonly word: string;
+  readonly code: string;
+}
+
+export interface DangerAsk {
+  readonly title: string;
+  /** What it is done to, in words. */
+  readonly scope: string;
+  /** Which funds and strategies that is; "" is everything, undefined none of them. */
+  readonly scopeId: string | undefined;
+  readonly paperOnly?: boolean;
+  /** What will happen, said before the word is typed. */
+  readonly facts: readonly string[];
+  /** The word that the server checks; none when absent. */
+  readonly word?: string;
+  readonly reason: "required" | "optional" | "none";
+  /** "maybe": only when the server asks for it. */
+  readonly code: "required" | "maybe" | "none";
+  /** The same on the command line. */
+  readonly command: string;
+  /** Reports what the server proved, never that something was sent. */
+  run(typed: Typed, acting: Acting): Promise<void>;
+}
+
+/** For acts whose answer is the outcome. */
+export function reporting(
+  work: (typed: Typed, client: Client) => Promise<readonly string[]>,
+): (typed: Typed, acting: Acting) => Promise<void> {
+  return async (typed, { client, report }) => {
+    report({ lines: await work(typed, client), tone: "good", done: true });
+  };
+}

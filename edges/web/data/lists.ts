@@ -1,0 +1,165 @@
+// What the desks show, by list: how each is read through the client, how often at the latest, and which events change it sooner. A panel names its lists and
+// nothing is asked for that nobody sees.
+import type { CallOptions } from "../../client/src/call-options.ts";
+import type { AnswerOf, Client } from "../../client/src/types.ts";
+
+export interface ListPlace<Value> {
+  read(client: Client, asked: Asked, call: CallOptions): Promise<Value>;
+  /** Read again after this long, whatever happens. */
+  readonly everyMs: number;
+  /** Beginnings of topics that change it. */
+  readonly topics: readonly string[];
+  /** How the same is asked for on the command line. */
+  command(asked: Asked): string;
+  /** The operation of the API, as its reference names it. */
+  readonly source: string;
+}
+
+/** What the address says, as far as a list depends on it. */
+export interface Asked {
+  readonly fund?: string | undefined;
+  readonly symbol?: string | undefined;
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  readonly of?: string | undefined;
+}
+
+export interface Lists {
+  readonly funds: AnswerOf<"listFunds">;
+  readonly strategies: AnswerOf<"listStrategies">;
+  readonly halts: AnswerOf<"getHaltStatus">;
+  readonly use: AnswerOf<"getLimitUse">;
+  readonly losses: AnswerOf<"listLosses">;
+  readonly blocks: AnswerOf<"listBlocks">;
+  readonly rejections: AnswerOf<"listRejections">;
+  readonly decisions: AnswerOf<"getDecisions">;
+  readonly stops: AnswerOf<"listStops">;
+  readonly differences: AnswerOf<"listDifferences">;
+  readonly positions: AnswerOf<"getPositions">;
+  readonly orders: AnswerOf<"listOrders">;
+  readonly headroom: AnswerOf<"getHeadroom">;
+  readonly envelope: AnswerOf<"getEnvelope">;
+  readonly instruments: AnswerOf<"listInstruments">;
+}
+
+export type ListName = keyof Lists;
+
+const fast = 2_000;
+const slow = 10_000;
+const rejectedHours = 24;
+
+const ofFund = ({ fund }: Asked): { readonly fundId?: string } => (fund === undefined ? {} : { fundId: fund });
+const fundFlag = ({ fund }: Asked): string => (fund === undefined ? "" : ` --fund-id ${fund}`);
+
+export const lists: { readonly [Name in ListName]: ListPlace<Lists[Name]> } = {
+  funds: {
+    read: (client, _asked, call) => client.listFunds({}, call),
+    everyMs: fast,
+    topics: ["treasury.nav", "operations.halt", "risk.halt"],
+    command: () => "ctl treasury funds list",
+    source: "listFunds",
+  },
+  strategies: {
+    read: (client, asked, call) => client.listStrategies(ofFund(asked), call),
+    everyMs: slow,
+    topics: ["research.strategy", "operations.halt", "operations.restriction"],
+    command: (asked) => `ctl research strategies list${fundFlag(asked)}`,
+    source: "listStrategies",
+  },
+  halts: {
+    read: (client, _asked, call) => client.getHaltStatus({}, call),
+    everyMs: fast,
+    topics: ["operations.halt", "operations.resume", "risk.halt"],
+    command: () => "ctl riskengine halts list",
+    source: "getHaltStatus",
+  },
+  use: {
+    read: (client, asked, call) => client.getLimitUse(ofFund(asked), call),
+    everyMs: fast,
+    topics: ["oms.fills", "oms.orders", "treasury.nav", "risk.envelope"],
+    command: (asked) => `ctl riskengine use list${fundFlag(asked)}`,
+    source: "getLimitUse",
+  },
+  losses: {
+    read: (client, asked, call) => client.listLosses(ofFund(asked), call),
+    everyMs: fast,
+    topics: ["treasury.nav", "risk.loss", "risk.envelope"],
+    command: (asked) => `ctl riskengine losses list${fundFlag(asked)}`,
+    source: "listLosses",
+  },
+  blocks: {
+    read: (client, asked, call) => client.listBlocks(ofFund(asked), call),
+    everyMs: fast,
+    topics: ["operations.halt", "risk.", "operations.restriction"],
+    command: (asked) => `ctl riskengine blocks list${fundFlag(asked)}`,
+    source: "listBlocks",
+  },
+  rejections: {
+    read: (client, asked, call) =>
+      client.listRejections({ ...ofFund(asked), hours: rejectedHours, countMax: 200 }, call),
+    everyMs: slow,
+    topics: ["risk.gate.failed", "oms.orders.rejected"],
+    command: (asked) => `ctl riskengine rejections list${fundFlag(asked)} --hours ${rejectedHours}`,
+    source: "listRejections",
+  },
+  decisions: {
+    read: (client, { of = "" }, call) => client.getDecisions({ orderId: of }, call),
+    everyMs: slow,
+    topics: [],
+    command: ({ of = "" }) => `ctl why ${of}`,
+    source: "getDecisions",
+  },
+  stops: {
+    read: (client, asked, call) => client.listStops(ofFund(asked), call),
+    everyMs: fast,
+    topics: ["risk.stop", "oms.fills"],
+    command: (asked) => `ctl riskengine stops list${fundFlag(asked)}`,
+    source: "listStops",
+  },
+  differences: {
+    read: (client, asked, call) => client.listDifferences({ ...ofFund(asked), open: true, countMax: 100 }, call),
+    everyMs: slow,
+    topics: ["risk.reconcile"],
+    command: (asked) => `ctl riskengine differences list${fundFlag(asked)} --open`,
+    source: "listDifferences",
+  },
+  positions: {
+    read: (client, asked, call) => client.getPositions(ofFund(asked), call),
+    everyMs: fast,
+    topics: ["oms.fills", "treasury.nav"],
+    command: (asked) => `ctl oms positions list${fundFlag(asked)}`,
+    source: "getPositions",
+  },
+  orders: {
+    read: (client, asked, call) => client.listOrders({ ...ofFund(asked), countMax: 200 }, call),
+    everyMs: slow,
+    topics: ["oms.orders", "oms.fills"],
+    command: (asked) => `ctl oms orders list${fundFlag(asked)}`,
+    source: "listOrders",
+  },
+  headroom: {
+    read: (client, { fund = "", symbol = "" }, call) => client.getHeadroom({ fundId: fund, symbol }, call),
+    everyMs: fast,
+    topics: ["oms.fills", "oms.orders", "risk.envelope", "operations.halt"],
+    command: ({ fund = "", symbol = "" }) => `ctl riskengine headroom --fund-id ${fund} --symbol ${symbol}`,
+    source: "getHeadroom",
+  },
+  envelope: {
+    read: (client, { fund = "" }, call) => client.getEnvelope({ fundId: fund }, call),
+    everyMs: slow,
+    topics: ["risk.envelope"],
+    command: ({ fund = "" }) => `ctl riskengine envelope show --fund-id ${fund}`,
+    source: "getEnvelope",
+  },
+  instruments: {
+    read: (client, _asked, call) => client.listInstruments({}, call),
+    everyMs: 60_000,
+    topics: ["treasury.reference"],
+    command: () => "ctl treasury instruments list",
+    source: "listInstruments",
+  },
+};
+
+export function isTouchedBy(name: ListName, topics: readonly string[]): boolean {
+  return lists[name].topics.some((beginning) => topics.some((topic) => topic.startsWith(beginning)));
+}

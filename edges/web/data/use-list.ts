@@ -1,0 +1,50 @@
+// One list as a panel has it: the last answer, how old it is and what went wrong. It is read again when an event concerns it, and after a while in any case;
+// a hidden tab and a frozen desk read nothing, except what is halted.
+import { type QueryClient, useQuery } from "@tanstack/react-query";
+import { failureOf, type ReadFacts } from "../model/panel-state.ts";
+import { useFrozen, useWeb } from "../web-context.tsx";
+import { type Asked, isTouchedBy, type ListName, type Lists, lists } from "./lists.ts";
+
+export interface ListRead<Value> extends ReadFacts {
+  readonly name: ListName;
+  readonly asked: Asked;
+  readonly data: Value | undefined;
+  readonly isReading: boolean;
+  again(): void;
+}
+
+const timeoutMs = 10_000;
+
+export function useList<Name extends ListName>(name: Name, asked: Asked = {}, isWanted = true): ListRead<Lists[Name]> {
+  const { client } = useWeb();
+  const isFrozen = useFrozen() && name !== "halts";
+  const place = lists[name];
+  const query = useQuery<Lists[Name]>({
+    queryKey: [name, asked],
+    queryFn: ({ signal }) => place.read(client, asked, { signal, timeoutMs }),
+    enabled: isWanted && !isFrozen,
+    refetchInterval: place.everyMs,
+    retry: false,
+    networkMode: "always",
+  });
+  return {
+    name,
+    asked,
+    data: query.data,
+    hasData: query.data !== undefined,
+    updatedAtMs: query.dataUpdatedAt,
+    everyMs: place.everyMs,
+    failure: failureOf(query.error),
+    isReading: query.isFetching,
+    again: () => void query.refetch(),
+  };
+}
+
+/** Reads anew what the topics concern; only what is shown is really asked for. */
+export function rereadOn(queries: QueryClient, topics: readonly string[] | "all", isFrozen: boolean): void {
+  const names = Object.keys(lists) as ListName[];
+  for (const name of names) {
+    if (isFrozen && name !== "halts") continue;
+    if (topics === "all" || isTouchedBy(name, topics)) void queries.invalidateQueries({ queryKey: [name] });
+  }
+}

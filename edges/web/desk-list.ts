@@ -1,0 +1,31 @@
+// Every desk in one list: a name, a path, the reader's question and its panels. The gateway serves these paths, the frame links them, and the keys `g`
+// and a letter open them. A desk without panels is in the list from the first day and says so.
+
+export interface DeskPlace {
+  readonly name: string;
+  readonly path: string;
+  /** After `g`. */
+  readonly key: string;
+  readonly title: string;
+  readonly reader: string;
+  readonly question: string;
+  /** In reading order; none when the desk comes with a later release. */
+  readonly panels: readonly string[];
+}
+
+// biome-ignore format: one desk, one line
+export const desks = [
+  { name: "risk", path: "/risk", key: "r", title: "Risk", reader: "risk officer", question: "How near is any limit, and what is halted?", panels: ["limit-use", "losses", "blocks", "halts", "rejections", "stops", "differences", "headroom", "envelope"] },
+  { name: "funds", path: "/funds", key: "f", title: "Funds", reader: "manager", question: "What is it worth, and what did today do?", panels: [] },
+  { name: "ops", path: "/ops", key: "o", title: "Operations", reader: "on call", question: "What is broken, and since when?", panels: [] },
+  { name: "signals", path: "/signals", key: "s", title: "Signals", reader: "trader", question: "What did the strategies say, and what became of it?", panels: [] },
+  { name: "replay", path: "/replay", key: "p", title: "Replay", reader: "trader", question: "What happened, step by step?", panels: [] },
+  { name: "lab", path: "/lab", key: "l", title: "Lab", reader: "quant", question: "Does it hold out of sample?", panels: [] },
+  { name: "matrix", path: "/matrix", key: "m", title: "Matrix", reader: "manager", question: "Which strategy holds what, and how much of each limit?", panels: [] },
+  { name: "zilla", path: "/zilla", key: "z", title: "Zilla", reader: "trader", question: "What did each trade teach?", panels: [] },
+] as const satisfies readonly DeskPlace[];
+
+export type DeskName = (typeof desks)[number]["name"];
+
+/** Everything below these is a page or a file of the desks. */
+export const deskPrefixes: readonly string[] = [...desks.map(({ path }) => path), "/about", "/auth/callback", "/assets"];

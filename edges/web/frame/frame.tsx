@@ -1,0 +1,209 @@
+// What stands around every desk: where one is, in which mode, what is halted, who is logged in, how the server is heard, and the way to stop everything.
+import { Link, Outlet, useRouterState } from "@tanstack/react-router";
+import { useEffect } from "react";
+import { fromUnixMs } from "../../../contracts/src/instant.ts";
+import { haltAsk } from "../danger/asks.ts";
+import { useDanger } from "../danger/danger-dialog.tsx";
+import { useList } from "../data/use-list.ts";
+import { desks } from "../desk-list.ts";
+import { isHalted, modeOf } from "../model/halted.ts";
+import { utc } from "../model/moments.ts";
+import { useFrozen, useLinkWord, useNow, useSessionState, useWeb } from "../web-context.tsx";
+import { CosignCard, HaltBanner } from "./halt-banner.tsx";
+import { KeyLayer } from "./key-layer.tsx";
+import { rememberDesk } from "./last-desk.ts";
+import { useChangeSearch, useDeskSearch } from "./use-search.ts";
+
+export function Frame() {
+  const path = useRouterState({ select: ({ location }) => location.pathname });
+  const { fund } = useDeskSearch();
+  const funds = useList("funds");
+  const halts = useList("halts");
+  const state = useSessionState();
+  const link = useLinkWord();
+  const desk = desks.find((one) => one.path === path);
+  const mode = modeOf(funds.data, fund);
+  useEffect(() => {
+    if (desk === undefined) return;
+    rememberDesk(desk.path);
+    document.title = `${desk.title} · Portcullis`;
+  }, [desk]);
+  if (state === "out") return <LoggedOut />;
+  return (
+    <div
+      className={mode.includes("LIVE") ? "frame live" : "frame"}
+      {...(desk === undefined ? {} : { "data-testid": `desk-${desk.name}` })}
+      data-link={link}
+      {...(isHalted(halts.data, fund) ? { "data-halted": "true" } : {})}
+    >
+      <a className="skip" href="#content">
+        Skip to the desk
+      </a>
+      <TopBar mode={mode} />
+      <div className="alerts">
+        {state === "expired" && <LoginOver />}
+        <HaltBanner />
+        <CosignCard />
+      </div>
+      <main id="content" tabIndex={-1}>
+        {desk !== undefined && (
+          <div className="question">
+            <h1>{desk.title}</h1>
+            <p>{desk.question}</p>
+          </div>
+        )}
+        <Outlet />
+      </main>
+      <footer className="print-only">
+        As of {halts.updatedAtMs === 0 ? "never" : utc(fromUnixMs(halts.updatedAtMs))} · {window.location.href}
+      </footer>
+      <KeyLayer />
+    </div>
+  );
+}
+
+function TopBar({ mode }: { readonly mode: string }) {
+  const open = useDanger();
+  return (
+    <header className="top">
+      <nav aria-label="Desks">
+        {desks.map(({ name, path, title, panels }) => (
+          <Link
+            key={name}
+            to={path}
+            search={(before: object) => ("fund" in before ? { fund: before.fund } : {})}
+            className={panels.length === 0 ? "later" : undefined}
+          >
+            {title}
+          </Link>
+        ))}
+      </nav>
+      <FundAndFilter />
+      <span className="facts">
+        <span data-testid="mode-badge" className={mode.includes("LIVE") ? "mode live" : "mode"}>
+          {mode}
+        </span>
+        <LinkState />
+        <AsOf />
+        <FreezeToggle />
+        <WhoAmI />
+      </span>
+      <button type="button" className="halt" data-testid="halt-button" onClick={() => open(haltAsk())}>
+        Halt…
+      </button>
+    </header>
+  );
+}
+
+function FundAndFilter() {
+  const { fund, q } = useDeskSearch();
+  const change = useChangeSearch();
+  const { data: funds = [] } = useList("funds");
+  const known = funds.some(({ fund_id }) => fund_id === fund);
+  return (
+    <span className="choices">
+      <label>
+        <span className="unseen">Fund</span>
+        <select value={fund ?? ""} onChange={(event) => change({ fund: event.target.value || undefined })}>
+          <option value="">all funds</option>
+          {fund !== undefined && !known && <option value={fund}>{fund} (not known)</option>}
+          {funds.map(({ fund_id, mode }) => (
+            <option key={fund_id} value={fund_id}>
+              {fund_id} ({mode})
+            </option>
+          ))}
+        </select>
+      </label>
+      <label>
+        <span className="unseen">Filter tables</span>
+        <input
+          id="filter"
+          type="search"
+          placeholder="filter  /"
+          value={q ?? ""}
+          onChange={(event) => change({ q: event.target.value || undefined })}
+        />
+      </label>
+    </span>
+  );
+}
+
+const linkSentences = {
+  live: "heard within 5 s",
+  stale: "silent for 5 s or more: figures may be old",
+  reconnecting: "the stream is cut and is being opened again",
+  offline: "not reached for a minute; tried on",
+  expired: "the login has run out: figures are of then",
+} as const;
+
+function LinkState() {
+  const word = useLinkWord();
+  return (
+    <span data-testid="link-state" data-state={word} className={`link ${word}`} title={linkSentences[word]} role="status">
+      <span aria-hidden="true" className="dot" /> {word}
+    </span>
+  );
+}
+
+function AsOf() {
+  const now = useNow();
+  const { live } = useWeb();
+  const heardAt = live.link().heardAt;
+  const at = heardAt === undefined ? undefined : heardAt < now ? heardAt : now;
+  return (
+    <span data-testid="as-of" className="as-of" title="When the server was last heard, in UTC">
+      {at === undefined ? "not heard yet" : utc(at)}
+    </span>
+  );
+}
+
+function FreezeToggle() {
+  const { freeze } = useWeb();
+  const isFrozen = useFrozen();
+  return (
+    <button type="button" data-testid="freeze-toggle" aria-pressed={isFrozen} onClick={freeze.toggle}>
+      {isFrozen ? "Frozen" : "Freeze"}
+    </button>
+  );
+}
+
+function WhoAmI() {
+  const { identity, session, client } = useWeb();
+  return (
+    <>
+      <span data-testid="whoami" title={identity.actor}>
+        {identity.name} <span className="quiet">{identity.roles.join(", ")}</span>
+      </span>
+      <button type="button" data-testid="logout" onClick={() => void session.logOut(() => client.logOut())}>
+        Log out
+      </button>
+    </>
+  );
+}
+
+function LoginOver() {
+  const { session } = useWeb();
+  return (
+    <div role="alert" className="login-over">
+      <p>
+        <strong>LOGIN OVER</strong> What is shown is of then, and nothing can be done from here.
+      </p>
+      <button type="button" onClick={() => void session.renew()}>
+        Log in again
+      </button>
+    </div>
+  );
+}
+
+function LoggedOut() {
+  const { session } = useWeb();
+  return (
+    <main className="alone" data-testid="logged-out">
+      <h1>You are logged out</h1>
+      <p>Every tab of this browser is. Nothing of the desks is kept here.</p>
+      <button type="button" onClick={() => void session.renew()}>
+        Log in
+      </button>
+    </main>
+  );
+}

@@ -1,0 +1,78 @@
+// What is halted, on every desk and before everything else; and a request to resume that waits for its second signature.
+import { age, duration } from "../../tui/view/figures.ts";
+import { byStrictness, scopeOf } from "../../tui/screens/halts.ts";
+import { leftMs } from "../../ctl/text/text.ts";
+import { baselineText } from "../../ctl/text/halt-text.ts";
+import { cosignAsk, resumeAllAsk } from "../danger/asks.ts";
+import { useDanger } from "../danger/danger-dialog.tsx";
+import { useList } from "../data/use-list.ts";
+import { utcText } from "../model/moments.ts";
+import { useNow, useWeb } from "../web-context.tsx";
+
+export function HaltBanner() {
+  const { data: status } = useList("halts");
+  const open = useDanger();
+  const now = useNow();
+  if (status === undefined) return null;
+  if (status.halts.length === 0) {
+    if (status.known) return null;
+    return (
+      <div role="alert" className="halt-banner" data-testid="halt-banner">
+        <p>
+          <strong>HALT STATE UNKNOWN</strong> It counts as halted until it is known again.
+        </p>
+      </div>
+    );
+  }
+  const [first, ...more] = byStrictness(status.halts);
+  if (first === undefined) return null;
+  return (
+    <div role="alert" className="halt-banner" data-testid="halt-banner">
+      <p>
+        <strong>HALTED {scopeOf(first)}</strong> {first.reason}, by {first.requested_by}, since{" "}
+        <time dateTime={first.since}>{utcText(first.since)}</time> ({age(first.since, now)})
+        {more.length > 0 && <span>, and {more.length} more</span>}
+      </p>
+      <button type="button" data-testid="resume-button" onClick={() => open(resumeAllAsk(status))}>
+        Resume…
+      </button>
+    </div>
+  );
+}
+
+export function CosignCard() {
+  const { data: status } = useList("halts");
+  const { identity } = useWeb();
+  const open = useDanger();
+  const now = useNow();
+  if (status?.request_id === undefined) return null;
+  const isOwn = status.requested_by === identity.actor;
+  const left = status.expires_at === undefined ? undefined : leftMs(status.expires_at, now);
+  return (
+    <section className="cosign" data-testid="cosign-card" aria-label="A request to resume waits for a second signature">
+      <h2>A request to resume everything waits for a second signature</h2>
+      <dl>
+        <dt>Who</dt>
+        <dd>{status.requested_by ?? "not known"}</dd>
+        <dt>Why</dt>
+        <dd>{status.reason ?? ""}</dd>
+        <dt>Halts</dt>
+        <dd>{status.halts.map((halt) => `${scopeOf(halt)} (${halt.reason})`).join(", ")}</dd>
+        <dt>Restarts</dt>
+        <dd>{status.restarts.length === 0 ? "nothing: another halt still covers it" : status.restarts.join(", ")}</dd>
+        <dt>Baseline</dt>
+        <dd>{baselineText(status.baseline)}</dd>
+        <dt>Time left</dt>
+        <dd>{left === undefined ? "not known" : left <= 0 ? "none: it has expired" : duration(left)}</dd>
+        <dt>Request</dt>
+        <dd>
+          <code>{status.request_id}</code>
+        </dd>
+      </dl>
+      {isOwn && <p className="quiet">It is your own request: another operator must sign it.</p>}
+      <button type="button" data-testid="cosign-sign" onClick={() => open(cosignAsk(status))}>
+        Co-sign…
+      </button>
+    </section>
+  );
+}

@@ -1,0 +1,151 @@
+// The keys, their help and the palette: one listener for the whole page.
+import { Dialog } from "@base-ui/react/dialog";
+import { useNavigate } from "@tanstack/react-router";
+import { useEffect, useRef, useState } from "react";
+import { haltAsk } from "../danger/asks.ts";
+import { useDanger } from "../danger/danger-dialog.tsx";
+import { lists } from "../data/lists.ts";
+import { useList } from "../data/use-list.ts";
+import { desks } from "../desk-list.ts";
+import { type KeyMeaning, keyHelp, meaningOf } from "./keys.ts";
+import { useChangeSearch, useDeskSearch } from "./use-search.ts";
+
+const afterGMs = 1_500;
+
+export function KeyLayer() {
+  const [shown, setShown] = useState<"help" | "palette">();
+  const [said, setSaid] = useState("");
+  const navigate = useNavigate();
+  const search = useDeskSearch();
+  const change = useChangeSearch();
+  const gAt = useRef(0);
+  const mean = (meaning: KeyMeaning): void => {
+    if (meaning.kind === "desk") void navigate({ to: meaning.path, search: search.fund === undefined ? {} : { fund: search.fund } } as never);
+    if (meaning.kind === "help" || meaning.kind === "palette") setShown(meaning.kind);
+    if (meaning.kind === "filter") document.getElementById("filter")?.focus();
+    if (meaning.kind === "chart") change({ tables: search.tables === undefined ? "all" : undefined });
+    if (meaning.kind === "copy") void copyCommand(search.fund).then(setSaid);
+  };
+  useEffect(() => {
+    const press = (event: KeyboardEvent): void => {
+      const isAfterG = gAt.current > 0 && event.timeStamp - gAt.current < afterGMs;
+      const meaning = meaningOf(pressOf(event), isAfterG);
+      gAt.current = meaning.kind === "await" ? event.timeStamp : 0;
+      if (meaning.kind === "nothing") return;
+      if (meaning.kind !== "await") event.preventDefault();
+      mean(meaning);
+    };
+    document.addEventListener("keydown", press);
+    return () => document.removeEventListener("keydown", press);
+  });
+  return (
+    <>
+      <p className="unseen" role="status">
+        {said}
+      </p>
+      <Dialog.Root open={shown !== undefined} onOpenChange={(isOpen) => setShown(isOpen ? shown : undefined)}>
+        <Dialog.Portal>
+          <Dialog.Backdrop className="backdrop" />
+          <Dialog.Popup className="overlay">
+            {shown === "help" ? <Help /> : <Palette close={() => setShown(undefined)} />}
+          </Dialog.Popup>
+        </Dialog.Portal>
+      </Dialog.Root>
+    </>
+  );
+}
+
+function pressOf(event: KeyboardEvent) {
+  const { target, key, ctrlKey: ctrl, metaKey: meta, altKey: alt } = event;
+  const inField = target instanceof Element && target.closest("input, select, textarea, [role=dialog]") !== null;
+  return { key, ctrl, meta, alt, isTyping: inField };
+}
+
+/** Of the panel in which the focus is, else of the desk's first. */
+async function copyCommand(fund: string | undefined): Promise<string> {
+  const panel = document.activeElement?.closest("[data-testid^=panel-]") ?? document.querySelector("[data-testid^=panel-]");
+  const name = panel?.getAttribute("data-testid")?.slice("panel-".length) ?? "";
+  const listName = name === "limit-use" ? "use" : name;
+  const place = listName in lists ? lists[listName as keyof typeof lists] : lists.halts;
+  const command = place.command({ fund });
+  await navigator.clipboard.writeText(command);
+  return `Copied: ${command}`;
+}
+
+function Help() {
+  return (
+    <>
+      <Dialog.Title>Keys</Dialog.Title>
+      <dl className="keys">
+        {keyHelp.map(([key, what]) => (
+          <div key={key}>
+            <dt>
+              <kbd>{key}</kbd>
+            </dt>
+            <dd>{what}</dd>
+          </div>
+        ))}
+      </dl>
+      <p>
+        <a href="/about">About and licences</a> · <a href="/docs">The API</a>
+      </p>
+      <Dialog.Close>Close</Dialog.Close>
+    </>
+  );
+}
+
+interface Entry {
+  readonly label: string;
+  run(): void;
+}
+
+function Palette({ close }: { readonly close: () => void }) {
+  const [typed, setTyped] = useState("");
+  const entries = useEntries().filter(({ label }) => label.toLowerCase().includes(typed.toLowerCase()));
+  const choose = (entry: Entry | undefined): void => {
+    if (entry === undefined) return;
+    close();
+    entry.run();
+  };
+  return (
+    <>
+      <Dialog.Title>Go to</Dialog.Title>
+      <input
+        aria-label="A desk, a fund or an action"
+        value={typed}
+        onChange={(event) => setTyped(event.target.value)}
+        onKeyDown={(event) => (event.key === "Enter" ? choose(entries[0]) : undefined)}
+      />
+      <ul className="palette">
+        {entries.slice(0, 12).map((entry) => (
+          <li key={entry.label}>
+            <button type="button" onClick={() => choose(entry)}>
+              {entry.label}
+            </button>
+          </li>
+        ))}
+        {entries.length === 0 && <li>Nothing is called so.</li>}
+      </ul>
+    </>
+  );
+}
+
+function useEntries(): readonly Entry[] {
+  const navigate = useNavigate();
+  const change = useChangeSearch();
+  const open = useDanger();
+  const { data: funds = [] } = useList("funds");
+  return [
+    ...desks.map(({ title, path, question }) => ({
+      label: `${title}: ${question}`,
+      run: () => void navigate({ to: path } as never),
+    })),
+    { label: "All funds", run: () => change({ fund: undefined }) },
+    ...funds.map(({ fund_id, mode }) => ({
+      label: `Fund ${fund_id} (${mode})`,
+      run: () => change({ fund: fund_id }),
+    })),
+    { label: "Halt the whole firm…", run: () => open(haltAsk()) },
+    ...funds.map(({ fund_id }) => ({ label: `Halt ${fund_id}…`, run: () => open(haltAsk(fund_id)) })),
+  ];
+}

@@ -1,0 +1,19 @@
+// The address as state: read by every panel, changed in one way, and never pushed twice for what somebody types.
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { type DeskSearch, readSearch } from "../model/search.ts";
+
+export type SearchChange = { readonly [Key in keyof DeskSearch]?: DeskSearch[Key] | undefined };
+
+export function useDeskSearch(): DeskSearch {
+  return readSearch(useSearch({ strict: false }) as Readonly<Record<string, unknown>>);
+}
+
+export function useChangeSearch(): (change: SearchChange) => void {
+  const navigate = useNavigate();
+  return (change) =>
+    void navigate({
+      to: ".",
+      search: (before: Readonly<Record<string, unknown>>) => readSearch({ ...before, ...change }),
+      replace: true,
+    } as Parameters<typeof navigate>[0]);
+}

@@ -1,0 +1,154 @@
+// A table of a panel: heads that sort, figures to the right, a cell that changed underlined for a second. Long ones draw only the rows that are seen.
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { type ReactNode, useEffect, useRef, useState } from "react";
+import { useChangeSearch, useDeskSearch } from "../frame/use-search.ts";
+import { filteredRows, sortedRows, type SortValue } from "../model/rows.ts";
+import { nextSort, sortingOf } from "../model/search.ts";
+
+export interface Column<Row> {
+  readonly id: string;
+  readonly head: string;
+  /** In the head, once: not in every cell. */
+  readonly unit?: string;
+  readonly number?: boolean;
+  by(row: Row): SortValue;
+  /** What is shown; the value that it is sorted by when absent. */
+  cell?(row: Row): ReactNode;
+}
+
+export interface DataTableProps<Row> {
+  readonly panel: string;
+  readonly caption: string;
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
+  id(row: Row): string;
+  rowClass?(row: Row): string | undefined;
+}
+
+/** From this many rows on only those in sight are drawn. */
+const drawnMax = 60;
+const rowHeight = 24;
+
+export function DataTable<Row>({ panel, caption, columns, rows, id, rowClass }: DataTableProps<Row>) {
+  const { q, sort } = useDeskSearch();
+  const shown = sortedRows(filteredRows(rows, columns, q), columns, sortingOf(sort, panel));
+  const filtered = shown.length < rows.length;
+  return (
+    <>
+      {filtered && (
+        <p className="note">
+          {shown.length} of {rows.length} rows match “{q}”.
+        </p>
+      )}
+      <Scrolling isLong={shown.length > drawnMax} count={shown.length} label={caption}>
+        {(from, to, before, after) => (
+          <table aria-rowcount={shown.length + 1}>
+            <caption className="unseen">{caption}</caption>
+            <Heads panel={panel} columns={columns} />
+            <tbody>
+              {before > 0 && <Gap height={before} span={columns.length} />}
+              {shown.slice(from, to).map((row, index) => (
+                <tr key={id(row)} className={rowClass?.(row)} aria-rowindex={from + index + 2}>
+                  {columns.map((column) => (
+                    <Cell key={column.id} column={column} row={row} />
+                  ))}
+                </tr>
+              ))}
+              {after > 0 && <Gap height={after} span={columns.length} />}
+            </tbody>
+          </table>
+        )}
+      </Scrolling>
+    </>
+  );
+}
+
+function Gap({ height, span }: { readonly height: number; readonly span: number }) {
+  return (
+    <tr aria-hidden="true">
+      <td colSpan={span} style={{ height, padding: 0 }} />
+    </tr>
+  );
+}
+
+type Draw = (from: number, to: number, before: number, after: number) => ReactNode;
+
+function Scrolling({
+  isLong,
+  count,
+  label,
+  children,
+}: {
+  readonly isLong: boolean;
+  readonly count: number;
+  readonly label: string;
+  readonly children: Draw;
+}) {
+  const place = useRef<HTMLElement>(null);
+  const virtual = useVirtualizer({
+    count: isLong ? count : 0,
+    getScrollElement: () => place.current,
+    estimateSize: () => rowHeight,
+    overscan: 12,
+  });
+  const items = virtual.getVirtualItems();
+  const [first, last] = [items[0], items.at(-1)];
+  const from = isLong ? (first?.index ?? 0) : 0;
+  const to = isLong ? (last?.index ?? 30) + 1 : count;
+  const before = isLong ? (first?.start ?? 0) : 0;
+  const after = isLong ? Math.max(0, virtual.getTotalSize() - (last?.end ?? 0)) : 0;
+  return (
+    // A place that scrolls must be reachable by keyboard.
+    <section className={isLong ? "scroll long" : "scroll"} ref={place} tabIndex={0} aria-label={label}>
+      {children(from, to, before, after)}
+    </section>
+  );
+}
+
+function Heads<Row>({ panel, columns }: Pick<DataTableProps<Row>, "panel" | "columns">) {
+  const { sort } = useDeskSearch();
+  const change = useChangeSearch();
+  const sorting = sortingOf(sort, panel);
+  return (
+    <thead>
+      <tr>
+        {columns.map(({ id, head, unit, number }) => {
+          const isSorted = sorting?.column === id;
+          const way = !isSorted ? "none" : sorting.down ? "descending" : "ascending";
+          return (
+            <th key={id} scope="col" className={number ? "number" : undefined} aria-sort={way}>
+              <button type="button" onClick={() => change({ sort: nextSort(sort, panel, id) })}>
+                {head}
+                {unit !== undefined && <span className="unit"> {unit}</span>}
+                <span aria-hidden="true">{way === "none" ? "" : way === "descending" ? " ↓" : " ↑"}</span>
+              </button>
+            </th>
+          );
+        })}
+      </tr>
+    </thead>
+  );
+}
+
+function Cell<Row>({ column, row }: { readonly column: Column<Row>; readonly row: Row }) {
+  const value = column.by(row);
+  const isChanged = useChanged(value);
+  const classes = [column.number ? "number" : "", isChanged ? "changed" : ""].join(" ").trim();
+  return <td className={classes === "" ? undefined : classes}>{column.cell?.(row) ?? value ?? ""}</td>;
+}
+
+const changedMs = 1_000;
+
+/** True for a second after the value moved, never at the first sight of it. */
+function useChanged(value: SortValue): boolean {
+  const before = useRef(value);
+  const [isChanged, setChanged] = useState(false);
+  useEffect(() => {
+    if (before.current === value) return undefined;
+    before.current = value;
+    setChanged(true);
+    const timer = setTimeout(() => setChanged(false), changedMs);
+    return () => clearTimeout(timer);
+  }, [value]);
+  return isChanged;
+}

@@ -1,0 +1,188 @@
+// The editor of a fund's limits: what is typed is compared by the server first, so that somebody sees what tightens and what loosens before it is asked for.
+import { type SubmitEvent, useState } from "react";
+import { asArguments, type Envelope as Limits, type Proposed } from "../../ctl/envelope-flags.ts";
+import { type EnvelopeField, envelopeFields } from "../../envelope-fields.ts";
+import type { AnswerOf, Client } from "../../client/src/types.ts";
+import type { DangerAsk, Typed } from "../danger/ask.ts";
+import { reporting } from "../danger/ask.ts";
+import { useDanger } from "../danger/danger-dialog.tsx";
+import { useList } from "../data/use-list.ts";
+import { useDeskSearch } from "../frame/use-search.ts";
+import { failureOf } from "../model/panel-state.ts";
+import { utcText } from "../model/moments.ts";
+import { StateWord } from "../panels/figures.tsx";
+import { Panel } from "../panels/panel.tsx";
+import { useWeb } from "../web-context.tsx";
+import { limitText, proposalOf, type TypedLimits } from "./envelope-edit.ts";
+
+type Diff = AnswerOf<"diffEnvelopes">;
+
+const fields: readonly EnvelopeField[] = envelopeFields;
+
+export function Envelope() {
+  const search = useDeskSearch();
+  const funds = useList("funds");
+  const fund = search.fund ?? funds.data?.[0]?.fund_id;
+  const envelope = useList("envelope", { fund }, fund !== undefined);
+  return (
+    <Panel
+      name="envelope"
+      title={fund === undefined ? "Envelope" : `Envelope of ${fund}`}
+      wide
+      reads={[envelope]}
+      empty={<p>This fund has no limits yet.</p>}
+      explained={fields.map(({ name, sentence, ...rest }) => ({
+        figure: name,
+        formula: `${sentence}${"absent" in rest && rest.absent !== undefined ? ` Absent: ${rest.absent}.` : ""}`,
+      }))}
+    >
+      {envelope.data !== undefined && <Editor key={`${envelope.data.fund_id} ${envelope.data.version}`} limits={envelope.data} />}
+    </Panel>
+  );
+}
+
+function Editor({ limits }: { readonly limits: Limits }) {
+  const { client } = useWeb();
+  const open = useDanger();
+  const [typed, setTyped] = useState<TypedLimits>({});
+  const [diff, setDiff] = useState<{ readonly diff: Diff; readonly proposed: Proposed & { version: number } }>();
+  const [complaint, setComplaint] = useState("");
+  const compare = async (event: SubmitEvent): Promise<void> => {
+    event.preventDefault();
+    setDiff(undefined);
+    setComplaint("");
+    try {
+      const proposed = proposalOf(fields, typed, limits);
+      setDiff({ proposed, diff: await client.diffEnvelopes({ fundId: limits.fund_id, proposed }) });
+    } catch (thrown) {
+      setComplaint(failureOf(thrown)?.detail ?? "");
+    }
+  };
+  return (
+    <form className="envelope" onSubmit={(event) => void compare(event)}>
+      <p className="quiet">
+        Version {limits.version}, set by {limits.updated_by ?? "nobody known"} {utcText(limits.updated_at)}. Every _pct is a
+        fraction: 0.07 is 7 %. An empty field takes a limit away where that is allowed.
+      </p>
+      <div className="limits">
+        {fields.map((field) => (
+          <Limit
+            key={field.name}
+            field={field}
+            text={typed[field.name] ?? limitText(field, limits)}
+            isTouched={typed[field.name] !== undefined && typed[field.name] !== limitText(field, limits)}
+            onType={(text) => setTyped({ ...typed, [field.name]: text })}
+          />
+        ))}
+      </div>
+      <div className="buttons">
+        <button type="submit">Compare</button>
+        {diff !== undefined && diff.diff.changes.length > 0 && (
+          <button type="button" className="act" onClick={() => open(envelopeAsk(limits.fund_id, diff.proposed, diff.diff))}>
+            Set version {diff.proposed.version}…
+          </button>
+        )}
+      </div>
+      {complaint !== "" && (
+        <p className="note critical" role="alert">
+          {complaint}
+        </p>
+      )}
+      {diff !== undefined && <Changes diff={diff.diff} />}
+    </form>
+  );
+}
+
+function Limit({
+  field,
+  text,
+  isTouched,
+  onType,
+}: {
+  readonly field: EnvelopeField;
+  readonly text: string;
+  readonly isTouched: boolean;
+  readonly onType: (text: string) => void;
+}) {
+  const shown = {
+    value: text,
+    title: field.sentence,
+    className: isTouched ? "touched" : undefined,
+  };
+  return (
+    <label>
+      {field.name}
+      {field.kind === "switch" ? (
+        <select {...shown} onChange={(event) => onType(event.target.value)}>
+          {field.absent !== undefined && <option value="">{`${field.absent} (not set)`}</option>}
+          <option>true</option>
+          <option>false</option>
+        </select>
+      ) : (
+        <input {...shown} placeholder={field.absent ?? ""} onChange={(event) => onType(event.target.value)} />
+      )}
+    </label>
+  );
+}
+
+function Changes({ diff }: { readonly diff: Diff }) {
+  if (diff.changes.length === 0) return <p className="note">Nothing would change.</p>;
+  return (
+    <table className="changes" data-testid="envelope-diff">
+      <caption>{diff.loosens ? "This loosens: it takes a reason and your code, and is refused in a halt." : "This only tightens."}</caption>
+      <thead>
+        <tr>
+          <th scope="col">Limit</th>
+          <th scope="col">Before</th>
+          <th scope="col">After</th>
+          <th scope="col">Effect</th>
+        </tr>
+      </thead>
+      <tbody>
+        {diff.changes.map(({ field, before, after, effect }) => (
+          <tr key={field}>
+            <td>{field}</td>
+            <td className="number">{before}</td>
+            <td className="number">{after}</td>
+            <td>
+              <StateWord word={effect} grade={effect === "LOOSENS" ? "warning" : "info"} />
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function envelopeAsk(fundId: string, proposed: Proposed & { version: number }, diff: Diff): DangerAsk {
+  return {
+    title: `Set version ${proposed.version} of the envelope`,
+    scope: `fund ${fundId}`,
+    scopeId: fundId,
+    facts: diff.changes.map(({ field, before, after, effect }) => `${effect}: ${field} from ${before} to ${after}`),
+    reason: diff.loosens ? "required" : "optional",
+    code: diff.loosens ? "maybe" : "none",
+    command: `ctl riskengine envelope set --fund-id ${fundId} …`,
+    run: reporting((typed, client) => setEnvelope(client, fundId, proposed, typed)),
+  };
+}
+
+async function setEnvelope(
+  client: Client,
+  fundId: string,
+  proposed: Proposed & { version: number },
+  { reason, code }: Typed,
+): Promise<readonly string[]> {
+  const asked = { ...proposed, ...(reason === "" ? {} : { reason }) };
+  // The proof is of this very change: the server compares what it was given for.
+  const proof =
+    code === ""
+      ? {}
+      : {
+          stepUpProof: (
+            await client.stepUp({ action: "UpdateEnvelope", parameters: { fund_id: fundId, ...asked }, totp: code })
+          ).proof,
+        };
+  const envelope = await client.updateEnvelope({ ...asArguments(fundId, asked), ...proof });
+  return [`IN FORCE: version ${envelope.version} of ${envelope.fund_id}'s limits.`, `Hash ${envelope.hash ?? "not known"}`];
+}

@@ -1,0 +1,65 @@
+// How much more of a symbol a fund may buy or sell now, and which limit binds.
+import type { Lists } from "../data/lists.ts";
+import { useList } from "../data/use-list.ts";
+import { useChangeSearch, useDeskSearch } from "../frame/use-search.ts";
+import { type Column, DataTable } from "../panels/data-table.tsx";
+import { Amount } from "../panels/figures.tsx";
+import { Panel } from "../panels/panel.tsx";
+
+type Limit = Lists["headroom"]["limits"][number];
+
+const columns: readonly Column<Limit>[] = [
+  { id: "limit", head: "Limit", by: (one) => one.limit },
+  { id: "used", head: "Used", number: true, by: (one) => one.used, cell: (one) => <Amount text={one.used} /> },
+  { id: "allowed", head: "Allowed", number: true, by: (one) => one.allowed, cell: (one) => <Amount text={one.allowed} /> },
+  { id: "quantity", head: "Leaves", unit: "units", number: true, by: (one) => one.quantity, cell: (one) => <Amount text={one.quantity} /> },
+];
+
+export function Headroom() {
+  const search = useDeskSearch();
+  const change = useChangeSearch();
+  const funds = useList("funds");
+  const instruments = useList("instruments");
+  const fund = search.fund ?? funds.data?.[0]?.fund_id;
+  const symbol = search.symbol ?? instruments.data?.[0]?.symbol;
+  const isNamed = fund !== undefined && symbol !== undefined;
+  const headroom = useList("headroom", { fund, symbol }, isNamed);
+  const answer = headroom.data;
+  const nothing = funds.data?.length === 0 || instruments.data?.length === 0;
+  return (
+    <Panel
+      name="headroom"
+      title="Headroom"
+      reads={nothing ? [funds, instruments] : [headroom]}
+      isEmpty={nothing}
+      empty={<p>There is no fund or no instrument yet, so nothing can be bought.</p>}
+      tools={
+        <label>
+          <span className="unseen">Symbol</span>
+          <select value={symbol ?? ""} onChange={(event) => change({ symbol: event.target.value })}>
+            {(instruments.data ?? []).map((one) => (
+              <option key={one.symbol}>{one.symbol}</option>
+            ))}
+          </select>
+        </label>
+      }
+      explained={[
+        { figure: "Headroom", formula: "The smallest of what each limit leaves, at the price that the engine has now." },
+        { figure: "Leaves", formula: "Allowed less used, divided by the price: what that limit alone would let through." },
+      ]}
+    >
+      {answer !== undefined && (
+        <>
+          <p>
+            {answer.fund_id} may still {answer.side} <strong className="figure">{answer.quantity}</strong> {answer.symbol}, which is{" "}
+            <span className="figure">
+              <Amount text={answer.notional} />
+            </span>
+            . <strong>{answer.binding}</strong> binds.
+          </p>
+          <DataTable panel="headroom" caption="What each limit leaves" columns={columns} rows={answer.limits} id={(one) => one.limit} />
+        </>
+      )}
+    </Panel>
+  );
+}

@@ -1,0 +1,81 @@
+// How much of every limit is used, the most used first: a bar with ticks where warnings are given, its share in figures, and a word where it is grave.
+import type { Lists } from "../data/lists.ts";
+import { useList } from "../data/use-list.ts";
+import { useDeskSearch } from "../frame/use-search.ts";
+import { type Column, DataTable } from "../panels/data-table.tsx";
+import { Amount, gradeOfBand, Percent, StateWord } from "../panels/figures.tsx";
+import { Panel } from "../panels/panel.tsx";
+
+type Use = Lists["use"][number];
+
+export const bands = [50, 75, 85, 90, 95] as const;
+
+const columns: readonly Column<Use>[] = [
+  { id: "fund", head: "Fund", by: (one) => one.fund_id },
+  { id: "limit", head: "Limit", by: (one) => `${one.limit} ${one.scope}`.trim() },
+  { id: "bar", head: "Used of the limit", by: (one) => one.share, cell: (one) => <Bar use={one} /> },
+  { id: "share", head: "Share", unit: "%", number: true, by: (one) => one.share, cell: (one) => <Percent fraction={one.share} /> },
+  { id: "used", head: "Used", number: true, by: (one) => one.used, cell: (one) => <Amount text={one.used} /> },
+  { id: "allowed", head: "Allowed", number: true, by: (one) => one.allowed, cell: (one) => <Amount text={one.allowed} /> },
+  {
+    id: "band",
+    head: "Band",
+    by: (one) => one.band,
+    cell: (one) =>
+      one.share === undefined ? (
+        <StateWord word={`not counted: ${one.reason ?? "no reason given"}`} grade="warning" />
+      ) : (
+        <StateWord word={one.band === 0 ? "below 50" : `${one.band}`} grade={gradeOfBand(one.band)} />
+      ),
+  },
+];
+
+export function LimitUse() {
+  const { fund } = useDeskSearch();
+  const use = useList("use", { fund });
+  const rows = use.data ?? [];
+  const uncounted = rows.filter(({ share }) => share === undefined).length;
+  return (
+    <Panel
+      name="limit-use"
+      title="Limit use"
+      wide
+      reads={[use]}
+      isEmpty={rows.length === 0}
+      partial={uncounted === 0 ? undefined : `${uncounted} of ${rows.length} limits cannot be counted now.`}
+      empty={<p>No fund has limits yet, so every order that adds risk is denied. Set them in the envelope below.</p>}
+      explained={[
+        { figure: "Share", formula: "Used divided by allowed. Both count the worst case: positions and every open order." },
+        { figure: "Band", formula: "The highest of 50, 75, 85, 90 and 95 % that the share has reached." },
+        { figure: "Allowed", formula: "The envelope's fraction of the fund's value, or its amount." },
+      ]}
+    >
+      <DataTable
+        panel="limit-use"
+        caption="How much of each limit is used"
+        columns={columns}
+        rows={rows}
+        id={(one) => `${one.fund_id}/${one.limit}/${one.scope}`}
+        rowClass={(one) => gradeOfBand(one.band)}
+      />
+    </Panel>
+  );
+}
+
+const width = 200;
+const height = 12;
+
+function Bar({ use }: { readonly use: Use }) {
+  const { share, band } = use;
+  if (share === undefined) return <span className="quiet">not counted</span>;
+  const filled = Math.min(1, Math.max(0, share)) * width;
+  return (
+    <svg className={`bar ${gradeOfBand(band) ?? "calm"}`} viewBox={`0 0 ${width} ${height}`} width={width} height={height} aria-hidden="true">
+      <rect className="ground" width={width} height={height} />
+      <rect className="filled" width={filled} height={height} />
+      {bands.map((at) => (
+        <line key={at} className="tick" x1={(at / 100) * width} x2={(at / 100) * width} y1={0} y2={height} />
+      ))}
+    </svg>
+  );
+}

@@ -1,0 +1,119 @@
+// What was denied in the last day, and by which gate; a row opens all seven gates with the figures that each of them read.
+import { gateQuestions } from "../../../contracts/src/generated/gates.ts";
+import { ageText } from "../../ctl/text/decision-text.ts";
+import type { Lists } from "../data/lists.ts";
+import { useList } from "../data/use-list.ts";
+import { useChangeSearch, useDeskSearch } from "../frame/use-search.ts";
+import { clockText, utcText } from "../model/moments.ts";
+import { type Column, DataTable } from "../panels/data-table.tsx";
+import { StateWord } from "../panels/figures.tsx";
+import { Panel } from "../panels/panel.tsx";
+
+type Rejection = Lists["rejections"][number];
+type Decision = Lists["decisions"][number];
+
+export function Rejections() {
+  const { fund, show } = useDeskSearch();
+  const change = useChangeSearch();
+  const rejections = useList("rejections", { fund });
+  const rows = rejections.data ?? [];
+  const columns: readonly Column<Rejection>[] = [
+    { id: "at", head: "At", unit: "UTC", by: (one) => one.decided_at, cell: (one) => <time dateTime={one.decided_at} title={utcText(one.decided_at)}>{clockText(one.decided_at)}</time> },
+    { id: "fund", head: "Fund", by: (one) => one.fund_id },
+    { id: "strategy", head: "Strategy", by: (one) => one.strategy_id },
+    { id: "order", head: "Order", by: (one) => `${one.side} ${one.quantity} ${one.symbol}` },
+    { id: "gate", head: "Gate", by: (one) => one.gate },
+    { id: "code", head: "Code", by: (one) => one.code },
+    { id: "reason", head: "Reason", by: (one) => one.reason },
+    {
+      id: "show",
+      head: "Gates",
+      by: () => undefined,
+      cell: (one) => (
+        <button
+          type="button"
+          aria-expanded={show === one.order_id}
+          onClick={() => change({ show: show === one.order_id ? undefined : one.order_id })}
+        >
+          {show === one.order_id ? "Close" : "Open"}
+        </button>
+      ),
+    },
+  ];
+  return (
+    <Panel
+      name="rejections"
+      title="Rejections, last 24 h"
+      wide
+      reads={[rejections]}
+      isEmpty={rows.length === 0}
+      empty={<p>No order was denied in the last 24 hours{fund === undefined ? "" : ` for ${fund}`}.</p>}
+      explained={[
+        { figure: "Gate", formula: "The first of the seven gates that said no; the later ones were not asked." },
+        { figure: "Reason", formula: "The gate's own sentence, with the value, the limit and what to do." },
+      ]}
+    >
+      <DataTable panel="rejections" caption="Orders that were denied" columns={columns} rows={rows} id={(one) => one.decision_id} />
+      {show !== undefined && <Gates orderId={show} />}
+    </Panel>
+  );
+}
+
+function Gates({ orderId }: { readonly orderId: string }) {
+  const decisions = useList("decisions", { of: orderId });
+  if (decisions.failure !== undefined && decisions.data === undefined) {
+    return <p className="note warning">The decision cannot be read: {decisions.failure.detail}</p>;
+  }
+  if (decisions.data === undefined) return <p className="note">Loading the decision…</p>;
+  return (
+    <div className="gates">
+      {decisions.data.map((record) => (
+        <GateList key={record.decision.decision_id} record={record} />
+      ))}
+    </div>
+  );
+}
+
+function GateList({ record: { order, decision } }: { readonly record: Decision }) {
+  const names = Object.keys(gateQuestions) as (keyof typeof gateQuestions)[];
+  return (
+    <section aria-label={`Decision on ${order.order_id}`}>
+      <h3>
+        <StateWord word={decision.approved ? "APPROVED" : `DENIED by ${decision.rejecting_gate ?? ""}: ${decision.code}`} grade={decision.approved ? undefined : "critical"} />
+      </h3>
+      <p>
+        {order.side} {order.quantity} {order.symbol} {order.order_type}, order <code>{order.order_id}</code>, decided{" "}
+        {utcText(decision.decided_at)} under version {decision.envelope_version ?? "?"}. {decision.reason}
+      </p>
+      <ol>
+        {names.map((name) => (
+          <GateItem key={name} name={name} decision={decision} />
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+function GateItem({ name, decision }: { readonly name: keyof typeof gateQuestions; readonly decision: Decision["decision"] }) {
+  const check = decision.checks.find(({ gate }) => gate === name);
+  const word = check === undefined ? "not reached" : check.result === "PASSED" ? "passed" : "FAILED";
+  return (
+    <li className={check?.result === "FAILED" ? "failed-gate" : undefined}>
+      <strong>{name}</strong> <StateWord word={word} grade={check?.result === "FAILED" ? "critical" : undefined} />{" "}
+      <span className="quiet">{gateQuestions[name]}</span>
+      {check !== undefined && check.figures.length > 0 && (
+        <dl className="figures">
+          {check.figures.map((figure) => (
+            <div key={figure.name}>
+              <dt>{figure.name}</dt>
+              <dd>
+                {figure.value}
+                {ageText(figure.age_ms)}
+              </dd>
+            </div>
+          ))}
+        </dl>
+      )}
+    </li>
+  );
+}

@@ -1,0 +1,106 @@
+// Synthetic stops, those that owe an exit first; and differences with the broker.
+import { price } from "../../ctl/text/money.ts";
+import { age } from "../../tui/view/figures.ts";
+import { endStopAsk, reconcileAsk } from "../danger/asks.ts";
+import { useDanger } from "../danger/danger-dialog.tsx";
+import type { Lists } from "../data/lists.ts";
+import { useList } from "../data/use-list.ts";
+import { useDeskSearch } from "../frame/use-search.ts";
+import { type Column, DataTable } from "../panels/data-table.tsx";
+import { StateWord } from "../panels/figures.tsx";
+import { Panel } from "../panels/panel.tsx";
+import { useNow } from "../web-context.tsx";
+
+type Stop = Lists["stops"][number];
+type Difference = Lists["differences"][number];
+
+const isOwed = ({ state }: Stop): boolean => state === "OWED" || state === "EXITING" || state === "REACHED";
+
+function gradeOfStop(stop: Stop) {
+  if (isOwed(stop)) return "critical" as const;
+  return stop.state === "UNPRICED" ? ("warning" as const) : undefined;
+}
+
+export function Stops() {
+  const { fund } = useDeskSearch();
+  const stops = useList("stops", { fund });
+  const open = useDanger();
+  const now = useNow();
+  const rows = [...(stops.data ?? [])].sort((one, other) => Number(isOwed(other)) - Number(isOwed(one)));
+  const unpriced = rows.filter(({ state }) => state === "UNPRICED").length;
+  const columns: readonly Column<Stop>[] = [
+    { id: "fund", head: "Fund", by: (one) => one.fund_id },
+    { id: "strategy", head: "Strategy", by: (one) => one.strategy_id },
+    { id: "symbol", head: "Symbol", by: (one) => one.symbol },
+    { id: "quantity", head: "Quantity", number: true, by: (one) => one.quantity },
+    { id: "trigger", head: "Trigger", number: true, by: (one) => one.trigger_price, cell: (one) => price(one.trigger_price) },
+    { id: "price", head: "Price", number: true, by: (one) => one.observed_price, cell: (one) => price(one.observed_price) || "?" },
+    { id: "state", head: "State", by: (one) => one.state, cell: (one) => <StateWord word={one.state} grade={gradeOfStop(one)} /> },
+    { id: "owed", head: "Owed for", by: (one) => one.fired_at, cell: (one) => age(one.fired_at, now) },
+    { id: "complaint", head: "Complaint", by: (one) => one.complaint ?? "" },
+    {
+      id: "act",
+      head: "Action",
+      by: () => undefined,
+      cell: (one) =>
+        isOwed(one) && one.stop_id !== undefined ? (
+          <button type="button" onClick={() => open(endStopAsk(one))}>
+            End…
+          </button>
+        ) : (
+          ""
+        ),
+    },
+  ];
+  return (
+    <Panel
+      name="stops"
+      title="Stops"
+      reads={[stops]}
+      isEmpty={rows.length === 0}
+      partial={unpriced === 0 ? undefined : `${unpriced} stops have no fresh price.`}
+      empty={<p>No position is held that a stop watches. A fill makes one.</p>}
+      explained={[
+        { figure: "Trigger", formula: "The average price less (for a short: plus) synthetic_stop_pct of it." },
+        { figure: "State", formula: "RESTING waits; OWED and EXITING owe an exit until the broker has confirmed it; UNPRICED has no fresh price." },
+      ]}
+    >
+      <DataTable panel="stops" caption="Synthetic stops" columns={columns} rows={rows} id={(one) => `${one.fund_id}/${one.strategy_id}/${one.symbol}/${one.stop_id ?? ""}`} rowClass={gradeOfStop} />
+    </Panel>
+  );
+}
+
+export function Differences() {
+  const { fund } = useDeskSearch();
+  const differences = useList("differences", { fund });
+  const open = useDanger();
+  const now = useNow();
+  const rows = differences.data ?? [];
+  const columns: readonly Column<Difference>[] = [
+    { id: "fund", head: "Fund", by: (one) => one.fund_id },
+    { id: "symbol", head: "Symbol", by: (one) => one.symbol },
+    { id: "ours", head: "Ours", number: true, by: (one) => one.our_quantity },
+    { id: "brokers", head: "Broker's", number: true, by: (one) => one.broker_quantity },
+    { id: "status", head: "Status", by: (one) => one.status, cell: (one) => <StateWord word={one.status} grade="critical" /> },
+    { id: "class", head: "Class", by: (one) => one.class },
+    { id: "since", head: "Since", by: (one) => one.first_seen_at, cell: (one) => `${age(one.first_seen_at, now)} ago` },
+    { id: "evidence", head: "Evidence", by: (one) => one.evidence },
+  ];
+  return (
+    <Panel
+      name="differences"
+      title="Differences with the broker"
+      reads={[differences]}
+      isEmpty={rows.length === 0}
+      empty={<p>No difference is open: our positions are those of the broker when they were last compared.</p>}
+      tools={
+        <button type="button" onClick={() => open(reconcileAsk(fund))}>
+          Reconcile…
+        </button>
+      }
+      explained={[{ figure: "Difference", formula: "Our quantity of a symbol against the broker's, compared twice before it is believed." }]}
+    >
+      <DataTable panel="differences" caption="Differences with the broker" columns={columns} rows={rows} id={(one) => one.difference_id} />
+    </Panel>
+  );
+}
