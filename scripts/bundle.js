@@ -234,7 +234,9 @@ function finishWeb(folder, { outputs }) {
 /** The desks are built beside the platform when they are stale, with the lowest priority: nothing waits for them. */
 export function buildWebAside() {
   if (isFresh("web")) return;
-  const child = spawn(process.execPath, [fileURLToPath(import.meta.url), "web"], { stdio: ["ignore", "ignore", "inherit"] });
+  const child = spawn(process.execPath, [fileURLToPath(import.meta.url), "web"], {
+    stdio: ["ignore", "ignore", "inherit"],
+  });
   child.once("spawn", () => setPriority(child.pid, 19));
   child.once("error", (error) => console.error(`the desks could not be built: ${error.message}`));
   child.unref();

@@ -28,4 +28,9 @@ export const desks = [
 export type DeskName = (typeof desks)[number]["name"];
 
 /** Everything below these is a page or a file of the desks. */
-export const deskPrefixes: readonly string[] = [...desks.map(({ path }) => path), "/about", "/auth/callback", "/assets"];
+export const deskPrefixes: readonly string[] = [
+  ...desks.map(({ path }) => path),
+  "/about",
+  "/auth/callback",
+  "/assets",
+];

@@ -2,7 +2,8 @@
 export function LaterPage() {
   return (
     <p className="note">
-      This desk comes with a later release. What it will show is in <code>ctl ls</code> and in <a href="/docs">the API</a> today.
+      This desk comes with a later release. What it will show is in <code>ctl ls</code> and in{" "}
+      <a href="/docs">the API</a> today.
     </p>
   );
 }

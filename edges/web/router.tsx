@@ -1,11 +1,5 @@
 // The addresses of the desks: each desk is loaded when it is first opened, and all its state is in its query.
-import {
-  createRootRoute,
-  createRoute,
-  createRouter,
-  lazyRouteComponent,
-  redirect,
-} from "@tanstack/react-router";
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from "@tanstack/react-router";
 import { About } from "./about.tsx";
 import { type DeskName, desks } from "./desk-list.ts";
 import { Frame } from "./frame/frame.tsx";

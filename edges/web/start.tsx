@@ -7,7 +7,7 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Timers } from "../../ports/timers.ts";
 import { createClient } from "../client/src/client.ts";
 import { DangerProvider } from "./danger/danger-dialog.tsx";
-import { rereadOn } from "./data/use-list.ts";
+import { rereader } from "./data/use-list.ts";
 import { openLive } from "./live/follow.ts";
 import { tappedFetch } from "./live/tapped-fetch.ts";
 import { openProvider, type Provider, type Tokens } from "./login/oidc.ts";
@@ -68,11 +68,17 @@ async function open(root: Root, { provider, tokens }: Begun, { clock, timers }: 
     channel: new BroadcastChannel("portcullis-session"),
     returnTo: () => window.location.pathname + window.location.search,
   });
-  const ears = { heard: () => undefined as void, failed: () => undefined as void, refused: () => session.refused() };
-  const client = createClient({ baseUrl: window.location.origin, token: () => session.token(), fetch: tappedFetch(ears) });
+  // The client comes before the stream that it serves.
+  let live: ReturnType<typeof openLive> | undefined;
+  const ears = { heard: () => live?.heard(), failed: () => live?.failed(), refused: () => session.refused() };
+  const client = createClient({
+    baseUrl: window.location.origin,
+    token: () => session.token(),
+    fetch: tappedFetch(ears),
+  });
   const identity = await client.getIdentity();
   const leaving = new AbortController();
-  const live = openLive({
+  live = openLive({
     client,
     clock,
     timers,
@@ -80,10 +86,18 @@ async function open(root: Root, { provider, tokens }: Begun, { clock, timers }: 
     signal: leaving.signal,
     lead: (work) => navigator.locks.request(`portcullis-live:${identity.actor}`, work),
   });
-  Object.assign(ears, { heard: live.heard, failed: live.failed });
-  const web: Web = { client, clock, timers, ticker: openTicker(clock, timers), live, session, identity, freeze: openFreeze() };
+  const web: Web = {
+    client,
+    clock,
+    timers,
+    ticker: openTicker(clock, timers),
+    live,
+    session,
+    identity,
+    freeze: openFreeze(),
+  };
   const queries = new QueryClient({ defaultOptions: { queries: { staleTime: Number.POSITIVE_INFINITY } } });
-  live.onTopics((topics) => rereadOn(queries, topics, web.freeze.isFrozen()));
+  live.onTopics(rereader(queries, timers, web.freeze.isFrozen));
   followSession(session, live, queries, leaving);
   void live.run();
   const router = createDeskRouter();

@@ -55,9 +55,8 @@ const logIn = (browser: TestBrowser, page: Shown, name = "duty", password = "cor
 
 async function codeFrom(browser: TestBrowser, verifier: string): Promise<string> {
   const login = await browser.open(authorizationUrl(verifier));
-  const consent = login.text.includes("<h1>Log in</h1>") ? await logIn(browser, login) : login;
-  expect(consent.text).toContain("Let Portcullis web desk in?");
-  const end = await browser.submit(consent, {}, "decision=approve");
+  // Our own desk is not asked for approval.
+  const end = login.text.includes("<h1>Log in</h1>") ? await logIn(browser, login) : login;
   const url = new URL(end.url);
   expect(url.href.startsWith(`${callback}?`)).toBe(true);
   expect(url.searchParams.get("iss")).toBe(fixture.issuer);
@@ -75,11 +74,16 @@ const redeem = (code: string, verifier: string | undefined, changes: Readonly<Re
     ...changes,
   });
 
+/** Whether the browser's login still gives the desk a code, without a page. */
+async function isLetIn(browser: TestBrowser): Promise<boolean> {
+  return new URL((await browser.open(authorizationUrl(newVerifier(), { prompt: "none" }))).url).searchParams.has("code");
+}
+
 const refresh = (token = "") =>
   fixture.post("/token", { client_id: "portcullis-web", grant_type: "refresh_token", refresh_token: token });
 
 describe("the code flow", () => {
-  test("a person logs in, approves, and the desk gets tokens", async () => {
+  test("a person logs in, and the desk gets tokens without asking for approval", async () => {
     const verifier = newVerifier();
     const code = await codeFrom(fixture.browser(), verifier);
     const redeemed = await redeem(code, verifier);
@@ -183,8 +187,8 @@ describe("the code flow", () => {
 
   test("denied, the desk hears so", async () => {
     const browser = fixture.browser();
-    const consent = await logIn(browser, await browser.open(authorizationUrl(newVerifier())));
-    const end = await browser.submit(consent, {}, "decision=deny");
+    const login = await browser.open(authorizationUrl(newVerifier()));
+    const end = await browser.submit(login, {}, "decision=deny");
     expect(new URL(end.url).searchParams.get("error")).toBe("access_denied");
   });
 
@@ -222,15 +226,32 @@ describe("the code flow", () => {
     expect(closed.rows.some((row: { payload: Buffer }) => row.payload.toString().includes(String(sid)))).toBe(true);
   });
 
+  test("the tabs of a browser are one session, and ending it asks for the password again", async () => {
+    const browser = fixture.browser();
+    const sessions = new Set<unknown>();
+    for (let tab = 0; tab < 2; tab += 1) {
+      const verifier = newVerifier();
+      const redeemed = await redeem(await codeFrom(browser, verifier), verifier);
+      sessions.add(decodeJwt(redeemed.body["access_token"] ?? "")["sid"]);
+      // What one tab does with its token is nothing to the other.
+      expect((await refresh(redeemed.body["refresh_token"])).status).toBe(200);
+    }
+    expect(sessions.size).toBe(1);
+    expect(await isLetIn(browser)).toBe(true);
+    for (const sid of sessions) fixture.revocations.sessions.set(String(sid), "operator:duty");
+    expect(await isLetIn(browser)).toBe(false);
+    expect((await browser.open(authorizationUrl(newVerifier()))).text).toContain("<h1>Log in</h1>");
+  });
+
   test("a browser whose person was thrown out or is gone must log in again", async () => {
     const browser = fixture.browser();
     await codeFrom(browser, newVerifier());
-    expect((await browser.open(authorizationUrl(newVerifier()))).text).toContain("Approve");
+    expect(await isLetIn(browser)).toBe(true);
     const later = instant.plusMilliseconds(fixture.clock.now(), 2_000);
     fixture.revocations.subjects.set(`${fixture.issuer}|duty`, later);
     expect((await browser.open(authorizationUrl(newVerifier()))).text).toContain("<h1>Log in</h1>");
     fixture.revocations.subjects.clear();
-    expect((await browser.open(authorizationUrl(newVerifier()))).text).toContain("Approve");
+    expect(await isLetIn(browser)).toBe(true);
     const duty = fixture.people.byName.get("duty");
     fixture.people.byName.delete("duty");
     expect((await browser.open(authorizationUrl(newVerifier()))).text).toContain("<h1>Log in</h1>");
@@ -240,10 +261,12 @@ describe("the code flow", () => {
   test("another person can log in over an older login, which then ends", async () => {
     const browser = fixture.browser();
     await codeFrom(browser, newVerifier());
-    const login = await browser.open(authorizationUrl(newVerifier(), { prompt: "login" }));
+    const verifier = newVerifier();
+    const login = await browser.open(authorizationUrl(verifier, { prompt: "login" }));
     const hop = await logIn(browser, login, "relief", "battery staple");
     expect(hop.headers.get("content-security-policy")).toMatch(/script-src 'sha256-/);
-    const consent = await browser.submit(hop, {});
-    expect(consent.text).toContain("<strong>relief</strong>");
+    const end = await browser.submit(hop, {});
+    const redeemed = await redeem(new URL(end.url).searchParams.get("code") ?? "", verifier);
+    expect(decodeJwt(redeemed.body["id_token"] ?? "")).toMatchObject({ sub: "relief" });
   });
 });

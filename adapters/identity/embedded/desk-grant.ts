@@ -13,8 +13,11 @@ type DeskOptions = Pick<EmbeddedProviderOptions, "issuer" | "revocations" | "clo
 export async function deskGrant(context: KoaContextWithOIDC, options: DeskOptions): Promise<Grant | undefined> {
   const { client, session, params, provider } = context.oidc;
   if (client?.clientId !== webClientId || session?.accountId === undefined) return undefined;
+  // Somebody else may be about to log in: what ends with the older login must not take theirs along.
+  if (context.oidc.prompts.has("login") && context.oidc.result?.login === undefined) return undefined;
   const kept = await keptGrant(context);
-  if (kept !== undefined && !(await isEnded(kept, session.accountId, options))) return kept;
+  // One that was ended is not replaced: the check below asks for the password first.
+  if (kept !== undefined) return (await isEnded(kept, session.accountId, options)) ? undefined : kept;
   const asked = String(params?.["scope"] ?? "").split(" ");
   const grant = newGrant(provider, {
     accountId: session.accountId,

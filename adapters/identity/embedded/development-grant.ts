@@ -3,8 +3,8 @@
 import type { TokenEndpointGrantContext } from "oidc-provider";
 import * as instant from "../../../contracts/src/instant.ts";
 import { accountOf } from "./accounts.ts";
-import { newGrant } from "./new-grant.ts";
 import type { Library, ProviderInstance } from "./load-library.ts";
+import { newGrant } from "./new-grant.ts";
 import { type EmbeddedProviderOptions, resourceIndicator, scopes } from "./options.ts";
 import { remoteAddressOf } from "./request-scope.ts";
 import { resourceServer } from "./resource-server.ts";

@@ -3,8 +3,8 @@
 import type { ClientMetadata, Configuration, JWK } from "oidc-provider";
 import * as instant from "../../../contracts/src/instant.ts";
 import { accountFinder, checkLengths, loginPolicy, personOf, remainingS } from "./accounts.ts";
-import { developmentGrantType } from "./development-grant.ts";
 import { deskGrant, loggedOutCheck } from "./desk-grant.ts";
+import { developmentGrantType } from "./development-grant.ts";
 import { deviceInfoOf, libraryPages } from "./device-pages.ts";
 import { accepted, type KeyRing } from "./key-ring.ts";
 import type { Library } from "./load-library.ts";
@@ -47,7 +47,8 @@ export function libraryConfiguration(options: LibraryOptions, ring: KeyRing): Co
     claims: { openid: ["sub"], profile: ["name", "preferred_username", "roles"], auth_time: null, amr: null },
     conformIdTokenClaims: false,
     clockTolerance: 5,
-    clientBasedCORS: () => false,
+    // The library takes a page of our own origin for a foreign one; it is the only one that may.
+    clientBasedCORS: (_context, origin, client) => client.clientId === webClientId && origin === issuer.origin,
     pkce: { required: () => true },
     features: features(options),
     interactions: {

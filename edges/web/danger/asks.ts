@@ -9,8 +9,7 @@ import { type DangerAsk, reporting, type Typed } from "./ask.ts";
 type HaltStatus = Lists["halts"];
 
 function acted(request: Omit<Request, "reason" | "confirmation" | "code">): DangerAsk["run"] {
-  return ({ reason, word, code }: Typed, acting) =>
-    act({ ...request, reason, confirmation: word, code }, acting);
+  return ({ reason, word, code }: Typed, acting) => act({ ...request, reason, confirmation: word, code }, acting);
 }
 
 /** The firm when no scope is named. */
@@ -111,7 +110,9 @@ export function reconcileAsk(fund: string | undefined): DangerAsk {
     title: "Reconcile now",
     scope: fund === undefined ? "every account" : `fund ${fund}`,
     scopeId: fund ?? "",
-    facts: ["Our positions are compared with the broker's now. Nothing is traded; a difference that stays blocks its symbol."],
+    facts: [
+      "Our positions are compared with the broker's now. Nothing is traded; a difference that stays blocks its symbol.",
+    ],
     reason: "none",
     code: "none",
     command: `ctl riskengine reconcile${fund === undefined ? "" : ` --fund-id ${fund}`}`,
@@ -122,7 +123,8 @@ export function reconcileAsk(fund: string | undefined): DangerAsk {
         ...(answer.unanswered.length === 0 ? [] : [`NO ANSWER from ${answer.unanswered.join(", ")}.`]),
         `${answer.differences.length} differences are open.`,
         ...answer.differences.map(
-          (one) => `${one.status} ${one.fund_id} ${one.symbol}: ours ${one.our_quantity}, broker's ${one.broker_quantity}`,
+          (one) =>
+            `${one.status} ${one.fund_id} ${one.symbol}: ours ${one.our_quantity}, broker's ${one.broker_quantity}`,
         ),
       ];
     }),
@@ -141,7 +143,9 @@ export function endStopAsk(stop: Lists["stops"][number]): DangerAsk {
     command: `ctl riskengine stops end ${stopId} --reason TEXT`,
     run: reporting(async ({ reason }, client) => {
       const ended = await client.endStop({ stopId, reason });
-      return [`${ended.state} ${ended.symbol} of ${ended.fund_id}${ended.outcome === undefined ? "" : `: ${ended.outcome}`}`];
+      return [
+        `${ended.state} ${ended.symbol} of ${ended.fund_id}${ended.outcome === undefined ? "" : `: ${ended.outcome}`}`,
+      ];
     }),
   };
 }

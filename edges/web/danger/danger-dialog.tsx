@@ -2,8 +2,8 @@
 // fixed while data moves below, a double click sends once, and the outcome is what the server proved.
 import { Dialog } from "@base-ui/react/dialog";
 import { createContext, type ReactNode, type SubmitEvent, useContext, useEffect, useRef, useState } from "react";
-import { failureOf } from "../model/panel-state.ts";
 import type { Outcome } from "../../tui/effects/act.ts";
+import { failureOf } from "../model/panel-state.ts";
 import { useWeb } from "../web-context.tsx";
 import type { DangerAsk, Typed } from "./ask.ts";
 import { type Effects, readEffects } from "./effects.ts";
@@ -77,7 +77,14 @@ function DangerBody({ ask, close }: { readonly ask: DangerAsk; readonly close: (
       {phase === "outcome" && outcome !== undefined ? (
         <DangerOutcome outcome={outcome} again={again} close={close} />
       ) : (
-        <DangerForm ask={ask} typed={typed} onType={setTyped} isSending={phase === "sending"} send={send} close={close} />
+        <DangerForm
+          ask={ask}
+          typed={typed}
+          onType={setTyped}
+          isSending={phase === "sending"}
+          send={send}
+          close={close}
+        />
       )}
     </>
   );
@@ -95,7 +102,9 @@ function failedOutcome(thrown: unknown): Outcome {
   return {
     lines: [
       `${isSilent ? "NO ANSWER" : "REFUSED"} ${failure?.code ?? ""}: ${failure?.detail ?? ""}`,
-      isSilent ? "It is not known whether it took effect: see the lists, and ask again if it did not." : "Nothing was done.",
+      isSilent
+        ? "It is not known whether it took effect: see the lists, and ask again if it did not."
+        : "Nothing was done.",
       ...request,
     ],
     tone: "bad",
@@ -234,7 +243,13 @@ function DangerOutcome({
 }) {
   return (
     <>
-      <div data-testid="danger-outcome" data-tone={outcome.tone} data-done={outcome.done} className={`outcome ${outcome.tone}`} role="status">
+      <div
+        data-testid="danger-outcome"
+        data-tone={outcome.tone}
+        data-done={outcome.done}
+        className={`outcome ${outcome.tone}`}
+        role="status"
+      >
         {outcome.lines.map((line, index) => (
           // Lines of one outcome may repeat; their place is what they are.
           // biome-ignore lint/suspicious/noArrayIndexKey: the place is the identity

@@ -43,7 +43,10 @@ export async function readEffects(client: Client, scope: EffectsScope): Promise<
   }
 }
 
-export function effectsOf({ funds, strategies, orders, positions }: Known, { scopeId, paperOnly }: EffectsScope): Effects {
+export function effectsOf(
+  { funds, strategies, orders, positions }: Known,
+  { scopeId, paperOnly }: EffectsScope,
+): Effects {
   const strategy = strategies.find(({ strategy_id }) => strategy_id === scopeId);
   const hit = funds.filter(
     ({ fund_id, mode }) =>
@@ -57,7 +60,8 @@ export function effectsOf({ funds, strategies, orders, positions }: Known, { sco
     const named = names.length === 0 ? "" : ` (${names.map(({ strategy_id }) => strategy_id).join(", ")})`;
     return `${mode} ${fund_id}${named}: ${counted(open, "open order")}, ${counted(held, "position")}`;
   });
-  const more = orders.length >= ordersMax ? [`More than ${ordersMax} orders are open: the counts are at least these.`] : [];
+  const more =
+    orders.length >= ordersMax ? [`More than ${ordersMax} orders are open: the counts are at least these.`] : [];
   return { mode: modeOf(hit, undefined), lines: [...lines, ...more] };
 }
 

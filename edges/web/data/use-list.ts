@@ -1,6 +1,7 @@
 // One list as a panel has it: the last answer, how old it is and what went wrong. It is read again when an event concerns it, and after a while in any case;
 // a hidden tab and a frozen desk read nothing, except what is halted.
 import { type QueryClient, useQuery } from "@tanstack/react-query";
+import type { Timers } from "../../../ports/timers.ts";
 import { failureOf, type ReadFacts } from "../model/panel-state.ts";
 import { useFrozen, useWeb } from "../web-context.tsx";
 import { type Asked, isTouchedBy, type ListName, type Lists, lists } from "./lists.ts";
@@ -41,10 +42,24 @@ export function useList<Name extends ListName>(name: Name, asked: Asked = {}, is
 }
 
 /** Reads anew what the topics concern; only what is shown is really asked for. */
-export function rereadOn(queries: QueryClient, topics: readonly string[] | "all", isFrozen: boolean): void {
-  const names = Object.keys(lists) as ListName[];
-  for (const name of names) {
-    if (isFrozen && name !== "halts") continue;
-    if (topics === "all" || isTouchedBy(name, topics)) void queries.invalidateQueries({ queryKey: [name] });
-  }
+export function rereader(queries: QueryClient, timers: Timers, isFrozen: () => boolean) {
+  const waiting = new Set<ListName>();
+  const reread = (name: ListName): void => {
+    // Never in the middle of an answer: on a slow line it would be cut off again and again. What came meanwhile is read right after it.
+    if (queries.isFetching({ queryKey: [name] }) === 0) {
+      waiting.delete(name);
+      void queries.invalidateQueries({ queryKey: [name] });
+      return;
+    }
+    waiting.add(name);
+    timers.after(againMs, () => reread(name));
+  };
+  return (topics: readonly string[] | "all"): void => {
+    for (const name of Object.keys(lists) as ListName[]) {
+      if (waiting.has(name) || (isFrozen() && name !== "halts")) continue;
+      if (topics === "all" || isTouchedBy(name, topics)) reread(name);
+    }
+  };
 }
+
+const againMs = 200;

@@ -139,7 +139,13 @@ const linkSentences = {
 function LinkState() {
   const word = useLinkWord();
   return (
-    <span data-testid="link-state" data-state={word} className={`link ${word}`} title={linkSentences[word]} role="status">
+    <span
+      data-testid="link-state"
+      data-state={word}
+      className={`link ${word}`}
+      title={linkSentences[word]}
+      role="status"
+    >
       <span aria-hidden="true" className="dot" /> {word}
     </span>
   );

@@ -1,8 +1,9 @@
 // What is halted, on every desk and before everything else; and a request to resume that waits for its second signature.
-import { age, duration } from "../../tui/view/figures.ts";
-import { byStrictness, scopeOf } from "../../tui/screens/halts.ts";
-import { leftMs } from "../../ctl/text/text.ts";
+
 import { baselineText } from "../../ctl/text/halt-text.ts";
+import { leftMs } from "../../ctl/text/text.ts";
+import { byStrictness, scopeOf } from "../../tui/screens/halts.ts";
+import { age, duration } from "../../tui/view/figures.ts";
 import { cosignAsk, resumeAllAsk } from "../danger/asks.ts";
 import { useDanger } from "../danger/danger-dialog.tsx";
 import { useList } from "../data/use-list.ts";

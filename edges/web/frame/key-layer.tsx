@@ -20,7 +20,8 @@ export function KeyLayer() {
   const change = useChangeSearch();
   const gAt = useRef(0);
   const mean = (meaning: KeyMeaning): void => {
-    if (meaning.kind === "desk") void navigate({ to: meaning.path, search: search.fund === undefined ? {} : { fund: search.fund } } as never);
+    if (meaning.kind === "desk")
+      void navigate({ to: meaning.path, search: search.fund === undefined ? {} : { fund: search.fund } } as never);
     if (meaning.kind === "help" || meaning.kind === "palette") setShown(meaning.kind);
     if (meaning.kind === "filter") document.getElementById("filter")?.focus();
     if (meaning.kind === "chart") change({ tables: search.tables === undefined ? "all" : undefined });
@@ -63,7 +64,8 @@ function pressOf(event: KeyboardEvent) {
 
 /** Of the panel in which the focus is, else of the desk's first. */
 async function copyCommand(fund: string | undefined): Promise<string> {
-  const panel = document.activeElement?.closest("[data-testid^=panel-]") ?? document.querySelector("[data-testid^=panel-]");
+  const panel =
+    document.activeElement?.closest("[data-testid^=panel-]") ?? document.querySelector("[data-testid^=panel-]");
   const name = panel?.getAttribute("data-testid")?.slice("panel-".length) ?? "";
   const listName = name === "limit-use" ? "use" : name;
   const place = listName in lists ? lists[listName as keyof typeof lists] : lists.halts;

@@ -5,7 +5,10 @@ export type Halt = Lists["halts"]["halts"][number];
 export type Fund = Lists["funds"][number];
 
 /** Whether what a desk shows lies within a halt: any halt when it shows every fund, else those of the firm, the fund and its strategies. */
-export function isHalted(status: Pick<Lists["halts"], "halts" | "known"> | undefined, fund: string | undefined): boolean {
+export function isHalted(
+  status: Pick<Lists["halts"], "halts" | "known"> | undefined,
+  fund: string | undefined,
+): boolean {
   if (status === undefined) return false;
   if (!status.known) return true;
   return status.halts.some(

@@ -2,7 +2,7 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { useChangeSearch, useDeskSearch } from "../frame/use-search.ts";
-import { filteredRows, sortedRows, type SortValue } from "../model/rows.ts";
+import { filteredRows, type SortValue, sortedRows } from "../model/rows.ts";
 import { nextSort, sortingOf } from "../model/search.ts";
 
 export interface Column<Row> {
@@ -65,6 +65,7 @@ export function DataTable<Row>({ panel, caption, columns, rows, id, rowClass }: 
 
 function Gap({ height, span }: { readonly height: number; readonly span: number }) {
   return (
+    // biome-ignore lint/a11y/noAriaHiddenOnFocusable: a row that only takes up room; nothing in it can be focused.
     <tr aria-hidden="true">
       <td colSpan={span} style={{ height, padding: 0 }} />
     </tr>
@@ -98,8 +99,8 @@ function Scrolling({
   const before = isLong ? (first?.start ?? 0) : 0;
   const after = isLong ? Math.max(0, virtual.getTotalSize() - (last?.end ?? 0)) : 0;
   return (
-    // A place that scrolls must be reachable by keyboard.
-    <section className={isLong ? "scroll long" : "scroll"} ref={place} tabIndex={0} aria-label={label}>
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a place that scrolls must be reachable by keyboard.
+    <section className="scroll" ref={place} tabIndex={0} aria-label={label}>
       {children(from, to, before, after)}
     </section>
   );

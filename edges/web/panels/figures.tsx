@@ -1,12 +1,14 @@
 // Figures as they stand on the desks: the sign always, groups of thousands, gain and loss by arrow and sign and only then by colour.
-import { amount, percent } from "../../tui/view/figures.ts";
+
 import * as decimal from "../../../contracts/src/decimal.ts";
+import { amount, percent } from "../../tui/view/figures.ts";
 
 export function Profit({ text }: { readonly text: string | undefined }) {
   const value = decimal.tryParse(text ?? "");
   if (text === undefined || value === undefined) return <span className="quiet">not known</span>;
   const sign = decimal.sign(value);
-  const [kind, arrow, plus] = sign > 0 ? (["gain", "▲", "+"] as const) : sign < 0 ? (["loss", "▼", ""] as const) : (["", "", ""] as const);
+  const [kind, arrow, plus] =
+    sign > 0 ? (["gain", "▲", "+"] as const) : sign < 0 ? (["loss", "▼", ""] as const) : (["", "", ""] as const);
   return (
     <span className={kind}>
       {arrow !== "" && <span aria-hidden="true">{arrow} </span>}
@@ -17,7 +19,7 @@ export function Profit({ text }: { readonly text: string | undefined }) {
 }
 
 export function Amount({ text }: { readonly text: string | undefined }) {
-  return text === undefined ? <span className="quiet">?</span> : <>{amount(text)}</>;
+  return <span className={text === undefined ? "quiet" : undefined}>{text === undefined ? "?" : amount(text)}</span>;
 }
 
 export function Percent({ fraction, digits = 1 }: { readonly fraction: number | undefined; readonly digits?: number }) {

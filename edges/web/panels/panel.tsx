@@ -1,14 +1,14 @@
 // The shell of every panel: its name, its one state, its age, how its figures came about and, when something is wrong, what and what to do next.
 import { type ReactNode, useState } from "react";
+import { fromUnixMs } from "../../../contracts/src/instant.ts";
+import { duration } from "../../tui/view/figures.ts";
 import { type Asked, type ListName, lists } from "../data/lists.ts";
 import { type ListRead, useList } from "../data/use-list.ts";
 import { useDeskSearch } from "../frame/use-search.ts";
-import { duration } from "../../tui/view/figures.ts";
 import { isHalted } from "../model/halted.ts";
 import { msOf, utc } from "../model/moments.ts";
 import { type PanelState, panelState } from "../model/panel-state.ts";
 import { useFrozen, useLinkWord, useNow, useWeb } from "../web-context.tsx";
-import { fromUnixMs } from "../../../contracts/src/instant.ts";
 
 /** How a figure came about, in the words of the reference. */
 export interface Explained {
@@ -185,7 +185,15 @@ function Explanation({
   );
 }
 
-function Source({ name, asked, updatedAtMs }: { readonly name: ListName; readonly asked: Asked; readonly updatedAtMs: number }) {
+function Source({
+  name,
+  asked,
+  updatedAtMs,
+}: {
+  readonly name: ListName;
+  readonly asked: Asked;
+  readonly updatedAtMs: number;
+}) {
   const { source, command, topics } = lists[name];
   const read = updatedAtMs === 0 ? "not read yet" : `read at ${utc(fromUnixMs(updatedAtMs))}`;
   return (

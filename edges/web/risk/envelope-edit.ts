@@ -20,7 +20,11 @@ export function limitText(field: EnvelopeField, envelope: Envelope): string {
 }
 
 /** Throws a sentence for what cannot be read. */
-export function proposalOf(fields: readonly EnvelopeField[], typed: TypedLimits, current: Envelope): Proposed & { version: number } {
+export function proposalOf(
+  fields: readonly EnvelopeField[],
+  typed: TypedLimits,
+  current: Envelope,
+): Proposed & { version: number } {
   const byFlag = new Map<string, readonly string[]>();
   for (const field of fields) {
     const text = typed[field.name];
@@ -31,7 +35,10 @@ export function proposalOf(fields: readonly EnvelopeField[], typed: TypedLimits,
 }
 
 function valuesOf(field: EnvelopeField, text: string, current: Envelope): readonly string[] {
-  const parts = text.split(",").map((part) => part.trim()).filter((part) => part !== "");
+  const parts = text
+    .split(",")
+    .map((part) => part.trim())
+    .filter((part) => part !== "");
   if (field.kind === "words") return parts.length === 0 ? ["none"] : parts;
   if (field.kind !== "fractions") return [text === "" ? "off" : text];
   const named = new Set(parts.map((part) => part.slice(0, part.lastIndexOf("="))));

@@ -1,15 +1,15 @@
 // The editor of a fund's limits: what is typed is compared by the server first, so that somebody sees what tightens and what loosens before it is asked for.
 import { type SubmitEvent, useState } from "react";
+import type { AnswerOf, Client } from "../../client/src/types.ts";
 import { asArguments, type Envelope as Limits, type Proposed } from "../../ctl/envelope-flags.ts";
 import { type EnvelopeField, envelopeFields } from "../../envelope-fields.ts";
-import type { AnswerOf, Client } from "../../client/src/types.ts";
 import type { DangerAsk, Typed } from "../danger/ask.ts";
 import { reporting } from "../danger/ask.ts";
 import { useDanger } from "../danger/danger-dialog.tsx";
 import { useList } from "../data/use-list.ts";
 import { useDeskSearch } from "../frame/use-search.ts";
-import { failureOf } from "../model/panel-state.ts";
 import { utcText } from "../model/moments.ts";
+import { failureOf } from "../model/panel-state.ts";
 import { StateWord } from "../panels/figures.tsx";
 import { Panel } from "../panels/panel.tsx";
 import { useWeb } from "../web-context.tsx";
@@ -36,7 +36,9 @@ export function Envelope() {
         formula: `${sentence}${"absent" in rest && rest.absent !== undefined ? ` Absent: ${rest.absent}.` : ""}`,
       }))}
     >
-      {envelope.data !== undefined && <Editor key={`${envelope.data.fund_id} ${envelope.data.version}`} limits={envelope.data} />}
+      {envelope.data !== undefined && (
+        <Editor key={`${envelope.data.fund_id} ${envelope.data.version}`} limits={envelope.data} />
+      )}
     </Panel>
   );
 }
@@ -61,8 +63,8 @@ function Editor({ limits }: { readonly limits: Limits }) {
   return (
     <form className="envelope" onSubmit={(event) => void compare(event)}>
       <p className="quiet">
-        Version {limits.version}, set by {limits.updated_by ?? "nobody known"} {utcText(limits.updated_at)}. Every _pct is a
-        fraction: 0.07 is 7 %. An empty field takes a limit away where that is allowed.
+        Version {limits.version}, set by {limits.updated_by ?? "nobody known"} {utcText(limits.updated_at)}. Every _pct
+        is a fraction: 0.07 is 7 %. An empty field takes a limit away where that is allowed.
       </p>
       <div className="limits">
         {fields.map((field) => (
@@ -78,7 +80,11 @@ function Editor({ limits }: { readonly limits: Limits }) {
       <div className="buttons">
         <button type="submit">Compare</button>
         {diff !== undefined && diff.diff.changes.length > 0 && (
-          <button type="button" className="act" onClick={() => open(envelopeAsk(limits.fund_id, diff.proposed, diff.diff))}>
+          <button
+            type="button"
+            className="act"
+            onClick={() => open(envelopeAsk(limits.fund_id, diff.proposed, diff.diff))}
+          >
             Set version {diff.proposed.version}…
           </button>
         )}
@@ -110,6 +116,7 @@ function Limit({
     className: isTouched ? "touched" : undefined,
   };
   return (
+    // biome-ignore lint/a11y/noLabelWithoutControl: one of the two fields is always inside.
     <label>
       {field.name}
       {field.kind === "switch" ? (
@@ -129,7 +136,11 @@ function Changes({ diff }: { readonly diff: Diff }) {
   if (diff.changes.length === 0) return <p className="note">Nothing would change.</p>;
   return (
     <table className="changes" data-testid="envelope-diff">
-      <caption>{diff.loosens ? "This loosens: it takes a reason and your code, and is refused in a halt." : "This only tightens."}</caption>
+      <caption>
+        {diff.loosens
+          ? "This loosens: it takes a reason and your code, and is refused in a halt."
+          : "This only tightens."}
+      </caption>
       <thead>
         <tr>
           <th scope="col">Limit</th>
@@ -184,5 +195,8 @@ async function setEnvelope(
           ).proof,
         };
   const envelope = await client.updateEnvelope({ ...asArguments(fundId, asked), ...proof });
-  return [`IN FORCE: version ${envelope.version} of ${envelope.fund_id}'s limits.`, `Hash ${envelope.hash ?? "not known"}`];
+  return [
+    `IN FORCE: version ${envelope.version} of ${envelope.fund_id}'s limits.`,
+    `Hash ${envelope.hash ?? "not known"}`,
+  ];
 }

@@ -1,7 +1,8 @@
 // What denies new risk now and what ends it; and every halt with the proof of its three steps.
-import { age } from "../../tui/view/figures.ts";
-import { blockScope } from "../../tui/screens/risk.ts";
+
 import { byStrictness, scopeOf } from "../../tui/screens/halts.ts";
+import { blockScope } from "../../tui/screens/risk.ts";
+import { age } from "../../tui/view/figures.ts";
 import { cancelAllAsk, haltAsk, releaseThrottleAsk, resumeScopeAsk } from "../danger/asks.ts";
 import { useDanger } from "../danger/danger-dialog.tsx";
 import type { Lists } from "../data/lists.ts";
@@ -25,7 +26,12 @@ export function Blocks() {
   const columns: readonly Column<Block>[] = [
     { id: "where", head: "Where", by: blockScope },
     { id: "code", head: "Code", by: (one) => one.code, cell: (one) => <StateWord word={one.code} grade="critical" /> },
-    { id: "since", head: "Since", by: (one) => one.since ?? undefined, cell: (one) => (one.since === null ? (one.since_unknown ?? "not known") : `${age(one.since, now)} ago`) },
+    {
+      id: "since",
+      head: "Since",
+      by: (one) => one.since ?? undefined,
+      cell: (one) => (one.since === null ? (one.since_unknown ?? "not known") : `${age(one.since, now)} ago`),
+    },
     { id: "reason", head: "Reason", by: (one) => one.reason },
     { id: "ends", head: "What ends it", by: (one) => one.ends },
     {
@@ -50,7 +56,10 @@ export function Blocks() {
       isEmpty={rows.length === 0}
       empty={<p>No standing condition denies new risk. Single orders may still be denied: see rejections.</p>}
       explained={[
-        { figure: "Denies new risk", formula: "Every condition for which the engine denies an order that would add risk, whatever the order." },
+        {
+          figure: "Denies new risk",
+          formula: "Every condition for which the engine denies an order that would add risk, whatever the order.",
+        },
         { figure: "What ends it", formula: "What has to happen, in the engine's words." },
       ]}
     >
@@ -72,7 +81,8 @@ function stepCell(status: Lists["halts"], halt: Halt, name: (typeof steps)[numbe
     .find(({ halt_id }) => halt_id === halt.halt_id)
     ?.steps.find(({ step }) => step === name);
   if (found === undefined) return <StateWord word="not known" grade="warning" />;
-  if (!found.proven) return <StateWord word={`NOT YET${found.detail === "" ? "" : `: ${found.detail}`}`} grade="warning" />;
+  if (!found.proven)
+    return <StateWord word={`NOT YET${found.detail === "" ? "" : `: ${found.detail}`}`} grade="warning" />;
   return <span title={found.detail}>yes {found.at === undefined ? "" : utcText(found.at).slice(11)}</span>;
 }
 
@@ -87,13 +97,21 @@ export function Halts() {
   );
   const columns: readonly Column<Halt>[] = [
     { id: "scope", head: "Halted", by: scopeOf, cell: (one) => <StateWord word={scopeOf(one)} grade="critical" /> },
-    { id: "since", head: "Since", unit: "UTC", by: (one) => one.since, cell: (one) => `${utcText(one.since)} (${age(one.since, now)})` },
-    ...steps.map((name): Column<Halt> => ({
-      id: name.toLowerCase(),
-      head: name,
-      by: () => undefined,
-      cell: (one) => (status === undefined ? "" : stepCell(status, one, name)),
-    })),
+    {
+      id: "since",
+      head: "Since",
+      unit: "UTC",
+      by: (one) => one.since,
+      cell: (one) => `${utcText(one.since)} (${age(one.since, now)})`,
+    },
+    ...steps.map(
+      (name): Column<Halt> => ({
+        id: name.toLowerCase(),
+        head: name,
+        by: () => undefined,
+        cell: (one) => (status === undefined ? "" : stepCell(status, one, name)),
+      }),
+    ),
     { id: "by", head: "By", by: (one) => one.requested_by },
     { id: "reason", head: "Reason", by: (one) => one.reason },
     {
@@ -116,7 +134,11 @@ export function Halts() {
       title="Halts"
       reads={[halts]}
       isEmpty={rows.length === 0}
-      partial={status?.known === false ? "the engine does not know what is halted, and counts everything as halted." : undefined}
+      partial={
+        status?.known === false
+          ? "the engine does not know what is halted, and counts everything as halted."
+          : undefined
+      }
       empty={<p>Nothing is halted{fund === undefined ? "" : ` for ${fund}`}.</p>}
       tools={
         <>
@@ -136,7 +158,13 @@ export function Halts() {
         { figure: "NOTIFIED", formula: "The people who are to know of it were notified." },
       ]}
     >
-      <DataTable panel="halts" caption="Halts and their steps" columns={columns} rows={rows} id={(one) => one.halt_id ?? scopeOf(one)} />
+      <DataTable
+        panel="halts"
+        caption="Halts and their steps"
+        columns={columns}
+        rows={rows}
+        id={(one) => one.halt_id ?? scopeOf(one)}
+      />
     </Panel>
   );
 }

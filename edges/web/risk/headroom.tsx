@@ -11,8 +11,21 @@ type Limit = Lists["headroom"]["limits"][number];
 const columns: readonly Column<Limit>[] = [
   { id: "limit", head: "Limit", by: (one) => one.limit },
   { id: "used", head: "Used", number: true, by: (one) => one.used, cell: (one) => <Amount text={one.used} /> },
-  { id: "allowed", head: "Allowed", number: true, by: (one) => one.allowed, cell: (one) => <Amount text={one.allowed} /> },
-  { id: "quantity", head: "Leaves", unit: "units", number: true, by: (one) => one.quantity, cell: (one) => <Amount text={one.quantity} /> },
+  {
+    id: "allowed",
+    head: "Allowed",
+    number: true,
+    by: (one) => one.allowed,
+    cell: (one) => <Amount text={one.allowed} />,
+  },
+  {
+    id: "quantity",
+    head: "Leaves",
+    unit: "units",
+    number: true,
+    by: (one) => one.quantity,
+    cell: (one) => <Amount text={one.quantity} />,
+  },
 ];
 
 export function Headroom() {
@@ -44,20 +57,33 @@ export function Headroom() {
         </label>
       }
       explained={[
-        { figure: "Headroom", formula: "The smallest of what each limit leaves, at the price that the engine has now." },
-        { figure: "Leaves", formula: "Allowed less used, divided by the price: what that limit alone would let through." },
+        {
+          figure: "Headroom",
+          formula: "The smallest of what each limit leaves, at the price that the engine has now.",
+        },
+        {
+          figure: "Leaves",
+          formula: "Allowed less used, divided by the price: what that limit alone would let through.",
+        },
       ]}
     >
       {answer !== undefined && (
         <>
           <p>
-            {answer.fund_id} may still {answer.side} <strong className="figure">{answer.quantity}</strong> {answer.symbol}, which is{" "}
+            {answer.fund_id} may still {answer.side} <strong className="figure">{answer.quantity}</strong>{" "}
+            {answer.symbol}, which is{" "}
             <span className="figure">
               <Amount text={answer.notional} />
             </span>
             . <strong>{answer.binding}</strong> binds.
           </p>
-          <DataTable panel="headroom" caption="What each limit leaves" columns={columns} rows={answer.limits} id={(one) => one.limit} />
+          <DataTable
+            panel="headroom"
+            caption="What each limit leaves"
+            columns={columns}
+            rows={answer.limits}
+            id={(one) => one.limit}
+          />
         </>
       )}
     </Panel>

@@ -12,11 +12,24 @@ export const bands = [50, 75, 85, 90, 95] as const;
 
 const columns: readonly Column<Use>[] = [
   { id: "fund", head: "Fund", by: (one) => one.fund_id },
-  { id: "limit", head: "Limit", by: (one) => `${one.limit} ${one.scope}`.trim() },
+  { id: "limit", head: "Limit", by: limitName },
   { id: "bar", head: "Used of the limit", by: (one) => one.share, cell: (one) => <Bar use={one} /> },
-  { id: "share", head: "Share", unit: "%", number: true, by: (one) => one.share, cell: (one) => <Percent fraction={one.share} /> },
+  {
+    id: "share",
+    head: "Share",
+    unit: "%",
+    number: true,
+    by: (one) => one.share,
+    cell: (one) => <Percent fraction={one.share} />,
+  },
   { id: "used", head: "Used", number: true, by: (one) => one.used, cell: (one) => <Amount text={one.used} /> },
-  { id: "allowed", head: "Allowed", number: true, by: (one) => one.allowed, cell: (one) => <Amount text={one.allowed} /> },
+  {
+    id: "allowed",
+    head: "Allowed",
+    number: true,
+    by: (one) => one.allowed,
+    cell: (one) => <Amount text={one.allowed} />,
+  },
   {
     id: "band",
     head: "Band",
@@ -29,6 +42,11 @@ const columns: readonly Column<Use>[] = [
       ),
   },
 ];
+
+/** The scope is said once. */
+export function limitName({ limit, scope }: Pick<Use, "limit" | "scope">): string {
+  return scope === "" || limit.endsWith(`.${scope}`) ? limit : `${limit} ${scope}`;
+}
 
 export function LimitUse() {
   const { fund } = useDeskSearch();
@@ -45,7 +63,10 @@ export function LimitUse() {
       partial={uncounted === 0 ? undefined : `${uncounted} of ${rows.length} limits cannot be counted now.`}
       empty={<p>No fund has limits yet, so every order that adds risk is denied. Set them in the envelope below.</p>}
       explained={[
-        { figure: "Share", formula: "Used divided by allowed. Both count the worst case: positions and every open order." },
+        {
+          figure: "Share",
+          formula: "Used divided by allowed. Both count the worst case: positions and every open order.",
+        },
         { figure: "Band", formula: "The highest of 50, 75, 85, 90 and 95 % that the share has reached." },
         { figure: "Allowed", formula: "The envelope's fraction of the fund's value, or its amount." },
       ]}
@@ -70,7 +91,13 @@ function Bar({ use }: { readonly use: Use }) {
   if (share === undefined) return <span className="quiet">not counted</span>;
   const filled = Math.min(1, Math.max(0, share)) * width;
   return (
-    <svg className={`bar ${gradeOfBand(band) ?? "calm"}`} viewBox={`0 0 ${width} ${height}`} width={width} height={height} aria-hidden="true">
+    <svg
+      className={`bar ${gradeOfBand(band) ?? "calm"}`}
+      viewBox={`0 0 ${width} ${height}`}
+      width={width}
+      height={height}
+      aria-hidden="true"
+    >
       <rect className="ground" width={width} height={height} />
       <rect className="filled" width={filled} height={height} />
       {bands.map((at) => (

@@ -2,6 +2,7 @@
 import type { Lists } from "../data/lists.ts";
 import { useList } from "../data/use-list.ts";
 import { useDeskSearch } from "../frame/use-search.ts";
+import { utcText } from "../model/moments.ts";
 import { type Column, DataTable } from "../panels/data-table.tsx";
 import { Amount, Percent, StateWord } from "../panels/figures.tsx";
 import { Panel } from "../panels/panel.tsx";
@@ -18,11 +19,19 @@ const columns: readonly Column<Loss>[] = [
     head: "Halts at",
     number: true,
     by: (one) => one.limit_loss,
-    cell: (one) => (one.limit_loss === undefined ? <span className="quiet">off</span> : <Amount text={one.limit_loss} />),
+    cell: (one) =>
+      one.limit_loss === undefined ? <span className="quiet">off</span> : <Amount text={one.limit_loss} />,
   },
-  { id: "pct", head: "Loss", unit: "%", number: true, by: (one) => one.loss_pct, cell: (one) => <Percent fraction={one.loss_pct} digits={2} /> },
+  {
+    id: "pct",
+    head: "Loss",
+    unit: "%",
+    number: true,
+    by: (one) => one.loss_pct,
+    cell: (one) => <Percent fraction={one.loss_pct} digits={2} />,
+  },
   { id: "state", head: "State", by: lossWord, cell: (one) => <StateWord word={lossWord(one)} grade={gradeOf(one)} /> },
-  { id: "period", head: "Period", by: (one) => one.period },
+  { id: "period", head: "Period", by: (one) => one.period, cell: (one) => utcText(one.period) },
 ];
 
 function lossWord({ state }: Loss): string {
@@ -45,11 +54,23 @@ export function Losses() {
       title="Losses"
       reads={[losses]}
       isEmpty={rows.length === 0}
-      partial={unjudged.length === 0 ? undefined : `${unjudged.length} loss limits cannot be judged: ${unjudged[0]?.reason ?? ""}`}
-      empty={<p>No fund has been valued yet. Values come once a second as soon as a fund has a price for what it holds.</p>}
+      partial={
+        unjudged.length === 0
+          ? undefined
+          : `${unjudged.length} loss limits cannot be judged: ${unjudged[0]?.reason ?? ""}`
+      }
+      empty={
+        <p>No fund has been valued yet. Values come once a second as soon as a fund has a price for what it holds.</p>
+      }
       explained={[
-        { figure: "Loss", formula: "The baseline's value less the value now, flows left out. A gain is a loss below zero." },
-        { figure: "Halts at", formula: "The limit's fraction of the baseline; a loss of that much or more halts the fund or the strategy." },
+        {
+          figure: "Loss",
+          formula: "The baseline's value less the value now, flows left out. A gain is a loss below zero.",
+        },
+        {
+          figure: "Halts at",
+          formula: "The limit's fraction of the baseline; a loss of that much or more halts the fund or the strategy.",
+        },
       ]}
     >
       <DataTable

@@ -18,7 +18,17 @@ export function Rejections() {
   const rejections = useList("rejections", { fund });
   const rows = rejections.data ?? [];
   const columns: readonly Column<Rejection>[] = [
-    { id: "at", head: "At", unit: "UTC", by: (one) => one.decided_at, cell: (one) => <time dateTime={one.decided_at} title={utcText(one.decided_at)}>{clockText(one.decided_at)}</time> },
+    {
+      id: "at",
+      head: "At",
+      unit: "UTC",
+      by: (one) => one.decided_at,
+      cell: (one) => (
+        <time dateTime={one.decided_at} title={utcText(one.decided_at)}>
+          {clockText(one.decided_at)}
+        </time>
+      ),
+    },
     { id: "fund", head: "Fund", by: (one) => one.fund_id },
     { id: "strategy", head: "Strategy", by: (one) => one.strategy_id },
     { id: "order", head: "Order", by: (one) => `${one.side} ${one.quantity} ${one.symbol}` },
@@ -53,7 +63,13 @@ export function Rejections() {
         { figure: "Reason", formula: "The gate's own sentence, with the value, the limit and what to do." },
       ]}
     >
-      <DataTable panel="rejections" caption="Orders that were denied" columns={columns} rows={rows} id={(one) => one.decision_id} />
+      <DataTable
+        panel="rejections"
+        caption="Orders that were denied"
+        columns={columns}
+        rows={rows}
+        id={(one) => one.decision_id}
+      />
       {show !== undefined && <Gates orderId={show} />}
     </Panel>
   );
@@ -79,7 +95,10 @@ function GateList({ record: { order, decision } }: { readonly record: Decision }
   return (
     <section aria-label={`Decision on ${order.order_id}`}>
       <h3>
-        <StateWord word={decision.approved ? "APPROVED" : `DENIED by ${decision.rejecting_gate ?? ""}: ${decision.code}`} grade={decision.approved ? undefined : "critical"} />
+        <StateWord
+          word={decision.approved ? "APPROVED" : `DENIED by ${decision.rejecting_gate ?? ""}: ${decision.code}`}
+          grade={decision.approved ? undefined : "critical"}
+        />
       </h3>
       <p>
         {order.side} {order.quantity} {order.symbol} {order.order_type}, order <code>{order.order_id}</code>, decided{" "}
@@ -94,7 +113,13 @@ function GateList({ record: { order, decision } }: { readonly record: Decision }
   );
 }
 
-function GateItem({ name, decision }: { readonly name: keyof typeof gateQuestions; readonly decision: Decision["decision"] }) {
+function GateItem({
+  name,
+  decision,
+}: {
+  readonly name: keyof typeof gateQuestions;
+  readonly decision: Decision["decision"];
+}) {
   const check = decision.checks.find(({ gate }) => gate === name);
   const word = check === undefined ? "not reached" : check.result === "PASSED" ? "passed" : "FAILED";
   return (

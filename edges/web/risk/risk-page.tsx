@@ -10,14 +10,14 @@ import { Differences, Stops } from "./stops.tsx";
 export function RiskPage() {
   return (
     <div className="panels">
+      <Halts />
+      <Blocks />
       <LimitUse />
       <Losses />
-      <Blocks />
-      <Halts />
-      <Rejections />
-      <Stops />
-      <Differences />
       <Headroom />
+      <Stops />
+      <Rejections />
+      <Differences />
       <Envelope />
     </div>
   );

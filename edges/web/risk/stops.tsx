@@ -33,9 +33,26 @@ export function Stops() {
     { id: "strategy", head: "Strategy", by: (one) => one.strategy_id },
     { id: "symbol", head: "Symbol", by: (one) => one.symbol },
     { id: "quantity", head: "Quantity", number: true, by: (one) => one.quantity },
-    { id: "trigger", head: "Trigger", number: true, by: (one) => one.trigger_price, cell: (one) => price(one.trigger_price) },
-    { id: "price", head: "Price", number: true, by: (one) => one.observed_price, cell: (one) => price(one.observed_price) || "?" },
-    { id: "state", head: "State", by: (one) => one.state, cell: (one) => <StateWord word={one.state} grade={gradeOfStop(one)} /> },
+    {
+      id: "trigger",
+      head: "Trigger",
+      number: true,
+      by: (one) => one.trigger_price,
+      cell: (one) => price(one.trigger_price),
+    },
+    {
+      id: "price",
+      head: "Price",
+      number: true,
+      by: (one) => one.observed_price,
+      cell: (one) => price(one.observed_price) || "?",
+    },
+    {
+      id: "state",
+      head: "State",
+      by: (one) => one.state,
+      cell: (one) => <StateWord word={one.state} grade={gradeOfStop(one)} />,
+    },
     { id: "owed", head: "Owed for", by: (one) => one.fired_at, cell: (one) => age(one.fired_at, now) },
     { id: "complaint", head: "Complaint", by: (one) => one.complaint ?? "" },
     {
@@ -56,16 +73,28 @@ export function Stops() {
     <Panel
       name="stops"
       title="Stops"
+      wide
       reads={[stops]}
       isEmpty={rows.length === 0}
       partial={unpriced === 0 ? undefined : `${unpriced} stops have no fresh price.`}
       empty={<p>No position is held that a stop watches. A fill makes one.</p>}
       explained={[
         { figure: "Trigger", formula: "The average price less (for a short: plus) synthetic_stop_pct of it." },
-        { figure: "State", formula: "RESTING waits; OWED and EXITING owe an exit until the broker has confirmed it; UNPRICED has no fresh price." },
+        {
+          figure: "State",
+          formula:
+            "RESTING waits; OWED and EXITING owe an exit until the broker has confirmed it; UNPRICED has no fresh price.",
+        },
       ]}
     >
-      <DataTable panel="stops" caption="Synthetic stops" columns={columns} rows={rows} id={(one) => `${one.fund_id}/${one.strategy_id}/${one.symbol}/${one.stop_id ?? ""}`} rowClass={gradeOfStop} />
+      <DataTable
+        panel="stops"
+        caption="Synthetic stops"
+        columns={columns}
+        rows={rows}
+        id={(one) => `${one.fund_id}/${one.strategy_id}/${one.symbol}/${one.stop_id ?? ""}`}
+        rowClass={gradeOfStop}
+      />
     </Panel>
   );
 }
@@ -81,7 +110,12 @@ export function Differences() {
     { id: "symbol", head: "Symbol", by: (one) => one.symbol },
     { id: "ours", head: "Ours", number: true, by: (one) => one.our_quantity },
     { id: "brokers", head: "Broker's", number: true, by: (one) => one.broker_quantity },
-    { id: "status", head: "Status", by: (one) => one.status, cell: (one) => <StateWord word={one.status} grade="critical" /> },
+    {
+      id: "status",
+      head: "Status",
+      by: (one) => one.status,
+      cell: (one) => <StateWord word={one.status} grade="critical" />,
+    },
     { id: "class", head: "Class", by: (one) => one.class },
     { id: "since", head: "Since", by: (one) => one.first_seen_at, cell: (one) => `${age(one.first_seen_at, now)} ago` },
     { id: "evidence", head: "Evidence", by: (one) => one.evidence },
@@ -90,6 +124,7 @@ export function Differences() {
     <Panel
       name="differences"
       title="Differences with the broker"
+      wide
       reads={[differences]}
       isEmpty={rows.length === 0}
       empty={<p>No difference is open: our positions are those of the broker when they were last compared.</p>}
@@ -98,9 +133,20 @@ export function Differences() {
           Reconcile…
         </button>
       }
-      explained={[{ figure: "Difference", formula: "Our quantity of a symbol against the broker's, compared twice before it is believed." }]}
+      explained={[
+        {
+          figure: "Difference",
+          formula: "Our quantity of a symbol against the broker's, compared twice before it is believed.",
+        },
+      ]}
     >
-      <DataTable panel="differences" caption="Differences with the broker" columns={columns} rows={rows} id={(one) => one.difference_id} />
+      <DataTable
+        panel="differences"
+        caption="Differences with the broker"
+        columns={columns}
+        rows={rows}
+        id={(one) => one.difference_id}
+      />
     </Panel>
   );
 }
