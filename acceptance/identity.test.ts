@@ -273,7 +273,7 @@ describe("from outside", { timeout: 120_000 }, () => {
     for (const [path, method] of [
       ["/v1/nothing", "GET"],
       ["/v1/auth/identity", "PUT"],
-      ["/", "GET"],
+      ["/nothing", "GET"],
     ] as const) {
       expect((await http(path, undefined, { method })).status).toBe(401);
       expect([404, 405]).toContain((await http(path, access_token, { method })).status);

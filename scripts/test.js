@@ -17,7 +17,7 @@ const check = spawnSync(process.execPath, [join(root, "scripts", "check.js"), "-
 });
 
 // Every platform and ctl that a test starts asks for them: built here, they are not built by several at once.
-for (const name of ["portcullis", "ctl"]) {
+for (const name of ["portcullis", "ctl", "web"]) {
   await ensureBundle(name).catch((error) => console.error(`${name} could not be built: ${error.message}`));
 }
 

@@ -24,7 +24,7 @@ export interface MountAttempts {
 
 export interface HttpMount {
   readonly listener: Listener;
-  /** "/oidc": everything below it, and itself, goes to the handler. */
+  /** "/oidc": everything below it, and itself, goes to the handler; "/" is itself alone. */
   readonly prefix: string;
   /** The row of the table of authority that guards all of it. */
   readonly operation: Operation;
@@ -56,7 +56,7 @@ export function mountForeign(app: FastifyInstance, mount: HttpMount, parts: Moun
     return reply;
   };
   const attempts = attemptsOf(mount, parts.makeLimit);
-  for (const url of [prefix, `${prefix}/*`]) {
+  for (const url of prefix === "/" ? [prefix] : [prefix, `${prefix}/*`]) {
     app.route({
       method: app.supportedMethods,
       url,

@@ -29,6 +29,7 @@ export type DeskName = (typeof desks)[number]["name"];
 
 /** Everything below these is a page or a file of the desks. */
 export const deskPrefixes: readonly string[] = [
+  "/",
   ...desks.map(({ path }) => path),
   "/about",
   "/auth/callback",
