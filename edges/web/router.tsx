@@ -3,7 +3,7 @@ import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirec
 import { About } from "./about.tsx";
 import { type DeskName, desks } from "./desk-list.ts";
 import { Frame } from "./frame/frame.tsx";
-import { lastDesk } from "./frame/last-desk.ts";
+import { lastPath } from "./frame/last-desk.ts";
 import { LaterPage } from "./later-page.tsx";
 import { readSearch } from "./model/search.ts";
 
@@ -17,7 +17,7 @@ export function createDeskRouter() {
     getParentRoute: () => root,
     path: "/",
     beforeLoad: () => {
-      throw redirect({ to: lastDesk(), replace: true } as Parameters<typeof redirect>[0]);
+      throw redirect({ to: lastPath(), replace: true } as Parameters<typeof redirect>[0]);
     },
   });
   const about = createRoute({ getParentRoute: () => root, path: "/about", component: About });

@@ -1,8 +1,8 @@
 // A person at the web desks, in a real browser: logs in by the provider's own page, types into the danger dialog, and keeps what the browser complained of.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { TOTP } from "otpauth";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { type DevelopmentOperator, developmentOperator, operatorUrl } from "../login.ts";
 import type { Platform } from "../platform.ts";
 

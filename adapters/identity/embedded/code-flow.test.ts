@@ -76,7 +76,9 @@ const redeem = (code: string, verifier: string | undefined, changes: Readonly<Re
 
 /** Whether the browser's login still gives the desk a code, without a page. */
 async function isLetIn(browser: TestBrowser): Promise<boolean> {
-  return new URL((await browser.open(authorizationUrl(newVerifier(), { prompt: "none" }))).url).searchParams.has("code");
+  return new URL((await browser.open(authorizationUrl(newVerifier(), { prompt: "none" }))).url).searchParams.has(
+    "code",
+  );
 }
 
 const refresh = (token = "") =>

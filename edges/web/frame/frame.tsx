@@ -11,7 +11,7 @@ import { utc } from "../model/moments.ts";
 import { useFrozen, useLinkWord, useNow, useSessionState, useWeb } from "../web-context.tsx";
 import { CosignCard, HaltBanner } from "./halt-banner.tsx";
 import { KeyLayer } from "./key-layer.tsx";
-import { rememberDesk } from "./last-desk.ts";
+import { rememberPath } from "./last-desk.ts";
 import { useChangeSearch, useDeskSearch } from "./use-search.ts";
 
 export function Frame() {
@@ -25,7 +25,7 @@ export function Frame() {
   const mode = modeOf(funds.data, fund);
   useEffect(() => {
     if (desk === undefined) return;
-    rememberDesk(desk.path);
+    rememberPath(desk.path);
     document.title = `${desk.title} · Portcullis`;
   }, [desk]);
   if (state === "out") return <LoggedOut />;

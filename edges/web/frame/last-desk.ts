@@ -3,11 +3,11 @@ import { desks } from "../desk-list.ts";
 
 const key = "portcullis-desk";
 
-export function rememberDesk(path: string): void {
+export function rememberPath(path: string): void {
   localStorage.setItem(key, path);
 }
 
-export function lastDesk(): string {
+export function lastPath(): string {
   const kept = localStorage.getItem(key);
   return desks.some(({ path }) => path === kept) && kept !== null ? kept : "/risk";
 }

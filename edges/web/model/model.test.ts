@@ -31,7 +31,8 @@ describe("the address", () => {
 
   test("returns to a path of ours only", () => {
     expect(ownPath("/risk?fund=alpha")).toBe("/risk?fund=alpha");
-    for (const foreign of ["//evil.example", "/\\evil.example", "https://evil.example", ""]) expect(ownPath(foreign)).toBe("/");
+    for (const foreign of ["//evil.example", "/\\evil.example", "https://evil.example", ""])
+      expect(ownPath(foreign)).toBe("/");
   });
 });
 
@@ -40,10 +41,18 @@ describe("rows", () => {
     { id: "name", by: (row: { name: string; of?: string }) => row.name },
     { id: "of", by: (row: { name: string; of?: string }) => row.of },
   ];
-  const rows = [{ name: "b", of: "10.5" }, { name: "a" }, { name: "c", of: "9.25" }, { name: "d", of: "900719925474.01" }];
+  const rows = [
+    { name: "b", of: "10.5" },
+    { name: "a" },
+    { name: "c", of: "9.25" },
+    { name: "d", of: "900719925474.01" },
+  ];
 
   test("are sorted as exact decimals, with what is not known last both ways", () => {
-    const names = (down: boolean): string => sortedRows(rows, columns, { column: "of", down }).map(({ name }) => name).join("");
+    const names = (down: boolean): string =>
+      sortedRows(rows, columns, { column: "of", down })
+        .map(({ name }) => name)
+        .join("");
     expect(names(false)).toBe("cbda");
     expect(names(true)).toBe("dbca");
   });
@@ -55,7 +64,14 @@ describe("rows", () => {
 });
 
 describe("keys", () => {
-  const press = (key: string, more: object = {}) => ({ key, ctrl: false, meta: false, alt: false, isTyping: false, ...more });
+  const press = (key: string, more: object = {}) => ({
+    key,
+    ctrl: false,
+    meta: false,
+    alt: false,
+    isTyping: false,
+    ...more,
+  });
 
   test("g and a letter open each desk", () => {
     expect(meaningOf(press("g"), false)).toEqual({ kind: "await" });
@@ -65,7 +81,8 @@ describe("keys", () => {
   });
 
   test("nothing acts while somebody types, but the palette opens", () => {
-    for (const key of ["g", "/", "?", "y", "t"]) expect(meaningOf(press(key, { isTyping: true }), false).kind).toBe("nothing");
+    for (const key of ["g", "/", "?", "y", "t"])
+      expect(meaningOf(press(key, { isTyping: true }), false).kind).toBe("nothing");
     expect(meaningOf(press("k", { ctrl: true, isTyping: true }), false).kind).toBe("palette");
   });
 });
@@ -96,7 +113,11 @@ describe("halts and modes", () => {
 
   test("a halt covers its scope, and a state that is not known covers everything", () => {
     const status = { halts: [halt], known: true };
-    expect([isHalted(status, undefined), isHalted(status, "alpha"), isHalted(status, "beta")]).toEqual([true, true, false]);
+    expect([isHalted(status, undefined), isHalted(status, "alpha"), isHalted(status, "beta")]).toEqual([
+      true,
+      true,
+      false,
+    ]);
     expect(isHalted({ halts: [{ ...halt, severity: "FIRM_HALT", fund_id: "" }], known: true }, "beta")).toBe(true);
     expect(isHalted({ halts: [], known: false }, "beta")).toBe(true);
   });
@@ -131,7 +152,9 @@ test("a list is read again for its own events only", () => {
 
 test("the token that is for this server is taken, and none other", () => {
   const jwt = (aud: unknown): string => `h.${Buffer.from(JSON.stringify({ aud })).toString("base64url")}.s`;
-  expect(chosen({ access_token: jwt("portcullis"), id_token: jwt("desk") }, "portcullis").token).toBe(jwt("portcullis"));
+  expect(chosen({ access_token: jwt("portcullis"), id_token: jwt("desk") }, "portcullis").token).toBe(
+    jwt("portcullis"),
+  );
   expect(chosen({ access_token: "opaque", id_token: jwt(["desk", "x"]) }, "desk").token).toBe(jwt(["desk", "x"]));
   expect(() => chosen({ access_token: "opaque" }, "desk")).toThrow(/audience desk/);
 });

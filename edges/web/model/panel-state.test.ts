@@ -33,7 +33,12 @@ describe("a panel's state", () => {
   });
 
   test("a failure keeps the server's code and request id", () => {
-    const thrown = Object.assign(new Error("No."), { name: "ApiError", status: 403, code: "X", problem: { request_id: "q" } });
+    const thrown = Object.assign(new Error("No."), {
+      name: "ApiError",
+      status: 403,
+      code: "X",
+      problem: { request_id: "q" },
+    });
     expect(failureOf(thrown)).toEqual({ status: 403, code: "X", detail: "No.", requestId: "q" });
     expect(failureOf(undefined)).toBeUndefined();
     expect(failureOf(Object.assign(new Error("gone"), { name: "UnreachableError" }))?.code).toBe("UNREACHABLE");

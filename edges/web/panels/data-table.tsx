@@ -28,6 +28,8 @@ export interface DataTableProps<Row> {
 /** From this many rows on only those in sight are drawn. */
 const drawnMax = 60;
 const rowHeight = 24;
+/** What fits without scrolling. */
+const seenMax = 12;
 
 export function DataTable<Row>({ panel, caption, columns, rows, id, rowClass }: DataTableProps<Row>) {
   const { q, sort } = useDeskSearch();
@@ -59,6 +61,7 @@ export function DataTable<Row>({ panel, caption, columns, rows, id, rowClass }: 
           </table>
         )}
       </Scrolling>
+      {shown.length > seenMax && <p className="note">{shown.length} rows; the table scrolls.</p>}
     </>
   );
 }

@@ -13,7 +13,6 @@ export const bands = [50, 75, 85, 90, 95] as const;
 const columns: readonly Column<Use>[] = [
   { id: "fund", head: "Fund", by: (one) => one.fund_id },
   { id: "limit", head: "Limit", by: limitName },
-  { id: "bar", head: "Used of the limit", by: (one) => one.share, cell: (one) => <Bar use={one} /> },
   {
     id: "share",
     head: "Share",
@@ -22,6 +21,7 @@ const columns: readonly Column<Use>[] = [
     by: (one) => one.share,
     cell: (one) => <Percent fraction={one.share} />,
   },
+  { id: "bar", head: "Used of the limit", by: (one) => one.share, cell: (one) => <Bar use={one} /> },
   { id: "used", head: "Used", number: true, by: (one) => one.used, cell: (one) => <Amount text={one.used} /> },
   {
     id: "allowed",
