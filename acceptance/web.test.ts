@@ -1,7 +1,6 @@
 // The web desks in a real browser on the whole platform: a login that a reload keeps, what the desks show, a halt of the firm and its end by two people.
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ensureBundle } from "../scripts/bundle.js";
 import { launchChromium } from "../testkit/chromium.ts";
 import { operatorUrl } from "../testkit/login.ts";
 import { type Platform, startPlatform } from "../testkit/platform.ts";
@@ -13,7 +12,7 @@ let duty: DeskPerson;
 
 beforeAll(async () => {
   platform = startPlatform();
-  [browser] = await Promise.all([launchChromium(), ensureBundle("web"), platform.ready()]);
+  [browser] = await Promise.all([launchChromium(), platform.ready()]);
   duty = await openPerson(browser, platform, "duty", { path: "/risk?fund=alpha" });
 }, 240_000);
 

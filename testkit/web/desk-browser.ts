@@ -31,6 +31,8 @@ export async function openPerson(
   const operator = developmentOperator(platform.dataFolder, name);
   const context = await browser.newContext({ locale: "en-US", ...look });
   const page = await context.newPage();
+  // Where nobody built the desks before, the first start does.
+  page.setDefaultTimeout(120_000);
   const complaints: string[] = [];
   const origins = new Set<string>();
   page.on("console", (message) => {
