@@ -4,6 +4,6 @@ import type { DrillMeasured } from "../contracts/src/records/halt.ts";
 export interface DrillRecords {
   /** False when it is there already. */
   insert(drill: DrillMeasured): Promise<boolean>;
-  /** Newest first. */
-  newest(countMax: number): Promise<readonly DrillMeasured[]>;
+  /** Newest first; after one that is not there nothing follows. */
+  newest(countMax: number, afterDrillId?: string): Promise<readonly DrillMeasured[]>;
 }

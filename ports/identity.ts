@@ -102,8 +102,8 @@ export interface TokenRequest {
 }
 
 export interface ServiceTokens {
-  /** Newest first. */
-  list(): Promise<readonly ServiceToken[]>;
+  /** Newest first; at most so many, from after that one on, and nothing after one that is not there. */
+  list(page?: { readonly countMax: number; readonly after?: string | undefined }): Promise<readonly ServiceToken[]>;
   /** Redeems the proof and issues in one transaction. The proof names IssueServiceToken with `name`, `operations`, `expires_in_s`. */
   issue(
     identity: Identity,

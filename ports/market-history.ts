@@ -26,6 +26,6 @@ export interface MarketHistory {
     to: Instant,
     countMax: number,
   ): Promise<{ readonly known: boolean; readonly closes: readonly Pick<Bar, "start" | "close">[] }>;
-  /** Newest first. */
+  /** Newest first, of one moment in order of their ids. */
   news(symbol: string | undefined, from: Instant, to: Instant, countMax: number): Promise<readonly NewsItem[]>;
 }

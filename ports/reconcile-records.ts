@@ -48,9 +48,10 @@ export interface ReconcileRecords {
   put(difference: StoredDifference): Promise<void>;
   looks(differenceIds: readonly string[]): Promise<readonly DifferenceLook[]>;
   putLook(look: DifferenceLook): Promise<void>;
-  /** Newest first. */
+  /** Newest first; after one that is not there nothing follows. */
   list(query: {
     readonly fundId?: string;
+    readonly afterDifferenceId?: string;
     readonly openOnly: boolean;
     readonly countMax: number;
   }): Promise<readonly StoredDifference[]>;

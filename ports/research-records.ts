@@ -74,8 +74,12 @@ export interface ResearchRecords {
   /** Those from `from` on whose horizon is over by then and that have no return yet, oldest first, at most so many. */
   dueSignals(strategyId: string, from: Instant, by: Instant, countMax: number): Promise<readonly StoredSignal[]>;
   setRealised(signals: readonly StoredSignal[]): Promise<void>;
-  /** Newest first. */
-  signals(strategyId: string, countMax: number): Promise<readonly StoredSignal[]>;
+  /** Newest first, of one moment in order of their symbols; from after that one on. */
+  signals(
+    strategyId: string,
+    countMax: number,
+    after?: Pick<StoredSignal, "at" | "symbol">,
+  ): Promise<readonly StoredSignal[]>;
   /** Adds one rank correlation to that day's. */
   addSkill(strategyId: string, day: string, coefficient: number): Promise<void>;
   /** Newest first, at most so many. */

@@ -16,9 +16,10 @@ export interface RestrictionRecords {
   ofEpisode(episodeId: string): Promise<readonly Restriction[]>;
   /** Kept from others until this unit ends. */
   lock(restrictionId: string): Promise<Restriction | undefined>;
-  /** Newest first. Of a fund: also those of every fund. */
+  /** Newest first. Of a fund: also those of every fund. After one that is not there nothing follows. */
   list(query: {
     readonly fundId?: string;
+    readonly afterRestrictionId?: string;
     readonly openOnly: boolean;
     readonly countMax: number;
   }): Promise<readonly Restriction[]>;

@@ -61,6 +61,6 @@ export interface RiskQueries {
     countMax: number,
   ): Promise<readonly StoredDecision[]>;
   envelope(fundId: string, version: number | undefined): Promise<RiskEnvelope | undefined>;
-  /** Newest first. */
-  envelopes(fundId: string, countMax: number): Promise<readonly RiskEnvelope[]>;
+  /** Newest first; only versions before that one. */
+  envelopes(fundId: string, countMax: number, beforeVersion?: number): Promise<readonly RiskEnvelope[]>;
 }

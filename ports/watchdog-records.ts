@@ -36,6 +36,8 @@ export interface EpisodesQuery {
   readonly fundId?: string;
   readonly openOnly: boolean;
   readonly countMax: number;
+  /** After one that is not there nothing follows. */
+  readonly afterEpisodeId?: string;
 }
 
 /** While it is paused a watchdog judges on and does nothing. */

@@ -40,10 +40,16 @@ function rowOf(raw: RawRow): TokenRow {
   };
 }
 
-export async function listTokens(sql: Sql): Promise<readonly TokenRow[]> {
+export async function listTokens(
+  sql: Sql,
+  { countMax, after }: { readonly countMax: number; readonly after?: string | undefined } = { countMax: listMax },
+): Promise<readonly TokenRow[]> {
   const found = await sql.read({
-    text: `select ${columns} from service_token order by created_us desc, id limit $1`,
-    values: [listMax],
+    text: `select ${columns} from service_token
+           where $2::text is null
+             or (-created_us, id) > (select -created_us, id from service_token where id = $2)
+           order by created_us desc, id limit $1`,
+    values: [Math.min(countMax, listMax), after ?? null],
   });
   return found.rows.map(rowOf);
 }

@@ -97,7 +97,8 @@ export function createServiceTokens(options: ServiceTokensOptions): ServiceToken
   }
 
   return {
-    list: () => store.transactSql("identity.token_list", async (_unit, sql) => (await listTokens(sql)).map(publicOf)),
+    list: (page) =>
+      store.transactSql("identity.token_list", async (_unit, sql) => (await listTokens(sql, page)).map(publicOf)),
 
     async issue(identity, request, proof, reason) {
       const wrong = checkRequest(request);

@@ -166,7 +166,7 @@ export function paperMarketHistory(options: PaperMarketOptions): MarketHistory {
         if (work % (workPerTurn * 40) < named.length) await timers.sleep(0);
       }
       items.push(...named.flatMap(burstsOf).filter(isAsked));
-      return items.sort((left, right) => (left.at < right.at ? 1 : left.at > right.at ? -1 : 0)).slice(0, countMax);
+      return items.sort(newestFirst).slice(0, countMax);
     },
   };
 
@@ -198,4 +198,10 @@ export function paperMarketHistory(options: PaperMarketOptions): MarketHistory {
       },
     ];
   }
+}
+
+/** Of one moment in order of their ids, so that a list can be read page by page. */
+function newestFirst(left: NewsItem, right: NewsItem): number {
+  if (left.at !== right.at) return left.at < right.at ? 1 : -1;
+  return left.news_id < right.news_id ? -1 : left.news_id > right.news_id ? 1 : 0;
 }

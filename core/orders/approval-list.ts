@@ -12,17 +12,24 @@ export interface ApprovalsQuestion {
   /** Only those of which nothing shows that they were sent. */
   readonly unsent: boolean;
   readonly countMax: number;
+  /** Only what comes after one with this end, NaN when it was sent, and this id. */
+  readonly after?: { readonly unsentUntil: number; readonly orderId: string };
 }
 
 /** How long after its `valid_until` an unsent approval keeps its exposure. */
 export const approvalGraceMs = 30_000;
 
 /** Those that run out first come first, then those that were sent, by their ids. */
-export function listApprovals(orders: OrderBook, { fundId, unsent, countMax }: ApprovalsQuestion): readonly Approval[] {
+export function listApprovals(
+  orders: OrderBook,
+  { fundId, unsent, countMax, after }: ApprovalsQuestion,
+): readonly Approval[] {
   const asked: OpenOrder[] = [];
   for (const order of orders.open.values()) {
     const isAsked = !order.awaitsVerdict && (fundId === undefined || order.fund.id === fundId);
-    if (isAsked && (!unsent || !Number.isNaN(unsentUntilOf(order)))) asked.push(order);
+    const until = unsentUntilOf(order);
+    if (!isAsked || (unsent && Number.isNaN(until))) continue;
+    if (after === undefined || inOrder(after.unsentUntil, after.orderId, until, order.id) < 0) asked.push(order);
   }
   return asked.sort(byExpiry).slice(0, countMax).map(approvalFrom);
 }
@@ -41,9 +48,12 @@ function unsentUntilOf({ unsentUntil, amendments }: OpenOrder): number {
 }
 
 function byExpiry(left: OpenOrder, right: OpenOrder): number {
-  const [one, other] = [unsentUntilOf(left), unsentUntilOf(right)];
+  return inOrder(unsentUntilOf(left), left.id, unsentUntilOf(right), right.id);
+}
+
+function inOrder(one: number, oneId: string, other: number, otherId: string): number {
   const isSame = one === other || (Number.isNaN(one) && Number.isNaN(other));
-  if (isSame) return left.id < right.id ? -1 : left.id > right.id ? 1 : 0;
+  if (isSame) return oneId < otherId ? -1 : oneId > otherId ? 1 : 0;
   if (Number.isNaN(one)) return 1;
   return Number.isNaN(other) ? -1 : one - other;
 }

@@ -96,5 +96,24 @@ async function listNews(ports: MarketQueriesPorts, request: ListNewsRequest): Pr
   const now = ports.clock.now();
   const from = sinceHours(request.hours, now);
   const wanted = countMax(request.count_max, newsUsual);
-  return { items: [...(await ports.marketHistory.news(request.symbol, from, now, wanted))] };
+  if (request.after_item === undefined) {
+    return { items: [...(await ports.marketHistory.news(request.symbol, from, now, wanted))] };
+  }
+  const mark = newsMark(request.after_item);
+  // Whatever shares the last one's moment is asked for once more, and there may be many.
+  for (let asked = wanted + 1; ; asked *= 2) {
+    const found = await ports.marketHistory.news(request.symbol, from, instant.plusMicroseconds(mark.at, 1), asked);
+    const items = found.filter(({ at, news_id: id }) => at < mark.text || (at === mark.text && id > mark.newsId));
+    if (items.length >= wanted || found.length < asked) return { items: items.slice(0, wanted) };
+  }
+}
+
+/** A moment and an id, with a slash between them. */
+function newsMark(text: string): { readonly at: instant.Instant; readonly text: string; readonly newsId: string } {
+  const slash = text.indexOf("/");
+  const at = slash < 0 ? undefined : instant.tryParse(text.slice(0, slash));
+  if (at === undefined) {
+    throw invalid(`after is ${quoted(text)}: give at and news_id of the last item that you have, with a slash between them.`);
+  }
+  return { at, text: instant.format(at), newsId: text.slice(slash + 1) };
 }

@@ -17,7 +17,8 @@ import type { ServicePorts } from "../shared/service.ts";
 import { givenReason, missingReason, tellAttempt } from "./worker-verbs.ts";
 
 const restrictionsDefault = 100;
-const restrictionsMax = 1_000;
+/** One more than a page of HTTP, which tells whether there is another. */
+const restrictionsMax = 1_001;
 
 type Ports = Pick<ServicePorts, "store" | "clock" | "referenceData">;
 
@@ -25,9 +26,14 @@ export function restrictionHandlers(ports: Ports) {
   const { store, clock } = ports;
   return {
     async ListRestrictions(request: ListRestrictionsRequest): Promise<Restrictions> {
-      const { fund_id: fundId, include_ended: includesEnded } = request;
+      const { fund_id: fundId, include_ended: includesEnded, after_restriction_id: after } = request;
       const countMax = request.count_max === 0 ? restrictionsDefault : Math.min(request.count_max, restrictionsMax);
-      const query = { ...(fundId === undefined ? {} : { fundId }), openOnly: !includesEnded, countMax };
+      const query = {
+        ...(fundId === undefined ? {} : { fundId }),
+        ...(after === undefined ? {} : { afterRestrictionId: after }),
+        openOnly: !includesEnded,
+        countMax,
+      };
       const found = await store.transact("restrictions.look", (unit) => unit.restrictions.list(query));
       if (found.length === 0) await mustKnowFund(ports, fundId);
       return { restrictions: found.map(shown) };

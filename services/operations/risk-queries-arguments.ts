@@ -48,7 +48,8 @@ export function decisionId(text: string): string {
 
 /** Zero asks for the usual number. */
 export function countMax(count: number, usual: number): number {
-  if (count <= countLimit) return count === 0 ? usual : count;
+  // One more than a page of HTTP, which tells whether there is another.
+  if (count <= countLimit + 1) return count === 0 ? usual : count;
   throw invalid(`count_max is ${count}: ask for at most ${countLimit}, and for the rest afterwards.`);
 }
 

@@ -22,7 +22,8 @@ import {
 
 export async function listEnvelopes(ports: RiskQueriesPorts, request: ListEnvelopesRequest): Promise<Envelopes> {
   const fund = fundId(request.fund_id);
-  const found = await ports.riskQueries.envelopes(fund, countMax(request.count_max, countDefault));
+  const count = countMax(request.count_max, countDefault);
+  const found = await ports.riskQueries.envelopes(fund, count, request.after_version);
   if (found.length === 0) await mustBeKnown(ports, fund);
   return { envelopes: found.map(envelopeMessage) };
 }

@@ -11,7 +11,7 @@ import type {
   Strategies,
   Strategy as StrategyMessage,
 } from "../../contracts/src/generated/svc/v1/platform.ts";
-import { format } from "../../contracts/src/instant.ts";
+import { format, type Instant, tryParse } from "../../contracts/src/instant.ts";
 import { reasonText } from "../../contracts/src/records/fields.ts";
 import { type StrategyStatus, strategyStatus } from "../../contracts/src/records/values.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
@@ -26,7 +26,8 @@ import type { ServicePorts } from "../shared/service.ts";
 
 export type StrategyPorts = Pick<ServicePorts, "clock" | "store" | "riskStore" | "referenceData">;
 
-const signalsMax = 1_000;
+/** One more than a page of HTTP, which tells whether there is another. */
+const signalsMax = 1_001;
 const signalsByDefault = 100;
 /** Days of live skill that the mean is over. */
 const skillDaysMax = 60;
@@ -142,8 +143,9 @@ export async function getBacktest({ strategy_id: id }: GetBacktestRequest, ports
 
 export async function listSignals(request: ListSignalsRequest, ports: StrategyPorts): Promise<Signals> {
   const countMax = request.count_max === 0 ? signalsByDefault : Math.min(request.count_max, signalsMax);
+  const after = request.after_signal === undefined ? undefined : signalMark(request.after_signal);
   const found = await ports.store.transact("research.look", (unit) =>
-    unit.research.signals(request.strategy_id, countMax),
+    unit.research.signals(request.strategy_id, countMax, after),
   );
   return {
     signals: found.map(({ strategyId, symbol, value, at, realisedReturn, horizonS }) => ({
@@ -155,6 +157,14 @@ export async function listSignals(request: ListSignalsRequest, ports: StrategyPo
       horizon_s: horizonS,
     })),
   };
+}
+
+/** A moment and a symbol, with a slash between them. */
+function signalMark(text: string): { readonly at: Instant; readonly symbol: string } {
+  const slash = text.indexOf("/");
+  const at = slash < 0 ? undefined : tryParse(text.slice(0, slash));
+  if (at !== undefined) return { at, symbol: text.slice(slash + 1) };
+  throw invalid(`after is ${JSON.stringify(text.slice(0, 100))}: give at and symbol of the last signal that you have`);
 }
 
 function statusOf(text: string): StrategyStatus {

@@ -7,7 +7,8 @@ import type { NavEvery } from "../../ports/ledger-records.ts";
 import type { ReferenceView } from "./reference-view.ts";
 
 /** What a list of values and a list of entries hold when nobody says how much they want, and at most. */
-export const navCounts = { usual: 5_000, max: 5_000 } as const;
+/** One more than a page of HTTP, which tells whether there is another. */
+export const navCounts = { usual: 5_000, max: 5_001 } as const;
 export const ledgerCounts = { usual: 100, max: 1_000 } as const;
 
 const shownCharactersMax = 130;

@@ -5,6 +5,7 @@ import type { DrillMeasured } from "../../../contracts/src/records/halt.ts";
 import type { DrillRecords } from "../../../ports/drill-records.ts";
 import type { FlattenRecords, StoredFlatten, StoredFlattenLine } from "../../../ports/flatten-records.ts";
 import type { RecordTools } from "../layered-map.ts";
+import { pageAfter } from "../page-after.ts";
 
 export interface FlattenTables {
   readonly flattens: Map<string, StoredFlatten>;
@@ -72,13 +73,12 @@ export function flattenChanges(tables: FlattenTables, { inTurn, lock, table }: R
           drills.set(drill.drill_id, drill);
           return true;
         }),
-      newest: (countMax) =>
-        inTurn(async () =>
-          drills
-            .filter(() => true)
-            .sort((one, other) => parse(other.at) - parse(one.at) || byText(other.drill_id, one.drill_id))
-            .slice(0, countMax),
-        ),
+      newest: (countMax, after) =>
+        inTurn(async () => {
+          const order = (one: DrillMeasured, other: DrillMeasured): number =>
+            parse(other.at) - parse(one.at) || byText(other.drill_id, one.drill_id);
+          return pageAfter(drills.filter(() => true).sort(order), countMax, after, (id) => drills.get(id), order);
+        }),
     },
   };
 }

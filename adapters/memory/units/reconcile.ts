@@ -7,6 +7,7 @@ import type {
   StoredDifference,
 } from "../../../ports/reconcile-records.ts";
 import type { RecordTools } from "../layered-map.ts";
+import { pageAfter } from "../page-after.ts";
 
 export interface ReconcileTables {
   readonly differences: Map<string, StoredDifference>;
@@ -57,13 +58,14 @@ export function reconcileChanges(tables: ReconcileTables, { inTurn, lock, table 
         await lock(`difference look ${look.differenceId}`);
         looks.set(look.differenceId, look);
       }),
-    list: ({ fundId, openOnly, countMax }) =>
-      inTurn(async () =>
-        differences
+    list: ({ fundId, openOnly, countMax, afterDifferenceId }) =>
+      inTurn(async () => {
+        const newestFirst = (one: StoredDifference, other: StoredDifference): number => oldestFirst(other, one);
+        const asked = differences
           .filter((one) => (fundId === undefined || one.fundId === fundId) && (!openOnly || isOpen(one)))
-          .sort((one, other) => oldestFirst(other, one))
-          .slice(0, countMax),
-      ),
+          .sort(newestFirst);
+        return pageAfter(asked, countMax, afterDifferenceId, (id) => differences.get(id), newestFirst);
+      }),
     confirmed: () => inTurn(async () => differences.filter(({ status }) => status === "CONFIRMED").sort(oldestFirst)),
     agreement: (broker, account) => inTurn(async () => agreements.get(agreementKey(broker, account))),
     putAgreement: (agreement) =>

@@ -157,11 +157,15 @@ function signalRecords(
           signals.set(signalKey(signal), { ...kept, realisedReturn: signal.realisedReturn });
         }
       }),
-    signals: (strategyId, countMax) =>
+    signals: (strategyId, countMax, after) =>
       inTurn(async () =>
         signals
           .filter(() => true)
           .filter((one) => one.strategyId === strategyId)
+          .filter(
+            (one) =>
+              after === undefined || one.at < after.at || (one.at === after.at && one.symbol > after.symbol),
+          )
           .sort((one, other) => other.at - one.at || (one.symbol < other.symbol ? -1 : 1))
           .slice(0, countMax),
       ),

@@ -4,6 +4,7 @@ import type { Restriction } from "../../../contracts/src/records/restriction.ts"
 import { restrictionComplaint, restrictionKey } from "../../../core/restrictions/restriction.ts";
 import type { RestrictionRecords } from "../../../ports/restriction-records.ts";
 import type { RecordTools } from "../layered-map.ts";
+import { pageAfter } from "../page-after.ts";
 
 export type RestrictionTables = Map<string, Restriction>;
 
@@ -48,17 +49,17 @@ export function restrictionChanges(
         await lock(`restriction ${restrictionId}`);
         return restrictions.get(restrictionId);
       }),
-    list: ({ fundId, openOnly, countMax }) =>
-      inTurn(async () =>
-        restrictions
-          .filter(
-            (each) =>
-              (fundId === undefined || each.fundId === undefined || each.fundId === fundId) &&
-              (!openOnly || each.ended === undefined),
-          )
-          .sort((one, other) => oldestFirst(other, one))
-          .slice(0, countMax),
-      ),
+    list: ({ fundId, openOnly, countMax, afterRestrictionId }) =>
+      inTurn(async () => {
+        const newestFirst = (one: Restriction, other: Restriction): number => oldestFirst(other, one);
+        const asked = restrictions.filter(
+          (each) =>
+            (fundId === undefined || each.fundId === undefined || each.fundId === fundId) &&
+            (!openOnly || each.ended === undefined),
+        );
+        const find = (id: string): Restriction | undefined => restrictions.get(id);
+        return pageAfter(asked.sort(newestFirst), countMax, afterRestrictionId, find, newestFirst);
+      }),
   };
   return records;
 }

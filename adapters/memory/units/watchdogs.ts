@@ -10,6 +10,7 @@ import type {
   WatchedScope,
 } from "../../../ports/watchdog-records.ts";
 import type { RecordTools } from "../layered-map.ts";
+import { pageAfter } from "../page-after.ts";
 
 export interface WatchdogTables {
   readonly watches: Map<string, StoredWatch>;
@@ -66,16 +67,16 @@ export function watchdogChanges(tables: WatchdogTables, { inTurn, lock, table }:
         await lock(`episode ${episodeId}`);
         return episodes.get(episodeId);
       }),
-    episodes: ({ watchdog, fundId, openOnly, countMax }) =>
-      inTurn(async () =>
-        episodes
+    episodes: ({ watchdog, fundId, openOnly, countMax, afterEpisodeId }) =>
+      inTurn(async () => {
+        const asked = episodes
           .sorted()
           .filter((one) => (watchdog ?? one.watchdog) === one.watchdog)
           .filter((one) => (fundId ?? one.scope.fundId) === one.scope.fundId)
           .filter((one) => !openOnly || one.clearedAt === undefined)
-          .sort(newestFirst)
-          .slice(0, countMax),
-      ),
+          .sort(newestFirst);
+        return pageAfter(asked, countMax, afterEpisodeId, (id) => episodes.get(id), newestFirst);
+      }),
     openedSince: (from) => inTurn(async () => counted(episodes.sorted().filter(({ openedAt }) => openedAt >= from))),
     pauses: () => inTurn(async () => pauses.sorted()),
     putPause: (pause) =>

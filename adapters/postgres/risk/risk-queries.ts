@@ -164,9 +164,10 @@ export function createRiskQueries(pool: pg.Pool): RiskQueries {
             ]);
       return found.rows[0]?.content;
     },
-    async envelopes(fundId, countMax): Promise<readonly RiskEnvelope[]> {
-      const text = "select content from risk_envelope where fund_id = $1 order by version desc limit $2";
-      return (await ask(text, [storableId(fundId), countMax])).rows.map((row) => row.content);
+    async envelopes(fundId, countMax, before = Number.MAX_SAFE_INTEGER): Promise<readonly RiskEnvelope[]> {
+      const text =
+        "select content from risk_envelope where fund_id = $1 and version < $3 order by version desc limit $2";
+      return (await ask(text, [storableId(fundId), countMax, before])).rows.map((row) => row.content);
     },
   };
 }

@@ -86,10 +86,13 @@ export function drillRecords(sql: Sql): DrillRecords {
       });
       return inserted.rowCount === 1;
     },
-    async newest(countMax) {
+    async newest(countMax, afterDrillId) {
       const found = await sql.read({
-        text: "select content from drill order by measured_us desc, drill_id desc limit $1",
-        values: [countMax],
+        text: `select content from drill
+               where $2::text is null
+                 or (measured_us, drill_id) < (select measured_us, drill_id from drill where drill_id = $2)
+               order by measured_us desc, drill_id desc limit $1`,
+        values: [countMax, afterDrillId ?? null],
       });
       return (found.rows as readonly Row<DrillMeasured>[]).map(({ content }) => content);
     },

@@ -86,13 +86,15 @@ export function reconcileRecords(sql: Sql): ReconcileRecords {
 
 function lists(sql: Sql): Pick<ReconcileRecords, "list" | "confirmed"> {
   return {
-    async list({ fundId, openOnly, countMax }) {
+    async list({ fundId, openOnly, countMax, afterDifferenceId: after }) {
       const found = await sql.read({
         name: "difference_list",
         text: `select content from reconcile_difference
                where ($1::text is null or fund_id = $1) and (not $2 or status in ('SUSPECTED', 'CONFIRMED'))
+                 and ($4::text is null or (first_seen_us, difference_id)
+                   < (select first_seen_us, difference_id from reconcile_difference where difference_id = $4))
                order by first_seen_us desc, difference_id desc limit $3`,
-        values: [fundId === undefined ? null : columnOfText(fundId), openOnly, countMax],
+        values: [orNull(fundId), openOnly, countMax, orNull(after)],
       });
       return read<StoredDifference>(found.rows);
     },
@@ -104,4 +106,8 @@ function lists(sql: Sql): Pick<ReconcileRecords, "list" | "confirmed"> {
       return read<StoredDifference>(found.rows);
     },
   };
+}
+
+function orNull(text: string | undefined): string | null {
+  return text === undefined ? null : columnOfText(text);
 }

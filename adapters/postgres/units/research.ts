@@ -109,12 +109,13 @@ function signalRecords(sql: Sql): SignalPart {
         ],
       });
     },
-    async signals(strategyId, countMax) {
+    async signals(strategyId, countMax, after) {
       const found = await sql.read({
         name: "research_signals",
         text: `select ${signalColumns} from research_signal where strategy_id = $1
+                 and ($3::bigint is null or (-at_us, symbol) > (-$3::bigint, $4::text))
                order by at_us desc, symbol limit $2`,
-        values: [strategyId, countMax],
+        values: [strategyId, countMax, after?.at ?? null, after?.symbol ?? null],
       });
       return (found.rows as readonly SignalRow[]).map(signalOf);
     },

@@ -102,13 +102,15 @@ function lists(sql: Sql): Pick<RestrictionRecords, "list" | "listOpen" | "ofEpis
       });
       return read(found.rows);
     },
-    async list({ fundId, openOnly, countMax }) {
+    async list({ fundId, openOnly, countMax, afterRestrictionId }) {
       const found = await sql.read({
         name: "restriction_list",
         text: `select content, ended from restriction
                where ($1::text is null or fund_id is null or fund_id = $1) and (not $2 or ended_us is null)
+                 and ($4::text is null or (since_us, restriction_id)
+                   < (select since_us, restriction_id from restriction where restriction_id = $4))
                order by since_us desc, restriction_id desc limit $3`,
-        values: [nameOf(fundId), openOnly, countMax],
+        values: [nameOf(fundId), openOnly, countMax, nameOf(afterRestrictionId)],
       });
       return read(found.rows);
     },

@@ -95,13 +95,15 @@ function episodeRecords(sql: Sql): EpisodePart {
       const [row] = found.rows as readonly EpisodeRow[];
       return row === undefined ? undefined : episodeOf(row);
     },
-    async episodes({ watchdog, fundId, openOnly, countMax }) {
+    async episodes({ watchdog, fundId, openOnly, countMax, afterEpisodeId }) {
       const found = await sql.read({
         text: `select ${episodeColumns} from watchdog_episode
                where ($1::text is null or watchdog = $1) and ($2::text is null or fund_id = $2)
                  and (not $3::boolean or cleared_us is null)
+                 and ($5::text is null or (-opened_us, episode_id)
+                   > (select -opened_us, episode_id from watchdog_episode where episode_id = $5))
                order by opened_us desc, episode_id limit $4`,
-        values: [watchdog ?? null, fundId ?? null, openOnly, countMax],
+        values: [watchdog ?? null, fundId ?? null, openOnly, countMax, afterEpisodeId ?? null],
       });
       return (found.rows as readonly EpisodeRow[]).map(episodeOf);
     },

@@ -809,6 +809,8 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"fund_id","type":"text","optional":true,"description":"Only this fund's; every fund's when absent.","kind":"ID"},
     {"name":"unsent","type":"boolean","description":"true lists only those of which nothing shows that they were sent."},
     {"name":"order_id","type":"text","optional":true,"description":"Only this order's, also when it expired or was released.","kind":"LINE","maxLength":512},
+    {"name":"count_max","type":"whole","description":"At most this many, 5,000 when absent; the next page is in the Link header.","min":1,"max":5000,"whenAbsent":5000},
+    {"name":"after_approval","httpName":"after","type":"text","optional":true,"description":"Continue after this valid_until and order_id, with a slash between them; of a sent one the first is empty.","kind":"LINE","maxLength":600,"example":"2026-11-15T13:30:00.000000Z/order-1"},
   ]},
   ListBarsRequest: {"isRequest":true,"fields":[
     {"name":"symbol","type":"text","description":"The instrument: AAPL, BTC-USD.","kind":"SYMBOL","required":true},
@@ -823,20 +825,24 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
   ListDifferencesRequest: {"isRequest":true,"fields":[
     {"name":"fund_id","type":"text","optional":true,"description":"Only this fund's; every fund's when absent.","kind":"ID"},
     {"name":"open_only","httpName":"open","type":"boolean","description":"True for open ones; all when absent."},
-    {"name":"count_max","type":"whole","description":"At most this many; 100 when absent.","min":1,"max":1000,"whenAbsent":100},
+    {"name":"count_max","type":"whole","description":"At most this many, 100 when absent; the next page is in the Link header.","min":1,"max":1000,"whenAbsent":100},
+    {"name":"after_difference_id","httpName":"after","type":"text","optional":true,"description":"Continue after this difference_id, towards older ones.","kind":"ID"},
   ]},
   ListDrillsRequest: {"isRequest":true,"fields":[
-    {"name":"count_max","type":"whole","description":"At most this many; 100 when absent.","min":1,"max":1000},
+    {"name":"count_max","type":"whole","description":"At most this many, 100 when absent; the next page is in the Link header.","min":1,"max":1000},
+    {"name":"after_drill_id","httpName":"after","type":"text","optional":true,"description":"Continue after this drill_id, towards older ones.","kind":"ID"},
   ]},
   ListEnvelopesRequest: {"isRequest":true,"fields":[
     {"name":"fund_id","type":"text","description":"The fund.","kind":"ID","required":true},
-    {"name":"count_max","type":"whole","description":"At most this many, newest first.","min":1,"max":1000},
+    {"name":"count_max","type":"whole","description":"At most this many, newest first, 100 when absent; the next page is in the Link header.","min":1,"max":1000},
+    {"name":"after_version","httpName":"after","type":"whole","optional":true,"description":"Continue after this version, towards older ones.","min":1},
   ]},
   ListEpisodesRequest: {"isRequest":true,"fields":[
     {"name":"watchdog","type":"text","description":"The watchdog.","kind":"ID","required":true},
     {"name":"fund_id","type":"text","optional":true,"description":"Only this fund's; every fund's when absent.","kind":"ID"},
     {"name":"open_only","httpName":"open","type":"boolean","description":"True for open ones; all when absent."},
-    {"name":"count_max","type":"whole","description":"At most this many; 100 when absent.","min":1,"max":1000,"whenAbsent":100},
+    {"name":"count_max","type":"whole","description":"At most this many, 100 when absent; the next page is in the Link header.","min":1,"max":1000,"whenAbsent":100},
+    {"name":"after_episode_id","httpName":"after","type":"text","optional":true,"description":"Continue after this episode_id, towards older ones.","kind":"ID"},
   ]},
   ListFillsRequest: {"isRequest":true,"fields":[
     {"name":"fund_id","type":"text","optional":true,"description":"Only this fund's; every fund's when absent.","kind":"ID"},
@@ -861,12 +867,14 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"from","type":"text","optional":true,"description":"The first moment; 24 hours ago when absent.","kind":"INSTANT"},
     {"name":"to","type":"text","optional":true,"description":"The last moment; now when absent.","kind":"INSTANT"},
     {"name":"every","type":"text","description":"One value per that time, the last one in it; minute when absent.","values":["second","minute","hour","day"]},
-    {"name":"count_max","type":"whole","description":"At most this many: the newest of the period.","min":1,"max":5000},
+    {"name":"count_max","type":"whole","description":"At most this many: the newest of the period; the page before them is in the Link header.","min":1,"max":5000},
+    {"name":"after_as_of","httpName":"after","type":"text","optional":true,"description":"Continue with those before this as_of, the first that you have.","kind":"INSTANT"},
   ]},
   ListNewsRequest: {"isRequest":true,"fields":[
     {"name":"symbol","type":"text","optional":true,"description":"Only about this; about everything when absent.","kind":"SYMBOL"},
     {"name":"hours","type":"number","description":"How far back, in hours; 24 when absent.","max":8784,"above":0,"whenAbsent":24},
-    {"name":"count_max","type":"whole","description":"At most this many; 100 when absent.","min":1,"max":1000,"whenAbsent":100},
+    {"name":"count_max","type":"whole","description":"At most this many, 100 when absent; the next page is in the Link header.","min":1,"max":1000,"whenAbsent":100},
+    {"name":"after_item","httpName":"after","type":"text","optional":true,"description":"Continue after this at and news_id, with a slash between them, towards older ones.","kind":"LINE","maxLength":600,"example":"2026-11-15T13:30:00.000000Z/paper-AAPL-1"},
   ]},
   ListOrdersRequest: {"isRequest":true,"fields":[
     {"name":"fund_id","type":"text","optional":true,"description":"Only this fund's; every fund's when absent.","kind":"ID"},
@@ -895,7 +903,8 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
   ListRestrictionsRequest: {"isRequest":true,"fields":[
     {"name":"fund_id","type":"text","optional":true,"description":"Only this fund's, and those of every fund; all when absent.","kind":"ID"},
     {"name":"include_ended","type":"boolean","description":"True for those that have ended as well."},
-    {"name":"count_max","type":"whole","description":"At most this many; 100 when absent.","min":1,"max":1000},
+    {"name":"count_max","type":"whole","description":"At most this many, 100 when absent; the next page is in the Link header.","min":1,"max":1000},
+    {"name":"after_restriction_id","httpName":"after","type":"text","optional":true,"description":"Continue after this restriction_id, towards older ones.","kind":"ID"},
   ]},
   ListSecretsRequest: {"isRequest":true,"fields":[
     {"name":"count_max","type":"whole","description":"At most this many, 100 when absent; the next page is in the Link header.","min":1,"max":500},
@@ -903,7 +912,8 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
   ]},
   ListSignalsRequest: {"isRequest":true,"fields":[
     {"name":"strategy_id","type":"text","description":"The strategy.","kind":"ID","required":true},
-    {"name":"count_max","type":"whole","description":"At most this many; 100 when absent.","min":1,"max":1000,"whenAbsent":100},
+    {"name":"count_max","type":"whole","description":"At most this many, 100 when absent; the next page is in the Link header.","min":1,"max":1000,"whenAbsent":100},
+    {"name":"after_signal","httpName":"after","type":"text","optional":true,"description":"Continue after this at and symbol, with a slash between them, towards older ones.","kind":"LINE","maxLength":200,"example":"2026-11-15T13:30:00.000000Z/AAPL"},
   ]},
   ListStopsRequest: {"isRequest":true,"fields":[
     {"name":"fund_id","type":"text","optional":true,"description":"Only this fund's; every fund's when absent.","kind":"ID"},

@@ -96,18 +96,33 @@ async function forwardPage(
   message: object,
   after: string,
 ): Promise<HttpAnswer> {
-  const query = request.query as { readonly count_max?: number };
+  // A list that says so itself has pages of another size when nobody names one.
+  const { count_max: usual = 0 } = message as { readonly count_max?: number };
+  const asked = request.query as { readonly count_max?: number };
+  const query = usual > 0 ? { ...asked, count_max: usual } : asked;
   const outcome = await askDeclared(id, parts, request, { ...message, count_max: fetchedCount(query) });
   if (!outcome.ok) return denied(outcome);
   const { status, path } = declarationOf(id);
   const fetched = declaredAudited(id, outcome.value) as readonly object[];
-  const { rows, more } = pageOf(path, query, fetched, (row) => memberAt(row, after));
+  const { rows, more } = pageOf(placeOf(path, request), query, fetched, (row) => memberAt(row, after));
   return { status, body: rows, ...more };
 }
 
-function memberAt(row: object, path: string): string {
-  const found = path.split(".").reduce<unknown>((value, name) => (value as Record<string, unknown>)?.[name], row);
-  return typeof found === "string" ? found : "";
+/** The path with what was asked in place of its parameters. */
+export function placeOf(path: string, { params }: Pick<HttpRequest, "params">): string {
+  const given = params as Readonly<Record<string, unknown>>;
+  return path.replaceAll(/:([a-z_]+)\*?/g, (_whole, name: string) => encodeURIComponent(String(given[name])));
+}
+
+/** Several members stand with a slash between them. */
+function memberAt(row: object, paths: string): string {
+  return paths
+    .split(",")
+    .map((path) => {
+      const found = path.split(".").reduce<unknown>((value, name) => (value as Record<string, unknown>)?.[name], row);
+      return typeof found === "string" || typeof found === "number" ? String(found) : "";
+    })
+    .join("/");
 }
 
 /** A broken audit chain is reported with the place and the two values that differ, because they are what an operator needs first. */

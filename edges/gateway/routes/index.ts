@@ -35,7 +35,7 @@ import { secondFactorBegin, secondFactorConfirm, stepUp } from "./second-factor.
 import { serviceTokenIssue, serviceTokenRevoke, serviceTokenRotate, serviceTokensList } from "./service-tokens.ts";
 import { servicesRestart } from "./services.ts";
 import { servicesList } from "./services-list.ts";
-import { fundsList, referenceData, referenceDataSet } from "./treasury.ts";
+import { fundsList, navsList, referenceData, referenceDataSet } from "./treasury.ts";
 
 type MakeRoute = (parts: GatewayParts) => Route;
 
@@ -88,6 +88,7 @@ const customRoutes: readonly MakeRoute[] = [
   stopsList,
   orderSubmit,
   fundsList,
+  navsList,
   referenceData,
   referenceDataSet,
   quotesList,

@@ -14,6 +14,7 @@ import {
   declaredRequest,
 } from "../declared/route.ts";
 import type { GatewayParts } from "../parts.ts";
+import { nextLink } from "../schemas/paging.ts";
 import { rejectionsAnswer } from "../schemas/risk.ts";
 
 /** GET /v1/riskengine/decisions/:order_id: why an order was approved or denied, the whole record of it. */
@@ -45,15 +46,10 @@ export function rejectionsList(parts: Pick<GatewayParts, "services">): Route {
   };
 }
 
-/** RFC 8288; whoever follows it asks the same question and goes on where this page ends. */
 function nextPage({ rejections, more }: Rejections, query: object): { headers?: { link: string } } {
   const last = rejections.at(-1);
   if (!more || last === undefined) return {};
-  const asked = new URLSearchParams();
-  for (const [name, value] of Object.entries({ ...query, after: last.decision_id })) {
-    if (value !== undefined) asked.set(name, String(value));
-  }
-  return { headers: { link: `<${declarationOf("listRejections").path}?${asked}>; rel="next"` } };
+  return { headers: { link: nextLink(declarationOf("listRejections").path, query, last.decision_id) } };
 }
 
 /** GET /v1/riskengine/stops: the synthetic stops: those that rest, and those that fired and wait for their exit. */

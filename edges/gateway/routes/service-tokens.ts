@@ -5,6 +5,7 @@ import type { Route } from "../../../ports/http.ts";
 import { answerTo } from "../answers.ts";
 import { callerOf, defineRoute } from "../define-route.ts";
 import type { GatewayParts } from "../parts.ts";
+import { fetchedCount, pageOf } from "../schemas/paging.ts";
 import {
   issueBody,
   issuedTokenAnswer,
@@ -14,7 +15,11 @@ import {
   serviceTokenAnswer,
   serviceTokenJson,
   tokenParams,
+  tokensQuery,
 } from "../schemas/service-token.ts";
+
+/** As many as may work at once; those that ran out or were revoked follow page by page. */
+const tokensUsual = 1_000;
 
 /** A new token for a machine: named, narrowed to some operations, and running out. It needs a proof of the second factor. */
 export function serviceTokenIssue(parts: Pick<GatewayParts, "serviceTokens">): Route {
@@ -91,7 +96,13 @@ export function serviceTokensList(parts: Pick<GatewayParts, "serviceTokens">): R
     listeners: ["operator"],
     sentence: "Every machine's token, newest first; never its value.",
     operation: "ListServiceTokens",
+    query: tokensQuery,
     answers: { 200: z.array(serviceTokenAnswer) },
-    handle: async () => ({ status: 200, body: (await parts.serviceTokens.list()).map(serviceTokenJson) }),
+    handle: async ({ query }) => {
+      const asked = { ...query, count_max: query.count_max ?? tokensUsual };
+      const fetched = await parts.serviceTokens.list({ countMax: fetchedCount(asked), after: query.after });
+      const { rows, more } = pageOf("/v1/service-tokens", asked, fetched.map(serviceTokenJson), ({ id }) => id);
+      return { status: 200, body: rows, ...more };
+    },
   });
 }

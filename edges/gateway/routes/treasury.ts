@@ -1,12 +1,19 @@
 // Funds and reference data.
-import type { Funds, ListFundsRequest, ReferenceDocument } from "../../../contracts/src/generated/svc/v1/platform.ts";
+import type {
+  Funds,
+  ListFundsRequest,
+  ListNavsRequest,
+  Navs,
+  ReferenceDocument,
+} from "../../../contracts/src/generated/svc/v1/platform.ts";
 import type { Route } from "../../../ports/http.ts";
-import { answerTo } from "../answers.ts";
+import { answerTo, denied } from "../answers.ts";
 import { askService, plain } from "../ask-service.ts";
-import { askDeclared, declaredMessage, declaredPlace, declaredRequest } from "../declared/route.ts";
+import { askDeclared, declarationOf, declared, declaredAudited, declaredMessage, declaredPlace, declaredRequest } from "../declared/route.ts";
 import { defineRoute } from "../define-route.ts";
 import { underIfMatch, withVersionTag } from "../if-match.ts";
 import type { GatewayParts } from "../parts.ts";
+import { nextLink } from "../schemas/paging.ts";
 import {
   fundsAnswer,
   kindParams,
@@ -30,6 +37,28 @@ export function fundsList(parts: Pick<GatewayParts, "services">): Route {
       return answerTo(outcome, 200, ({ funds }) => plain(funds.map(reportedFund)));
     },
   });
+}
+
+/** Of a list whose page size nobody named. */
+const navsUsual = 5_000;
+
+/** GET /v1/treasury/navs: what a fund was worth, oldest first; the newest of the period, and those before them page by page. */
+export function navsList(parts: Pick<GatewayParts, "services">): Route {
+  return {
+    ...declared("listNavs"),
+    handle: async (request) => {
+      const message = declaredMessage<ListNavsRequest>("listNavs", request);
+      const query = request.query as { readonly count_max?: number };
+      const count = query.count_max ?? navsUsual;
+      const outcome = await askDeclared<Navs>("listNavs", parts, request, { ...message, count_max: count + 1 });
+      if (!outcome.ok) return denied(outcome);
+      const { navs: fetched } = outcome.value;
+      const answer = { status: 200, body: declaredAudited("listNavs", { navs: fetched.slice(-count) }) };
+      const first = fetched.at(-count);
+      if (fetched.length <= count || first === undefined) return answer;
+      return { ...answer, headers: { link: nextLink(declarationOf("listNavs").path, query, first.as_of) } };
+    },
+  };
 }
 
 /** GET /v1/treasury/reference/:kind: the newest version of one kind of reference data. */

@@ -22,9 +22,14 @@ export function pageOf<Row, Query extends PageQuery>(
   const rows = fetched.slice(0, query.count_max ?? pageSizeDefault);
   const last = rows.at(-1);
   if (last === undefined || fetched.length === rows.length) return { rows, more: {} };
+  return { rows, more: { headers: { link: nextLink(path, query, nameOf(last)) } } };
+}
+
+/** RFC 8288; whoever follows it asks the same question and goes on where this page ends. */
+export function nextLink(path: string, query: object, after: string): string {
   const asked = new URLSearchParams();
-  for (const [name, value] of Object.entries({ ...query, after: nameOf(last) })) {
+  for (const [name, value] of Object.entries({ ...query, after })) {
     if (value !== undefined) asked.set(name, String(value));
   }
-  return { rows, more: { headers: { link: `<${path}?${asked}>; rel="next"` } } };
+  return `<${path}?${asked}>; rel="next"`;
 }

@@ -3,6 +3,7 @@ import { z } from "zod";
 import * as instant from "../../../contracts/src/instant.ts";
 import { platformServices } from "../../../contracts/src/platform-services.ts";
 import type { IssuedToken, ServiceToken } from "../../../ports/identity.ts";
+import { wholeAsked } from "./asked-numbers.ts";
 import { actorText, operationName, reasonLine, timeText } from "./fields.ts";
 import { proofText } from "./second-factor.ts";
 
@@ -32,6 +33,13 @@ const expiresInS = z
   .min(60)
   .max(366 * dayS)
   .meta({ description: "Seconds until it runs out: from a minute to a year." });
+
+export const tokensQuery = z.strictObject({
+  count_max: wholeAsked(1, 1_000)
+    .optional()
+    .meta({ description: "At most this many, 1,000 when absent; the next page is in the Link header." }),
+  after: tokenId.optional().meta({ description: "Continue after this id, towards older ones." }),
+});
 
 export const tokenParams = z.strictObject({ token_id: tokenId });
 

@@ -29,7 +29,8 @@ import { clearProbe, type DrillOptions, measureDrill } from "./measure-drill.ts"
 const lookEveryMs = 60_000;
 const hourMs = 3_600_000;
 const countDefault = 100;
-const countMaxMax = 1_000;
+/** One more than a page of HTTP, which tells whether there is another. */
+const countMaxMax = 1_001;
 const machine = "service:operations";
 
 /** The code that the drill's own order would be refused with. */
@@ -132,9 +133,9 @@ export function startDrills(options: DrillsOptions): RunningDrills {
         await store.transact("halts.attempt", (unit) => attempts.allowed(unit, attempt));
         return run(identity.actor, reason);
       },
-      async ListDrills({ count_max: asked }: ListDrillsRequest): Promise<Drills> {
+      async ListDrills({ count_max: asked, after_drill_id: after }: ListDrillsRequest): Promise<Drills> {
         const countMax = Math.min(asked === 0 ? countDefault : asked, countMaxMax);
-        return { drills: [...(await store.transact("drill.look", (unit) => unit.drills.newest(countMax)))] };
+        return { drills: [...(await store.transact("drill.look", (unit) => unit.drills.newest(countMax, after)))] };
       },
     },
     async stop() {

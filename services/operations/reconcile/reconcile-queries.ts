@@ -16,7 +16,8 @@ import { tellAttempt } from "../worker-verbs.ts";
 import type { Looked } from "./looked.ts";
 
 const countDefault = 100;
-const countMaxMax = 1_000;
+/** One more than a page of HTTP, which tells whether there is another. */
+const countMaxMax = 1_001;
 
 export interface ReconcileQueriesOptions {
   readonly ports: Pick<ServicePorts, "store" | "clock" | "referenceData">;
@@ -47,8 +48,13 @@ export function reconcileQueries({ ports, look, mustKnowFund }: ReconcileQueries
       const { fund_id: asked } = request;
       const differences = await store.transact("reconcile.list", async (unit) => {
         const countMax = Math.min(request.count_max === 0 ? countDefault : request.count_max, countMaxMax);
-        const { fund_id: fundId, open_only: openOnly } = request;
-        const found = await unit.reconcile.list({ ...(fundId !== undefined && { fundId }), openOnly, countMax });
+        const { fund_id: fundId, open_only: openOnly, after_difference_id: afterDifferenceId } = request;
+        const found = await unit.reconcile.list({
+          ...(fundId !== undefined && { fundId }),
+          ...(afterDifferenceId !== undefined && { afterDifferenceId }),
+          openOnly,
+          countMax,
+        });
         const looks = await unit.reconcile.looks(found.map(({ differenceId }) => differenceId));
         return found.map((one) =>
           shownDifference(

@@ -33,7 +33,8 @@ export interface ControlParts extends StatusParts, InjectParts {
 
 const pauseMsDefault = 3_600_000;
 const episodesDefault = 100;
-const episodesMax = 1_000;
+/** One more than a page of HTTP, which tells whether there is another. */
+const episodesMax = 1_001;
 
 export function watchdogHandlers(parts: ControlParts): RpcService["handlers"] {
   return {
@@ -46,7 +47,8 @@ export function watchdogHandlers(parts: ControlParts): RpcService["handlers"] {
       const { name } = known(parts, request.watchdog).about;
       const countMax = request.count_max === 0 ? episodesDefault : Math.min(request.count_max, episodesMax);
       const fund = request.fund_id === undefined ? {} : { fundId: request.fund_id };
-      const query = { watchdog: name, ...fund, openOnly: request.open_only, countMax };
+      const after = request.after_episode_id === undefined ? {} : { afterEpisodeId: request.after_episode_id };
+      const query = { watchdog: name, ...fund, ...after, openOnly: request.open_only, countMax };
       const found = await parts.ports.store.transact("watchdogs.look", (unit) => unit.watchdogs.episodes(query));
       return { episodes: found.map(shownEpisode) };
     },

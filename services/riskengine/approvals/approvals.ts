@@ -19,7 +19,7 @@ import type {
   ListApprovalsRequest,
   ReleaseApprovalRequest,
 } from "../../../contracts/src/generated/svc/v1/riskengine.ts";
-import { format, fromMicroseconds, type Instant, parse, plusMilliseconds } from "../../../contracts/src/instant.ts";
+import { format, fromMicroseconds, type Instant, parse, plusMilliseconds, tryParse } from "../../../contracts/src/instant.ts";
 import { approvalExpired } from "../../../contracts/src/records/order.ts";
 import type { Engine } from "../../../core/engine/engine.ts";
 import { toDecimal } from "../../../core/money/amount.ts";
@@ -284,12 +284,14 @@ export function startApprovals(options: ApprovalsOptions): RunningApprovals {
   return {
     confirmSent,
     releaseApproval,
-    async listApprovals({ fund_id: fundId, unsent, order_id: orderId }) {
+    async listApprovals({ fund_id: fundId, unsent, order_id: orderId, count_max: count, after_approval: after }) {
       if (orderId !== undefined) {
         const found = engine.approval(orderId);
         return { approvals: found === undefined ? [] : [inTime(found)] };
       }
-      return { approvals: engine.approvals({ fundId: fundId || undefined, unsent, countMax: listMax }).map(inTime) };
+      const countMax = count === 0 ? listMax : Math.min(count, listMax + 1);
+      const mark = after === undefined ? {} : { after: approvalMark(after) };
+      return { approvals: engine.approvals({ fundId: fundId || undefined, unsent, countMax, ...mark }).map(inTime) };
     },
     unwritten: () => unwritten.size + underWay,
     stop: async () => {
@@ -304,6 +306,16 @@ export function startApprovals(options: ApprovalsOptions): RunningApprovals {
 export function sentAfterExpiry(alarms: Pick<Alarms, "raise">, orderId: string, fundId: string): void {
   const sentence = `Order ${orderId} of ${fundId} was sent although its approval had expired or was released; it is reserved again.`;
   alarms.raise("SENT_AFTER_EXPIRY", orderId, sentence);
+}
+
+/** When it runs out, empty when it was sent, and its order's id, with a slash between them. */
+function approvalMark(text: string): { readonly unsentUntil: number; readonly orderId: string } {
+  const slash = text.indexOf("/");
+  const until = text.slice(0, Math.max(slash, 0));
+  const unsentUntil = until === "" ? Number.NaN : tryParse(until);
+  if (slash >= 0 && unsentUntil !== undefined) return { unsentUntil, orderId: text.slice(slash + 1) };
+  const sentence = `after is ${JSON.stringify(line(text, 128))}: give valid_until and order_id of the last one that you have, with a slash between them.`;
+  throw new Fault("INVALID_ARGUMENT", sentence, { retry: "never" });
 }
 
 function tooManyUnpublished(): Fault {

@@ -135,8 +135,10 @@ export interface Drill {
 }
 
 export interface ListDrillsRequest {
-  /** At most this many; 100 when absent. */
+  /** At most this many, 100 when absent; the next page is in the Link header. */
   count_max: number;
+  /** Continue after this drill_id, towards older ones. */
+  after_drill_id?: string | undefined;
 }
 
 export interface Drills {
@@ -1119,13 +1121,16 @@ export const Drill: MessageFns<Drill> = {
 };
 
 function createBaseListDrillsRequest(): ListDrillsRequest {
-  return { count_max: 0 };
+  return { count_max: 0, after_drill_id: undefined };
 }
 
 export const ListDrillsRequest: MessageFns<ListDrillsRequest> = {
   encode(message: ListDrillsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.count_max !== 0) {
       writer.uint32(8).uint32(message.count_max);
+    }
+    if (message.after_drill_id !== undefined) {
+      writer.uint32(18).string(message.after_drill_id);
     }
     return writer;
   },
@@ -1149,6 +1154,14 @@ export const ListDrillsRequest: MessageFns<ListDrillsRequest> = {
             }
 
             message.count_max = reader.uint32();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.after_drill_id = reader.string();
             continue;
           }
         }

@@ -49,8 +49,10 @@ export interface ListNewsRequest {
     | undefined;
   /** How far back, in hours; 24 when absent. */
   hours: number;
-  /** At most this many; 100 when absent. */
+  /** At most this many, 100 when absent; the next page is in the Link header. */
   count_max: number;
+  /** Continue after this at and news_id, with a slash between them, towards older ones. */
+  after_item?: string | undefined;
 }
 
 export interface NewsItem {
@@ -309,7 +311,7 @@ export const Bars: MessageFns<Bars> = {
 };
 
 function createBaseListNewsRequest(): ListNewsRequest {
-  return { symbol: undefined, hours: 0, count_max: 0 };
+  return { symbol: undefined, hours: 0, count_max: 0, after_item: undefined };
 }
 
 export const ListNewsRequest: MessageFns<ListNewsRequest> = {
@@ -322,6 +324,9 @@ export const ListNewsRequest: MessageFns<ListNewsRequest> = {
     }
     if (message.count_max !== 0) {
       writer.uint32(24).uint32(message.count_max);
+    }
+    if (message.after_item !== undefined) {
+      writer.uint32(34).string(message.after_item);
     }
     return writer;
   },
@@ -361,6 +366,14 @@ export const ListNewsRequest: MessageFns<ListNewsRequest> = {
             }
 
             message.count_max = reader.uint32();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.after_item = reader.string();
             continue;
           }
         }

@@ -286,8 +286,10 @@ export interface ListNavsRequest {
     | undefined;
   /** One value per that time, the last one in it; minute when absent. */
   every: string;
-  /** At most this many: the newest of the period. */
+  /** At most this many: the newest of the period; the page before them is in the Link header. */
   count_max: number;
+  /** Continue with those before this as_of, the first that you have. */
+  after_as_of?: string | undefined;
 }
 
 export interface Nav {
@@ -548,8 +550,10 @@ export interface Backtest {
 export interface ListSignalsRequest {
   /** The strategy. */
   strategy_id: string;
-  /** At most this many; 100 when absent. */
+  /** At most this many, 100 when absent; the next page is in the Link header. */
   count_max: number;
+  /** Continue after this at and symbol, with a slash between them, towards older ones. */
+  after_signal?: string | undefined;
 }
 
 export interface Signal {
@@ -2501,7 +2505,7 @@ export const PaperWeather: MessageFns<PaperWeather> = {
 };
 
 function createBaseListNavsRequest(): ListNavsRequest {
-  return { fund_id: "", from: undefined, to: undefined, every: "", count_max: 0 };
+  return { fund_id: "", from: undefined, to: undefined, every: "", count_max: 0, after_as_of: undefined };
 }
 
 export const ListNavsRequest: MessageFns<ListNavsRequest> = {
@@ -2520,6 +2524,9 @@ export const ListNavsRequest: MessageFns<ListNavsRequest> = {
     }
     if (message.count_max !== 0) {
       writer.uint32(40).uint32(message.count_max);
+    }
+    if (message.after_as_of !== undefined) {
+      writer.uint32(50).string(message.after_as_of);
     }
     return writer;
   },
@@ -2575,6 +2582,14 @@ export const ListNavsRequest: MessageFns<ListNavsRequest> = {
             }
 
             message.count_max = reader.uint32();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.after_as_of = reader.string();
             continue;
           }
         }
@@ -4537,7 +4552,7 @@ export const Backtest: MessageFns<Backtest> = {
 };
 
 function createBaseListSignalsRequest(): ListSignalsRequest {
-  return { strategy_id: "", count_max: 0 };
+  return { strategy_id: "", count_max: 0, after_signal: undefined };
 }
 
 export const ListSignalsRequest: MessageFns<ListSignalsRequest> = {
@@ -4547,6 +4562,9 @@ export const ListSignalsRequest: MessageFns<ListSignalsRequest> = {
     }
     if (message.count_max !== 0) {
       writer.uint32(16).uint32(message.count_max);
+    }
+    if (message.after_signal !== undefined) {
+      writer.uint32(26).string(message.after_signal);
     }
     return writer;
   },
@@ -4578,6 +4596,14 @@ export const ListSignalsRequest: MessageFns<ListSignalsRequest> = {
             }
 
             message.count_max = reader.uint32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.after_signal = reader.string();
             continue;
           }
         }

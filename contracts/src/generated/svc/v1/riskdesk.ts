@@ -58,8 +58,10 @@ export interface DecisionRecords {
 export interface ListEnvelopesRequest {
   /** The fund. */
   fund_id: string;
-  /** At most this many, newest first. */
+  /** At most this many, newest first, 100 when absent; the next page is in the Link header. */
   count_max: number;
+  /** Continue after this version, towards older ones. */
+  after_version?: number | undefined;
 }
 
 export interface Envelopes {
@@ -432,7 +434,7 @@ export const DecisionRecords: MessageFns<DecisionRecords> = {
 };
 
 function createBaseListEnvelopesRequest(): ListEnvelopesRequest {
-  return { fund_id: "", count_max: 0 };
+  return { fund_id: "", count_max: 0, after_version: undefined };
 }
 
 export const ListEnvelopesRequest: MessageFns<ListEnvelopesRequest> = {
@@ -442,6 +444,9 @@ export const ListEnvelopesRequest: MessageFns<ListEnvelopesRequest> = {
     }
     if (message.count_max !== 0) {
       writer.uint32(16).uint32(message.count_max);
+    }
+    if (message.after_version !== undefined) {
+      writer.uint32(24).uint64(message.after_version);
     }
     return writer;
   },
@@ -473,6 +478,14 @@ export const ListEnvelopesRequest: MessageFns<ListEnvelopesRequest> = {
             }
 
             message.count_max = reader.uint32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.after_version = longToNumber(reader.uint64());
             continue;
           }
         }

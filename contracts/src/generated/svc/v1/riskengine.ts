@@ -80,7 +80,13 @@ export interface ListApprovalsRequest {
   /** true lists only those of which nothing shows that they were sent. */
   unsent: boolean;
   /** Only this order's, also when it expired or was released. */
-  order_id?: string | undefined;
+  order_id?:
+    | string
+    | undefined;
+  /** At most this many, 5,000 when absent; the next page is in the Link header. */
+  count_max: number;
+  /** Continue after this valid_until and order_id, with a slash between them; of a sent one the first is empty. */
+  after_approval?: string | undefined;
 }
 
 /** An approval and what is reserved for it; decimals in units of the instrument. */
@@ -777,7 +783,7 @@ export const ReleaseApprovalRequest: MessageFns<ReleaseApprovalRequest> = {
 };
 
 function createBaseListApprovalsRequest(): ListApprovalsRequest {
-  return { fund_id: undefined, unsent: false, order_id: undefined };
+  return { fund_id: undefined, unsent: false, order_id: undefined, count_max: 0, after_approval: undefined };
 }
 
 export const ListApprovalsRequest: MessageFns<ListApprovalsRequest> = {
@@ -790,6 +796,12 @@ export const ListApprovalsRequest: MessageFns<ListApprovalsRequest> = {
     }
     if (message.order_id !== undefined) {
       writer.uint32(26).string(message.order_id);
+    }
+    if (message.count_max !== 0) {
+      writer.uint32(32).uint32(message.count_max);
+    }
+    if (message.after_approval !== undefined) {
+      writer.uint32(42).string(message.after_approval);
     }
     return writer;
   },
@@ -829,6 +841,22 @@ export const ListApprovalsRequest: MessageFns<ListApprovalsRequest> = {
             }
 
             message.order_id = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.count_max = reader.uint32();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.after_approval = reader.string();
             continue;
           }
         }

@@ -116,8 +116,10 @@ export interface ListDifferencesRequest {
     | undefined;
   /** True for open ones; all when absent. */
   open_only: boolean;
-  /** At most this many; 100 when absent. */
+  /** At most this many, 100 when absent; the next page is in the Link header. */
   count_max: number;
+  /** Continue after this difference_id, towards older ones. */
+  after_difference_id?: string | undefined;
 }
 
 export interface Differences {
@@ -982,7 +984,7 @@ export const Reconciliation: MessageFns<Reconciliation> = {
 };
 
 function createBaseListDifferencesRequest(): ListDifferencesRequest {
-  return { fund_id: undefined, open_only: false, count_max: 0 };
+  return { fund_id: undefined, open_only: false, count_max: 0, after_difference_id: undefined };
 }
 
 export const ListDifferencesRequest: MessageFns<ListDifferencesRequest> = {
@@ -995,6 +997,9 @@ export const ListDifferencesRequest: MessageFns<ListDifferencesRequest> = {
     }
     if (message.count_max !== 0) {
       writer.uint32(24).uint32(message.count_max);
+    }
+    if (message.after_difference_id !== undefined) {
+      writer.uint32(34).string(message.after_difference_id);
     }
     return writer;
   },
@@ -1034,6 +1039,14 @@ export const ListDifferencesRequest: MessageFns<ListDifferencesRequest> = {
             }
 
             message.count_max = reader.uint32();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.after_difference_id = reader.string();
             continue;
           }
         }

@@ -129,8 +129,10 @@ export interface ListEpisodesRequest {
     | undefined;
   /** True for open ones; all when absent. */
   open_only: boolean;
-  /** At most this many; 100 when absent. */
+  /** At most this many, 100 when absent; the next page is in the Link header. */
   count_max: number;
+  /** Continue after this episode_id, towards older ones. */
+  after_episode_id?: string | undefined;
 }
 
 export interface Episode {
@@ -263,8 +265,10 @@ export interface ListRestrictionsRequest {
     | undefined;
   /** True for those that have ended as well. */
   include_ended: boolean;
-  /** At most this many; 100 when absent. */
+  /** At most this many, 100 when absent; the next page is in the Link header. */
   count_max: number;
+  /** Continue after this restriction_id, towards older ones. */
+  after_restriction_id?: string | undefined;
 }
 
 export interface Restriction {
@@ -978,7 +982,7 @@ export const WatchdogList: MessageFns<WatchdogList> = {
 };
 
 function createBaseListEpisodesRequest(): ListEpisodesRequest {
-  return { watchdog: "", fund_id: undefined, open_only: false, count_max: 0 };
+  return { watchdog: "", fund_id: undefined, open_only: false, count_max: 0, after_episode_id: undefined };
 }
 
 export const ListEpisodesRequest: MessageFns<ListEpisodesRequest> = {
@@ -994,6 +998,9 @@ export const ListEpisodesRequest: MessageFns<ListEpisodesRequest> = {
     }
     if (message.count_max !== 0) {
       writer.uint32(32).uint32(message.count_max);
+    }
+    if (message.after_episode_id !== undefined) {
+      writer.uint32(42).string(message.after_episode_id);
     }
     return writer;
   },
@@ -1041,6 +1048,14 @@ export const ListEpisodesRequest: MessageFns<ListEpisodesRequest> = {
             }
 
             message.count_max = reader.uint32();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.after_episode_id = reader.string();
             continue;
           }
         }
@@ -1898,7 +1913,7 @@ export const JudgeWatchdogRequest: MessageFns<JudgeWatchdogRequest> = {
 };
 
 function createBaseListRestrictionsRequest(): ListRestrictionsRequest {
-  return { fund_id: undefined, include_ended: false, count_max: 0 };
+  return { fund_id: undefined, include_ended: false, count_max: 0, after_restriction_id: undefined };
 }
 
 export const ListRestrictionsRequest: MessageFns<ListRestrictionsRequest> = {
@@ -1911,6 +1926,9 @@ export const ListRestrictionsRequest: MessageFns<ListRestrictionsRequest> = {
     }
     if (message.count_max !== 0) {
       writer.uint32(24).uint32(message.count_max);
+    }
+    if (message.after_restriction_id !== undefined) {
+      writer.uint32(34).string(message.after_restriction_id);
     }
     return writer;
   },
@@ -1950,6 +1968,14 @@ export const ListRestrictionsRequest: MessageFns<ListRestrictionsRequest> = {
             }
 
             message.count_max = reader.uint32();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.after_restriction_id = reader.string();
             continue;
           }
         }
