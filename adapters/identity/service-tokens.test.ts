@@ -145,6 +145,13 @@ describe("rotating", () => {
     expect(fresh.expiresAt).toBe(plusMilliseconds(fixture.clock.now(), 7_200_000));
     const listed = await tokens.list();
     expect(listed.map(({ id }) => id)).toEqual([fresh.id, old.id]);
+    const page = async (after?: string) => (await tokens.list({ countMax: 1, after })).map(({ id }) => id);
+    expect([await page(), await page(fresh.id), await page(old.id), await page("gone")]).toEqual([
+      [fresh.id],
+      [old.id],
+      [],
+      [],
+    ]);
     expect(listed[1]).toMatchObject({ rotatedTo: fresh.id, expiresAt: plusMilliseconds(fixture.clock.now(), 600_000) });
     expect(await changes()).toEqual([
       ["issued", old.id],

@@ -362,7 +362,7 @@ describe("losses and drills", () => {
     });
     server.on("POST /v1/drills", problem(403, "PERMISSION_DENIED", "No."));
     expect((await run("operations drills run")).exit).toBe(5);
-    server.on("GET /v1/drills?count_max=2", { body: [failed, drill] });
+    server.on("GET /v1/drills?count_max=3", { body: [failed, drill] });
     const { stdout } = await run("operations drills list --limit 2");
     expect(stdout).toMatch(/NO[\s\S]*yes/);
     expect((await run("operations drills list --limit 0")).exit).toBe(2);

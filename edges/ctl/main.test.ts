@@ -184,9 +184,9 @@ describe("output", () => {
   it("says where a refused token came from, and what helps only when it would", async () => {
     server.on("GET /v1/auth/identity", problem(401, "UNAUTHENTICATED", "It ran out."));
     expect((await run("auth whoami")).stderr).toContain("The token came from PORTCULLIS_TOKEN.");
-    server.on("GET /v1/service-tokens", problem(403, "PERMISSION_DENIED", "Not you."));
+    server.on("GET /v1/service-tokens?count_max=500", problem(403, "PERMISSION_DENIED", "Not you."));
     expect((await run("auth tokens list")).stderr).toContain("shows your roles");
-    server.on("GET /v1/service-tokens", problem(403, "SECOND_FACTOR_WRONG", "Not that."));
+    server.on("GET /v1/service-tokens?count_max=500", problem(403, "SECOND_FACTOR_WRONG", "Not that."));
     expect((await run("auth tokens list")).stderr).not.toContain("shows your roles");
   });
 

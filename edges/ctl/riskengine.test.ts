@@ -72,7 +72,8 @@ describe("envelope show", () => {
     ]) {
       expect(shown.stdout).toMatch(line);
     }
-    server.on(`GET ${place}/history?count_max=1000`, { body: [envelope, { ...envelope, version: 6 }] });
+    server.on(`GET ${place}/history?count_max=1&after=7`, { body: [{ ...envelope, version: 6 }] });
+    server.on(`GET ${place}/history?count_max=1&after=6`, { body: [{ ...envelope, version: 4 }] });
     const old = await run("riskengine envelope show --fund-id alpha --version 6 --json");
     expect(JSON.parse(old.stdout)).toMatchObject({ version: 6 });
     expect(await run("riskengine envelope show --fund-id alpha --version 5")).toMatchObject({ exit: 1, stdout: "" });
@@ -211,7 +212,7 @@ describe("envelope diff, history and replay", () => {
   });
 
   it("lists versions, in CSV with every limit", async () => {
-    server.on(`GET ${place}/history?count_max=100`, { body: [envelope] });
+    server.on(`GET ${place}/history?count_max=101`, { body: [envelope] });
     expect((await run("riskengine envelope history --fund-id alpha")).stdout).toMatch(
       /^7 +\d.* ago +operator:duty.*calm$/m,
     );

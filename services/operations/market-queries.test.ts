@@ -83,6 +83,18 @@ it("lists news and refuses what makes no sense by name", async () => {
   const { ask, close } = await fixture();
   const news = await ask<News>("ListNews", { hours: 240, count_max: 5 });
   expect(news.items).toHaveLength(5);
+  const pages = [];
+  for (let after: string | undefined; pages.length < 5; ) {
+    const page = await ask<News>("ListNews", { hours: 240, count_max: 1, after_item: after });
+    pages.push(...page.items);
+    after = `${page.items[0]?.at}/${page.items[0]?.news_id}`;
+  }
+  expect(pages).toEqual(news.items);
+  for (const after_item of ["yesterday/x", "paper-AAPL-1"]) {
+    await expect(ask("ListNews", { hours: 240, count_max: 1, after_item })).rejects.toMatchObject({
+      code: "INVALID_ARGUMENT",
+    });
+  }
   const asked = { symbol: "AAPL", interval: "1d", count_max: 10 };
   for (const [request, code, words] of [
     [{ ...asked, interval: "2d" }, "INVALID_ARGUMENT", /1m, 5m, 15m, 30m, 1h, 4h, 1d, 1w/],

@@ -14,7 +14,7 @@ import * as instant from "../../contracts/src/instant.ts";
 import { barInterval, type Quote } from "../../contracts/src/records/market.ts";
 import type { RpcCall, RpcService } from "../../ports/rpc.ts";
 import type { ServicePorts } from "../shared/service.ts";
-import { countMax, invalid, notFound, quoted, sinceHours } from "./risk-queries-arguments.ts";
+import { countMax, invalid, notFound, pagedLimit, quoted, sinceHours } from "./risk-queries-arguments.ts";
 import { takeTurns } from "./take-turns.ts";
 
 export type MarketQueriesPorts = Pick<ServicePorts, "clock" | "marketHistory" | "referenceData"> & {
@@ -95,7 +95,7 @@ function momentOf(name: string, text: string): instant.Instant {
 async function listNews(ports: MarketQueriesPorts, request: ListNewsRequest): Promise<News> {
   const now = ports.clock.now();
   const from = sinceHours(request.hours, now);
-  const wanted = countMax(request.count_max, newsUsual);
+  const wanted = countMax(request.count_max, newsUsual, pagedLimit);
   if (request.after_item === undefined) {
     return { items: [...(await ports.marketHistory.news(request.symbol, from, now, wanted))] };
   }
@@ -113,7 +113,9 @@ function newsMark(text: string): { readonly at: instant.Instant; readonly text: 
   const slash = text.indexOf("/");
   const at = slash < 0 ? undefined : instant.tryParse(text.slice(0, slash));
   if (at === undefined) {
-    throw invalid(`after is ${quoted(text)}: give at and news_id of the last item that you have, with a slash between them.`);
+    throw invalid(
+      `after is ${quoted(text)}: give at and news_id of the last item that you have, with a slash between them.`,
+    );
   }
   return { at, text: instant.format(at), newsId: text.slice(slash + 1) };
 }

@@ -10,6 +10,8 @@ export type RiskQueriesPorts = Pick<ServicePorts, "clock" | "timers" | "riskQuer
 /** What a list holds when nobody says how much they want, and at most. */
 export const countDefault = 100;
 export const countLimit = 1_000;
+/** One more than a page of HTTP, which tells whether there is another. */
+export const pagedLimit = countLimit + 1;
 
 const hoursDefault = 24;
 const hoursMax = 24 * 366;
@@ -47,10 +49,9 @@ export function decisionId(text: string): string {
 }
 
 /** Zero asks for the usual number. */
-export function countMax(count: number, usual: number): number {
-  // One more than a page of HTTP, which tells whether there is another.
-  if (count <= countLimit + 1) return count === 0 ? usual : count;
-  throw invalid(`count_max is ${count}: ask for at most ${countLimit}, and for the rest afterwards.`);
+export function countMax(count: number, usual: number, limit: number = countLimit): number {
+  if (count <= limit) return count === 0 ? usual : count;
+  throw invalid(`count_max is ${count}: ask for at most ${limit}, and for the rest afterwards.`);
 }
 
 /** The beginning of the last so many hours; zero asks for a day. */

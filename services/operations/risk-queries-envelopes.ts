@@ -16,13 +16,14 @@ import {
   invalid,
   mustBeKnown,
   notFound,
+  pagedLimit,
   quoted,
   type RiskQueriesPorts,
 } from "./risk-queries-arguments.ts";
 
 export async function listEnvelopes(ports: RiskQueriesPorts, request: ListEnvelopesRequest): Promise<Envelopes> {
   const fund = fundId(request.fund_id);
-  const count = countMax(request.count_max, countDefault);
+  const count = countMax(request.count_max, countDefault, pagedLimit);
   const found = await ports.riskQueries.envelopes(fund, count, request.after_version);
   if (found.length === 0) await mustBeKnown(ports, fund);
   return { envelopes: found.map(envelopeMessage) };

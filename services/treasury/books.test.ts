@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { Fault } from "../../contracts/src/fault.ts";
 import type { LedgerEntry, ReferenceDocument } from "../../contracts/src/generated/svc/v1/platform.ts";
-import { format } from "../../contracts/src/instant.ts";
+import { format, parse } from "../../contracts/src/instant.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { Store } from "../../ports/store.ts";
 import type { LedgerQuery, NavsQuery } from "../../ports/treasury-queries.ts";
@@ -411,10 +411,13 @@ describe("lists of treasury", () => {
       { fundId: "alpha", from: now - 86_400_000_000, to: now, every: "minute", countMax: 5_000 },
       { fundId: "beta", countMax: 7, afterEntryId: "fill:1" },
     ]);
+    const earlier = { after_as_of: "2026-01-01T12:00:00Z", from: "2026-01-01T00:00:00Z", count_max: 2 };
+    await call(running, "ListNavs", { fund_id: "alpha", every: "", ...earlier });
+    expect(asked.at(-1)).toMatchObject({ from: parse("2026-01-01T00:00:00Z"), to: parse("2026-01-01T12:00:00Z") });
     const navs = (differs: object) =>
       call(running, "ListNavs", { fund_id: "alpha", every: "", count_max: 0, ...differs });
     await expect(navs({ every: "week" })).rejects.toThrow(/second, minute, hour or day/);
-    await expect(navs({ count_max: 5_001 })).rejects.toThrow(/at most 5000/);
+    await expect(navs({ count_max: 5_002 })).rejects.toThrow(/at most 5001/);
     await expect(navs({ from: "yesterday" })).rejects.toThrow(/from is "yesterday"/);
     await expect(navs({ from: "2026-01-03T00:00:00Z", to: "2026-01-02T00:00:00Z" })).rejects.toThrow(/is empty/);
     await expect(navs({ fund_id: "omega" })).rejects.toThrow(/no fund/);

@@ -1,7 +1,7 @@
 // What a fund was worth over time, oldest first, at the grain that was asked for.
 import * as decimal from "../../contracts/src/decimal.ts";
-import type { ListNavsRequest, Nav, Navs } from "../../contracts/src/generated/svc/v1/platform.ts";
 import { Fault } from "../../contracts/src/fault.ts";
+import type { ListNavsRequest, Nav, Navs } from "../../contracts/src/generated/svc/v1/platform.ts";
 import { format, tryParse } from "../../contracts/src/instant.ts";
 import type { NavPoint } from "../../ports/ledger-records.ts";
 import type { ServicePorts } from "../shared/service.ts";

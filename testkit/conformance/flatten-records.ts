@@ -102,6 +102,9 @@ const drillsAreKept: StoreCheck = {
     await run(await fixture.reopen(), async (unit) => {
       expect(await unit.drills.newest(2)).toEqual([drill("d-2", 3), drill("d-3", 2)]);
       expect(await unit.drills.newest(9)).toHaveLength(3);
+      expect(await unit.drills.newest(1, "d-2")).toEqual([drill("d-3", 2)]);
+      expect(await unit.drills.newest(9, "d-1")).toEqual([]);
+      expect(await unit.drills.newest(9, "d-9"), "after none").toEqual([]);
     });
   },
 };

@@ -115,8 +115,11 @@ export const marketHistoryChecks: readonly MarketHistoryCheck[] = [
           expect(newsItem.parse(item)).toEqual(item);
           expect(item.at >= format(from) && item.at <= format(now())).toBe(true);
         }
-        const times = items.map(({ at }) => at);
-        expect(times).toEqual([...times].sort().reverse());
+        const places = items.map(({ at, news_id }) => ({ at, news_id }));
+        const inOrder = [...places].sort((one, other) =>
+          one.at === other.at ? (one.news_id < other.news_id ? -1 : 1) : one.at < other.at ? 1 : -1,
+        );
+        expect(places).toEqual(inOrder);
         expect(new Set(items.map(({ news_id }) => news_id)).size).toBe(items.length);
       }
       expect(new Set(own.map(({ symbol }) => symbol)).size).toBeLessThanOrEqual(1);

@@ -60,6 +60,11 @@ const signalsAreJudged: StoreCheck = {
     await work(store, (records) => records.insertSignals(all));
     await work(store, (records) => records.insertSignals([signal("AAPL", 10, { value: 9 })]));
     expect(await work(store, (records) => records.signals("alpha-momentum", 10))).toEqual([all[2], all[0], all[1]]);
+    const after = (mark: { at: Instant; symbol: string }, countMax = 10) =>
+      work(store, (records) => records.signals("alpha-momentum", countMax, mark));
+    expect(await after(signal("AAPL", 10))).toEqual([all[1]]);
+    expect(await after({ at: at(99_999), symbol: "" }, 1), "after one that is not there").toEqual([all[2]]);
+    expect(await after({ at: at(0), symbol: "" })).toEqual([]);
     const due = (from: number, by: number, countMax = 10) =>
       work(store, (records) => records.dueSignals("alpha-momentum", at(from), at(by), countMax));
     expect(await due(0, 309)).toEqual([]);

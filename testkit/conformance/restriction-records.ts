@@ -66,11 +66,16 @@ const restrictionsAreKept: StoreCheck = {
     expect(await run(reopened, (unit) => unit.restrictions.ofEpisode("e-1"))).toEqual([ended, ofAll]);
     expect(await run(reopened, (unit) => unit.restrictions.lock("r-1"))).toEqual(ended);
     expect(await run(reopened, (unit) => unit.restrictions.lock("r-8"))).toBeUndefined();
-    const list = (query: { fundId?: string; openOnly: boolean; countMax: number }) =>
+    const list = (query: { fundId?: string; openOnly: boolean; countMax: number; afterRestrictionId?: string }) =>
       run(reopened, (unit) => unit.restrictions.list(query));
     expect(await list({ openOnly: false, countMax: 10 })).toEqual([next, ofAll, ended, gross]);
     expect(await list({ openOnly: true, fundId: "beta", countMax: 10 })).toEqual([ofAll, gross]);
     expect(await list({ openOnly: true, countMax: 1 })).toEqual([next]);
+    const page = (afterRestrictionId: string, openOnly = false) => list({ openOnly, countMax: 2, afterRestrictionId });
+    expect(await page("r-3")).toEqual([ofAll, ended]);
+    expect(await page("r-1", true), "after one that has ended").toEqual([gross]);
+    expect(await page("r-gross")).toEqual([]);
+    expect(await page("r-8"), "after none").toEqual([]);
   },
 };
 

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { parse as d } from "../../contracts/src/decimal.ts";
 import { fromMicroseconds } from "../../contracts/src/instant.ts";
 import type { Store, UnitOfWork } from "../../ports/store.ts";
-import type { PnlDay, StoredEpisode, StoredPause, StoredWatch } from "../../ports/watchdog-records.ts";
+import type { EpisodesQuery, PnlDay, StoredEpisode, StoredPause, StoredWatch } from "../../ports/watchdog-records.ts";
 import { rejection } from "./waiting.ts";
 
 export interface WatchdogFixture {
@@ -83,17 +83,28 @@ async function episodesAreKept(doing: Doing): Promise<void> {
   await doing(async (unit) => {
     for (const one of [episode("e1", 1), episode("e2", 2), firm, cleared]) await unit.watchdogs.putEpisode(one);
   });
-  const listed = (query: { watchdog?: "drift_monitor"; fundId?: string; openOnly?: boolean; countMax?: number }) =>
+  const listed = (query: Partial<EpisodesQuery>) =>
     doing((unit) => unit.watchdogs.episodes({ openOnly: false, countMax: 10, ...query }));
   expect(await listed({})).toEqual([firm, episode("e2", 2), cleared]);
   expect(await listed({ countMax: 1 })).toEqual([firm]);
+  expect(await listed({ countMax: 1, afterEpisodeId: "e3" })).toEqual([episode("e2", 2)]);
+  expect(await listed({ openOnly: true, afterEpisodeId: "e1" }), "after one that is over").toEqual([]);
+  expect(await listed({ afterEpisodeId: "e2" })).toEqual([cleared]);
+  expect(await listed({ afterEpisodeId: "e9" }), "after none").toEqual([]);
+  const twins = [episode("e0", 3), episode("e4", 3)];
+  await doing(async (unit) => {
+    for (const one of twins) await unit.watchdogs.putEpisode({ ...one, clearedAt: at(9) });
+  });
+  const ids = async (afterEpisodeId: string) => (await listed({ afterEpisodeId })).map(({ episodeId }) => episodeId);
+  expect(await ids("e0"), "of one moment").toEqual(["e3", "e4", "e2", "e1"]);
+  expect(await ids("e3")).toEqual(["e4", "e2", "e1"]);
   expect(await listed({ watchdog: "drift_monitor", openOnly: true })).toEqual([episode("e2", 2)]);
   expect(await listed({ fundId: "beta" })).toEqual([]);
   expect(await doing((unit) => unit.watchdogs.lockEpisode("e1"))).toEqual(cleared);
   expect(await doing((unit) => unit.watchdogs.lockEpisode("e9"))).toBeUndefined();
   expect(await doing((unit) => unit.watchdogs.openedSince(at(2)))).toEqual([
     { watchdog: "db_watchdog", scope: {}, count: 1 },
-    { watchdog: "drift_monitor", scope: { fundId: "alpha", strategyId: "alpha-momentum" }, count: 1 },
+    { watchdog: "drift_monitor", scope: { fundId: "alpha", strategyId: "alpha-momentum" }, count: 3 },
   ]);
 }
 

@@ -119,6 +119,13 @@ export const differencesAreKept: StoreCheck = {
       run(store, (unit) => unit.reconcile.list({ openOnly: false, countMax: 10, ...query }));
     expect(await list({})).toEqual([elsewhere, two, cleared]);
     expect(await list({ countMax: 1 })).toEqual([elsewhere]);
+    expect(await list({ countMax: 1, afterDifferenceId: "d3" })).toEqual([two]);
+    expect(await list({ fundId: "alpha", afterDifferenceId: "d3" }), "after one of another fund").toEqual([
+      two,
+      cleared,
+    ]);
+    expect(await list({ openOnly: true, afterDifferenceId: "d1" }), "after the last").toEqual([]);
+    expect(await list({ afterDifferenceId: "d9" }), "after none").toEqual([]);
     expect(await list({ fundId: "alpha", openOnly: true })).toEqual([two]);
     expect(await run(store, (unit) => unit.reconcile.confirmed())).toEqual([two]);
     await run(store, (unit) => unit.reconcile.put(difference("d5", { firstSeenAt: at(9) })));

@@ -163,8 +163,7 @@ function signalRecords(
           .filter(() => true)
           .filter((one) => one.strategyId === strategyId)
           .filter(
-            (one) =>
-              after === undefined || one.at < after.at || (one.at === after.at && one.symbol > after.symbol),
+            (one) => after === undefined || one.at < after.at || (one.at === after.at && one.symbol > after.symbol),
           )
           .sort((one, other) => other.at - one.at || (one.symbol < other.symbol ? -1 : 1))
           .slice(0, countMax),

@@ -125,6 +125,7 @@ it("has every version of an envelope", async () => {
   expect(await queries.envelope("alpha", 9)).toBeUndefined();
   expect(await queries.envelope("nobody", undefined)).toBeUndefined();
   expect((await queries.envelopes("alpha", 2)).map((one) => one.version)).toEqual([3, 2]);
+  expect((await queries.envelopes("alpha", 2, 2)).map((one) => one.version)).toEqual([1]);
 });
 
 it("tells what was halted and lifted since an epoch, one change for each, and what is in force", async () => {

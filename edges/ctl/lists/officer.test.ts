@@ -50,7 +50,7 @@ describe("limits", () => {
   it("the history says what each version changed", async () => {
     const older = { ...envelope, version: 6, max_position_pct: 0.07, sector_limits_pct: {} };
     const body = [envelope, older].map((one) => ({ ...one, updated_by: "operator:duty", updated_at: at, hash: "h" }));
-    server.on("GET /v1/riskengine/envelopes/alpha/history?count_max=100", { body });
+    server.on("GET /v1/riskengine/envelopes/alpha/history?count_max=101", { body });
     const { stdout } = await run("riskengine envelope history --fund-id alpha");
     expect(stdout).toContain("max_position_pct 7 % -> 5 %; sector_limits_pct.tech not set -> 30 %");
   });

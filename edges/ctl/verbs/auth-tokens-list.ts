@@ -1,5 +1,7 @@
 // `ctl auth tokens list`: the tokens of machines, never their values.
+
 import type { AnswerOf } from "../../client/src/types.ts";
+import { followPages } from "../follow-pages.ts";
 import { type Column, listing, listOptions } from "../text/listing.ts";
 import { leftMs } from "../text/text.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
@@ -23,7 +25,12 @@ type Token = AnswerOf<"listServiceTokens">[number];
 
 async function run(context: Context): Promise<Answer> {
   const now = context.clock.now();
-  const everything = await (await context.client()).listServiceTokens();
+  const client = await context.client();
+  const { rows: everything } = await followPages(
+    Number.MAX_SAFE_INTEGER - 1,
+    (token: Token) => token.id,
+    (page) => client.listServiceTokens(page),
+  );
   const stateOf = (token: Token): string => {
     if (token.revoked_at !== undefined) return "revoked";
     if (leftMs(token.expires_at, now) === 0) return "ran out";

@@ -1,5 +1,7 @@
 // `ctl market news list`: what was reported about symbols.
+
 import type { AnswerOf } from "../../client/src/types.ts";
+import { followPages } from "../follow-pages.ts";
 import { type Column, listing, listOptions } from "../text/listing.ts";
 import { countOf, hoursOf } from "../text/numbers.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
@@ -35,7 +37,13 @@ const columns: readonly Column<News>[] = [
 async function run(context: Context): Promise<Answer> {
   const symbol = context.option("symbol");
   const hours = hoursOf("hours", context.option("hours") ?? "");
-  const countMax = countOf("limit", context.option("limit") ?? "", 1);
-  const rows = await (await context.client()).listNews({ hours, countMax, ...(symbol !== undefined && { symbol }) });
+  const limit = countOf("limit", context.option("limit") ?? "", 1);
+  const client = await context.client();
+  const { rows, more } = await followPages(
+    limit,
+    (one: AnswerOf<"listNews">[number]) => `${one.at}/${one.news_id}`,
+    (page) => client.listNews({ hours, ...page, ...(symbol !== undefined && { symbol }) }),
+  );
+  if (more) context.terminal.say(`There are more than ${limit}; --limit raises it.`);
   return listing(context, { columns, rows, none: `There is no news of the last ${hours} h.` });
 }

@@ -57,13 +57,13 @@ it("news and signals", async () => {
   const newsHead = "at,symbol,headline,source,news_id,story_id";
   await threeForms(
     "market news list",
-    "GET /v1/market/news?hours=24&count_max=100",
+    "GET /v1/market/news?hours=24&count_max=101",
     [news],
     /AAPL +Up +paper/,
     newsHead,
   );
   const signal = { strategy_id: "s", symbol: "AAPL", value: 0.25, at, horizon_s: 3600 };
-  const route = "GET /v1/research/strategies/s/signals?count_max=100";
+  const route = "GET /v1/research/strategies/s/signals?count_max=101";
   const head = "at,strategy_id,symbol,value,realised_return,horizon_s";
   await threeForms("research signals list s", route, [signal], /AAPL +0\.250000 +not yet +1 h/, head);
 });

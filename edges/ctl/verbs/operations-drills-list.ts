@@ -1,5 +1,6 @@
 // `ctl operations drills list`: what drills measured.
 
+import { followPages } from "../follow-pages.ts";
 import { type Drill, tookText } from "../text/drill-text.ts";
 import { type Column, listing, listOptions } from "../text/listing.ts";
 import { countOf } from "../text/numbers.ts";
@@ -18,8 +19,14 @@ export const operationsDrillsList: Verb = {
 };
 
 async function run(context: Context): Promise<Answer> {
-  const countMax = countOf("limit", context.option("limit") ?? "", 1);
-  const rows = await (await context.client()).listDrills({ countMax });
+  const limit = countOf("limit", context.option("limit") ?? "", 1);
+  const client = await context.client();
+  const { rows, more } = await followPages(
+    limit,
+    (one: Drill) => one.drill_id,
+    (page) => client.listDrills(page),
+  );
+  if (more) context.terminal.say(`There are more than ${limit}; --limit raises it.`);
   const took = (name: string, of: (one: Drill) => number | undefined): Column<Drill> => ({
     name,
     of,

@@ -1,6 +1,9 @@
 // `ctl operations restrictions list`: what watchdogs keep from being done, since when, and why.
+
 import type { AnswerOf } from "../../client/src/types.ts";
+import { followPages, limitOption } from "../follow-pages.ts";
 import { type Column, listing, listOptions } from "../text/listing.ts";
+import { countOf } from "../text/numbers.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
 
 export const operationsRestrictionsList: Verb = {
@@ -13,6 +16,7 @@ export const operationsRestrictionsList: Verb = {
   options: [
     { name: "fund-id", value: "FUND", sentence: "Only this fund's, and those of every fund." },
     { name: "ended", sentence: "Those that have ended as well." },
+    limitOption,
     ...listOptions,
   ],
   examples: [
@@ -29,10 +33,15 @@ type Restriction = AnswerOf<"listRestrictions">[number];
 async function run(context: Context): Promise<Answer> {
   const fundId = context.option("fund-id");
   const includeEnded = context.switched("ended");
-  const rows = await (await context.client()).listRestrictions({
-    ...(fundId === undefined ? {} : { fundId }),
-    ...(includeEnded ? { includeEnded } : {}),
-  });
+  const limit = countOf("limit", context.option("limit") ?? "", 1);
+  const client = await context.client();
+  const asked = { ...(fundId === undefined ? {} : { fundId }), ...(includeEnded ? { includeEnded } : {}) };
+  const { rows, more } = await followPages(
+    limit,
+    (one: Restriction) => one.restriction_id,
+    (page) => client.listRestrictions({ ...asked, ...page }),
+  );
+  if (more) context.terminal.say(`There are more than ${limit}; --limit raises it.`);
   const columns: readonly Column<Restriction>[] = [
     { name: "restriction_id", key: true, of: (one) => one.restriction_id },
     { name: "kind", of: (one) => one.kind },

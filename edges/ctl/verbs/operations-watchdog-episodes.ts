@@ -1,6 +1,6 @@
 // `ctl operations watchdog episodes`: when a watchdog left its ordinary state, what it did, and when that was over.
 import type { AnswerOf } from "../../client/src/types.ts";
-import { limitOption } from "../follow-pages.ts";
+import { followPages, limitOption } from "../follow-pages.ts";
 import { type Column, listing, listOptions } from "../text/listing.ts";
 import { countOf } from "../text/numbers.ts";
 import { fundOf, watchdogOption, watchedFundOption } from "../watchdog-options.ts";
@@ -27,13 +27,18 @@ export const operationsWatchdogEpisodes: Verb = {
 };
 
 type Episode = AnswerOf<"listEpisodes">[number];
-const countMax = 1_000;
 
 async function run(context: Context): Promise<Answer> {
-  const limit = Math.min(countMax, countOf("limit", context.option("limit") ?? "", 1));
+  const limit = countOf("limit", context.option("limit") ?? "", 1);
   const watchdog = context.option("watchdog") ?? "";
-  const asked = { watchdog, ...fundOf(context), open: context.switched("open"), countMax: limit };
-  const rows = await (await context.client()).listEpisodes(asked);
+  const asked = { watchdog, ...fundOf(context), open: context.switched("open") };
+  const client = await context.client();
+  const { rows, more } = await followPages(
+    limit,
+    (one: Episode) => one.episode_id,
+    (page) => client.listEpisodes({ ...asked, ...page }),
+  );
+  if (more) context.terminal.say(`There are more than ${limit}; --limit raises it.`);
   const columns: readonly Column<Episode>[] = [
     { name: "opened_at", head: "OPENED", of: (one) => one.opened_at, time: true },
     {

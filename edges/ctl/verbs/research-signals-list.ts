@@ -1,5 +1,7 @@
 // `ctl research signals list`: what a strategy wanted, and what came of it.
+
 import type { AnswerOf } from "../../client/src/types.ts";
+import { followPages } from "../follow-pages.ts";
 import { type Column, listing, listOptions } from "../text/listing.ts";
 import { countOf } from "../text/numbers.ts";
 import { span } from "../text/text.ts";
@@ -38,7 +40,13 @@ const columns: readonly Column<Signal>[] = [
 
 async function run(context: Context): Promise<Answer> {
   const strategyId = context.argument("strategy_id");
-  const countMax = countOf("limit", context.option("limit") ?? "", 1);
-  const rows = await (await context.client()).listSignals({ strategyId, countMax });
+  const limit = countOf("limit", context.option("limit") ?? "", 1);
+  const client = await context.client();
+  const { rows, more } = await followPages(
+    limit,
+    (one: Signal) => `${one.at}/${one.symbol}`,
+    (page) => client.listSignals({ strategyId, ...page }),
+  );
+  if (more) context.terminal.say(`There are more than ${limit}; --limit raises it.`);
   return listing(context, { columns, rows, none: `${strategyId} has given no signal yet.` });
 }

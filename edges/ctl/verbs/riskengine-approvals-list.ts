@@ -1,6 +1,9 @@
 // `ctl riskengine approvals list`: what is reserved, order by order, and what of it nothing shows to have been sent.
+
 import type { AnswerOf } from "../../client/src/types.ts";
+import { followPages } from "../follow-pages.ts";
 import { type Column, listing, listOptions } from "../text/listing.ts";
+import { countOf } from "../text/numbers.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
 
 export const riskengineApprovalsList: Verb = {
@@ -13,6 +16,7 @@ export const riskengineApprovalsList: Verb = {
   options: [
     { name: "fund-id", value: "FUND", sentence: "Only this fund." },
     { name: "unsent", sentence: "Only those of which nothing shows that they were sent." },
+    { name: "limit", value: "N", standard: "5000", sentence: "At most this many." },
     ...listOptions,
   ],
   examples: [{ command: "ctl riskengine approvals list --unsent", sentence: "Approvals that nobody sent." }],
@@ -26,10 +30,15 @@ type Approval = AnswerOf<"listApprovals">[number];
 async function run(context: Context): Promise<Answer> {
   const fundId = context.option("fund-id");
   const unsent = context.switched("unsent");
-  const rows = await (await context.client()).listApprovals({
-    ...(fundId !== undefined && { fundId }),
-    ...(unsent && { unsent }),
-  });
+  const limit = countOf("limit", context.option("limit") ?? "", 1);
+  const client = await context.client();
+  const asked = { ...(fundId !== undefined && { fundId }), ...(unsent && { unsent }) };
+  const { rows, more } = await followPages(
+    limit,
+    (one: Approval) => `${one.valid_until ?? ""}/${one.order_id}`,
+    (page) => client.listApprovals({ ...asked, ...page }),
+  );
+  if (more) context.terminal.say(`There are more than ${limit}; --limit raises it.`);
   const columns: readonly Column<Approval>[] = [
     { name: "order_id", id: true, of: (one) => one.order_id },
     { name: "fund_id", of: (one) => one.fund_id },

@@ -1,12 +1,11 @@
 // `ctl riskengine differences list`: where our positions and the broker's differ or did.
 
-import { usageRefusal } from "../failure.ts";
+import type { AnswerOf } from "../../client/src/types.ts";
+import { followPages, limitOption } from "../follow-pages.ts";
 import { differenceColumns } from "../text/difference-text.ts";
 import { listing, listOptions } from "../text/listing.ts";
 import { countOf } from "../text/numbers.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
-
-const limitMax = 1_000;
 
 export const riskengineDifferencesList: Verb = {
   name: "riskengine differences list",
@@ -17,7 +16,7 @@ export const riskengineDifferencesList: Verb = {
   options: [
     { name: "fund-id", value: "FUND", sentence: "Only this fund's; every fund's otherwise." },
     { name: "open", sentence: "Only those that are neither cleared nor corrected." },
-    { name: "limit", value: "N", standard: "100", sentence: `At most this many, up to ${limitMax}.` },
+    limitOption,
     ...listOptions,
   ],
   examples: [{ command: "ctl riskengine differences list --open", sentence: "What is open." }],
@@ -28,14 +27,16 @@ export const riskengineDifferencesList: Verb = {
 
 async function run(context: Context): Promise<Answer> {
   const fundId = context.option("fund-id");
-  const countMax = countOf("limit", context.option("limit") ?? "", 1);
-  if (countMax > limitMax) throw usageRefusal(`--limit is at most ${limitMax}.`);
+  const limit = countOf("limit", context.option("limit") ?? "", 1);
   const open = context.switched("open");
-  const rows = await (await context.client()).listDifferences({
-    countMax,
-    ...(fundId === undefined ? {} : { fundId }),
-    ...(open ? { open } : {}),
-  });
+  const client = await context.client();
+  const asked = { ...(fundId === undefined ? {} : { fundId }), ...(open ? { open } : {}) };
+  const { rows, more } = await followPages(
+    limit,
+    (one: AnswerOf<"listDifferences">[number]) => one.difference_id,
+    (page) => client.listDifferences({ ...asked, ...page }),
+  );
+  if (more) context.terminal.say(`There are more than ${limit}; --limit raises it.`);
   const columns = differenceColumns;
   return listing(context, { columns, rows, none: open ? "No difference is open." : "There was never a difference." });
 }

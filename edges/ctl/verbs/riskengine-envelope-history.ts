@@ -1,6 +1,8 @@
 // `ctl riskengine envelope history`: every version of a fund's limits, who set it, when and why.
+
 import { envelopeFields } from "../../envelope-fields.ts";
 import { type Envelope, fundOption } from "../envelope-flags.ts";
+import { followPages, limitOption } from "../follow-pages.ts";
 import { changedText } from "../text/envelope-text.ts";
 import { type Column, listing, listOptions } from "../text/listing.ts";
 import { countOf } from "../text/numbers.ts";
@@ -12,11 +14,7 @@ export const riskengineEnvelopeHistory: Verb = {
   sentence: "List the versions of a fund's limits, newest first.",
   about: "A table has what each version changed; CSV and JSON have all limits of each.",
   arguments: [],
-  options: [
-    fundOption,
-    { name: "limit", value: "N", standard: "100", sentence: "At most this many, up to 1000." },
-    ...listOptions,
-  ],
+  options: [fundOption, limitOption, ...listOptions],
   examples: [
     { command: "ctl riskengine envelope history --fund-id alpha", sentence: "Who changed what when, and why." },
     { command: "ctl riskengine envelope history --fund-id alpha --format csv", sentence: "With every limit." },
@@ -28,8 +26,15 @@ export const riskengineEnvelopeHistory: Verb = {
 
 async function run(context: Context): Promise<Answer> {
   const fundId = context.option("fund-id") ?? "";
-  const countMax = countOf("limit", context.option("limit") ?? "", 1);
-  const rows = await (await context.client()).listEnvelopes({ fundId, countMax: Math.min(countMax, 1_000) });
+  const limit = countOf("limit", context.option("limit") ?? "", 1);
+  const client = await context.client();
+  const { rows, more } = await followPages(
+    limit,
+    (one: Envelope) => String(one.version),
+    ({ countMax, after }) =>
+      client.listEnvelopes({ fundId, countMax, ...(after === undefined ? {} : { after: Number(after) }) }),
+  );
+  if (more) context.terminal.say(`There are more than ${limit}; --limit raises it.`);
   const columns: readonly Column<Envelope>[] = [
     { name: "version", key: true, of: ({ version }) => version },
     {

@@ -35,7 +35,9 @@ async function run(context: Context): Promise<Answer> {
     const envelope = await client.getEnvelope({ fundId });
     return { data: envelope, text: envelopeText(envelope, context) };
   }
-  const found = (await client.listEnvelopes({ fundId, countMax: 1_000 })).find((one) => one.version === version);
+  const found = (await client.listEnvelopes({ fundId, countMax: 1, after: version + 1 })).find(
+    (one) => one.version === version,
+  );
   if (found === undefined) {
     throw new Refusal(
       exitCodes.failed,

@@ -1,7 +1,9 @@
 // `ctl treasury navs list`: what a fund was worth over time.
+
 import { format, minusMilliseconds } from "../../../contracts/src/instant.ts";
 import type { AnswerOf } from "../../client/src/types.ts";
 import { fundOption } from "../envelope-flags.ts";
+import { followPages } from "../follow-pages.ts";
 import { fundModes } from "../fund-modes.ts";
 import { type Column, isForPeople, listing, listOptions } from "../text/listing.ts";
 import { money } from "../text/money.ts";
@@ -48,17 +50,18 @@ type Nav = AnswerOf<"listNavs">[number];
 async function run(context: Context): Promise<Answer> {
   const fundId = context.option("fund-id") ?? "";
   const hours = hoursOf("hours", context.option("hours") ?? "");
-  const countMax = countOf("limit", context.option("limit") ?? "", 1);
+  const limit = countOf("limit", context.option("limit") ?? "", 1);
   // The option takes no other words.
   const every = context.option("every") as (typeof steps)[number];
   const now = context.clock.now();
   const client = await context.client();
-  const rows = await client.listNavs({
-    fundId,
-    from: format(minusMilliseconds(now, hours * 3_600_000)),
-    every,
-    countMax,
-  });
+  const asked = { fundId, from: format(minusMilliseconds(now, hours * 3_600_000)), every };
+  // Pages are oldest first, and the next one lies before the first.
+  const newestFirst = async (page: { readonly countMax: number; readonly after?: string }) =>
+    [...(await client.listNavs({ ...asked, ...page }))].reverse();
+  const { rows: followed, more } = await followPages(limit, (one: Nav) => one.as_of, newestFirst);
+  const rows = [...followed].reverse();
+  if (more) context.terminal.say(`There are more than ${limit}; --limit raises it.`);
   const columns: readonly Column<Nav>[] = [
     { name: "as_of", key: true, of: (one) => one.as_of, time: true },
     { name: "nav", of: (one) => one.nav, shown: (one) => money(one.nav), number: true },

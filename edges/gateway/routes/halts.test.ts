@@ -183,7 +183,7 @@ describe("drills", () => {
       status: 200,
       body: [{ drill_id: "drill-1" }],
     });
-    expect(list.calls[0]?.[1]).toEqual({ count_max: 5 });
+    expect(list.calls[0]?.[1]).toEqual({ count_max: 6 });
     expect(await ask(list.route, { query: { count_max: "-1" } })).toMatchObject({ status: 400 });
     expect(await ask(route, { body: { confirmation: "HALT" } })).toMatchObject({ status: 400 });
   });

@@ -126,7 +126,7 @@ describe("history, diff and replay", () => {
       procedures: { "RiskDesk/ListEnvelopes": { envelopes: [message] } },
     });
     expect(await ask(route, { params, query: { count_max: "5" } })).toEqual({ status: 200, body: [stored] });
-    expect(calls[0]?.slice(0, 2)).toEqual(["RiskDesk/ListEnvelopes", { fund_id: "alpha", count_max: 5 }]);
+    expect(calls[0]?.slice(0, 2)).toEqual(["RiskDesk/ListEnvelopes", { fund_id: "alpha", count_max: 6 }]);
   });
 
   it("compares versions, or with a proposal", async () => {

@@ -305,7 +305,7 @@ describe("strategies", () => {
     const signal = { strategy_id: "s", symbol: "AAPL", value: 1.5, at, horizon_s: 3_600 };
     const signals = fixture(signalsList, { procedures: { "Research/ListSignals": { signals: [signal] } } });
     expect((await ask(signals.route, { params, query: { count_max: "5" } })).body).toEqual([signal]);
-    expect(signals.calls[0]?.[1]).toEqual({ strategy_id: "s", count_max: 5 });
+    expect(signals.calls[0]?.[1]).toEqual({ strategy_id: "s", count_max: 6 });
   });
 });
 
@@ -340,7 +340,7 @@ describe("prices", () => {
     const item = { news_id: "n-1", story_id: "s-1", symbol: "AAPL", headline: "Up", source: "sim", at };
     const { route, calls } = fixture(newsList, { procedures: { "MarketDesk/ListNews": { items: [item] } } });
     expect((await ask(route, { query: { hours: "0.5" } })).body).toEqual([item]);
-    expect(calls[0]?.[1]).toEqual({ hours: 0.5, count_max: 100 });
+    expect(calls[0]?.[1]).toEqual({ hours: 0.5, count_max: 101 });
   });
 
   it("and the broker may be made to suffer; what is not named is fair", async () => {
@@ -404,7 +404,7 @@ describe("the risk engine's workers", () => {
       procedures: { "RiskWorkers/ListDifferences": { differences: [difference] } },
     });
     expect((await ask(listed.route, { query: { open: "true" } })).body).toEqual([difference]);
-    expect(listed.calls[0]?.[1]).toEqual({ open_only: true, count_max: 100 });
+    expect(listed.calls[0]?.[1]).toEqual({ open_only: true, count_max: 101 });
     const proof = {
       proof_id: "p",
       fund_id: "alpha",

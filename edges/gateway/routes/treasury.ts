@@ -9,7 +9,15 @@ import type {
 import type { Route } from "../../../ports/http.ts";
 import { answerTo, denied } from "../answers.ts";
 import { askService, plain } from "../ask-service.ts";
-import { askDeclared, declarationOf, declared, declaredAudited, declaredMessage, declaredPlace, declaredRequest } from "../declared/route.ts";
+import {
+  askDeclared,
+  declarationOf,
+  declared,
+  declaredAudited,
+  declaredMessage,
+  declaredPlace,
+  declaredRequest,
+} from "../declared/route.ts";
 import { defineRoute } from "../define-route.ts";
 import { underIfMatch, withVersionTag } from "../if-match.ts";
 import type { GatewayParts } from "../parts.ts";

@@ -139,6 +139,34 @@ describe("22.2: an approval that nobody sends", () => {
     await fixture.finish(life.service.stop());
   });
 
+  it("is listed page by page: unsent ones by when they run out, then those that were sent, and none twice or left out", async () => {
+    const [fixture, life] = await begin();
+    for (const order_id of ["c", "a", "b", "a/2"]) {
+      await approve(fixture, life, { order_id, quantity: "10" });
+      await fixture.pass(10);
+    }
+    await confirm(fixture, life, "c");
+    await confirm(fixture, life, "a/2");
+    const page = (count_max: number, after_approval?: string) =>
+      listed(fixture, life, { unsent: false, count_max, ...(after_approval === undefined ? {} : { after_approval }) });
+    const all = await page(10);
+    expect(all.map(({ order_id }) => order_id)).toEqual(["a", "b", "a/2", "c"]);
+    for (const count of [1, 2, 3]) {
+      const seen: Approval[] = [];
+      for (;;) {
+        const last = seen.at(-1);
+        const next = await page(count, last && `${last.valid_until ?? ""}/${last.order_id}`);
+        if (next.length === 0) break;
+        seen.push(...next);
+      }
+      expect(seen).toEqual(all);
+    }
+    for (const wrong of ["a", "yesterday/a"]) {
+      await expect(page(1, wrong)).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+    }
+    await fixture.finish(life.service.stop());
+  });
+
   it("of an option, whose symbol has a space, runs out or is released like any other, and the engine starts on its journal", async () => {
     const [fixture, life] = await begin();
     const option = "SPY 281215C00650000";

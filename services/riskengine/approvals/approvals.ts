@@ -19,7 +19,14 @@ import type {
   ListApprovalsRequest,
   ReleaseApprovalRequest,
 } from "../../../contracts/src/generated/svc/v1/riskengine.ts";
-import { format, fromMicroseconds, type Instant, parse, plusMilliseconds, tryParse } from "../../../contracts/src/instant.ts";
+import {
+  format,
+  fromMicroseconds,
+  type Instant,
+  parse,
+  plusMilliseconds,
+  tryParse,
+} from "../../../contracts/src/instant.ts";
 import { approvalExpired } from "../../../contracts/src/records/order.ts";
 import type { Engine } from "../../../core/engine/engine.ts";
 import { toDecimal } from "../../../core/money/amount.ts";
@@ -284,7 +291,7 @@ export function startApprovals(options: ApprovalsOptions): RunningApprovals {
   return {
     confirmSent,
     releaseApproval,
-    async listApprovals({ fund_id: fundId, unsent, order_id: orderId, count_max: count, after_approval: after }) {
+    async listApprovals({ fund_id: fundId, unsent, order_id: orderId, count_max: count = 0, after_approval: after }) {
       if (orderId !== undefined) {
         const found = engine.approval(orderId);
         return { approvals: found === undefined ? [] : [inTime(found)] };
