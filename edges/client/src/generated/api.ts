@@ -4551,8 +4551,10 @@ export interface operations {
     listDrills: {
         parameters: {
             query?: {
-                /** @description At most this many; 100 when absent. */
+                /** @description At most this many, 100 when absent; the next page is in the Link header. */
                 count_max?: number;
+                /** @description Continue after this drill_id, towards older ones. */
+                after?: string;
             };
             header?: never;
             path?: never;
@@ -4564,6 +4566,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5340,8 +5343,13 @@ export interface operations {
                  * @example 24
                  */
                 hours?: number;
-                /** @description At most this many; 100 when absent. */
+                /** @description At most this many, 100 when absent; the next page is in the Link header. */
                 count_max?: number;
+                /**
+                 * @description Continue after this at and news_id, with a slash between them, towards older ones.
+                 * @example 2026-11-15T13:30:00.000000Z/paper-AAPL-1
+                 */
+                after?: string;
             };
             header?: never;
             path?: never;
@@ -5353,6 +5361,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8086,8 +8095,10 @@ export interface operations {
                 fund_id?: string;
                 /** @description True for those that have ended as well. */
                 include_ended?: boolean;
-                /** @description At most this many; 100 when absent. */
+                /** @description At most this many, 100 when absent; the next page is in the Link header. */
                 count_max?: number;
+                /** @description Continue after this restriction_id, towards older ones. */
+                after?: string;
             };
             header?: never;
             path?: never;
@@ -8099,6 +8110,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8514,8 +8526,10 @@ export interface operations {
                 fund_id?: string;
                 /** @description True for open ones; all when absent. */
                 open?: boolean;
-                /** @description At most this many; 100 when absent. */
+                /** @description At most this many, 100 when absent; the next page is in the Link header. */
                 count_max?: number;
+                /** @description Continue after this episode_id, towards older ones. */
+                after?: string;
             };
             header?: never;
             path: {
@@ -8533,6 +8547,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9296,8 +9311,13 @@ export interface operations {
     listSignals: {
         parameters: {
             query?: {
-                /** @description At most this many; 100 when absent. */
+                /** @description At most this many, 100 when absent; the next page is in the Link header. */
                 count_max?: number;
+                /**
+                 * @description Continue after this at and symbol, with a slash between them, towards older ones.
+                 * @example 2026-11-15T13:30:00.000000Z/AAPL
+                 */
+                after?: string;
             };
             header?: never;
             path: {
@@ -9315,6 +9335,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9352,6 +9373,13 @@ export interface operations {
                 unsent?: boolean;
                 /** @description Only this order's, also when it expired or was released. */
                 order_id?: string;
+                /** @description At most this many, 5,000 when absent; the next page is in the Link header. */
+                count_max?: number;
+                /**
+                 * @description Continue after this valid_until and order_id, with a slash between them; of a sent one the first is empty.
+                 * @example 2026-11-15T13:30:00.000000Z/order-1
+                 */
+                after?: string;
             };
             header?: never;
             path?: never;
@@ -9363,6 +9391,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9698,8 +9727,10 @@ export interface operations {
                 fund_id?: string;
                 /** @description True for open ones; all when absent. */
                 open?: boolean;
-                /** @description At most this many; 100 when absent. */
+                /** @description At most this many, 100 when absent; the next page is in the Link header. */
                 count_max?: number;
+                /** @description Continue after this difference_id, towards older ones. */
+                after?: string;
             };
             header?: never;
             path?: never;
@@ -9711,6 +9742,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10055,8 +10087,10 @@ export interface operations {
     listEnvelopes: {
         parameters: {
             query?: {
-                /** @description At most this many, newest first. */
+                /** @description At most this many, newest first, 100 when absent; the next page is in the Link header. */
                 count_max?: number;
+                /** @description Continue after this version, towards older ones. */
+                after?: number;
             };
             header?: never;
             path: {
@@ -10074,6 +10108,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10859,7 +10894,12 @@ export interface operations {
     };
     listServiceTokens: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description At most this many, 1,000 when absent; the next page is in the Link header. */
+                count_max?: number;
+                /** @description Continue after this id, towards older ones. */
+                after?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -10870,6 +10910,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11631,8 +11672,10 @@ export interface operations {
                 to?: string;
                 /** @description One value per that time, the last one in it; minute when absent. */
                 every?: "second" | "minute" | "hour" | "day";
-                /** @description At most this many: the newest of the period. */
+                /** @description At most this many: the newest of the period; the page before them is in the Link header. */
                 count_max?: number;
+                /** @description Continue with those before this as_of, the first that you have. */
+                after?: string;
             };
             header?: never;
             path?: never;
@@ -11644,6 +11687,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
