@@ -87,7 +87,8 @@ describe("the client, installed", () => {
     });
     const browser = await launchChromium();
     try {
-      const tab = await browser.newPage({ locale: "en-US" });
+      // The page below comes from no address, and a browser lets such a page reach this machine only when its person said so.
+      const tab = await browser.newPage({ locale: "en-US", permissions: ["local-network-access"] });
       const [origin = ""] = parameters;
       // From the operators' own origin, which lets no foreign page in; the public port lets every page in.
       await tab.route(`${origin}/page.html`, (route) =>
