@@ -93,8 +93,11 @@ async function begin(options: FuzzOptions) {
   const send = async (plan: Plan): Promise<void> => {
     const { operation, request, caller } = plan;
     const complain = (status: number, why: string): void => {
-      if (violations.length < violationsMax)
-        violations.push({ operation: operation.name, request: shown(request), status, why });
+      if (violations.length >= violationsMax) return;
+      const violation = { operation: operation.name, request: shown(request), status, why };
+      violations.push(violation);
+      // At once: a long run need not be waited for.
+      say?.(JSON.stringify(violation));
     };
     const token = caller === "forged" ? "eyJhbGciOiJub25lIn0.e30." : caller === "nobody" ? undefined : tokens[caller];
     const answer = await asked(request, token, operation.isStream).catch((thrown: unknown) => String(thrown));

@@ -22,7 +22,7 @@ const seed = 7;
 /** A feed whose store takes 20 ms, counts how often it is asked, and is gone or overflows when asked. */
 function simulated() {
   const time = scheduler({ seed });
-  const state = { epoch: 0, reads: 0, isGone: false, complaint: undefined as string | undefined };
+  const state = { epoch: 0, reads: 0, isGone: false, tookMs: 20, complaint: undefined as string | undefined };
   const feed = createIdentityFeed({
     ...time,
     log: quietLog,
@@ -30,7 +30,7 @@ function simulated() {
     read: async () => {
       state.reads += 1;
       const { epoch, complaint } = state;
-      await time.timers.sleep(20);
+      await time.timers.sleep(state.tookMs);
       if (state.isGone) throw new Fault("STORE_UNAVAILABLE", "planned", { retry: "later" });
       return {
         ...empty,
@@ -130,6 +130,23 @@ describe(`identity feed (seed ${seed})`, () => {
     // Three seconds: five on demand and one of the poll in each, and one at either end.
     expect(state.reads - readsBefore).toBeLessThanOrEqual(20);
     expect(state.reads - readsBefore).toBeGreaterThanOrEqual(15);
+    await end();
+  });
+
+  it("2: whoever comes when what is known is old waits for one look, and not long for a store that is silent", async () => {
+    const { time, state, feed, end } = simulated();
+    await time.run({ untilMs: 1_100 });
+    // The process stood still: the clock went on, and nothing was asked.
+    time.stepClock(60_000);
+    expect(codeOf(() => feed.current())).toBe("IDENTITY_UNAVAILABLE");
+    await time.finish("a look", feed.refreshWithin(500));
+    expect(codeOf(() => feed.current())).toBe("none");
+    time.stepClock(60_000);
+    state.tookMs = 30_000;
+    const askedAt = time.elapsedMs();
+    await time.finish("a look that is not answered", feed.refreshWithin(500));
+    expect(time.elapsedMs() - askedAt).toBe(500);
+    expect(codeOf(() => feed.current())).toBe("IDENTITY_UNAVAILABLE");
     await end();
   });
 

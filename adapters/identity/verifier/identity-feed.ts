@@ -21,6 +21,8 @@ export interface IdentityFeed {
   refresh(): Promise<void>;
   /** The same for somebody who showed what is not known yet: shared with others, and not more often than the bound. */
   refreshOnDemand(): Promise<void>;
+  /** The same, and it is not waited for longer than that. */
+  refreshWithin(ms: number): Promise<void>;
   health(): Health;
   close(): Promise<void>;
 }
@@ -94,6 +96,10 @@ export function createIdentityFeed(options: IdentityFeedOptions): IdentityFeed {
     },
     refresh,
     refreshOnDemand,
+    async refreshWithin(ms) {
+      const over = new AbortController();
+      await Promise.race([refreshOnDemand(), timers.sleep(ms, over.signal)]).finally(() => over.abort());
+    },
     health() {
       const wrong = complaint();
       if (wrong === undefined) return { status: "ok" };

@@ -41,6 +41,8 @@ export interface VerifierOptions {
 }
 
 const cacheSizeMaxDefault = 10_000;
+/** For so long a caller waits before nobody is believed. */
+const lookMsMax = 500;
 /** Tokens of ours have no issuer with an address. */
 const ownIssuer = "portcullis";
 const never = fromMicroseconds(Number.MAX_SAFE_INTEGER);
@@ -173,6 +175,18 @@ export function createVerifier(options: VerifierOptions): Verifier {
     return person(token);
   }
 
+  /** What is known may only be old because this process stood still, as in a slow start: one look tells, and the store is not waited for long. */
+  async function lookAgain(token: string): Promise<Identity> {
+    await feed.refreshWithin(lookMsMax);
+    try {
+      return await check(token);
+    } catch (thrown) {
+      const fault = asFault(thrown);
+      ends.add(1, { end: fault.code });
+      throw fault;
+    }
+  }
+
   function asFault(thrown: unknown): Fault {
     const reported = refusalFor(thrown);
     if (reported instanceof Fault && (reported.code === "UNAUTHENTICATED" || reported.code === "IDENTITY_UNAVAILABLE"))
@@ -187,6 +201,7 @@ export function createVerifier(options: VerifierOptions): Verifier {
         return await check(token);
       } catch (thrown) {
         const fault = asFault(thrown);
+        if (fault.code === "IDENTITY_UNAVAILABLE" && feed.health().status !== "ok") return lookAgain(token);
         ends.add(1, { end: fault.code });
         throw fault;
       }
