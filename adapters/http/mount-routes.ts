@@ -151,7 +151,8 @@ async function answer(
   }
   const promised = vouched(route, given);
   if (isStream(promised.body)) return sendStream(reply, promised, promised.body, { draining, log: ports.log });
-  if (isNotModified(promised, request.headers["if-none-match"])) {
+  // What was changed is answered as itself: that it is as the caller has it would say that nothing was done.
+  if (route.method === "GET" && isNotModified(promised, request.headers["if-none-match"])) {
     return reply
       .code(304)
       .headers({ ...promised.headers })

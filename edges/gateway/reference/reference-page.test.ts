@@ -1,6 +1,6 @@
 // The reference for people: every operation with its curl line, nothing that a browser would run, and nothing of the documents as markup.
 import { describe, expect, it } from "vitest";
-import { curlLine, type ReferenceDocument, referencePage } from "./reference-page.ts";
+import { curlLine, type ReferenceDocument, type ReferenceOperation, referencePage } from "./reference-page.ts";
 
 const document: ReferenceDocument = {
   info: { title: "A <b>title</b>", version: "0.1.0" },
@@ -49,6 +49,33 @@ describe("the reference", () => {
     expect(page).toContain("1m | 5m");
     expect(page).toContain("Why.");
     expect(page).not.toContain("elsewhere");
+  });
+
+  it("says once what every change takes, and lists a chapter's operations where there are several", () => {
+    const key = { in: "header", name: "Idempotency-Key", schema: { type: "string" }, description: "A name." };
+    const many = Object.fromEntries(
+      ["a", "b", "c"].map((name) => [
+        `/v1/${name}`,
+        {
+          post: {
+            operationId: name,
+            tags: ["market data"],
+            summary: `Does ${name}.`,
+            security: [{ bearer: [] }],
+            parameters: [key],
+            responses: {},
+          },
+        },
+      ]),
+    );
+    const shown = referencePage({ ...document, paths: many }, "http://h");
+    expect(shown.match(/Idempotency-Key/g)).toHaveLength(1);
+    expect(shown).toMatch(/<li><a href="#b">.*?Does b\./);
+    expect(page).not.toContain('class="contents"');
+    expect(page).not.toContain("/v1/stream");
+    const [getOnly] = [{ get: document.paths["/v1/quotes/{symbol}"]?.["get"] as ReferenceOperation }];
+    const open = referencePage({ ...document, paths: { "/v1/quotes/{symbol}": getOnly } }, "http://h");
+    expect(open).toContain("ws://h/v1/stream");
   });
 
   it("shows what documents say as text, and runs nothing", () => {

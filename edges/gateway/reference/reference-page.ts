@@ -53,13 +53,18 @@ interface Placed {
   readonly operation: ReferenceOperation;
 }
 
+/** What nobody comes for. */
+const lastChapters: readonly string[] = ["health", "metrics", "descriptions"];
+
 export function referencePage(document: ReferenceDocument, baseUrl: string): string {
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods)
       .filter(([, operation]) => operation.servers === undefined)
       .map(([method, operation]): Placed => ({ method: method.toUpperCase(), path, operation })),
   );
-  const chapters = document.tags.map((tag) => {
+  const isLast = ({ name }: { readonly name: string }): boolean => lastChapters.includes(name);
+  const tags = [...document.tags.filter((tag) => !isLast(tag)), ...document.tags.filter(isLast)];
+  const chapters = tags.map((tag) => {
     const placed = operations.filter(({ operation }) => operation.tags?.includes(tag.name));
     return { ...tag, anchor: `chapter-${tag.name.replaceAll(" ", "-")}`, placed };
   });
@@ -68,7 +73,7 @@ export function referencePage(document: ReferenceDocument, baseUrl: string): str
   );
   const bodies = chapters.map(({ name, anchor, description, placed }) => {
     const sections = placed.map((one) => operationSection(one, document, baseUrl)).join("");
-    return `<section class="chapter" id="${anchor}"><h2>${text(name)}</h2><p>${text(description)}</p>${sections}</section>`;
+    return `<section class="chapter" id="${anchor}"><h2>${text(name)}</h2><p>${text(description)}</p>${contents(placed)}${sections}</section>`;
   });
   return `<!doctype html>
 <html lang="en">
@@ -82,7 +87,10 @@ export function referencePage(document: ReferenceDocument, baseUrl: string): str
 <nav aria-label="Chapters"><p class="title">${text(document.info.title)} <span>${text(document.info.version)}</span></p><ul>${links.join("")}</ul></nav>
 <main>
 <h1>${text(document.info.title)}</h1>
-${introduction(operations.some(({ operation }) => needsToken(operation)))}
+${introduction(
+  operations.some(({ operation }) => needsToken(operation)),
+  baseUrl,
+)}
 ${bodies.join("\n")}
 </main>
 </body>
@@ -90,10 +98,11 @@ ${bodies.join("\n")}
 `;
 }
 
-function introduction(isGuarded: boolean): string {
+function introduction(isGuarded: boolean, baseUrl: string): string {
   const token = isGuarded
-    ? "<p>Calls carry <code>authorization: Bearer $TOKEN</code>: the access token of a login, or a service token that an administrator issued. The lines below take it from the variable <code>TOKEN</code>.</p>"
-    : "<p>Nobody needs a token here. One source address may ask so often and no oftener; <code>RateLimit</code> says how much is left, a 429 says in <code>Retry-After</code> when to come back.</p>";
+    ? "<p>Calls carry <code>authorization: Bearer $TOKEN</code>: the access token of a login, or a service token that an administrator issued. The lines below take it from the variable <code>TOKEN</code>.</p><p>Every POST that changes something takes the header <code>Idempotency-Key</code>: a name that you make up for one request. Sent again within 24 hours, it is not done again and gets the first answer, with <code>Idempotent-Replay: true</code>. A halt never waits for its key.</p>"
+    : "<p>Nobody needs a token here. The requests of one source address are limited: <code>RateLimit</code> says how many are left, and a 429 says in <code>Retry-After</code> when to come back.</p>" +
+      `<p>What changes comes by itself over the WebSocket <code>${text(baseUrl.replace(/^http/, "ws"))}/v1/stream</code>: quotes, closed bars, funds and halts; AsyncAPI describes its messages.</p>`;
   return `${token}
 <p>JSON is snake_case; amounts, prices and quantities are decimals as text; times are RFC 3339 in UTC. What goes wrong is a problem document (RFC 9457) with a stable <code>code</code>. Lists are arrays; the next page is in the <code>Link</code> header. Answers may get more members within v1: ignore those that you do not know.</p>
 <p>For programs: <a href="/v1/openapi.json">/v1/openapi.json</a> (OpenAPI 3.1) and <a href="/v1/asyncapi.json">/v1/asyncapi.json</a> (AsyncAPI 3.0: streams and events).</p>`;
@@ -115,8 +124,20 @@ ${answerExample(operation)}</article>
 `;
 }
 
+/** Every operation of a chapter in one line, for whoever looks for one. */
+function contents(placed: readonly Placed[]): string {
+  if (placed.length < 3) return "";
+  const lines = placed.map(({ method, path, operation: { operationId, summary = "" } }) => {
+    const name = `<span class="method ${method.toLowerCase()}">${method}</span> <code>${text(path)}</code>`;
+    return `<li><a href="#${operationId}">${name}</a> <span class="who">${text(summary)}</span></li>`;
+  });
+  return `<ul class="contents">${lines.join("")}</ul>`;
+}
+
 function parametersTable({ parameters = [] }: ReferenceOperation): string {
-  const rows = parameters.map((one) => row(one.name, one.schema, one.required === true, one.in, one.description));
+  // What they all take stands in the introduction.
+  const own = parameters.filter(({ name }) => name !== "Idempotency-Key");
+  const rows = own.map((one) => row(one.name, one.schema, one.required === true, one.in, one.description));
   return rows.length === 0 ? "" : table("Parameters", rows);
 }
 

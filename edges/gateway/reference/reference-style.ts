@@ -34,7 +34,15 @@ nav li { display: flex; justify-content: space-between; padding: 0.15rem 0; }
 main { flex: 1; min-width: 0; max-width: 62rem; padding: 1.5rem 2rem 4rem; }
 a { color: inherit; text-decoration-color: var(--soft); text-underline-offset: 0.15em; }
 h1 { margin: 0 0 1rem; font-size: 1.7rem; }
-h2 { margin: 3rem 0 0.25rem; font-size: 1.3rem; text-transform: capitalize; }
+h2 { margin: 3rem 0 0.25rem; font-size: 1.3rem; }
+h2::first-letter, nav a::first-letter { text-transform: uppercase; }
+nav a { display: inline-block; }
+.contents { margin: 0.75rem 0; padding: 0; list-style: none; font-size: 0.92em; }
+.contents li { padding: 0.1rem 0; overflow-wrap: anywhere; }
+.contents a { margin-right: 0.75rem; text-decoration: none; }
+.contents a:hover, .contents a:focus { text-decoration: underline; }
+article:target { border-color: var(--soft); }
+article, .chapter { scroll-margin-top: 1rem; }
 h3 { margin: 0; font-size: 1rem; font-weight: 600; overflow-wrap: anywhere; }
 article { margin: 1.25rem 0; padding: 1rem 1.25rem; border: 1px solid var(--line); border-radius: 6px; }
 article p { margin: 0.5rem 0; }
@@ -45,6 +53,7 @@ article p { margin: 0.5rem 0; }
 .put { color: var(--put); }
 .delete, .deprecated { color: var(--delete); }
 code, pre { font: 0.87em/1.5 ui-monospace, monospace; }
+pre code { font-size: inherit; }
 pre { margin: 0.5rem 0; padding: 0.6rem 0.8rem; overflow-x: auto; background: var(--panel); border-radius: 4px; }
 pre.curl { white-space: pre-wrap; overflow-wrap: anywhere; }
 table { width: 100%; margin: 0.5rem 0; border-collapse: collapse; font-size: 0.92em; }
@@ -59,7 +68,11 @@ summary { cursor: pointer; font-size: 0.87em; }
   nav { position: static; height: auto; border-right: 0; border-bottom: 1px solid var(--line); }
   nav ul { columns: 2; }
   main { padding: 1rem; }
-  th, td:nth-child(2) { width: auto; }
+  table, caption, tbody, tr, th, td { display: block; width: auto; }
+  th, td, td:nth-child(2) { width: auto; padding: 0; border: 0; }
+  tr { padding: 0.4rem 0; border-top: 1px solid var(--line); }
+  .contents li { padding: 0.3rem 0; }
+  .contents .who { display: block; }
 }
 @media print {
   nav { display: none; }
