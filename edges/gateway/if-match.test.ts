@@ -1,6 +1,8 @@
 // Changes under a condition: a stale If-Match changes nothing, and a conflict keeps its code.
 import { describe, expect, it } from "vitest";
-import { underIfMatch, withVersionTag } from "./if-match.ts";
+import { ask, testParts } from "../../testkit/gateway/parts.ts";
+import { conflictTagged, underIfMatch, withVersionTag } from "./if-match.ts";
+import { watchdogConfigSet } from "./routes/watchdogs.ts";
 
 const condition = { bodyVersion: 8, conflictCode: "ENVELOPE_VERSION_CONFLICT" };
 
@@ -40,6 +42,29 @@ describe("If-Match", () => {
 
   it.each(["7", 'W/"7"', '"7", "8"', '"x"', '"07"', ""])("refuses %j by name", async (named) => {
     await expect(change(named).answered).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+  });
+});
+
+describe("a watchdog's configuration", () => {
+  const config = { watchdog: "vpin", fund_ids: ["alpha"], keys: [], problem: "", version: 4 };
+  const put = async (headers: Readonly<Record<string, string>>, answer: object = config) => {
+    const { parts, calls } = testParts({ procedures: { "Watchdogs/SetWatchdogConfig": answer } });
+    const request = { params: { watchdog: "vpin" }, body: { fund_id: "alpha", threshold: 0.9, reason: "x" }, headers };
+    return { answered: await ask(watchdogConfigSet(parts), request), message: calls[0]?.[1] };
+  };
+
+  it("is changed on top of the version that If-Match names, and answers the next as its ETag", async () => {
+    const { answered, message } = await put({ "if-match": '"3"' });
+    expect(answered).toMatchObject({ status: 200, body: { version: 4 }, headers: { etag: '"4"' } });
+    expect(message).toMatchObject({ fund_id: "alpha", expected_version: 3 });
+    expect((await put({})).message).not.toHaveProperty("expected_version");
+    expect((await put({ "if-match": "*" })).message).not.toHaveProperty("expected_version");
+  });
+
+  it("is 412 under its own code when somebody was faster, and 409 for who named no version over gRPC", () => {
+    const conflict = { status: 409, body: { code: "WATCHDOG_VERSION_CONFLICT", detail: "it is at version 4" } };
+    expect(conflictTagged(3, "WATCHDOG_VERSION_CONFLICT", conflict)).toEqual({ ...conflict, status: 412 });
+    expect(conflictTagged(undefined, "WATCHDOG_VERSION_CONFLICT", conflict)).toEqual(conflict);
   });
 });
 

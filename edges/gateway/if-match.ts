@@ -13,7 +13,7 @@ export interface Condition {
 const versionTag = /^"(0|[1-9][0-9]{0,15})"$/;
 
 /** The version that was read; undefined when the caller names none, or any. */
-function namedVersion({ headers }: Pick<HttpRequest, "headers">): number | undefined {
+export function namedVersion({ headers }: Pick<HttpRequest, "headers">): number | undefined {
   const named = headers["if-match"];
   if (named === undefined || named === "*") return undefined;
   const version = typeof named === "string" ? versionTag.exec(named.trim())?.[1] : undefined;
@@ -34,7 +34,12 @@ export async function underIfMatch(
     const detail = `If-Match names version ${named}, so the body must make version ${named + 1}; it makes ${bodyVersion}. Nothing was changed.`;
     return { status: 412, body: { code: conflictCode, detail } };
   }
-  const answer = withVersionTag(await change());
+  return conflictTagged(named, conflictCode, await change());
+}
+
+/** The same for what a service is told the version of: the answer with its tag, and a conflict as 412. */
+export function conflictTagged(named: number | undefined, conflictCode: string, given: HttpAnswer): HttpAnswer {
+  const answer = withVersionTag(given);
   const { code } = answer.body as { readonly code?: unknown };
   return named !== undefined && answer.status >= 400 && code === conflictCode ? { ...answer, status: 412 } : answer;
 }
@@ -52,4 +57,6 @@ export const versionedRoutes: ReadonlySet<string> = new Set([
   "updateEnvelope",
   "getReferenceData",
   "setReferenceData",
+  "getWatchdogConfig",
+  "setWatchdogConfig",
 ]);

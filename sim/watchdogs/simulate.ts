@@ -118,7 +118,7 @@ const configuration = (): Configuration => {
     return { ...read.config, persistence: 1, clear_after: 2, mode: "act" };
   };
   const done = async (): Promise<void> => undefined;
-  return { of, problem: () => undefined, refresh: done, change: done, check: done };
+  return { of, problem: () => undefined, refresh: done, change: done, check: done, version: async () => 0 };
 };
 
 function assignedOf(watchdog: (typeof watchdogs)[number], readings: ReadonlyMap<string, Reading>): Assigned {

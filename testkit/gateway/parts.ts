@@ -155,6 +155,7 @@ export function testParts(behaviour: Behaviour = {}): { readonly parts: CalledPa
 }
 
 export interface Asked {
+  readonly headers?: Readonly<Record<string, string>>;
   readonly identity?: Identity | undefined;
   readonly query?: unknown;
   readonly params?: unknown;
@@ -178,7 +179,7 @@ export async function ask(route: Route, asked: Asked = {}): Promise<HttpAnswer> 
     params: params?.data,
     query: query?.data,
     body: body?.data,
-    headers: {},
+    headers: asked.headers ?? {},
   };
   const answer = await route.handle(request);
   const schema = route.answers[answer.status];

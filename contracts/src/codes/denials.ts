@@ -146,6 +146,11 @@ export const commandDenials = {
   ),
   REFERENCE_VERSION_CONFLICT: denial("The version is not the previous one plus 1: somebody was faster.", "ABORTED"),
 
+  WATCHDOG_VERSION_CONFLICT: denial(
+    "The watchdog's configuration has another version than the one that was read: somebody was faster.",
+    "ABORTED",
+  ),
+
   // Halts and lifting them.
   HALT_SCOPE_INVALID: denial(
     "The halt does not say its level and whom it halts, or names somebody whom there is not.",

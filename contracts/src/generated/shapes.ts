@@ -1322,6 +1322,7 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"threshold","type":"number","optional":true,"description":"The key that every watchdog has; the same as in `set`."},
     {"name":"set","type":"struct","optional":true,"description":"Keys and values; null gives a key its default again.","kind":"FACTS"},
     {"name":"reason","type":"text","description":"Why, in your words; it stands in the record.","maxLength":10000},
+    {"name":"expected_version","type":"whole","optional":true,"description":"Changes nothing unless this is the newest version; of one fund, or of `firm`. Over HTTP it is If-Match.","hidden":true},
   ]},
   Signal: {"fields":[
     {"name":"strategy_id","type":"text","kind":"ID"},
@@ -1407,6 +1408,7 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"fund_ids","type":"text","list":true,"description":"The funds that it is about; `firm` is the firm's own."},
     {"name":"keys","type":"message","message":"WatchdogKey","list":true},
     {"name":"problem","type":"text","description":"Why what lies in the secrets store is not in force; empty when it is.","omitEmpty":true},
+    {"name":"version","type":"whole","description":"Of what lies in the secrets store for the first of the funds, counted from 1; 0 when nothing does."},
   ]},
   WatchdogKey: {"fields":[
     {"name":"key","type":"text"},

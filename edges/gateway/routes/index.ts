@@ -36,6 +36,7 @@ import { serviceTokenIssue, serviceTokenRevoke, serviceTokenRotate, serviceToken
 import { servicesRestart } from "./services.ts";
 import { servicesList } from "./services-list.ts";
 import { fundsList, navsList, referenceData, referenceDataSet } from "./treasury.ts";
+import { watchdogConfigSet } from "./watchdogs.ts";
 
 type MakeRoute = (parts: GatewayParts) => Route;
 
@@ -89,6 +90,7 @@ const customRoutes: readonly MakeRoute[] = [
   orderSubmit,
   fundsList,
   navsList,
+  watchdogConfigSet,
   referenceData,
   referenceDataSet,
   quotesList,

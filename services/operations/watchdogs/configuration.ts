@@ -20,7 +20,15 @@ export interface Configuration {
   /** Reads the secrets again. */
   refresh(): Promise<void>;
   /** Changes these keys; null gives a key its default again. What is out of range is INVALID_ARGUMENT, and nothing is written. */
-  change(watchdog: WatchdogName, fundId: string, keys: Readonly<Record<string, unknown>>): Promise<void>;
+  change(
+    watchdog: WatchdogName,
+    fundId: string,
+    keys: Readonly<Record<string, unknown>>,
+    /** The version that must be the newest; another one is SECRETS_CONFLICT, and nothing is written. */
+    expectedVersion?: number,
+  ): Promise<void>;
+  /** Of what lies there, 0 when nothing does. */
+  version(watchdog: WatchdogName, fundId: string): Promise<number>;
   /** The same without writing. */
   check(watchdog: WatchdogName, fundId: string, keys: Readonly<Record<string, unknown>>): Promise<void>;
 }
@@ -112,10 +120,12 @@ export function createConfiguration(
     async check(watchdog, fundId, keys) {
       await changed(watchdog, fundId, keys);
     },
-    async change(watchdog, fundId, keys) {
+    version: async (watchdog, fundId) => (await ports.secrets.get(pathOf(watchdog, fundId)))?.version ?? 0,
+    async change(watchdog, fundId, keys, expectedVersion) {
       const next = await changed(watchdog, fundId, keys);
       const path = pathOf(watchdog, fundId);
-      await ports.secrets.rotate(path, () => JSON.stringify(next));
+      if (expectedVersion === undefined) await ports.secrets.rotate(path, () => JSON.stringify(next));
+      else await ports.secrets.put(path, JSON.stringify(next), { expectedVersion });
       const one = byName.get(watchdog);
       if (one !== undefined) await tell(path, take(path, one, JSON.stringify(next)));
     },

@@ -17,7 +17,7 @@ import type {
 import { plusMilliseconds } from "../../../contracts/src/instant.ts";
 import type { WatchdogName } from "../../../contracts/src/records/values.ts";
 import { parseConfigValue, rangeOf } from "../../../core/watchdogs/config.ts";
-import type { RpcCall, RpcService } from "../../../ports/rpc.ts";
+import type { DeniedAnswer, RpcCall, RpcService } from "../../../ports/rpc.ts";
 import { givenReason, tellAttempt } from "../worker-verbs.ts";
 import type { Assigned } from "./assigned.ts";
 import { firmId } from "./configuration.ts";
@@ -67,9 +67,9 @@ export function watchdogHandlers(parts: ControlParts): RpcService["handlers"] {
 
 async function setConfig(
   parts: ControlParts,
-  { watchdog, fund_id: fundId, threshold, set, reason }: SetWatchdogConfigRequest,
+  { watchdog, fund_id: fundId, threshold, set, reason, expected_version: expected }: SetWatchdogConfigRequest,
   { identity }: RpcCall,
-): Promise<WatchdogConfig> {
+): Promise<WatchdogConfig | DeniedAnswer> {
   const one = known(parts, watchdog);
   const { name, config: keys } = one.about;
   const given = { ...set, ...(threshold === undefined ? {} : { threshold }) };
@@ -80,19 +80,39 @@ async function setConfig(
   if (values.length === 0) throw invalid("Nothing to change: give a threshold or a key with its value.");
   const funds = fundId === undefined ? [firmId, ...(await parts.fundIds())] : [await mustKnow(parts, fundId)];
   const changes: Readonly<Record<string, unknown>> = Object.fromEntries(values);
+  if (expected !== undefined && fundId === undefined) {
+    throw invalid("A version is one fund's: name the fund whose configuration you read, or `firm`.");
+  }
+  const [fund = firmId] = funds;
+  const newest = await parts.configuration.version(name, fund);
+  if (expected !== undefined && newest !== expected) return conflict(name, fund, expected, newest);
   // All or none of them: a value that one of them refuses changes nothing anywhere.
-  for (const fund of funds) await parts.configuration.check(name, fund, changes);
+  for (const each of funds) await parts.configuration.check(name, each, changes);
   const at = parts.ports.clock.now();
   const target = `${name} ${fundId ?? "every fund"}: ${values.map(([key, value]) => `${key}=${value}`).join(" ")}`;
   await parts.ports.store.transact("watchdogs.configure", (unit) =>
     tellAttempt(unit, identity, { verb: "SetWatchdogConfig", target, reason: givenReason(reason), at }),
   );
-  for (const fund of funds) await parts.configuration.change(name, fund, changes);
+  try {
+    for (const each of funds) await parts.configuration.change(name, each, changes, expected);
+  } catch (thrown) {
+    if (expected === undefined || !(thrown instanceof Fault) || thrown.code !== "SECRETS_CONFLICT") throw thrown;
+    return conflict(name, fund, expected, await parts.configuration.version(name, fund));
+  }
   parts.running.find(({ assigned }) => assigned === one)?.judgeSoon();
   return shownConfig(parts, one, funds);
 }
 
-function shownConfig({ configuration }: ControlParts, { about }: Assigned, funds: readonly string[]): WatchdogConfig {
+function conflict(name: string, fund: string, expected: number, newest: number): DeniedAnswer {
+  const reason = `The configuration of ${name} for ${fund} is at version ${newest} and not ${expected}: read it again. Nothing was changed.`;
+  return { denial: { code: "WATCHDOG_VERSION_CONFLICT", reason } };
+}
+
+async function shownConfig(
+  { configuration }: ControlParts,
+  { about }: Assigned,
+  funds: readonly string[],
+): Promise<WatchdogConfig> {
   const [fund = firmId] = funds;
   const inForce = configuration.of(about.name, fund);
   return {
@@ -106,6 +126,7 @@ function shownConfig({ configuration }: ControlParts, { about }: Assigned, funds
       sentence: declared.sentence,
     })),
     problem: configuration.problem(about.name, fund) ?? "",
+    version: await configuration.version(about.name, fund),
   };
 }
 

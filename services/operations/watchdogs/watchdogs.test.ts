@@ -10,7 +10,7 @@ import { subjects } from "../../../contracts/src/subjects.ts";
 import { common, number } from "../../../core/watchdogs/config.ts";
 import { type RungEffect, stateOf, type Watchdog, withoutValue } from "../../../core/watchdogs/watchdog.ts";
 import type { ChatMessage } from "../../../ports/chat.ts";
-import type { UnaryHandler } from "../../../ports/rpc.ts";
+import type { DeniedAnswer, UnaryHandler } from "../../../ports/rpc.ts";
 import type { Secrets } from "../../../ports/secrets.ts";
 import type { UnitOfWork } from "../../../ports/store.ts";
 import { type ServiceFixture, serviceFixture } from "../../../testkit/virtual/service-fixture.ts";
@@ -73,6 +73,7 @@ const scope = { fundId: "alpha", strategyId: "alpha-momentum" };
 async function begin(fixture: ServiceFixture = serviceFixture(20_261_117), kept = new Map<string, string>()) {
   const given = fixture.portsOf("operations");
   const failing = { now: false };
+  const faster = { now: "" };
   const store: typeof given.store = {
     ...given.store,
     transact(name, work) {
@@ -91,7 +92,7 @@ async function begin(fixture: ServiceFixture = serviceFixture(20_261_117), kept 
       return { answer: {} as OrderStatus };
     },
   };
-  const ports = { ...given, store, secrets: secretsOn(kept), orderManagement };
+  const ports = { ...given, store, secrets: secretsOn(kept, faster), orderManagement };
   const watched: { now: readonly Watched<Reading>[] } = { now: [] };
   const halts: AskedHalt[] = [];
   const sent: ChatMessage[] = [];
@@ -149,6 +150,7 @@ async function begin(fixture: ServiceFixture = serviceFixture(20_261_117), kept 
     call,
     sent,
     failing,
+    faster,
     away,
     files,
     judge: () => running.judge(),
@@ -174,19 +176,28 @@ async function begin(fixture: ServiceFixture = serviceFixture(20_261_117), kept 
 }
 
 /** Values by path, and nothing else. */
-function secretsOn(kept: Map<string, string>): Secrets {
-  const of = (path: string) => ({ path, version: 1, value: kept.get(path) ?? "" });
+/** Once before the next conditional write of that path, somebody else writes it. */
+function secretsOn(kept: Map<string, string>, faster: { now: string }): Secrets {
+  const versions = new Map<string, number>();
+  const write = (path: string, value: string) => {
+    kept.set(path, value);
+    versions.set(path, (versions.get(path) ?? 0) + 1);
+    return of(path);
+  };
+  const of = (path: string) => ({ path, version: versions.get(path) ?? 1, value: kept.get(path) ?? "" });
   return {
     get: async (path) => (kept.has(path) ? of(path) : undefined),
-    put: async (path, value) => {
-      kept.set(path, value);
-      return of(path);
+    async put(path, value, { expectedVersion } = {}) {
+      if (faster.now === path) write(path, '{"threshold":9}');
+      faster.now = "";
+      const newest = kept.has(path) ? of(path).version : 0;
+      if (expectedVersion !== undefined && expectedVersion !== newest) {
+        throw new Fault("SECRETS_CONFLICT", "somebody was faster", { retry: "now" });
+      }
+      return write(path, value);
     },
     list: async (prefix) => [...kept.keys()].filter((path) => path.startsWith(`${prefix}/`)).sort(),
-    rotate: async (path, next) => {
-      kept.set(path, next(undefined));
-      return of(path);
-    },
+    rotate: async (path, next) => write(path, next(undefined)),
     close: async () => undefined,
   };
 }
@@ -296,6 +307,32 @@ it("25.5: a value out of range is refused and changes nothing; one in the store 
   await one.configuration.refresh();
   expect(one.configuration.of("drift_monitor", "alpha").threshold).toBe(4);
   expect(one.configuration.of("drift_monitor", undefined).threshold).toBe(1);
+});
+
+it("26.5: a configuration is changed on top of the version that was read, or not at all", async () => {
+  const one = await begin();
+  const path = "secret/test/watchdogs/alpha/drift_monitor";
+  const set = (threshold: number, expected_version?: number, fund_id: string | undefined = "alpha") =>
+    one.call<WatchdogConfig & DeniedAnswer>("SetWatchdogConfig", {
+      watchdog: "drift_monitor",
+      ...(fund_id === "" ? {} : { fund_id }),
+      threshold,
+      reason: "",
+      ...(expected_version === undefined ? {} : { expected_version }),
+    });
+  const read = () => one.call<WatchdogConfig>("GetWatchdogConfig", { watchdog: "drift_monitor", fund_id: "alpha" });
+  expect((await read()).version).toBe(0);
+  expect((await set(3, 0)).version).toBe(1);
+  expect((await set(4, 1)).version).toBe(2);
+  const stale = await set(5, 1);
+  expect(stale.denial).toMatchObject({ code: "WATCHDOG_VERSION_CONFLICT" });
+  expect(stale.denial?.reason).toContain("is at version 2 and not 1");
+  expect([one.kept.get(path), (await read()).version]).toEqual(['{"threshold":4}', 2]);
+  // Somebody is faster between the look and the write.
+  one.faster.now = path;
+  expect((await set(6, 2)).denial).toMatchObject({ code: "WATCHDOG_VERSION_CONFLICT" });
+  expect(one.kept.get(path)).toBe('{"threshold":9}');
+  await expect(set(5, 1, "")).rejects.toThrow("name the fund");
 });
 
 it("25.3: when the store does not take a change, people are notified at once, and the event comes when it does", async () => {

@@ -3846,6 +3846,8 @@ export interface components {
             keys: components["schemas"]["WatchdogKey"][];
             /** @description Why what lies in the secrets store is not in force; empty when it is. */
             problem?: string;
+            /** @description Of what lies in the secrets store for the first of the funds, counted from 1; 0 when nothing does. */
+            version: number;
         };
         WatchdogKey: {
             key: string;
@@ -8411,6 +8413,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8429,11 +8432,21 @@ export interface operations {
                      *           "sentence": "The largest share of a fund that one position may be."
                      *         }
                      *       ],
-                     *       "problem": "text"
+                     *       "problem": "text",
+                     *       "version": 2
                      *     }
                      */
                     "application/json": components["schemas"]["WatchdogConfig"];
                 };
+            };
+            /** @description What If-None-Match names is still how things stand. */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description The request is not one that this route understands. */
             400: components["responses"]["Problem"];
@@ -8448,7 +8461,10 @@ export interface operations {
     setWatchdogConfig: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The ETag that was read: when it is no longer the newest, nothing changes and the answer is 412. */
+                "If-Match"?: string;
+            };
             path: {
                 /**
                  * @description The watchdog.
@@ -8485,6 +8501,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8503,7 +8520,8 @@ export interface operations {
                      *           "sentence": "The largest share of a fund that one position may be."
                      *         }
                      *       ],
-                     *       "problem": "text"
+                     *       "problem": "text",
+                     *       "version": 2
                      *     }
                      */
                     "application/json": components["schemas"]["WatchdogConfig"];

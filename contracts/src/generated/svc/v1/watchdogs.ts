@@ -200,6 +200,8 @@ export interface WatchdogConfig {
   keys: WatchdogKey[];
   /** Why what lies in the secrets store is not in force; empty when it is. */
   problem: string;
+  /** Of what lies in the secrets store for the first of the funds, counted from 1; 0 when nothing does. */
+  version: number;
 }
 
 export interface SetWatchdogConfigRequest {
@@ -219,6 +221,8 @@ export interface SetWatchdogConfigRequest {
     | undefined;
   /** Why, in your words; it stands in the record. */
   reason: string;
+  /** Changes nothing unless this is the newest version; of one fund, or of `firm`. Over HTTP it is If-Match. */
+  expected_version?: number | undefined;
 }
 
 export interface PauseWatchdogRequest {
@@ -1529,7 +1533,7 @@ export const WatchdogKey: MessageFns<WatchdogKey> = {
 };
 
 function createBaseWatchdogConfig(): WatchdogConfig {
-  return { watchdog: "", fund_ids: [], keys: [], problem: "" };
+  return { watchdog: "", fund_ids: [], keys: [], problem: "", version: 0 };
 }
 
 export const WatchdogConfig: MessageFns<WatchdogConfig> = {
@@ -1545,6 +1549,9 @@ export const WatchdogConfig: MessageFns<WatchdogConfig> = {
     }
     if (message.problem !== "") {
       writer.uint32(34).string(message.problem);
+    }
+    if (message.version !== 0) {
+      writer.uint32(40).uint64(message.version);
     }
     return writer;
   },
@@ -1594,6 +1601,14 @@ export const WatchdogConfig: MessageFns<WatchdogConfig> = {
             message.problem = reader.string();
             continue;
           }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.version = longToNumber(reader.uint64());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1608,7 +1623,14 @@ export const WatchdogConfig: MessageFns<WatchdogConfig> = {
 };
 
 function createBaseSetWatchdogConfigRequest(): SetWatchdogConfigRequest {
-  return { watchdog: "", fund_id: undefined, threshold: undefined, set: undefined, reason: "" };
+  return {
+    watchdog: "",
+    fund_id: undefined,
+    threshold: undefined,
+    set: undefined,
+    reason: "",
+    expected_version: undefined,
+  };
 }
 
 export const SetWatchdogConfigRequest: MessageFns<SetWatchdogConfigRequest> = {
@@ -1627,6 +1649,9 @@ export const SetWatchdogConfigRequest: MessageFns<SetWatchdogConfigRequest> = {
     }
     if (message.reason !== "") {
       writer.uint32(42).string(message.reason);
+    }
+    if (message.expected_version !== undefined) {
+      writer.uint32(48).uint64(message.expected_version);
     }
     return writer;
   },
@@ -1682,6 +1707,14 @@ export const SetWatchdogConfigRequest: MessageFns<SetWatchdogConfigRequest> = {
             }
 
             message.reason = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.expected_version = longToNumber(reader.uint64());
             continue;
           }
         }
@@ -2285,6 +2318,17 @@ export const EndRestrictionRequest: MessageFns<EndRestrictionRequest> = {
     }
   },
 };
+
+function longToNumber(int64: { toString(): string }): number {
+  const num = globalThis.Number(int64.toString());
+  if (num > globalThis.Number.MAX_SAFE_INTEGER) {
+    throw new globalThis.Error("Value is larger than Number.MAX_SAFE_INTEGER");
+  }
+  if (num < globalThis.Number.MIN_SAFE_INTEGER) {
+    throw new globalThis.Error("Value is smaller than Number.MIN_SAFE_INTEGER");
+  }
+  return num;
+}
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
