@@ -95,6 +95,8 @@ export interface OmsRecords {
   order(orderId: string): Promise<StoredOrder | undefined>;
   /** Those that have not ended, oldest first. */
   openOrders(): Promise<readonly StoredOrder[]>;
+  /** How many orders ended as cancelled for exactly this reason. */
+  cancelledFor(reason: string): Promise<number>;
   slicesOf(parentOrderId: string): Promise<readonly StoredOrder[]>;
   /** Books a trade once: false when it is known. Gives it the fund's next sequence when it has none. */
   insertFill(fill: Fill): Promise<Fill | false>;

@@ -7,16 +7,44 @@ import { isApiError, Refusal } from "./failure.ts";
 const lengthMin = 8;
 
 export async function wholeOrderId(client: Client, typed: string): Promise<string> {
+  return typed.length < lengthMin ? typed : onlyOne(typed, await orderIds(client, typed));
+}
+
+/** Of whatever has a generated id: an order, a halt in force, a request to lift them, a recent trade. */
+export async function wholeRecordId(client: Client, typed: string): Promise<string> {
   if (typed.length < lengthMin) return typed;
-  const found = await client.listOrders({ idPrefix: typed, countMax: 10 }).catch((thrown: unknown) => {
-    // An older server, or one whose order management is down: the id stands as it was typed.
+  const found = await Promise.all([orderIds(client, typed), haltIds(client), fillIds(client)]);
+  return onlyOne(typed, [...new Set(found.flat())]);
+}
+
+function orderIds(client: Client, typed: string): Promise<readonly string[]> {
+  return orNone(async () => {
+    const orders = await client.listOrders({ idPrefix: typed, countMax: 10 });
+    return orders.map(({ order }) => order.order_id);
+  });
+}
+
+function haltIds(client: Client): Promise<readonly string[]> {
+  return orNone(async () => {
+    const { halts, request_id: requestId } = await client.getHaltStatus({});
+    return [...halts.map(({ halt_id }) => halt_id ?? ""), requestId ?? ""];
+  });
+}
+
+const fillsMax = 500;
+
+function fillIds(client: Client): Promise<readonly string[]> {
+  return orNone(async () => (await client.listFills({ countMax: fillsMax })).map(({ fill_id }) => fill_id));
+}
+
+/** An older server, or one whose order management is down: the id stands as it was typed. */
+async function orNone(read: () => Promise<readonly string[]>): Promise<readonly string[]> {
+  try {
+    return await read();
+  } catch (thrown) {
     if (isApiError(thrown)) return [];
     throw thrown;
-  });
-  return onlyOne(
-    typed,
-    found.map(({ order }) => order.order_id),
-  );
+  }
 }
 
 export function onlyOne(typed: string, ids: readonly string[]): string {

@@ -5,6 +5,7 @@ import { Defect, messageOf } from "../../contracts/src/fault.ts";
 import { type Instant, millisecondsBetween } from "../../contracts/src/instant.ts";
 import type { ActiveHalt } from "../../contracts/src/records/halt.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
+import { haltCancelReason } from "../../core/orders/halt-cancel-reason.ts";
 import { haltCovers, passesHalt } from "../../core/orders/may-send.ts";
 import { mayBeWithBroker } from "../../core/orders/order-lifecycle.ts";
 import type { Subscription } from "../../ports/bus.ts";
@@ -63,7 +64,7 @@ export async function sweepHalts(ports: OmsPorts, cancelling: Cancelling): Promi
       const halt =
         covering.find((one) => !passesHalt(order, decision, one)) ?? (await closedTo(stored, covering, exits));
       if (halt === undefined) continue;
-      await cancelling.request(stored.order.order_id, `The halt ${halt.halt_id} covers it.`);
+      await cancelling.request(stored.order.order_id, haltCancelReason(halt.halt_id));
     }
   }
 

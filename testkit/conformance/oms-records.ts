@@ -45,7 +45,8 @@ const ordersAreKept: StoreCheck = {
     const twice = fixture.store.transact("conformance.orders", (unit) => unit.oms.insertOrder(stored("one")));
     expect(await rejection(twice, "the second")).toMatchObject({ code: "STORE_CONFLICT" });
     await fixture.store.transact("conformance.orders", async (unit) => {
-      await unit.oms.updateOrder({ ...one, state: "CANCELLED", code: "X", updatedAt: at(4_000_000) });
+      const ended = { ...one, cancelReason: "The halt h-1 covers it.", updatedAt: at(4_000_000) };
+      await unit.oms.updateOrder({ ...ended, state: "CANCELLED", code: "X" });
     });
     const store = await fixture.reopen();
     await store.transact("conformance.look", async (unit) => {
@@ -57,6 +58,8 @@ const ordersAreKept: StoreCheck = {
       ]);
       expect((await unit.oms.slicesOf("one")).map(({ order }) => order.order_id)).toEqual(["one/1", "one/2", "one/10"]);
       expect(await unit.oms.order("nobody")).toBeUndefined();
+      expect(await unit.oms.cancelledFor("The halt h-1 covers it.")).toBe(1);
+      expect(await unit.oms.cancelledFor("The halt h-2 covers it.")).toBe(0);
       expect(await unit.oms.lockOrder("one")).toMatchObject({
         state: "CANCELLED",
         code: "X",

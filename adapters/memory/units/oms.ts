@@ -71,6 +71,8 @@ export function omsChanges(
     order: (orderId) => inTurn(async () => orders.get(orderId)),
     openOrders: () =>
       inTurn(async () => orders.filter(({ state }) => !ended.has(state)).sort((one, other) => newestFirst(other, one))),
+    cancelledFor: (reason) =>
+      inTurn(async () => orders.filter((one) => one.state === "CANCELLED" && one.cancelReason === reason).length),
     slicesOf: (parentOrderId) =>
       inTurn(async () =>
         orders

@@ -36,6 +36,7 @@ import { paperInjectionsMigration } from "./0033-paper-injections.ts";
 import { haltLiftsMigration } from "./0034-halt-lifts.ts";
 import { auditAlarmsMigration } from "./0035-audit-alarms.ts";
 import { requestKeysMigration } from "./0036-request-keys.ts";
+import { cancelledForMigration } from "./0037-cancelled-for.ts";
 
 export const migrations: readonly Migration[] = [
   outboxMigration,
@@ -74,4 +75,5 @@ export const migrations: readonly Migration[] = [
   haltLiftsMigration,
   auditAlarmsMigration,
   requestKeysMigration,
+  cancelledForMigration,
 ];

@@ -36,7 +36,15 @@ async function haltsAtSending(sql: Sql): ReturnType<OmsRecords["haltsAtSending"]
 
 type OrderPart = Pick<
   OmsRecords,
-  "lockKey" | "trimKeys" | "insertOrder" | "lockOrder" | "updateOrder" | "order" | "openOrders" | "slicesOf"
+  | "lockKey"
+  | "trimKeys"
+  | "insertOrder"
+  | "lockOrder"
+  | "updateOrder"
+  | "order"
+  | "openOrders"
+  | "cancelledFor"
+  | "slicesOf"
 >;
 
 function orderRecords(sql: Sql): OrderPart {
@@ -115,6 +123,14 @@ function orderRecords(sql: Sql): OrderPart {
         text: "select content from oms_order where is_open order by created_us, order_id",
       });
       return (found.rows as readonly OrderRow[]).map(orderOfRow);
+    },
+    async cancelledFor(reason) {
+      const found = await sql.read({
+        name: "oms_order_cancelled_for",
+        text: "select count(*) as count from oms_order where state = 'CANCELLED' and content ->> 'cancelReason' = $1",
+        values: [reason],
+      });
+      return Number((found.rows[0] as { readonly count: string }).count);
     },
     async slicesOf(parentOrderId) {
       const found = await sql.read({

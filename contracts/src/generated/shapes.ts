@@ -650,6 +650,7 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"lifted_halt_ids","type":"text","list":true,"description":"After a resume: the halts that it lifted."},
     {"name":"requested_by","type":"text","optional":true,"description":"Of the pending request."},
     {"name":"reason","type":"text","optional":true,"description":"Of the pending request."},
+    {"name":"notified_by","type":"text","optional":true,"description":"Where people are notified of halts and alarms: the chat's name, or log when that is all there is."},
   ]},
   HaltStatusRequest: {"isRequest":true,"fields":[
     {"name":"fund_id","type":"text","description":"Empty asks for everything."},

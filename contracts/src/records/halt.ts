@@ -128,6 +128,8 @@ export const haltStatus = z.object({
   /** Of the pending request. */
   requested_by: z.string().optional(),
   reason: z.string().optional(),
+  /** Where people are notified: the chat's name, or `log`. */
+  notified_by: z.string().optional(),
 });
 export type HaltStatus = z.infer<typeof haltStatus>;
 

@@ -21,6 +21,7 @@ import type { Halt } from "../text/halt-text.ts";
 import { moment, span } from "../text/text.ts";
 import type { Context } from "../verbs/verb.ts";
 import { alarmsCheck } from "./alarms.ts";
+import { notifiedCheck } from "./notified.ts";
 import { pricesCheck } from "./prices.ts";
 
 export interface Check {
@@ -115,7 +116,7 @@ async function everything(context: Context): Promise<readonly Check[]> {
     putAside(context, settings),
     ...(settings.token === undefined && settings.stored === undefined
       ? []
-      : [pricesCheck(context), alarmsCheck(context)]),
+      : [pricesCheck(context), alarmsCheck(context), notifiedCheck(context)]),
   ];
   return [...here, reached, ...(await Promise.all(away)).flat()];
 }

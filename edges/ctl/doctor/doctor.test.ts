@@ -121,6 +121,18 @@ describe("doctor", () => {
     expect(checksOf((await run("doctor --json")).stdout)).toMatchObject({ prices: "ok" });
   });
 
+  it("warns when nobody is notified, and names what people are notified by", async () => {
+    server.on(haltsRoute, { body: { ...statusOf(), notified_by: "log" } });
+    const { exit, stdout } = await run("doctor");
+    expect(exit).toBe(0);
+    expect(stdout).toMatch(/warn +notifications +log only: nobody is notified/);
+    expect(stdout).toContain("ctl operations secrets put chat/token");
+    server.on(haltsRoute, { body: { ...statusOf(), notified_by: "discord" } });
+    expect((await run("doctor")).stdout).toMatch(/ok +notifications +people are notified by discord/);
+    server.on(haltsRoute, { body: statusOf() });
+    expect((await run("doctor")).stdout).not.toContain("notifications");
+  });
+
   it("names the alarms of the last hour, and warns of critical ones", async () => {
     const at = new Date().toISOString();
     const alarm = (code: string, level: string) => ({ at, code, level, service: "oms", sentence: "s", facts: {} });

@@ -153,6 +153,26 @@ describe("orders", () => {
   });
 });
 
+describe("the record", () => {
+  it("is found by the first eight characters of a halt's, a request's or a trade's id", async () => {
+    const [haltId, requestId, fillId] = ["019a7c20-0001", "019a7c21-0001", "019a7c22-0001"];
+    const halt = { halt_id: haltId, severity: "FIRM_HALT", fund_id: "", reason: "r", requested_by: "operator:duty" };
+    server.on("GET /v1/halts/status", {
+      body: { known: true, halted: true, halts: [halt], progress: [], restarts: [], request_id: requestId },
+    });
+    server.on("GET /v1/oms/fills?count_max=500", { body: [{ fill_id: fillId }] });
+    for (const id of [haltId, requestId, fillId]) {
+      const typed = id.slice(0, 8);
+      server.on(`GET /v1/oms/orders?count_max=10&id_prefix=${typed}`, { body: [] });
+      await run(`operations audit show --subject-id ${typed}`);
+      expect(
+        server.seen.filter(({ route }) => route.includes(`subject_id=${id}`)),
+        typed,
+      ).not.toEqual([]);
+    }
+  });
+});
+
 describe("a slip of the hand", () => {
   it.each([
     ["halt alpha", "Did you mean `ctl cmd halt alpha`"],

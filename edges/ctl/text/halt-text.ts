@@ -66,9 +66,16 @@ function stepsText(progress: HaltStatus["progress"], haltId: string | undefined)
   const steps = progress.find(({ halt_id }) => halt_id === haltId)?.steps ?? [];
   return steps
     .map(({ step, proven, detail }) =>
-      proven ? `${step} yes` : `${step} NOT YET${detail === "" ? "" : ` (${detail})`}`,
+      proven ? `${step} ${provenText(step, detail)}` : `${step} NOT YET${detail === "" ? "" : ` (${detail})`}`,
     )
     .join(", ");
+}
+
+/** How many orders were cancelled, and that a message stands in the log alone; as the server's own words say. */
+function provenText(step: string, detail: string): string {
+  if (step === "NOTIFIED" && detail.startsWith("log only")) return "log only";
+  const count = step === "CANCELLED" ? /\b([0-9]+) orders? (?:was|were) cancelled/.exec(detail)?.[1] : undefined;
+  return count === undefined ? "yes" : `yes (${count} ${count === "1" ? "order" : "orders"})`;
 }
 
 export const haltColumns: readonly Column<HaltRow>[] = [

@@ -1,7 +1,7 @@
 // `ctl operations audit show`: everything that was done to one subject, in the order in which it happened.
 import type { AnswerOf, Client } from "../../client/src/types.ts";
 import { shortData } from "../audit/audit-pages.ts";
-import { wholeOrderId } from "../id-prefix.ts";
+import { wholeRecordId } from "../id-prefix.ts";
 import { type Column, listing, listOptions } from "../text/listing.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
 
@@ -57,7 +57,7 @@ const notProven =
 
 async function run(context: Context): Promise<Answer> {
   const client = await context.client();
-  const subjectId = await wholeOrderId(client, context.option("subject-id") ?? "");
+  const subjectId = await wholeRecordId(client, context.option("subject-id") ?? "");
   const { rows, isProven } = await trailOf(client, subjectId);
   if (!isProven) context.terminal.say(notProven);
   const all = rows.some(({ log }) => log !== undefined) ? [...columns, logColumn] : columns;

@@ -2,9 +2,11 @@
 // what the store says, because a cancel that was asked for proves nothing.
 import { Defect, messageOf } from "../../../contracts/src/fault.ts";
 import type { ActiveHalt } from "../../../contracts/src/records/halt.ts";
+import { haltCancelReason } from "../../../core/orders/halt-cancel-reason.ts";
 import { haltCovers, isProvenReduction, passesHalt } from "../../../core/orders/may-send.ts";
 import { mayBeWithBroker } from "../../../core/orders/order-lifecycle.ts";
 import type { StoredOrder } from "../../../ports/oms-records.ts";
+import type { UnitOfWork } from "../../../ports/store.ts";
 import type { ServicePorts } from "../../shared/service.ts";
 import type { Acknowledgement } from "./acknowledge.ts";
 
@@ -16,7 +18,10 @@ export async function ordersLeft(
   halts: readonly ActiveHalt[],
 ): Promise<(halt: ActiveHalt) => Acknowledgement> {
   try {
-    const orders = await store.transact("halts.look", (unit) => unit.oms.openOrders());
+    const { orders, cancelled } = await store.transact("halts.look", async (unit) => ({
+      orders: await unit.oms.openOrders(),
+      cancelled: await cancelledFor(unit, halts),
+    }));
     // What goes out in slices is never with a broker itself: its slices are.
     const working = orders.filter(
       ({ state, sliced, order }) =>
@@ -34,6 +39,7 @@ export async function ordersLeft(
       outcomeOf(
         left.filter(({ order }) => haltCovers(halt, order)),
         working.length - left.length,
+        cancelled.get(halt.halt_id) ?? 0,
       );
   } catch (thrown) {
     if (thrown instanceof Defect) throw thrown;
@@ -41,10 +47,20 @@ export async function ordersLeft(
   }
 }
 
-function outcomeOf(left: readonly StoredOrder[], exitCount: number): Acknowledgement {
+async function cancelledFor(
+  unit: Pick<UnitOfWork, "oms">,
+  halts: readonly ActiveHalt[],
+): Promise<ReadonlyMap<string, number>> {
+  const counts = new Map<string, number>();
+  for (const { halt_id: id } of halts) counts.set(id, await unit.oms.cancelledFor(haltCancelReason(id)));
+  return counts;
+}
+
+function outcomeOf(left: readonly StoredOrder[], exitCount: number, cancelled: number): Acknowledgement {
   if (left.length === 0) {
     const exits = exitCount === 0 ? "" : ` ${exitCount} proven exits stay.`;
-    return { proof: `No order that it covers is with a broker.${exits}` };
+    const gone = cancelled === 1 ? "1 order was cancelled" : `${cancelled} orders were cancelled`;
+    return { proof: `No order that it covers is with a broker; ${gone}.${exits}` };
   }
   const named = left.slice(0, namedMax).map(({ order, state }) => `${order.order_id} (${state})`);
   return { complaint: `${left.length} orders may still be with a broker: ${named.join(", ")}.` };

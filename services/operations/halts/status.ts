@@ -17,7 +17,7 @@ import type { ServicePorts } from "../../shared/service.ts";
 import { type HaltSteps, stepNames } from "./steps.ts";
 
 export interface HaltStatusOptions {
-  readonly ports: Pick<ServicePorts, "store" | "riskStore" | "clock" | "log" | "referenceData">;
+  readonly ports: Pick<ServicePorts, "store" | "riskStore" | "clock" | "log" | "referenceData" | "chat">;
   readonly funds: FundDirectory;
   readonly steps: Pick<HaltSteps, "open">;
 }
@@ -54,6 +54,7 @@ export function createHaltStatuses({ ports, funds, steps }: HaltStatusOptions): 
       return {
         ...statusOf(fundId, halts, epoch, at),
         ...waiting(about, pending, active, at),
+        notified_by: ports.chat.name,
         progress: halts.map((halt) => progressOf(halt, proven)),
         restarts: [...restartsAfter(lifted, active, lifted.length === 0 ? [] : await strategies(ports))],
       };

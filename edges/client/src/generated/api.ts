@@ -5037,6 +5037,7 @@ export interface operations {
                      *       ],
                      *       "requested_by": "operator:duty",
                      *       "reason": "As agreed on the desk.",
+                     *       "notified_by": "operator:duty",
                      *       "strategy_id": "alpha-momentum"
                      *     }
                      */
@@ -5082,6 +5083,8 @@ export interface operations {
                         requested_by?: string;
                         /** @description Of the pending request. */
                         reason?: string;
+                        /** @description Where people are notified of halts and alarms: the chat's name, or log when that is all there is. */
+                        notified_by?: string;
                         strategy_id?: string;
                     };
                 };
@@ -5168,6 +5171,7 @@ export interface operations {
                      *       ],
                      *       "requested_by": "operator:duty",
                      *       "reason": "As agreed on the desk.",
+                     *       "notified_by": "operator:duty",
                      *       "strategy_id": "alpha-momentum"
                      *     }
                      */
@@ -5213,6 +5217,8 @@ export interface operations {
                         requested_by?: string;
                         /** @description Of the pending request. */
                         reason?: string;
+                        /** @description Where people are notified of halts and alarms: the chat's name, or log when that is all there is. */
+                        notified_by?: string;
                         strategy_id?: string;
                     };
                 };

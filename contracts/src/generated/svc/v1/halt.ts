@@ -212,7 +212,11 @@ export interface HaltStatus {
     | string
     | undefined;
   /** Of the pending request. */
-  reason?: string | undefined;
+  reason?:
+    | string
+    | undefined;
+  /** Where people are notified of halts and alarms: the chat's name, or log when that is all there is. */
+  notified_by?: string | undefined;
 }
 
 export interface ListActiveHaltsRequest {
@@ -843,6 +847,7 @@ function createBaseHaltStatus(): HaltStatus {
     lifted_halt_ids: [],
     requested_by: undefined,
     reason: undefined,
+    notified_by: undefined,
   };
 }
 
@@ -895,6 +900,9 @@ export const HaltStatus: MessageFns<HaltStatus> = {
     }
     if (message.reason !== undefined) {
       writer.uint32(130).string(message.reason);
+    }
+    if (message.notified_by !== undefined) {
+      writer.uint32(138).string(message.notified_by);
     }
     return writer;
   },
@@ -1038,6 +1046,14 @@ export const HaltStatus: MessageFns<HaltStatus> = {
             }
 
             message.reason = reader.string();
+            continue;
+          }
+          case 17: {
+            if (tag !== 138) {
+              break;
+            }
+
+            message.notified_by = reader.string();
             continue;
           }
         }
