@@ -37,7 +37,7 @@ export async function underIfMatch(
   return conflictTagged(named, conflictCode, await change());
 }
 
-/** The same for what a service is told the version of: the answer with its tag, and a conflict as 412. */
+/** The same for a service that judges the version itself: the answer with its tag, and a conflict as 412. */
 export function conflictTagged(named: number | undefined, conflictCode: string, given: HttpAnswer): HttpAnswer {
   const answer = withVersionTag(given);
   const { code } = answer.body as { readonly code?: unknown };
