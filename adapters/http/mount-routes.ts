@@ -9,14 +9,14 @@ import type { HttpAnswer, HttpRequest, Listener, Route } from "../../ports/http.
 import { attemptSubject } from "../listener/attempt-subject.ts";
 import { shownBy } from "./bearer.ts";
 import { addressOf } from "./caller-address.ts";
+import { askedUnder, handleOnce, readKey } from "./conditions/keyed-requests.ts";
+import { isNotModified } from "./conditions/not-modified.ts";
 import { isPreflight, sendPreflight } from "./cross-origin.ts";
 import { deprecationHeaders } from "./deprecation.ts";
 import { detailOf, fieldErrors } from "./field-errors.ts";
 import type { HttpPorts } from "./http-ports.ts";
 import { accessToNothing, type IdentityGuard, isForAnyone } from "./identity-guard.ts";
-import { askedUnder, handleOnce, readKey } from "./keyed-requests.ts";
 import type { MakeAttemptLimit } from "./limits/attempt-limits.ts";
-import { isNotModified } from "./not-modified.ts";
 import { inputProblem, transportProblem } from "./problem.ts";
 import { hasBody, type Input, readInput } from "./read-input.ts";
 import { contextOf, sendAnswer, sendProblem } from "./replies.ts";

@@ -1,7 +1,7 @@
 // Requests with an Idempotency-Key. What the gateway only asks of a service is done once by that service; what it does by itself is done once here. A
 // halt is done first, always, and looked up afterwards: it never waits for its key and is never refused for it.
-import { answerOf, type FaultCode } from "../../contracts/src/codes.ts";
-import { Fault, messageOf } from "../../contracts/src/fault.ts";
+import { answerOf, type FaultCode } from "../../../contracts/src/codes.ts";
+import { Fault, messageOf } from "../../../contracts/src/fault.ts";
 import {
   idempotencyKeyHeader,
   isDoneByGateway,
@@ -9,13 +9,20 @@ import {
   isRepeatable,
   keyLengthMax,
   takesIdempotencyKey,
-} from "../../contracts/src/idempotency.ts";
-import { parseJson } from "../../contracts/src/parse-json.ts";
-import type { HttpAnswer, HttpRequest, IdempotencyAsked, Listener, Route } from "../../ports/http.ts";
-import type { Log } from "../../ports/log.ts";
-import type { Timers } from "../../ports/timers.ts";
-import { type Ending, type Job, type KeyedWork, type OncePerKey, placeOf, sha256Hex } from "../records/once-per-key.ts";
-import type { FieldError } from "./field-errors.ts";
+} from "../../../contracts/src/idempotency.ts";
+import { parseJson } from "../../../contracts/src/parse-json.ts";
+import type { HttpAnswer, HttpRequest, IdempotencyAsked, Listener, Route } from "../../../ports/http.ts";
+import type { Log } from "../../../ports/log.ts";
+import type { Timers } from "../../../ports/timers.ts";
+import {
+  type Ending,
+  type Job,
+  type KeyedWork,
+  type OncePerKey,
+  placeOf,
+  sha256Hex,
+} from "../../records/once-per-key.ts";
+import type { FieldError } from "../field-errors.ts";
 
 export interface KeyedPorts {
   readonly oncePerKey?: OncePerKey;

@@ -1,5 +1,5 @@
 // Whoever asks again for what they have, and says so by its tag, is notified that it has not changed instead of being sent it anew (RFC 9110, 13.1.2).
-import type { HttpAnswer } from "../../ports/http.ts";
+import type { HttpAnswer } from "../../../ports/http.ts";
 
 /** Tags may stand in a list, and be marked as weak by somebody in between; a star is any. */
 export function isNotModified(answer: HttpAnswer, ifNoneMatch: string | readonly string[] | undefined): boolean {

@@ -1,8 +1,8 @@
 // 304 is for whoever reads: a change is answered as itself, whatever If-None-Match says.
 import { expect, it } from "vitest";
 import { z } from "zod";
-import type { Route } from "../../ports/http.ts";
-import { ask, posted, serve } from "../../testkit/http/test-client.ts";
+import type { Route } from "../../../ports/http.ts";
+import { ask, posted, serve } from "../../../testkit/http/test-client.ts";
 
 const read: Route = {
   id: "getThing",

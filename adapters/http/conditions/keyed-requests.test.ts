@@ -2,10 +2,10 @@
 // neither waits for its key nor is refused for it.
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { Fault } from "../../contracts/src/fault.ts";
-import type { HttpAnswer, HttpRequest, Route } from "../../ports/http.ts";
-import { type AskOptions, ask, expectProblem, posted, serve } from "../../testkit/http/test-client.ts";
-import { memoryKeys } from "../../testkit/memory-keys.ts";
+import { Fault } from "../../../contracts/src/fault.ts";
+import type { HttpAnswer, HttpRequest, Route } from "../../../ports/http.ts";
+import { type AskOptions, ask, expectProblem, posted, serve } from "../../../testkit/http/test-client.ts";
+import { memoryKeys } from "../../../testkit/memory-keys.ts";
 
 type Handle = (request: HttpRequest) => Promise<HttpAnswer>;
 
