@@ -16,8 +16,8 @@ export interface DeskPlace {
 // biome-ignore format: one desk, one line
 export const desks = [
   { name: "risk", path: "/risk", key: "r", title: "Risk", reader: "risk officer", question: "How near is any limit, and what is halted?", panels: ["limit-use", "losses", "blocks", "halts", "rejections", "stops", "differences", "headroom", "envelope"] },
-  { name: "funds", path: "/funds", key: "f", title: "Funds", reader: "manager", question: "What is it worth, and what did today do?", panels: [] },
-  { name: "ops", path: "/ops", key: "o", title: "Operations", reader: "on call", question: "What is broken, and since when?", panels: [] },
+  { name: "funds", path: "/funds", key: "f", title: "Funds", reader: "manager", question: "What is it worth, and what did today do?", panels: ["funds", "nav", "strategies", "positions", "orders", "ledger"] },
+  { name: "ops", path: "/ops", key: "o", title: "Operations", reader: "on call", question: "What is broken, and since when?", panels: ["services", "alarms", "watchdogs", "audit", "entries", "books", "drills", "logs", "lag", "weather", "tokens"] },
   { name: "signals", path: "/signals", key: "s", title: "Signals", reader: "trader", question: "What did the strategies say, and what became of it?", panels: [] },
   { name: "replay", path: "/replay", key: "p", title: "Replay", reader: "trader", question: "What happened, step by step?", panels: [] },
   { name: "lab", path: "/lab", key: "l", title: "Lab", reader: "quant", question: "Does it hold out of sample?", panels: [] },

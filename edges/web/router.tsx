@@ -9,6 +9,8 @@ import { readSearch } from "./model/search.ts";
 
 const pages: Partial<Record<DeskName, ReturnType<typeof lazyRouteComponent>>> = {
   risk: lazyRouteComponent(() => import("./risk/risk-page.tsx"), "RiskPage"),
+  funds: lazyRouteComponent(() => import("./funds/funds-page.tsx"), "FundsPage"),
+  ops: lazyRouteComponent(() => import("./ops/ops-page.tsx"), "OpsPage"),
 };
 
 export function createDeskRouter() {

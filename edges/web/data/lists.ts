@@ -1,28 +1,9 @@
 // What the desks show, by list: how each is read through the client, how often at the latest, and which events change it sooner. A panel names its lists and
 // nothing is asked for that nobody sees.
-import type { CallOptions } from "../../client/src/call-options.ts";
-import type { AnswerOf, Client } from "../../client/src/types.ts";
-
-export interface ListPlace<Value> {
-  read(client: Client, asked: Asked, call: CallOptions): Promise<Value>;
-  /** Read again after this long, whatever happens. */
-  readonly everyMs: number;
-  /** Beginnings of topics that change it. */
-  readonly topics: readonly string[];
-  /** How the same is asked for on the command line. */
-  command(asked: Asked): string;
-  /** The operation of the API, as its reference names it. */
-  readonly source: string;
-}
-
-/** What the address says, as far as a list depends on it. */
-export interface Asked {
-  readonly fund?: string | undefined;
-  readonly symbol?: string | undefined;
-  readonly from?: string | undefined;
-  readonly to?: string | undefined;
-  readonly of?: string | undefined;
-}
+import type { AnswerOf } from "../../client/src/types.ts";
+import { fundLists } from "./fund-lists.ts";
+import type { Asked, ListPlace } from "./list-place.ts";
+import { operationLists } from "./operation-lists.ts";
 
 export interface Lists {
   readonly funds: AnswerOf<"listFunds">;
@@ -40,9 +21,27 @@ export interface Lists {
   readonly headroom: AnswerOf<"getHeadroom">;
   readonly envelope: AnswerOf<"getEnvelope">;
   readonly instruments: AnswerOf<"listInstruments">;
+  readonly navs: AnswerOf<"listNavs">;
+  readonly days: AnswerOf<"listNavs">;
+  readonly ledger: AnswerOf<"listLedger">;
+  readonly backtest: AnswerOf<"getBacktest">;
+  readonly services: AnswerOf<"listServices">;
+  readonly alarms: AnswerOf<"listAlarms">;
+  readonly watchdogs: AnswerOf<"listWatchdogs">;
+  readonly audit: AnswerOf<"getAuditStatus">;
+  readonly entries: AnswerOf<"readAudit">;
+  readonly books: AnswerOf<"getBooks">;
+  readonly drills: AnswerOf<"listDrills">;
+  readonly logs: AnswerOf<"readLogs">;
+  readonly lag: AnswerOf<"getMetrics">;
+  readonly weather: AnswerOf<"getPaperWeather">;
+  readonly tokens: AnswerOf<"listServiceTokens">;
 }
 
 export type ListName = keyof Lists;
+
+export type Places = { readonly [Name in ListName]: ListPlace<Lists[Name]> };
+type RiskName = Exclude<ListName, keyof typeof fundLists | keyof typeof operationLists>;
 
 const fast = 2_000;
 const slow = 10_000;
@@ -51,7 +50,7 @@ const rejectedHours = 24;
 const ofFund = ({ fund }: Asked): { readonly fundId?: string } => (fund === undefined ? {} : { fundId: fund });
 const fundFlag = ({ fund }: Asked): string => (fund === undefined ? "" : ` --fund-id ${fund}`);
 
-export const lists: { readonly [Name in ListName]: ListPlace<Lists[Name]> } = {
+const riskLists: Pick<Places, RiskName> = {
   funds: {
     read: (client, _asked, call) => client.listFunds({}, call),
     everyMs: fast,
@@ -159,6 +158,8 @@ export const lists: { readonly [Name in ListName]: ListPlace<Lists[Name]> } = {
     source: "listInstruments",
   },
 };
+
+export const lists: Places = { ...riskLists, ...fundLists, ...operationLists };
 
 export function isTouchedBy(name: ListName, topics: readonly string[]): boolean {
   return lists[name].topics.some((beginning) => topics.some((topic) => topic.startsWith(beginning)));

@@ -4,7 +4,8 @@ import { type QueryClient, useQuery } from "@tanstack/react-query";
 import type { Timers } from "../../../ports/timers.ts";
 import { failureOf, type ReadFacts } from "../model/panel-state.ts";
 import { useFrozen, useWeb } from "../web-context.tsx";
-import { type Asked, isTouchedBy, type ListName, type Lists, lists } from "./lists.ts";
+import type { Asked } from "./list-place.ts";
+import { isTouchedBy, type ListName, type Lists, lists } from "./lists.ts";
 
 export interface ListRead<Value> extends ReadFacts {
   readonly name: ListName;

@@ -2,7 +2,8 @@
 import { type ReactNode, useState } from "react";
 import { fromUnixMs } from "../../../contracts/src/instant.ts";
 import { duration } from "../../tui/view/figures.ts";
-import { type Asked, type ListName, lists } from "../data/lists.ts";
+import type { Asked } from "../data/list-place.ts";
+import { type ListName, lists } from "../data/lists.ts";
 import { type ListRead, useList } from "../data/use-list.ts";
 import { useDeskSearch } from "../frame/use-search.ts";
 import { isHalted } from "../model/halted.ts";

@@ -1,0 +1,162 @@
+// The funds by mode: PAPER and LIVE stand apart and are never added up.
+import { format, fromUnixMs } from "../../../contracts/src/instant.ts";
+import { act } from "../../tui/effects/act.ts";
+import { scopeWord } from "../../tui/screens/funds.ts";
+import { age } from "../../tui/view/figures.ts";
+import type { DangerAsk } from "../danger/ask.ts";
+import { useDanger } from "../danger/danger-dialog.tsx";
+import { useList } from "../data/use-list.ts";
+import { useDeskSearch } from "../frame/use-search.ts";
+import type { Fund } from "../model/halted.ts";
+import { msOf } from "../model/moments.ts";
+import { type Column, DataTable } from "../panels/data-table.tsx";
+import { Amount, Percent, Profit, StateWord } from "../panels/figures.tsx";
+import { Panel } from "../panels/panel.tsx";
+import { useNow } from "../web-context.tsx";
+import { periodStart, profitSince } from "./unit-value.ts";
+
+export function Funds() {
+  const { fund } = useDeskSearch();
+  const funds = useList("funds");
+  const open = useDanger();
+  const now = useNow();
+  const rows = (funds.data ?? []).filter(({ fund_id }) => fund === undefined || fund_id === fund);
+  const unvalued = rows.filter(({ nav }) => nav === undefined).length;
+  const columns: readonly Column<Fund>[] = [
+    { id: "fund", head: "Fund", by: (one) => one.fund_id },
+    { id: "name", head: "Name", by: (one) => one.name },
+    {
+      id: "nav",
+      head: "NAV",
+      number: true,
+      by: (one) => one.nav,
+      cell: (one) =>
+        one.nav === undefined ? <StateWord word="not valued" grade="warning" /> : <Amount text={one.nav} />,
+    },
+    { id: "currency", head: "Currency", by: (one) => one.currency },
+    { id: "day", head: "Day", number: true, by: (one) => one.day_pnl, cell: (one) => <Profit text={one.day_pnl} /> },
+    {
+      id: "month",
+      head: "Month",
+      number: true,
+      by: () => undefined,
+      cell: (one) => <PeriodProfit fund={one.fund_id} period="month" />,
+    },
+    {
+      id: "year",
+      head: "Year",
+      number: true,
+      by: () => undefined,
+      cell: (one) => <PeriodProfit fund={one.fund_id} period="year" />,
+    },
+    {
+      id: "gross",
+      head: "Gross",
+      unit: "%",
+      number: true,
+      by: (one) => one.gross_exposure_pct,
+      cell: (one) => <Percent fraction={one.gross_exposure_pct} />,
+    },
+    {
+      id: "net",
+      head: "Net",
+      unit: "%",
+      number: true,
+      by: (one) => one.net_exposure_pct,
+      cell: (one) => <Percent fraction={one.net_exposure_pct} />,
+    },
+    { id: "age", head: "Valued", by: () => undefined, cell: (one) => `${age(one.nav_at, now) || "?"} ago` },
+    {
+      id: "halted",
+      head: "Halted",
+      by: (one) => String(one.halted),
+      cell: (one) =>
+        one.halted ? <StateWord word={`HALTED ${scopeWord(one.severity)}`.trim()} grade="critical" /> : "no",
+    },
+  ];
+  const modes = (["LIVE", "PAPER"] as const).filter((mode) => rows.some((one) => one.mode === mode));
+  return (
+    <Panel
+      name="funds"
+      title="Funds"
+      wide
+      reads={[funds]}
+      isEmpty={rows.length === 0}
+      partial={unvalued === 0 ? undefined : `${unvalued} of ${rows.length} funds are not valued.`}
+      empty={
+        <p>
+          There are no funds{fund === undefined ? "" : ` called ${fund}`}. Funds are configured; see the configuration's
+          section funds.
+        </p>
+      }
+      tools={
+        <button type="button" onClick={() => open(flattenAsk(fund ?? ""))}>
+          Flatten paper…
+        </button>
+      }
+      explained={[
+        { figure: "NAV", formula: "Cash plus the value of the positions at the newest prices, once a second." },
+        {
+          figure: "Day",
+          formula: "NAV less its value at the start of the fund's trading day, less what flowed in since.",
+        },
+        {
+          figure: "Month, Year",
+          formula:
+            "The same since the first moment of the month or the year in UTC, from the last daily value before it; from the first known value where there is none.",
+        },
+        { figure: "Gross, Net", formula: "The sum of absolute, and of signed, positions as a share of NAV." },
+      ]}
+    >
+      {modes.map((mode) => (
+        <section key={mode} aria-label={`${mode} funds`} className="mode-group">
+          <p className={mode === "LIVE" ? "mode live" : "mode"}>{mode}</p>
+          <DataTable
+            panel="funds"
+            caption={`${mode} funds`}
+            columns={columns}
+            rows={rows.filter((one) => one.mode === mode)}
+            id={(one) => one.fund_id}
+          />
+        </section>
+      ))}
+    </Panel>
+  );
+}
+
+const yearMs = 367 * 86_400_000;
+
+/** A year and a day back, to the hour: the same question for an hour. */
+export function useDays(fund: string | undefined) {
+  const now = useNow();
+  const hourMs = 3_600_000;
+  const from = format(fromUnixMs(Math.floor((msOf(now) - yearMs) / hourMs) * hourMs));
+  return useList("days", { fund, from }, fund !== undefined);
+}
+
+function PeriodProfit({ fund, period }: { readonly fund: string; readonly period: "month" | "year" }) {
+  const days = useDays(fund);
+  const now = useNow();
+  if (days.data === undefined) return <span className="quiet">{days.failure === undefined ? "…" : "not known"}</span>;
+  return <Profit text={profitSince(days.data, periodStart(period, format(now)))} />;
+}
+
+function flattenAsk(fund: string): DangerAsk {
+  const label = fund === "" ? "every paper fund" : fund;
+  return {
+    title: "Flatten paper",
+    scope: label.toUpperCase(),
+    scopeId: fund,
+    paperOnly: true,
+    facts: [
+      "Open orders are cancelled, and every position is sold or bought back at the market.",
+      "Live funds are never touched.",
+    ],
+    word: "FLATTEN",
+    reason: "required",
+    code: "none",
+    command: `ctl cmd flatten-paper${fund === "" ? "" : ` ${fund}`} --confirm FLATTEN --reason TEXT`,
+    run: ({ reason, word, code }, acting) =>
+      act({ act: "flatten", target: { label, id: fund }, reason, confirmation: word, code }, acting),
+  };
+}

@@ -1,0 +1,73 @@
+// One line over time. The library draws on a canvas and gets its colours from the page's own; for whoever cannot see it the table has the same.
+import { createChart, LineSeries, type UTCTimestamp } from "lightweight-charts";
+import { useEffect, useRef } from "react";
+import { toUnixMs, tryParse } from "../../../contracts/src/instant.ts";
+
+export interface Point {
+  readonly as_of: string;
+  readonly value: number;
+}
+
+/** In whole seconds and strictly growing, as the library has it. */
+export function dataOf(points: readonly Point[]) {
+  const found: { time: UTCTimestamp; value: number }[] = [];
+  for (const { as_of, value } of points) {
+    const at = tryParse(as_of);
+    if (at === undefined) continue;
+    const time = Math.floor(toUnixMs(at) / 1_000) as UTCTimestamp;
+    if (found.at(-1)?.time === time) found.pop();
+    found.push({ time, value });
+  }
+  return found;
+}
+
+export function LineChart({
+  label,
+  points,
+  height,
+}: {
+  readonly label: string;
+  readonly points: readonly Point[];
+  readonly height: number;
+}) {
+  const place = useRef<HTMLDivElement>(null);
+  const series = useRef<{ setData(data: ReturnType<typeof dataOf>): void; fit(): void }>(undefined);
+  useEffect(() => {
+    const element = place.current;
+    if (element === null) return undefined;
+    const colour = (name: string): string => getComputedStyle(element).getPropertyValue(name).trim();
+    const chart = createChart(element, {
+      height,
+      autoSize: true,
+      layout: {
+        attributionLogo: false,
+        background: { color: colour("--panel") },
+        textColor: colour("--quiet"),
+        fontFamily: "Inter, sans-serif",
+        fontSize: 12,
+      },
+      grid: { vertLines: { visible: false }, horzLines: { color: colour("--hair") } },
+      localization: { locale: "en-US" },
+      timeScale: { timeVisible: true, borderColor: colour("--hair") },
+      rightPriceScale: { borderColor: colour("--hair") },
+      handleScroll: false,
+      handleScale: false,
+    });
+    const line = chart.addSeries(LineSeries, { color: colour("--accent"), lineWidth: 2, priceLineVisible: false });
+    series.current = { setData: (data) => line.setData(data), fit: () => chart.timeScale().fitContent() };
+    return () => {
+      series.current = undefined;
+      chart.remove();
+    };
+  }, [height]);
+  useEffect(() => {
+    series.current?.setData(dataOf(points));
+    series.current?.fit();
+  }, [points]);
+  return (
+    <figure className="chart">
+      <figcaption>{label}</figcaption>
+      <div ref={place} style={{ height }} aria-hidden="true" />
+    </figure>
+  );
+}

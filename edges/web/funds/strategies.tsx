@@ -1,0 +1,170 @@
+// The strategies beside their backtest, with the two things that a manager changes: whether one trades, and with how much.
+import { useState } from "react";
+import { percent } from "../../ctl/text/envelope-text.ts";
+import { fractionOf } from "../../ctl/text/numbers.ts";
+import { type DangerAsk, reporting } from "../danger/ask.ts";
+import { useDanger } from "../danger/danger-dialog.tsx";
+import type { Lists } from "../data/lists.ts";
+import { useList } from "../data/use-list.ts";
+import { useDeskSearch } from "../frame/use-search.ts";
+import { type Column, DataTable } from "../panels/data-table.tsx";
+import { Percent, Profit, StateWord } from "../panels/figures.tsx";
+import { Panel } from "../panels/panel.tsx";
+
+type Strategy = Lists["strategies"][number];
+
+const columns: readonly Column<Strategy>[] = [
+  { id: "strategy", head: "Strategy", by: (one) => one.strategy_id },
+  { id: "fund", head: "Fund", by: (one) => one.fund_id },
+  {
+    id: "status",
+    head: "Status",
+    by: (one) => one.status,
+    cell: (one) => <StateWord word={statusText(one)} grade={one.status === "live" ? undefined : "warning"} />,
+  },
+  {
+    id: "allocation",
+    head: "Allocation",
+    unit: "%",
+    number: true,
+    by: (one) => one.allocation_pct,
+    cell: (one) => <Percent fraction={one.allocation_pct} />,
+  },
+  { id: "pnl", head: "Profit", number: true, by: (one) => one.pnl, cell: (one) => <Profit text={one.pnl} /> },
+  {
+    id: "live",
+    head: "IC live",
+    number: true,
+    by: (one) => one.live_ic_mean,
+    cell: (one) => one.live_ic_mean?.toFixed(3) ?? "?",
+  },
+  {
+    id: "tested",
+    head: "IC backtest",
+    number: true,
+    by: (one) => one.backtest_ic_mean,
+    cell: (one) => one.backtest_ic_mean?.toFixed(3) ?? "?",
+  },
+  {
+    id: "sharpe",
+    head: "Sharpe backtest",
+    number: true,
+    by: () => undefined,
+    cell: (one) => <Tested strategy={one.strategy_id} figure="sharpe" />,
+  },
+  {
+    id: "worst",
+    head: "Worst drawdown backtest",
+    unit: "%",
+    number: true,
+    by: () => undefined,
+    cell: (one) => <Tested strategy={one.strategy_id} figure="max_drawdown" />,
+  },
+  { id: "act", head: "Change", by: () => undefined, cell: (one) => <Change strategy={one} /> },
+];
+
+function statusText({ status, base_status, restriction_ids }: Strategy): string {
+  const held = restriction_ids.length === 0 ? "" : `, ${restriction_ids.length} restrictions`;
+  return status === base_status ? `${status}${held}` : `${status} (set: ${base_status}${held})`;
+}
+
+export function Strategies() {
+  const { fund } = useDeskSearch();
+  const strategies = useList("strategies", { fund });
+  const rows = strategies.data ?? [];
+  return (
+    <Panel
+      name="strategies"
+      title="Strategies"
+      wide
+      reads={[strategies]}
+      isEmpty={rows.length === 0}
+      empty={<p>No strategy runs{fund === undefined ? "" : ` for ${fund}`}. Strategies are configured.</p>}
+      explained={[
+        {
+          figure: "IC",
+          formula:
+            "The rank correlation of signals with the returns that followed: its mean live, and in the backtest.",
+        },
+        { figure: "Allocation", formula: "The share of NAV that the strategy may use, restrictions counted in." },
+        { figure: "Sharpe, Worst drawdown", formula: "Of the backtest, on its own period." },
+      ]}
+    >
+      <DataTable
+        panel="strategies"
+        caption="Strategies beside their backtest"
+        columns={columns}
+        rows={rows}
+        id={(one) => one.strategy_id}
+      />
+    </Panel>
+  );
+}
+
+function Tested({ strategy, figure }: { readonly strategy: string; readonly figure: "sharpe" | "max_drawdown" }) {
+  const backtest = useList("backtest", { of: strategy });
+  const value = backtest.data?.[figure];
+  if (value === undefined)
+    return <span className="quiet">{backtest.hasData || backtest.failure !== undefined ? "?" : "…"}</span>;
+  return figure === "sharpe" ? value.toFixed(2) : (value * 100).toFixed(1);
+}
+
+const statuses = ["live", "shadow", "halted"] as const;
+
+function Change({ strategy }: { readonly strategy: Strategy }) {
+  const open = useDanger();
+  const [status, setStatus] = useState<Strategy["base_status"]>(strategy.base_status);
+  const [share, setShare] = useState(String(strategy.base_allocation_pct));
+  const isChanged = status !== strategy.base_status || share !== String(strategy.base_allocation_pct);
+  return (
+    <span className="inline-form">
+      <select
+        aria-label={`Status of ${strategy.strategy_id}`}
+        value={status}
+        onChange={(event) => setStatus(event.target.value as typeof status)}
+      >
+        {statuses.map((one) => (
+          <option key={one}>{one}</option>
+        ))}
+      </select>
+      <input
+        aria-label={`Allocation of ${strategy.strategy_id}, a fraction`}
+        className="short"
+        value={share}
+        onChange={(event) => setShare(event.target.value)}
+      />
+      <button type="button" disabled={!isChanged} onClick={() => open(strategyAsk(strategy, status, share))}>
+        Set…
+      </button>
+    </span>
+  );
+}
+
+function strategyAsk(strategy: Strategy, status: Strategy["base_status"], share: string): DangerAsk {
+  const { strategy_id: strategyId, base_status, base_allocation_pct } = strategy;
+  return {
+    title: "Change a strategy",
+    scope: `strategy ${strategyId}`,
+    scopeId: strategyId,
+    facts: [
+      ...(status === base_status ? [] : [`Status from ${base_status} to ${status}.`]),
+      ...(share === String(base_allocation_pct)
+        ? []
+        : [`Allocation from ${base_allocation_pct} to ${share}, a fraction of NAV.`]),
+    ],
+    reason: "required",
+    code: "none",
+    command: `ctl research strategies set ${strategyId} --status ${status} --allocation-pct ${share} --reason TEXT`,
+    run: reporting(async ({ reason }, client) => {
+      const changed = await client.setStrategy({
+        strategyId,
+        reason,
+        ...(status === base_status ? {} : { status }),
+        ...(share === String(base_allocation_pct) ? {} : { allocationPct: fractionOf("allocation-pct", share) }),
+      });
+      return [
+        `${changed.strategy_id} (${changed.fund_id}) is ${changed.status}, with ${percent(changed.allocation_pct)} of NAV.`,
+      ];
+    }),
+  };
+}

@@ -1,0 +1,138 @@
+// The watchdogs, the gravest first; paused is a state of its own, because what nobody watches is not in order.
+import { watchdogWord } from "../../tui/screens/risk.ts";
+import { age } from "../../tui/view/figures.ts";
+import { type DangerAsk, reporting } from "../danger/ask.ts";
+import { useDanger } from "../danger/danger-dialog.tsx";
+import type { Lists } from "../data/lists.ts";
+import { useList } from "../data/use-list.ts";
+import { useDeskSearch } from "../frame/use-search.ts";
+import { type Column, DataTable } from "../panels/data-table.tsx";
+import { StateWord } from "../panels/figures.tsx";
+import { Panel } from "../panels/panel.tsx";
+import { useNow } from "../web-context.tsx";
+
+type Watchdog = Lists["watchdogs"][number];
+
+const graveness = ["ACTION", "WARN", "STALE", "PAUSED", "WARMUP", "OK"];
+
+function gradeOf(one: Watchdog) {
+  const word = watchdogWord(one);
+  if (word === "ACTION" || word === "WARN") return "critical" as const;
+  return word === "OK" || word === "WARMUP" ? undefined : ("warning" as const);
+}
+
+export function Watchdogs() {
+  const { fund } = useDeskSearch();
+  const watchdogs = useList("watchdogs");
+  const open = useDanger();
+  const now = useNow();
+  const rows = (watchdogs.data ?? [])
+    .filter(({ fund_id }) => fund === undefined || fund_id === null || fund_id === fund)
+    .sort((one, other) => graveness.indexOf(watchdogWord(one)) - graveness.indexOf(watchdogWord(other)));
+  const columns: readonly Column<Watchdog>[] = [
+    { id: "watchdog", head: "Watchdog", by: (one) => one.watchdog },
+    { id: "about", head: "About", by: (one) => [one.strategy_id ?? one.fund_id, one.symbol].filter(Boolean).join(" ") },
+    {
+      id: "state",
+      head: "State",
+      by: watchdogWord,
+      cell: (one) => (
+        <StateWord word={one.paused === null ? one.state : `PAUSED (${one.state})`} grade={gradeOf(one)} />
+      ),
+    },
+    {
+      id: "value",
+      head: "Value",
+      number: true,
+      by: (one) => one.value ?? undefined,
+      cell: (one) => (one.value === null ? "?" : String(Number(one.value.toPrecision(4)))),
+    },
+    { id: "threshold", head: "Threshold", number: true, by: (one) => one.threshold ?? undefined },
+    { id: "unit", head: "Unit", by: (one) => one.unit },
+    {
+      id: "judged",
+      head: "Judged",
+      by: (one) => one.judged_at ?? undefined,
+      cell: (one) => (one.judged_at === null ? "never" : `${age(one.judged_at, now)} ago`),
+    },
+    { id: "reason", head: "Reason", by: (one) => one.paused?.reason ?? one.reason ?? "" },
+    {
+      id: "act",
+      head: "Action",
+      by: () => undefined,
+      cell: (one) => (
+        <button type="button" onClick={() => open(one.paused === null ? pauseAsk(one) : unpauseAsk(one))}>
+          {one.paused === null ? "Pause…" : "Watch again…"}
+        </button>
+      ),
+    },
+  ];
+  return (
+    <Panel
+      name="watchdogs"
+      title="Watchdogs"
+      wide
+      reads={[watchdogs]}
+      isEmpty={rows.length === 0}
+      empty={<p>The server reports no watchdog: nothing is watched.</p>}
+      explained={[
+        {
+          figure: "State",
+          formula:
+            "WARN and ACTION are beyond the threshold; STALE had no input in time; WARMUP has too few; PAUSED acts on nothing.",
+        },
+        { figure: "Value, Threshold", formula: "As the watchdog judged last, in its own unit." },
+      ]}
+    >
+      <DataTable
+        panel="watchdogs"
+        caption="Watchdogs"
+        columns={columns}
+        rows={rows}
+        id={(one) => `${one.watchdog}/${one.fund_id ?? ""}/${one.strategy_id ?? ""}/${one.symbol ?? ""}`}
+        rowClass={gradeOf}
+      />
+    </Panel>
+  );
+}
+
+const pauseS = 3_600;
+
+const scopeText = ({ watchdog, fund_id }: Watchdog): string => `${watchdog}${fund_id === null ? "" : ` of ${fund_id}`}`;
+const named = ({ watchdog, fund_id }: Watchdog) => ({ watchdog, ...(fund_id === null ? {} : { fundId: fund_id }) });
+
+function pauseAsk(one: Watchdog): DangerAsk {
+  return {
+    title: "Pause a watchdog for an hour",
+    scope: scopeText(one),
+    scopeId: one.fund_id ?? "",
+    facts: ["For an hour it judges and does nothing. It begins again by itself."],
+    reason: "required",
+    code: "none",
+    command: `ctl operations watchdog pause --watchdog ${one.watchdog} --for 1h --reason TEXT`,
+    run: reporting(async ({ reason }, client) => {
+      const found = await client.pauseWatchdog({ ...named(one), forS: pauseS, reason } as never);
+      return found.map(
+        (each) => `${each.paused === null ? "NOT PAUSED" : `PAUSED until ${each.paused.until}`}: ${scopeText(each)}`,
+      );
+    }),
+  };
+}
+
+function unpauseAsk(one: Watchdog): DangerAsk {
+  return {
+    title: "Let a watchdog watch again",
+    scope: scopeText(one),
+    scopeId: one.fund_id ?? "",
+    facts: ["It judges and acts again at once."],
+    reason: "optional",
+    code: "none",
+    command: `ctl operations watchdog resume --watchdog ${one.watchdog}`,
+    run: reporting(async ({ reason }, client) => {
+      const found = await client.resumeWatchdog({ ...named(one), ...(reason === "" ? {} : { reason }) } as never);
+      return found.map(
+        (each) => `${each.paused === null ? "WATCHES" : "STILL PAUSED"}: ${scopeText(each)}, ${each.state}`,
+      );
+    }),
+  };
+}
