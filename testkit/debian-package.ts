@@ -18,6 +18,8 @@ export interface DebianProgram {
   readonly binaryPath: string;
   /** The folder below the project's cache. */
   readonly cacheName: string;
+  /** What it is asked for its version with; "--version" unless it says otherwise. */
+  readonly versionFlag?: string;
 }
 
 export interface FoundProgram {
@@ -92,7 +94,8 @@ async function libraryFoldersIn(root: string): Promise<readonly string[]> {
 }
 
 /** Workers may fetch side by side, each in a folder of its own; the first rename wins and the others use its result. */
-async function fetchIntoCache({ packageName, binaryPath }: DebianProgram, folder: string): Promise<void> {
+async function fetchIntoCache(program: DebianProgram, folder: string): Promise<void> {
+  const { packageName, binaryPath, versionFlag = "--version" } = program;
   await mkdir(folder, { recursive: true });
   const work = await mkdtemp(join(folder, ".fetch-"));
   try {
@@ -100,7 +103,7 @@ async function fetchIntoCache({ packageName, binaryPath }: DebianProgram, folder
     for (const file of await downloadPackages(packageName, work)) await run("dpkg-deb", ["-x", file, unpacked]);
     const binary = join(unpacked, binaryPath);
     const LD_LIBRARY_PATH = (await libraryFoldersIn(unpacked)).join(delimiter);
-    const { stdout } = await run(binary, ["--version"], { env: { ...process.env, LD_LIBRARY_PATH } });
+    const { stdout } = await run(binary, [versionFlag], { env: { ...process.env, LD_LIBRARY_PATH } });
     const version = /\d+(\.\d+)+/.exec(stdout)?.[0];
     if (version === undefined) throw new Error(`${packageName} does not say its version`);
     const target = join(folder, `${version}-${process.arch}`);

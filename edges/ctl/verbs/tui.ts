@@ -28,7 +28,7 @@ export const tui: Verb = {
 const readMsMax = 4_000;
 /** What acts is waited for as ctl waits. */
 const callMsMax = 15_000;
-/** Between two tries to reach the server; whoever waits for it looks at the screen. */
+/** Between two tries to reach the server; whoever waits for it watches the screen. */
 const reconnectMsMax = 2_000;
 
 async function run(context: Context): Promise<Answer> {
