@@ -1,12 +1,12 @@
 // The options that verbs about watchdogs share.
-import { watchdogName } from "../../contracts/src/records/values.ts";
+import { watchdogNames } from "../../contracts/src/watchdog-names.ts";
 import type { VerbOption } from "./verbs/verb.ts";
 
 export const watchdogOption: VerbOption = {
   name: "watchdog",
   value: "NAME",
   required: true,
-  values: watchdogName.options,
+  values: [...watchdogNames],
   closed: true,
   sentence: "The watchdog.",
 };

@@ -6,6 +6,7 @@ import type { TerminalStreams } from "./terminal-modes.ts";
 /** More than any terminal has: a frame of that height would be cleared and drawn anew every time. */
 const rowsNever = 100_000;
 const framesPerSecondMax = 10;
+export const columnsUsual = 80;
 
 export function mount(props: AppProps, { stdin, stdout }: TerminalStreams): () => void {
   const { unmount } = render(<App {...props} />, {
@@ -25,7 +26,8 @@ function inkOutput(stdout: NodeJS.WriteStream) {
     isTTY: true,
     rows: rowsNever,
     get columns() {
-      return stdout.columns;
+      // A terminal that does not know its size says 0.
+      return stdout.columns || columnsUsual;
     },
     get destroyed() {
       return stdout.destroyed;

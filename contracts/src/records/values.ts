@@ -2,6 +2,7 @@
 
 import { z } from "zod";
 import { gateNames } from "../generated/gates.ts";
+import { watchdogNames } from "../watchdog-names.ts";
 
 export const side = z.enum(["BUY", "SELL", "SELL_SHORT", "BUY_TO_COVER"]);
 export type Side = z.infer<typeof side>;
@@ -43,18 +44,7 @@ export const orderState = z.enum([
 ]);
 export type OrderState = z.infer<typeof orderState>;
 
-export const watchdogName = z.enum([
-  "predictive_health",
-  "drift_monitor",
-  "vpin",
-  "news_spike",
-  "position_anomaly",
-  "db_watchdog",
-  "strategy_watchdog",
-  "theta_watchdog",
-  "dependency_watchdog",
-  "portfolio_vol_dd",
-]);
+export const watchdogName = z.enum(watchdogNames);
 export type WatchdogName = z.infer<typeof watchdogName>;
 
 /** Whether a fund trades paper or money. */

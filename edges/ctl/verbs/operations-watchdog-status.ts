@@ -1,5 +1,4 @@
 // `ctl operations watchdog status`: how every watchdog stands about everything that it watches.
-import { watchdogName } from "../../../contracts/src/records/values.ts";
 import { listOptions } from "../text/listing.ts";
 import { watchdogListing } from "../text/watchdog-text.ts";
 import { fundOf, watchdogOption, watchedFundOption } from "../watchdog-options.ts";
@@ -12,7 +11,7 @@ export const operationsWatchdogStatus: Verb = {
   about:
     "WARMUP has too little to judge by, STALE gets no fresh input: neither is OK. WARN alerts, ACTION also acts. docs/watchdogs.md explains each.",
   arguments: [],
-  options: [{ ...watchdogOption, required: false, values: watchdogName.options }, watchedFundOption, ...listOptions],
+  options: [{ ...watchdogOption, required: false }, watchedFundOption, ...listOptions],
   examples: [{ command: "ctl operations watchdog status --fund-id alpha", sentence: "Of one fund, and the firm's." }],
   operation: "ListWatchdogs",
   changesState: false,
