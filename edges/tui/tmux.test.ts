@@ -10,8 +10,8 @@ import { type DeskServer, startDeskServer } from "../../testkit/tui/desk-server.
 import { startTmux, type Tmux } from "../../testkit/tui/tmux.ts";
 
 const ctl = join(import.meta.dirname, "../../node_modules/.bin/ctl");
-const escape = "\u001b";
-const inverse = new RegExp(`${escape}\\[([0-9]+;)*7m`);
+const codeEscape = "\u001b";
+const inverse = new RegExp(`${codeEscape}\\[([0-9]+;)*7m`);
 const folder = temporaryFolder("tui");
 let tmux: Tmux;
 let server: DeskServer;
@@ -69,6 +69,6 @@ it("27.7: shows every screen in a terminal, a halt that was raised elsewhere, an
   await pane.press("q");
   await pane.until("it ended", (so) => so.includes("ended 0"));
   expect(readFileSync(after, "utf8")).toBe(readFileSync(before, "utf8"));
-  expect(pane.output()).not.toContain(`${escape}[2J`);
-  expect(pane.output()).not.toContain(`${escape}[3J`);
+  expect(pane.output()).not.toContain(`${codeEscape}[2J`);
+  expect(pane.output()).not.toContain(`${codeEscape}[3J`);
 });
