@@ -24,6 +24,9 @@ const prints: readonly (readonly [RegExp, RegExp])[] = [
   [/^cmd halt --confirm HALT/, /THE WHOLE FIRM is halted/],
   [/^cmd resume --cosign/, /1 halt is lifted/],
   [/^operations audit show/, /order/],
+  [/^logs riskengine/, /ready/],
+  // A service that had nothing to complain about says nothing.
+  [/^logs research/, /^/],
 ];
 
 const folder = temporaryFolder("bad-day");

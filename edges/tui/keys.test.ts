@@ -37,6 +37,13 @@ describe("keys", () => {
     expect(decode("q", none)).toEqual(letters("q"));
   });
 
+  it("never loses an Esc that was read together with the next key", () => {
+    const { decode } = createKeyDecoder();
+    const esc = { kind: "key", key: "escape" };
+    expect(decode("u", { ...none, meta: true })).toEqual([esc, ...letters("u")]);
+    expect(decode("", { ...none, return: true, meta: true })).toEqual([esc, { kind: "key", key: "enter" }]);
+  });
+
   it("names what has a name, and ignores keys that nobody knows", () => {
     const { decode } = createKeyDecoder();
     expect(decode("", { ...none, pageDown: true })).toEqual([{ kind: "key", key: "pageDown" }]);
@@ -44,7 +51,6 @@ describe("keys", () => {
     expect(decode("z", { ...none, ctrl: true })).toEqual([{ kind: "key", key: "suspend" }]);
     expect(decode("", { ...none, escape: true, meta: true })).toEqual([{ kind: "key", key: "escape" }]);
     expect(decode("[25~", none)).toEqual([]);
-    expect(decode("x", { ...none, meta: true })).toEqual([]);
     expect(decode("\u0001", none)).toEqual([]);
   });
 });

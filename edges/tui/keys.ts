@@ -69,11 +69,13 @@ export function createKeyDecoder(): KeyDecoder {
         pasted = (pasted + (key.return ? "\n" : input)).slice(0, pasteLengthMax);
         return [];
       }
+      // Esc and the next key, read in one piece, look like Alt with that key, which is none of ours: Esc was pressed, and must not be lost.
+      const escaped: readonly KeyEvent[] = key.meta && !key.escape ? [{ kind: "key", key: "escape" }] : [];
       const named = namedKey(input, key);
-      if (named !== undefined) return [{ kind: "key", key: named }];
-      // With Alt or Ctrl it is another key than the letter alone, and none of ours.
-      if (key.ctrl || key.meta || unknownSequence.test(input)) return [];
-      return [...input].flatMap(letterEvent);
+      if (named !== undefined) return [...escaped, { kind: "key", key: named }];
+      // With Ctrl it is another key than the letter alone, and none of ours.
+      if (key.ctrl || unknownSequence.test(input)) return escaped;
+      return [...escaped, ...[...input].flatMap(letterEvent)];
     },
   };
 }

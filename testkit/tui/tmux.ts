@@ -31,6 +31,10 @@ export interface Pane {
   resize(columns: number, rows: number): Promise<void>;
   /** Every byte that was written to the terminal. */
   output(): string;
+  /** Whether the second screen is shown, and whether the cursor is. */
+  state(): Promise<{ readonly alternate: boolean; readonly cursor: boolean }>;
+  /** The process that the shell runs now. */
+  runningPid(): Promise<number>;
 }
 
 export interface Tmux {
@@ -94,5 +98,17 @@ function paneOf(
     resize: async (columns, rows) =>
       void (await tmux("resize-window", "-t", name, "-x", String(columns), "-y", String(rows))),
     output: () => readFileSync(outputPath, "latin1"),
+    async state() {
+      const { stdout } = await tmux("display-message", "-p", "-t", name, "#{alternate_on} #{cursor_flag}");
+      const [alternate, cursor] = stdout.trim().split(" ");
+      return { alternate: alternate === "1", cursor: cursor === "1" };
+    },
+    async runningPid() {
+      const { stdout } = await tmux("display-message", "-p", "-t", name, "#{pane_pid}");
+      const shell = stdout.trim();
+      const [child = ""] = readFileSync(`/proc/${shell}/task/${shell}/children`, "utf8").split(" ");
+      if (child === "") throw new Error("the shell runs nothing");
+      return Number(child);
+    },
   };
 }

@@ -114,6 +114,24 @@ describe("a stream of events", () => {
     ]);
   });
 
+  it("goes on with another token when the one that opened the stream ran out, and ends when no other is taken", async () => {
+    const over = 'event: problem\ndata: {"code":"UNAUTHENTICATED","detail":"the token ran out"}\n\n';
+    const { opened, fetch } = streams(
+      [": hello\n\n", event(1), over],
+      [": hello\n\n", event(2), over],
+      new Response('{"code":"UNAUTHENTICATED"}', { status: 401 }),
+    );
+    let tokens = 0;
+    const lost: unknown[] = [];
+    const client = createClient({ baseUrl, fetch, retry, token: () => `t-${++tokens}` });
+    const heard = client.events({}, { onLost: (reason) => lost.push(reason) });
+    expect([(await heard.next()).value.id, (await heard.next()).value.id]).toEqual(["1", "2"]);
+    await expect(heard.next()).rejects.toMatchObject({ status: 401 });
+    expect(opened.map(({ lastEventId }) => lastEventId)).toEqual([null, "1", "2"]);
+    expect(opened.map(({ authorization }) => authorization)).toEqual(["Bearer t-1", "Bearer t-2", "Bearer t-3"]);
+    expect(lost).toEqual([]);
+  });
+
   it("ends with what will not pass, and in silence when the caller gives up", async () => {
     const refused = streams(new Response('{"code":"PERMISSION_DENIED"}', { status: 403 }));
     const denied = createClient({ baseUrl, fetch: refused.fetch, retry }).events();

@@ -56,18 +56,28 @@ export async function* followEvents(
   if (signal?.aborted === true) giveUp();
   const place: Place = { after };
   try {
+    let endings = 0;
     for (let failures = 0; !stop.signal.aborted; ) {
+      let isOpen = false;
       try {
         for await (const event of connected(`/v1/events?${query}`, place, heartbeatS, connection, stop.signal)) {
+          isOpen = true;
           failures = 0;
           if (event === "alive") onAlive?.();
-          else yield event;
+          else {
+            endings = 0;
+            yield event;
+          }
         }
         onLost?.(new UnreachableError(connection.baseUrl, "ended the stream of events", undefined, true));
       } catch (thrown) {
         if (stop.signal.aborted) return;
-        if (!passes(thrown)) throw thrown;
-        onLost?.(thrown);
+        if (isOpen && ranOut(thrown, connection)) {
+          // A stream lives as long as the token that opened it: whoever can get another one goes on, and a login that is over is refused at the door.
+          endings += 1;
+          failures = endings - 1;
+        } else if (!passes(thrown)) throw thrown;
+        else onLost?.(thrown);
       }
       failures += 1;
       await pause(jittered(failures, connection.retry), stop.signal).catch(() => undefined);
@@ -87,6 +97,10 @@ function passes(thrown: unknown): boolean {
   if (thrown instanceof ApiError) return thrown.status >= 500 || thrown.status === 429;
   // A body that breaks off is thrown by the platform, each in its own form.
   return !(thrown instanceof TypeError && /takes no|must be/.test(thrown.message));
+}
+
+function ranOut(thrown: unknown, { token }: Connection): boolean {
+  return thrown instanceof ApiError && thrown.status === 401 && typeof token === "function";
 }
 
 /** One connection, until it ends or is silent for too long. */

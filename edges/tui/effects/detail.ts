@@ -74,15 +74,17 @@ async function positionDetail(target: Target & { kind: "position" }, client: Cli
   ].join("\n");
 }
 
+/** As wide as the usual names; a sector's stands out. */
+const limitWidth = 24;
+
 function headroomLines(room: AnswerOf<"getHeadroom">, now: Instant): readonly string[] {
   const bound = room.binding === "" ? "nothing" : room.binding;
-  const width = Math.max(...room.limits.map(({ limit }) => limit.length));
   return [
     clean(
       `  may ${room.side} ${room.quantity} ${room.symbol} in one order, worth ${money(room.notional)}, bound by ${bound}, as of ${moment(room.as_of, now)}`,
     ),
     ...room.limits.map(({ limit, used, allowed, quantity }) =>
-      clean(`    ${limit.padEnd(width)} used ${money(used)} of ${money(allowed)}, leaves ${quantity}`),
+      clean(`    ${limit.padEnd(limitWidth)} leaves ${quantity}: ${money(used)} of ${money(allowed)} used`),
     ),
   ];
 }

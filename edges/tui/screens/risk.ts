@@ -11,7 +11,7 @@ export const risk: Screen = {
   key: "r",
   name: "risk",
   title: "RISK",
-  sentence: "Limits as bars, losses, stops owed, differences, watchdogs, alarms of the last hour.",
+  sentence: "Limits as bars, losses, stops, differences, watchdogs, alarms.",
   needs: ["use", "losses", "stops", "differences", "watchdogs", "alarms"],
   command: "ctl riskengine use list",
   sections: (data, view) => [
