@@ -18,8 +18,10 @@ afterAll(async () => terminal?.end(), 120_000);
 /** What the audit log has of this person, as far as it has come. */
 async function attempts(): Promise<number> {
   let count = 0;
-  for await (const page of duty.pages("getAuditTrail", { countMax: 1_000 })) {
-    count += page.filter(({ actor, action }) => actor === "operator:duty" && action === "operator.attempted").length;
+  for (const subjectId of ["alpha", "firm"]) {
+    for await (const page of duty.pages("getAuditTrail", { subjectId, countMax: 1_000 })) {
+      count += page.filter(({ actor, action }) => actor === "operator:duty" && action === "operator.attempted").length;
+    }
   }
   return count;
 }

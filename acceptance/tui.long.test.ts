@@ -8,7 +8,7 @@ import { startTcpProxy } from "../testkit/tui/tcp-proxy.ts";
 import {
   ctlPath,
   isLive,
-  openDesk,
+  openTui,
   startTerminalPlatform,
   type TerminalPlatform,
 } from "../testkit/tui/terminal-platform.ts";
@@ -69,7 +69,7 @@ describe("ctl tui in a terminal", { timeout: 600_000 }, () => {
     [200, 60],
   ])("shows every key's screen at %ix%i", async (columns, rows) => {
     const pane = await terminal.pane(columns, rows);
-    await openDesk(pane);
+    await openTui(pane);
     // Strategies that have just begun hold nothing yet.
     const isThere = (lines: readonly string[]): boolean =>
       !isLoading(lines) && lines.some((line) => /^> .* %/.test(line));
@@ -97,7 +97,7 @@ describe("ctl tui in a terminal", { timeout: 600_000 }, () => {
 
   test("a resize is drawn whole, and too small a terminal says so", async () => {
     const pane = await terminal.pane(80, 24);
-    await openDesk(pane);
+    await openTui(pane);
     for (const [columns, rows] of [
       [200, 60],
       [100, 30],
@@ -119,7 +119,7 @@ describe("ctl tui in a terminal", { timeout: 600_000 }, () => {
 
   test("60 s at 10 updates a second never clear the terminal", async () => {
     const pane = await terminal.pane(80, 24);
-    await openDesk(pane, `${ctlPath} tui --ascii`);
+    await openTui(pane, `${ctlPath} tui --ascii`);
     await shows(pane, "o");
     const client = await terminal.clientOf("duty");
     const until = Date.now() + 60_000;
@@ -169,7 +169,7 @@ describe("ctl tui in a terminal", { timeout: 600_000 }, () => {
       };
       const before = await stty("before");
       // The shell goes on with the rest of its line when the desk is stopped, and not only when it ended.
-      await openDesk(pane, way === "Ctrl-Z with fg" ? `${ctlPath} tui` : `${ctlPath} tui; echo left`);
+      await openTui(pane, way === "Ctrl-Z with fg" ? `${ctlPath} tui` : `${ctlPath} tui; echo left`);
       const kill = async (signal: NodeJS.Signals): Promise<void> => void process.kill(await pane.runningPid(), signal);
       if (way === "q") await pane.press("q");
       else if (way === "Ctrl-C") await pane.press("C-c");
@@ -193,7 +193,7 @@ describe("ctl tui in a terminal", { timeout: 600_000 }, () => {
 
   test("a gateway that is killed: reconnecting, then live, and nothing is lost", async () => {
     const pane = await terminal.pane(200, 60);
-    await openDesk(pane);
+    await openTui(pane);
     await shows(pane, "o");
     const { gateway = 0 } = terminal.platform.runFile().processes;
     process.kill(gateway, "SIGKILL");
@@ -207,7 +207,7 @@ describe("ctl tui in a terminal", { timeout: 600_000 }, () => {
 
   test("a halt that is raised elsewhere is on every screen within two seconds", async () => {
     const pane = await terminal.pane(80, 24);
-    await openDesk(pane);
+    await openTui(pane);
     const relief = await terminal.clientOf("relief");
     const tookMs: number[] = [];
     const ids = ["alpha-meanrev", "alpha-momentum", "beta-trend", "gamma-income", "beta"];
@@ -230,8 +230,8 @@ describe("ctl tui in a terminal", { timeout: 600_000 }, () => {
 
   test("two people resume everything in two panes", async () => {
     const [duty, relief] = [await terminal.pane(80, 24), await terminal.pane(80, 24)];
-    await openDesk(duty);
-    await openDesk(relief, `${ctlPath} tui --profile relief`);
+    await openTui(duty);
+    await openTui(relief, `${ctlPath} tui --profile relief`);
     await shows(duty, "h");
     await duty.press("H");
     await duty.until("it asks what", (lines) => lines.some((line) => line.startsWith("> EVERYTHING")));
@@ -300,7 +300,7 @@ describe("ctl tui in a terminal", { timeout: 600_000 }, () => {
         PORTCULLIS_URL: proxy.url,
         PORTCULLIS_TOKEN: await terminal.tokenOf("duty"),
       });
-      await openDesk(pane);
+      await openTui(pane);
       for (let cut = 0; cut < 50; cut += 1) {
         await pause(random.below(1_200));
         proxy.cut();
@@ -345,7 +345,7 @@ describe("ctl tui in a terminal", { timeout: 600_000 }, () => {
 
   test("a login that is revoked: it says so and keeps what it showed, marked", async () => {
     const pane = await terminal.pane(80, 24);
-    await openDesk(pane, `${ctlPath} tui --profile relief`);
+    await openTui(pane, `${ctlPath} tui --profile relief`);
     const duty = await terminal.clientOf("duty");
     await duty.revokeSessions({ actor: "operator:relief", reason: "left the house" });
     const lines = await pane.until("it says so", (so) => (so[1] ?? "").startsWith("LOGIN OVER"), 60_000);

@@ -72,7 +72,7 @@ export async function startTerminalPlatform(options: StartOptions): Promise<Term
 }
 
 /** Starts the desk and waits until its first list stands there. */
-export async function openDesk(pane: Pane, command = `${ctlPath} tui`): Promise<void> {
+export async function openTui(pane: Pane, command = `${ctlPath} tui`): Promise<void> {
   await pane.type(command);
   await pane.press("Enter");
   await pane.until("the desk is live", isLive, 120_000);
