@@ -30,7 +30,7 @@ interface Line {
 interface Siege {
   /** What it was denied with. */
   readonly codes: ReadonlySet<string>;
-  /** Orders that were approved although it had been told that the platform's exit goes first. */
+  /** Orders that were approved although a denial had said that the platform's exit goes first. */
   readonly approvedInBetween: readonly string[];
 }
 
