@@ -132,6 +132,7 @@ ListDifferences           .      .      x      x          x         x      x
 ProveFlat                 .      .      .      x          x         .      .
 GetReferenceData          .      .      x      x          x         x      x
 SetReferenceData          .      .      .      .          x         x      .
+ReadWebPages              x      x      x      x          x         x      x
 ReadHealth                x      x      x      x          x         x      x
 ReadSchema                x      x      x      x          x         x      x
 ReadMetrics               .      .      x      x          x         x      x
@@ -210,7 +211,15 @@ describe("operations", () => {
     }
     const stranger: Caller = { roles: ["root" as Role, "OPERATOR" as Role] };
     const open = everyOperation.filter((operation) => mayCall(operation, stranger));
-    expect(open).toEqual(["ReadMarketData", "ReadHealth", "ReadSchema", "LogIn", "ReadIdentity", "LogOut"]);
+    expect(open).toEqual([
+      "ReadWebPages",
+      "ReadMarketData",
+      "ReadHealth",
+      "ReadSchema",
+      "LogIn",
+      "ReadIdentity",
+      "LogOut",
+    ]);
   });
 
   test("every operation says what it is, and a refusal says what is needed", () => {
@@ -289,6 +298,7 @@ describe("a service token", () => {
     expect(open).toEqual([
       "CheckOrder",
       "GetEnvelope",
+      "ReadWebPages",
       "ReadMarketData",
       "ReadHealth",
       "ReadSchema",
@@ -300,7 +310,15 @@ describe("a service token", () => {
 
   test("that names nothing opens nothing that needs a role", () => {
     const open = everyOperation.filter((operation) => mayCall(operation, { roles: ["service"], operations: [] }));
-    expect(open).toEqual(["ReadMarketData", "ReadHealth", "ReadSchema", "LogIn", "ReadIdentity", "LogOut"]);
+    expect(open).toEqual([
+      "ReadWebPages",
+      "ReadMarketData",
+      "ReadHealth",
+      "ReadSchema",
+      "LogIn",
+      "ReadIdentity",
+      "LogOut",
+    ]);
   });
 
   test("cannot name its way to what its role may not do", () => {
@@ -408,7 +426,7 @@ describe("the document", () => {
   });
 
   test("lists what is open to anyone with a reason, and every subject with its publishers", () => {
-    for (const name of ["ReadMarketData", "ReadHealth", "ReadSchema", "LogIn"])
+    for (const name of ["ReadWebPages", "ReadMarketData", "ReadHealth", "ReadSchema", "LogIn"])
       expect(lines.find((line) => line.startsWith(`- \`${name}\``))).toMatch(/: .+\.$/);
     for (const { name } of Object.values(subjects)) {
       const line = lines.find((each) => each.startsWith(`| \`${name}\` |`)) ?? "";

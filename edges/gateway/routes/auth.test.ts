@@ -26,6 +26,7 @@ describe("login configuration", () => {
         bearer_methods_supported: ["header"],
         scopes_supported: ["openid", "profile", "offline_access"],
         client_id: "portcullis-cli",
+        web_client_id: "portcullis-web",
         audience: "portcullis",
         scopes: "openid profile offline_access",
         development_login: true,

@@ -87,7 +87,7 @@ describe("the frame", () => {
     expect(lines[2]).toBe("RISK  NOT FRESH (use of 12 s ago: The risk engine does not answer.)");
     expect(lines.join("\n")).not.toContain("█");
     expect(lines.join("\n")).toContain("????");
-    const current = ["use", "losses", "stops", "differences", "watchdogs"] as const;
+    const current = ["use", "losses", "stops", "differences", "watchdogs", "alarms"] as const;
     const still = played(risk, laterBy(12_000), {
       ...heard(plusMilliseconds(start, 12_000), "stream"),
       current,
