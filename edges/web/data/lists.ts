@@ -34,7 +34,7 @@ export interface Lists {
   readonly drills: AnswerOf<"listDrills">;
   readonly logs: AnswerOf<"readLogs">;
   readonly lag: AnswerOf<"getMetrics">;
-  readonly weather: AnswerOf<"getPaperWeather">;
+  readonly faults: AnswerOf<"getPaperWeather">;
   readonly tokens: AnswerOf<"listServiceTokens">;
 }
 

@@ -12,7 +12,7 @@ interface OperationLists {
   readonly drills: ListPlace<AnswerOf<"listDrills">>;
   readonly logs: ListPlace<AnswerOf<"readLogs">>;
   readonly lag: ListPlace<AnswerOf<"getMetrics">>;
-  readonly weather: ListPlace<AnswerOf<"getPaperWeather">>;
+  readonly faults: ListPlace<AnswerOf<"getPaperWeather">>;
   readonly tokens: ListPlace<AnswerOf<"listServiceTokens">>;
 }
 
@@ -84,7 +84,7 @@ export const operationLists: OperationLists = {
     command: () => "curl /metrics",
     source: "getMetrics",
   },
-  weather: {
+  faults: {
     read: (client, _asked, call) => client.getPaperWeather({}, call),
     everyMs: slow,
     topics: ["oms.paper"],

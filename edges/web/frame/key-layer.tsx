@@ -62,12 +62,19 @@ function pressOf(event: KeyboardEvent) {
   return { key, ctrl, meta, alt, isTyping: inField };
 }
 
+/** Where a panel is called otherwise than its list. */
+const listNames = new Map([
+  ["limit-use", "use"],
+  ["nav", "navs"],
+  ["weather", "faults"],
+]);
+
 /** Of the panel in which the focus is, else of the desk's first. */
 async function copyCommand(fund: string | undefined): Promise<string> {
   const panel =
     document.activeElement?.closest("[data-testid^=panel-]") ?? document.querySelector("[data-testid^=panel-]");
   const name = panel?.getAttribute("data-testid")?.slice("panel-".length) ?? "";
-  const listName = name === "limit-use" ? "use" : name;
+  const listName = listNames.get(name) ?? name;
   const place = listName in lists ? lists[listName as keyof typeof lists] : lists.halts;
   const command = place.command({ fund });
   await navigator.clipboard.writeText(command);

@@ -7,7 +7,7 @@ import { Panel } from "../panels/panel.tsx";
 import { useNow } from "../web-context.tsx";
 
 export function SimulatedFaults() {
-  const faults = useList("weather");
+  const faults = useList("faults");
   const open = useDanger();
   const now = useNow();
   return (
