@@ -52,6 +52,7 @@ export function Blocks() {
     <Panel
       name="blocks"
       title="Denies new risk"
+      wide={rows.length > 0}
       reads={[blocks]}
       isEmpty={rows.length === 0}
       empty={<p>No standing condition denies new risk. Single orders may still be denied: see rejections.</p>}
@@ -132,6 +133,7 @@ export function Halts() {
     <Panel
       name="halts"
       title="Halts"
+      wide={rows.length > 0}
       reads={[halts]}
       isEmpty={rows.length === 0}
       partial={
