@@ -131,7 +131,7 @@ describe("what is halted", () => {
     const table = (await ctl("riskengine halts list")).stdout.split("\n");
     expect(table[0]).toMatch(/^SEVERITY +(FUND +)?(STRATEGY +)?SINCE +BY +REASON +STEPS +HALT$/);
     expect(table[1]).toMatch(
-      /^STRATEGY_HALT +alpha +alpha-momentum .* the scene +BLOCKED yes, CANCELLED yes, NOTIFIED yes/,
+      /^STRATEGY_HALT +alpha +alpha-momentum .* the scene +BLOCKED yes, CANCELLED yes \(\d+ orders?\), NOTIFIED yes/,
     );
     const csv = (await ctl("riskengine halts list --format csv")).stdout.trimEnd().split("\n");
     expect(csv[0]).toBe("severity,fund_id,strategy_id,since,requested_by,reason,steps,halt_id,epoch");
