@@ -1,5 +1,5 @@
 // The funds by mode: PAPER and LIVE stand apart and are never added up.
-import { format, fromUnixMs } from "../../../contracts/src/instant.ts";
+import { format, fromUnixMs, type Instant } from "../../../contracts/src/instant.ts";
 import { act } from "../../tui/effects/act.ts";
 import { scopeWord } from "../../tui/screens/funds.ts";
 import { age } from "../../tui/view/figures.ts";
@@ -15,14 +15,8 @@ import { Panel } from "../panels/panel.tsx";
 import { useNow } from "../web-context.tsx";
 import { periodStart, profitSince } from "./unit-value.ts";
 
-export function Funds() {
-  const { fund } = useDeskSearch();
-  const funds = useList("funds");
-  const open = useDanger();
-  const now = useNow();
-  const rows = (funds.data ?? []).filter(({ fund_id }) => fund === undefined || fund_id === fund);
-  const unvalued = rows.filter(({ nav }) => nav === undefined).length;
-  const columns: readonly Column<Fund>[] = [
+function columnsAt(now: Instant): readonly Column<Fund>[] {
+  return [
     { id: "fund", head: "Fund", by: (one) => one.fund_id },
     { id: "name", head: "Name", by: (one) => one.name },
     {
@@ -74,6 +68,16 @@ export function Funds() {
         one.halted ? <StateWord word={`HALTED ${scopeWord(one.severity)}`.trim()} grade="critical" /> : "no",
     },
   ];
+}
+
+export function Funds() {
+  const { fund } = useDeskSearch();
+  const funds = useList("funds");
+  const open = useDanger();
+  const now = useNow();
+  const rows = (funds.data ?? []).filter(({ fund_id }) => fund === undefined || fund_id === fund);
+  const unvalued = rows.filter(({ nav }) => nav === undefined).length;
+  const columns = columnsAt(now);
   const modes = (["LIVE", "PAPER"] as const).filter((mode) => rows.some((one) => one.mode === mode));
   return (
     <Panel

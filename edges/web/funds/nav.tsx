@@ -27,22 +27,27 @@ const columns: readonly Column<UnitValue>[] = [
 const ranges = ["1d", "7d", "30d", "90d", "365d"] as const;
 const minuteMs = 60_000;
 
-export function Nav() {
+/** What the address says of the range, as the list is asked for it. */
+function useRange(fund: string | undefined) {
   const search = useDeskSearch();
-  const change = useChangeSearch();
   const now = useNow();
-  const funds = useList("funds");
-  const fund = search.fund ?? funds.data?.[0]?.fund_id;
   // To the minute: the same question for a minute.
   const nowMs = Math.floor(msOf(now) / minuteMs) * minuteMs;
   const fromMs = rangeStartMs(search.from ?? "90d", nowMs) ?? nowMs - 90 * 86_400_000;
   const toMs = rangeStartMs(search.to, nowMs);
-  const asked = {
+  return {
     fund,
     from: format(fromUnixMs(fromMs)),
     ...(toMs === undefined ? {} : { to: format(fromUnixMs(toMs)) }),
     of: stepFor(fromMs, toMs ?? nowMs),
   };
+}
+
+export function Nav() {
+  const search = useDeskSearch();
+  const funds = useList("funds");
+  const fund = search.fund ?? funds.data?.[0]?.fund_id;
+  const asked = useRange(fund);
   const navs = useList("navs", asked, fund !== undefined);
   const units = unitValues(navs.data ?? []);
   const last = units.at(-1);
@@ -54,20 +59,7 @@ export function Nav() {
       reads={funds.data?.length === 0 ? [funds] : [navs]}
       isEmpty={units.length === 0}
       empty={<p>The fund was not valued in this range. Choose a longer one.</p>}
-      tools={
-        <label>
-          <span className="unseen">Range</span>
-          <select
-            value={search.from ?? "90d"}
-            onChange={(event) => change({ from: event.target.value, to: undefined })}
-          >
-            {search.from !== undefined && !ranges.some((one) => one === search.from) && <option>{search.from}</option>}
-            {ranges.map((one) => (
-              <option key={one}>{one}</option>
-            ))}
-          </select>
-        </label>
-      }
+      tools={<RangeChoice />}
       explained={[
         {
           figure: "Unit",
@@ -114,5 +106,21 @@ export function Nav() {
         />
       )}
     </Panel>
+  );
+}
+
+function RangeChoice() {
+  const search = useDeskSearch();
+  const change = useChangeSearch();
+  return (
+    <label>
+      <span className="unseen">Range</span>
+      <select value={search.from ?? "90d"} onChange={(event) => change({ from: event.target.value, to: undefined })}>
+        {search.from !== undefined && !ranges.some((one) => one === search.from) && <option>{search.from}</option>}
+        {ranges.map((one) => (
+          <option key={one}>{one}</option>
+        ))}
+      </select>
+    </label>
   );
 }

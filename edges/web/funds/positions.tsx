@@ -1,4 +1,5 @@
 // What is held and what is ordered.
+import type { Instant } from "../../../contracts/src/instant.ts";
 import { price } from "../../ctl/text/money.ts";
 import { isOpen } from "../../tui/lists.ts";
 import { age } from "../../tui/view/figures.ts";
@@ -16,13 +17,8 @@ import { useNow } from "../web-context.tsx";
 type Position = Lists["positions"][number];
 type Order = Lists["orders"][number];
 
-export function Positions() {
-  const { fund } = useDeskSearch();
-  const positions = useList("positions", { fund });
-  const now = useNow();
-  const rows = positions.data ?? [];
-  const unpriced = rows.filter(({ mark_price }) => mark_price === undefined).length;
-  const columns: readonly Column<Position>[] = [
+function columnsAt(now: Instant): readonly Column<Position>[] {
+  return [
     { id: "fund", head: "Fund", by: (one) => one.fund_id },
     { id: "strategy", head: "Strategy", by: (one) => one.strategy_id },
     { id: "symbol", head: "Symbol", by: (one) => one.symbol },
@@ -63,6 +59,15 @@ export function Positions() {
       cell: (one) => (one.mark_at === undefined ? "never" : `${age(one.mark_at, now)} ago`),
     },
   ];
+}
+
+export function Positions() {
+  const { fund } = useDeskSearch();
+  const positions = useList("positions", { fund });
+  const now = useNow();
+  const rows = positions.data ?? [];
+  const unpriced = rows.filter(({ mark_price }) => mark_price === undefined).length;
+  const columns = columnsAt(now);
   return (
     <Panel
       name="positions"

@@ -1,8 +1,10 @@
 // What denies new risk now and what ends it; and every halt with the proof of its three steps.
 
+import type { Instant } from "../../../contracts/src/instant.ts";
 import { byStrictness, scopeOf } from "../../tui/screens/halts.ts";
 import { blockScope } from "../../tui/screens/risk.ts";
 import { age } from "../../tui/view/figures.ts";
+import type { DangerAsk } from "../danger/ask.ts";
 import { cancelAllAsk, haltAsk, releaseThrottleAsk, resumeScopeAsk } from "../danger/asks.ts";
 import { useDanger } from "../danger/danger-dialog.tsx";
 import type { Lists } from "../data/lists.ts";
@@ -87,16 +89,12 @@ function stepCell(status: Lists["halts"], halt: Halt, name: (typeof steps)[numbe
   return <span title={found.detail}>yes {found.at === undefined ? "" : utcText(found.at).slice(11)}</span>;
 }
 
-export function Halts() {
-  const { fund } = useDeskSearch();
-  const halts = useList("halts");
-  const open = useDanger();
-  const now = useNow();
-  const status = halts.data;
-  const rows = byStrictness(status?.halts ?? []).filter(
-    ({ severity, fund_id }) => fund === undefined || severity === "FIRM_HALT" || fund_id === fund,
-  );
-  const columns: readonly Column<Halt>[] = [
+function haltColumns(
+  status: Lists["halts"] | undefined,
+  now: Instant,
+  open: (ask: DangerAsk) => void,
+): readonly Column<Halt>[] {
+  return [
     { id: "scope", head: "Halted", by: scopeOf, cell: (one) => <StateWord word={scopeOf(one)} grade="critical" /> },
     {
       id: "since",
@@ -129,6 +127,18 @@ export function Halts() {
         ),
     },
   ];
+}
+
+export function Halts() {
+  const { fund } = useDeskSearch();
+  const halts = useList("halts");
+  const open = useDanger();
+  const now = useNow();
+  const status = halts.data;
+  const rows = byStrictness(status?.halts ?? []).filter(
+    ({ severity, fund_id }) => fund === undefined || severity === "FIRM_HALT" || fund_id === fund,
+  );
+  const columns = haltColumns(status, now, open);
   return (
     <Panel
       name="halts"
