@@ -33,11 +33,10 @@ async function answered(pane: Pane, words: string, answer: string): Promise<numb
   const [begin, end] = [`begin-${asked}`, `end-${asked}`];
   await pane.type(`clear; echo ${begin}; ${ctlPath} ${words}; echo ${end} $?`);
   await pane.press("Enter");
-  await pane.until(
-    "it asks for the word",
-    (lines) => lines.some((line) => /^Type [A-Z]+ to continue:/.test(line)),
-    60_000,
-  );
+  const isAsked = (lines: readonly string[]): boolean =>
+    lines.includes(begin) &&
+    lines.slice(lines.lastIndexOf(begin)).some((line) => /^Type [A-Z]+ to continue:$/.test(line));
+  await pane.until("it asks for the word", isAsked, 60_000);
   if (answer === "Ctrl-C") await pane.press("C-c");
   else {
     await pane.type(answer);
