@@ -24,7 +24,7 @@ const prints: readonly (readonly [RegExp, RegExp])[] = [
   [/^cmd halt --confirm HALT/, /THE WHOLE FIRM is halted/],
   [/^cmd resume --cosign/, /1 halt is lifted/],
   [/^operations audit show/, /order/],
-  [/^logs riskengine/, /ready/],
+  [/^logs riskengine/, /INFO|WARN|ERROR/],
   // A service that had nothing to complain about says nothing.
   [/^logs research/, /^/],
 ];

@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(async () => terminal?.end(), 120_000);
 
 interface Line {
-  readonly time: string;
+  readonly at: string;
   readonly message: string;
 }
 
@@ -40,14 +40,14 @@ test("27.2: kill -9 of research leaves its last lines, and its restart is beside
   process.kill(pid, "SIGKILL");
   const killedAt = new Date().toISOString();
   await eventually("it is another process", () => terminal.platform.runFile().processes["research"] !== pid, 60_000);
-  const isReady = ({ time, message }: Line): boolean => time > killedAt && message === "ready";
+  const isReady = ({ at, message }: Line): boolean => at > killedAt && message === "ready";
   await eventually("it says that it is ready again", async () => (await logged("research")).some(isReady), 120_000);
   const after = await logged("research");
   // Every line from before the kill is there, in its order, and what the new process said follows.
-  const kept = after.filter(({ time }) => time <= killedAt).map(({ time, message }) => `${time} ${message}`);
-  expect(kept).toEqual(expect.arrayContaining(before.slice(-20).map(({ time, message }) => `${time} ${message}`)));
+  const kept = after.filter(({ at }) => at <= killedAt).map(({ at, message }) => `${at} ${message}`);
+  expect(kept).toEqual(expect.arrayContaining(before.slice(-20).map(({ at, message }) => `${at} ${message}`)));
   expect(after.findIndex(isReady)).toBeGreaterThan(kept.length - 1);
-  const said = (await logged("supervisor")).filter(({ time }) => time > killedAt).map((line) => JSON.stringify(line));
+  const said = (await logged("supervisor")).filter(({ at }) => at > killedAt).map((line) => JSON.stringify(line));
   expect(said.join("\n")).toMatch(/research/);
 });
 
