@@ -90,7 +90,8 @@ export interface SpawnPartOptions {
   grant(request: SupervisorRequest): Promise<unknown>;
 }
 
-export function spawnService(options: SpawnPartOptions): PartProcess {
+/** How long it may take to become ready is its supervisor's to say: a machine with much to do takes long to load a program that cannot beat meanwhile. */
+export function spawnService(options: SpawnPartOptions, lookEveryMs = beatEveryMs): PartProcess {
   const child = spawn(options.node, [...nodeFlags, options.entry, options.name], {
     stdio: ["ignore", "inherit", "inherit", "ipc"],
     detached: true,
@@ -109,11 +110,15 @@ export function spawnService(options: SpawnPartOptions): PartProcess {
       else if (message.type !== "beat") resolve(message);
     }),
   );
-  const watch = setInterval(() => {
-    silentLooks += 1;
-    if (silentLooks > silentLooksMax) child.kill("SIGKILL");
-  }, beatEveryMs);
-  void exited.then(() => clearInterval(watch));
+  void said.then(() => {
+    // Its last words may come after its end.
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const watch = setInterval(() => {
+      silentLooks += 1;
+      if (silentLooks > silentLooksMax) child.kill("SIGKILL");
+    }, lookEveryMs);
+    void exited.then(() => clearInterval(watch));
+  });
   send({ type: "start", input: options.input });
 
   async function answer({ number, what }: Ask): Promise<void> {
