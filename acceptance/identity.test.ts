@@ -45,7 +45,13 @@ interface Caller {
 let folder: string;
 let platform: Platform;
 let early: LoginTokens;
-const environment = { PORTCULLIS_ACCESS_TOKEN_S: "120", PORTCULLIS_LOG_LEVEL: "debug" };
+const environment = {
+  PORTCULLIS_ACCESS_TOKEN_S: "120",
+  PORTCULLIS_LOG_LEVEL: "debug",
+  // Every public route is asked by many callers at once, from one address.
+  PORTCULLIS_PUBLIC_RATE_PER_S: "200",
+  PORTCULLIS_PUBLIC_BURST: "400",
+};
 let earlierOutput = "";
 /** Everything that must not be found in anything that was written. */
 const secrets = new Set<string>();

@@ -115,7 +115,8 @@ describe("reading", () => {
       await new Promise((resolve) => setTimeout(resolve, 1_500));
       for (let n = 1; n <= 12; n += 1) {
         kept.write(line(n));
-        await new Promise((resolve) => setTimeout(resolve, 60));
+        // Some together, so that more than one file is begun between two looks.
+        if (n % 6 === 0) await new Promise((resolve) => setTimeout(resolve, 300));
       }
     })();
     for await (const lines of logs().follow({ service: "oms" }, stop.signal)) {

@@ -1,5 +1,5 @@
 // Reads what is kept in `<data dir>/logs`, and the database server's own log beside it, which is masked here because the server does not mask it.
-import { open, readFile, stat } from "node:fs/promises";
+import { type FileHandle, open, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as instant from "../../contracts/src/instant.ts";
 import { parseJson } from "../../contracts/src/parse-json.ts";
@@ -109,9 +109,11 @@ function serverLine(line: string): KeptLine {
   return { at, level, service: "postgres", ...named, message: redactText(rest) };
 }
 
-interface Place {
+/** A file that is read on. While it is open no other file can have its inode, so that two names are the same file when they have the same. */
+interface OpenFile {
+  readonly file: FileHandle;
   readonly inode: number;
-  readonly offset: number;
+  offset: number;
 }
 
 async function* follow(
@@ -120,57 +122,71 @@ async function* follow(
   timers: Timers,
   signal: AbortSignal,
 ): AsyncGenerator<readonly KeptLine[]> {
-  const [path = "", ...older] = pathsOf(dataFolder, wanted.service);
-  let place = await endOf(path);
+  const paths = pathsOf(dataFolder, wanted.service);
+  let current = await openEnd(paths[0] ?? "");
   let quiet = 0;
-  while (!signal.aborted) {
-    const lines: KeptLine[] = [];
-    const now = await endOf(path);
-    if (now !== undefined && place !== undefined && now.inode !== place.inode) {
-      // Renamed meanwhile: what was still written to it comes first.
-      for (const old of older) {
-        if ((await endOf(old))?.inode === place.inode) lines.push(...(await readOn(old, place, wanted)).lines);
+  try {
+    while (!signal.aborted) {
+      const lines = current === undefined ? [] : await readOn(current, wanted);
+      const newer = await openedSince(paths, current?.inode);
+      // Renamed meanwhile: what was still written to it comes first, then what was begun after it.
+      if (newer.length > 0 && current !== undefined) lines.push(...(await readOn(current, wanted)));
+      for (const next of newer) {
+        await current?.file.close();
+        current = next;
+        lines.push(...(await readOn(next, wanted)));
       }
-      place = { inode: now.inode, offset: 0 };
+      quiet = lines.length > 0 ? 0 : quiet + pollMs;
+      if (lines.length > 0 || quiet >= quietMs) {
+        quiet = 0;
+        yield lines;
+      }
+      await timers.sleep(pollMs, signal);
     }
-    if (now !== undefined) {
-      const from = place === undefined || place.offset > now.offset ? { inode: now.inode, offset: 0 } : place;
-      const read = await readOn(path, from, wanted);
-      lines.push(...read.lines);
-      place = read.place;
-    }
-    quiet = lines.length > 0 ? 0 : quiet + pollMs;
-    if (lines.length > 0 || quiet >= quietMs) {
-      quiet = 0;
-      yield lines;
-    }
-    await timers.sleep(pollMs, signal);
+  } finally {
+    await current?.file.close();
   }
 }
 
-async function endOf(path: string): Promise<Place | undefined> {
+/** The files that were begun after that one, the oldest first; all of them when it is gone, none when it is the newest. */
+async function openedSince(paths: readonly string[], inode: number | undefined): Promise<readonly OpenFile[]> {
+  const opened: OpenFile[] = [];
+  // The newest first: what is renamed meanwhile is met twice, and never missed.
+  for (const path of paths) {
+    const next = await openFile(path);
+    if (next === undefined) continue;
+    if (next.inode === inode) {
+      await next.file.close();
+      break;
+    }
+    if (opened.some((one) => one.inode === next.inode)) await next.file.close();
+    else opened.push(next);
+  }
+  return opened.reverse();
+}
+
+async function openEnd(path: string): Promise<OpenFile | undefined> {
+  const opened = await openFile(path);
+  if (opened !== undefined) opened.offset = (await opened.file.stat()).size;
+  return opened;
+}
+
+async function openFile(path: string): Promise<OpenFile | undefined> {
   try {
-    const { ino, size } = await stat(path);
-    return { inode: ino, offset: size };
+    const file = await open(path, "r");
+    return { file, inode: (await file.stat()).ino, offset: 0 };
   } catch (thrown) {
     if ((thrown as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     throw thrown;
   }
 }
 
-/** Whole lines only: the rest is read with what follows it. */
-async function readOn(
-  path: string,
-  place: Place,
-  wanted: Filter,
-): Promise<{ lines: readonly KeptLine[]; place: Place }> {
-  const file = await open(path, "r");
-  try {
-    const { bytesRead, buffer } = await file.read(Buffer.alloc(chunkBytesMax), 0, chunkBytesMax, place.offset);
-    const whole = buffer.subarray(0, bytesRead).lastIndexOf(10) + 1;
-    const lines = linesOf(buffer.subarray(0, whole).toString("utf8"), wanted);
-    return { lines, place: { ...place, offset: place.offset + whole } };
-  } finally {
-    await file.close();
-  }
+/** Whole lines only: the rest is read with what follows it. A file that was cut is read from its beginning. */
+async function readOn(opened: OpenFile, wanted: Filter): Promise<KeptLine[]> {
+  const { file } = opened;
+  if ((await file.stat()).size < opened.offset) opened.offset = 0;
+  const { bytesRead, buffer } = await file.read(Buffer.alloc(chunkBytesMax), 0, chunkBytesMax, opened.offset);
+  const whole = buffer.subarray(0, bytesRead).lastIndexOf(10) + 1;
+  opened.offset += whole;
+  return linesOf(buffer.subarray(0, whole).toString("utf8"), wanted);
 }

@@ -55,6 +55,34 @@ describe("peers", () => {
     expect(await there.riskChecks.envelope("alpha")).toEqual(exampleEnvelope);
   });
 
+  it("every approval is read, page by page, and what was left out of a question is not asked", async () => {
+    const approval = (number: number) => ({
+      order_id: `o-${number}`,
+      fund_id: "alpha",
+      strategy_id: "s",
+      symbol: "AAPL",
+      side: "BUY",
+      quantity: "1",
+      filled_quantity: "0",
+      reserved_quantity: "1",
+      state: "UNSENT",
+      valid_until: "2026-11-15T13:30:00.000000Z",
+    });
+    const { riskBooks } = peersWith({
+      ListApprovals: ({ after_approval: after }: { after_approval?: string }) => ({
+        approvals: Array.from({ length: after === undefined ? 5_000 : 2 }, (_, index) =>
+          approval(after === undefined ? index : 5_000 + index),
+        ),
+      }),
+    });
+    const all = await riskBooks.approvals();
+    expect([all.length, all.at(-1)?.orderId]).toEqual([5_002, "o-5001"]);
+    expect(asked.map(({ request }) => (request as { after_approval?: string }).after_approval)).toEqual([
+      undefined,
+      "2026-11-15T13:30:00.000000Z/o-4999",
+    ]);
+  });
+
   it("what the other side denied is an answer, what it did not answer is trouble", async () => {
     const denial = { code: "ORDER_KEY_CONFLICT", reason: "taken" } as const;
     const { orderManagement } = peersWith({ SubmitOrder: () => ({ denial }), AdjustPosition: () => ({ denial }) });

@@ -4,7 +4,13 @@ import { Defect, Fault } from "../../contracts/src/fault.ts";
 import type { RiskEnvelope as EnvelopeMessage } from "../../contracts/src/generated/svc/v1/envelope.ts";
 import type { HaltsConfirmed } from "../../contracts/src/generated/svc/v1/halt.ts";
 import type { OrderStatus } from "../../contracts/src/generated/svc/v1/platform.ts";
-import type { Approval, Approvals, Exposures, LimitUses } from "../../contracts/src/generated/svc/v1/riskengine.ts";
+import type {
+  Approval,
+  Approvals,
+  Exposures,
+  LimitUses,
+  ListApprovalsRequest,
+} from "../../contracts/src/generated/svc/v1/riskengine.ts";
 import { parse } from "../../contracts/src/instant.ts";
 import type { BelievedApproval } from "../../contracts/src/records/books.ts";
 import { riskEnvelope } from "../../contracts/src/records/envelope.ts";
@@ -80,6 +86,9 @@ function believedApproval(approval: Approval): BelievedApproval {
   };
 }
 
+const approvalPageMax = 5_000;
+const approvalPagesMax = 20;
+
 function riskBooksOver(ask: AskPeer): RiskBooks {
   async function exposures(): Promise<Exposures> {
     const outcome = await ask("RiskEngine", "ListExposures", {});
@@ -100,9 +109,20 @@ function riskBooksOver(ask: AskPeer): RiskBooks {
       }));
     },
     async approvals() {
-      const outcome = await ask("RiskEngine", "ListApprovals", { fund_id: "", unsent: false });
-      if (!outcome.ok) throw new Defect(`ListApprovals was denied: ${outcome.denial.code}`);
-      return (outcome.value as Approvals).approvals.map(believedApproval);
+      const all: Approval[] = [];
+      for (let pages = 0; pages < approvalPagesMax; pages += 1) {
+        const last = all.at(-1);
+        const after = last === undefined ? {} : { after_approval: `${last.valid_until ?? ""}/${last.order_id}` };
+        const request: ListApprovalsRequest = { unsent: false, count_max: approvalPageMax, ...after };
+        const outcome = await ask("RiskEngine", "ListApprovals", request);
+        if (!outcome.ok) throw new Defect(`ListApprovals was denied: ${outcome.denial.code}`);
+        const { approvals } = outcome.value as Approvals;
+        all.push(...approvals);
+        if (approvals.length < approvalPageMax) return all.map(believedApproval);
+      }
+      throw new Fault("RESOURCE_EXHAUSTED", `More than ${all.length} approvals stand: they are not compared.`, {
+        retry: "later",
+      });
     },
     async grossExposure(fundId) {
       const outcome = await ask("RiskEngine", "GetLimitUse", { fund_id: fundId });

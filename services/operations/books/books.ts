@@ -119,11 +119,17 @@ export function startBooks(ports: BooksPorts): RunningBooks {
     return Math.min(Math.max(isSeen ? secondLookMs : everyMs, tookMs * restTimes), restMsMax);
   }
 
+  let isEngineSilent = false;
   async function askEngine(): Promise<Believed | undefined> {
     try {
-      return { believed: await ports.riskBooks.lines(), approvals: await ports.riskBooks.approvals() };
+      const answer = { believed: await ports.riskBooks.lines(), approvals: await ports.riskBooks.approvals() };
+      if (isEngineSilent) log.info("the risk engine says again what it holds");
+      isEngineSilent = false;
+      return answer;
     } catch (thrown) {
-      log.debug("the risk engine does not say what it holds", { error: messageOf(thrown) });
+      if (!isEngineSilent)
+        log.warn("the risk engine does not say what it holds: exposure is not compared", { error: messageOf(thrown) });
+      isEngineSilent = true;
       return undefined;
     }
   }

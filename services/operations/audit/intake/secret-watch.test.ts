@@ -47,7 +47,8 @@ async function openFixture(seed: number) {
   return { fixture, base, secrets, entries, wait, close, all: () => JSON.stringify(recordsOf(fixture.disk)) };
 }
 
-describe("secrets", () => {
+// Half an hour of virtual time is seconds of computing, and more on a machine with much to do.
+describe("secrets", { timeout: 120_000 }, () => {
   it("are reported by whoever writes them, with path and version and without the value", async () => {
     const { fixture, base, secrets, entries, wait, close, all } = await openFixture(61);
     const reported = reportedSecrets(secrets, { ...base, source: "gateway" });
