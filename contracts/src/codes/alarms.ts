@@ -71,6 +71,10 @@ export const alarms = {
   CORPORATE_ACTION_STUCK: alarm("critical", "A corporate action was aborted, or is applied and not everybody has it."),
   FILL_UNBOOKED: alarm("critical", "A fill cannot be booked; it and those behind it in its fund wait until it can."),
   BOOKS_DIFFER: alarm("critical", "Orders, positions, cash, value or exposure do not agree with each other."),
+  BOOKS_NOT_COMPARED: alarm(
+    "warning",
+    "The risk engine has not said for a minute what it holds: whether its exposure is right is not known.",
+  ),
   ORDER_FATE_UNKNOWN: alarm(
     "critical",
     "The broker does not say what became of an order; its exposure stays reserved.",

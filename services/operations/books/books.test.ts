@@ -172,7 +172,25 @@ describe("the comparison of the books", () => {
     state.engine = "4";
     await sleep(30_000);
     expect(await check("exposure")).toMatchObject({ agrees: false });
-    expect(alarms()).toEqual(["BOOKS_DIFFER The risk engine believes alpha AAPL to be 4, and its record says 5."]);
+    expect(alarms().filter((alarm) => alarm.startsWith("BOOKS_DIFFER"))).toEqual([
+      "BOOKS_DIFFER The risk engine believes alpha AAPL to be 4, and its record says 5.",
+    ]);
+  });
+
+  it("2: a risk engine that says nothing for a minute is an alarm, once, and again when it happens again", async () => {
+    const { state, alarms, sleep } = begin();
+    await sleep(6_000);
+    const silences = () => alarms().filter((alarm) => alarm.startsWith("BOOKS_NOT_COMPARED Exposure has not been"));
+    state.engine = undefined;
+    await sleep(50_000);
+    expect(silences()).toEqual([]);
+    await sleep(60_000);
+    expect(silences()).toHaveLength(1);
+    state.engine = "5";
+    await sleep(10_000);
+    state.engine = undefined;
+    await sleep(80_000);
+    expect(silences()).toHaveLength(2);
   });
 
   it("23.5: 3: how long a difference has stood survives a restart, and so does how long a trade has been on its way", async () => {

@@ -44,6 +44,8 @@ const restTimes = 9;
 const restMsMax = 60_000;
 /** A trade that another book does not have after this is not on its way any more. */
 const onItsWayMsMax = 60_000;
+/** A risk engine that has not said what it holds for this long is an alarm: a restart takes less. */
+const silentMsMax = 60_000;
 /** Everything is added up anew at least this often, also when all agrees. */
 const carriedMsMax = 600_000;
 const shownMax = 5;
@@ -119,17 +121,21 @@ export function startBooks(ports: BooksPorts): RunningBooks {
     return Math.min(Math.max(isSeen ? secondLookMs : everyMs, tookMs * restTimes), restMsMax);
   }
 
-  let isEngineSilent = false;
+  let silentSince: Instant | undefined;
   async function askEngine(): Promise<Believed | undefined> {
     try {
       const answer = { believed: await ports.riskBooks.lines(), approvals: await ports.riskBooks.approvals() };
-      if (isEngineSilent) log.info("the risk engine says again what it holds");
-      isEngineSilent = false;
+      silentSince = undefined;
+      alarms.clear("BOOKS_NOT_COMPARED", "exposure");
       return answer;
     } catch (thrown) {
-      if (!isEngineSilent)
-        log.warn("the risk engine does not say what it holds: exposure is not compared", { error: messageOf(thrown) });
-      isEngineSilent = true;
+      const at = clock.now();
+      silentSince ??= at;
+      log.debug("the risk engine does not say what it holds", { error: messageOf(thrown) });
+      if (millisecondsBetween(silentSince, at) > silentMsMax) {
+        const sentence = `Exposure has not been compared since ${format(silentSince)}: the risk engine does not say what it holds (${messageOf(thrown)})`;
+        await alarms.raise("BOOKS_NOT_COMPARED", "exposure", sentence, { since: format(silentSince) });
+      }
       return undefined;
     }
   }
