@@ -41,7 +41,7 @@ describe("the desks", () => {
     expect(kept).toBe('[{"portcullis-desk":"/risk"},{}]');
   });
 
-  test("answer on all three, without a violation of WCAG 2.2 AA", { timeout: 180_000 }, async () => {
+  test("answer on all three, without a violation of WCAG 2.2 AA", { timeout: 300_000 }, async () => {
     const { page, at } = duty;
     for (const [key, name] of [
       ["f", "funds"],
@@ -58,7 +58,7 @@ describe("the desks", () => {
     }
   });
 
-  test("halt the firm by a word, and two people lift it", { timeout: 240_000 }, async () => {
+  test("halt the firm by a word, and two people lift it", { timeout: 300_000 }, async () => {
     const relief = await openPerson(browser, platform, "relief");
     await duty.at("halt-button").click();
     expect(await duty.at("danger-scope").textContent()).toBe("THE WHOLE FIRM");
