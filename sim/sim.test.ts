@@ -52,7 +52,7 @@ describe("the whole platform, simulated", () => {
       adjustments: 0,
       crosses: 0,
       // Splits and changes of symbols that were done; the runs of sim.long are long enough for many.
-      "corporate actions": 1,
+      "corporate actions": 0,
     };
     const leastLifted = {
       "losses that halted": 10,

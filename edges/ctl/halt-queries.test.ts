@@ -159,7 +159,7 @@ describe("cmd cancel-all", () => {
   });
 
   it("23.9: lines that are flat and a broker that is not are NOT DONE: exit 10, with the next step", async () => {
-    const next_step = "The fund traded on: ctl cmd halt beta, then ctl cmd flatten-paper --fund-id beta";
+    const next_step = "Our books do not have what the broker has: ctl riskengine reconcile --fund-id beta --force";
     const left = [{ symbol: "BTC-USD", quantity: "2" }];
     const unflat = flattenOf("FLAT", "CANCELLED", { state: "NOT_FLAT", left, open_orders: 1, next_step });
     server.on("POST /v1/flatten", { status: 201, body: unflat });

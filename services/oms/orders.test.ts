@@ -122,6 +122,28 @@ describe(`the front door, seed ${seed}`, () => {
   });
 });
 
+describe("a fund that a flatten closes", () => {
+  it("takes marked exits alone until it is proved flat; other funds trade on", async () => {
+    const fixture = await fixtureOf();
+    const oms = await fixture.start();
+    const asked = { requestedBy: "operator:duty", reason: "", at: fixture.time.clock.now(), auditId: "a" };
+    const running = { flattenId: "flatten-1", fundIds: ["alpha", "beta"], provedFundIds: ["beta"], ...asked };
+    await fixture.outside.transact("test.flatten", (unit) => unit.flattens.insert(running));
+    const refused = await oms.call<OrderStatus>("SubmitOrder", orderOf("o-1"));
+    expect(refused).toMatchObject({ state: "REJECTED", code: "ORDER_FUND_FLATTENING" });
+    expect(refused.reason).toContain("The flatten flatten-1 closes alpha");
+    const exit = await oms.call<OrderStatus>("SubmitOrder", orderOf("o-2", { side: "SELL", reduce_only: true }));
+    expect(exit.state).toBe("WORKING");
+    const beta = { fund_id: "beta", strategy_id: "beta-trend", symbol: "BTC-USD", asset_class: "CRYPTO" } as const;
+    expect((await oms.call<OrderStatus>("SubmitOrder", orderOf("o-3", beta))).state).toBe("WORKING");
+    await fixture.outside.transact("test.flatten", (unit) =>
+      unit.flattens.update({ ...running, provedFundIds: ["alpha", "beta"], doneAt: fixture.time.clock.now() }),
+    );
+    expect((await oms.call<OrderStatus>("SubmitOrder", orderOf("o-4"))).state).toBe("WORKING");
+    expect(fixture.risk.asked.map(({ order_id }) => order_id)).toEqual(["o-2", "o-3", "o-4"]);
+  });
+});
+
 describe("the check", () => {
   it("a lost answer is asked for again with the same key, and the first approval is ours", async () => {
     const fixture = await fixtureOf();

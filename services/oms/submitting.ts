@@ -4,6 +4,8 @@
 //  1. The same key and body within five minutes is the same order, however often it comes; another body is a conflict; later it is a new order.
 //  2. An order that a halt covers is refused here, whether the risk engine is up or not, unless it is marked as an exit: those go on to be proven.
 //     The halts are those of the store in this very transaction; when the store cannot be asked nothing is taken in.
+//  3. In a fund that a flatten closes only marked exits are taken until its broker has called it flat.
+import type { Denial } from "../../contracts/src/codes.ts";
 import * as decimal from "../../contracts/src/decimal.ts";
 import { Fault } from "../../contracts/src/fault.ts";
 import type { Order as OrderMessage } from "../../contracts/src/generated/svc/v1/order.ts";
@@ -91,8 +93,7 @@ export function createSubmitting(ports: OmsPorts, drivers: Drivers) {
 
   async function insert(unit: UnitOfWork, order: Order, bodyHash: string, submittedBy: string): Promise<StoredOrder> {
     const at = clock.now();
-    const { active } = await unit.oms.haltsAtSending();
-    const halt = order.reduce_only === true ? undefined : active.find((one) => haltCovers(one, order));
+    const refusal = order.reduce_only === true ? undefined : await whyOnlyExits(unit, order);
     const pending: StoredOrder = {
       order,
       state: "PENDING_CHECK",
@@ -103,13 +104,12 @@ export function createSubmitting(ports: OmsPorts, drivers: Drivers) {
       createdAt: at,
       updatedAt: at,
     };
-    if (halt === undefined) {
+    if (refusal === undefined) {
       await unit.oms.insertOrder(pending);
       await unit.events.publish(subjects.ordersCreated, { ...order, submitted_by: submittedBy });
       return pending;
     }
-    const reason = `The halt ${halt.halt_id} (${halt.reason}) covers this order.`.slice(0, 2_000);
-    const refused: StoredOrder = { ...pending, state: "REJECTED", code: "ORDER_HALTED", reason };
+    const refused: StoredOrder = { ...pending, state: "REJECTED", ...refusal };
     await unit.oms.insertOrder(refused);
     await unit.events.publish(subjects.ordersCreated, { ...order, submitted_by: submittedBy });
     await unit.events.publish(subjects.ordersRejected, transitionOf(pending, refused));
@@ -144,6 +144,22 @@ export function createSubmitting(ports: OmsPorts, drivers: Drivers) {
   }
 
   return submit;
+}
+
+/** What lets only marked exits through where this order would trade. */
+async function whyOnlyExits(unit: UnitOfWork, order: Order): Promise<Denial | undefined> {
+  const { active } = await unit.oms.haltsAtSending();
+  const halt = active.find((one) => haltCovers(one, order));
+  if (halt !== undefined) {
+    const reason = `The halt ${halt.halt_id} (${halt.reason}) covers this order.`.slice(0, 2_000);
+    return { code: "ORDER_HALTED", reason };
+  }
+  const flatten = await unit.flattens.find();
+  const { fund_id: fundId } = order;
+  if (flatten === undefined || flatten.doneAt !== undefined) return undefined;
+  if (!flatten.fundIds.includes(fundId) || flatten.provedFundIds.includes(fundId)) return undefined;
+  const reason = `The flatten ${flatten.flattenId} closes ${fundId}; until its broker calls it flat only exits are taken: ctl operations flatten show.`;
+  return { code: "ORDER_FUND_FLATTENING", reason };
 }
 
 /** The order as it was handed in, whatever the order of its fields. */

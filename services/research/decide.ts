@@ -50,8 +50,9 @@ export const signalEveryMs = 60_000;
 export const horizonS = 300;
 /** An order that did not trade for this long is cancelled. */
 const restMs = 40_000;
-/** After the door refused because of a halt, it is asked again only this much later. */
+/** After the door refused because of a halt or a flatten, it is asked again only this much later. */
 const haltedPauseMs = 60_000;
+const shutDoor: ReadonlySet<string> = new Set(["ORDER_HALTED", "ORDER_FUND_FLATTENING"]);
 /** Strategies stop at four fifths of every limit. */
 const limitShare = decimal.parse("0.8");
 
@@ -219,8 +220,8 @@ async function handIn(ports: DecidePorts, orders: readonly Order[], memory: Deci
     const refusal = "denial" in given ? given.denial.code : given.answer.code;
     if (refusal === undefined || refusal === "") continue;
     ports.log.debug("an order was refused", { order_id: order.order_id, code: refusal });
-    if (refusal !== "ORDER_HALTED") continue;
-    // The rest would meet the same halt.
+    if (!shutDoor.has(refusal)) continue;
+    // The rest would meet the same.
     memory.quietUntil = plusMilliseconds(ports.clock.now(), haltedPauseMs);
     return;
   }

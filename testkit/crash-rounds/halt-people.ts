@@ -24,22 +24,30 @@ export interface HaltPeople {
   askForAll(through: Door, haltIds: readonly string[]): Promise<string | undefined>;
   sign(through: Door, requestId: string, haltIds: readonly string[]): Promise<boolean>;
   /** Rejects when nobody answers. */
-  ask<Answer>(through: Door, method: string, request: object): Promise<Answer>;
+  ask<Answer>(through: Door, method: string, request: object, deadlineMs?: number): Promise<Answer>;
 }
 
 const services = { operations: "Operations", riskengine: "RiskEngine" } as const;
 const answerMsMax = 12_000;
+/** For a question whose answer grows with the rounds: a check of the whole log. */
+export const wholeLogMsMax = 60_000;
 
 export function haltPeople(fixture: EngineFixture, throws: Prng): HaltPeople {
   const { witness, owner } = fixture;
   const ledger = createLedger();
   const tokens = new Map<Name, string>();
 
-  async function call(name: Name, door: Door, method: string, request: object): Promise<unknown> {
+  async function call(
+    name: Name,
+    door: Door,
+    method: string,
+    request: object,
+    deadlineMs = answerMsMax,
+  ): Promise<unknown> {
     const [host = "", port = ""] = (fixture.platform().runFile().addresses[door] ?? "").split(":");
     const client = testClient({ host, port: Number(port) }, { token: tokens.get(name) ?? "" });
     try {
-      const reported = await client.call(services[door], method, request, { deadlineMs: answerMsMax });
+      const reported = await client.call(services[door], method, request, { deadlineMs });
       if (reported.status !== "OK") throw new Error(`${method}: ${reported.status} ${reported.details}`);
       return reported.answer;
     } finally {
@@ -114,8 +122,8 @@ export function haltPeople(fixture: EngineFixture, throws: Prng): HaltPeople {
       lift.wasAnswered = (await reported("relief", through, "ResumeHalt", { ...words, halt_ids: [] })) !== undefined;
       return lift.wasAnswered;
     },
-    ask: async <Answer>(through: Door, method: string, request: object) =>
-      (await call("duty", through, method, request)) as Answer,
+    ask: async <Answer>(through: Door, method: string, request: object, deadlineMs?: number) =>
+      (await call("duty", through, method, request, deadlineMs)) as Answer,
   };
 }
 

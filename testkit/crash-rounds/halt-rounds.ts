@@ -11,7 +11,7 @@ import { createModel } from "./engine-model.ts";
 import { judgeHalts } from "./engine-verdict.ts";
 import { type HaltAction, type HaltActor, haltActor, restartEverybody } from "./halt-actions.ts";
 import { inForce, readFacts } from "./halt-ledger.ts";
-import { haltPeople, listedHalts } from "./halt-people.ts";
+import { haltPeople, listedHalts, wholeLogMsMax } from "./halt-people.ts";
 import { type HaltPlace, holdPlace, makePlaces } from "./halt-places.ts";
 import { judgeHaltFacts } from "./halt-verdict.ts";
 import { strike } from "./kills.ts";
@@ -176,7 +176,8 @@ async function checkRound({ fixture, actor, violations }: Stage): Promise<number
   const died = /[^\n]*Defect: this process ends here[^\n]*/.exec(fixture.printed());
   const all = [...wrong, ...(await violations()), ...parked, ...(died === null ? [] : [died[0]])];
   if (all.length > 0) throw new Error(all.join("\n"));
-  const verified = await actor.people.ask<AuditVerification>("operations", "VerifyAudit", { from_sequence: 0 });
+  const whole = { from_sequence: 0 };
+  const verified = await actor.people.ask<AuditVerification>("operations", "VerifyAudit", whole, wholeLogMsMax);
   return Number(verified.entry_count);
 }
 

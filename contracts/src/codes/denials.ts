@@ -220,6 +220,10 @@ export const commandDenials = {
 
   // Order management.
   ORDER_HALTED: denial("A halt covers this order, so it was refused at the door.", "FAILED_PRECONDITION"),
+  ORDER_FUND_FLATTENING: denial(
+    "A flatten closes the fund; until it is flat only exits are taken.",
+    "FAILED_PRECONDITION",
+  ),
   ORDER_DENIED: denial("The risk engine denied the order; the decision says why.", "FAILED_PRECONDITION"),
   ORDER_KEY_CONFLICT: denial("The idempotency key belongs to another order.", "ABORTED"),
   ORDER_NOT_OPEN: denial("The order can no longer be cancelled or amended.", "FAILED_PRECONDITION"),

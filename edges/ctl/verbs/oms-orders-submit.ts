@@ -90,6 +90,7 @@ function nextOf({ order, code, decision }: OrderStatus): readonly string[] {
   const orderId = clean(order.order_id);
   const show = `ctl oms orders show ${orderId}`;
   if (decision !== undefined) return [show, `ctl why ${orderId}`];
+  if (code === "ORDER_FUND_FLATTENING") return [show, "ctl operations flatten show"];
   return code === "ORDER_HALTED" ? [show, "ctl riskengine halts list"] : [show];
 }
 

@@ -1,5 +1,6 @@
-// The orders that a flatten wants gone: whatever was open in its funds when it was asked and is no exit, because an entry that trades after the fund
-// was closed opens it again. They are asked for until each has ended, and what one of them traded meanwhile is closed as well.
+// The orders that a flatten wants gone: whatever is open in its funds and is no exit, because an entry that trades after the fund was closed opens it
+// again. They are asked for until each has ended, and what one of them traded meanwhile is closed as well. Order management takes no new entries
+// in a fund while its flatten runs (services/oms/submitting.ts); one that was taken in at the moment when the flatten began is found here.
 import * as decimal from "../../../contracts/src/decimal.ts";
 import { Defect, messageOf } from "../../../contracts/src/fault.ts";
 import type { FlattenOrder } from "../../../contracts/src/generated/svc/v1/haltdesk.ts";
@@ -41,9 +42,19 @@ function isExit({ order, decision, sliced, parentOrderId, submittedBy }: StoredO
   return decision.approved && decision.classification === "REDUCE";
 }
 
+function unprovedOf({ fundIds, provedFundIds }: StoredFlatten): readonly string[] {
+  return fundIds.filter((fundId) => !provedFundIds.includes(fundId));
+}
+
+/** Those that were open when it was asked, and those that are open now. */
+async function ordersOf(unit: UnitOfWork, flatten: StoredFlatten): Promise<readonly StoredFlattenOrder[]> {
+  const { orders = [] } = flatten;
+  return [...orders, ...(await ordersToCancel(unit, unprovedOf(flatten), orders))];
+}
+
 /** Whether something of that fund is left to do about its orders. */
-export async function owesOrders(unit: UnitOfWork, { orders = [] }: StoredFlatten, fundId: string): Promise<boolean> {
-  for (const { orderId, fundId: of } of orders) {
+export async function owesOrders(unit: UnitOfWork, flatten: StoredFlatten, fundId: string): Promise<boolean> {
+  for (const { orderId, fundId: of } of await ordersOf(unit, flatten)) {
     if (of !== fundId) continue;
     const stored = await unit.oms.order(orderId);
     if (stored !== undefined && !hasEnded(stored.state)) return true;
@@ -51,26 +62,29 @@ export async function owesOrders(unit: UnitOfWork, { orders = [] }: StoredFlatte
   return false;
 }
 
-/** Positions to which one of these orders added after the flatten was asked, and that no line has been asked to close since. */
+/** Positions of funds that are not proved flat yet, and that no open line closes. What strategies hold against each other needs no closing. */
 export async function latePositions(
   unit: UnitOfWork,
-  { orders = [] }: StoredFlatten,
+  flatten: StoredFlatten,
   lines: readonly StoredFlattenLine[],
 ): Promise<readonly StoredPosition[]> {
   const late: StoredPosition[] = [];
-  for (const { orderId, fundId, strategyId, symbol, filledBefore } of orders) {
-    const stored = await unit.oms.order(orderId);
-    if (stored === undefined || stored.filledQuantity <= decimal.parse(filledBefore)) continue;
-    const ofSame = (of: { readonly fundId: string; readonly strategyId: string; readonly symbol: string }): boolean =>
-      of.fundId === fundId && of.strategyId === strategyId && of.symbol === symbol;
-    const isCovered = lines.some(
-      (line) => ofSame(line) && (line.ended === undefined || line.askedAt >= stored.updatedAt),
-    );
-    if (isCovered || late.some(ofSame)) continue;
-    const position = (await unit.oms.positions(fundId)).find(ofSame);
-    if (position !== undefined && position.quantity !== 0n) late.push(position);
+  for (const fundId of unprovedOf(flatten)) {
+    const held = await unit.oms.positions(fundId);
+    const net = new Map<string, decimal.Decimal>();
+    for (const { symbol, quantity } of held) {
+      net.set(symbol, decimal.add(net.get(symbol) ?? decimal.zero, quantity));
+    }
+    const isLate = (one: StoredPosition): boolean =>
+      one.quantity !== 0n && net.get(one.symbol) !== 0n && !lines.some((line) => isOwedFor(line, one));
+    late.push(...held.filter(isLate));
   }
   return late;
+}
+
+/** Whether the line is there to close that position. */
+export function isOwedFor(line: StoredFlattenLine, { fundId, strategyId, symbol }: StoredPosition): boolean {
+  return line.fundId === fundId && line.strategyId === strategyId && line.symbol === symbol && line.ended === undefined;
 }
 
 export interface OrderCanceller {
@@ -103,7 +117,7 @@ export function createOrderCanceller({ ports, orderManagement, isEnding }: Order
   const openOf = (flatten: StoredFlatten): Promise<readonly StoredOrder[]> =>
     ports.store.transact("flatten.look", async (unit) => {
       const found: StoredOrder[] = [];
-      for (const { orderId } of flatten.orders ?? []) {
+      for (const { orderId } of await ordersOf(unit, flatten)) {
         const stored = await unit.oms.order(orderId);
         if (stored === undefined || hasEnded(stored.state)) complaints.delete(orderId);
         else found.push(stored);
@@ -126,11 +140,11 @@ export function createOrderCanceller({ ports, orderManagement, isEnding }: Order
 /** As order management has them now. */
 export async function shownOrders(
   unit: UnitOfWork,
-  { orders = [], at }: StoredFlatten,
+  flatten: StoredFlatten,
   complaint: (orderId: string) => string | undefined,
 ): Promise<FlattenOrder[]> {
   const shown: FlattenOrder[] = [];
-  for (const { orderId, fundId, strategyId, symbol } of orders) {
+  for (const { orderId, fundId, strategyId, symbol } of await ordersOf(unit, flatten)) {
     const stored = await unit.oms.order(orderId);
     const state = stored?.state ?? "CANCELLED";
     const waits = `it is ${state}, and the broker has not confirmed that it is gone`;
@@ -145,7 +159,7 @@ export async function shownOrders(
       quantity: stored?.order.quantity ?? "",
       filled_quantity: decimal.format(stored?.filledQuantity ?? decimal.zero),
       ...(why !== undefined && { complaint: why }),
-      at: format(stored?.updatedAt ?? at),
+      at: format(stored?.updatedAt ?? flatten.at),
     });
   }
   return shown;

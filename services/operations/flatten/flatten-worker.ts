@@ -1,8 +1,9 @@
 // Drives a flatten: the orders that are to go first, then each of its positions by the driver of exits, then what the broker says is left of each
 // fund. All of it goes on after a restart, because the store says what is left.
 //
-//  1. A line is over when the position that was held when it was asked is gone; what its strategy trades afterwards does not keep it open.
-//  2. What an order that was to go traded before it went is closed by a line of its own. Exits do not wait for orders that cannot be cancelled yet.
+//  1. A line is over when the position that was held when it was asked is gone. Whatever else the fund comes to hold before it is proved flat is closed
+//     by a line of its own, and an entry that was taken in while the flatten began is cancelled as well.
+//  2. Exits do not wait for orders that cannot be cancelled yet.
 //  3. A flatten is over when all of its lines and orders are and the broker, asked after that, has called every fund flat. Until it does, the
 //     flatten is not done, and that is an alarm.
 import type { Decimal } from "../../../contracts/src/decimal.ts";
@@ -101,24 +102,29 @@ export function createFlattenWorker(options: FlattenDriverOptions, { isEnding }:
     }
   }
 
-  /** What orders that were to go have traded meanwhile is closed as well. */
+  /** What its funds have come to hold since it was asked for is closed as well. */
   async function addLate({ flattenId }: StoredFlatten): Promise<void> {
     const find = async (unit: UnitOfWork) => {
       const flatten = await unit.flattens.lockRunning();
+      if (flatten?.flattenId !== flattenId) return undefined;
       const lines = await unit.flattens.lines(flattenId);
-      if (flatten?.flattenId !== flattenId) return { lines, late: [] };
-      return { lines, late: await latePositions(unit, flatten, lines) };
+      return { flatten, lines, late: await latePositions(unit, flatten, lines) };
     };
-    const { late } = await store.transact("flatten.look", find);
-    if (late.length === 0) return;
+    const seen = await store.transact("flatten.look", find);
+    if (seen === undefined || seen.late.length === 0) return;
     await store.transact("flatten.drive", async (unit) => {
       const found = await find(unit);
+      if (found === undefined) return;
+      const { flatten, lines, late } = found;
       const at = clock.now();
-      for (const [index, position] of found.late.entries()) {
-        const line = lineOf(ports.sha256, { flattenId, index: found.lines.length + index, position, at });
+      for (const [index, position] of late.entries()) {
+        const line = lineOf(ports.sha256, { flattenId, index: lines.length + index, position, at });
         await unit.flattens.insertLine(line);
-        await tell(unit, line, "OWED", "An order that was to be cancelled traded before it was gone.");
+        await tell(unit, line, "OWED", "The fund came to hold it after the flatten was asked for.");
       }
+      // What the broker said of these funds is of before.
+      const unflat = (flatten.unflat ?? []).filter(({ fundId }) => !late.some((one) => one.fundId === fundId));
+      await unit.flattens.update({ ...flatten, unflat });
     });
   }
 

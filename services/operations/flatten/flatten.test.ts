@@ -1,4 +1,4 @@
-// Flattening from the typed word to the broker's own word that nothing is left: through outages, crashes, strategies that trade on, and others' orders.
+// Flattening from the typed word to the broker's own word that nothing is left: through outages, crashes, late trades, and others' orders.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { parse as d, zero } from "../../../contracts/src/decimal.ts";
 import type { Flatten } from "../../../contracts/src/generated/svc/v1/haltdesk.ts";
@@ -184,19 +184,24 @@ describe("a flatten", () => {
     await stop();
   });
 
-  it("ends when what was held is closed, although the strategy trades on", async () => {
+  it("closes what the fund comes to hold meanwhile as well, each with a line of its own", async () => {
     const { fixture, script } = await open();
     const { flatten, get, stop } = start(fixture, script);
     await flatten({ fund_id: "beta" });
     await fixture.time.timers.sleep(2_000);
-    // It adds to the same opening before the exit trades, and goes on afterwards.
+    // It adds to the same opening before the exit trades, and something else comes afterwards.
     await fixture.oms.trade("more-1", { ...beta, quantity: "1", price: "100000" });
     await fillAll(fixture);
-    await fixture.oms.trade("more-2", { ...beta, quantity: "3", price: "100000" });
+    await fixture.oms.trade("more-2", { ...beta, symbol: "ETH-USD", quantity: "3", price: "1000" });
+    await fixture.time.timers.sleep(5_000);
+    const half = await get();
+    expect([states(half).sort(), half.done_at]).toEqual([["beta EXITING", "beta EXITING", "beta FLAT"], undefined]);
+    await fillAll(fixture);
     await fixture.time.timers.sleep(5_000);
     expect((await get()).done_at).toBeDefined();
-    expect(exits(fixture).map(({ filledQuantity }) => filledQuantity)).toEqual([d("2")]);
-    expect(fixture.oms.position("beta", "beta-trend", "BTC-USD")).toBe(d("4"));
+    expect(exits(fixture).map(({ filledQuantity }) => filledQuantity)).toEqual([d("2"), d("3"), d("1")]);
+    const late = fixture.reported(subjects.flattenLine).filter(({ detail }) => detail.includes("came to hold"));
+    expect(late.map(({ symbol }) => symbol).sort()).toEqual(["BTC-USD", "ETH-USD"]);
     await stop();
   });
 
@@ -303,19 +308,19 @@ describe("23.9: a broker that does not call it flat", () => {
     await second.stop();
   });
 
-  it("because the strategy traded on says so, and asking again closes that as well", async () => {
+  it("because the fund came to hold something between the last line and the proof closes that and asks again", async () => {
     const { fixture, script } = await open();
     const { flatten, get, stop } = start(fixture, script);
+    script.hold("beta", "BTC-USD", "3");
     await flatten({ fund_id: "beta" });
     await fixture.time.timers.sleep(2_000);
     await fillAll(fixture);
+    await fixture.time.timers.sleep(3_000);
+    expect((await get()).funds).toMatchObject([{ state: "NOT_FLAT" }]);
+    // Our books have it too now: it is a line.
     await fixture.oms.trade("more", { ...beta, quantity: "3", price: "100000" });
-    script.hold("beta", "BTC-USD", "3");
-    await fixture.time.timers.sleep(5_000);
-    const next_step = "The fund traded on: ctl cmd halt beta, then ctl cmd flatten-paper --fund-id beta";
-    expect((await get()).funds).toMatchObject([{ state: "NOT_FLAT", next_step }]);
-    expect((await flatten({ fund_id: "beta" })).funds).toMatchObject([{ state: "OPEN" }]);
     await fixture.time.timers.sleep(2_000);
+    expect((await get()).funds).toMatchObject([{ state: "OPEN", left: [] }]);
     await fillAll(fixture);
     script.hold("beta", "BTC-USD", "0");
     await fixture.time.timers.sleep(3_000);
@@ -488,7 +493,7 @@ describe("orders that were open when it was asked", () => {
     await stop();
   });
 
-  it("of a flatten that was joined are added, and what came after it is left alone", async () => {
+  it("and those that were taken in while it began go as well, also when it is joined", async () => {
     const { fixture, script } = await open();
     await fixture.oms.place(named("entry"), "WORKING");
     const { flatten, get, stop } = start(fixture, script);
@@ -496,10 +501,11 @@ describe("orders that were open when it was asked", () => {
     await fixture.time.timers.sleep(2_000);
     await fixture.oms.place(named("later"), "WORKING");
     await fixture.time.timers.sleep(2_000);
-    expect([stateOf(fixture, "entry"), stateOf(fixture, "later")]).toEqual(["CANCELLED", "WORKING"]);
+    expect([stateOf(fixture, "entry"), stateOf(fixture, "later")]).toEqual(["CANCELLED", "CANCELLED"]);
+    await fixture.oms.place(named("joined"), "WORKING");
     await flatten({ fund_id: "beta" });
     await fixture.time.timers.sleep(2_000);
-    expect(entries(await get())).toEqual(["entry CANCELLED", "later CANCELLED"]);
+    expect(entries(await get())).toEqual(["entry CANCELLED", "joined CANCELLED"]);
     await stop();
   });
 });

@@ -15,7 +15,6 @@ import { subjects } from "../../../contracts/src/subjects.ts";
 import { drillFundId } from "../../../core/halts/halts.ts";
 import { hasEnded } from "../../../core/orders/order-lifecycle.ts";
 import type { StoredFlatten, StoredFlattenLine } from "../../../ports/flatten-records.ts";
-import type { StoredPosition } from "../../../ports/oms-records.ts";
 import type { DeniedAnswer, RpcCall, RpcService } from "../../../ports/rpc.ts";
 import type { UnitOfWork } from "../../../ports/store.ts";
 import { haltReason } from "../../halts/confirmation-word.ts";
@@ -25,7 +24,7 @@ import type { ServicePorts } from "../../shared/service.ts";
 import { transactToKnownEnd } from "../../shared/unknown-outcome.ts";
 import { startWorkerLoop } from "../worker-loop.ts";
 import { givenReason } from "../worker-verbs.ts";
-import { ordersToCancel, shownOrders } from "./flatten-orders.ts";
+import { isOwedFor, ordersToCancel, shownOrders } from "./flatten-orders.ts";
 import { createFlattenWorker, type FlattenDriverOptions, type FlattenWorker, lineOf, owes } from "./flatten-worker.ts";
 import { shownFunds } from "./unflat-funds.ts";
 
@@ -164,12 +163,6 @@ async function beginOrJoin(
     await unit.flattens.insertLine(lineOf(sha256, { flattenId: id, index: lines.length + index, position, at }));
   }
   return flatten;
-}
-
-function isOwedFor(line: StoredFlattenLine, position: StoredPosition): boolean {
-  const { fundId, strategyId, symbol } = position;
-  const isSame = line.fundId === fundId && line.strategyId === strategyId && line.symbol === symbol;
-  return isSame && line.ended === undefined;
 }
 
 async function shownFlatten(unit: UnitOfWork, flatten: StoredFlatten, worker: FlattenWorker): Promise<Flatten> {

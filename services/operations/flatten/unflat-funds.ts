@@ -55,9 +55,8 @@ export async function nextStepOf(unit: UnitOfWork, unflat: StoredUnflat): Promis
   if (left.some(({ symbol, quantity }) => (ours.get(symbol) ?? decimal.zero) !== decimal.parse(quantity))) {
     return `Our books do not have what the broker has: ctl riskengine reconcile --fund-id ${fundId} --force`;
   }
-  if (left.length > 0) {
-    return `The fund traded on: ctl cmd halt ${fundId}, then ctl cmd flatten-paper --fund-id ${fundId}`;
-  }
+  // What our books have as well is a line of the flatten within a second.
+  if (left.length > 0) return "It is being closed: ctl operations flatten show";
   return `Orders are open at the broker: ctl oms orders list --open --fund-id ${fundId}, then ctl cmd cancel-all`;
 }
 
