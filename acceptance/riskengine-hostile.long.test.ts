@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { brokenFrames, crowd, neverReading, rapidResets, type Target } from "../testkit/hostile/connections.ts";
 import { openHonest } from "../testkit/hostile/honest.ts";
 import { hostileRounds, parkedCount, residentMb, smallHeap } from "../testkit/hostile/rounds.ts";
-import { type Platform, startPlatform, temporaryFolder } from "../testkit/platform.ts";
+import { eventually, type Platform, startPlatform, temporaryFolder } from "../testkit/platform.ts";
 import { openRiskClient } from "../testkit/risk-client.ts";
 import { prng } from "../testkit/virtual/prng.ts";
 
@@ -80,7 +80,7 @@ describe(`hostile clients, seed ${seed}`, { timeout: 1_800_000 }, () => {
     expect((await platform.exited).code).toBe(0);
     platform = startPlatform({ dataFolder: join(folder, "data"), environment: smallHeap });
     await platform.ready();
-    expect(await platform.health()).toBe(200);
+    await eventually("it is healthy", async () => (await platform.health()) === 200, 20_000);
     const later = await openHonest(platform, `${seed}-later`);
     expect(await later.stop()).toMatchObject({ unanswered: [] });
     expect(platform.stdout()).not.toContain("STATE_MISMATCH");
