@@ -85,6 +85,14 @@ export const simulated: Readonly<Record<ChangingOperation, Simulated>> = {
   CrossPositions: by(
     "operations, for a stop that only the opposite position of another strategy of its fund can close",
   ),
+  ReceiveSignal: not(
+    "The charting platform does not run here; its orders come in at the front door as everybody's.",
+    "core/webhook/translate-symbol.test.ts",
+  ),
+  RecordRefusedSignal: not(
+    "It is the gateway's own, which does not run here.",
+    "core/webhook/translate-symbol.test.ts",
+  ),
   AdjustPosition: drawn(4, money.adjustPosition),
   SetPaperWeather: drawn(8, queries.setPaperWeather),
   BookCorporateAction: drawn(12, bookCorporateAction),

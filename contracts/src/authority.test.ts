@@ -105,6 +105,11 @@ ListPositions             .      .      x      x          x         x      x
 ListFills                 .      .      x      x          x         x      x
 AdjustPosition            .      .      .      .          .         .      x
 CrossPositions            .      .      .      .          .         .      x
+ReceiveSignal             .      .      .      .          .         .      x
+RecordRefusedSignal       .      .      .      .          .         .      x
+TestSignal                .      .      .      x          x         .      .
+ListWebhookSignals        .      .      x      x          x         x      x
+GetWebhookSignal          .      .      x      x          x         x      x
 GetPaperWeather           .      .      x      x          x         x      x
 SetPaperWeather           .      .      .      x          .         .      .
 ListFunds                 .      .      x      x          x         x      x
@@ -247,7 +252,14 @@ describe("operations", () => {
 
 describe("a token of our own processes", () => {
   // They stop every engine or let it go on, or a fund's trading, without a word in the record; the last has the gateway as its only reader.
-  const ownOperations = ["AnnounceHalt", "ConfirmHalts", "ReserveWithdrawal", "ListHaltChanges"];
+  const ownOperations = [
+    "AnnounceHalt",
+    "ConfirmHalts",
+    "ReserveWithdrawal",
+    "ListHaltChanges",
+    "ReceiveSignal",
+    "RecordRefusedSignal",
+  ];
 
   test("has what no machine's token may name", () => {
     for (const own of ownOperations) expect(serviceOperations, own).not.toContain(own);
@@ -282,6 +294,8 @@ describe("a token of our own processes", () => {
         "ListNavs",
         "ListHaltChanges",
         "GetHaltStatus",
+        "ReceiveSignal",
+        "RecordRefusedSignal",
       ],
     });
     for (const named of Object.values(platformOperations)) {
@@ -350,7 +364,7 @@ describe("a service token", () => {
         "ListInstruments",
       ],
       ...["ListStrategies", "GetBacktest", "ListSignals", "ListQuotes", "ListBars", "ListNews", "GetBooks"],
-      "ListRestrictions",
+      ...["ListRestrictions", "ListWebhookSignals", "GetWebhookSignal"],
       ...["ListStops", "ListDifferences", "GetReferenceData", "ReadMetrics", "InspectInstance"],
       ...["ListServices", "TailEvents"],
     ];

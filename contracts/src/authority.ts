@@ -123,6 +123,9 @@ export const platformOperations: Readonly<Record<PlatformService, readonly Opera
     "ListNavs",
     "ListHaltChanges",
     "GetHaltStatus",
+    // Alerts at the webhook, where nobody logs in.
+    "ReceiveSignal",
+    "RecordRefusedSignal",
   ],
 };
 

@@ -23,6 +23,7 @@ const tags = {
   research: "Strategies, their signals and backtests.",
   risk: "Limits, headroom, decisions, approvals, stops, losses.",
   "service tokens": "Tokens of machines.",
+  signals: "Alerts of a charting platform, and what became of them.",
   treasury: "Funds, their values and ledgers, reference data.",
   watchdogs: "What watches the platform, what it found, and how it is set.",
 } as const satisfies Readonly<Record<string, string>>;
@@ -53,6 +54,7 @@ const beginnings: Readonly<Record<Listener, Readonly<Record<string, TagName>>>> 
     "/v1/research": "research",
     "/v1/riskengine": "risk",
     "/v1/service-tokens": "service tokens",
+    "/v1/signals": "signals",
     "/v1/treasury": "treasury",
   },
   public: {

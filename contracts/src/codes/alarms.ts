@@ -87,6 +87,11 @@ export const alarms = {
   ),
   OPTION_EXPIRING: alarm("warning", "A fund is short in an option that ends within five days."),
   OPTION_UNSETTLED: alarm("critical", "An option has ended, and what is held of it was not settled."),
+  SIGNAL_POSITION_MISMATCH: alarm(
+    "critical",
+    "An alert says another position before it than our books have: an alert may have been missed.",
+  ),
+  SIGNAL_SILENT: alarm("critical", "A strategy's alerts have stopped coming while its market is open."),
   QUOTES_SILENT: alarm("warning", "Prices have stopped coming."),
 
   // The watchdogs, one each.

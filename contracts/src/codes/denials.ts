@@ -307,6 +307,23 @@ export const commandDenials = {
   WEBHOOK_BODY_TOO_LARGE: denial("The body is larger than 4 KB.", "INVALID_ARGUMENT", { http: 413 }),
   WEBHOOK_BODY_INVALID: denial("The body is not the JSON that was agreed.", "INVALID_ARGUMENT"),
   WEBHOOK_RATE_EXCEEDED: denial("More than 10 requests in a second for one fund.", "RESOURCE_EXHAUSTED"),
+  WEBHOOK_KEY_REUSED: denial("Another alert took the idempotency key within 5 minutes.", "ALREADY_EXISTS"),
+  WEBHOOK_FIELD_INVALID: denial("A field of the alert is missing, unknown or not what it must be."),
+  WEBHOOK_PLACEHOLDER_UNRESOLVED: denial("A placeholder of the alert was sent as it stands."),
+  WEBHOOK_NOT_A_NUMBER: denial("The script had no number for a field of the alert."),
+  WEBHOOK_STRATEGY_UNKNOWN: denial("The strategy is not one of the fund's."),
+  WEBHOOK_REVERSAL: denial("The position would change its sign in one order."),
+  WEBHOOK_VENUE_UNKNOWN: denial("The symbol's venue is none of the known ones."),
+  WEBHOOK_FEED_DELAYED: denial("The alert comes from a delayed feed."),
+  WEBHOOK_SYMBOL_PERPETUAL: denial("The symbol is a perpetual future."),
+  WEBHOOK_SYMBOL_CONTINUOUS: denial("The symbol is a continuous future."),
+  WEBHOOK_SYMBOL_UNKNOWN: denial("The symbol cannot be read, or there is no such instrument."),
+  WEBHOOK_ALERT_TOO_OLD: denial("The alert is older than allowed."),
+  WEBHOOK_ALERT_AHEAD: denial("The alert is dated more than 60 s ahead of our clock."),
+  WEBHOOK_ALERT_TIME_MISSING: denial("The alert does not say when it fired."),
+  WEBHOOK_POSITION_MISMATCH: denial("The position before the alert is not the one in our books."),
+  WEBHOOK_FUND_NOT_ENABLED: denial("A LIVE fund takes alerts only when the configuration names it."),
+  WEBHOOK_BROKER_UNCLEAR: denial("Which broker the order is for cannot be told."),
 } as const satisfies Readonly<Record<string, AnswerCode>>;
 
 export type CommandDenialCode = keyof typeof commandDenials;

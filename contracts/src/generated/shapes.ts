@@ -604,6 +604,9 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"watchdog","type":"text","description":"The watchdog.","kind":"ID","required":true},
     {"name":"fund_id","type":"text","optional":true,"description":"A fund, or `firm`; the firm's when absent.","kind":"ID"},
   ]},
+  GetWebhookSignalRequest: {"isRequest":true,"fields":[
+    {"name":"signal_id","type":"text","description":"The signal.","kind":"ID","required":true},
+  ]},
   Greeks: {"description":"Of one unit of the underlying: theta per day, vega per hundredth of volatility.","fields":[
     {"name":"delta","type":"number"},
     {"name":"gamma","type":"number"},
@@ -927,6 +930,14 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
   ListWatchdogsRequest: {"isRequest":true,"fields":[
     {"name":"watchdog","type":"text","optional":true,"description":"Only this one; all ten when absent.","kind":"ID"},
     {"name":"fund_id","type":"text","optional":true,"description":"Only this fund's, and the firm's; every fund's when absent.","kind":"ID"},
+  ]},
+  ListWebhookSignalsRequest: {"isRequest":true,"fields":[
+    {"name":"fund_id","type":"text","optional":true,"description":"Only this fund's; every fund's when absent.","kind":"ID"},
+    {"name":"strategy_id","type":"text","optional":true,"description":"Only this strategy's.","kind":"ID"},
+    {"name":"status","type":"text","optional":true,"description":"Only those with this status; all when absent.","values":["REFUSED","ACCEPTED","SUBMITTED","FAILED"]},
+    {"name":"hours","type":"number","optional":true,"description":"Only those of the last hours; all that are kept when absent.","max":87600,"above":0},
+    {"name":"count_max","type":"whole","description":"At most this many, 100 when absent; the next page is in the Link header.","min":1,"max":500},
+    {"name":"after_signal_id","httpName":"after","type":"text","optional":true,"description":"Continue after this signal_id, towards older ones.","kind":"ID"},
   ]},
   Loss: {"fields":[
     {"name":"fund_id","type":"text","kind":"ID"},
@@ -1448,5 +1459,33 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"alerts_30d","type":"whole","description":"Episodes that opened in the last 30 days, and how many a healthy subject would have; null where nothing predicts them."},
     {"name":"expected_alerts_30d","type":"number","optional":true,"description":"Null where nothing predicts them.","nullWhenAbsent":true},
     {"name":"injected","type":"boolean","description":"It rests on observations that were injected into the paper platform."},
+  ]},
+  WebhookSignal: {"description":"One request at the webhook, and what became of it.","fields":[
+    {"name":"signal_id","type":"text","kind":"ID"},
+    {"name":"source","type":"text","description":"Who sent it: tradingview."},
+    {"name":"received_at","type":"text","kind":"INSTANT"},
+    {"name":"alert_at","type":"text","optional":true,"description":"When it fired, as it says itself.","kind":"INSTANT"},
+    {"name":"answer_ms","type":"number","description":"Milliseconds until its answer was ready.","mayBeMissing":true,"min":0},
+    {"name":"remote_address","type":"text"},
+    {"name":"http_status","type":"whole","description":"What it was answered with."},
+    {"name":"status","type":"text","description":"REFUSED; or ACCEPTED (stored, no order yet), SUBMITTED (the order stands under order_id) or FAILED (it became no order).","values":["REFUSED","ACCEPTED","SUBMITTED","FAILED"]},
+    {"name":"code","type":"text","optional":true,"description":"Why it was refused or failed: a code of docs/codes.md, and one sentence."},
+    {"name":"detail","type":"text","optional":true},
+    {"name":"fund_id","type":"text","optional":true,"description":"Absent when the request proved no secret.","kind":"ID"},
+    {"name":"strategy_id","type":"text","optional":true},
+    {"name":"symbol_sent","type":"text","optional":true,"description":"As it was sent."},
+    {"name":"symbol","type":"text","optional":true,"description":"As it was translated."},
+    {"name":"side","type":"text","optional":true},
+    {"name":"quantity","type":"text","optional":true},
+    {"name":"idempotency_key","type":"text","optional":true},
+    {"name":"duplicate_of","type":"text","optional":true,"description":"The signal that took the key."},
+    {"name":"order_id","type":"text","optional":true,"description":"The order's, of one that was accepted.","kind":"ID"},
+    {"name":"order_state","type":"text","optional":true,"description":"Where the order stands now."},
+    {"name":"decision_code","type":"text","optional":true,"description":"What the gates, or order management, denied it with."},
+    {"name":"warnings","type":"text","list":true,"description":"NO_ALERT_TIME, POSITION_MISMATCH."},
+    {"name":"body","type":"struct","optional":true,"description":"The alert as it was sent, the secret removed; absent when it was no JSON object."},
+  ]},
+  WebhookSignals: {"fields":[
+    {"name":"signals","type":"message","message":"WebhookSignal","list":true,"description":"Newest first."},
   ]},
 };

@@ -1817,6 +1817,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/signals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read what came in at the webhook and what became of it.
+         * @description ListWebhookSignals: Read what came in at the webhook and what became of it. Roles that may: viewer, operator, risk_officer, admin, service.
+         */
+        get: operations["listWebhookSignals"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/signals/{signal_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read one alert and what became of it.
+         * @description GetWebhookSignal: Read one alert and what became of it. Roles that may: viewer, operator, risk_officer, admin, service.
+         */
+        get: operations["getWebhookSignal"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/treasury/corporate-actions": {
         parameters: {
             query?: never;
@@ -3916,6 +3956,59 @@ export interface components {
             /** @description It rests on observations that were injected into the paper platform. */
             injected: boolean;
         };
+        /** @description One request at the webhook, and what became of it. */
+        WebhookSignal: {
+            signal_id: string;
+            /** @description Who sent it: tradingview. */
+            source: string;
+            /**
+             * Format: date-time
+             * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+             */
+            received_at: string;
+            /**
+             * Format: date-time
+             * @description When it fired, as it says itself.
+             */
+            alert_at?: string;
+            /** @description Milliseconds until its answer was ready. */
+            answer_ms?: number;
+            remote_address: string;
+            /** @description What it was answered with. */
+            http_status: number;
+            /**
+             * @description REFUSED; or ACCEPTED (stored, no order yet), SUBMITTED (the order stands under order_id) or FAILED (it became no order).
+             * @enum {string}
+             */
+            status: "REFUSED" | "ACCEPTED" | "SUBMITTED" | "FAILED";
+            /** @description Why it was refused or failed: a code of docs/codes.md, and one sentence. */
+            code?: string;
+            detail?: string;
+            /** @description Absent when the request proved no secret. */
+            fund_id?: string;
+            strategy_id?: string;
+            /** @description As it was sent. */
+            symbol_sent?: string;
+            /** @description As it was translated. */
+            symbol?: string;
+            side?: string;
+            quantity?: string;
+            idempotency_key?: string;
+            /** @description The signal that took the key. */
+            duplicate_of?: string;
+            /** @description The order's, of one that was accepted. */
+            order_id?: string;
+            /** @description Where the order stands now. */
+            order_state?: string;
+            /** @description What the gates, or order management, denied it with. */
+            decision_code?: string;
+            /** @description NO_ALERT_TIME, POSITION_MISMATCH. */
+            warnings: string[];
+            /** @description The alert as it was sent, the secret removed; absent when it was no JSON object. */
+            body?: {
+                [key: string]: unknown;
+            };
+        };
     };
     responses: {
         /** @description What went wrong. */
@@ -4154,7 +4247,7 @@ export interface operations {
                         name: string;
                         roles: ("viewer" | "operator" | "risk_officer" | "admin" | "service")[];
                         /** @description What a machine's token is narrowed to; absent when the roles alone decide. */
-                        operations?: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ListHaltChanges" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "ListLosses" | "ReserveWithdrawal" | "GetLimitUse" | "ListBlocks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "RestartAll" | "ListServices" | "ReadLogs" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
+                        operations?: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ListHaltChanges" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "ListLosses" | "ReserveWithdrawal" | "GetLimitUse" | "ListBlocks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "RestartAll" | "ListServices" | "ReadLogs" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
                         issuer: string;
                         /**
                          * Format: date-time
@@ -4498,7 +4591,7 @@ export interface operations {
                  */
                 "application/json": {
                     /** @enum {string} */
-                    action: "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ListHaltChanges" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "ListLosses" | "ReserveWithdrawal" | "GetLimitUse" | "ListBlocks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "RestartAll" | "ListServices" | "ReadLogs" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys";
+                    action: "ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ListHaltChanges" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "ListLosses" | "ReserveWithdrawal" | "GetLimitUse" | "ListBlocks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "RestartAll" | "ListServices" | "ReadLogs" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys";
                     /** @description The action's own parameters, exactly as they will be sent; the proof opens only these. */
                     parameters: {
                         [key: string]: unknown;
@@ -10957,7 +11050,7 @@ export interface operations {
                     "application/json": {
                         id: string;
                         name: string;
-                        operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ListHaltChanges" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "ListLosses" | "ReserveWithdrawal" | "GetLimitUse" | "ListBlocks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "RestartAll" | "ListServices" | "ReadLogs" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
+                        operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ListHaltChanges" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "ListLosses" | "ReserveWithdrawal" | "GetLimitUse" | "ListBlocks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "RestartAll" | "ListServices" | "ReadLogs" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
                         /** @description A caller as records name it: `operator:<name>` or `service:<name>`. */
                         created_by: string;
                         /**
@@ -11016,7 +11109,7 @@ export interface operations {
                     /** @description How the machine stands in records: `service:<name>`. */
                     name: string;
                     /** @description What the token may do, by the names of the table of authority. */
-                    operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ListHaltChanges" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "ListLosses" | "ReserveWithdrawal" | "GetLimitUse" | "ListBlocks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "RestartAll" | "ListServices" | "ReadLogs" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
+                    operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ListHaltChanges" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "ListLosses" | "ReserveWithdrawal" | "GetLimitUse" | "ListBlocks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "RestartAll" | "ListServices" | "ReadLogs" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
                     /** @description Seconds until it runs out: from a minute to a year. */
                     expires_in_s: number;
                     /** @description Why, in your words; it stands in the record. */
@@ -11053,7 +11146,7 @@ export interface operations {
                     "application/json": {
                         id: string;
                         name: string;
-                        operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ListHaltChanges" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "ListLosses" | "ReserveWithdrawal" | "GetLimitUse" | "ListBlocks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "RestartAll" | "ListServices" | "ReadLogs" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
+                        operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ListHaltChanges" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "ListLosses" | "ReserveWithdrawal" | "GetLimitUse" | "ListBlocks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "RestartAll" | "ListServices" | "ReadLogs" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
                         /** @description A caller as records name it: `operator:<name>` or `service:<name>`. */
                         created_by: string;
                         /**
@@ -11129,7 +11222,7 @@ export interface operations {
                     "application/json": {
                         id: string;
                         name: string;
-                        operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ListHaltChanges" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "ListLosses" | "ReserveWithdrawal" | "GetLimitUse" | "ListBlocks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "RestartAll" | "ListServices" | "ReadLogs" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
+                        operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ListHaltChanges" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "ListLosses" | "ReserveWithdrawal" | "GetLimitUse" | "ListBlocks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "RestartAll" | "ListServices" | "ReadLogs" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
                         /** @description A caller as records name it: `operator:<name>` or `service:<name>`. */
                         created_by: string;
                         /**
@@ -11223,7 +11316,7 @@ export interface operations {
                     "application/json": {
                         id: string;
                         name: string;
-                        operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ListHaltChanges" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "ListLosses" | "ReserveWithdrawal" | "GetLimitUse" | "ListBlocks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "RestartAll" | "ListServices" | "ReadLogs" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
+                        operations: ("ReadAudit" | "GetAuditProof" | "GetAuditConsistency" | "TailAudit" | "GetAuditBundleHead" | "GetAuditStatus" | "InspectAudit" | "GetAuditTile" | "ListAlarms" | "BeginAuditVerification" | "BeginAuditInspection" | "WatchAuditRun" | "RotateAuditKey" | "RevokeAuditKey" | "EraseAuditSubject" | "BeginAuditAnew" | "CosignAuditAnew" | "TailEvents" | "ListHaltChanges" | "FlattenPaper" | "GetFlatten" | "RunDrill" | "ListDrills" | "InspectInstance" | "ListQuotes" | "ListBars" | "ListNews" | "RequestHalt" | "ResumeHalt" | "ListActiveHalts" | "GetHaltStatus" | "AppendAudit" | "GetAuditTrail" | "VerifyAudit" | "ReportRegulatoryEvent" | "SubmitOrder" | "CancelOrder" | "AmendOrder" | "CancelAll" | "GetOrder" | "ListOrders" | "ListPositions" | "ListFills" | "AdjustPosition" | "CrossPositions" | "GetPaperWeather" | "SetPaperWeather" | "ReceiveSignal" | "RecordRefusedSignal" | "TestSignal" | "ListWebhookSignals" | "GetWebhookSignal" | "ListFunds" | "ListNavs" | "ListLedger" | "BookFlow" | "BookCorporateAction" | "RebuildLedger" | "ListInstruments" | "GetReferenceData" | "SetReferenceData" | "ListStrategies" | "SetStrategy" | "GetBacktest" | "ListSignals" | "ListRejections" | "GetDecisions" | "ListEnvelopes" | "DiffEnvelopes" | "ReplayEnvelope" | "CheckOrder" | "CheckOrders" | "GetEnvelope" | "UpdateEnvelope" | "GetHeadroom" | "ReleaseThrottle" | "ListExposures" | "AnnounceHalt" | "ConfirmHalts" | "ConfirmSent" | "ReleaseApproval" | "ListApprovals" | "ListLosses" | "ReserveWithdrawal" | "GetLimitUse" | "ListBlocks" | "ListStops" | "EndStop" | "Reconcile" | "ListDifferences" | "ProveFlat" | "GetBooks" | "ListParked" | "RetryParked" | "DiscardParked" | "ListSecrets" | "PutSecret" | "ListWatchdogs" | "ListEpisodes" | "GetWatchdogConfig" | "SetWatchdogConfig" | "PauseWatchdog" | "ResumeWatchdog" | "JudgeWatchdog" | "InjectObservations" | "ListRestrictions" | "EndRestriction" | "RestartAll" | "ListServices" | "ReadLogs" | "ReadWebPages" | "ReadPersonalData" | "ReadMarketData" | "ReadHealth" | "ReadSchema" | "ReadMetrics" | "LogIn" | "ReadIdentity" | "LogOut" | "EnrolSecondFactor" | "StepUp" | "ListServiceTokens" | "IssueServiceToken" | "RotateServiceToken" | "RevokeServiceToken" | "RevokeSessions" | "RotateSigningKeys")[];
                         /** @description A caller as records name it: `operator:<name>` or `service:<name>`. */
                         created_by: string;
                         /**
@@ -11256,6 +11349,148 @@ export interface operations {
             403: components["responses"]["Problem"];
             /** @description Refused as things stand, or for its Idempotency-Key; `code` says which. */
             409: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    listWebhookSignals: {
+        parameters: {
+            query?: {
+                /** @description Only this fund's; every fund's when absent. */
+                fund_id?: string;
+                /** @description Only this strategy's. */
+                strategy_id?: string;
+                /** @description Only those with this status; all when absent. */
+                status?: "REFUSED" | "ACCEPTED" | "SUBMITTED" | "FAILED";
+                /** @description Only those of the last hours; all that are kept when absent. */
+                hours?: number;
+                /** @description At most this many, 100 when absent; the next page is in the Link header. */
+                count_max?: number;
+                /** @description Continue after this signal_id, towards older ones. */
+                after?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "signal_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *         "source": "text",
+                     *         "received_at": "2026-11-17T14:30:00.000000Z",
+                     *         "alert_at": "2026-11-17T14:30:00.000000Z",
+                     *         "answer_ms": 0.5,
+                     *         "remote_address": "text",
+                     *         "http_status": 1,
+                     *         "status": "REFUSED",
+                     *         "code": "POSITION_LIMIT",
+                     *         "detail": "text",
+                     *         "fund_id": "alpha",
+                     *         "strategy_id": "alpha-momentum",
+                     *         "symbol_sent": "text",
+                     *         "symbol": "AAPL",
+                     *         "side": "BUY",
+                     *         "quantity": "100",
+                     *         "idempotency_key": "morning-run-1",
+                     *         "duplicate_of": "text",
+                     *         "order_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *         "order_state": "text",
+                     *         "decision_code": "POSITION_LIMIT",
+                     *         "warnings": [
+                     *           "text"
+                     *         ],
+                     *         "body": {
+                     *           "technology": {}
+                     *         }
+                     *       }
+                     *     ]
+                     */
+                    "application/json": components["schemas"]["WebhookSignal"][];
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    getWebhookSignal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The signal.
+                 * @example 0197f2a0c4d87e6e9f31a5b2c8d4e6f0
+                 */
+                signal_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "signal_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *       "source": "text",
+                     *       "received_at": "2026-11-17T14:30:00.000000Z",
+                     *       "alert_at": "2026-11-17T14:30:00.000000Z",
+                     *       "answer_ms": 0.5,
+                     *       "remote_address": "text",
+                     *       "http_status": 1,
+                     *       "status": "REFUSED",
+                     *       "code": "POSITION_LIMIT",
+                     *       "detail": "text",
+                     *       "fund_id": "alpha",
+                     *       "strategy_id": "alpha-momentum",
+                     *       "symbol_sent": "text",
+                     *       "symbol": "AAPL",
+                     *       "side": "BUY",
+                     *       "quantity": "100",
+                     *       "idempotency_key": "morning-run-1",
+                     *       "duplicate_of": "text",
+                     *       "order_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *       "order_state": "text",
+                     *       "decision_code": "POSITION_LIMIT",
+                     *       "warnings": [
+                     *         "text"
+                     *       ],
+                     *       "body": {
+                     *         "technology": {}
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookSignal"];
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
             /** @description Anything else that went wrong. */
             default: components["responses"]["Problem"];
         };

@@ -102,6 +102,8 @@ export const operationTable = {
   issueServiceToken: {"method":"POST","path":"/v1/service-tokens","pathKeys":[],"queryKeys":[],"bodyKeys":["name","operations","expires_in_s","reason","step_up_proof"],"answer":"json","takesKey":true},
   revokeServiceToken: {"method":"DELETE","path":"/v1/service-tokens/{token_id}","pathKeys":["token_id"],"queryKeys":["reason"],"answer":"json"},
   rotateServiceToken: {"method":"POST","path":"/v1/service-tokens/{token_id}/rotate","pathKeys":["token_id"],"queryKeys":[],"bodyKeys":["overlap_s","expires_in_s","reason","step_up_proof"],"answer":"json","takesKey":true},
+  listWebhookSignals: {"method":"GET","path":"/v1/signals","pathKeys":[],"queryKeys":["fund_id","strategy_id","status","hours","count_max","after"],"answer":"json"},
+  getWebhookSignal: {"method":"GET","path":"/v1/signals/{signal_id}","pathKeys":["signal_id"],"queryKeys":[],"answer":"json"},
   bookCorporateAction: {"method":"POST","path":"/v1/treasury/corporate-actions","pathKeys":[],"queryKeys":[],"bodyKeys":["action_id","kind","symbol","amount_per_share","ex_date","reason","ratio","new_symbol","pay_date"],"answer":"json","takesKey":true},
   bookFlow: {"method":"POST","path":"/v1/treasury/flows","pathKeys":[],"queryKeys":[],"bodyKeys":["fund_id","idempotency_key","currency","amount","reason","step_up_proof"],"answer":"json","takesKey":true},
   listFunds: {"method":"GET","path":"/v1/treasury/funds","pathKeys":[],"queryKeys":[],"answer":"json"},
