@@ -10,6 +10,7 @@ import type { Envelope } from "../envelope/envelope.ts";
 import { isLimited, isStopped } from "../exposure/valuation.ts";
 import * as amounts from "../money/amount.ts";
 import * as exact from "../money/exact.ts";
+import { priceText } from "../money/price-text.ts";
 import type { Notes } from "./gate.ts";
 import { assured, isFresh } from "./new-risk.ts";
 
@@ -44,7 +45,7 @@ function outside(
   // A quotient is cut towards zero.
   const ticks = isAbove ? (market + band) / tick : (market - band + tick - 1n) / tick;
   const edge = `${decimal.format((ticks * tick) as decimal.Decimal)} is the ${isAbove ? "highest" : "lowest"} that would pass`;
-  const reason = `${field} is ${amount(given)}, more than ${percent(collar)} from ${amount(price)}; ${edge}.`;
+  const reason = `${field} is ${amount(given)}, more than ${percent(collar)} from ${priceText(market, tick)}; ${edge}.`;
   return { code: "PRICE_OUTSIDE_COLLAR", reason };
 }
 

@@ -12,6 +12,7 @@ import type { Envelope } from "../envelope/envelope.ts";
 import { marketPrice, notionalAtWorst, unitValueAt, valuationPrice } from "../exposure/valuation.ts";
 import * as amounts from "../money/amount.ts";
 import * as exact from "../money/exact.ts";
+import { priceText } from "../money/price-text.ts";
 import { collarDenial, exitCollarDenial } from "./collar.ts";
 import type { Gate, Notes } from "./gate.ts";
 import { withMarkHint } from "./mark-hint.ts";
@@ -146,7 +147,9 @@ function sizeDenial(order: Order, view: FundView, envelope: Envelope, notes: Not
   notes.share("max_notional", notional, allowed);
   if (!exact.isMore(notional, allowed) && !amounts.isTooLarge(unitValue)) return undefined;
   const most = money(allowed, view.fundCurrency);
-  const reason = `The order is worth ${money(notional, view.fundCurrency)} at ${amount(price)}; ${most} is the most.`;
+  const tick = amounts.toDecimal(view.instrument?.tickSize ?? amounts.oneUnit);
+  const at = priceText(amounts.toDecimal(price), tick);
+  const reason = `The order is worth ${money(notional, view.fundCurrency)} at ${at}; ${most} is the most.`;
   return { code: "NOTIONAL_ABOVE_MAX", reason };
 }
 

@@ -72,7 +72,7 @@ function stepsText(progress: HaltStatus["progress"], haltId: string | undefined)
 }
 
 /** How many orders were cancelled, and that a message stands in the log alone; as the server's own words say. */
-function provenText(step: string, detail: string): string {
+export function provenText(step: string, detail: string): string {
   if (step === "NOTIFIED" && detail.startsWith("log only")) return "log only";
   const count = step === "CANCELLED" ? /\b([0-9]+) orders? (?:was|were) cancelled/.exec(detail)?.[1] : undefined;
   return count === undefined ? "yes" : `yes (${count} ${count === "1" ? "order" : "orders"})`;

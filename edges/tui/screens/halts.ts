@@ -1,6 +1,7 @@
 // `h`: what is halted, how far each halt has come (BLOCKED, CANCELLED, NOTIFIED), on what evidence, and a request to resume that waits for its second
 // signature. Nothing here acts.
 import type { Instant } from "../../../contracts/src/instant.ts";
+import { provenText } from "../../ctl/text/halt-text.ts";
 import { leftMs } from "../../ctl/text/text.ts";
 import type { Data, Halt, Lists } from "../lists.ts";
 import { age, ageMs, duration } from "../view/figures.ts";
@@ -77,7 +78,9 @@ function stepCell(status: Status | undefined, halt: Halt, name: StepName): Span 
   const steps = status?.progress.find(({ halt_id }) => halt_id === halt.halt_id)?.steps ?? [];
   const found = steps.find(({ step }) => step === name);
   if (found === undefined) return span("?", "warn");
-  return found.proven ? span("yes", "good") : span("NOT YET", "warn");
+  if (!found.proven) return span("NOT YET", "warn");
+  const text = provenText(name, found.detail);
+  return span(text, text === "log only" ? "warn" : "good");
 }
 
 export function evidenceText({ evidence }: Halt): string {

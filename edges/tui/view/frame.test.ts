@@ -50,6 +50,18 @@ describe("the frame", () => {
     ]);
   });
 
+  it("says of a halt that it stands in the log alone where nobody was notified, and how many orders are gone", () => {
+    const detail = "log only: no chat is set up.";
+    const steps = [
+      { step: "BLOCKED" as const, proven: true, detail: "" },
+      { step: "CANCELLED" as const, proven: true, detail: "3 orders were cancelled." },
+      { step: "NOTIFIED" as const, proven: true, detail },
+    ];
+    const halts = haltStatus([haltOf()], { progress: [{ halt_id: "h-1", steps }] });
+    const lines = screen(played(calm(), list("halts", halts), ...typed("h")));
+    expect(lines.join("\n")).toMatch(/firm +3 min +yes +yes \(3 orders\) +log only /);
+  });
+
   it("shows a halt at its strictest, and keeps how many more when the reason is long", () => {
     const halts = [
       haltOf({ severity: "STRATEGY_HALT", strategy_id: "s", fund_id: "alpha", halt_id: "h-3" }),

@@ -64,8 +64,16 @@ const columns: readonly Column<Strategy>[] = [
 ];
 
 function statusText({ status, base_status, restriction_ids }: Strategy): string {
-  const held = restriction_ids.length === 0 ? "" : `, ${restriction_ids.length} restrictions`;
-  return status === base_status ? `${status}${held}` : `${status} (set: ${base_status}${held})`;
+  const count = restriction_ids.length;
+  const held = count === 0 ? "" : `, ${count} ${count === 1 ? "restriction" : "restrictions"}`;
+  return status === base_status
+    ? `${statusWord(status)}${held}`
+    : `${statusWord(status)} (set: ${statusWord(base_status)}${held})`;
+}
+
+/** The word of the wire reads like the mode of a fund, and a PAPER fund's strategies are not LIVE. */
+function statusWord(status: string): string {
+  return status === "live" ? "trading" : status;
 }
 
 export function Strategies() {

@@ -1,6 +1,7 @@
 // What denies new risk now and what ends it; and every halt with the proof of its three steps.
 
 import type { Instant } from "../../../contracts/src/instant.ts";
+import { provenText } from "../../ctl/text/halt-text.ts";
 import { byStrictness, scopeOf } from "../../tui/screens/halts.ts";
 import { blockScope } from "../../tui/screens/risk.ts";
 import { age } from "../../tui/view/figures.ts";
@@ -86,7 +87,13 @@ function stepCell(status: Lists["halts"], halt: Halt, name: (typeof steps)[numbe
   if (found === undefined) return <StateWord word="not known" grade="warning" />;
   if (!found.proven)
     return <StateWord word={`NOT YET${found.detail === "" ? "" : `: ${found.detail}`}`} grade="warning" />;
-  return <span title={found.detail}>yes {found.at === undefined ? "" : utcText(found.at).slice(11)}</span>;
+  const text = provenText(name, found.detail);
+  if (text === "log only") return <StateWord word={text} grade="warning" />;
+  return (
+    <span title={found.detail}>
+      {text} {found.at === undefined ? "" : utcText(found.at).slice(11)}
+    </span>
+  );
 }
 
 function haltColumns(
