@@ -52,6 +52,8 @@ export async function setup(): Promise<() => Promise<void>> {
   await closeToConnections(server);
   process.env[testServerVariable] = JSON.stringify(server.address);
   process.env[madeClusterVariable] = made;
+  // Most tests of the whole platform load the same program into six processes: what one compiled, the next one takes over.
+  process.env["NODE_COMPILE_CACHE"] = join(folder, "compiled");
   return async () => {
     await server.stop();
     await rm(folder, { recursive: true, force: true });
