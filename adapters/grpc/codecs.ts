@@ -18,6 +18,7 @@ import * as riskengine from "../../contracts/src/generated/svc/v1/riskengine.ts"
 import * as riskworkers from "../../contracts/src/generated/svc/v1/riskworkers.ts";
 import * as secrets from "../../contracts/src/generated/svc/v1/secrets.ts";
 import * as watchdogs from "../../contracts/src/generated/svc/v1/watchdogs.ts";
+import * as webhook from "../../contracts/src/generated/svc/v1/webhook.ts";
 
 /** A generated codec, its message type forgotten: which message goes with which procedure is known only at run time. */
 export interface MessageCodec {
@@ -43,6 +44,7 @@ const modules = [
   riskworkers,
   secrets,
   watchdogs,
+  webhook,
 ];
 
 export const codecs: ReadonlyMap<string, MessageCodec> = new Map(
