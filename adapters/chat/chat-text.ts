@@ -28,7 +28,7 @@ function cut(text: string, lengthMax: number): string {
   let end = lengthMax - cutMark.length;
   const code = text.charCodeAt(end - 1);
   if (code >= 0xd800 && code <= 0xdbff) end -= 1;
-  const kept = text.slice(0, end).replace(/\\+$/, "");
+  const kept = text.slice(0, end).replace(/(?<!\\)\\+$/, "");
   return `${kept}${cutMark}`;
 }
 

@@ -180,5 +180,5 @@ function checkedBase(address: string): string {
     const sentence = `chat.base_url is ${url.protocol}// to another machine (${url.hostname}): use https://.`;
     throw new Fault("CONFIGURATION_INVALID", sentence, { retry: "never" });
   }
-  return `${url.origin}${url.pathname.replace(/\/+$/, "")}`;
+  return `${url.origin}${url.pathname.replace(/(?<!\/)\/+$/, "")}`;
 }

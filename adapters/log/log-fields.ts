@@ -1,6 +1,6 @@
 // Turns whatever a caller hands to the log into plain data that is redacted, bounded and safe to write as JSON. It never
 // throws: a getter that does, a cycle or a revoked proxy becomes a word in brackets.
-import { isSecretName, redacted, redactText } from "./log-redaction.ts";
+import { combedCharsMax, isSecretName, redacted, redactText } from "./log-redaction.ts";
 
 /** How much of a value is kept; what lies beyond is counted, not written. */
 export interface Bounds {
@@ -11,9 +11,6 @@ export interface Bounds {
 
 export const wideBounds: Bounds = { depthMax: 8, itemsMax: 100, textCharsMax: 4_000 };
 export const narrowBounds: Bounds = { depthMax: 3, itemsMax: 10, textCharsMax: 300 };
-
-/** Text beyond this is not even combed for credentials: it is cut away first. */
-const combedCharsMax = 65_536;
 
 export type Plain = null | boolean | number | string | readonly Plain[] | { readonly [name: string]: Plain };
 
@@ -68,7 +65,7 @@ function plainValue(value: unknown, bounds: Bounds, depth: number, above: readon
 }
 
 function plainText(text: string, bounds: Bounds): string {
-  const combed = redactText(text.slice(0, combedCharsMax));
+  const combed = redactText(text);
   const lostCount = Math.max(0, combed.length - bounds.textCharsMax) + Math.max(0, text.length - combedCharsMax);
   return lostCount === 0 ? combed : `${combed.slice(0, bounds.textCharsMax)}… (${lostCount} more characters)`;
 }

@@ -59,7 +59,7 @@ export async function createTracer(options: TracerOptions): Promise<ClosableTrac
 }
 
 function tracesUrl(endpoint: string): string {
-  return `${endpoint.replace(/\/+$/, "")}/v1/traces`;
+  return `${endpoint.replace(/(?<!\/)\/+$/, "")}/v1/traces`;
 }
 
 type Resource = NonNullable<TracerConfig["resource"]>;

@@ -74,7 +74,7 @@ export function baseAddress(address: string, isPlainHttpAllowed: boolean): strin
   }
   if (url.protocol !== "http:" && url.protocol !== "https:")
     throw misconfigured("Vault's address is not http or https.");
-  return `${url.origin}${url.pathname.replace(/\/+$/, "")}`;
+  return `${url.origin}${url.pathname.replace(/(?<!\/)\/+$/, "")}`;
 }
 
 /** An attempt that brought no usable answer, and whether and when to try again. */

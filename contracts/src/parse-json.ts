@@ -9,8 +9,8 @@ interface Open {
   name: string | undefined;
 }
 
-/** A text, a bracket, or a word or number. What stands between them says nothing once a text is known to be JSON. */
-const tokens = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\]]|[^\s{}[\],:"]+/g;
+/** A text, a bracket, or a word or number. What stands between them says nothing once a text is known to be JSON, in which every text has its end. */
+const tokens = /"[^"\\]*(?:\\.[^"\\]*)*"?|[{}[\]]|[^\s{}[\],:"]+/g;
 
 const misreadsNames = isMisreading();
 

@@ -160,5 +160,5 @@ const problem = (key: string, value: unknown, range: string, sentence: string): 
 export function parseConfigValue(keys: ConfigKeys, name: string, text: string): unknown {
   const key = Object.hasOwn(keys, name) ? keys[name] : undefined;
   if (key?.kind !== "number") return text;
-  return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text.trim()) ? Number(text) : text;
+  return /^[+-]?(\d+(?:\.\d*)?|\.\d+)(e[+-]?\d+)?$/i.test(text.trim()) ? Number(text) : text;
 }

@@ -103,7 +103,7 @@ function normalServer({ value, from }: Named): string {
   if (url.username !== "" || url.password !== "" || url.search !== "" || url.hash !== "") {
     throw usageRefusal(`The server from ${from} must be an address alone: no user, password, query or fragment.`);
   }
-  return `${url.origin}${url.pathname.replace(/\/+$/, "")}`;
+  return `${url.origin}${url.pathname.replace(/(?<!\/)\/+$/, "")}`;
 }
 
 /** Plain HTTP is for this machine only: anywhere else a token could be read on the way. */

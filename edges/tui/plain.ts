@@ -139,5 +139,5 @@ interface Telling<Item> {
 }
 
 function ageless(text: string): string {
-  return text.replaceAll(/\d+ (s|min|h|d)\b/g, "");
+  return text.replaceAll(/(?<!\d)\d+ (s|min|h|d)\b/g, "");
 }

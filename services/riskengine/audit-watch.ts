@@ -36,7 +36,7 @@ export function judgeAudit(standing: AuditStanding | undefined, beganAt: Instant
     const { reason, since } = standing.broken;
     // A denial's reason is one sentence.
     const why = line(reason, reasonCharactersMax)
-      .replace(/[.\s]+$/u, "")
+      .replace(/(?<![.\s])[.\s]+$/u, "")
       .replaceAll(/[.!?](?=\s)/gu, ";");
     const sentence = `The audit log is broken since ${format(since)} (${why})`;
     return { goodUntil: Number.NEGATIVE_INFINITY, reason: sentence, since };

@@ -58,7 +58,7 @@ function checkedBaseUrl(text: string): string {
   if (!/^https?:$/.test(url.protocol) || !plain) {
     throw new TypeError("baseUrl must begin with http:// or https:// and carry no user, query or fragment");
   }
-  return `${url.origin}${url.pathname.replace(/\/+$/, "")}`;
+  return `${url.origin}${url.pathname.replace(/(?<!\/)\/+$/, "")}`;
 }
 
 export interface Asked {

@@ -1,0 +1,67 @@
+// No pattern of the product costs more than time in proportion to the length of what it reads: strangers choose how long a path, a header or a name is.
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { redactText } from "../../adapters/log/log-redaction.ts";
+import { patternsOf, slowness } from "./patterns.ts";
+import { parseSource } from "./source.ts";
+
+const root = join(import.meta.dirname, "..", "..");
+const rooms = ["contracts/src", "core", "ports", "adapters", "services", "edges", "supervisor", "compose", "verifier"];
+
+/** Patterns that never see a text from outside, with the reason. */
+const insideOnly: Readonly<Record<string, string>> = {
+  "core/engine/wording.ts": "digits of an amount that was computed here, forty at most",
+  "edges/tui/view/figures.ts": "digits of one figure",
+  "edges/ctl/failure.ts": "the error codes of the runtime",
+};
+
+function sources(folder: string): readonly string[] {
+  return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = `${folder}/${entry.name}`;
+    if (entry.isDirectory()) return entry.name === "node_modules" || entry.name === "generated" ? [] : sources(path);
+    return /\.tsx?$/.test(entry.name) && !/\.test\.tsx?$/.test(entry.name) ? [path] : [];
+  });
+}
+
+const patternsIn = (path: string, text: string) => patternsOf(parseSource(path, text));
+
+describe("patterns that can see a text from outside", () => {
+  it("take eight times as long for eight times the text, not sixty-four times", { timeout: 240_000 }, () => {
+    const slow = rooms
+      .flatMap(sources)
+      .filter((path) => insideOnly[path] === undefined)
+      .flatMap((path) => patternsIn(path, readFileSync(join(root, path), "utf8")))
+      .flatMap((pattern) => slowness(pattern) ?? [])
+      .map(
+        ({ path, line, expression, pump }) =>
+          `${path}:${line} ${expression} on ${JSON.stringify(pump)} again and again`,
+      );
+    expect(slow).toEqual([]);
+  });
+
+  it("the measurement finds planted ones, and lets plain ones pass", () => {
+    const planted = (text: string) =>
+      patternsIn("core/planted.ts", `export const planted = ${text};`).flatMap((one) => slowness(one) ?? []);
+    expect(planted(String.raw`/\/+$/`)).toHaveLength(1);
+    expect(planted(String.raw`/(?<![a-z0-9])((?:postgres|nats|tls):\/\/)[^\s"'<>]*@/gi`)).toHaveLength(1);
+    expect(planted("/^a*a*b$/")).toHaveLength(1);
+    expect(planted("/^[a-z]+$/")).toEqual([]);
+  });
+
+  it("a hostile line of any length is combed for credentials in a bounded time", () => {
+    for (const pump of [
+      '"a":\'',
+      "tls://",
+      "nats://x",
+      '"password":"',
+      "bearer ",
+      'a="',
+      "-----BEGIN PRIVATE KEY-----",
+    ]) {
+      const began = performance.now();
+      redactText(pump.repeat(100_000));
+      expect(performance.now() - began, pump).toBeLessThan(1_000);
+    }
+  });
+});
