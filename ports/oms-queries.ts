@@ -1,8 +1,10 @@
 // What people ask about orders and trades. Only PostgreSQL answers it: lists and histories are no part of the state machine.
 import type { Instant } from "../contracts/src/instant.ts";
 import type { Fill } from "../contracts/src/records/order.ts";
+import type { SignalStatus } from "../contracts/src/records/signal.ts";
 import type { OrderState } from "../contracts/src/records/values.ts";
 import type { StoredOrder } from "./oms-records.ts";
+import type { StoredSignal } from "./signal-records.ts";
 
 export interface OrdersQuery {
   readonly fundId?: string;
@@ -25,7 +27,26 @@ export interface FillsQuery {
   readonly afterFillId?: string;
 }
 
+export interface SignalsQuery {
+  readonly fundId?: string;
+  readonly strategyId?: string;
+  readonly status?: SignalStatus;
+  /** Received then or later. */
+  readonly since?: Instant;
+  readonly countMax: number;
+  /** Continue after this signal, towards older ones. */
+  readonly afterSignalId?: string;
+}
+
+/** A signal, and the order that it became. */
+export interface SignalWithOrder {
+  readonly signal: StoredSignal;
+  readonly order?: StoredOrder;
+}
+
 export interface OmsQueries {
+  /** Newest first; nothing after a signal that is not there. */
+  signals(query: SignalsQuery): Promise<readonly SignalWithOrder[]>;
   /** Newest first; nothing after an order that is not there. */
   orders(query: OrdersQuery): Promise<readonly StoredOrder[]>;
   /** Newest first; nothing after a fill that is not there. */

@@ -84,6 +84,26 @@ export interface DrillSettings {
   readonly everyHours: number;
 }
 
+/** How alerts of the charting platform become orders. */
+export interface TradingViewSettings {
+  /** The oldest alert that becomes an order. */
+  readonly ageMsMax: number;
+  /** Whether an alert that does not say when it fired is refused. */
+  readonly requiresTime: boolean;
+  /** The LIVE funds that take alerts. */
+  readonly liveFunds: readonly string[];
+  readonly funds: Readonly<Record<string, TradingViewFundSettings>>;
+  /** By strategy: the longest silence in an open market. */
+  readonly heartbeatsMs: Readonly<Record<string, number>>;
+}
+
+export interface TradingViewFundSettings {
+  /** From what alerts call an instrument to our symbol. */
+  readonly symbols: Readonly<Record<string, string>>;
+  readonly broker?: string;
+  readonly onMismatch: "flag" | "refuse";
+}
+
 export interface Settings {
   readonly stops: StopSettings;
   readonly drills: DrillSettings;
@@ -94,6 +114,8 @@ export interface Settings {
   readonly research: ResearchSettings;
   /** 5 s, 0.5 s and 30 s when absent. */
   readonly corporateActions?: CorporateActionSettings;
+  /** 300 s, PAPER funds alone and no heartbeats when absent. */
+  readonly tradingView?: TradingViewSettings;
   /** Whether funds, envelopes, reference data and positions of the paper platform are put in when there are none. */
   readonly seedPaperPlatform: boolean;
   /** Whether its past is made as well: the year before it, and the strategies' backtests. */

@@ -31,6 +31,7 @@ import type { ReconcileRecords } from "./reconcile-records.ts";
 import type { RequestKeyRecords } from "./request-keys.ts";
 import type { ResearchRecords } from "./research-records.ts";
 import type { RestrictionRecords } from "./restriction-records.ts";
+import type { SignalRecords } from "./signal-records.ts";
 import type { StepUpRecords } from "./step-ups.ts";
 import type { StopRecords } from "./stop-records.ts";
 import type { WatchdogRecords } from "./watchdog-records.ts";
@@ -168,6 +169,7 @@ export interface UnitOfWork {
   readonly auditAnew: AuditAnewRecords;
   readonly watchdogs: WatchdogRecords;
   readonly requestKeys: RequestKeyRecords;
+  readonly signals: SignalRecords;
 }
 
 export type Outcome = "committed" | "not committed";

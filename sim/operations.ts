@@ -87,12 +87,9 @@ export const simulated: Readonly<Record<ChangingOperation, Simulated>> = {
   ),
   ReceiveSignal: not(
     "The charting platform does not run here; its orders come in at the front door as everybody's.",
-    "core/webhook/translate-symbol.test.ts",
+    "services/oms/signals/signals.test.ts",
   ),
-  RecordRefusedSignal: not(
-    "It is the gateway's own, which does not run here.",
-    "core/webhook/translate-symbol.test.ts",
-  ),
+  RecordRefusedSignal: not("It is the gateway's own, which does not run here.", "services/oms/signals/signals.test.ts"),
   AdjustPosition: drawn(4, money.adjustPosition),
   SetPaperWeather: drawn(8, queries.setPaperWeather),
   BookCorporateAction: drawn(12, bookCorporateAction),

@@ -13,6 +13,7 @@ import type { Identity } from "../ports/identity.ts";
 import type { StoredOrder } from "../ports/oms-records.ts";
 import type { RiskChecks } from "../ports/peers.ts";
 import type { UnaryHandler } from "../ports/rpc.ts";
+import type { Settings } from "../ports/settings.ts";
 import { oms } from "../services/oms/oms.ts";
 import { paperEnvelopes } from "../services/shared/paper-seeds.ts";
 import type { RunningService, ServicePorts } from "../services/shared/service.ts";
@@ -139,7 +140,7 @@ export async function omsFixture(options: { readonly seed: number; readonly faul
 
   const { store: outside, bus: outsideBus } = platform.processOf("outside");
 
-  function portsOf(deaths: Error[], seedPaperPlatform: boolean) {
+  function portsOf(deaths: Error[], differs: Partial<Settings>) {
     const allowed = (subject: string) => mayPublish("oms", subject);
     const { process, clock, timers, random, store, bus, riskStore, referenceData } = platform.processOf("oms", allowed);
     const life = incarnation(
@@ -156,14 +157,14 @@ export async function omsFixture(options: { readonly seed: number; readonly faul
       log: quietLog,
       sha256: systemSha256,
       brokers: [mortalBroker],
-      settings: { ...testSettings, seedPaperPlatform },
+      settings: { ...testSettings, seedPaperPlatform: false, ...differs },
     } as Partial<ServicePorts> as ServicePorts;
     return { ports, life };
   }
 
-  async function start(differs: { readonly seedPaperPlatform?: boolean } = {}): Promise<OmsLife> {
+  async function start(differs: Partial<Settings> = {}): Promise<OmsLife> {
     const deaths: Error[] = [];
-    const { ports, life } = portsOf(deaths, differs.seedPaperPlatform ?? false);
+    const { ports, life } = portsOf(deaths, differs);
     const abandon = (): void => life.end();
     beginning.add(abandon);
     const service = await oms.start(ports);

@@ -10,6 +10,7 @@ import { dayS, path, pathExpected, section, text, usd, whole } from "./key-forms
 import { languageModel } from "./language-model-section.ts";
 import { research } from "./research-section.ts";
 import { market, paper, risk } from "./risk-section.ts";
+import { tradingview } from "./tradingview-section.ts";
 import {
   isAddressRange,
   isBaseUrl,
@@ -324,6 +325,7 @@ export const configurationSchema = z.strictObject({
   broker_exit_reconciler: brokerExitReconciler.prefault({}),
   drills: drills.prefault({}),
   chat: chat.prefault({}),
+  tradingview: tradingview.prefault({}),
   fund: fund.optional(),
   funds: z.array(fund).default([]),
   github_bot: githubBot.prefault({}),

@@ -22,7 +22,38 @@ describe("settings", () => {
       risk: { ...testSettings.risk, lossValueAgeMsMax: 15_000 },
       market: { ...testSettings.market, sessions: "always" },
       seedPaperHistory: true,
+      tradingView: { ageMsMax: 300_000, requiresTime: false, liveFunds: [], funds: {}, heartbeatsMs: {} },
     }));
+
+  it("say of alerts what the file says, in milliseconds", () => {
+    const file = [
+      "tradingview:",
+      "  max_age_s: 60",
+      "  require_time: true",
+      "  live_funds: [gamma]",
+      "  funds:",
+      "    alpha: { symbols: { 'CME_MINI:ES1!': ESZ6 }, broker: paper, on_mismatch: refuse }",
+      "    beta: {}",
+      "  heartbeats: { alpha-momentum: 900 }",
+    ].join("\n");
+    const found = loadConfiguration({ environment: { PORTCULLIS_CONFIG: "x.yaml" }, readFile: () => file });
+    if (!found.ok) throw new Error(JSON.stringify(found.complaints));
+    expect(settingsOf(found.configuration, true).tradingView).toEqual({
+      ageMsMax: 60_000,
+      requiresTime: true,
+      liveFunds: ["gamma"],
+      funds: {
+        alpha: { symbols: { "CME_MINI:ES1!": "ESZ6" }, broker: "paper", onMismatch: "refuse" },
+        beta: { symbols: {}, onMismatch: "flag" },
+      },
+      heartbeatsMs: { "alpha-momentum": 900_000 },
+    });
+    const old = loadConfiguration({
+      environment: { PORTCULLIS_TRADINGVIEW_MAX_AGE_S: "301" },
+      readFile: () => "",
+    });
+    expect(old.ok ? [] : old.complaints).toMatchObject([{ expected: "a whole number from 1 to 300" }]);
+  });
 
   it("leave the past out where that is asked for, and where there are no paper funds", () => {
     expect(settings({ PORTCULLIS_PAPER_HISTORY: "false" }, true).seedPaperHistory).toBe(false);

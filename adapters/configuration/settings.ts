@@ -1,5 +1,5 @@
 // The configuration as services get it: plain data in the units that code uses.
-import type { Settings } from "../../ports/settings.ts";
+import type { Settings, TradingViewSettings } from "../../ports/settings.ts";
 import type { Configuration } from "./schema.ts";
 
 /** `isPaper` says whether this database began with the paper funds (paper-broker/paper-beginnings.ts). */
@@ -45,7 +45,25 @@ export function settingsOf(configuration: Configuration, isPaper: boolean): Sett
     },
     market: { seed: market.seed, quoteEveryMs: market.quote_every_ms, sessions: market.sessions },
     research: { decideEveryMs: research.decide_every_s * 1_000 },
+    tradingView: tradingViewOf(configuration),
     seedPaperPlatform: isPaper,
     seedPaperHistory: isPaper && paper.history,
+  };
+}
+
+function tradingViewOf({ tradingview }: Configuration): TradingViewSettings {
+  return {
+    ageMsMax: tradingview.max_age_s * 1_000,
+    requiresTime: tradingview.require_time,
+    liveFunds: tradingview.live_funds,
+    funds: Object.fromEntries(
+      Object.entries(tradingview.funds).map(([fundId, { symbols, broker, on_mismatch }]) => [
+        fundId,
+        { symbols, ...(broker !== undefined && { broker }), onMismatch: on_mismatch },
+      ]),
+    ),
+    heartbeatsMs: Object.fromEntries(
+      Object.entries(tradingview.heartbeats).map(([strategyId, seconds]) => [strategyId, seconds * 1_000]),
+    ),
   };
 }

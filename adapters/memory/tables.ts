@@ -26,6 +26,7 @@ import { type ReconcileTables, reconcileTables } from "./units/reconcile.ts";
 import type { RequestKeyTables } from "./units/request-keys.ts";
 import { type ResearchTables, researchTables } from "./units/research.ts";
 import type { RestrictionTables } from "./units/restrictions.ts";
+import { type SignalTables, signalTables } from "./units/signals.ts";
 import type { StepUpTables } from "./units/step-up.ts";
 import type { StopTables } from "./units/stop.ts";
 import { type WatchdogTables, watchdogTables } from "./units/watchdogs.ts";
@@ -89,6 +90,7 @@ export interface MemoryTables {
   readonly firstSeen: FirstSeenTables;
   readonly watchdogs: WatchdogTables;
   readonly requestKeys: RequestKeyTables;
+  readonly signals: SignalTables;
   readonly watchers: Set<Watcher>;
   nextSequence(): number;
   nextTransaction(): string;
@@ -145,6 +147,7 @@ export function memoryTables(faults: MemoryFaults = noFaults): MemoryTables {
     firstSeen: new Map(),
     watchdogs: watchdogTables(),
     requestKeys: new Map(),
+    signals: signalTables(),
     watchers: new Set(),
     nextSequence() {
       sequence += 1;

@@ -28,6 +28,7 @@ import { configurationChanges, referenceChanges, riskChanges, treasuryChanges } 
 import { requestKeyChanges } from "./units/request-keys.ts";
 import { researchChanges } from "./units/research.ts";
 import { restrictionChanges } from "./units/restrictions.ts";
+import { signalChanges } from "./units/signals.ts";
 import { stepUpChanges } from "./units/step-up.ts";
 import { stopChanges } from "./units/stop.ts";
 import { watchdogChanges } from "./units/watchdogs.ts";
@@ -170,6 +171,7 @@ function unitOf(tables: MemoryTables, events: UnitOfWork["events"], tools: Recor
     auditAnew: auditAnewChanges(tables.auditAnew, tools),
     watchdogs: watchdogChanges(tables.watchdogs, tools),
     requestKeys: requestKeyChanges(tables.requestKeys, tools),
+    signals: signalChanges(tables.signals, tools),
     handled: handledChanges(tables.handled, tools),
     instances: instanceChanges(tables.instances, tools),
   };

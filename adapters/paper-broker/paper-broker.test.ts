@@ -11,6 +11,7 @@ import { firstSeenConformance } from "../../testkit/conformance/first-seen-recor
 import { paperFaultsConformance } from "../../testkit/conformance/paper-faults-records.ts";
 import { parkedConformance } from "../../testkit/conformance/parked-records.ts";
 import { requestKeyConformance } from "../../testkit/conformance/request-key-records.ts";
+import { signalConformance } from "../../testkit/conformance/signal-records.ts";
 import { eventually } from "../../testkit/conformance/waiting.ts";
 import { watchdogConformance } from "../../testkit/conformance/watchdog-records.ts";
 import { quietLog } from "../../testkit/global-setup.ts";
@@ -50,6 +51,10 @@ auditAnewConformance("memory", async () => {
 });
 
 watchdogConformance("memory", async () => {
+  const { store, close } = await memoryStoreFixture({ seed: 1 });
+  return { store, close };
+});
+signalConformance("memory", async () => {
   const { store, close } = await memoryStoreFixture({ seed: 1 });
   return { store, close };
 });

@@ -10,6 +10,7 @@ import { firstSeenConformance } from "../../testkit/conformance/first-seen-recor
 import { paperFaultsConformance } from "../../testkit/conformance/paper-faults-records.ts";
 import { parkedConformance } from "../../testkit/conformance/parked-records.ts";
 import { requestKeyConformance } from "../../testkit/conformance/request-key-records.ts";
+import { signalConformance } from "../../testkit/conformance/signal-records.ts";
 import { watchdogConformance } from "../../testkit/conformance/watchdog-records.ts";
 import { quietLog } from "../../testkit/global-setup.ts";
 import { type PaperBrokerFixture, paperBrokerFixtureOn } from "../../testkit/paper-broker-fixture.ts";
@@ -46,6 +47,18 @@ paperFaultsConformance("PostgreSQL", async () => openPeer(database.address.app))
 corporateActionConformance("PostgreSQL", async () => openPeer(database.address.app));
 auditStandingConformance("PostgreSQL", async () => openPeer(database.address.app));
 firstSeenConformance("PostgreSQL", async () => openPeer(database.address.app));
+// Suites share the database, and this one counts what a fund received.
+signalConformance("PostgreSQL", async () => {
+  const own = await testDatabase();
+  const peer = openPeer(own.address.app);
+  return {
+    store: peer.store,
+    close: async () => {
+      await peer.close();
+      await own.drop();
+    },
+  };
+});
 requestKeyConformance("PostgreSQL", async () => openPeer(database.address.app));
 watchdogConformance("PostgreSQL", async () => openPeer(database.address.app));
 parkedConformance("PostgreSQL", async () => openPeer(database.address.app));

@@ -27,6 +27,7 @@ import { requestKeyRecords } from "./units/request-keys.ts";
 import { researchRecords } from "./units/research.ts";
 import { restrictionRecords } from "./units/restrictions.ts";
 import { riskRecords } from "./units/risk.ts";
+import { signalRecords } from "./units/signals.ts";
 import { stopRecords } from "./units/stops.ts";
 import { watchdogRecords } from "./units/watchdogs.ts";
 
@@ -90,6 +91,7 @@ export function createUnitOfWork(options: {
     auditAnew: auditAnewRecords(options.sql),
     watchdogs: watchdogRecords(options.sql),
     requestKeys: requestKeyRecords(options.sql),
+    signals: signalRecords(options.sql),
   };
   return {
     unit,

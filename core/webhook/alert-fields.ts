@@ -40,8 +40,8 @@ export interface AlertFields {
   readonly prev_market_position_size: string | undefined;
 }
 
-/** Every field that an alert may have; the first eight are required. */
-const required = ["secret", "strategy_id", "fund_id", "symbol", "side", "quantity", "order_type", "idempotency_key"];
+/** What an alert must have; its secret was proved and removed before it is read here. */
+const required = ["strategy_id", "fund_id", "symbol", "side", "quantity", "order_type", "idempotency_key"];
 const optional = [
   "limit_price",
   "tif",
@@ -63,6 +63,7 @@ const decimals = new Set([
   "prev_market_position_size",
 ]);
 const known = new Set([...required, ...optional]);
+const knownText = ["secret", ...known].join(", ");
 /** What a script writes where it has no value. */
 const notANumber = /^[+-]?(?:nan|na|n\/a|inf|infinity|∞)$/i;
 const positions: readonly MarketPosition[] = ["LONG", "SHORT", "FLAT"];
@@ -81,7 +82,7 @@ class Refused extends Error {
 
 type Body = Readonly<Record<string, unknown>>;
 
-/** The body is an object, its secret was found right. */
+/** The body is an object without its secret, which was found right. */
 export function readAlertFields(body: Body): { readonly fields: AlertFields } | AlertDenial<FieldDenialCode> {
   try {
     const texts = readTexts(body);
@@ -97,15 +98,14 @@ export function readAlertFields(body: Body): { readonly fields: AlertFields } | 
 function readTexts(body: Body): ReadonlyMap<string, string> {
   const texts = new Map<string, string>();
   for (const [name, value] of Object.entries(body)) {
-    if (!known.has(name))
-      throw invalid(shown(name), `is no field of an alert; the fields are ${[...known].join(", ")}`);
+    if (!known.has(name)) throw invalid(shown(name), `is no field of an alert; the fields are ${knownText}`);
     if (name === "reduce_only" && typeof value === "boolean") texts.set(name, String(value));
     else if (typeof value !== "string") throw invalid(name, wantedInstead(name, value));
     else if (value !== "") texts.set(name, value);
   }
   for (const name of required) if (!texts.has(name)) throw invalid(name, "is missing, and every alert needs it");
   for (const [name, text] of texts) {
-    if (name !== "secret" && text.includes("{{")) {
+    if (text.includes("{{")) {
       throw new Refused(
         "WEBHOOK_PLACEHOLDER_UNRESOLVED",
         `${name}: ${shown(text)} was sent as it stands: this kind of alert does not know that placeholder.`,
@@ -163,9 +163,9 @@ function price(
     if (isNeeded) throw invalid(name, `is missing, and a ${type} order needs it`);
     return undefined;
   }
-  const checkedPrice = positive(name, sent);
-  // A template sends the price of every order; one that this type does not have is no part of the order.
-  return isNeeded ? checkedPrice : undefined;
+  // Leaving it out in silence would make another order of it than its sender believes.
+  if (!isNeeded) throw invalid(name, `a ${type} order has none: remove it, or write another order_type`);
+  return positive(name, sent);
 }
 
 function positive(name: string, sent: string): string {
@@ -205,7 +205,7 @@ function time(sent: string | undefined): Instant | undefined {
 
 /** Placeholders write words in small letters. */
 function word<Word extends string>(sent: string, name: string, words: readonly Word[]): Word {
-  const found = words.find((one) => one === sent.toUpperCase());
+  const found = /^[a-z_]+$/i.test(sent) ? words.find((one) => one === sent.toUpperCase()) : undefined;
   if (found === undefined) throw invalid(name, `${shown(sent)} is none of ${words.join(", ")}`);
   return found;
 }

@@ -19,8 +19,8 @@ type Asked = Positions & Pick<AlertFields, "side" | "quantity" | "reduce_only">;
 /** A chart knows buy and sell; the position before says whether that opens or closes. Crypto has one pair of sides and may cross zero. */
 export function alertOrder(asked: Asked, assetClass: string): AlertOrder | AlertDenial<OrderDenialCode> {
   const crosses = assetClass === "CRYPTO";
-  const { market_position: now, prev_market_position: before } = asked;
-  if (!crosses && isReversal(before, now)) return reversal(asked);
+  const { prev_market_position: before } = asked;
+  if (!crosses && isReversal(asked)) return reversal(asked);
   const side = crosses ? asked.side : sideFrom(asked.side, before);
   const reduce_only = asked.reduce_only || reduces(asked);
   if (reduce_only && side === "SELL_SHORT") {
@@ -39,8 +39,13 @@ function sideFrom(side: AlertFields["side"], before: MarketPosition | undefined)
   return side;
 }
 
-function isReversal(before: MarketPosition | undefined, now: MarketPosition | undefined): boolean {
-  return (before === "LONG" && now === "SHORT") || (before === "SHORT" && now === "LONG");
+/** Said by the two positions, or by an order against the position before that is larger than it. */
+function isReversal({ side, quantity, ...positions }: Asked): boolean {
+  const { market_position: now, prev_market_position: before, prev_market_position_size: size } = positions;
+  if (before === undefined || before === "FLAT") return false;
+  if (now !== undefined) return now !== before && now !== "FLAT";
+  const isAgainst = before === "LONG" ? side === "SELL" : side === "BUY" || side === "BUY_TO_COVER";
+  return isAgainst && size !== undefined && decimal.compare(decimal.parse(quantity), decimal.parse(size)) > 0;
 }
 
 /** Flat, or smaller than before on the same side. */
@@ -74,6 +79,8 @@ export function alertTime({
   return ending === undefined ? undefined : tryParse(ending);
 }
 
+/** An alert is never good for longer, whatever is configured. */
+export const alertAgeSMax = 300;
 export const alertAheadMsMax = 60_000;
 
 export type AgeDenialCode = "WEBHOOK_ALERT_TOO_OLD" | "WEBHOOK_ALERT_AHEAD";

@@ -28,6 +28,9 @@ const delayed = /_DLY?$/;
 export function translateSymbol(text: string, map: Readonly<Record<string, string>> = {}): Translated {
   const mapped = Object.hasOwn(map, text) ? map[text] : undefined;
   if (mapped !== undefined) return { symbol: mapped };
+  // Other alphabets have small letters whose capitals are ours.
+  if (!/^[\x20-\x7e]*$/.test(text))
+    return denied("WEBHOOK_SYMBOL_UNKNOWN", text, "cannot be read: write {{exchange}}:{{ticker}}");
   const sent = text.toUpperCase();
   if (continuous.test(sent)) {
     return denied(
@@ -70,5 +73,5 @@ function pair(ticker: string, text: string): Translated {
 }
 
 function denied(code: SymbolDenialCode, text: string, what: string): SymbolDenial {
-  return { code, detail: `symbol: "${text.slice(0, 64)}" ${what}.` };
+  return { code, detail: `symbol: ${JSON.stringify(text.slice(0, 64))} ${what}.` };
 }

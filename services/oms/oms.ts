@@ -25,6 +25,7 @@ import { type ReportReader, readReports } from "./reports.ts";
 import { createRouting, type Routing } from "./routing.ts";
 import { seedPositions } from "./seed-positions.ts";
 import { settleOptions } from "./settling.ts";
+import { createSignals } from "./signals/signals.ts";
 import { createSlicing, type Slicing } from "./slicing.ts";
 import { createSubmitting } from "./submitting.ts";
 import { trimKeys } from "./trim-keys.ts";
@@ -92,8 +93,12 @@ async function assemble(ports: ServicePorts, stops: (() => Promise<void>)[]): Pr
   const commands = createOrderCommands({ ports, drivers, cancelling, amending });
   const faults = createPaperFaults(ports);
   const lists = createOrderLists(ports, instruments);
+  const submit = createSubmitting(ports, drivers);
+  const signals = createSignals(ports, submit);
+  stops.push(signals.stop);
   const handlers = {
-    SubmitOrder: createSubmitting(ports, drivers),
+    ...signals.handlers,
+    SubmitOrder: submit,
     CancelOrder: commands.cancelOrder,
     CancelAll: commands.cancelAll,
     AmendOrder: commands.amendOrder,

@@ -6,7 +6,7 @@ import { platformServices } from "../../contracts/src/platform-services.ts";
 import type { Order } from "../../contracts/src/records/order.ts";
 import type { Identity } from "../../ports/identity.ts";
 
-const reservedBeginnings = ["stop-", "adjust-", "flatten-", "drill-", "slice-"] as const;
+const reservedBeginnings = ["stop-", "adjust-", "flatten-", "drill-", "slice-", "tv-"] as const;
 /** As the slices of an order are named. */
 const sliceEnding = /\/\d+$/;
 

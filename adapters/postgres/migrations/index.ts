@@ -37,6 +37,7 @@ import { haltLiftsMigration } from "./0034-halt-lifts.ts";
 import { auditAlarmsMigration } from "./0035-audit-alarms.ts";
 import { requestKeysMigration } from "./0036-request-keys.ts";
 import { cancelledForMigration } from "./0037-cancelled-for.ts";
+import { signalsMigration } from "./0038-signals.ts";
 
 export const migrations: readonly Migration[] = [
   outboxMigration,
@@ -76,4 +77,5 @@ export const migrations: readonly Migration[] = [
   auditAlarmsMigration,
   requestKeysMigration,
   cancelledForMigration,
+  signalsMigration,
 ];

@@ -15,6 +15,32 @@ export function createOmsQueries(pool: pg.Pool): OmsQueries {
   }
 
   return {
+    async signals({ fundId, strategyId, status, since, countMax, afterSignalId }) {
+      const values: unknown[] = [];
+      const place = (value: unknown): string => `$${values.push(value)}`;
+      const conditions = ["true"];
+      if (fundId !== undefined) conditions.push(`s.fund_id = ${place(columnOfText(fundId))}`);
+      if (strategyId !== undefined) conditions.push(`s.strategy_id = ${place(columnOfText(strategyId))}`);
+      if (status !== undefined) conditions.push(`s.status = ${place(status)}`);
+      if (since !== undefined) conditions.push(`s.received_us >= ${place(since)}`);
+      if (afterSignalId !== undefined) {
+        const mark = await ask("select received_us, signal_id from oms_signal where signal_id = $1", [
+          columnOfText(afterSignalId),
+        ]);
+        const [row] = mark.rows;
+        if (row === undefined) return [];
+        conditions.push(`(s.received_us, s.signal_id) < (${place(row.received_us)}, ${place(row.signal_id)})`);
+      }
+      // By its name and not by the content's: PostgreSQL cannot look into JSON that has a zero character anywhere.
+      const text = `select s.content as signal, o.content from oms_signal s
+                    left join oms_order o on o.order_id = 'tv-' || s.signal_id
+                    where ${conditions.join(" and ")}
+                    order by s.received_us desc, s.signal_id desc limit ${place(countMax)}`;
+      return (await ask(text, values)).rows.map(({ signal, content }) => ({
+        signal,
+        ...(content !== null && { order: orderOfRow({ content }) }),
+      }));
+    },
     async orders({ fundId, openOnly, countMax, state, since, idPrefix, afterOrderId }) {
       const values: unknown[] = [];
       const place = (value: unknown): string => `$${values.push(value)}`;

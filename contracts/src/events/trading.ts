@@ -11,7 +11,11 @@ import {
 } from "../records/fund.ts";
 import { fill, orderCreated, orderTransition } from "../records/order.ts";
 import { referenceChanged } from "../records/reference.ts";
+import { signalFailed, signalReceived, signalRefused } from "../records/signal.ts";
 import { byFund, byOrder, event } from "./event.ts";
+
+/** Whoever holds a fund's secret: what else an alert says of its sender is a claim. */
+const webhook = (of: { readonly source: string }): string => `webhook:${of.source}`;
 
 export const tradingEvents = {
   // An order's `actor` is free text of whoever wants it: the record says who published it.
@@ -70,6 +74,30 @@ export const tradingEvents = {
     sentence: "An order traded, in whole or in part.",
     publishers: ["oms"],
     audit: { action: "fill.created", about: byOrder },
+  }),
+  signalReceived: event({
+    subject: "svc.v1.oms.signals.received",
+    schema: signalReceived,
+    key: byFund,
+    sentence: "An alert of the charting platform was accepted: it is stored, and becomes an order.",
+    publishers: ["oms"],
+    audit: { action: "signal.received", about: (of) => of.signal_id, by: webhook },
+  }),
+  signalRefused: event({
+    subject: "svc.v1.oms.signals.refused",
+    schema: signalRefused,
+    key: (refused) => refused.fund_id ?? "strangers",
+    sentence: "A request at the charting platform's webhook was refused.",
+    publishers: ["oms"],
+    audit: { action: "signal.refused", about: (of) => of.signal_id, by: webhook },
+  }),
+  signalFailed: event({
+    subject: "svc.v1.oms.signals.failed",
+    schema: signalFailed,
+    key: byFund,
+    sentence: "An accepted alert ended without an approval: its order was denied, or it became none.",
+    publishers: ["oms"],
+    audit: { action: "signal.failed", about: (of) => of.signal_id, by: webhook },
   }),
   paperFaults: event({
     subject: "svc.v1.oms.paper.weather",

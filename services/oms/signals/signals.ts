@@ -1,0 +1,29 @@
+// The alerts of a charting platform, put together: taking in, handing in at the front door, refusals, tests, lists and silence.
+import type { OmsPorts } from "../oms-parts.ts";
+import { createReceiving } from "./receiving.ts";
+import { createRefusing } from "./refusing.ts";
+import { createSignalLists } from "./signal-lists.ts";
+import { readSignalReference } from "./signal-reference.ts";
+import { createSignalWorker, type SubmitOrder } from "./signal-worker.ts";
+import { watchSilence } from "./silence-watch.ts";
+import { createTesting } from "./testing.ts";
+
+export function createSignals(ports: OmsPorts, submit: SubmitOrder) {
+  const reference = readSignalReference(ports);
+  const worker = createSignalWorker(ports, submit);
+  const stopWatching = watchSilence(ports, reference);
+  const lists = createSignalLists(ports);
+  return {
+    handlers: {
+      ReceiveSignal: createReceiving({ ports, reference, ring: worker.ring }),
+      RecordRefusedSignal: createRefusing(ports),
+      TestSignal: createTesting({ ports, reference, submit }),
+      ListWebhookSignals: lists.listWebhookSignals,
+      GetWebhookSignal: lists.getWebhookSignal,
+    },
+    async stop(): Promise<void> {
+      await stopWatching();
+      await worker.stop();
+    },
+  };
+}
