@@ -77,11 +77,8 @@ async function assemble(ports: ServicePorts, stops: (() => Promise<void>)[]): Pr
   const reductions = createReductions({ ports, cancelling, amending, bells });
   heard.look = reductions.look;
   stops.push(reductions.stop);
-  for (const broker of ports.brokers) {
-    const reader = readReports(ports, instruments, broker, bells);
-    heard.readers.set(broker.name, reader);
-    stops.push(reader.stop);
-  }
+  for (const broker of ports.brokers) heard.readers.set(broker.name, readReports(ports, instruments, broker, bells));
+  for (const reader of heard.readers.values()) stops.push(reader.stop);
   const taking = await keepTakingUp(ports, drivers, bells);
   stops.push(taking.stop);
   stops.push(trimKeys(ports));

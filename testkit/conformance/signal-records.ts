@@ -123,7 +123,7 @@ export function signalConformance(name: string, open: () => Promise<SignalFixtur
       expect(await holder("alpha", 10)).toBe("s-10");
     }));
 
-  it(`signals, ${name}: wait in order of receipt, and a strategy's newest is told`, () =>
+  it(`signals, ${name}: wait in order of receipt, and a strategy's newest is found`, () =>
     withStore(async (doing) => {
       const put = (signal: StoredSignal) => doing((unit) => unit.signals.insertSignal(signal));
       await put(exampleSignal("c", 10, { receivedAt: at(1) }));

@@ -57,11 +57,10 @@ export function signalChanges(tables: SignalTables, { inTurn, lock, table }: Rec
     waitingSignals: (fundId) => inTurn(async () => waiting((one) => one.fundId === fundId)),
     waitingLanes: () =>
       inTurn(async () => {
-        const lanes = waiting(() => true).map(({ fundId = "", symbol = "" }) => JSON.stringify([fundId, symbol]));
-        return [...new Set(lanes)].sort().map((lane) => {
-          const [fundId, symbol] = JSON.parse(lane) as [string, string];
-          return { fundId, symbol };
-        });
+        const lanes = new Map(
+          waiting(() => true).map(({ fundId = "", symbol = "" }) => [`${fundId}\0${symbol}`, { fundId, symbol }]),
+        );
+        return [...lanes].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, lane]) => lane);
       }),
     nextSignal: (lane) =>
       inTurn(async () => waiting((one) => one.fundId === lane.fundId && one.symbol === lane.symbol)[0]),

@@ -323,7 +323,7 @@ export const commandDenials = {
   WEBHOOK_ALERT_TIME_MISSING: denial("The alert does not say when it fired."),
   WEBHOOK_POSITION_MISMATCH: denial("The position before the alert is not the one in our books."),
   WEBHOOK_FUND_NOT_ENABLED: denial("A LIVE fund takes alerts only when the configuration names it."),
-  WEBHOOK_BROKER_UNCLEAR: denial("Which broker the order is for cannot be told."),
+  WEBHOOK_BROKER_UNCLEAR: denial("Neither the configuration nor the envelope says which broker the order is for."),
 } as const satisfies Readonly<Record<string, AnswerCode>>;
 
 export type CommandDenialCode = keyof typeof commandDenials;

@@ -1,7 +1,7 @@
 // Takes in alerts that proved their fund's secret. Row, taken key and event are one transaction, and the answer comes after it.
 //
 //  1. A fund's alerts are taken in one after the other, so the number that each gets is the order of receipt.
-//  2. A commit whose answer was lost is found under its key by the next try; whoever cannot be told what became of it asks again and gets 409.
+//  2. A commit whose answer was lost is found under its key by the next try; whoever got no answer asks again and gets 409.
 import { Fault } from "../../../contracts/src/fault.ts";
 import type { ReceiveSignalRequest, SignalAnswer } from "../../../contracts/src/generated/svc/v1/webhook.ts";
 import { format, type Instant, millisecondsBetween, tryParse } from "../../../contracts/src/instant.ts";

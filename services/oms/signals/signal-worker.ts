@@ -165,7 +165,7 @@ export function createSignalWorker(ports: OmsPorts, submit: SubmitOrder): Signal
     });
   }
 
-  /** One look at a time; a bell during it means one more. */
+  /** One reading of the lanes at a time; a bell during it means one more. */
   function ring(): void {
     if (ending.signal.aborted) return;
     isRung = true;

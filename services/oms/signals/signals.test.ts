@@ -83,7 +83,7 @@ describe("an accepted alert", () => {
     ]);
   });
 
-  it("is one order however often it is sent at once, and the others are told which", async () => {
+  it("is one order however often it is sent at once, and the others name it", async () => {
     const { fixture, send, row } = await start();
     const answers = await Promise.all(Array.from({ length: 10 }, () => send(alert())));
     const [accepted, ...more] = answers.filter(({ http_status }) => http_status === 202);

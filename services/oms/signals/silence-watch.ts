@@ -20,7 +20,7 @@ export function watchSilence(ports: OmsPorts, reference: () => Promise<SignalRef
   async function look(strategyId: string, silentMsMax: number): Promise<void> {
     const newest = await store.transact("oms.look", (unit) => unit.signals.newestSignal(strategyId));
     const last = newest?.receivedAt ?? startedAt;
-    // The paper market trades around the clock unless it is told to keep sessions.
+    // The paper market trades around the clock unless it is configured to keep sessions.
     const keepsSessions = settings.market.sessions === "real" && newest?.symbol !== undefined;
     const calendar = keepsSessions ? (await reference()).calendar(newest.symbol) : undefined;
     const now = clock.now();
