@@ -1,7 +1,7 @@
 // Alerts of a charting platform: an accepted one is one order or one recorded end, in order of receipt, and every row says what became of it.
 import { afterEach, describe, expect, it } from "vitest";
-import type { SignalAnswer, SignalTest, WebhookSignal } from "../../../contracts/src/generated/svc/v1/webhook.ts";
-import { format, minusMilliseconds } from "../../../contracts/src/instant.ts";
+import type { SignalAnswer, WebhookSignal } from "../../../contracts/src/generated/svc/v1/webhook.ts";
+import { format } from "../../../contracts/src/instant.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
 import type { TradingViewSettings } from "../../../ports/settings.ts";
 import { type OmsFixture, type OmsLife, omsFixture } from "../../../testkit/oms-fixture.ts";
