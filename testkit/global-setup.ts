@@ -14,6 +14,7 @@ import { systemTimers } from "../adapters/system/timers.ts";
 import type { Log } from "../ports/log.ts";
 import { ownPrefix, removeAbandoned } from "./abandoned.ts";
 import { copyCluster, madeClusterVariable } from "./made-cluster.ts";
+import { memoryFolder } from "./memory-folder.ts";
 
 export const testServerVariable = "PORTCULLIS_TEST_SERVER";
 
@@ -30,6 +31,9 @@ const folderName = "portcullis-tests";
 
 export async function setup(): Promise<() => Promise<void>> {
   removeAbandoned(tmpdir(), folderName);
+  // The long run stays on the disk, as a user's platform does.
+  const inMemory = process.env["PORTCULLIS_TEST_LONG"] === "1" ? undefined : memoryFolder();
+  if (inMemory !== undefined) process.env["TMPDIR"] = inMemory;
   const folder = await mkdtemp(join(tmpdir(), ownPrefix(folderName)));
   const runtimeFolder = join(folder, "run");
   await mkdir(runtimeFolder, { mode: 0o700 });
@@ -57,6 +61,7 @@ export async function setup(): Promise<() => Promise<void>> {
   return async () => {
     await server.stop();
     await rm(folder, { recursive: true, force: true });
+    if (inMemory !== undefined) await rm(inMemory, { recursive: true, force: true });
   };
 }
 
