@@ -110,6 +110,32 @@ export interface RouteExample {
   readonly answer?: string;
 }
 
+/** Who sends to a route with an intake of its own. */
+export interface IntakeCaller {
+  readonly requestId: string;
+  readonly remoteAddress: string;
+}
+
+/** What the listener refuses by itself: 400 no JSON, 403 the address, 408 too slow, 413 too large, 415 another type, 503 no answer in time. */
+export interface IntakeRefusal extends IntakeCaller {
+  readonly status: 400 | 403 | 408 | 413 | 415 | 503;
+  readonly detail: string;
+}
+
+/**
+ * For a route whose senders are no clients of ours: it reads its body by rules of its own and answers for them in its own words. In this order: the
+ * declared length, the address, the content type, the length while reading, JSON.
+ */
+export interface Intake {
+  /** Exactly this many pass, declared or chunked. */
+  readonly bodyBytesMax: number;
+  /** From the head of a request to its answer; nobody waits longer. */
+  readonly answerMsMax: number;
+  /** Asked before a byte of the body is read. */
+  admits(remoteAddress: string): boolean;
+  refuse(refused: IntakeRefusal): Promise<HttpAnswer>;
+}
+
 /** "events" is a stream of text/event-stream; the others are what they say. */
 export type AnswerForm = "text" | "html" | "css" | "bytes" | "events";
 
@@ -133,6 +159,8 @@ export interface Route {
   readonly follows?: true;
   /** Attempts a minute, for routes that guessers would try: per person where a login is needed, else per address. */
   readonly attemptsPerMinuteMax?: number;
+  /** Its body is JSON, sent as application/json or as text/plain, and refused in the route's own words. */
+  readonly intake?: Intake;
   /** Of the public listener: what a request costs of the tokens that its address has, over all such routes. */
   readonly publicCost?: number;
   /** Its answer's ETag is a version: a GET may be asked whether it changed, a PUT may be bound to one by If-Match. */

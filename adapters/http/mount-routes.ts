@@ -1,7 +1,7 @@
 // Routes that are declared as data, mounted: their schemas read the request, their handler answers it, their schemas vouch for the
 // answer. A path's other methods are refused by name.
 import { METHODS } from "node:http";
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from "fastify";
 import { isGatewayOperation } from "../../contracts/src/authority.ts";
 import { Defect, Fault } from "../../contracts/src/fault.ts";
 import { replayHeader } from "../../contracts/src/idempotency.ts";
@@ -16,6 +16,7 @@ import { deprecationHeaders } from "./deprecation.ts";
 import { detailOf, fieldErrors } from "./field-errors.ts";
 import type { HttpPorts } from "./http-ports.ts";
 import { accessToNothing, type IdentityGuard, isForAnyone } from "./identity-guard.ts";
+import { mountIntake, sendIntakeRefusal } from "./intake.ts";
 import type { MakeAttemptLimit } from "./limits/attempt-limits.ts";
 import { inputProblem, transportProblem } from "./problem.ts";
 import { hasBody, type Input, readInput } from "./read-input.ts";
@@ -64,13 +65,15 @@ function mountRoute(app: FastifyInstance, route: Route, parts: RouteParts): void
     delete request.raw.headers["content-type"];
     return undefined;
   };
-  app.route({
+  const mounted: RouteOptions = {
     method: route.method,
     url: patternOf(route.path),
     config: { facts: { access: route.operation, ...attempts, ...costOf(route, parts.listener) } },
     ...(route.body === undefined ? { onRequest: refuseBody } : {}),
     handler: (request, reply) => answer(route, request, reply.headers(leaving), parts),
-  });
+  };
+  if (route.intake === undefined) app.route(mounted);
+  else mountIntake(app, route.intake, mounted, parts);
 }
 
 function costOf({ publicCost }: Pick<Route, "publicCost">, listener: Listener): Pick<RouteFacts, "publicCost"> {
@@ -134,7 +137,11 @@ async function answer(
   const { query, body } = request;
   const read = readInput(route, { params: paramsOf(route.path, request.params), query, body });
   if (!read.ok) {
-    tell("INVALID_ARGUMENT", detailOf(read.errors));
+    const detail = detailOf(read.errors);
+    tell("INVALID_ARGUMENT", detail);
+    if (route.intake !== undefined) {
+      return sendIntakeRefusal(route.intake, { status: 400, detail }, request, reply, listener);
+    }
     return sendProblem(reply, inputProblem(read.errors, context));
   }
   const keyed = readKey(route, listener, request.headers);

@@ -6,7 +6,6 @@
 // draining lets requests in hand finish. Paths are exact: a trailing or doubled slash is not found.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { mayBeMisread, parseJson } from "../../contracts/src/parse-json.ts";
 import type { Listener, Route, SocketRoute } from "../../ports/http.ts";
 import type { Random } from "../../ports/random.ts";
 import { sampledLines, type WriteSampled } from "../log/sampled-lines.ts";
@@ -15,6 +14,7 @@ import { trackConnections } from "./connections.ts";
 import { isPreflight, openToPages } from "./cross-origin.ts";
 import type { HttpPorts } from "./http-ports.ts";
 import { type IdentityGuard, identityGuard } from "./identity-guard.ts";
+import { strictJsonReader } from "./json-reader.ts";
 import { attemptLimits, checkAttempts, checkPersonAttempts } from "./limits/attempt-limits.ts";
 import { boundConnections } from "./limits/bound-connections.ts";
 import { foreignPageGate, type PageGate } from "./limits/foreign-pages.ts";
@@ -32,7 +32,6 @@ import { refusals } from "./refusals.ts";
 import { contextOf, sendProblem, sendThrown } from "./replies.ts";
 import { requestIdFrom, requestIdHeader } from "./request-id.ts";
 import { pathOf } from "./route-facts.ts";
-import { refuseLossyJson, strictText } from "./strict-json.ts";
 import { type WebSockets, webSockets } from "./web-sockets.ts";
 
 export interface HttpListenerOptions extends TcpAddress {
@@ -212,30 +211,11 @@ async function createApp(
   return { app, sockets: await webSockets(app, own, parts) };
 }
 
-/** What the library's reader would lose in silence is refused, whatever the route. */
+/** Whatever the route. */
 function readJsonStrictly(app: FastifyInstance): void {
-  const parse = app.getDefaultJsonParser("error", "error");
+  const read = strictJsonReader(app);
   app.removeContentTypeParser("application/json");
-  app.addContentTypeParser("application/json", { parseAs: "buffer" }, (request, body: Buffer, done) => {
-    const text = strictText(body);
-    let refused: Error | null = null;
-    let value: unknown;
-    const read = (content: string): void => {
-      // It calls back before it returns, and takes whatever is thrown in there for malformed JSON.
-      void parse(request, content, (error, parsed) => {
-        [refused, value] = [error, parsed];
-      });
-    };
-    read(text);
-    if (refused === null && mayBeMisread(text)) {
-      const careful = parseJson(text.replace(/^\ufeff/, ""));
-      // The names that the library forbids are judged once more, as they are.
-      read(JSON.stringify(careful));
-      value = careful;
-    }
-    if (refused === null) refuseLossyJson(text);
-    done(refused, value);
-  });
+  app.addContentTypeParser("application/json", { parseAs: "buffer" }, read);
 }
 
 /** The library takes an empty list for trust in nobody in particular, and then reads the headers all the same. */

@@ -34,7 +34,7 @@ export function strictText(bytes: Uint8Array): string {
     return lossless.decode(bytes);
   } catch (cause) {
     const expected = `UTF-8, and it is not at or shortly before byte ${firstLostByte(bytes)}`;
-    throw refused([], expected, cause);
+    throw refused([], expected, { cause, byteOffset: firstLostByte(bytes) });
   }
 }
 
@@ -52,7 +52,7 @@ export function refuseLossyJson(text: string): void {
   const marks = new RegExp(structural);
   for (let mark = marks.exec(text); mark !== null; mark = marks.exec(text)) {
     const level = levels.at(-1);
-    if (levels.length > levelsMax) throw refused([], `at most ${levelsMax} levels`);
+    if (levels.length > levelsMax) throw refused([], `at most ${levelsMax} levels`, { offset: mark.index });
     switch (mark[0]) {
       case '"':
         marks.lastIndex = lookAtText(text, mark.index, levels);
@@ -71,17 +71,18 @@ export function refuseLossyJson(text: string): void {
         levels.pop();
         break;
       default:
-        lookAtNumber(mark[0], levels);
+        lookAtNumber(mark[0], mark.index, levels);
     }
   }
 }
 
 /** Somebody's id or amount in digits must not become another one. */
-function lookAtNumber(digits: string, levels: readonly Level[]): void {
+function lookAtNumber(digits: string, offset: number, levels: readonly Level[]): void {
   if (digits.length < wholeDigitsMin || !whole.test(digits)) return;
   const read = Number(digits);
   if (Number.isFinite(read) && BigInt(read) === BigInt(digits)) return;
-  throw refused(pathOf(levels), "a number that keeps its digits, and this one would lose some: send it as text");
+  const expected = "a number that keeps its digits, and this one would lose some: send it as text";
+  throw refused(pathOf(levels), expected, { offset });
 }
 
 function next(level: Level): void {
@@ -97,15 +98,19 @@ function lookAtText(text: string, begin: number, levels: readonly Level[]): numb
   const isName = level?.isNameNext === true;
   if (!isName && !raw.includes("\\u")) return end;
   const value = parseJson(raw) as string;
-  if (isName) lookAtName(value, level, levels);
-  if (loneSurrogate.test(value)) throw refused(pathOf(levels), "whole characters, and it has half of a surrogate pair");
+  if (isName) lookAtName(value, begin, level, levels);
+  if (loneSurrogate.test(value)) {
+    throw refused(pathOf(levels), "whole characters, and it has half of a surrogate pair", { offset: begin });
+  }
   return end;
 }
 
-function lookAtName(name: string, level: Level, levels: readonly Level[]): void {
+function lookAtName(name: string, offset: number, level: Level, levels: readonly Level[]): void {
   level.isNameNext = false;
   level.at = name;
-  if (level.names?.has(name)) throw refused(pathOf(levels), "this member once, and it stands there twice");
+  if (level.names?.has(name)) {
+    throw refused(pathOf(levels), "this member once, and it stands there twice", { offset });
+  }
   level.names?.add(name);
 }
 
@@ -123,8 +128,15 @@ function pathOf(levels: readonly Level[]): readonly Step[] {
   return levels.map(({ at }) => at);
 }
 
-function refused(path: readonly Step[], expected: string, cause?: unknown): Fault {
+interface Place {
+  /** In characters of the text, or in bytes of what is no text. */
+  readonly offset?: number;
+  readonly byteOffset?: number;
+  readonly cause?: unknown;
+}
+
+function refused(path: readonly Step[], expected: string, { cause, ...facts }: Place): Fault {
   // A name may itself be what cannot be written.
   const field = fieldName("body", path).replaceAll(/\p{Surrogate}/gu, "\ufffd");
-  return new Fault("INVALID_ARGUMENT", detailOf([{ field, expected }]), { retry: "never", cause });
+  return new Fault("INVALID_ARGUMENT", detailOf([{ field, expected }]), { retry: "never", cause, facts });
 }
