@@ -23,7 +23,7 @@ import type { MetricsRegistry } from "../adapters/telemetry/prometheus-metrics.t
 import { openEventFeed } from "../adapters/transport/open-event-feed.ts";
 import { Fault } from "../contracts/src/fault.ts";
 import { gatewayRoutes } from "../edges/gateway/index.ts";
-import type { LoginFacts, Restarts } from "../edges/gateway/parts.ts";
+import type { LoginFacts, Restarts, WebhookParts } from "../edges/gateway/parts.ts";
 import type { FundPolicies } from "../edges/gateway/public/fund-policy.ts";
 import { type RunningMarketFeed, startMarketFeed } from "../edges/gateway/public/market-feed.ts";
 import { createStreamHub } from "../edges/gateway/stream/stream-hub.ts";
@@ -50,6 +50,7 @@ import {
   untilEnding,
   worst,
 } from "./shared.ts";
+import { webhookParts } from "./webhook.ts";
 
 /**
  * Called before any part listens: in production and with another issuer nothing that the development operators held may be believed,
@@ -133,7 +134,8 @@ export async function startGateway(
     marketFeed,
   });
   stops.push(() => stream.stop());
-  const asked = { directory, calls, restarts, events, marketFeed, store, ending };
+  const webhook = webhookParts(input, ports, { store, secrets });
+  const asked = { directory, calls, restarts, events, marketFeed, store, webhook, ending };
   const routes = routesOf(input, ports, identity, asked, Object.keys(targets), metrics, addresses);
   const refused = createRefusedAttempts({ ...ports, store });
   stops.push(() => refused.close());
@@ -173,6 +175,7 @@ function routesOf(
     events,
     marketFeed,
     store,
+    webhook,
     ending,
   }: {
     readonly directory: GrpcDirectory;
@@ -181,6 +184,7 @@ function routesOf(
     readonly events: EventFeed;
     readonly marketFeed: RunningMarketFeed;
     readonly store: Pick<Store, "transact">;
+    readonly webhook: WebhookParts;
     readonly ending: AbortSignal;
   },
   expectedServices: readonly string[],
@@ -217,6 +221,7 @@ function routesOf(
     sessions: identity.sessions,
     signingKeys: identity.signingKeys,
     restarts,
+    webhook,
     publicOpenApi,
     publicUrl: () => publicUrlOf(identity, addresses),
     openApi: () => {

@@ -114,6 +114,8 @@ export interface RouteExample {
 export interface IntakeCaller {
   readonly requestId: string;
   readonly remoteAddress: string;
+  /** What a proxy, or anybody, wrote into X-Forwarded-For; proves nothing. */
+  readonly forwardedFor: string | undefined;
 }
 
 /** What the listener refuses by itself: 400 no JSON, 403 the address, 408 too slow, 413 too large, 415 another type, 503 no answer in time. */
@@ -132,7 +134,7 @@ export interface Intake {
   /** From the head of a request to its answer; nobody waits longer. */
   readonly answerMsMax: number;
   /** Asked before a byte of the body is read. */
-  admits(remoteAddress: string): boolean;
+  admits(caller: IntakeCaller): boolean;
   refuse(refused: IntakeRefusal): Promise<HttpAnswer>;
 }
 

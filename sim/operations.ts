@@ -108,6 +108,8 @@ export const simulated: Readonly<Record<ChangingOperation, Simulated>> = {
   StepUp: not(gateway, "acceptance/login.test.ts"),
   IssueServiceToken: not(gateway, "acceptance/identity.test.ts"),
   RotateServiceToken: not(gateway, "acceptance/identity.test.ts"),
+  ReceiveTradingviewAlert: not(gateway, "acceptance/webhook.test.ts"),
+  RotateWebhookSecret: not(gateway, "acceptance/webhook.test.ts"),
   RevokeServiceToken: not(gateway, "acceptance/identity.test.ts"),
   PutSecret: not("A value lies in the secrets store.", "services/operations/secrets/secrets.test.ts"),
   RevokeSessions: not(gateway, "acceptance/identity.test.ts"),

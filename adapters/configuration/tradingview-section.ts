@@ -3,6 +3,7 @@ import { z } from "zod";
 import { alertAgeSMax } from "../../core/webhook/alert-order.ts";
 import { key } from "./key-facts.ts";
 import { dayS, section, text, whole } from "./key-forms.ts";
+import { sourceAddressesKey } from "./tradingview-sources.ts";
 
 const idExpected = "an id: letters, digits and . _ : @ / -, up to 128, the first a letter or digit";
 const id = () => z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._:@/-]{0,127}$/);
@@ -29,6 +30,7 @@ const fund = section({
 });
 
 export const tradingview = section({
+  source_addresses: sourceAddressesKey,
   max_age_s: key(whole(1, alertAgeSMax).default(alertAgeSMax), {
     sentence: "The oldest alert that becomes an order, in seconds.",
     environment: "PORTCULLIS_TRADINGVIEW_MAX_AGE_S",

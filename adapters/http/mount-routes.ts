@@ -16,7 +16,7 @@ import { deprecationHeaders } from "./deprecation.ts";
 import { detailOf, fieldErrors } from "./field-errors.ts";
 import type { HttpPorts } from "./http-ports.ts";
 import { accessToNothing, type IdentityGuard, isForAnyone } from "./identity-guard.ts";
-import { mountIntake, sendIntakeRefusal } from "./intake.ts";
+import { mountIntake, sendIntakeRefusal } from "./body/intake.ts";
 import type { MakeAttemptLimit } from "./limits/attempt-limits.ts";
 import { inputProblem, transportProblem } from "./problem.ts";
 import { hasBody, type Input, readInput } from "./read-input.ts";

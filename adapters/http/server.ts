@@ -14,7 +14,7 @@ import { trackConnections } from "./connections.ts";
 import { isPreflight, openToPages } from "./cross-origin.ts";
 import type { HttpPorts } from "./http-ports.ts";
 import { type IdentityGuard, identityGuard } from "./identity-guard.ts";
-import { strictJsonReader } from "./json-reader.ts";
+import { strictJsonReader } from "./body/json-reader.ts";
 import { attemptLimits, checkAttempts, checkPersonAttempts } from "./limits/attempt-limits.ts";
 import { boundConnections } from "./limits/bound-connections.ts";
 import { foreignPageGate, type PageGate } from "./limits/foreign-pages.ts";

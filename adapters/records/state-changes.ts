@@ -110,6 +110,7 @@ export const unitsOfWork: Readonly<Record<string, UnitRule>> = {
   "risk.nav": tells("lossBaseline", "riskHaltRequested"),
   "risk.roll": tells("lossBaseline", "riskHaltRequested"),
   "secret.put": tells("operatorAttempted"),
+  "webhook.rotate-secret": tells("operatorAttempted"),
   "audit.key": tells("operatorAttempted"),
   "audit.erase": tells("operatorAttempted"),
   "audit.anew": tells("operatorAttempted", "auditAnewRequested"),

@@ -11,6 +11,8 @@ const whyOpen: Readonly<Partial<Record<Operation, string>>> = {
   ReadSchema: "the descriptions are in the public repository anyway, and tools read them before they log in",
   ReadMarketData:
     "the public market-data API is read-only and made for everybody; it is rate-limited per address instead",
+  ReceiveTradingviewAlert:
+    "the charting platform cannot send a token; it proves the fund's secret in the alert, from listed addresses",
   LogIn: "whoever is about to prove who they are cannot have proved it yet; these endpoints are rate-limited instead",
 };
 

@@ -152,6 +152,9 @@ StepUp                    .      .      x      x          x         x      .
 ListServiceTokens         .      .      .      .          .         x      .
 IssueServiceToken         .      .      .      .          .         x      .
 RotateServiceToken        .      .      .      .          .         x      .
+ReceiveTradingviewAlert   x      x      x      x          x         x      x
+ReadWebhookStatus         .      .      x      x          x         x      .
+RotateWebhookSecret       .      .      .      .          .         x      .
 RevokeServiceToken        .      .      .      .          .         x      .
 RevokeSessions            .      .      .      .          .         x      .
 RotateSigningKeys         .      .      .      .          .         x      .
@@ -219,6 +222,7 @@ describe("operations", () => {
     expect(open).toEqual([
       "ReadWebPages",
       "ReadMarketData",
+      "ReceiveTradingviewAlert",
       "ReadHealth",
       "ReadSchema",
       "LogIn",
@@ -314,6 +318,7 @@ describe("a service token", () => {
       "GetEnvelope",
       "ReadWebPages",
       "ReadMarketData",
+      "ReceiveTradingviewAlert",
       "ReadHealth",
       "ReadSchema",
       "LogIn",
@@ -327,6 +332,7 @@ describe("a service token", () => {
     expect(open).toEqual([
       "ReadWebPages",
       "ReadMarketData",
+      "ReceiveTradingviewAlert",
       "ReadHealth",
       "ReadSchema",
       "LogIn",

@@ -55,6 +55,32 @@ export const gatewayOperations = {
       getPublicHalts: "public GET /v1/halts",
     },
   },
+  ReceiveTradingviewAlert: {
+    sentence: "Send an alert of the charting platform; the fund's secret in it is the proof.",
+    allowed: "anyone",
+    reads: false,
+    repeatable: true,
+    routes: {
+      receiveTradingviewAlert: "public POST /tradingview/webhook",
+    },
+  },
+  ReadWebhookStatus: {
+    sentence: "See who takes alerts, from where, and how old each fund's secret is.",
+    allowed: people,
+    reads: true,
+    routes: {
+      getWebhookStatus: "operator GET /v1/webhook",
+    },
+  },
+  RotateWebhookSecret: {
+    sentence: "Make a new webhook secret for a fund.",
+    allowed: ["admin"],
+    reads: false,
+    auditsRefusals: true,
+    routes: {
+      rotateWebhookSecret: "operator POST /v1/webhook/secrets/:fund_id/rotate",
+    },
+  },
   ReadHealth: {
     sentence: "Ask whether the platform can do its work.",
     allowed: "anyone",

@@ -3,6 +3,8 @@
 export interface RateWindow {
   /** `nowMs` never goes back. When refused: in how many milliseconds the next one may pass. */
   pass(nowMs: number): { readonly passed: true } | { readonly passed: false; readonly waitMs: number };
+  /** What `pass` would say, without counting it. */
+  peek(nowMs: number): ReturnType<RateWindow["pass"]>;
   /** Nothing that it remembers matters any more. */
   isIdle(nowMs: number): boolean;
 }
@@ -12,16 +14,22 @@ const windowMs = 1_000;
 export function rateWindow(perSecondMax: number): RateWindow {
   /** When the last ones passed, the oldest first. */
   const passedAt: number[] = [];
+
+  function peek(nowMs: number): ReturnType<RateWindow["pass"]> {
+    const oldest = passedAt[0];
+    if (oldest === undefined || passedAt.length < perSecondMax) return { passed: true };
+    // A window with both of its ends: one that passes exactly a second later would be in it.
+    return nowMs - oldest > windowMs ? { passed: true } : { passed: false, waitMs: oldest + windowMs - nowMs };
+  }
+
   return {
+    peek,
     pass(nowMs) {
-      const oldest = passedAt[0];
-      if (passedAt.length === perSecondMax && oldest !== undefined) {
-        // A window with both of its ends: one that passes exactly a second later would be in it.
-        if (nowMs - oldest <= windowMs) return { passed: false, waitMs: oldest + windowMs - nowMs };
-        passedAt.shift();
-      }
+      const said = peek(nowMs);
+      if (!said.passed) return said;
+      if (passedAt.length === perSecondMax) passedAt.shift();
       passedAt.push(nowMs);
-      return { passed: true };
+      return said;
     },
     isIdle: (nowMs) => nowMs - (passedAt.at(-1) ?? Number.NEGATIVE_INFINITY) > windowMs,
   };

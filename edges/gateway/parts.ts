@@ -1,4 +1,5 @@
 // What the gateway's routes are handed. They hold no connection themselves: whoever composes the gateway brings these.
+import type { Instant } from "../../contracts/src/instant.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { EventFeed } from "../../ports/event-feed.ts";
 import type { Health, HealthDirectory } from "../../ports/health.ts";
@@ -9,6 +10,7 @@ import type { Log } from "../../ports/log.ts";
 import type { Random } from "../../ports/random.ts";
 import type { Instance } from "../../ports/store.ts";
 import type { Timers } from "../../ports/timers.ts";
+import type { WebhookChecks, WebhookSecrets } from "../../ports/webhook.ts";
 import type { MarketFeed } from "./public/market-sources.ts";
 
 /** How a caller logs in here. Addresses are asked for when they are needed: a port of 0 is known only after listening. */
@@ -62,6 +64,20 @@ export interface Restarts {
   }>;
 }
 
+/** What the charting webhook is handed beside the services. */
+export interface WebhookParts {
+  readonly checks: WebhookChecks;
+  readonly secrets: WebhookSecrets;
+  /** As configured. */
+  readonly sourceAddresses: readonly string[];
+  readonly trustedProxies: readonly string[];
+  readonly host: string;
+  /** An alert came on behalf of a listed address through this one, which is not trusted. */
+  noteProxy(address: string, at: Instant): void;
+  /** The newest of those. */
+  untrustedProxy(): { readonly address: string; readonly at: Instant } | undefined;
+}
+
 export interface GatewayParts {
   readonly log: Log;
   readonly clock: Clock;
@@ -97,6 +113,7 @@ export interface GatewayParts {
   /** Undefined with an external issuer, whose keys are not ours to rotate. */
   readonly signingKeys: SigningKeys | undefined;
   readonly restarts: Restarts;
+  readonly webhook: WebhookParts;
   /** Where the public listener is reached, without a slash at the end. */
   publicUrl(): string;
   /** Both listeners' routes as an OpenAPI document. */

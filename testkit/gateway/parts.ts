@@ -72,7 +72,29 @@ type CalledParts = Pick<
   | "openApi"
   | "publicUrl"
   | "publicOpenApi"
+  | "webhook"
 >;
+
+/** Lets everything in. */
+function openWebhook(rotate: GatewayParts["webhook"]["secrets"]["rotate"]): GatewayParts["webhook"] {
+  return {
+    checks: {
+      isSource: () => true,
+      isRightSecret: async () => true,
+      pass: () => ({ passed: true }),
+      peek: () => ({ passed: true }),
+    },
+    secrets: {
+      rotate,
+      stateOf: async (fundId) => ({ fundId, version: 0, rotatedAt: undefined, previousValidUntil: undefined }),
+    },
+    sourceAddresses: [],
+    trustedProxies: [],
+    host: "127.0.0.1",
+    noteProxy: () => undefined,
+    untrustedProxy: () => undefined,
+  };
+}
 
 export function testParts(behaviour: Behaviour = {}): { readonly parts: CalledParts; readonly calls: unknown[][] } {
   const calls: unknown[][] = [];
@@ -109,6 +131,13 @@ export function testParts(behaviour: Behaviour = {}): { readonly parts: CalledPa
       },
     },
     elsewhere: () => undefined,
+    webhook: openWebhook((...given) =>
+      outcome(
+        { fundId: "alpha", secret: "s".repeat(43), version: 1, previousValidUntil: undefined },
+        "rotate",
+        ...given,
+      ),
+    ),
     ownToken: () => "the-gateways-own-token",
     login: {
       issuer: () => (behaviour.externalIssuer === true ? "https://login.example" : duty.issuer),

@@ -56,9 +56,11 @@ const beginnings: Readonly<Record<Listener, Readonly<Record<string, TagName>>>> 
     "/v1/service-tokens": "service tokens",
     "/v1/signals": "signals",
     "/v1/treasury": "treasury",
+    "/v1/webhook": "signals",
   },
   public: {
     "/docs": "descriptions",
+    "/tradingview": "signals",
     "/v1/asyncapi.json": "descriptions",
     "/v1/bars": "market data",
     "/v1/funds": "market data",

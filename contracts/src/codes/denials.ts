@@ -306,6 +306,9 @@ export const commandDenials = {
   WEBHOOK_KEY_DUPLICATE: denial("The idempotency key was seen within 5 minutes.", "ALREADY_EXISTS"),
   WEBHOOK_BODY_TOO_LARGE: denial("The body is larger than 4 KB.", "INVALID_ARGUMENT", { http: 413 }),
   WEBHOOK_BODY_INVALID: denial("The body is not the JSON that was agreed.", "INVALID_ARGUMENT"),
+  WEBHOOK_CONTENT_TYPE: denial("The body is sent as neither application/json nor text/plain.", "INVALID_ARGUMENT", {
+    http: 415,
+  }),
   WEBHOOK_RATE_EXCEEDED: denial("More than 10 requests in a second for one fund.", "RESOURCE_EXHAUSTED"),
   WEBHOOK_KEY_REUSED: denial("Another alert took the idempotency key within 5 minutes.", "ALREADY_EXISTS"),
   WEBHOOK_FIELD_INVALID: denial("A field of the alert is missing, unknown or not what it must be."),

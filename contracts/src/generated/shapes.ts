@@ -1344,6 +1344,15 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"realised_return","type":"number","optional":true,"description":"What the symbol returned over the signal's horizon; absent while that runs."},
     {"name":"horizon_s","type":"number"},
   ]},
+  SignalTest: {"fields":[
+    {"name":"would_accept","type":"boolean"},
+    {"name":"http_status","type":"whole","description":"What the webhook would answer."},
+    {"name":"code","type":"text","description":"A denial of docs/codes.md; empty when it would be accepted."},
+    {"name":"detail","type":"text","description":"What to change in the alert; empty when it would be accepted."},
+    {"name":"symbol","type":"text","description":"The translated symbol; empty when it could not be read."},
+    {"name":"decision","type":"message","message":"RiskDecision","optional":true,"description":"What the gates would say of the order; absent when there would be none."},
+    {"name":"warnings","type":"text","list":true},
+  ]},
   Signals: {"fields":[
     {"name":"signals","type":"message","message":"Signal","list":true,"description":"Newest first."},
   ]},
@@ -1395,6 +1404,10 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"subjects","type":"text","list":true,"description":"Subjects, or patterns of them such as svc.v1.risk.>; every subject when there are none. svc.v1.identity.> is for admins.","maxCount":32},
     {"name":"fund_id","type":"text","description":"Events that name another fund are left out."},
     {"name":"after","type":"text","description":"The id of the last event that was read, or what the last page said; what comes from now on when empty."},
+  ]},
+  TestSignalRequest: {"isRequest":true,"fields":[
+    {"name":"fund_id","type":"text","description":"The fund whose secret was proved.","kind":"ID","required":true},
+    {"name":"body","type":"text","description":"The alert's JSON object as text, without its secret.","required":true,"maxLength":4096},
   ]},
   ThrottleStatus: {"fields":[
     {"name":"strategy_id","type":"text"},

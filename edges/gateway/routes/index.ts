@@ -9,6 +9,9 @@ import { declarationOf, forwarded } from "../declared/route.ts";
 import { routeExamples } from "../examples.ts";
 import { versionedRoutes } from "../if-match.ts";
 import type { GatewayParts } from "../parts.ts";
+import { signalTest } from "../webhook/test-signal.ts";
+import { tradingviewWebhook } from "../webhook/webhook.ts";
+import { webhookSecretRotate, webhookStatus } from "../webhook/webhook-status.ts";
 import { auditAppend, auditCheckpoint, auditEntries, auditProof, auditStatus, auditTile, auditTrail } from "./audit.ts";
 import { auditTail } from "./audit-tail.ts";
 import { envelopeDiff, envelopeReplay, envelopeUpdate } from "./envelopes.ts";
@@ -74,6 +77,9 @@ const gatewayRoutes: readonly MakeRoute[] = [
   publicBars,
   publicFunds,
   publicHalts,
+  tradingviewWebhook,
+  webhookStatus,
+  webhookSecretRotate,
 ];
 
 /** Declared, and with behaviour of their own: `custom` in their protos. */
@@ -104,6 +110,7 @@ const customRoutes: readonly MakeRoute[] = [
   auditCheckpoint,
   auditTile,
   events,
+  signalTest,
 ];
 
 /** All of them; what is not declared, or declared to be something else, is not served. */

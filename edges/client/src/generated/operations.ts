@@ -103,6 +103,7 @@ export const operationTable = {
   revokeServiceToken: {"method":"DELETE","path":"/v1/service-tokens/{token_id}","pathKeys":["token_id"],"queryKeys":["reason"],"answer":"json"},
   rotateServiceToken: {"method":"POST","path":"/v1/service-tokens/{token_id}/rotate","pathKeys":["token_id"],"queryKeys":[],"bodyKeys":["overlap_s","expires_in_s","reason","step_up_proof"],"answer":"json","takesKey":true},
   listWebhookSignals: {"method":"GET","path":"/v1/signals","pathKeys":[],"queryKeys":["fund_id","strategy_id","status","hours","count_max","after"],"answer":"json"},
+  testSignal: {"method":"POST","path":"/v1/signals/test","pathKeys":[],"queryKeys":[],"bodyKeys":["secret","strategy_id","fund_id","symbol","side","quantity","order_type","limit_price","stop_price","tif","actor","idempotency_key","thesis","timestamp","reduce_only","market_position","market_position_size","prev_market_position","prev_market_position_size"],"answer":"json"},
   getWebhookSignal: {"method":"GET","path":"/v1/signals/{signal_id}","pathKeys":["signal_id"],"queryKeys":[],"answer":"json"},
   bookCorporateAction: {"method":"POST","path":"/v1/treasury/corporate-actions","pathKeys":[],"queryKeys":[],"bodyKeys":["action_id","kind","symbol","amount_per_share","ex_date","reason","ratio","new_symbol","pay_date"],"answer":"json","takesKey":true},
   bookFlow: {"method":"POST","path":"/v1/treasury/flows","pathKeys":[],"queryKeys":[],"bodyKeys":["fund_id","idempotency_key","currency","amount","reason","step_up_proof"],"answer":"json","takesKey":true},
@@ -113,4 +114,6 @@ export const operationTable = {
   listNavs: {"method":"GET","path":"/v1/treasury/navs","pathKeys":[],"queryKeys":["fund_id","from","to","every","count_max","after"],"answer":"json"},
   getReferenceData: {"method":"GET","path":"/v1/treasury/reference/{kind}","pathKeys":["kind"],"queryKeys":[],"answer":"json"},
   setReferenceData: {"method":"PUT","path":"/v1/treasury/reference/{kind}","pathKeys":["kind"],"queryKeys":[],"bodyKeys":["version","content","reason"],"answer":"json"},
+  getWebhookStatus: {"method":"GET","path":"/v1/webhook","pathKeys":[],"queryKeys":[],"answer":"json"},
+  rotateWebhookSecret: {"method":"POST","path":"/v1/webhook/secrets/{fund_id}/rotate","pathKeys":["fund_id"],"queryKeys":[],"bodyKeys":["overlap_s","reason","step_up_proof"],"answer":"json","takesKey":true},
 } as const satisfies Readonly<Record<keyof operations, OperationPlace>>;

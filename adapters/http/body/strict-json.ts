@@ -2,9 +2,9 @@
 // stands twice (the last would win), half of a surrogate pair (it would become a replacement character, and two texts would become one),
 // bytes that are no UTF-8 (the same), and a whole number of which the reader would keep only the first digits. The text is read after it was found to be JSON, so that the look can be a simple one.
 
-import { Fault } from "../../contracts/src/fault.ts";
-import { parseJson } from "../../contracts/src/parse-json.ts";
-import { detailOf, fieldName } from "./field-errors.ts";
+import { Fault } from "../../../contracts/src/fault.ts";
+import { parseJson } from "../../../contracts/src/parse-json.ts";
+import { detailOf, fieldName } from "../field-errors.ts";
 
 type Step = string | number;
 

@@ -1,10 +1,10 @@
 // What reading a body would lose in silence is refused before any route sees it, by the place where it stands; everything else is read as ever.
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { parseJson } from "../../contracts/src/parse-json.ts";
-import type { Route } from "../../ports/http.ts";
-import { ask, expectProblem, serve } from "../../testkit/http/test-client.ts";
-import { prng } from "../../testkit/virtual/prng.ts";
+import { parseJson } from "../../../contracts/src/parse-json.ts";
+import type { Route } from "../../../ports/http.ts";
+import { ask, expectProblem, serve } from "../../../testkit/http/test-client.ts";
+import { prng } from "../../../testkit/virtual/prng.ts";
 import { refuseLossyJson, strictText } from "./strict-json.ts";
 
 function complaintAbout(text: string): string | undefined {

@@ -1,6 +1,6 @@
 // How a body becomes a value: what the library's reader would lose in silence is refused, whatever the route.
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { mayBeMisread, parseJson } from "../../contracts/src/parse-json.ts";
+import { mayBeMisread, parseJson } from "../../../contracts/src/parse-json.ts";
 import { refuseLossyJson, strictText } from "./strict-json.ts";
 
 type Done = (error: Error | null, value?: unknown) => void;

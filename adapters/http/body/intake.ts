@@ -1,13 +1,13 @@
 // Routes with an intake of their own: what the listener refuses about their body is answered in the route's words, in a fixed order, and within the time
-// that their senders wait. Whoever only sent too slowly is told so; nobody is ever told that we were too slow to relay (504).
+// that their senders wait. Whoever sent too slowly gets 408; nobody ever gets 504.
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from "fastify";
-import { Fault } from "../../contracts/src/fault.ts";
-import type { Intake, IntakeRefusal, Listener } from "../../ports/http.ts";
-import { addressOf } from "./caller-address.ts";
-import type { HttpPorts } from "./http-ports.ts";
+import { Fault } from "../../../contracts/src/fault.ts";
+import type { Intake, IntakeCaller, IntakeRefusal, Listener } from "../../../ports/http.ts";
+import { addressOf } from "../caller-address.ts";
+import type { HttpPorts } from "../http-ports.ts";
+import { contextOf, sendAnswer, sendThrown } from "../replies.ts";
 import { jsonFlawOffset, placeIn } from "./json-flaw.ts";
 import { type JsonReader, strictJsonReader } from "./json-reader.ts";
-import { contextOf, sendAnswer, sendThrown } from "./replies.ts";
 
 export interface IntakeParts {
   readonly listener: Listener;
@@ -44,11 +44,16 @@ export async function sendIntakeRefusal(
   reply: FastifyReply,
   listener: Listener,
 ): Promise<FastifyReply> {
-  const answer = await intake.refuse({ ...refused, requestId: request.id, remoteAddress: addressOf(request) });
+  const answer = await intake.refuse({ ...refused, ...callerOf(request) });
   if (reply.sent) return reply;
   // What is still on its way is not wanted.
   if (!request.raw.complete) reply.header("connection", "close");
   return sendAnswer(reply, answer, contextOf(request, listener));
+}
+
+function callerOf(request: FastifyRequest): IntakeCaller {
+  const forwarded = request.headers["x-forwarded-for"];
+  return { requestId: request.id, remoteAddress: addressOf(request), forwardedFor: forwarded?.toString() };
 }
 
 async function checkHead(
@@ -59,7 +64,7 @@ async function checkHead(
 ): Promise<FastifyReply | undefined> {
   const refuse = (refused: Refused) => sendIntakeRefusal(intake, refused, request, reply, listener);
   if (Number(request.headers["content-length"] ?? 0) > intake.bodyBytesMax) return refuse(tooLarge(intake));
-  if (!intake.admits(addressOf(request))) {
+  if (!intake.admits(callerOf(request))) {
     return refuse({ status: 403, detail: `${addressOf(request)} is not an address that alerts are taken from.` });
   }
   const cancel = ports.timers.after(intake.answerMsMax, () => {

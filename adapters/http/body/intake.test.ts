@@ -2,8 +2,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import type { IntakeRefusal, Route } from "../../ports/http.ts";
-import { type AskOptions, ask, held, posted, rawAsk, serve } from "../../testkit/http/test-client.ts";
+import type { IntakeRefusal, Route } from "../../../ports/http.ts";
+import { type AskOptions, ask, held, posted, rawAsk, serve } from "../../../testkit/http/test-client.ts";
 
 const path = "/v1/alerts";
 const bytesMax = 64;
