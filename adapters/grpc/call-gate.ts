@@ -5,6 +5,7 @@
 //     The time it took is taken off the handler's, because `getDeadline` tells when the server's bound ends.
 //  3. When a call is over and its caller has not ended its side, the stream is closed, so that it cannot stay half open.
 //  4. A status that waits behind messages which the caller does not read waits no longer than `callMsMax`.
+//  5. Streams that read the schema are open to anybody: there are so many at once, and each lives so long.
 import { constants, type ServerHttp2Stream } from "node:http2";
 import {
   type Deadline,
@@ -25,7 +26,11 @@ import { requestIdFrom, requestIdHeader } from "../http/request-id.ts";
 import type { LibraryInternals } from "../library-internals/library-internals.ts";
 import type { CallConnections } from "./call-connections.ts";
 import type { GrpcLimits } from "./limits.ts";
+import { reflectionPaths } from "./reflection.ts";
 import { failure, statusOf } from "./status.ts";
+
+/** The time that a status has to reach who reads. */
+const farewellMs = 1_000;
 
 export interface GatePorts {
   readonly clock: Clock;
@@ -48,7 +53,9 @@ export function callGate(
 ): ServerInterceptor {
   const refused = refusedCounter(ports.metrics);
   let inFlightCount = 0;
+  let schemaStreamCount = 0;
   return (method, call) => {
+    const readsSchema = reflectionPaths.includes(method.path);
     const boundMs = ports.clock.now() / 1_000 + limits.callMsMax;
     const completeMs = method.requestStream ? limits.callMsMax : Math.min(limits.callMsMax, limits.requestMsMax);
     let headers: Metadata | undefined;
@@ -57,10 +64,16 @@ export function callGate(
     let answered = false;
     let stopClock: CancelTimer = () => undefined;
     let stopWaiting: CancelTimer = () => undefined;
+    let stopLife: CancelTimer = () => undefined;
     const refuse = (fault: Fault): void => {
       refused.add(1, { code: fault.code });
       answered = true;
       call.sendStatus(statusOf(failure(fault, requestIdFrom(headers?.get(requestIdHeader)[0], ports.random))));
+    };
+    /** Who does not read what was answered does not read this either, so the stream is closed. */
+    const endOfLife = (): void => {
+      if (!answered) refuse(livedTooLong(limits.schemaStreamMsMax));
+      stopLife = ports.timers.after(farewellMs, () => closeStream(streamOf(call), constants.NGHTTP2_CANCEL));
     };
     const listener: ServerListener = {
       // Not called for a call that was gone before it began, so whatever is counted here is taken back in onCancel.
@@ -68,7 +81,12 @@ export function callGate(
         headers = metadata;
         connections.note(metadata, call);
         inFlightCount += 1;
+        if (readsSchema) schemaStreamCount += 1;
         if (inFlightCount > limits.callsInFlightMax) return refuse(tooManyCalls(limits.callsInFlightMax));
+        if (readsSchema && schemaStreamCount > limits.schemaStreamsMax) {
+          return refuse(tooManyReaders(limits.schemaStreamsMax));
+        }
+        if (readsSchema) stopLife = ports.timers.after(limits.schemaStreamMsMax, endOfLife);
         stopClock = ports.timers.after(completeMs, () => refuse(incomplete(completeMs)));
         return next(metadata);
       },
@@ -87,7 +105,9 @@ export function callGate(
         if (!answered && headers !== undefined && isTooLarge(streamOf(call))) tooLarge(headers);
         stopClock();
         stopWaiting();
+        stopLife();
         inFlightCount -= 1;
+        if (readsSchema) schemaStreamCount -= 1;
         // A turn later: this may run while Node is still reading frames, and closing a stream there corrupts its memory (seen
         // with Node 20.20 as failed assertions inside nghttp2 when the caller's reset crosses ours).
         if (!halfClosed) ports.timers.after(0, () => closeStream(streamOf(call)));
@@ -155,6 +175,16 @@ function incomplete(ms: number): Fault {
   return new Fault("DEADLINE_EXCEEDED", `The request was not complete within the server's bound of ${ms} ms.`, {
     retry: "later",
   });
+}
+
+function tooManyReaders(count: number): Fault {
+  const sentence = `${count} others read the schema at the moment. Ask again in a few seconds.`;
+  return new Fault("RESOURCE_EXHAUSTED", sentence, { retry: "later" });
+}
+
+function livedTooLong(ms: number): Fault {
+  const sentence = `A stream of questions about the schema ends after ${ms / 1_000} s. Begin another one.`;
+  return new Fault("RESOURCE_EXHAUSTED", sentence, { retry: "now" });
 }
 
 function tooManyCalls(count: number): Fault {

@@ -15,6 +15,10 @@ export interface GrpcLimits {
   /** Streams that follow the health of this server, and those of one connection among them. */
   readonly watchersMax: number;
   readonly watchersPerConnectionMax: number;
+  /** Streams that read the schema, open to anybody: how many at once, how long one may live, how many questions it has. */
+  readonly schemaStreamsMax: number;
+  readonly schemaStreamMsMax: number;
+  readonly schemaQuestionsMax: number;
   /** Of all callers; one address gets at most half, unless many share it. */
   readonly connectionsMax: number;
   /** Time from a connection's beginning to the end of its HTTP/2 preface; who is later makes room for others. */
@@ -40,6 +44,9 @@ export const grpcLimitsDefault: GrpcLimits = {
   reverifyMs: 1_000,
   watchersMax: 64,
   watchersPerConnectionMax: 4,
+  schemaStreamsMax: 16,
+  schemaStreamMsMax: 30_000,
+  schemaQuestionsMax: 2_000,
   connectionsMax: 512,
   prefaceMsMax: 3_000,
   refusalsPerConnectionMax: 100,

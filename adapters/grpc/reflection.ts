@@ -1,5 +1,8 @@
 // Server reflection, as the library does it, for those who ask. The library reads all protos, indexes and encodes them, which takes longer than
 // the rest of a server's start, and most servers are never asked: it is loaded with the first question.
+//
+// Anybody may ask, and an answer is a hundred times as long as its question: who does not read the answers is not read either, and a stream has so many
+// questions. How many streams there are at once and how long one may live is the gate's (call-gate.ts).
 import type {
   MethodDefinition,
   Server,
@@ -32,7 +35,7 @@ interface Answering {
 }
 
 /** Adds both versions to the server; they tell of these services. */
-export function addReflection(server: Server, services: readonly string[], random: Random): void {
+export function addReflection(server: Server, services: readonly string[], random: Random, questionsMax: number): void {
   let loading: Promise<ReadonlyMap<string, Answering>> | undefined;
   const answeringOf = async (path: string): Promise<Answering> => {
     loading ??= loadLibrary(services);
@@ -45,7 +48,7 @@ export function addReflection(server: Server, services: readonly string[], rando
       [methodName]: (call: ServerDuplexStream<Buffer, Buffer>) => {
         // Nothing is read from the call before somebody listens, so no question is lost meanwhile.
         answeringOf(path)
-          .then((answering) => answerWith(answering, call, random))
+          .then((answering) => answerWith(answering, call, random, questionsMax))
           .catch((thrown: unknown) => refuse(call, thrown, random));
       },
     });
@@ -64,19 +67,42 @@ function definitionOf(path: string): ServiceDefinition {
   return { [methodName]: { path, requestStream: true, responseStream: true, ...coding } };
 }
 
-function answerWith({ definition, answer }: Answering, call: ServerDuplexStream<Buffer, Buffer>, random: Random): void {
+function answerWith(
+  { definition, answer }: Answering,
+  call: ServerDuplexStream<Buffer, Buffer>,
+  random: Random,
+  questionsMax: number,
+): void {
+  let asked = 0;
+  let isRefused = false;
+  const refuseOnce = (thrown: Fault): void => {
+    if (isRefused) return;
+    isRefused = true;
+    refuse(call, thrown, random);
+  };
+  const hear = (bytes: Buffer, listener: (message: unknown) => void): void => {
+    if (isRefused) return;
+    asked += 1;
+    if (asked > questionsMax) {
+      const sentence = `A stream has at most ${questionsMax} questions about the schema. Begin another.`;
+      refuseOnce(new Fault("RESOURCE_EXHAUSTED", sentence, { retry: "now" }));
+      return;
+    }
+    try {
+      listener(definition.requestDeserialize(bytes));
+    } catch (thrown) {
+      const sentence = `The bytes are no question about the schema: ${messageOf(thrown)}.`;
+      refuseOnce(new Fault("INVALID_ARGUMENT", sentence, { retry: "never", cause: thrown }));
+    }
+  };
   answer({
-    on: (event, listener) => {
-      call.on(event, (bytes: Buffer) => {
-        try {
-          listener(event === "data" ? definition.requestDeserialize(bytes) : undefined);
-        } catch (thrown) {
-          const sentence = `The bytes are no question about the schema: ${messageOf(thrown)}.`;
-          refuse(call, new Fault("INVALID_ARGUMENT", sentence, { retry: "never", cause: thrown }), random);
-        }
-      });
+    on: (event, listener) =>
+      void call.on(event, (bytes: Buffer) => (event === "data" ? hear(bytes, listener) : listener(undefined))),
+    write: (message) => {
+      if (isRefused || call.write(definition.responseSerialize(message))) return;
+      call.pause();
+      call.once("drain", () => call.resume());
     },
-    write: (message) => void call.write(definition.responseSerialize(message)),
     end: () => call.end(),
   });
 }

@@ -100,7 +100,8 @@ export async function serveGrpc(given: GrpcServerOptions): Promise<GrpcServer> {
     server.addService(definitionOf(described), implementationOf(described, service, mount, options.random));
   }
   server.addService(healthDefinition, health.handlers);
-  addReflection(server, [...mounted.map(([described]) => described.fullName), healthServiceName], options.random);
+  const named = [...mounted.map(([described]) => described.fullName), healthServiceName];
+  addReflection(server, named, options.random, limits.schemaQuestionsMax);
   internals.hookServer(server);
   const listener = await openListener({
     address: options.address,

@@ -11,6 +11,7 @@ import { testClient } from "../../testkit/grpc/test-client.ts";
 import { everyRole, testVerifier } from "../../testkit/grpc/test-verifier.ts";
 import { testPorts } from "../../testkit/http/test-ports.ts";
 import { healthServiceName, loadHealthPackage } from "./health-service.ts";
+import { grpcLimitsDefault } from "./limits.ts";
 import { type GrpcServerOptions, serveGrpc } from "./server.ts";
 
 const closers: (() => unknown)[] = [];
@@ -158,6 +159,59 @@ describe("reflection", () => {
       stream.write(question);
     });
   }
+
+  /** A stream of questions whose answers nobody reads for a while; resolves with the status that ended it. */
+  async function flood(target: string, questions: number): Promise<number> {
+    const asIs = (bytes: Buffer): Buffer => bytes;
+    const client = new Client(target, credentials.createInsecure(), { "grpc.use_local_subchannel_pool": 1 });
+    closers.push(() => client.close());
+    const path = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo";
+    const stream = client.makeBidiStreamRequest(path, asIs, asIs);
+    const symbol = Buffer.from("svc.v1.RiskEngine");
+    const question = Buffer.concat([Buffer.from([0x22, symbol.length]), symbol]);
+    const ended = new Promise<number>((resolve) => stream.on("error", ({ code }: { code: number }) => resolve(code)));
+    stream.pause();
+    for (let index = 0; index < questions; index += 1) stream.write(question);
+    await sleep(2_000);
+    // What came is read now, so that the end is seen as well.
+    stream.on("data", () => undefined);
+    stream.resume();
+    return ended;
+  }
+
+  it("a stream that nobody reads is not read either, and lives so long", { timeout: 60_000 }, async () => {
+    const { target } = await serve([treasury, { name: "RiskEngine", handlers: {} }], {
+      limits: { ...grpcLimitsDefault, schemaStreamMsMax: 3_000 },
+    });
+    await reflect(target, "v1", { list_services: "*" });
+    const before = process.memoryUsage().rss;
+    const ends = await Promise.all(Array.from({ length: 4 }, () => flood(target, 20_000)));
+    expect(ends).toEqual(ends.map(() => status.RESOURCE_EXHAUSTED));
+    // 80,000 answers of some 50 KB would be 4 GB.
+    expect(process.memoryUsage().rss - before).toBeLessThan(400 * 1_048_576);
+    expect(await reflect(target, "v1", { list_services: "*" })).toHaveProperty("list");
+  });
+
+  it("one stream has so many questions, and there are so many streams at once", async () => {
+    const limits = { ...grpcLimitsDefault, schemaQuestionsMax: 5, schemaStreamsMax: 2 };
+    const { target } = await serve([treasury], { limits });
+    expect(await flood(target, 6)).toBe(status.RESOURCE_EXHAUSTED);
+    const asIs = (bytes: Buffer): Buffer => bytes;
+    const client = new Client(target, credentials.createInsecure());
+    closers.push(() => client.close());
+    const path = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo";
+    const idle = [1, 2].map(() => client.makeBidiStreamRequest(path, asIs, asIs));
+    for (const one of idle) one.on("error", () => undefined);
+    await expect
+      .poll(() => reflect(target, "v1", { list_services: "*" }).catch(({ code }: { code: number }) => code), {
+        timeout: 10_000,
+      })
+      .toBe(status.RESOURCE_EXHAUSTED);
+    for (const one of idle) one.cancel();
+    await expect
+      .poll(() => reflect(target, "v1", { list_services: "*" }).catch(() => ({})), { timeout: 10_000 })
+      .toHaveProperty("list");
+  });
 
   it.each(["v1", "v1alpha"])("%s lists what this server serves and describes it", async (version) => {
     const { target } = await serve([treasury, { name: "RiskEngine", handlers: {} }]);
