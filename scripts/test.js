@@ -1,8 +1,8 @@
-// `npm test`: types and lint, then the whole suite (tidy.test.ts included); `npm run test:long` adds the *.long.test.ts files with
-// the full counts. The last line is `N passed, N failed`, also when a step before the suite fails.
-import { spawnSync } from "node:child_process";
+// `npm test`: types and lint beside the whole suite (tidy.test.ts included); `npm run test:long` adds the *.long.test.ts files with
+// the full counts. The last line is `N passed, N failed`, also when the check or the suite cannot run.
+import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { setPriority, tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ensureBundle } from "./bundle.js";
@@ -11,23 +11,39 @@ const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 const long = process.argv.includes("--long");
 const patterns = process.argv.slice(2).filter((argument) => argument !== "--long");
 
-const check = spawnSync(process.execPath, [join(root, "scripts", "check.js"), "--no-tidy"], {
-  cwd: root,
-  stdio: "inherit",
-});
-
 // Every platform and ctl that a test starts asks for them: built here, they are not built by several at once.
 for (const name of ["portcullis", "ctl", "web"]) {
   await ensureBundle(name).catch((error) => console.error(`${name} could not be built: ${error.message}`));
 }
 
+/** Runs beside the suite, which often waits, and takes only what it leaves. */
+const check = spawn(process.execPath, [join(root, "scripts", "check.js"), "--no-tidy"], {
+  cwd: root,
+  stdio: "inherit",
+});
+check.once("spawn", () => setPriority(check.pid, 19));
+const checked = exitOf(check);
+
 const folder = mkdtempSync(join(tmpdir(), "portcullis-test-"));
 const report = join(folder, "report.json");
-const suite = spawnSync(
+const suite = spawn(
   join(root, "node_modules", ".bin", "vitest"),
   ["run", "--reporter=default", "--reporter=json", `--outputFile.json=${report}`, ...patterns],
   { cwd: root, stdio: "inherit", env: { ...process.env, ...(long ? { PORTCULLIS_TEST_LONG: "1" } : {}) } },
 );
+const suiteStatus = await exitOf(suite);
+const checkStatus = await checked;
+
+/** @param {import("node:child_process").ChildProcess} child */
+function exitOf(child) {
+  return new Promise((resolve) => {
+    child.once("exit", resolve);
+    child.once("error", (error) => {
+      console.error(error.message);
+      resolve(1);
+    });
+  });
+}
 
 let passed = 0;
 let failed = 0;
@@ -44,8 +60,8 @@ try {
   failed = 1;
 }
 rmSync(folder, { recursive: true, force: true });
-if (check.status !== 0) failed += 1;
-const good = check.status === 0 && suite.status === 0;
+if (checkStatus !== 0) failed += 1;
+const good = checkStatus === 0 && suiteStatus === 0;
 if (!good && failed === 0) failed = 1;
 console.log(`${passed} passed, ${failed} failed`);
 process.exit(good ? 0 : 1);
