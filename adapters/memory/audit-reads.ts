@@ -1,8 +1,10 @@
 // What is read back of the audit log from the memory store. Everything is a copy, as it would be from a database.
+
 import type { AuditRow, NewAuditRow } from "../../ports/audit-log.ts";
 import { timesOfRows } from "../records/audit-batch.ts";
 import type { FlatAuditLog } from "../records/flat-audit-log.ts";
 import type { AuditTables } from "./audit-tables.ts";
+import { copyOf } from "./copy-of.ts";
 
 export type MemoryAuditReads = Omit<
   FlatAuditLog,
@@ -72,7 +74,7 @@ export function createMemoryAuditReads(audit: AuditTables, ask: <T>(answer: () =
     count: (from, end) => ask(() => audit.rows.filter(({ sequence }) => sequence >= from && sequence < end).length),
     // Whoever tampers with this world takes no note of it: only looking finds it.
     rewrites: () => ask(() => ""),
-    closedLogs: () => ask(() => structuredClone(audit.closed)),
+    closedLogs: () => ask(() => copyOf(audit.closed)),
     newestCheckpoint: (below) =>
       ask(() => {
         const largest = sizes().findLast((size) => size < below);

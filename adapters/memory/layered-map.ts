@@ -1,5 +1,7 @@
 // The tables of the memory store with what one transaction writes over them. Each write is reported under the name that the table has in the database, as a
 // statement is, and becomes durable with the commit: a repository that changes rows cannot do it unreported.
+import { copyOf } from "./copy-of.ts";
+
 export interface LayeredMap<Value> {
   get(key: string): Value | undefined;
   has(key: string): boolean;
@@ -60,7 +62,7 @@ export function writtenTables(
     wrote,
     atCommit,
     table<Value>(name: string, under: Map<string, Value>, { copies = true }: TableOptions = {}) {
-      const layer = layeredMap(under, (verb) => wrote(verb, name), copies ? structuredClone : (value: Value) => value);
+      const layer = layeredMap(under, (verb) => wrote(verb, name), copies ? copyOf : (value: Value) => value);
       names.add(name);
       atCommit(layer.apply);
       return layer;
@@ -78,10 +80,10 @@ export function writtenTables(
         under.current = changed ?? under.current;
       });
       return {
-        get: () => structuredClone(changed ?? under.current),
+        get: () => copyOf(changed ?? under.current),
         set(value: Value) {
           wrote((changed ?? under.current) === undefined ? "insert" : "update", name);
-          changed = structuredClone(value);
+          changed = copyOf(value);
         },
       };
     },
@@ -136,10 +138,10 @@ function layeredList<Row>(under: Row[], wrote: Wrote) {
   const gone = new Set<Row>();
   const held = (): Row[] => [...under, ...added].filter((row) => !gone.has(row));
   return {
-    all: (): Row[] => structuredClone(held()),
+    all: (): Row[] => copyOf(held()),
     push(row: Row): void {
       wrote("insert");
-      added.push(structuredClone(row));
+      added.push(copyOf(row));
     },
     remove(isGone: (row: Row) => boolean): void {
       for (const row of held().filter(isGone)) {

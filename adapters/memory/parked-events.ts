@@ -1,7 +1,9 @@
 // What subscriptions put aside in the memory store. A transaction notes its changes and makes them when it commits; the memory bus, which has no store,
 // makes its own at once, by the same functions.
+
 import type { Instant } from "../../contracts/src/instant.ts";
 import type { AsideEvent, ParkedRecords } from "../../ports/parked-events.ts";
+import { copyOf } from "./copy-of.ts";
 import type { RecordTools, Verb } from "./layered-map.ts";
 
 /** In the order in which they were put aside. */
@@ -110,7 +112,7 @@ export function parkedChanges(
 ): ParkedRecords {
   const changes: ((on: ParkedNow) => void)[] = [];
   const view = (): ParkedNow => {
-    const copy = parkedNow(structuredClone(tables), (verb) => wrote(verb, "parked_event"));
+    const copy = parkedNow(copyOf(tables), (verb) => wrote(verb, "parked_event"));
     for (const change of changes) change(copy);
     return copy;
   };

@@ -1,7 +1,9 @@
 // Reference data read from the memory store: the newest version of every kind, all of one moment.
+
 import { Fault } from "../../contracts/src/fault.ts";
 import type { ReferenceData } from "../../ports/reference-data.ts";
 import { referenceOf } from "../records/reference-contents.ts";
+import { copyOf } from "./copy-of.ts";
 import { type MemoryProcess, never } from "./tables.ts";
 
 export function memoryReferenceData(process: MemoryProcess): ReferenceData {
@@ -18,7 +20,7 @@ export function memoryReferenceData(process: MemoryProcess): ReferenceData {
         if (first === undefined) return undefined;
         const newest = others.reduce((best, one) => (one.version > best.version ? one : best), first);
         // A copy of the reader's own, as it would have from a database.
-        return { version: newest.version, content: structuredClone(newest.content) };
+        return { version: newest.version, content: copyOf(newest.content) };
       });
     },
     async changed() {

@@ -1,5 +1,7 @@
 // What the risk engine reads back from the memory store. Everything is a copy, as it would be from a database.
+
 import type { JournalRow, RiskStore } from "../../ports/risk-store.ts";
+import { copyOf } from "./copy-of.ts";
 import type { RiskTables } from "./risk-tables.ts";
 
 export type MemoryRiskReads = Omit<RiskStore, "append" | "outcomeOf" | "takeWriterEpoch" | "onChange">;
@@ -17,15 +19,14 @@ function isSame(one: Uint8Array, other: Uint8Array): boolean {
 
 export function createMemoryRiskReads(risk: RiskTables, ask: <T>(answer: () => T) => Promise<T>): MemoryRiskReads {
   return {
-    snapshot: () => ask(() => structuredClone(risk.snapshots.at(-1))),
+    snapshot: () => ask(() => copyOf(risk.snapshots.at(-1))),
     saveSnapshot: (snapshot) =>
       ask(() => {
         const others = risk.snapshots.filter((one) => one.through !== snapshot.through);
-        const all = [...others, structuredClone(snapshot)].sort((one, other) => (one.through < other.through ? -1 : 1));
+        const all = [...others, copyOf(snapshot)].sort((one, other) => (one.through < other.through ? -1 : 1));
         risk.snapshots.splice(0, risk.snapshots.length, ...all.slice(-snapshotsKept));
       }),
-    entries: (after, countMax) =>
-      ask(() => structuredClone(risk.journal.filter((row) => row.id > after).slice(0, countMax))),
+    entries: (after, countMax) => ask(() => copyOf(risk.journal.filter((row) => row.id > after).slice(0, countMax))),
     keysSince: (since, after, countMax) =>
       ask(() => {
         const found = risk.journal
@@ -50,11 +51,11 @@ export function createMemoryRiskReads(risk: RiskTables, ask: <T>(answer: () => T
       ask(() =>
         [...risk.envelopes.values()].flatMap((versions) => {
           const newest = [...versions].sort((one, other) => one.version - other.version).at(-1);
-          return newest === undefined ? [] : [structuredClone(newest)];
+          return newest === undefined ? [] : [copyOf(newest)];
         }),
       ),
-    navs: () => ask(() => structuredClone([...risk.navs.values()])),
+    navs: () => ask(() => copyOf([...risk.navs.values()])),
     haltEpoch: () => ask(() => risk.haltEpoch),
-    halts: () => ask(() => ({ epoch: risk.haltEpoch, active: structuredClone(risk.halts) })),
+    halts: () => ask(() => ({ epoch: risk.haltEpoch, active: copyOf(risk.halts) })),
   };
 }

@@ -1,5 +1,6 @@
 // Treasury's repository in a transaction of the memory store. What was written is kept aside until the transaction commits; rows are locked as
 // the database locks them.
+
 import { isDeepStrictEqual } from "node:util";
 import { add, type Decimal, zero } from "../../../contracts/src/decimal.ts";
 import { Defect } from "../../../contracts/src/fault.ts";
@@ -19,6 +20,7 @@ import type {
 } from "../../../ports/ledger-records.ts";
 import type { TreasuryRecords } from "../../../ports/store.ts";
 import { bucketUs, everyTime } from "../../records/nav-buckets.ts";
+import { copyOf } from "../copy-of.ts";
 import type { RecordTools } from "../layered-map.ts";
 import { holdingRow } from "./records.ts";
 
@@ -85,7 +87,7 @@ export function ledgerChanges(
     inTurn(async () => {
       await lock(`ledger entry ${entry.entryId}`);
       if (entries.get(entry.entryId) !== undefined) return false;
-      entries.set(entry.entryId, structuredClone(entry));
+      entries.set(entry.entryId, copyOf(entry));
       return true;
     });
   const addBalance = (fundId: string, account: string, currency: string, amount: Decimal): Promise<void> =>
@@ -114,7 +116,7 @@ export function ledgerChanges(
       }
       return true;
     },
-    entry: (entryId) => inTurn(async () => structuredClone(entries.get(entryId))),
+    entry: (entryId) => inTurn(async () => copyOf(entries.get(entryId))),
     async lockHolding(fundId, symbol) {
       await inTurn(() => lock(holdingRow(fundId, symbol)));
       const held = (await treasury.holdings()).find((one) => one.fundId === fundId && one.symbol === symbol);
@@ -158,19 +160,19 @@ export function ledgerChanges(
     lockFund: (fundId) =>
       inTurn(async () => {
         await lock(`treasury fund ${fundId}`);
-        return structuredClone(funds.get(fundId) ?? {});
+        return copyOf(funds.get(fundId) ?? {});
       }),
     putFund: (fundId, fund) =>
       inTurn(async () => {
         await lock(`treasury fund ${fundId}`);
-        funds.set(fundId, structuredClone(fund));
+        funds.set(fundId, copyOf(fund));
       }),
     keepFill: (fill, at) =>
       inTurn(async () => {
         await lock("waiting fills");
         const key = keyOf(fill.fund_id, fill.fill_id);
         if (waiting.get(key) !== undefined) return false;
-        waiting.set(key, { fill: structuredClone(fill), at, place: (inPlace().at(-1)?.place ?? 0) + 1 });
+        waiting.set(key, { fill: copyOf(fill), at, place: (inPlace().at(-1)?.place ?? 0) + 1 });
         return true;
       }),
     waitingFunds: () =>
@@ -185,7 +187,7 @@ export function ledgerChanges(
     waitingFills: (fundId, countMax) =>
       inTurn(async () => {
         const own = inPlace().filter(({ fill }) => fill.fund_id === fundId);
-        return own.slice(0, countMax).map(({ fill }) => structuredClone(fill));
+        return own.slice(0, countMax).map(({ fill }) => copyOf(fill));
       }),
     removeWaitingFill: (fundId, fillId) =>
       inTurn(async () => {

@@ -1,9 +1,11 @@
 // Order management's repository in a transaction of the memory store. What was written is kept aside until the transaction commits; rows
 // are locked as the database locks them.
+
 import { Fault } from "../../../contracts/src/fault.ts";
 import type { Fill } from "../../../contracts/src/records/order.ts";
 import type { OrderState } from "../../../contracts/src/records/values.ts";
 import type { OmsRecords, StoredOrder, StoredPosition } from "../../../ports/oms-records.ts";
+import { copyOf } from "../copy-of.ts";
 import type { RecordTools } from "../layered-map.ts";
 import type { RiskTables } from "../risk-tables.ts";
 import type { LedgerTables } from "./ledger.ts";
@@ -88,7 +90,7 @@ export function omsChanges(
         const booked: Fill = { ...fill, sequence: fill.sequence ?? newest + 1 };
         sequences.set(fill.fund_id, Math.max(newest, booked.sequence ?? 0));
         fills.set(fill.fill_id, booked);
-        return structuredClone(booked);
+        return copyOf(booked);
       }),
     importFills: (imported) =>
       inTurn(async () => {
@@ -144,7 +146,7 @@ export function omsChanges(
     haltsAtSending: () =>
       inTurn(async () => {
         await lock("halts");
-        return { epoch: risk.haltEpoch, active: structuredClone(risk.halts) };
+        return { epoch: risk.haltEpoch, active: copyOf(risk.halts) };
       }),
   };
   return records;

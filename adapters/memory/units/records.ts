@@ -1,5 +1,6 @@
 // The repositories of single services in a transaction of the memory store: limits, halts, valuations, reference data, holdings. What
 // was written is kept aside until the transaction commits; rows are locked as the database locks them.
+
 import { add } from "../../../contracts/src/decimal.ts";
 import { Fault } from "../../../contracts/src/fault.ts";
 import { parse } from "../../../contracts/src/instant.ts";
@@ -12,6 +13,7 @@ import type {
   RiskRecords,
   TreasuryRecords,
 } from "../../../ports/store.ts";
+import { copyOf } from "../copy-of.ts";
 import type { RecordTools } from "../layered-map.ts";
 import type { RiskTables } from "../risk-tables.ts";
 
@@ -47,7 +49,7 @@ export function riskChanges(tables: RiskTables, { inTurn, lock, table, list, atC
     lockEnvelope: (fundId) =>
       inTurn(async () => {
         await lock(`envelope ${fundId}`);
-        return structuredClone(newestOf(versionsOf(fundId)));
+        return copyOf(newestOf(versionsOf(fundId)));
       }),
     putEnvelope: (envelope) =>
       inTurn(async () => {
@@ -55,7 +57,7 @@ export function riskChanges(tables: RiskTables, { inTurn, lock, table, list, atC
         if (versionsOf(envelope.fund_id).some((one) => one.version === envelope.version)) {
           throw exists(`version ${envelope.version} of the envelope of ${envelope.fund_id}`);
         }
-        envelopes.set(envelope.fund_id, [...versionsOf(envelope.fund_id), structuredClone(envelope)]);
+        envelopes.set(envelope.fund_id, [...versionsOf(envelope.fund_id), copyOf(envelope)]);
       }),
     lockHalts: () =>
       inTurn(async () => {
@@ -67,7 +69,7 @@ export function riskChanges(tables: RiskTables, { inTurn, lock, table, list, atC
         await lock("halts");
         const known = halts.all().find((one) => one.halt_id === halt.halt_id) ?? lifted.get(halt.halt_id);
         if (known !== undefined) return known;
-        const latched = { ...structuredClone(halt), epoch: nextEpoch() };
+        const latched = { ...copyOf(halt), epoch: nextEpoch() };
         halts.push(latched);
         return latched;
       }),
@@ -104,7 +106,7 @@ export function referenceChanges(tables: RiskTables, { inTurn, lock, table, atCo
     lock: (kind) =>
       inTurn(async () => {
         await lock(`reference ${kind}`);
-        return structuredClone(newestOf(versionsOf(kind)));
+        return copyOf(newestOf(versionsOf(kind)));
       }),
     atSending: () =>
       inTurn(async () => {
@@ -118,7 +120,7 @@ export function referenceChanges(tables: RiskTables, { inTurn, lock, table, atCo
     asOf: (kind, at) =>
       inTurn(async () => {
         const versions = [...versionsOf(kind)].sort((one, other) => one.version - other.version);
-        return structuredClone(versions.findLast(({ setAt }) => setAt <= at) ?? versions[0]);
+        return copyOf(versions.findLast(({ setAt }) => setAt <= at) ?? versions[0]);
       }),
     put: (version) =>
       inTurn(async () => {
@@ -126,7 +128,7 @@ export function referenceChanges(tables: RiskTables, { inTurn, lock, table, atCo
         if (versionsOf(version.kind).some((one) => one.version === version.version)) {
           throw exists(`version ${version.version} of the reference data ${version.kind}`);
         }
-        kinds.set(version.kind, [...versionsOf(version.kind), structuredClone(version)]);
+        kinds.set(version.kind, [...versionsOf(version.kind), copyOf(version)]);
         atCommit(() => {
           tables.referenceChange += 1;
         });
