@@ -167,3 +167,56 @@ it("25.3: whether chat takes messages is known from the last one", async () => {
   await chat.send(message, 1);
   expect(chat.complaint()).toBeUndefined();
 });
+
+it("tells alerts that came to nothing: each that was accepted, and refused ones once a minute for a fund and code", async () => {
+  const { fixture, sent, state, running } = await open();
+  const { store } = fixture.portsOf("oms");
+  const { clock, timers } = fixture.time;
+  const base = () => ({ source: "tradingview", received_at: format(clock.now()), at: format(clock.now()) });
+  const refused = (id: string, code: string, fund_id?: string) =>
+    store.transact("test", (unit) =>
+      unit.events.publish(subjects.signalRefused, {
+        ...base(),
+        signal_id: id,
+        http_status: 422,
+        code,
+        detail: "Mend it.",
+        ...(fund_id !== undefined && { fund_id }),
+      }),
+    );
+  state.isDown = true;
+  await refused("s-1", "WEBHOOK_REVERSAL", "alpha");
+  await timers.sleep(2_000);
+  state.isDown = false;
+  await refused("s-2", "WEBHOOK_REVERSAL", "alpha");
+  await refused("s-3", "WEBHOOK_REVERSAL", "beta");
+  await refused("s-4", "WEBHOOK_NOT_A_NUMBER", "alpha");
+  await refused("s-5", "WEBHOOK_ADDRESS_NOT_ALLOWED");
+  await refused("s-6", "WEBHOOK_SECRET_WRONG");
+  await store.transact("test", (unit) =>
+    unit.events.publish(subjects.signalFailed, {
+      ...base(),
+      signal_id: "s-7",
+      fund_id: "alpha",
+      strategy_id: "alpha-momentum",
+      symbol: "AAPL",
+      order_id: "tv-s-7",
+      status: "SUBMITTED",
+      code: "ORDER_HALTED",
+      detail: "The halt covers this order.",
+    }),
+  );
+  await timers.sleep(61_000);
+  await refused("s-8", "WEBHOOK_REVERSAL", "alpha");
+  await timers.sleep(5_000);
+  const keys = sent.map(({ key }) => key).filter((key) => key.startsWith("signal "));
+  expect(keys.sort()).toEqual(
+    ["s-1", "s-3", "s-4", "s-6", "s-8"]
+      .map((id) => `signal ${id} refused`)
+      .concat("signal s-7 failed")
+      .sort(),
+  );
+  const [denied] = sent.filter(({ key }) => key === "signal s-7 failed");
+  expect(denied?.title).toBe("Alert of alpha alpha-momentum in AAPL: its order was denied, ORDER_HALTED");
+  await running.stop();
+});

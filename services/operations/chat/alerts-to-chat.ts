@@ -1,6 +1,5 @@
-// Tells people in chat what they must know: critical alarms, stops that fire and end, differences with the broker that were worth an alert, and
-// every change of a watchdog. It
-// listens durably, so an alert that was published before a crash is reported after it.
+// Tells people in chat what they must know: critical alarms, stops that fire and end, differences with the broker that were worth an alert, alerts of
+// the charting platform that came to nothing, and every change of a watchdog. It listens durably, so an alert that was published before a crash is reported after it.
 //
 // When the chat service does not take messages, the bus hands the same one over again until it does, and an alarm says so. One that is older than
 // `ageMsMax` by then is given up, counted and named in the log and in that alarm: never in silence, and never so that the outbox fills.
@@ -14,12 +13,14 @@ import type {
   WatchdogAlarm,
 } from "../../../contracts/src/records/operations.ts";
 import type { AlarmRaised } from "../../../contracts/src/records/platform.ts";
+import type { SignalFailed, SignalRefused } from "../../../contracts/src/records/signal.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
 import { watchdogsByName } from "../../../core/watchdogs/index.ts";
 import type { BusEvent } from "../../../ports/bus.ts";
 import type { Chat, ChatMessage } from "../../../ports/chat.ts";
 import type { ServicePorts } from "../../shared/service.ts";
 import type { WorkerAlarms } from "../worker-alarms.ts";
+import { createRefusedSignalMessages, failedSignalMessage } from "./signal-messages.ts";
 
 const sendMsMax = 15_000;
 const ageMsMax = 900_000;
@@ -38,10 +39,14 @@ const watchdogSubjects: readonly string[] = Object.values(watchdogsByName).map((
 
 export async function startAlertsToChat({ ports, chat, alarms }: AlertsToChatOptions): Promise<AlertsToChat> {
   const given = ports.metrics.counter("portcullis_chat_given_up_total", "Chat messages that were given up.");
+  const refusedSignalMessage = createRefusedSignalMessages();
   let lost = 0;
 
   async function handle(event: BusEvent): Promise<void> {
-    const message = messageOfEvent(event);
+    const message =
+      event.subject === subjects.signalRefused.name
+        ? refusedSignalMessage(event.payload as SignalRefused, event.at)
+        : messageOfEvent(event);
     if (message === undefined) return;
     try {
       await chat.send(message, sendMsMax);
@@ -69,6 +74,8 @@ export async function startAlertsToChat({ ports, chat, alarms }: AlertsToChatOpt
         subjects.reconcileDifference.name,
         subjects.stopTriggered.name,
         subjects.stopEnded.name,
+        subjects.signalFailed.name,
+        subjects.signalRefused.name,
         ...watchdogSubjects,
       ],
       queueMax: 100,
@@ -96,6 +103,8 @@ export function messageOfEvent({ id, subject, payload }: BusEvent): ChatMessage 
       return firedMessage(payload as StopTriggered);
     case subjects.stopEnded.name:
       return endedMessage(payload as StopEnded);
+    case subjects.signalFailed.name:
+      return failedSignalMessage(payload as SignalFailed);
     default:
       return watchdogSubjects.includes(subject) ? watchdogMessage(payload as WatchdogAlarm) : undefined;
   }
