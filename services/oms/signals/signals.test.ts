@@ -102,9 +102,12 @@ describe("an accepted alert", () => {
   });
 });
 
+/** The front door takes the order although the engine is away. */
+const atPaper = { alpha: { symbols: {}, broker: "paper", onMismatch: "flag" } } as const;
+
 describe("what becomes of an accepted alert", () => {
   it("is handed in by fund and symbol strictly in order of receipt, also when the engine is away for a while", async () => {
-    const { fixture, send } = await start();
+    const { fixture, send } = await start({ funds: atPaper });
     let isDown = true;
     fixture.risk.isDown = () => isDown;
     const answers: SignalAnswer[] = [];
@@ -113,6 +116,8 @@ describe("what becomes of an accepted alert", () => {
       answers.push(await send(alert({ idempotency_key: `k-${n}`, symbol, quantity: String(n + 1) })));
     }
     await fixture.time.timers.sleep(20_000);
+    // The next one waits until the one before it was decided.
+    expect([...fixture.tables.oms.orders.keys()]).toEqual([answers[0]?.order_id, answers[2]?.order_id]);
     isDown = false;
     await fixture.until("all are decided", () => fixture.risk.decided.length === 6);
     const decided = (symbol: string) =>
@@ -182,6 +187,19 @@ describe("what becomes of an accepted alert", () => {
       expect(next.deaths).toEqual([]);
     }
   });
+});
+
+it("an order that was handed in before a kill is found long after its key is free, and its alert ends with it", async () => {
+  const { fixture, life, settings, send } = await start({ funds: atPaper });
+  fixture.risk.isDown = () => true;
+  const answer = await send(alert());
+  await fixture.until("the order is there", async () => (await fixture.order(answer.order_id)) !== undefined);
+  life.kill();
+  await fixture.time.timers.sleep(400_000);
+  const next = await fixture.start(settings);
+  const { row } = callsOf(fixture, () => next);
+  await fixture.until("the alert ends", async () => (await row(answer.signal_id)).status === "SUBMITTED");
+  expect(await row(answer.signal_id)).toMatchObject({ order_state: "REJECTED" });
 });
 
 describe("a refused alert", () => {
