@@ -1,7 +1,7 @@
 // Where a short test run keeps its databases and files: in memory, if the machine has enough. Tests kill processes and never the machine, so waiting
 // for a disk proves nothing, and it took most of the time of whatever makes, copies or starts a database.
 import { chmodSync, mkdtempSync, readFileSync, statfsSync } from "node:fs";
-import { freemem } from "node:os";
+import { freemem, platform } from "node:os";
 import { join } from "node:path";
 import { ownPrefix, removeAbandoned } from "./abandoned.ts";
 
@@ -13,7 +13,8 @@ const bytesMin = 4 * 1_024 ** 3;
 
 /** A new folder that everybody may use, as /tmp; undefined where there is no room, where it may hold no programs, or where somebody chose the place. */
 export function memoryFolder(environment: NodeJS.ProcessEnv = process.env): string | undefined {
-  if (environment["TMPDIR"] !== undefined || !isUsable(readFileSync("/proc/mounts", "utf8"))) return undefined;
+  if (environment["TMPDIR"] !== undefined || platform() !== "linux") return undefined;
+  if (!isUsable(readFileSync("/proc/mounts", "utf8"))) return undefined;
   const { bavail, bsize } = statfsSync(shared);
   if (Math.min(bavail * bsize, freemem()) < bytesMin) return undefined;
   removeAbandoned(shared, "portcullis");
