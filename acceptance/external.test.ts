@@ -78,7 +78,7 @@ describe("a platform on somebody else's servers", { timeout: 120_000 }, () => {
     platform = start();
     await platform.ready();
     expect(platform.runFile().database).toMatchObject({ embedded: false });
-    expect(await platform.health()).toBe(200);
+    await expect.poll(() => platform.health()).toBe(200);
     await eventually("operations has heard all six starts", async () => {
       return (await metric(/events_observed_total\{.*service\.started"\} (\d+)/)) === 6;
     });
@@ -103,7 +103,7 @@ describe("a platform on somebody else's servers", { timeout: 120_000 }, () => {
     expect(await platform.exited).toEqual({ code: 0, signal: null });
     platform = start();
     await platform.ready();
-    expect(await platform.health()).toBe(200);
+    await expect.poll(() => platform.health()).toBe(200);
     expect(await verification()).toMatchObject({ trust_level: "L1", gap_count: 0 });
   });
 });

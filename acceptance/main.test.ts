@@ -50,8 +50,8 @@ describe("a platform that runs", { timeout: 120_000 }, () => {
       expect(realpathSync(`/proc/${pid}/exe`)).toBe(realpathSync(findNodeRuntime({ warn: expect.fail })));
     }
     expect(run.database).toMatchObject({ embedded: true, name: "portcullis" });
-    expect(await platform.health()).toBe(200);
-    expect(await platform.health("gateway.public")).toBe(200);
+    await expect.poll(() => platform.health()).toBe(200);
+    await expect.poll(() => platform.health("gateway.public")).toBe(200);
     expect(statSync(join(platform.dataFolder, "secrets.key")).mode & 0o777).toBe(0o600);
 
     const second = start({ dataFolder: platform.dataFolder });
@@ -87,7 +87,7 @@ describe("a platform that runs", { timeout: 120_000 }, () => {
 
     const again = start({ dataFolder: platform.dataFolder });
     await again.ready();
-    expect(await again.health()).toBe(200);
+    await expect.poll(() => again.health()).toBe(200);
     again.signalGroup("SIGINT");
     again.signalGroup("SIGTERM");
     expect(await again.exited).toEqual({ code: 0, signal: null });
@@ -120,7 +120,7 @@ describe("a platform that runs", { timeout: 120_000 }, () => {
   test("runs in a single process, and a subset alone", async () => {
     const single = start({ arguments: ["--single-process"] });
     await single.ready();
-    expect(await single.health()).toBe(200);
+    await expect.poll(() => single.health()).toBe(200);
     expect(new Set(Object.values(single.runFile().processes))).toEqual(new Set([single.pid]));
     single.signal("SIGTERM");
     expect(await single.exited).toEqual({ code: 0, signal: null });

@@ -15,6 +15,7 @@ import { subjects } from "../contracts/src/subjects.ts";
 import type { Bus } from "../ports/bus.ts";
 import type { Log } from "../ports/log.ts";
 import type { Metrics } from "../ports/metrics.ts";
+import type { Timers } from "../ports/timers.ts";
 import type { Tracer } from "../ports/tracer.ts";
 import type { BusFixture, HeldEvent, MortalPeer } from "./conformance/bus-fixture.ts";
 import type { StoreFixture } from "./conformance/store-fixture.ts";
@@ -53,6 +54,7 @@ export interface PeerOptions {
   readonly poolSize?: number;
   readonly metrics?: Metrics;
   readonly answerMsMax?: number;
+  readonly timers?: Timers;
   /** Publishes alarms, as a service does. */
   readonly alarms?: boolean;
 }
@@ -69,7 +71,7 @@ export function openPeer(target: ConnectionTarget, options: PeerOptions = {}): P
   const tools = {
     clock: systemClock(),
     random: systemRandom(),
-    timers: systemTimers(),
+    timers: options.timers ?? systemTimers(),
     log,
     metrics: options.metrics ?? noMetrics,
     tracer: noTracer,

@@ -78,8 +78,6 @@ it("removes what ran out in portions, keeps the rest, and does not wake anybody 
 it("does so by itself, and ends when asked to", async () => {
   await fixture.rows("insert into oidc_state (model, id_hash, payload_sealed, expires_us) values ('S', 'dead', '', 0)");
   const purge = purgeOf(5);
-  await expect
-    .poll(() => names("select id_hash as n from oidc_state order by 1"), { timeout: 5_000 })
-    .toEqual(["alive", "late"]);
+  await expect.poll(() => names("select id_hash as n from oidc_state order by 1")).toEqual(["alive", "late"]);
   await purge.close();
 });

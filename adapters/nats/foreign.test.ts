@@ -65,14 +65,17 @@ test("ids and headers that the database cannot hold stop nobody, parked or handl
   await eventually(real, "the three good ones", () => seen.events.length >= 3, seen.numbers);
   expect(seen.numbers()).toEqual([1, 2, 3]);
   expect(seen.events[1]).toMatchObject({ key: "five", source: "seven" });
-  const rows = await fixture.sql<{ event_id: string; source: string; key: string }>(
-    "select event_id, source, key from parked_event order by parked_us",
-  );
+  const parked = () =>
+    fixture.sql<{ event_id: string; source: string; key: string }>(
+      "select event_id, source, key from parked_event order by parked_us",
+    );
+  await eventually(real, "the three that are parked", async () => (await parked()).length >= 3);
+  const rows = await parked();
   expect(rows.length).toBe(3);
   for (const { event_id } of rows) expect(event_id).toMatch(/^nats:PORTCULLIS:\d+:\d+$/);
   expect(rows[2]?.source).toMatch(/^threex+$/);
   expect(rows[2]?.key).toBe("four");
-  expect(process.bus.health()).toEqual({ connected: true });
+  await expect.poll(() => process.bus.health()).toEqual({ connected: true });
 });
 
 test("what the store refuses for ever is parked in a form that it takes", async () => {

@@ -63,13 +63,13 @@ test("a start that fails on the stream leaves no connection behind", async () =>
   const manager = await jetstreamManager(foreign);
   await manager.streams.add({ name: "PORTCULLIS", subjects: ["other.>"], discard: DiscardPolicy.Old });
   await expect(open({})).rejects.toThrow("discard is old");
-  await expect.poll(connectionCount, { timeout: 5_000 }).toBe(1);
+  await expect.poll(connectionCount).toBe(1);
   await manager.streams.delete("PORTCULLIS");
   const transport = await open({});
   // The bus and the relay have one each.
-  expect(await connectionCount()).toBe(3);
+  await expect.poll(connectionCount).toBe(3);
   await transport.close();
-  await expect.poll(connectionCount, { timeout: 5_000 }).toBe(1);
+  await expect.poll(connectionCount).toBe(1);
   await foreign.close();
 });
 
@@ -79,7 +79,7 @@ test("the configured size is the stream's, and a file that is not there is named
   const manager = await jetstreamManager(connection);
   const { config } = await manager.streams.info("PORTCULLIS");
   expect(config).toMatchObject({ max_bytes: 5_000_000, num_replicas: 1 });
-  await expect.poll(() => transport.bus.health(), { timeout: 5_000 }).toEqual({ connected: true });
+  await expect.poll(() => transport.bus.health()).toEqual({ connected: true });
   await transport.close();
   await manager.streams.delete("PORTCULLIS");
   await connection.close();

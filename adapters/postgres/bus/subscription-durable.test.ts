@@ -1,6 +1,7 @@
 // Durable subscriptions when their ground moves: server processes ended under them, cursors fenced, horizons stuck.
 import type pg from "pg";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Timers } from "../../../ports/timers.ts";
 import { publish, publishMany, range, record } from "../../../testkit/conformance/bus-kit.ts";
 import { thingChanged } from "../../../testkit/conformance/subjects.ts";
 import { eventually } from "../../../testkit/conformance/waiting.ts";
@@ -29,8 +30,8 @@ afterEach(async () => {
   await database.drop();
 });
 
-function peer(applicationName: string): PostgresPeer {
-  const opened = openPeer(database.address.app, { applicationName });
+function peer(applicationName: string, timers: Timers = systemTimers()): PostgresPeer {
+  const opened = openPeer(database.address.app, { applicationName, timers });
   peers.push(opened);
   return opened;
 }
@@ -66,7 +67,7 @@ describe("durable subscription", () => {
     );
     expect(seen.numbers()).toEqual(range(1, 50));
     await eventually(fixture, "good health", () => one.bus.health().connected);
-    expect(one.bus.health()).toEqual({ connected: true });
+    await expect.poll(() => one.bus.health()).toEqual({ connected: true });
   });
 
   it("hands the lead over when the leader's session dies, and a fenced-out leader cannot move the cursor", async () => {
@@ -116,20 +117,18 @@ describe("durable subscription", () => {
   });
 
   it("is woken by another process at once, not by its poll", async () => {
-    const [one, other] = [peer("listener"), peer("writer")];
+    const timers = systemTimers();
+    // Its poll comes every 75 seconds: what arrives before that was woken for, however slow the machine is.
+    const patient = { ...timers, after: (ms: number, run: () => void) => timers.after(ms * 300, run) };
+    const [one, other] = [peer("listener", patient), peer("writer")];
     const seen = await record(one.bus, { name: "test.woken" });
     await publish(other.store, { key: "k", n: 0 });
     await eventually(fixture, "the first", () => seen.events.length === 1);
-    const waits: number[] = [];
     for (let n = 1; n <= 10; n += 1) {
       await new Promise((resolve) => setTimeout(resolve, 30));
-      const at = performance.now();
       await publish(other.store, { key: "k", n });
-      while (seen.events.length <= n) await new Promise((resolve) => setTimeout(resolve, 1));
-      waits.push(performance.now() - at);
+      await eventually(fixture, `event ${n}`, () => seen.events.length > n);
     }
-    waits.sort((a, b) => a - b);
-    expect(waits[4]).toBeLessThan(100);
   });
 
   it("says who holds it back when a transaction stays open", async () => {
