@@ -5,38 +5,49 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 const long = process.env["PORTCULLIS_TEST_LONG"] === "1";
 
 /**
- * The longest, begun first so that others fill the gaps. Those that start whole platforms wait more than they compute, but three platforms that
- * start at once on two cores take so long that they are given up: something else stands between them.
+ * The longest, begun first so that others fill the gaps, and none of them is left for the end. Those that start whole platforms wait more than they
+ * compute, but three platforms that start at once on two cores take so long that they are given up: something else stands between them.
  */
 const longestFirst = [
-  "acceptance/main.test.ts",
-  "sim/sim.test.ts",
-  "adapters/nats/bus.test.ts",
-  "acceptance/identity.test.ts",
-  "acceptance/api-reference.test.ts",
-  "adapters/postgres/store.test.ts",
   "acceptance/login.test.ts",
-  "adapters/postgres/bus/bus.test.ts",
+  "sim/sim.test.ts",
+  "acceptance/identity.test.ts",
+  "adapters/nats/bus.test.ts",
+  "acceptance/web.test.ts",
+  "acceptance/main.test.ts",
+  "adapters/postgres/bus/subscription-trouble.test.ts",
+  "acceptance/api-reference.test.ts",
+  "tidy.test.ts",
   "acceptance/bad-day.test.ts",
   "adapters/postgres/embedded/server.test.ts",
-  "acceptance/readme.test.ts",
-  "adapters/postgres/bus/subscription-trouble.test.ts",
-  "acceptance/riskengine-codes.test.ts",
-  "tidy.test.ts",
+  "acceptance/idempotency.test.ts",
+  "adapters/postgres/bus/bus.test.ts",
   "acceptance/external.test.ts",
-  "acceptance/riskengine-hostile.test.ts",
   "testkit/crash-rounds/crash-rounds.test.ts",
+  "acceptance/readme.test.ts",
   "adapters/postgres/migrate-login.test.ts",
-  "acceptance/paper-crash.test.ts",
-  "services/operations/halts/crash.test.ts",
-  "supervisor/foundation.test.ts",
+  "acceptance/riskengine-codes.test.ts",
+  "adapters/postgres/store.test.ts",
+  "acceptance/riskengine-hostile.test.ts",
   "adapters/library-internals/internals-off.test.ts",
+  "acceptance/paper-crash.test.ts",
+  "contracts/src/generated.test.ts",
+  "sim/watchdogs/watchdogs.test.ts",
+  "supervisor/foundation.test.ts",
+  "services/operations/halts/crash.test.ts",
+  "bench/market-data/market-data.test.ts",
+  "adapters/secrets-file/file-secrets.test.ts",
+  "adapters/secrets-file/file-secrets-processes.test.ts",
+  "services/operations/audit/intake/secret-watch.test.ts",
+  "adapters/postgres/audit/audit-log.test.ts",
+  "adapters/identity/verifier/verifier.test.ts",
+  "adapters/nats/transport.test.ts",
+  "adapters/grpc/health-directory.test.ts",
+  "adapters/system/system.test.ts",
+  "adapters/log/pino-log.test.ts",
   "adapters/http/send-stream.test.ts",
   "testkit/second-issuer.test.ts",
-  "bench/market-data/market-data.test.ts",
-  "adapters/nats/transport.test.ts",
   "adapters/grpc/whole-answers.test.ts",
-  "adapters/identity/verifier/verifier.test.ts",
 ];
 
 class LongestFirst extends BaseSequencer {
@@ -54,10 +65,10 @@ export default defineConfig({
     include: ["**/*.test.ts"],
     exclude: ["**/node_modules/**", "dist/**", ".cache/**", ...(long ? [] : ["**/*.long.test.ts"])],
     globalSetup: ["testkit/global-setup.ts"],
-    testTimeout: long ? 900_000 : 30_000,
+    testTimeout: long ? 900_000 : 60_000,
     hookTimeout: 60_000,
     // What is waited for comes soon, or late on a busy machine; only what never comes is a failure.
-    expect: { poll: { timeout: 20_000, interval: 20 } },
+    expect: { poll: { timeout: 40_000, interval: 20 } },
     pool: "forks",
     // Nothing keeps state in modules, so files may share a process: a quarter of the time went into loading the same code again.
     isolate: false,
