@@ -22,6 +22,7 @@ const groups: Readonly<Record<string, VerbGroup>> = {
   "riskengine rejections": { heading: "Decisions", sentence: "Orders that were denied." },
   "riskengine approvals": { heading: "Decisions", sentence: "What is reserved, order by order: list, release." },
   "riskengine throttle": { heading: "Limits", sentence: "What stops a strategy that repeats itself." },
+  signals: { heading: "Trading", sentence: "Alerts of a charting platform, and what became of them." },
   platform: { heading: "The record", sentence: "The platform's own processes." },
   "platform services": { heading: "Processes", sentence: "Which processes run, and how they are." },
   market: { heading: "Trading", sentence: "Prices, how they moved, and news." },

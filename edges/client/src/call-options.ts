@@ -7,6 +7,8 @@ export interface CallOptions {
   readonly timeoutMs?: number;
   /** Reported the headers of an answer that is no problem. */
   readonly onHeaders?: (headers: Headers) => void;
+  /** Sent as it stands, in place of the arguments that are no part of the address. */
+  readonly body?: string;
   /** Your own key of a POST: the same one within a day is done once. The client makes one for each call where none is given. */
   readonly idempotencyKey?: string;
 }

@@ -31,7 +31,7 @@ export function methodsOf(
   const methods = Object.entries(table).map(([id, place]) => [
     id,
     async (given: Arguments = {}, call: CallOptions = {}) => {
-      const { value, headers } = await perform(askedOf(id, place, given), call, connection);
+      const { value, headers } = await perform(askedOf(id, place, given, call), call, connection);
       call.onHeaders?.(headers);
       return value;
     },
@@ -39,8 +39,9 @@ export function methodsOf(
   return Object.fromEntries(methods);
 }
 
-function askedOf(id: string, place: OperationPlace, given: Arguments) {
-  return { id, shape: requestShape(id, place, given), answer: place.answer, takesKey: place.takesKey === true };
+function askedOf(id: string, place: OperationPlace, given: Arguments, { body }: CallOptions = {}) {
+  const shape = requestShape(id, place, given);
+  return { id, shape: body === undefined ? shape : { ...shape, body }, answer: place.answer, takesKey: place.takesKey === true };
 }
 
 /** Page after page, each fetched when the one before was taken; the server names the next one in its Link header. */

@@ -92,6 +92,11 @@ import { riskengineStopsEnd } from "./riskengine-stops-end.ts";
 import { riskengineStopsList } from "./riskengine-stops-list.ts";
 import { riskengineThrottleRelease } from "./riskengine-throttle-release.ts";
 import { riskengineUseList } from "./riskengine-use-list.ts";
+import { signalsList } from "./signals-list.ts";
+import { signalsRotateSecret } from "./signals-rotate-secret.ts";
+import { signalsShow } from "./signals-show.ts";
+import { signalsTemplate } from "./signals-template.ts";
+import { signalsTest } from "./signals-test.ts";
 import { treasuryCorporateActionBook } from "./treasury-corporate-action-book.ts";
 import { treasuryFlowBook } from "./treasury-flow-book.ts";
 import { treasuryFundsList } from "./treasury-funds-list.ts";
@@ -156,6 +161,11 @@ export const verbs: readonly Verb[] = [
   omsOrdersAmend,
   omsOrdersCancel,
   omsFillsList,
+  signalsList,
+  signalsShow,
+  signalsTemplate,
+  signalsTest,
+  signalsRotateSecret,
   marketQuotesList,
   marketBarsList,
   marketNewsList,
