@@ -13,18 +13,18 @@ import { line } from "../../shared/one-line.ts";
 import type { OmsPorts } from "../oms-parts.ts";
 import { hexOf } from "../slicing.ts";
 import { alarm } from "../transitions.ts";
+import type { InTurn } from "./in-turn.ts";
 import { type Alert, bodyHashOf, judge, keyUntil, said, type Verdict } from "./judging.ts";
 import { receivedEvent, refusedEvent, type SignalBody, sentParts } from "./signal-records.ts";
 import type { SignalReference } from "./signal-reference.ts";
 import { signalSettings, signalSource, webhookActor } from "./signal-settings.ts";
 
 const triesMax = 3;
-/** A fund may send ten a second; more than this waiting means that the store stands still. */
-const waitingPerFundMax = 100;
 
 export interface ReceivingParts {
   readonly ports: OmsPorts;
   readonly reference: () => Promise<SignalReference>;
+  readonly inTurn: InTurn;
   /** Something is to be handed in. */
   readonly ring: () => void;
 }
@@ -35,10 +35,9 @@ interface Received extends Alert {
   readonly remoteAddress: string;
 }
 
-export function createReceiving({ ports, reference, ring }: ReceivingParts) {
+export function createReceiving({ ports, reference, inTurn, ring }: ReceivingParts) {
   const { clock, store } = ports;
   const settings = signalSettings(ports.settings);
-  const inTurn = byFund();
 
   async function receive(request: ReceiveSignalRequest): Promise<SignalAnswer> {
     const body = bodyOf(request.body);
@@ -179,30 +178,5 @@ function answerOf(signal: StoredSignal, holder: StoredSignal | undefined): Signa
         received_at: format(holder.receivedAt),
       },
     }),
-  };
-}
-
-/** One at a time for each fund; those that wait are bounded. */
-function byFund() {
-  const funds = new Map<string, { tail: Promise<unknown>; count: number }>();
-  return async <T>(fundId: string, work: () => Promise<T>): Promise<T> => {
-    const fund = funds.get(fundId) ?? { tail: Promise.resolve(), count: 0 };
-    if (fund.count >= waitingPerFundMax) {
-      const sentence = `${waitingPerFundMax} alerts of ${fundId} wait to be stored.`;
-      throw new Fault("RESOURCE_EXHAUSTED", sentence, { retry: "later" });
-    }
-    funds.set(fundId, fund);
-    fund.count += 1;
-    const turn = fund.tail.then(work);
-    fund.tail = turn.then(
-      () => undefined,
-      () => undefined,
-    );
-    try {
-      return await turn;
-    } finally {
-      fund.count -= 1;
-      if (fund.count === 0) funds.delete(fundId);
-    }
   };
 }

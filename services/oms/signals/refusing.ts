@@ -9,6 +9,7 @@ import { subjects } from "../../../contracts/src/subjects.ts";
 import type { StoredSignal } from "../../../ports/signal-records.ts";
 import { line } from "../../shared/one-line.ts";
 import type { OmsPorts } from "../oms-parts.ts";
+import type { InTurn } from "./in-turn.ts";
 import { readObject } from "./receiving.ts";
 import { refusedEvent, sentParts } from "./signal-records.ts";
 import { signalSource } from "./signal-settings.ts";
@@ -16,7 +17,7 @@ import { signalSource } from "./signal-settings.ts";
 const strangersPerMinuteMax = 20;
 const minuteMs = 60_000;
 
-export function createRefusing(ports: OmsPorts) {
+export function createRefusing(ports: OmsPorts, inTurn: InTurn) {
   const { clock, store } = ports;
   let window: { readonly since: Instant; count: number } | undefined;
   let unrecorded = 0;
@@ -42,12 +43,14 @@ export function createRefusing(ports: OmsPorts) {
     if (more === undefined) return { signal_id: "" };
     const signalId = ports.random.uuid();
     try {
-      await store.transact("oms.signal", async (unit) => {
-        const receipt = await unit.signals.takeReceipt(request.fund_id);
-        const signal = refusedSignal(request, { signalId, receipt, now: clock.now(), unrecorded: more });
-        await unit.signals.insertSignal(signal);
-        await unit.events.publish(subjects.signalRefused, refusedEvent(signal));
-      });
+      await inTurn(request.fund_id, () =>
+        store.transact("oms.signal", async (unit) => {
+          const receipt = await unit.signals.takeReceipt(request.fund_id);
+          const signal = refusedSignal(request, { signalId, receipt, now: clock.now(), unrecorded: more });
+          await unit.signals.insertSignal(signal);
+          await unit.events.publish(subjects.signalRefused, refusedEvent(signal));
+        }),
+      );
     } catch (thrown) {
       // The next one says it.
       if (isStranger) unrecorded += more + 1;

@@ -1,5 +1,6 @@
 // The alerts of a charting platform, put together: taking in, handing in at the front door, refusals, tests, lists and silence.
 import type { OmsPorts } from "../oms-parts.ts";
+import { byFund } from "./in-turn.ts";
 import { createReceiving } from "./receiving.ts";
 import { createRefusing } from "./refusing.ts";
 import { createSignalLists } from "./signal-lists.ts";
@@ -13,10 +14,11 @@ export function createSignals(ports: OmsPorts, submit: SubmitOrder) {
   const worker = createSignalWorker(ports, submit);
   const stopWatching = watchSilence(ports, reference);
   const lists = createSignalLists(ports);
+  const inTurn = byFund();
   return {
     handlers: {
-      ReceiveSignal: createReceiving({ ports, reference, ring: worker.ring }),
-      RecordRefusedSignal: createRefusing(ports),
+      ReceiveSignal: createReceiving({ ports, reference, inTurn, ring: worker.ring }),
+      RecordRefusedSignal: createRefusing(ports, inTurn),
       TestSignal: createTesting({ ports, reference, submit }),
       ListWebhookSignals: lists.listWebhookSignals,
       GetWebhookSignal: lists.getWebhookSignal,
