@@ -41,7 +41,12 @@ export function methodsOf(
 
 function askedOf(id: string, place: OperationPlace, given: Arguments, { body }: CallOptions = {}) {
   const shape = requestShape(id, place, given);
-  return { id, shape: body === undefined ? shape : { ...shape, body }, answer: place.answer, takesKey: place.takesKey === true };
+  return {
+    id,
+    shape: body === undefined ? shape : { ...shape, body },
+    answer: place.answer,
+    takesKey: place.takesKey === true,
+  };
 }
 
 /** Page after page, each fetched when the one before was taken; the server names the next one in its Link header. */

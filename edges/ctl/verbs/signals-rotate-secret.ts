@@ -24,7 +24,10 @@ export const signalsRotateSecret: Verb = {
     ...factorOptions,
   ],
   examples: [
-    { command: "ctl signals rotate-secret --fund-id alpha --reason first", sentence: "The fund takes alerts from now on." },
+    {
+      command: "ctl signals rotate-secret --fund-id alpha --reason first",
+      sentence: "The fund takes alerts from now on.",
+    },
     {
       command: "ctl signals rotate-secret --fund-id alpha --reason leaked --overlap 0s --totp 123456 --json",
       sentence: "Without a terminal, and the earlier one ends at once.",

@@ -45,7 +45,11 @@ async function run(context: Context): Promise<Answer> {
     ...(warnings.length === 0 ? [] : [`Warnings: ${warnings.join(" ")}`]),
     ...(decision === undefined
       ? []
-      : [decision.approved ? "The gates would approve the order." : `The gates would deny it: ${decision.code}. ${decision.reason}`]),
+      : [
+          decision.approved
+            ? "The gates would approve the order."
+            : `The gates would deny it: ${decision.code}. ${decision.reason}`,
+        ]),
   ];
   return {
     data: test,
