@@ -23,6 +23,7 @@ import type { Context } from "../verbs/verb.ts";
 import { alarmsCheck } from "./alarms.ts";
 import { notifiedCheck } from "./notified.ts";
 import { pricesCheck } from "./prices.ts";
+import { webhookCheck } from "./webhook.ts";
 
 export interface Check {
   readonly name: string;
@@ -116,7 +117,7 @@ async function everything(context: Context): Promise<readonly Check[]> {
     putAside(context, settings),
     ...(settings.token === undefined && settings.stored === undefined
       ? []
-      : [pricesCheck(context), alarmsCheck(context), notifiedCheck(context)]),
+      : [pricesCheck(context), alarmsCheck(context), notifiedCheck(context), webhookCheck(context)]),
   ];
   return [...here, reached, ...(await Promise.all(away)).flat()];
 }
