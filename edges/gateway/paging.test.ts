@@ -37,6 +37,8 @@ const cannotGrow: Readonly<Record<string, string>> = {
   listHalts: "the halts in force: one a fund and strategy at most, and the firm's",
   getHaltStatus: "the halts in force, and what each is at",
   getHealth: "one note a service",
+  getWebhookStatus: "the funds, and the addresses of the configuration",
+  getWebhookSignal: "the warnings of one alert",
   listQuotes: "the instruments, or the symbols that are named",
   getPaperWeather: "the faults that somebody set",
   getPositions: "one for each strategy and instrument",

@@ -13,7 +13,7 @@ export const signalsRotateSecret: Verb = {
     "The secret is printed on stdout, once. It asks for your second factor, and is refused without a reason. Without an overlap (0s) every earlier secret ends at once: do that when one has leaked.",
   arguments: [],
   options: [
-    { name: "fund-id", value: "FUND", required: true, sentence: "The fund." },
+    { name: "fund-id", value: "FUND", required: true, sentence: "The fund whose secret it is." },
     {
       name: "overlap",
       value: "TIME",

@@ -11,7 +11,7 @@ export const signalsTemplate: Verb = {
     "For an alert of a strategy on the charting platform. Put the fund's secret in its marked place; `ctl signals rotate-secret` makes one. `ctl signals test` says what would become of it.",
   arguments: [],
   options: [
-    { name: "fund-id", value: "FUND", required: true, sentence: "The fund." },
+    { name: "fund-id", value: "FUND", required: true, sentence: "The fund whose alerts they are." },
     { name: "strategy-id", value: "STRATEGY", required: true, sentence: "The strategy, one of the fund's." },
   ],
   examples: [
