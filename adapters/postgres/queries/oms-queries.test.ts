@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import * as decimal from "../../../contracts/src/decimal.ts";
 import { format, type Instant } from "../../../contracts/src/instant.ts";
+import { exampleSignal } from "../../../testkit/conformance/signal-records.ts";
 import { transactPatiently } from "../../../testkit/conformance/waiting.ts";
 import { orderOf } from "../../../testkit/oms-fixture.ts";
 import { type TestDatabase, testDatabase } from "../../../testkit/postgres.ts";
@@ -63,6 +64,38 @@ it("orders and trades come newest first, by fund, by state and page by page", as
   expect(await fills({ orderId: "o-0", countMax: 2 })).toEqual(["f-4", "f-2"]);
   expect(await fills({ fundId: "beta", afterFillId: "f-3" })).toEqual(["f-1"]);
   expect(await fills({ afterFillId: "nobody" })).toEqual([]);
+});
+
+it("signals come newest first with the orders that they became, also when their text has a zero character", async () => {
+  await peer.store.transact("test.signals", async (unit) => {
+    for (const [n, signalId] of ["a", "b", "c"].entries()) {
+      await unit.signals.insertSignal(exampleSignal(signalId, n + 1, { status: n === 0 ? "FAILED" : "SUBMITTED" }));
+    }
+    const at = 1_000_000 as Instant;
+    await unit.oms.insertOrder({
+      order: orderOf("tv-b"),
+      state: "WORKING",
+      bodyHash: "",
+      filledQuantity: decimal.zero,
+      filledValue: decimal.zero,
+      submittedBy: "x",
+      createdAt: at,
+      updatedAt: at,
+    });
+  });
+  const queries = createOmsQueries(peer.pool);
+  const ids = async (differs: object) =>
+    (await queries.signals({ countMax: 10, ...differs })).map(({ signal }) => signal.signalId);
+  expect(await queries.signals({ countMax: 1, afterSignalId: "c" })).toMatchObject([
+    {
+      signal: exampleSignal("b", 2, { status: "SUBMITTED" }),
+      order: { order: { order_id: "tv-b" }, state: "WORKING" },
+    },
+  ]);
+  expect(await ids({})).toEqual(["c", "b", "a"]);
+  expect(await ids({ status: "FAILED", fundId: "alpha", strategyId: "alpha-momentum" })).toEqual(["a"]);
+  expect(await ids({ since: exampleSignal("b", 2).receivedAt })).toEqual(["c", "b"]);
+  expect([await ids({ fundId: "beta" }), await ids({ afterSignalId: "nobody" })]).toEqual([[], []]);
 });
 
 it("trades cannot be rewritten", async () => {

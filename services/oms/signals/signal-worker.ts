@@ -137,17 +137,27 @@ export function createSignalWorker(ports: OmsPorts, submit: SubmitOrder): Signal
 
   /** The order stands: what becomes of it is its own business from here on. */
   async function settle(signal: StoredSignal, order: StoredOrder): Promise<true> {
-    const isDenied = order.state === "REJECTED";
-    await store.transact(isDenied ? "oms.signal-failed" : "oms.signal-submitted", async (unit) => {
-      const locked = await unit.signals.lockSignal(signal.signalId);
-      if (locked?.status !== "ACCEPTED") return;
-      const done: StoredSignal = { ...locked, status: "SUBMITTED" };
-      await unit.signals.updateSignal(done);
-      if (!isDenied) return;
+    const { signalId } = signal;
+    if (order.state === "REJECTED") {
       const why = { code: order.code ?? "ORDER_REJECTED", detail: order.reason ?? "The order was rejected." };
-      await unit.events.publish(subjects.signalFailed, failedEvent(done, why, format(clock.now())));
-    });
+      await store.transact("oms.signal-failed", async (unit) => {
+        const done = await submittedNow(unit, signalId);
+        if (done === undefined) return;
+        await unit.events.publish(subjects.signalFailed, failedEvent(done, why, format(clock.now())));
+      });
+    } else {
+      await store.transact("oms.signal-submitted", (unit) => submittedNow(unit, signalId));
+    }
     return true;
+  }
+
+  /** Undefined when somebody else was faster. */
+  async function submittedNow(unit: UnitOfWork, signalId: string): Promise<StoredSignal | undefined> {
+    const locked = await unit.signals.lockSignal(signalId);
+    if (locked?.status !== "ACCEPTED") return undefined;
+    const done: StoredSignal = { ...locked, status: "SUBMITTED" };
+    await unit.signals.updateSignal(done);
+    return done;
   }
 
   /** Whether it ended: when an order has come to be meanwhile it has not. */
