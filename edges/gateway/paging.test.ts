@@ -61,8 +61,6 @@ const cannotGrow: Readonly<Record<string, string>> = {
   getReferenceData: "one document, which is set as a whole",
   readLogs: "the newest lines, at most count_max of a bounded file; `since` and `follow` say the rest",
   listStops: "one for each position; of those that ended the newest 1,000 of the hours that are asked for",
-  getWebhookSignal: "the warnings of one alert",
-  getWebhookStatus: "the funds and the configured addresses",
   listParked: "at most 1,000, oldest first, with their count: each is dealt with before the next is seen",
 };
 /** Pages of their own kind: the next begins at a sequence, which their Link names. */
