@@ -14,6 +14,6 @@ it.each([
   expect(priceText(parse(price), parse(tick))).toBe(text);
 });
 
-it("without a tick size is told as it is", () => {
+it("without a tick size reads as it is", () => {
   expect(priceText(parse("1.234567"), undefined)).toBe("1.234567");
 });
