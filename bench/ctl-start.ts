@@ -141,7 +141,7 @@ function round(value: number): number {
 }
 
 /** The bench runs from its bundle and its test from the source, at different depths. */
-function repository(): string {
+export function repository(): string {
   let folder = dirname(fileURLToPath(import.meta.url));
   while (!existsSync(join(folder, "edges", "ctl", "bin", "ctl.js"))) {
     const above = dirname(folder);

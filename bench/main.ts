@@ -11,8 +11,9 @@ import { halt } from "./halt/halt.ts";
 import { marketData } from "./market-data/market-data.ts";
 import { verify } from "./verify/verify.ts";
 import { watchdogs } from "./watchdogs/watchdogs.ts";
+import { webhook } from "./webhook/webhook.ts";
 
-const benches: readonly Bench[] = [audit, bus, checkOrder, ctlStart, halt, marketData, verify, watchdogs];
+const benches: readonly Bench[] = [audit, bus, checkOrder, ctlStart, halt, marketData, verify, watchdogs, webhook];
 
 export async function main(argv: readonly string[]): Promise<number> {
   const asked = readArguments(argv);
