@@ -202,6 +202,18 @@ it("an order that was handed in before a kill is found long after its key is fre
   expect(await row(answer.signal_id)).toMatchObject({ order_state: "REJECTED" });
 });
 
+describe("an alert that cannot be judged yet", () => {
+  it("because no strategy was ever reported is trouble, not a refusal, so that its sender tries again and is accepted", async () => {
+    const { fixture, send } = await start();
+    const { strategies } = fixture.tables.research;
+    const known = new Map(strategies);
+    strategies.clear();
+    await expect(send(alert())).rejects.toMatchObject({ code: "SERVICE_UNAVAILABLE" });
+    for (const [id, strategy] of known) strategies.set(id, strategy);
+    expect(await send(alert())).toMatchObject({ http_status: 202 });
+  });
+});
+
 describe("a refused alert", () => {
   it.each([
     [{ quantity: "NaN" }, "WEBHOOK_NOT_A_NUMBER", ""],
