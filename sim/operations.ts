@@ -135,14 +135,18 @@ export interface OfficersOptions {
   readonly everyMs: number;
   /** Approvals that nobody sends. */
   readonly crashed: readonly string[];
+  /** The operation that the run is about; drawn when it is undefined or nobody's to draw. */
+  readonly about?: string | undefined;
 }
 
 /** Draws actions until the faults end, never waiting for an answer before the next. */
-export async function officers(people: PeopleParts, { everyMs, crashed }: OfficersOptions): Promise<void> {
+export async function officers(people: PeopleParts, { everyMs, crashed, about }: OfficersOptions): Promise<void> {
   const prng = people.time.prng.fork("officers");
   const parts: ActionParts = { ...people, prng, crashed, oldKeys: [], asked: new Map() };
   const isAboutActions = people.time.prng.fork("is it about corporate actions").chance(0.25);
-  const theme = isAboutActions ? [bookCorporateAction] : Array.from({ length: themes }, () => draw(prng));
+  const named = about === undefined ? undefined : simulated[about as keyof typeof simulated];
+  const drawnTheme = isAboutActions ? [bookCorporateAction] : Array.from({ length: themes }, () => draw(prng));
+  const theme = named !== undefined && "act" in named ? [named.act] : drawnTheme;
   while (!people.isStopping()) {
     await people.time.timers.sleep(1 + prng.below(2 * everyMs));
     if (people.isStopping()) return;

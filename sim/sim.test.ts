@@ -5,7 +5,7 @@ import { main } from "./main.ts";
 import { simulated } from "./operations.ts";
 import { plantedBugs } from "./planted-bugs.ts";
 import { describeReport, replayCommand } from "./report.ts";
-import { type SimOptions, simulate } from "./simulate.ts";
+import { type SimOptions, type SimReport, simulate } from "./simulate.ts";
 
 let restore: () => void;
 beforeAll(() => {
@@ -19,27 +19,34 @@ async function reportFor(options: SimOptions): Promise<string> {
 
 describe("the whole platform, simulated", () => {
   it("holds every invariant over 100 seeds, and they do meet crashes, halts, losses, lifts, trades and stops", {
-    timeout: 240_000,
+    timeout: 480_000,
   }, async () => {
     const totals: Record<string, number> = { crashes: 0 };
     const asked: Record<string, number> = {};
+    const count = (report: SimReport): void => {
+      totals["crashes"] = (totals["crashes"] ?? 0) + report.crashes;
+      for (const [what, more] of Object.entries(report.counts)) totals[what] = (totals[what] ?? 0) + more;
+      for (const [operation, { accepted, refused }] of report.answered) {
+        asked[operation] = (asked[operation] ?? 0) + accepted + refused;
+      }
+    };
     for (let seed = 1; seed <= 100; seed += 1) {
       // Few of them are long and brought to their end, which takes longer than the rest of a run.
       const rests = seed % 10 === 0;
       const options: SimOptions = { seed, steps: rests ? 900 : 320, rests };
       const report = await simulate(options);
       expect(report.violation, replayCommand(options)).toBeUndefined();
-      totals["crashes"] = (totals["crashes"] ?? 0) + report.crashes;
-      for (const [what, count] of Object.entries(report.counts)) totals[what] = (totals[what] ?? 0) + count;
-      for (const [operation, { accepted, refused }] of report.answered) {
-        asked[operation] = (asked[operation] ?? 0) + accepted + refused;
-      }
+      count(report);
     }
-    const unasked = Object.entries(simulated).filter(([operation, one]) => !("why" in one) && !asked[operation]);
-    expect(
-      unasked.map(([operation]) => operation),
-      "operations that nobody asked",
-    ).toEqual([]);
+    // Which of the rare ones a hundred runs ask by chance changes with every change of the runs: each of these gets a run that is about it.
+    const unasked = (): readonly string[] =>
+      Object.entries(simulated).flatMap(([operation, one]) => ("why" in one || asked[operation] ? [] : [operation]));
+    for (const about of unasked()) {
+      const report = await simulate({ seed: 1, steps: 320, rests: false, about });
+      expect(report.violation, `seed 1 about ${about}`).toBeUndefined();
+      count(report);
+    }
+    expect(unasked(), "operations that nobody asked").toEqual([]);
     const least = {
       crashes: 30,
       orders: 200,

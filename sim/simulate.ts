@@ -41,6 +41,8 @@ export interface SimOptions {
   readonly rests?: boolean;
   /** Shown the platform before it starts, for whoever looks for the reason of a complaint. */
   readonly watch?: (platform: Platform) => void;
+  /** The operation that it is about: half of what officers ask is this. Drawn unless it is named. */
+  readonly about?: string;
   /** A mistake that is built in beside the product. */
   readonly plantedBug?: PlantedBug | undefined;
 }
@@ -109,7 +111,7 @@ export async function simulate(options: SimOptions): Promise<SimReport> {
   const crashed: string[] = [];
   if (time.prng.fork("does a client crash").chance(0.25)) void crashingClient(parts, { everyMs: 120, crashed });
   if (time.prng.fork("does somebody amend").chance(0.4)) void amender(parts, 30);
-  void officers(parts, { everyMs: 80, crashed });
+  void officers(parts, { everyMs: 80, crashed, about: options.about });
   operators(parts, { everyMs: 90, thinFund });
   void storms({ time, platform: made, isStopping, everyMs: 90, offSystem: prng.chance(0.5) });
   const violation = (await stepThrough(run)) ?? (options.rests === false ? undefined : await comeToRest(run));
