@@ -30,6 +30,9 @@ beforeAll(async () => {
   await platform.ready();
   token = (await logInAs(platform, "duty")).access_token;
   await writeFundSecrets(platform, secrets);
+  // Before that an alert is answered with 503, and its sender tries again.
+  const strategies = async () => (await operator("GET", "/v1/research/strategies")).body as readonly unknown[];
+  await eventually("strategies are reported", async () => (await strategies()).length > 0);
 }, 180_000);
 afterAll(() => platform.end());
 

@@ -25,7 +25,7 @@ const methodName = "ServerReflectionInfo";
 export const reflectionPaths: readonly string[] = serviceNames.map((name) => `/${name}/${methodName}`);
 
 /** What the library does with a call: it hears questions, writes answers, and ends when the caller does. */
-interface Answering {
+export interface Answering {
   readonly definition: MethodDefinition<unknown, unknown>;
   answer(stream: {
     on(event: string, listener: (message: unknown) => void): void;
@@ -67,7 +67,8 @@ function definitionOf(path: string): ServiceDefinition {
   return { [methodName]: { path, requestStream: true, responseStream: true, ...coding } };
 }
 
-function answerWith(
+/** Exported for its test. */
+export function answerWith(
   { definition, answer }: Answering,
   call: ServerDuplexStream<Buffer, Buffer>,
   random: Random,
