@@ -47,12 +47,15 @@ export interface HaltHistory {
   readonly perUnits: Map<string, number>;
 }
 
+/** Figures per unit are not exact, and those of the services are rounded: a loss is surely above its limit by this factor. */
+export const surely = 1.000_001;
+
 export const perUnitKey = (fundId: string, asOf: string): string => `${fundId} ${asOf}`;
 
 export const baselineKey = (
   of: Pick<LossBaseline, "fund_id" | "strategy_id" | "period" | "version"> & { readonly limit: string },
 ): string => `${of.fund_id} ${of.strategy_id ?? ""} ${of.limit} ${of.period} ${of.version}`;
-const navsKept = 12;
+const navsKept = 60;
 
 export function haltHistory(): HaltHistory {
   return {

@@ -6,15 +6,13 @@ import type { LossBaseline } from "../../contracts/src/records/halt.ts";
 import type { DecisionMade, Order } from "../../contracts/src/records/order.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { Evidence } from "../evidence.ts";
-import { perUnitKey, type ReportedNav } from "../halt-history.ts";
+import { surely } from "../halt-history.ts";
 import { envelopeKey, type History, positionKey } from "../history.ts";
 import { isLowered } from "./decisions.ts";
 import { first, type Invariant, onMessage } from "./invariant.ts";
-import { fieldOf, hasHalt, newestBaselines, newestLimits } from "./losses.ts";
+import { fieldOf, hasHalt, lostPerUnit, newestBaselines, newestLimits } from "./losses.ts";
 
 const actedOnWithinUs = 5_000_000;
-/** Figures here are not exact, and those there are rounded. */
-const surely = 1.000_001;
 
 export const breachesAreActedOn: Invariant = {
   name: "breaches_are_acted_on",
@@ -45,17 +43,8 @@ function breachedSince(past: History, fundId: string, since: number): LossBaseli
     const fraction = limits[fieldOf[baseline.limit] ?? "fund_id"];
     if (typeof fraction !== "number" || baseline.strategy_id !== undefined) return false;
     if (baseline.at > oldest.nav.as_of || hasHalt(past, baseline)) return false;
-    return navs.slice(from).every((nav) => lostSince(past, baseline, nav) >= fraction * surely);
+    return navs.slice(from).every((nav) => lostPerUnit(past, baseline, nav) >= fraction * surely);
   });
-}
-
-/** As a share, per unit; NaN where it is not known what the baseline's value was worth. */
-function lostSince(
-  past: History,
-  { fund_id: fundId, valued_at: valuedAt }: LossBaseline,
-  { perUnit }: ReportedNav,
-): number {
-  return 1 - perUnit / (past.perUnits.get(perUnitKey(fundId, valuedAt)) ?? Number.NaN);
 }
 
 /** Prices move between a value and the marks that the engine decides by. */

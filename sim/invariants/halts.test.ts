@@ -127,9 +127,24 @@ const baseline = (differs: object = {}): Message => [
     ...differs,
   },
 ];
-const nav = (value: string, second: number): Message => [
+const nav = (value: string, second: number, differs: object = {}): Message => [
   subjects.navUpdated,
-  { fund_id: "alpha", nav: value, currency: "USD", net_flows: "0", as_of: at.replace(":00.", `:0${second}.`) },
+  {
+    fund_id: "alpha",
+    nav: value,
+    currency: "USD",
+    net_flows: "0",
+    as_of: at.replace(":00.", `:0${second}.`),
+    ...differs,
+  },
+];
+const ofStrategies = limits({ daily_loss_halt_pct: 0.5, strategy_loss_halt_pct: 0.02 });
+const ofStrategy = baseline({ limit: "strategy", strategy_id: "s", value: "0" });
+/** Half of the money leaves after a loss of 1.9 %: the share that was lost stays the same. */
+const halved = (left: string, lost: string): readonly Message[] => [
+  nav("100", 0, { strategy_pnl: { s: "0" } }),
+  nav("98.1", 1, { strategy_pnl: { s: "-1.9" } }),
+  ...[2, 3, 4].map((second) => nav(left, second, { net_flows: "-50", strategy_pnl: { s: lost } })),
 ];
 const newRisk = (second: number): Message => {
   const [subject, made] = decision(order({ reduce_only: false, side: "BUY" }), { classification: "INCREASE" });
@@ -422,6 +437,18 @@ const cases: readonly (readonly [invariant: Invariant, what: string, holds: Scen
     "a loss that no halt tells of",
     { before: [limits(), baseline(), lostHalt(), nav("97", 1), nav("97", 2), nav("98", 3)], heard: "9" },
     { before: [limits(), baseline(), nav("97", 1), nav("97", 2), nav("98", 3)], heard: "9" },
+  ],
+  [
+    lossesHalt,
+    "a loss above its limit after money left, per unit and not as plain money",
+    { before: [limits(), baseline(), ...halved("48.1", "-1.9")], heard: "9" },
+    { before: [limits(), baseline(), ...halved("47.9", "-2.1")], heard: "9" },
+  ],
+  [
+    lossesHalt,
+    "a strategy's loss above its limit after money left, as a share of what was there",
+    { before: [ofStrategies, baseline(), ofStrategy, ...halved("48.1", "-1.9")], heard: "9" },
+    { before: [ofStrategies, baseline(), ofStrategy, ...halved("47.9", "-2.1")], heard: "9" },
   ],
   [
     lossesHalt,

@@ -15,7 +15,7 @@ import {
 } from "../../contracts/src/records/reference.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { Evidence } from "../evidence.ts";
-import { baselineKey } from "../halt-history.ts";
+import { baselineKey, perUnitKey, type ReportedNav, surely } from "../halt-history.ts";
 import { envelopeKey, type History } from "../history.ts";
 import { isLowered } from "./decisions.ts";
 import { first, type Invariant, onMessage } from "./invariant.ts";
@@ -88,9 +88,11 @@ function unhalted({ past, platform: { tables } }: Evidence, fundId: string): str
     const fraction = limits[fieldOf[baseline.limit] ?? "fund_id"];
     // Where people began anew after these valuations, they say nothing.
     if (typeof fraction !== "number" || baseline.at > oldest.nav.as_of) return undefined;
-    const isLost = reported.every(({ nav }) => {
-      const whole = wholeOf(current, baseline, nav);
-      const loss = lossSince(baseline, nav);
+    const isLost = reported.every((one) => {
+      // Money that came or went scales what was lost before it, so that the share stays: it is reckoned per unit from then on.
+      if (hasFlowed(past, baseline, one)) return lostShare(past, current, baseline, one) >= fraction * surely;
+      const whole = wholeOf(current, baseline, one.nav);
+      const loss = lossSince(baseline, one.nav);
       return (
         loss !== undefined && loss > 0n && loss >= decimal.multiply(decimal.fromNumber(fraction), whole, "ceiling")
       );
@@ -98,6 +100,48 @@ function unhalted({ past, platform: { tables } }: Evidence, fundId: string): str
     if (!isLost || hasHalt(past, baseline)) return undefined;
     return `${fundId} has lost more than ${baseline.limit} allows for ${inARow} valuations, and no halt says so`;
   });
+}
+
+function hasFlowed(past: History, baseline: LossBaseline, to: ReportedNav): boolean {
+  const since = (past.navs.get(baseline.fund_id) ?? []).filter(({ nav }) => nav.as_of >= baseline.valued_at);
+  const flows = [...since, to].map(({ nav }) => decimal.parse(nav.net_flows ?? "0"));
+  return flows.some((one) => one !== decimal.parse(baseline.net_flows));
+}
+
+/** What part of the fund was lost since then; NaN where it is not known what the fund was worth at the baseline, or what happened since. */
+function lostShare(past: History, current: readonly LossBaseline[], baseline: LossBaseline, to: ReportedNav): number {
+  return baseline.strategy_id === undefined
+    ? lostPerUnit(past, baseline, to)
+    : lostByStrategy(past, current, baseline, to);
+}
+
+export function lostPerUnit(
+  past: History,
+  { fund_id: fundId, valued_at: valuedAt }: LossBaseline,
+  { perUnit }: ReportedNav,
+): number {
+  return 1 - perUnit / (past.perUnits.get(perUnitKey(fundId, valuedAt)) ?? Number.NaN);
+}
+
+/** From value to value: each loss as a share of the larger of the two funds around it, each gain of the smaller, which makes less of a loss. */
+function lostByStrategy(
+  past: History,
+  current: readonly LossBaseline[],
+  { fund_id: fundId, strategy_id: strategyId = "", valued_at: from }: LossBaseline,
+  to: ReportedNav,
+): number {
+  const daily = current.find(({ limit }) => limit === "daily");
+  const atDaily = past.perUnits.get(perUnitKey(fundId, daily?.valued_at ?? "")) ?? Number.NaN;
+  const navs = (past.navs.get(fundId) ?? []).filter(({ nav }) => nav.as_of >= from && nav.as_of <= to.nav.as_of);
+  if (navs[0]?.nav.as_of !== from) return Number.NaN;
+  const wholeAt = ({ nav, perUnit }: ReportedNav): number => (Number(nav.nav) / perUnit) * atDaily;
+  const profitAt = ({ nav }: ReportedNav): number => Number(nav.strategy_pnl?.[strategyId] ?? Number.NaN);
+  return navs.slice(1).reduce((share, nav, index) => {
+    const before = navs[index] ?? nav;
+    const lost = profitAt(before) - profitAt(nav);
+    const [one, other] = [wholeAt(before), wholeAt(nav)];
+    return share + lost / (lost > 0 ? Math.max(one, other) : Math.min(one, other));
+  }, 0);
 }
 
 export function newestLimits(past: History, fundId: string): RiskEnvelope | undefined {
