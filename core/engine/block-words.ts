@@ -64,6 +64,10 @@ const words: Readonly<Partial<Record<DenialCode | FaultCode, Words>>> = {
   CORPORATE_ACTION_UNDER_WAY: () => ({
     ends: "It ends within seconds, when every book has the action, or when it is aborted.",
   }),
+  ORDER_FUND_FLATTENING: () => ({
+    ends: "It ends by itself when the fund's broker calls it flat; marked exits pass meanwhile.",
+    command: "ctl operations flatten show",
+  }),
   SYMBOL_BLOCKED: ({ fundId, symbol }) => ({
     ends: `It ends when our position in ${symbol ?? "it"} and the broker's agree.`,
     command: `ctl riskengine differences list --fund-id ${fundId ?? ""}`,

@@ -132,6 +132,8 @@ describe("a fund that a flatten closes", () => {
     const refused = await oms.call<OrderStatus>("SubmitOrder", orderOf("o-1"));
     expect(refused).toMatchObject({ state: "REJECTED", code: "ORDER_FUND_FLATTENING" });
     expect(refused.reason).toContain("The flatten flatten-1 closes alpha");
+    const dry = await oms.call<OrderStatus>("SubmitOrder", orderOf("o-dry", { dry_run: true }));
+    expect(dry).toMatchObject({ state: "REJECTED", code: "ORDER_FUND_FLATTENING", reason: refused.reason });
     const exit = await oms.call<OrderStatus>("SubmitOrder", orderOf("o-2", { side: "SELL", reduce_only: true }));
     expect(exit.state).toBe("WORKING");
     const beta = { fund_id: "beta", strategy_id: "beta-trend", symbol: "BTC-USD", asset_class: "CRYPTO" } as const;
@@ -140,7 +142,7 @@ describe("a fund that a flatten closes", () => {
       unit.flattens.update({ ...running, provedFundIds: ["alpha", "beta"], doneAt: fixture.time.clock.now() }),
     );
     expect((await oms.call<OrderStatus>("SubmitOrder", orderOf("o-4"))).state).toBe("WORKING");
-    expect(fixture.risk.asked.map(({ order_id }) => order_id)).toEqual(["o-2", "o-3", "o-4"]);
+    expect(fixture.risk.asked.map(({ order_id }) => order_id)).toEqual(["o-dry", "o-2", "o-3", "o-4"]);
   });
 });
 

@@ -17,6 +17,7 @@ import { haltCovers } from "../../core/orders/may-send.ts";
 import type { StoredOrder } from "../../ports/oms-records.ts";
 import type { DeniedAnswer, RpcCall } from "../../ports/rpc.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
+import { closedFunds, whyFlattening } from "../shared/flattening.ts";
 import { tellAttempt } from "./attempted.ts";
 import { verdictOf } from "./checking.ts";
 import { keyWindowMs, type OmsPorts } from "./oms-parts.ts";
@@ -116,18 +117,22 @@ export function createSubmitting(ports: OmsPorts, drivers: Drivers) {
     return refused;
   }
 
-  /** Nothing is kept: what the risk engine would say, as a status. */
+  /** Nothing is kept: what the risk engine would say, and after an approval this door, as a status. */
   async function dryRun(order: Order, bodyHash: string, submittedBy: string): Promise<OrderStatus> {
     const at = clock.now();
     const verdict = verdictOf(await ports.riskChecks.check(order), order, at);
+    const refusal =
+      verdict.approved && order.reduce_only !== true
+        ? await store.transact("oms.look", (unit) => whyOnlyExits(unit, order))
+        : undefined;
     return statusOf({
       order,
-      state: verdict.approved ? "ACCEPTED" : "REJECTED",
+      state: verdict.approved && refusal === undefined ? "ACCEPTED" : "REJECTED",
       bodyHash,
       filledQuantity: decimal.zero,
       filledValue: decimal.zero,
       decision: verdict.decision,
-      ...(verdict.approved ? {} : verdict.denial),
+      ...(verdict.approved ? refusal : verdict.denial),
       submittedBy,
       createdAt: at,
       updatedAt: at,
@@ -155,11 +160,8 @@ async function whyOnlyExits(unit: UnitOfWork, order: Order): Promise<Denial | un
     return { code: "ORDER_HALTED", reason };
   }
   const flatten = await unit.flattens.find();
-  const { fund_id: fundId } = order;
-  if (flatten === undefined || flatten.doneAt !== undefined) return undefined;
-  if (!flatten.fundIds.includes(fundId) || flatten.provedFundIds.includes(fundId)) return undefined;
-  const reason = `The flatten ${flatten.flattenId} closes ${fundId}; until its broker calls it flat only exits are taken: ctl operations flatten show.`;
-  return { code: "ORDER_FUND_FLATTENING", reason };
+  if (flatten === undefined || !closedFunds(flatten).includes(order.fund_id)) return undefined;
+  return { code: "ORDER_FUND_FLATTENING", reason: whyFlattening(flatten, order.fund_id) };
 }
 
 /** The order as it was handed in, whatever the order of its fields. */

@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { Fault } from "../../contracts/src/fault.ts";
 import type { Blocks } from "../../contracts/src/generated/svc/v1/riskengine.ts";
+import { format } from "../../contracts/src/instant.ts";
 import { operator, riskEngineFixture } from "../../testkit/riskengine-fixture.ts";
 import { createListBlocks } from "./list-blocks.ts";
 
@@ -34,12 +35,35 @@ describe("22.10: ListBlocks", () => {
     });
   });
 
+  it("names a fund that a flatten closes, until its broker calls it flat", async () => {
+    const fixture = await riskEngineFixture({ seed: 2211 });
+    const life = await fixture.start();
+    const ask = async (fund_id?: string) =>
+      ((await fixture.finish(life.call("ListBlocks", { fund_id }))) as Blocks).blocks.filter(
+        ({ code }) => code === "ORDER_FUND_FLATTENING",
+      );
+    const at = fixture.time.clock.now();
+    const asked = { flattenId: "f-1", requestedBy: "operator:duty", reason: "", at, auditId: "a" };
+    const running = { ...asked, fundIds: ["alpha", "beta"], provedFundIds: ["beta"] };
+    await fixture.finish(fixture.outside.store.transact("flatten", (unit) => unit.flattens.insert(running)));
+    for (const fund of [undefined, "alpha"]) {
+      expect(await ask(fund)).toMatchObject([
+        { scope: "fund", fund_id: "alpha", since: format(at), command: "ctl operations flatten show" },
+      ]);
+    }
+    expect(await ask("beta")).toEqual([]);
+    const done = { ...running, provedFundIds: ["alpha", "beta"], doneAt: at };
+    await fixture.finish(fixture.outside.store.transact("flatten", (unit) => unit.flattens.update(done)));
+    expect(await ask()).toEqual([]);
+  });
+
   it("tells of a store that does not answer, and bounds what it tells and who waits", async () => {
     const sleeps: (() => void)[] = [];
     const many = Array.from({ length: 3_000 }, (_, n) => ({ fundId: `f${n}`, currency: "USD" }));
     const list = createListBlocks({
       ports: {
         clock: { now: () => 0 as never },
+        store: {} as never,
         timers: { sleep: () => new Promise<void>((resolve) => sleeps.push(resolve)) } as never,
       },
       engine: {

@@ -7,6 +7,8 @@ import { blockWords } from "../../core/engine/block-words.ts";
 import type { Engine } from "../../core/engine/engine.ts";
 import type { StandingBlock } from "../../core/engine/standing.ts";
 import { drillFundId } from "../../core/halts/halts.ts";
+import type { StoredFlatten } from "../../ports/flatten-records.ts";
+import { closedFunds, whyFlattening } from "../shared/flattening.ts";
 import { line } from "../shared/one-line.ts";
 import type { ServicePorts } from "../shared/service.ts";
 import type { HaltWatch } from "./halt-watch.ts";
@@ -24,14 +26,14 @@ const currenciesMax = 10;
 const waitingMax = 20;
 
 export interface ListBlocksOptions {
-  readonly ports: Pick<ServicePorts, "clock" | "timers">;
+  readonly ports: Pick<ServicePorts, "clock" | "store" | "timers">;
   readonly engine: Pick<Engine, "blocks">;
   readonly watch: Pick<HaltWatch, "freshen">;
   readonly commit: Pick<GroupCommit, "complaint">;
 }
 
 export function createListBlocks({ ports, engine, watch, commit }: ListBlocksOptions) {
-  const { clock, timers } = ports;
+  const { clock, store, timers } = ports;
   let last: Promise<unknown> = Promise.resolve();
   let waiting = 0;
 
@@ -73,8 +75,22 @@ export function createListBlocks({ ports, engine, watch, commit }: ListBlocksOpt
         ...(await inTurns(symbols, symbolsPerTurn, (some) => engine.blocks.ofSymbols(fundId, some, now()))),
       );
     }
-    const found = [...storeBlocks(commit), ...unique([...firm, ...ofFunds, ...ofSymbols]).map(reported)];
+    const flatten = commit.complaint() ?? (await newestFlatten());
+    const trouble = flatten instanceof Fault ? storeBlocks(flatten) : [];
+    const fundIds = new Set(funds.map(({ fundId }) => fundId));
+    const flattening = flatten instanceof Fault ? [] : flattenBlocks(flatten, fundIds);
+    const found = [...trouble, ...unique([...firm, ...ofFunds, ...flattening, ...ofSymbols]).map(reported)];
     return { blocks: found.slice(0, blocksMax), more: found.length > blocksMax, as_of: format(clock.now()) };
+  }
+
+  /** A store that does not answer is a block by itself. */
+  async function newestFlatten(): Promise<StoredFlatten | undefined | Fault> {
+    try {
+      return await store.transact("flatten.look", (unit) => unit.flattens.find());
+    } catch (thrown) {
+      if (thrown instanceof Fault) return thrown;
+      throw thrown;
+    }
   }
 
   return (request: ListBlocksRequest): Promise<Blocks> => {
@@ -95,11 +111,23 @@ export function createListBlocks({ ports, engine, watch, commit }: ListBlocksOpt
 }
 
 /** While nothing can be written nothing is decided: every order is refused, exits too. */
-function storeBlocks({ complaint }: Pick<GroupCommit, "complaint">): readonly Block[] {
-  const fault = complaint();
-  if (fault === undefined) return [];
+function storeBlocks(fault: Fault): readonly Block[] {
   const { ends, command, sinceUnknown } = blockWords(fault.code, {});
   return [{ code: fault.code, scope: "firm", reason: fault.message, since_unknown: sinceUnknown, ends, command }];
+}
+
+/** Order management refuses it, not the engine; whoever asks why nothing is bought is told here as well. */
+function flattenBlocks(flatten: StoredFlatten | undefined, fundIds: ReadonlySet<string>): readonly StandingBlock[] {
+  if (flatten === undefined) return [];
+  return closedFunds(flatten)
+    .filter((fundId) => fundIds.has(fundId))
+    .map((fundId) => ({
+      code: "ORDER_FUND_FLATTENING",
+      scope: "fund",
+      fundId,
+      reason: whyFlattening(flatten, fundId),
+      since: flatten.at,
+    }));
 }
 
 /** Widest first; what holds for the firm is found with every fund, and reported once. */

@@ -38,6 +38,7 @@ import { auditAlarmsMigration } from "./0035-audit-alarms.ts";
 import { requestKeysMigration } from "./0036-request-keys.ts";
 import { cancelledForMigration } from "./0037-cancelled-for.ts";
 import { signalsMigration } from "./0038-signals.ts";
+import { flatteningRefusalsMigration } from "./0039-flattening-refusals.ts";
 
 export const migrations: readonly Migration[] = [
   outboxMigration,
@@ -78,4 +79,5 @@ export const migrations: readonly Migration[] = [
   requestKeysMigration,
   cancelledForMigration,
   signalsMigration,
+  flatteningRefusalsMigration,
 ];

@@ -76,11 +76,36 @@ it("22.9: orders that order management refused stand in the same list, at their 
   await refuse("d", 58, "alpha", "ORDER_CHECK_UNANSWERED");
   await refuse("e", 11, "alpha", "APPROVAL_EXPIRED");
   await refuse("f", 59, "alpha", "APPROVAL_RELEASED");
+  await refuse("g", 56, "alpha", "ORDER_FUND_FLATTENING");
   await refuse("denied", 40, "alpha", "NOTIONAL_ABOVE_MAX");
   await refuse("gone", 41, "alpha", "ORDER_HALTED", "CANCELLED");
   await refuse("old", 5, "alpha", "ORDER_HALTED");
   const all = numbers(await queries.rejections({ since: at(10), countMax: 100 }));
-  expect(all).toEqual(["f", "d", 57, 54, 51, 48, 45, 42, 39, 36, 33, "c", 30, "b", "a", 27, 24, 21, 18, 15, 12, "e"]);
+  expect(all).toEqual([
+    "f",
+    "d",
+    57,
+    "g",
+    54,
+    51,
+    48,
+    45,
+    42,
+    39,
+    36,
+    33,
+    "c",
+    30,
+    "b",
+    "a",
+    27,
+    24,
+    21,
+    18,
+    15,
+    12,
+    "e",
+  ]);
   for (const countMax of [1, 2, 3, 7]) {
     const paged: StoredRejection[] = [];
     for (;;) {

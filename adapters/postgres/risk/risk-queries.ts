@@ -23,7 +23,8 @@ select count(*) as count, max(id)::text as through, min(at_us) filter (where kin
 
 /** What order management refuses by itself; the condition of the index. */
 const isRefused = `state = 'REJECTED'
-  and content->>'code' in ('ORDER_HALTED', 'APPROVAL_OUTDATED', 'APPROVAL_EXPIRED', 'APPROVAL_RELEASED', 'ORDER_CHECK_UNANSWERED')`;
+  and content->>'code' in ('ORDER_HALTED', 'ORDER_FUND_FLATTENING', 'APPROVAL_OUTDATED', 'APPROVAL_EXPIRED', 'APPROVAL_RELEASED',
+    'ORDER_CHECK_UNANSWERED')`;
 const refusedMarkText = `select updated_us from oms_order where ${isRefused} and updated_us >= $1 and order_id = $2`;
 
 /** The last row of a page: a decision's, or an order's that was refused at the door. */

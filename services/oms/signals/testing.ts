@@ -65,6 +65,14 @@ export function createTesting({ ports, reference, submit }: TestingParts) {
       const { code, reason } = answer.denial;
       return { ...accepted, would_accept: false, code, detail: `It would be accepted, and fail: ${reason}` };
     }
+    if (answer.state === "REJECTED" && answer.decision?.approved === true) {
+      const failing = {
+        would_accept: false,
+        code: answer.code ?? "",
+        detail: `It would be accepted, and fail: ${answer.reason}`,
+      };
+      return { ...accepted, ...failing };
+    }
     return { ...accepted, ...(answer.decision !== undefined && { decision: answer.decision }) };
   };
 }
