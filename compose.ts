@@ -221,12 +221,18 @@ async function startService(
   const lease = await takeLease(service.name, { host: hostname(), pid: process.pid }, leasing);
   stops.push(() => lease.retire());
   await running.leased?.(lease);
-  const health = () => worst([around.shared(), lease.health(), running.health()]);
+  const health = () => worst([around.shared(), lease.health(), running.health(), exposure(input)]);
   const once = oncePerKey({ ...ports, holder: () => lease.incarnation });
   const server = await serveService(service, running, { ...ports, oncePerKey: once }, around, health, input);
   stops.push(async () => void (await server.drain(drainMs(input))));
   addresses[service.name] = addressText(server.address);
   ports.log.info("ready", { address: addresses[service.name] });
+}
+
+/** Where the gateway runs it says so itself, once. */
+function exposure({ configuration: { insecure, services: here } }: PartInput): Health {
+  if (!insecure || here.includes("gateway")) return { status: "ok" };
+  return { status: "ok", complaint: "It may be reached from other machines without TLS (insecure: true)." };
 }
 
 /** An order with every field at its longest has less; what is denied is stored whole, so it must not be large. */
@@ -250,6 +256,7 @@ async function serveService(
     environmentVariable,
     purpose: `${service.name}'s gRPC server`,
     services: running.rpc,
+    reflection: input.configuration.grpc.reflection ?? input.configuration.mode === "development",
     ...(service.name === "riskengine" ? { limits: { receiveBytesMax: orderBytesMax } } : {}),
     health,
     metricsJson: async () => JSON.stringify(await metrics.json()),

@@ -157,7 +157,8 @@ async function run(configuration: Configuration, start: Start): Promise<number> 
     const tookMs = millisecondsBetween(startedAt, ports.clock.now());
     const developmentLogin = development(configuration);
     const busUrl = configuration.bus.url;
-    process.stdout.write(banner({ addresses: running.addresses(), foundation, busUrl, tookMs, developmentLogin }));
+    const told = { addresses: running.addresses(), foundation, busUrl, tookMs, developmentLogin };
+    process.stdout.write(banner({ ...told, isInsecure: configuration.insecure }));
     const end = await Promise.race([stopping.signalled, running.gaveUp, foundation.gaveUp]);
     if (end instanceof Fault) throw end;
     return 0;
@@ -273,7 +274,7 @@ const startProcesses: Start = (configuration, foundation, ports, changed) => {
 
 /** Whether the development operators exist: only with the embedded provider, and never in production. */
 function development(configuration: Configuration): boolean {
-  return configuration.identity.issuer === undefined && process.env["NODE_ENV"] !== "production";
+  return configuration.identity.issuer === undefined && configuration.mode === "development";
 }
 
 function serviceInput(

@@ -522,7 +522,7 @@ describe("from outside", { timeout: 120_000 }, () => {
   test("in production the development operators are gone", async () => {
     platform = startPlatform({
       dataFolder: join(folder, "data"),
-      environment: { ...environment, NODE_ENV: "production" },
+      environment: { ...environment, PORTCULLIS_MODE: "production" },
     });
     await platform.ready();
     await expect.poll(() => platform.health()).toBe(200);

@@ -2,6 +2,7 @@
 // The listeners open first, because the embedded issuer's address contains the port; until the rest stands, the gateway says that it is starting.
 import { hostname } from "node:os";
 import { basename, join } from "node:path";
+import { exposedHost } from "../adapters/configuration/exposure-checks.ts";
 import { createHealthDirectory, type GrpcDirectory } from "../adapters/grpc/health-directory.ts";
 import { createRpcClient, type RpcClient } from "../adapters/grpc/rpc-client.ts";
 import { joinedOpenApi } from "../adapters/http/joined-open-api.ts";
@@ -10,6 +11,7 @@ import { openApiOf } from "../adapters/http/open-api.ts";
 import { type HttpServer, type HttpServerOptions, serveHttp } from "../adapters/http/server.ts";
 import { cliClientId, scopes as embeddedScopes, webClientId } from "../adapters/identity/embedded/options.ts";
 import { type GatewayIdentity, openGatewayIdentity } from "../adapters/identity/gateway-identity.ts";
+import { hasRealOperators } from "../adapters/identity/real-operators.ts";
 import { removeDevelopmentOperators } from "../adapters/identity/remove-development-operators.ts";
 import { openSealing } from "../adapters/identity/sealing.ts";
 import { embeddedAudience } from "../adapters/identity/verifier/token-issuer.ts";
@@ -54,7 +56,7 @@ import { webhookParts } from "./webhook.ts";
 
 /**
  * Called before any part listens: in production and with another issuer nothing that the development operators held may be believed,
- * not even for the seconds of a start.
+ * not even for the seconds of a start. Who would be reached from other machines must have somebody real who can log in.
  */
 export async function forgetDevelopmentOperators(input: PartInput, log: Log): Promise<void> {
   const { dataFolder } = input;
@@ -64,6 +66,12 @@ export async function forgetDevelopmentOperators(input: PartInput, log: Log): Pr
     const { ports, store, secrets } = await openFixture(input, log, stops);
     const sealing = await openSealing(secrets, place.prefix, ports.random);
     await removeDevelopmentOperators({ ...ports, dataFolder, store, sealing, sessionS: identity.session_s });
+    const exposed = exposedHost(input.configuration);
+    if (exposed === undefined || identity.issuer !== undefined || (await hasRealOperators(store))) return;
+    const sentence =
+      `It would listen on ${exposed}, which other machines reach, and nobody could log in: the embedded provider has no people. ` +
+      "Set PORTCULLIS_OIDC_ISSUER and PORTCULLIS_OIDC_CLIENT_ID, or listen on 127.0.0.1.";
+    throw new Fault("SERVICE_START_FAILED", sentence, { retry: "never", facts: { host: exposed } });
   } finally {
     for (const stop of stops.reverse()) await stop();
   }
@@ -201,6 +209,7 @@ function routesOf(
     random: ports.random,
     expectedServices,
     directory,
+    isInsecure: input.configuration.insecure,
     ownHealth: () => worst([untilEnding(ending), expected, marketFeed.health(), identity.health()]),
     instances: () => store.transact("platform.instances", ({ instances }) => instances.alive(ports.clock.now())),
     keptLogs: readKeptLogs(input.dataFolder, ports.timers),

@@ -11,11 +11,15 @@ export interface BannerFacts {
   readonly tookMs: number;
   /** Whether the development operators exist here. */
   readonly developmentLogin: boolean;
+  /** Whether it was told to listen beyond this machine without TLS. */
+  readonly isInsecure: boolean;
 }
 
-export function banner({ addresses, foundation, busUrl, tookMs, developmentLogin }: BannerFacts): string {
+export function banner({ addresses, foundation, busUrl, tookMs, developmentLogin, isInsecure }: BannerFacts): string {
   const lines = [`Portcullis is up (${(tookMs / 1_000).toFixed(1)} s). Ctrl-C stops it.`, ""];
   for (const [label, value] of places(addresses, foundation, busUrl)) lines.push(`  ${label.padEnd(16)}${value}`);
+  if (isInsecure)
+    lines.push(`  ${"insecure".padEnd(16)}may be reached from other machines without TLS (insecure: true)`);
   const operator = addresses["gateway"];
   if (operator !== undefined) {
     lines.push(

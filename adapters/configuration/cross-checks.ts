@@ -2,20 +2,21 @@
 // come together with all the others; whatever has the wrong type is left to the schema's own complaint.
 import { cosignatureType, readVerifierKey } from "../../core/audit/signed-note.ts";
 import { systemSha256OfBytes } from "../system/signing.ts";
-import { type Complaint, complaintAt, shownValue } from "./complaint.ts";
-import { nodeAt, type Path, pathText } from "./schema-tree.ts";
-import { type Tree, valueAt } from "./tree.ts";
-import { hostAndPortOf, hostsOverlap, isHostAndPort } from "./value-forms.ts";
-
-export interface CheckInput {
-  readonly tree: Tree;
-  whereIs(path: Path): string;
-}
+import { type CheckInput, complain, effective } from "./check-input.ts";
+import type { Complaint } from "./complaint.ts";
+import { addressToAnnounce, beyondThisMachine, modeIsSaid } from "./exposure-checks.ts";
+import { listenersHere } from "./listeners-here.ts";
+import { type Path, pathText } from "./schema-tree.ts";
+import { valueAt } from "./tree.ts";
+import { hostsOverlap } from "./value-forms.ts";
 
 type CrossCheck = (input: CheckInput) => readonly Complaint[];
 
 /** Every rule, in the order of its complaints. */
 const crossChecks: readonly CrossCheck[] = [
+  modeIsSaid,
+  beyondThisMachine,
+  addressToAnnounce,
   fundOrFunds,
   distinctFunds,
   catNeedsSubscriber,
@@ -37,16 +38,6 @@ const crossChecks: readonly CrossCheck[] = [
 
 export function crossComplaints(input: CheckInput): readonly Complaint[] {
   return crossChecks.flatMap((check) => check(input));
-}
-
-/** The value in force: what was set, else the default. */
-function effective(input: CheckInput, path: Path): unknown {
-  return valueAt(input.tree, path) ?? nodeAt(path)?.fallback;
-}
-
-function complain(input: CheckInput, path: Path, expected: string): Complaint {
-  const value = shownValue(valueAt(input.tree, path), path, nodeAt(path));
-  return complaintAt(path, { value, expected, where: input.whereIs(path) });
 }
 
 function fundPaths(input: CheckInput): readonly Path[] {
@@ -100,40 +91,9 @@ function noRepetitions(input: CheckInput): readonly Complaint[] {
   });
 }
 
-interface Listener {
-  /** The key that says its port. */
-  readonly path: Path;
-  readonly host: string;
-  readonly port: number;
-}
-
-/** Everything that listens on TCP here: of the services that run here only, and not what takes any free port. */
-function listenersHere(input: CheckInput): readonly Listener[] {
-  const services = effective(input, ["services"]);
-  const runs = (name: string): boolean => Array.isArray(services) && services.includes(name);
-  const listeners: Listener[] = [];
-  const add = (path: Path, host: unknown, port: unknown): void => {
-    if (typeof host === "string" && typeof port === "number" && port !== 0) listeners.push({ path, host, port });
-  };
-  const addPort = (section: string, name: string): void =>
-    add([section, name], effective(input, [section, "host"]), effective(input, [section, name]));
-  const addService = (name: string, otherwise?: string): void => {
-    if (!runs(name)) return;
-    const address = valueAt(input.tree, ["rpc", name]);
-    if (typeof address === "string" && isHostAndPort(address)) {
-      const { host, port } = hostAndPortOf(address);
-      add(["rpc", name], host, port);
-    } else if (address === undefined && otherwise !== undefined) addPort("grpc", otherwise);
-  };
-  if (runs("gateway")) for (const name of ["port", "public_port"]) addPort("http", name);
-  addService("riskengine", "port");
-  addService("operations", "operations_port");
-  for (const name of ["oms", "treasury", "research"]) addService(name);
-  return listeners;
-}
-
 function distinctPorts(input: CheckInput): readonly Complaint[] {
-  const listeners = listenersHere(input);
+  // What takes any free port clashes with nobody.
+  const listeners = listenersHere(input).filter(({ port }) => port !== 0);
   return listeners.flatMap((left, index) => {
     const right = listeners
       .slice(0, index)

@@ -4,6 +4,13 @@ import { complaints, paths, valid } from "../../testkit/configuration/loading.ts
 import { complaintLine } from "./complaint.ts";
 import { loadConfiguration } from "./load-configuration.ts";
 
+/** What must be said before anything may listen beyond this machine. */
+const exposed = {
+  PORTCULLIS_MODE: "production",
+  PORTCULLIS_INSECURE: "true",
+  PORTCULLIS_BASE_URL: "https://p.example",
+};
+
 describe("what is in force", () => {
   it("has a default for everything", () => {
     const { configuration, sources } = valid(undefined);
@@ -214,7 +221,7 @@ describe("complaints", () => {
     ["rpc: {riskengine: '127.0.0.1:50052'}", "rpc.riskengine", "grpc.operations_port"],
     ["http: {host: '0.0.0.0', port: 50051}", "http.port", "grpc.port"],
   ])("tells the clash of ports in %s", (text, path, other) => {
-    const found = complaints(text);
+    const found = complaints(text, exposed);
     expect(found.map((complaint) => complaint.path)).toEqual([path]);
     expect(found[0]?.expected).toMatch(
       new RegExp(`^another port than ${other.replace(".", "\\.")}, which is \\d+ too$`),
@@ -229,7 +236,7 @@ describe("complaints", () => {
     "rpc: {oms: '127.0.0.2:8080', treasury: '[::1]:8080'}",
     "rpc: {oms: '127.0.0.1:0', treasury: '127.0.0.1:0'}",
   ])("finds no clash of ports in %j", (text) => {
-    expect(complaints(text)).toEqual([]);
+    expect(complaints(text, exposed)).toEqual([]);
   });
 
   it("lets two free ports be the same zero", () => {

@@ -52,7 +52,7 @@ export function loadConfiguration(options: LoadOptions): Loaded {
     ...file.complaints,
     ...fromFile.complaints,
     ...(checked.success ? [] : checked.error.issues.flatMap((issue) => issueComplaints(issue, tree, whereIs))),
-    ...(file.broken ? [] : crossComplaints({ tree, whereIs })),
+    ...(file.broken ? [] : crossComplaints({ tree, environment: options.environment, whereIs })),
     ...unknownVariables(options.environment, options.alsoKnown ?? []),
   ];
   if (complaints.length > 0 || !checked.success) return { ok: false, complaints: distinct(complaints) };

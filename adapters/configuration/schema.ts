@@ -82,6 +82,11 @@ const grpc = section({
   host: host("PORTCULLIS_GRPC_HOST", "Where the gRPC services listen."),
   port: port(50_051, "PORTCULLIS_GRPC_PORT", "The risk engine's gRPC port."),
   operations_port: port(50_052, "PORTCULLIS_OPERATIONS_GRPC_PORT", "The operations service's gRPC port."),
+  reflection: key(z.boolean().optional(), {
+    sentence: "Whether anybody may read the schema of the gRPC services from them.",
+    environment: "PORTCULLIS_GRPC_REFLECTION",
+    whenAbsent: "true in development, false in production",
+  }),
 });
 
 const rpcAddress = (name: string, whenAbsent: string) =>
@@ -286,6 +291,15 @@ const reportSchedule = section({
 });
 
 export const configurationSchema = z.strictObject({
+  mode: key(z.enum(["production", "development"]).default("development"), {
+    sentence:
+      "Development has operators whose passwords lie in a file, and listens on this machine only; production has neither.",
+    environment: "PORTCULLIS_MODE",
+  }),
+  insecure: key(z.boolean().default(false), {
+    sentence: "Listen beyond this machine without TLS; the banner and every health answer say so.",
+    environment: "PORTCULLIS_INSECURE",
+  }),
   data_dir: key(path().default(".portcullis"), {
     sentence: "The folder for everything that is kept on disk.",
     environment: "PORTCULLIS_DATA_DIR",

@@ -54,11 +54,28 @@ function isLoopback(host: string): boolean {
   return host === "localhost" || host === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(host);
 }
 
+/** A host to listen on that only this machine reaches. A name is not looked up: what it means may change. */
+export function isLoopbackHost(host: string): boolean {
+  const plain = bareHost(host);
+  return plain === "::1" || isLoopback(plain);
+}
+
+/** A host that stands for all addresses of this machine, and so for none that somebody could call. */
+export function isEveryAddress(host: string): boolean {
+  const plain = bareHost(host);
+  return /^[0.]+$/.test(plain) || /^[0:]+$/.test(plain) || /^::ffff:(0\.0\.0\.0|0:0)$/.test(plain);
+}
+
+function bareHost(host: string): string {
+  return host.toLowerCase().replace(/^\[(.*)\]$/, "$1");
+}
+
 /** As the Vault adapter has it: in the clear only within this machine, for everybody in between could read the secrets. */
 export function isVaultAddress(text: string): boolean {
   const url = urlOf(text);
   if (url === undefined || !isHttpUrl(text)) return false;
   if (url.username !== "" || url.password !== "" || url.search !== "" || url.hash !== "") return false;
+  if (isEveryAddress(url.hostname)) return false;
   return url.protocol === "https:" || isLoopback(url.hostname);
 }
 
@@ -70,7 +87,8 @@ export function isIssuerUrl(text: string): boolean {
 /** Scheme, host and port only, because paths are ours to choose. */
 export function isBaseUrl(text: string): boolean {
   const url = urlOf(text);
-  return url !== undefined && isHttpUrl(text) && (text === url.origin || text === `${url.origin}/`);
+  if (url === undefined || !isHttpUrl(text) || isEveryAddress(url.hostname)) return false;
+  return text === url.origin || text === `${url.origin}/`;
 }
 
 /** The host may be missing: a unix socket folder is named in the query, as PostgreSQL's own tools allow. */

@@ -158,6 +158,16 @@ describe("the table of authority", () => {
     },
   );
 
+  it("reflection that is off answers nobody, and strangers do not learn that it could be there", async () => {
+    const { as } = await serve([], { reflection: false });
+    for (const version of ["v1", "v1alpha"]) {
+      const path = `/grpc.reflection.${version}.ServerReflection/ServerReflectionInfo`;
+      expect((await as().streamCall(path, { deadlineMs: 5_000 })).status).toBe("UNAUTHENTICATED");
+      expect((await as("viewer").streamCall(path, { deadlineMs: 5_000 })).status).toBe("UNIMPLEMENTED");
+    }
+    expect((await as().rawCall("/grpc.health.v1.Health/Check", Buffer.alloc(0))).status).toBe("OK");
+  });
+
   it("must have a row for everything that is served, and none that is open to anyone", () => {
     const service = (name: string) => ({
       name: "Invented",
@@ -173,10 +183,10 @@ describe("the table of authority", () => {
         },
       ],
     });
-    expect(() => operationsByPath([service("Nothing")])).toThrow(Defect);
-    expect(() => operationsByPath([service("toString")])).toThrow(Defect);
-    expect(() => operationsByPath([service("LogIn")])).toThrow(/open to anyone/);
-    expect(operationsByPath([service("GetEnvelope")]).get("/svc.v1.Invented/GetEnvelope")).toBe("GetEnvelope");
+    expect(() => operationsByPath([service("Nothing")], true)).toThrow(Defect);
+    expect(() => operationsByPath([service("toString")], true)).toThrow(Defect);
+    expect(() => operationsByPath([service("LogIn")], true)).toThrow(/open to anyone/);
+    expect(operationsByPath([service("GetEnvelope")], true).get("/svc.v1.Invented/GetEnvelope")).toBe("GetEnvelope");
   });
 });
 

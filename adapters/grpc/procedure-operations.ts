@@ -8,17 +8,21 @@ import { healthServiceName } from "./health-service.ts";
 import { reflectionPaths } from "./reflection.ts";
 
 /** The services that come from libraries, and are not in our protos. */
-const standardPaths: readonly (readonly [string, Operation])[] = [
+const healthPaths: readonly (readonly [string, Operation])[] = [
   [`/${healthServiceName}/Check`, "ReadHealth"],
   [`/${healthServiceName}/Watch`, "ReadHealth"],
-  ...reflectionPaths.map((path) => [path, "ReadSchema"] as const),
 ];
+const schemaPaths = reflectionPaths.map((path) => [path, "ReadSchema"] as const);
 
-export function operationsByPath(services: readonly DescribedService[]): ReadonlyMap<string, Operation> {
+/** Without reflection its paths are no paths: they have no row, as everything that does not exist. */
+export function operationsByPath(
+  services: readonly DescribedService[],
+  hasReflection: boolean,
+): ReadonlyMap<string, Operation> {
   const ours = services.flatMap((service) =>
     service.methods.map((method) => [method.path, operationOf(service, method)] as const),
   );
-  return new Map([...standardPaths, ...ours]);
+  return new Map([...healthPaths, ...(hasReflection ? schemaPaths : []), ...ours]);
 }
 
 function operationOf(service: DescribedService, method: DescribedMethod): Operation {

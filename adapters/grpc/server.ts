@@ -51,6 +51,8 @@ export interface GrpcServerOptions extends RpcPorts {
   /** The process's metrics as its registry writes them in JSON. */
   readonly metricsJson: () => Promise<string>;
   readonly limits?: Partial<GrpcLimits>;
+  /** Whether anybody may read the schema here; on unless a server is told otherwise. */
+  readonly reflection?: boolean;
   /** Default: with every reach behind the library's interface. */
   readonly internals?: LibraryInternals;
 }
@@ -66,6 +68,7 @@ export async function serveGrpc(given: GrpcServerOptions): Promise<GrpcServer> {
   const options = { ...given, badRequests: badRequests(given.metrics, "grpc") };
   const limits = { ...grpcLimitsDefault, ...options.limits };
   const internals = options.internals ?? internalsOn;
+  const hasReflection = options.reflection ?? true;
   const instance: RpcService = { name: instanceService, handlers: instanceHandlers(options) };
   const mounted = [...options.services, instance].map((service) => [describedService(service), service] as const);
   hearLibrary(options.log);
@@ -81,7 +84,10 @@ export async function serveGrpc(given: GrpcServerOptions): Promise<GrpcServer> {
   });
   const identity = identityGate(
     options,
-    operationsByPath(mounted.map(([described]) => described)),
+    operationsByPath(
+      mounted.map(([described]) => described),
+      hasReflection,
+    ),
     limits,
     connections,
   );
@@ -101,7 +107,7 @@ export async function serveGrpc(given: GrpcServerOptions): Promise<GrpcServer> {
   }
   server.addService(healthDefinition, health.handlers);
   const named = [...mounted.map(([described]) => described.fullName), healthServiceName];
-  addReflection(server, named, options.random, limits.schemaQuestionsMax);
+  if (hasReflection) addReflection(server, named, options.random, limits.schemaQuestionsMax);
   internals.hookServer(server);
   const listener = await openListener({
     address: options.address,

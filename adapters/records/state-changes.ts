@@ -220,6 +220,7 @@ export const unitsOfWork: Readonly<Record<string, UnitRule>> = {
   "identity.development_look": onlyReads,
   "identity.development_token": onlyReads,
   "identity.issuer_before": onlyReads,
+  "identity.people_look": onlyReads,
   "identity.feed": onlyReads,
 };
 

@@ -45,6 +45,7 @@ async function fixture(behaviour: Behaviour = {}) {
       expectedServices: [],
       directory: { all: async () => ({}) },
       ownHealth: () => ({ status: "ok" }),
+      isInsecure: false,
       collectMetrics: async () => ({}),
       ownMetrics: async () => "[]",
     }),

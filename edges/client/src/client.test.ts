@@ -274,7 +274,7 @@ describe("types", () => {
     expectTypeOf<ArgumentsOf<"beginSecondFactor">>().toEqualTypeOf<{ totp?: string; recoveryCode?: string }>();
     expectTypeOf<ArgumentsOf<"rotateSigningKeys">["retire"]>().toEqualTypeOf<"after_overlap" | "at_once">();
     expectTypeOf<AnswerOf<"getMetrics">>().toEqualTypeOf<string>();
-    expectTypeOf<AnswerOf<"getHealth">>().toEqualTypeOf<{ status: "ok"; notes?: string[] }>();
+    expectTypeOf<AnswerOf<"getHealth">>().toEqualTypeOf<{ status: "ok"; notes?: string[]; insecure?: true }>();
     expectTypeOf<AnswerOf<"logOut">>().toEqualTypeOf<{ effective_within_ms: number }>();
     expectTypeOf<AnswerOf<"listServiceTokens">[number]["rotated_to"]>().toEqualTypeOf<string | undefined>();
     expectTypeOf<NonNullable<AnswerOf<"getIdentity">["second_factor"]>["enrolled_at"]>().toEqualTypeOf<string | null>();

@@ -96,6 +96,8 @@ describe("doctor", () => {
     server.on("GET /v1/healthz", { body: { status: "ok", notes } });
     const { stdout } = await run("doctor");
     expect(stdout).toMatch(/warn +health +.*paper is silent since .* 2 orders is unknown/);
+    server.on("GET /v1/healthz", { body: { status: "ok", insecure: true } });
+    expect((await run("doctor")).stdout).toMatch(/warn +health +.*from other machines without TLS/);
     server.on("GET /v1/healthz", { body: { status: "ok" } });
   });
 

@@ -22,12 +22,13 @@ const states: readonly (Health | undefined)[] = [
   undefined,
 ];
 
-function ask(own: Health, services: Readonly<Record<string, Health | undefined>>) {
+function ask(own: Health, services: Readonly<Record<string, Health | undefined>>, isInsecure = false) {
   const known = Object.entries(services).flatMap(([name, health]) => (health ? [[name, health] as const] : []));
   const parts = {
     clock: { now: () => parse("2026-11-15T13:30:00Z") },
     expectedServices: ["riskengine", "operations"],
     ownHealth: () => own,
+    isInsecure,
     directory: { all: async () => Object.fromEntries(known) },
   };
   return Promise.all([operatorHealthz(parts).handle(request), publicHealthz(parts).handle(request)]);
@@ -73,6 +74,16 @@ describe("healthz", () => {
     expect(operator).toEqual({ status: 200, body: { status: "ok", notes: [`operations: ${complaint}`] } });
     expect(open).toMatchObject({ status: 200, body: { status: "ok" } });
     expect(open.body).toEqual({ status: "ok" });
+  });
+
+  it("says in every answer that the platform may be reached without TLS", async () => {
+    const well = { riskengine: { status: "ok" }, operations: { status: "ok" } } as const;
+    for (const answer of await ask({ status: "ok" }, well, true)) {
+      expect(answer).toMatchObject({ status: 200, body: { status: "ok", insecure: true } });
+    }
+    for (const answer of await ask({ status: "starting" }, well, true)) {
+      expect(answer).toMatchObject({ status: 503, body: { detail: expect.stringContaining("insecure: true") } });
+    }
   });
 
   it("does not care about services that this platform does not expect", async () => {

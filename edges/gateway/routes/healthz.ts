@@ -7,7 +7,7 @@ import { defineRoute } from "../define-route.ts";
 import type { GatewayParts } from "../parts.ts";
 import { anyQuery, healthAnswer, operatorHealthAnswer } from "../schemas/platform.ts";
 
-type HealthParts = Pick<GatewayParts, "directory" | "expectedServices" | "ownHealth">;
+type HealthParts = Pick<GatewayParts, "directory" | "expectedServices" | "ownHealth" | "isInsecure">;
 
 const path = "/v1/healthz";
 
@@ -23,8 +23,8 @@ export function operatorHealthz(parts: HealthParts): Route {
     answers: { 200: operatorHealthAnswer },
     handle: async () => {
       const { complaints, notes } = await partsOf(parts);
-      if (complaints.length > 0) return unavailable({ detail: `${complaints.join("; ")}.` });
-      return notes.length === 0 ? ok : { status: 200, body: { status: "ok", notes } };
+      if (complaints.length > 0) return unavailable(parts, `${complaints.join("; ")}.`);
+      return ok(parts, notes);
     },
   });
 }
@@ -40,16 +40,23 @@ export function publicHealthz(parts: HealthParts & Pick<GatewayParts, "clock">):
     query: anyQuery,
     answers: { 200: healthAnswer },
     handle: async () => {
-      const answer = (await partsOf(parts)).complaints.length === 0 ? ok : unavailable({});
+      const answer = (await partsOf(parts)).complaints.length === 0 ? ok(parts) : unavailable(parts);
       return { ...answer, headers: { ...answer.headers, "portcullis-as-of": format(parts.clock.now()) } };
     },
   });
 }
 
-const ok: HttpAnswer = { status: 200, body: { status: "ok" } };
+function ok({ isInsecure }: HealthParts, notes: readonly string[] = []): HttpAnswer {
+  const told = { ...(notes.length === 0 ? {} : { notes }), ...(isInsecure ? { insecure: true } : {}) };
+  return { status: 200, body: { status: "ok", ...told } };
+}
 
-function unavailable(words: { readonly detail?: string }): HttpAnswer {
-  return { status: 503, body: { code: "SERVICE_UNAVAILABLE", ...words }, headers: { "retry-after": "1" } };
+const insecureSentence = "It may be reached from other machines without TLS (insecure: true).";
+
+function unavailable({ isInsecure }: HealthParts, why?: string): HttpAnswer {
+  const sentences = [...(why === undefined ? [] : [why]), ...(isInsecure ? [insecureSentence] : [])];
+  const detail = sentences.length === 0 ? {} : { detail: sentences.join(" ") };
+  return { status: 503, body: { code: "SERVICE_UNAVAILABLE", ...detail }, headers: { "retry-after": "1" } };
 }
 
 interface Reported {

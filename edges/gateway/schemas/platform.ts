@@ -10,13 +10,19 @@ const logLevelNames = ["debug", "info", "warn", "error"] as const;
 /** Monitors add what they like to get around caches; nothing of it is read. */
 export const anyQuery = z.looseObject({});
 
-export const healthAnswer = z.object({ status: z.literal("ok") });
+const insecure = z
+  .literal(true)
+  .optional()
+  .meta({ description: "The platform may be reached from other machines without TLS; absent when it may not." });
+
+export const healthAnswer = z.object({ status: z.literal("ok"), insecure });
 
 export const operatorHealthAnswer = z.object({
   status: z.literal("ok"),
   notes: z.array(z.string()).optional().meta({
     description: "What a part can work with and somebody should know, such as a silent broker; absent without any.",
   }),
+  insecure,
 });
 
 export const openApiAnswer = z

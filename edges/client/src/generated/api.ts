@@ -5421,7 +5421,8 @@ export interface operations {
                      *       "status": "ok",
                      *       "notes": [
                      *         "text"
-                     *       ]
+                     *       ],
+                     *       "insecure": true
                      *     }
                      */
                     "application/json": {
@@ -5429,6 +5430,11 @@ export interface operations {
                         status: "ok";
                         /** @description What a part can work with and somebody should know, such as a silent broker; absent without any. */
                         notes?: string[];
+                        /**
+                         * @description The platform may be reached from other machines without TLS; absent when it may not.
+                         * @enum {boolean}
+                         */
+                        insecure?: true;
                     };
                 };
             };

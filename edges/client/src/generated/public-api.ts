@@ -765,12 +765,18 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "status": "ok"
+                     *       "status": "ok",
+                     *       "insecure": true
                      *     }
                      */
                     "application/json": {
                         /** @enum {string} */
                         status: "ok";
+                        /**
+                         * @description The platform may be reached from other machines without TLS; absent when it may not.
+                         * @enum {boolean}
+                         */
+                        insecure?: true;
                     };
                 };
             };

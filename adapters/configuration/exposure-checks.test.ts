@@ -1,0 +1,84 @@
+// What the configuration refuses before anything listens beyond this machine, and how it says what to write.
+import { describe, expect, it } from "vitest";
+import { complaints, paths, valid } from "../../testkit/configuration/loading.ts";
+import { complaintLine } from "./complaint.ts";
+import { exposedHost } from "./exposure-checks.ts";
+import { isBaseUrl, isEveryAddress, isIssuerUrl, isLoopbackHost } from "./value-forms.ts";
+
+describe("the mode", () => {
+  it("is development unless it is said", () => {
+    expect(valid(undefined).configuration).toMatchObject({ mode: "development", insecure: false });
+    expect(valid(undefined, { PORTCULLIS_MODE: "production" }).configuration.mode).toBe("production");
+    expect(valid("mode: production").configuration.mode).toBe("production");
+    expect(paths("mode: prod")).toEqual(["mode"]);
+  });
+
+  it("must be said where NODE_ENV=production used to say it, with the line to write", () => {
+    const [found, ...others] = complaints(undefined, { NODE_ENV: "production" });
+    expect(others).toEqual([]);
+    expect(found && complaintLine(found)).toMatch(
+      /^mode \(environment NODE_ENV\).*`mode: production`.*PORTCULLIS_MODE=production/,
+    );
+    for (const mode of ["production", "development"]) {
+      expect(complaints(undefined, { NODE_ENV: "production", PORTCULLIS_MODE: mode })).toEqual([]);
+    }
+    expect(complaints("mode: production", { NODE_ENV: "production" })).toEqual([]);
+    expect(complaints(undefined, { NODE_ENV: "test" })).toEqual([]);
+  });
+});
+
+describe("listening beyond this machine", () => {
+  it.each([
+    "http: {host: 192.0.2.1}",
+    "http: {host: 192.0.2.1, port: 0, public_port: 0}",
+    "grpc: {host: '::'}",
+    "grpc: {host: portcullis.example}",
+    "rpc: {oms: '10.0.0.1:7000'}",
+    "rpc: {riskengine: '[2001:db8::1]:0'}",
+  ])("needs production and a word about TLS: %s", (text) => {
+    expect(paths(text)).toEqual(["mode", "insecure"]);
+    expect(paths(text, { PORTCULLIS_MODE: "production" })).toEqual(["insecure"]);
+    expect(paths(text, { PORTCULLIS_INSECURE: "true" })).toEqual(["mode"]);
+    expect(paths(text, { PORTCULLIS_MODE: "production", PORTCULLIS_INSECURE: "true" })).toEqual([]);
+  });
+
+  it.each([
+    "http: {host: localhost}\ngrpc: {host: '::1'}",
+    "services: [gateway]\ngrpc: {host: 10.0.0.1}\nrpc: {oms: 'oms.example:7000'}",
+    "services: [oms]\nhttp: {host: 10.0.0.1}",
+    "rpc: {oms: '127.0.0.2:7000', treasury: '[::1]:7001'}",
+  ])("is not what this does: %j", (text) => {
+    const { configuration } = valid(text);
+    expect(exposedHost(configuration)).toBeUndefined();
+  });
+
+  it("is known of a configuration in force", () => {
+    const said = { PORTCULLIS_MODE: "production", PORTCULLIS_INSECURE: "true" };
+    expect(exposedHost(valid("grpc: {host: 10.0.0.1}", said).configuration)).toBe("10.0.0.1");
+  });
+
+  it("on every address needs an address to announce", () => {
+    const said = { PORTCULLIS_MODE: "production", PORTCULLIS_INSECURE: "true" };
+    for (const host of ["0.0.0.0", "::", "0"]) {
+      const [found, ...others] = complaints(`http: {host: "${host}"}`, said);
+      expect([found?.path, others]).toEqual(["http.base_url", []]);
+      expect(found?.expected).toContain("PORTCULLIS_BASE_URL");
+    }
+    expect(paths("http: {host: 0.0.0.0, base_url: 'https://p.example'}", said)).toEqual([]);
+  });
+});
+
+it("knows this machine, and every address, however they are written", () => {
+  for (const host of ["127.0.0.1", "127.3.2.1", "localhost", "LOCALHOST", "::1", "[::1]"]) {
+    expect([host, isLoopbackHost(host), isEveryAddress(host)]).toEqual([host, true, false]);
+  }
+  for (const host of ["0.0.0.0", "0", "::", "[::]", "0:0:0:0:0:0:0:0", "::ffff:0.0.0.0"]) {
+    expect([host, isLoopbackHost(host), isEveryAddress(host)]).toEqual([host, false, true]);
+  }
+  for (const host of ["127.0.0.1.example", "10.0.0.0", "db8::", "portcullis", "::2"]) {
+    expect([host, isLoopbackHost(host), isEveryAddress(host)]).toEqual([host, false, false]);
+  }
+  for (const url of ["https://0.0.0.0", "http://0.0.0.0:8080", "https://[::]:8443", "https://0/"]) {
+    expect([url, isIssuerUrl(url), isBaseUrl(url)]).toEqual([url, false, false]);
+  }
+});
