@@ -157,8 +157,8 @@ async function run(configuration: Configuration, start: Start): Promise<number> 
     const tookMs = millisecondsBetween(startedAt, ports.clock.now());
     const developmentLogin = development(configuration);
     const busUrl = configuration.bus.url;
-    const told = { addresses: running.addresses(), foundation, busUrl, tookMs, developmentLogin };
-    process.stdout.write(banner({ ...told, isInsecure: configuration.insecure }));
+    const extra = { addresses: running.addresses(), foundation, busUrl, tookMs, developmentLogin };
+    process.stdout.write(banner({ ...extra, isInsecure: configuration.insecure }));
     const end = await Promise.race([stopping.signalled, running.gaveUp, foundation.gaveUp]);
     if (end instanceof Fault) throw end;
     return 0;

@@ -2,7 +2,7 @@
 // The listeners open first, because the embedded issuer's address contains the port; until the rest stands, the gateway says that it is starting.
 import { hostname } from "node:os";
 import { basename, join } from "node:path";
-import { exposedHost } from "../adapters/configuration/exposure-checks.ts";
+import { exposedHost } from "../adapters/configuration/checks/exposure-checks.ts";
 import { createHealthDirectory, type GrpcDirectory } from "../adapters/grpc/health-directory.ts";
 import { createRpcClient, type RpcClient } from "../adapters/grpc/rpc-client.ts";
 import { joinedOpenApi } from "../adapters/http/joined-open-api.ts";

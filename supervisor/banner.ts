@@ -11,7 +11,7 @@ export interface BannerFacts {
   readonly tookMs: number;
   /** Whether the development operators exist here. */
   readonly developmentLogin: boolean;
-  /** Whether it was told to listen beyond this machine without TLS. */
+  /** Whether it is allowed to listen beyond this machine without TLS. */
   readonly isInsecure: boolean;
 }
 

@@ -2,8 +2,8 @@
 // complaint comes at once; nothing is guessed and nothing is ignored.
 import type { z } from "zod";
 import { messageOf } from "../../contracts/src/fault.ts";
+import { crossComplaints } from "./checks/cross-checks.ts";
 import { type Complaint, complaintAt, shownValue } from "./complaint.ts";
-import { crossComplaints } from "./cross-checks.ts";
 import {
   configFileVariable,
   type Environment,

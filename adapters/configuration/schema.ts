@@ -1,5 +1,5 @@
 // Every key of the configuration, with its type, range, default, environment variable and sentence. Keys are spelt as they
-// stand in the file. Rules that concern several keys at once are in cross-checks.ts.
+// stand in the file. Rules that concern several keys at once are in checks/cross-checks.ts.
 import { z } from "zod";
 import { passphraseLengthMin } from "../secrets-file/store-key.ts";
 import { audit } from "./audit-section.ts";

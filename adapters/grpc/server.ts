@@ -51,7 +51,7 @@ export interface GrpcServerOptions extends RpcPorts {
   /** The process's metrics as its registry writes them in JSON. */
   readonly metricsJson: () => Promise<string>;
   readonly limits?: Partial<GrpcLimits>;
-  /** Whether anybody may read the schema here; on unless a server is told otherwise. */
+  /** Whether anybody may read the schema here; on unless switched off. */
   readonly reflection?: boolean;
   /** Default: with every reach behind the library's interface. */
   readonly internals?: LibraryInternals;

@@ -93,7 +93,7 @@ export interface GatewayParts {
   elsewhere(service: string): string | undefined;
   /** The gateway's own preconditions, for example that the credentials file is written. */
   ownHealth(): Health;
-  /** Whether the platform was told to listen beyond this machine without TLS: every answer about health says so. */
+  /** Whether the platform is allowed to listen beyond this machine without TLS: every answer about health says so. */
   readonly isInsecure: boolean;
   /** Every service's metrics as the registry's JSON; undefined for a service that did not answer. */
   collectMetrics(): Promise<Readonly<Record<string, string | undefined>>>;

@@ -47,8 +47,8 @@ export function publicHealthz(parts: HealthParts & Pick<GatewayParts, "clock">):
 }
 
 function ok({ isInsecure }: HealthParts, notes: readonly string[] = []): HttpAnswer {
-  const told = { ...(notes.length === 0 ? {} : { notes }), ...(isInsecure ? { insecure: true } : {}) };
-  return { status: 200, body: { status: "ok", ...told } };
+  const extra = { ...(notes.length === 0 ? {} : { notes }), ...(isInsecure ? { insecure: true } : {}) };
+  return { status: 200, body: { status: "ok", ...extra } };
 }
 
 const insecureSentence = "It may be reached from other machines without TLS (insecure: true).";

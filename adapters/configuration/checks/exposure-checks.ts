@@ -1,12 +1,13 @@
 // What must be said before anything listens beyond this machine: that this is production, and that there is no TLS. A host that is
 // every address is nobody's address: it is never announced to those who log in.
+
+import { type Complaint, complaintAt } from "../complaint.ts";
+import type { Configuration } from "../schema.ts";
+import { pathText } from "../schema-tree.ts";
+import { type Tree, valueAt } from "../tree.ts";
+import { isEveryAddress, isHost, isLoopbackHost } from "../value-forms.ts";
 import { type CheckInput, complain, effective } from "./check-input.ts";
-import { type Complaint, complaintAt } from "./complaint.ts";
 import { type Listener, listenersHere } from "./listeners-here.ts";
-import type { Configuration } from "./schema.ts";
-import { pathText } from "./schema-tree.ts";
-import { type Tree, valueAt } from "./tree.ts";
-import { isEveryAddress, isHost, isLoopbackHost } from "./value-forms.ts";
 
 /** What is no host has a complaint of its own. */
 const isExposed = ({ host }: Listener): boolean => isHost(host) && !isLoopbackHost(host);

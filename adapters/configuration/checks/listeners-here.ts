@@ -1,8 +1,9 @@
 // What listens on TCP in this start, as the keys say it.
+
+import type { Path } from "../schema-tree.ts";
+import { valueAt } from "../tree.ts";
+import { hostAndPortOf, isHostAndPort } from "../value-forms.ts";
 import { type CheckInput, effective } from "./check-input.ts";
-import type { Path } from "./schema-tree.ts";
-import { valueAt } from "./tree.ts";
-import { hostAndPortOf, isHostAndPort } from "./value-forms.ts";
 
 export interface Listener {
   /** The key that says its port. */

@@ -1,14 +1,14 @@
 // Rules that concern several keys at once. They read the data before it is known to be valid, so that their complaints
 // come together with all the others; whatever has the wrong type is left to the schema's own complaint.
-import { cosignatureType, readVerifierKey } from "../../core/audit/signed-note.ts";
-import { systemSha256OfBytes } from "../system/signing.ts";
+import { cosignatureType, readVerifierKey } from "../../../core/audit/signed-note.ts";
+import { systemSha256OfBytes } from "../../system/signing.ts";
+import type { Complaint } from "../complaint.ts";
+import { type Path, pathText } from "../schema-tree.ts";
+import { valueAt } from "../tree.ts";
+import { hostsOverlap } from "../value-forms.ts";
 import { type CheckInput, complain, effective } from "./check-input.ts";
-import type { Complaint } from "./complaint.ts";
 import { addressToAnnounce, beyondThisMachine, modeIsSaid } from "./exposure-checks.ts";
 import { listenersHere } from "./listeners-here.ts";
-import { type Path, pathText } from "./schema-tree.ts";
-import { valueAt } from "./tree.ts";
-import { hostsOverlap } from "./value-forms.ts";
 
 type CrossCheck = (input: CheckInput) => readonly Complaint[];
 

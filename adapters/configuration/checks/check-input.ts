@@ -1,8 +1,8 @@
 // What a rule over several keys is handed, and how it reads and complains.
-import { type Complaint, complaintAt, shownValue } from "./complaint.ts";
-import type { Environment } from "./environment.ts";
-import { nodeAt, type Path } from "./schema-tree.ts";
-import { type Tree, valueAt } from "./tree.ts";
+import { type Complaint, complaintAt, shownValue } from "../complaint.ts";
+import type { Environment } from "../environment.ts";
+import { nodeAt, type Path } from "../schema-tree.ts";
+import { type Tree, valueAt } from "../tree.ts";
 
 export interface CheckInput {
   readonly tree: Tree;

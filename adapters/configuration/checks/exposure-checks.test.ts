@@ -1,9 +1,9 @@
 // What the configuration refuses before anything listens beyond this machine, and how it says what to write.
 import { describe, expect, it } from "vitest";
-import { complaints, paths, valid } from "../../testkit/configuration/loading.ts";
-import { complaintLine } from "./complaint.ts";
+import { complaints, paths, valid } from "../../../testkit/configuration/loading.ts";
+import { complaintLine } from "../complaint.ts";
+import { isBaseUrl, isEveryAddress, isIssuerUrl, isLoopbackHost } from "../value-forms.ts";
 import { exposedHost } from "./exposure-checks.ts";
-import { isBaseUrl, isEveryAddress, isIssuerUrl, isLoopbackHost } from "./value-forms.ts";
 
 describe("the mode", () => {
   it("is development unless it is said", () => {
