@@ -17,6 +17,8 @@ export interface Promises {
   readonly halts: Map<string, { readonly epoch: number; readonly turn: number }>;
   /** Halts that somebody was notified to have lifted. */
   readonly lifted: Set<string>;
+  /** Alerts that were answered with 202. */
+  readonly signals: Set<string>;
   /** By fund and version. */
   readonly envelopes: Set<string>;
   /** Approvals that left the risk engine, in their turn. */
@@ -65,6 +67,7 @@ export function witness(platform: Platform): Witness {
     orders: new Set(),
     halts: new Map(),
     lifted: new Set(),
+    signals: new Set(),
     envelopes: new Set(),
     approvals: [],
   };

@@ -26,6 +26,7 @@ import { paperReference } from "../services/shared/paper-seeds.ts";
 import { type ActionHistory, actionFolds, actionHistory, isOfAction } from "./action-history.ts";
 import { type HaltHistory, haltFolds, haltHistory, isOfOneResume } from "./halt-history.ts";
 import type { Reported } from "./reported.ts";
+import { type SignalHistory, signalFolds, signalHistory } from "./signal-history.ts";
 
 export interface ReportedOrder {
   readonly order: OrderCreated;
@@ -51,7 +52,7 @@ export interface ReportedStop {
   added: Decimal;
 }
 
-export interface History extends HaltHistory, ActionHistory {
+export interface History extends HaltHistory, ActionHistory, SignalHistory {
   /** Where in the log each version of limits was reported. */
   readonly envelopesAt: Map<string, { readonly position: number; readonly at: number }>;
   /** By fund and version. */
@@ -100,6 +101,7 @@ export function history(): History {
   return {
     ...haltHistory(),
     ...actionHistory(seededMultipliers),
+    ...signalHistory(),
     envelopesAt: new Map(),
     envelopes: new Map(),
     orders: new Map(),
@@ -144,6 +146,7 @@ function add(sums: Map<string, Decimal>, key: string, amount: Decimal): void {
 const folds: Readonly<Record<string, (past: History, reported: Reported) => void>> = {
   ...haltFolds,
   ...actionFolds,
+  ...signalFolds,
   [subjects.envelopeUpdated.name]: (past, { payload, position, at }) => {
     const envelope = payload as RiskEnvelope;
     const key = envelopeKey(envelope.fund_id, envelope.version);

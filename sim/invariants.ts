@@ -26,6 +26,7 @@ import { canary, nobodyDiesOfADefect, nothingIsParked } from "./invariants/life.
 import { baselinesWrittenOnce, limitsAreJudged, lossesHalt } from "./invariants/losses.ts";
 import { optionsCountTheirUnderlying } from "./invariants/options.ts";
 import { acknowledgedIsKept, changesAreAudited, oneLife, routedWithApproval } from "./invariants/orders.ts";
+import { alertsInOrder, alertsTradeOnce } from "./invariants/signals.ts";
 import { marketWithinApproved, standingKeepsReference } from "./invariants/standing.ts";
 import { stopsExitOnce } from "./invariants/stops.ts";
 
@@ -66,6 +67,8 @@ export const invariants: readonly Invariant[] = [
   noAuditNoNewRisk,
   stopsExitOnce,
   crossesArePairs,
+  alertsTradeOnce,
+  alertsInOrder,
   nobodyDiesOfADefect,
   nothingIsParked,
 ];

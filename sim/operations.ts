@@ -85,10 +85,7 @@ export const simulated: Readonly<Record<ChangingOperation, Simulated>> = {
   CrossPositions: by(
     "operations, for a stop that only the opposite position of another strategy of its fund can close",
   ),
-  ReceiveSignal: not(
-    "The charting platform does not run here; its orders come in at the front door as everybody's.",
-    "services/oms/signals/signals.test.ts",
-  ),
+  ReceiveSignal: by("the charting platform, which resends what was not taken"),
   RecordRefusedSignal: not("It is the gateway's own, which does not run here.", "services/oms/signals/signals.test.ts"),
   AdjustPosition: drawn(4, money.adjustPosition),
   SetPaperWeather: drawn(8, queries.setPaperWeather),

@@ -208,6 +208,9 @@ export function notePromises(promises: Promises): (service: string, method: stri
     if (method === "ResumeHalt" && "lifted_halt_ids" in answer) {
       for (const id of answer.lifted_halt_ids as readonly string[]) promises.lifted.add(id);
     }
+    if (method === "ReceiveSignal" && "http_status" in answer && answer.http_status === 202) {
+      promises.signals.add((answer as unknown as { readonly signal_id: string }).signal_id);
+    }
     if (service === "RiskEngine" && method === "CheckOrder" && "encoded" in answer) {
       const decision = RiskDecision.decode(answer.encoded as Uint8Array);
       if (decision.approved && decision.dry_run !== true)

@@ -11,6 +11,7 @@ import type { Store, UnitOfWork } from "../ports/store.ts";
 import { buys } from "./history.ts";
 import { blindToDelta } from "./option-planted-bug.ts";
 import type { PlantedBug } from "./planted-bug.ts";
+import { losesItsPlace, takesKeyLate } from "./signal-planted-bugs.ts";
 import { dropsAnInstrument, keepsOldPrices, withdrawAnything } from "./treasury-planted-bugs.ts";
 
 /** What a durable subscription is handed goes through here first. */
@@ -364,4 +365,6 @@ export const plantedBugs: readonly PlantedBug[] = [
   owedToOthers,
   spendTwice,
   nothingStands,
+  takesKeyLate,
+  losesItsPlace,
 ];

@@ -11,6 +11,7 @@ import { type Scheduler, scheduler } from "../testkit/virtual/scheduler.ts";
 import { amender, amendInCalm } from "./amender.ts";
 import { whatIsStuck } from "./at-rest.ts";
 import { audited } from "./audited-subjects.ts";
+import { chart, hasCharts, listStrategies } from "./chart.ts";
 import { type Witness, witness } from "./evidence.ts";
 import { type Faults, faults } from "./faults.ts";
 import { isExitOf, isOver, positionKey } from "./history.ts";
@@ -111,6 +112,7 @@ export async function simulate(options: SimOptions): Promise<SimReport> {
   const crashed: string[] = [];
   if (time.prng.fork("does a client crash").chance(0.25)) void crashingClient(parts, { everyMs: 120, crashed });
   if (time.prng.fork("does somebody amend").chance(0.4)) void amender(parts, 30);
+  if (hasCharts(time)) void chart(parts, 25);
   void officers(parts, { everyMs: 80, crashed, about: options.about });
   operators(parts, { everyMs: 90, thinFund });
   void storms({ time, platform: made, isStopping, everyMs: 90, offSystem: prng.chance(0.5) });
@@ -166,6 +168,7 @@ async function setUp({ platform: made, time, settings }: Run): Promise<void> {
   await seedPositions(ports);
   const prng = time.prng.fork("do strategies oppose each other");
   if (prng.chance(0.25)) await opposeStrategies(ports, prng);
+  if (hasCharts(time)) await listStrategies(ports);
   await made.outside.connect().begin(firstHoldings());
   // Backtests compute a year of prices, which takes longer than a run: they are there already, and empty.
   await ports.store.transact("backtests", async (unit) => {
@@ -282,6 +285,8 @@ function undone(run: Run): string | undefined {
   if (moving !== undefined) return `the corporate action ${moving.actionId} is ${moving.state}`;
   const waiting = [...tables.losses.states.values()].find(({ state }) => state.pending.length > 0);
   if (waiting !== undefined) return `a loss of ${waiting.fundId} waits for its confirmation`;
+  const alert = [...tables.signals.signals.values()].find(({ status }) => status === "ACCEPTED");
+  if (alert !== undefined) return `the alert ${alert.signalId} waits`;
   for (const halt of past.halts) {
     const what = whatIsOwed(halt);
     if (what !== undefined) return what;
@@ -341,6 +346,8 @@ function reportOf({ time, platform: made, faults: sky, witness: { past } }: Run)
       "corporate actions": [...past.actions.values()].filter(({ reported }) => reported.state === "DONE").length,
       limits: past.envelopes.size,
       stops: past.stops.size,
+      alerts: past.alerts.size,
+      "orders of alerts": [...past.alerts.keys()].filter((id) => past.orders.has(id)).length,
       differences: tables.reconcile.differences.size,
       entries: made.audit.rows.length,
     },

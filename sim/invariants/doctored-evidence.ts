@@ -28,6 +28,7 @@ export function nothing() {
       orders: new Set<string>(),
       halts: new Map(),
       lifted: new Set<string>(),
+      signals: new Set<string>(),
       envelopes: new Set<string>(),
       approvals: [] as object[],
     },

@@ -39,6 +39,7 @@ import * as ofExits from "./exits.ts";
 import * as ofHalts from "./halts.ts";
 import { canary } from "./life.ts";
 import * as ofLosses from "./losses.ts";
+import * as ofSignals from "./signals.ts";
 import * as ofStanding from "./standing.ts";
 
 function complaint(name: string, doctor: (evidence: Doctored) => void): string | undefined {
@@ -491,8 +492,8 @@ describe("the invariants of a simulated run", () => {
     for (const [words, doctor] of fails) expect(complaint(name, doctor)).toMatch(words);
   });
 
-  it("are all in this table, or among those of halts, exits, losses, what stands and corporate actions, which have their own", () => {
-    const others = [ofHalts, ofExits, ofLosses, ofBreaches, ofStanding, ofActions].flatMap(
+  it("are all in this table, or among those of halts, exits, losses, what stands, alerts and corporate actions, which have their own", () => {
+    const others = [ofHalts, ofExits, ofLosses, ofBreaches, ofStanding, ofSignals, ofActions].flatMap(
       (of) => Object.values(of) as readonly object[],
     );
     const elsewhere = new Set<unknown>(others.flatMap((one) => ("violated" in one && "name" in one ? [one.name] : [])));

@@ -108,6 +108,9 @@ export const acknowledgedIsKept: Invariant = {
       first(promises.lifted, (id) =>
         haltOf(past, id)?.lift === undefined ? `the halt ${id} was lifted and is in force` : undefined,
       ) ??
+      first(promises.signals, (id) =>
+        tables.signals.signals.has(id) ? undefined : `the alert ${id} was accepted and is gone`,
+      ) ??
       first(promises.envelopes, (key) =>
         past.envelopes.has(key) ? undefined : `the limits ${key} were set and are gone`,
       )
