@@ -42,9 +42,12 @@ describe("the whole platform, simulated", () => {
     const unasked = (): readonly string[] =>
       Object.entries(simulated).flatMap(([operation, one]) => ("why" in one || asked[operation] ? [] : [operation]));
     for (const about of unasked()) {
-      const report = await simulate({ seed: 1, steps: 320, rests: false, about });
-      expect(report.violation, `seed 1 about ${about}`).toBeUndefined();
-      count(report);
+      // In some runs the service that answers it is not there, or goes away first.
+      for (let seed = 1; seed <= 12 && !asked[about]; seed += 1) {
+        const report = await simulate({ seed, steps: 320, rests: false, about });
+        expect(report.violation, `seed ${seed} about ${about}`).toBeUndefined();
+        count(report);
+      }
     }
     expect(unasked(), "operations that nobody asked").toEqual([]);
     const least = {
