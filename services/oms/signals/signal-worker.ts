@@ -17,6 +17,7 @@ import type { StoredOrder } from "../../../ports/oms-records.ts";
 import type { DeniedAnswer } from "../../../ports/rpc.ts";
 import type { AcceptedSignal, SignalLane, StoredSignal } from "../../../ports/signal-records.ts";
 import type { UnitOfWork } from "../../../ports/store.ts";
+import { noticeTrouble } from "../../shared/trouble.ts";
 import { keyWindowMs, type OmsPorts } from "../oms-parts.ts";
 import { brokerOfFund } from "./broker-of-fund.ts";
 import { failedEvent } from "./signal-records.ts";
@@ -67,6 +68,10 @@ export function createSignalWorker(ports: OmsPorts, submit: SubmitOrder): Signal
   const settings = signalSettings(ports.settings);
   const lanes = new Map<string, Promise<void>>();
   const ending = new AbortController();
+  const trouble = noticeTrouble(log, {
+    failing: "signals cannot be looked through",
+    working: "signals can be looked through again",
+  });
   let looking: Promise<void> | undefined;
   let isRung = false;
 
@@ -189,9 +194,10 @@ export function createSignalWorker(ports: OmsPorts, submit: SubmitOrder): Signal
     isRung = false;
     try {
       await takeUp();
+      trouble.worked();
     } catch (thrown) {
       if (thrown instanceof Defect) ports.crash.die(thrown);
-      log.debug("signals cannot be looked through", { error: messageOf(thrown) });
+      trouble.failed(thrown);
     }
   }
 

@@ -1,7 +1,8 @@
 // Raises an alarm when a strategy's alerts stop coming while its market is open: a chart that was closed, an alert that the charting platform stopped.
-import { Defect, messageOf } from "../../../contracts/src/fault.ts";
+import { Defect } from "../../../contracts/src/fault.ts";
 import { format, type Instant } from "../../../contracts/src/instant.ts";
 import { silentMs } from "../../../core/webhook/silence.ts";
+import { noticeTrouble } from "../../shared/trouble.ts";
 import type { OmsPorts } from "../oms-parts.ts";
 import { alarm } from "../transitions.ts";
 import type { SignalReference } from "./signal-reference.ts";
@@ -16,6 +17,11 @@ export function watchSilence(ports: OmsPorts, reference: () => Promise<SignalRef
   const ending = new AbortController();
   /** Since when each silent strategy was alarmed about. */
   const alarmed = new Map<string, Instant>();
+
+  const trouble = noticeTrouble(log, {
+    failing: "the silence of strategies cannot be judged",
+    working: "the silence of strategies can be judged again",
+  });
 
   async function look(strategyId: string, silentMsMax: number): Promise<void> {
     const newest = await store.transact("oms.look", (unit) => unit.signals.newestSignal(strategyId));
@@ -38,9 +44,10 @@ export function watchSilence(ports: OmsPorts, reference: () => Promise<SignalRef
       if (ending.signal.aborted) return;
       try {
         for (const [strategyId, silentMsMax] of heartbeats) await look(strategyId, silentMsMax);
+        trouble.worked();
       } catch (thrown) {
         if (thrown instanceof Defect) ports.crash.die(thrown);
-        log.debug("the silence of strategies cannot be judged", { error: messageOf(thrown) });
+        trouble.failed(thrown);
       }
     }
   }
