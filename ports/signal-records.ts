@@ -4,7 +4,8 @@
 // What every store promises (testkit/conformance/signal-records.ts):
 //  1. `takeReceipt` numbers what one fund receives from 1 on, without gaps, in the order in which the units commit; a second unit waits for the first, or
 //     is a conflict that is tried again.
-//  2. What is kept of a signal is what was put in, whatever characters it has.
+//  2. `trimSignals` never removes one that waits for its order, nor one whose key is still taken.
+//  3. What is kept of a signal is what was put in, whatever characters it has.
 import type { Instant } from "../contracts/src/instant.ts";
 import type { Order } from "../contracts/src/records/order.ts";
 import type { SignalStatus } from "../contracts/src/records/signal.ts";
@@ -76,6 +77,8 @@ export interface SignalRecords {
   waitingLanes(): Promise<readonly SignalLane[]>;
   /** The first ACCEPTED one of a fund and symbol, in order of receipt. */
   nextSignal(lane: SignalLane): Promise<StoredSignal | undefined>;
+  /** Forgets ended ones that were received before that moment and whose keys are free since then, this many at most; answers how many. */
+  trimSignals(before: Instant, countMax: number): Promise<number>;
   /** The newest of a strategy that proved its fund's secret. */
   newestSignal(strategyId: string): Promise<StoredSignal | undefined>;
 }

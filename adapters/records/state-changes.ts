@@ -42,7 +42,9 @@ export const unitsOfWork: Readonly<Record<string, UnitRule>> = {
   "oms.cross": tells("fillsCreated"),
   "oms.settle": tells("fillsCreated"),
   "oms.alarm": tells("alarmRaised"),
-  "oms.trim": unaudited("Forgets idempotency keys that count no more; the orders under them stay."),
+  "oms.trim": unaudited(
+    "Forgets idempotency keys that count no more, and alerts that ended long ago; orders and audited events stay.",
+  ),
   "oms.action": tells("corporateActionChanged"),
   "oms.signal": tells("signalReceived", "signalRefused"),
   "oms.signal-failed": tells("signalFailed"),

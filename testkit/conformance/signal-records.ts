@@ -148,4 +148,33 @@ export function signalConformance(name: string, open: () => Promise<SignalFixtur
       expect(await newest("alpha-momentum")).toBe("b");
       expect(await newest("nobody")).toBeUndefined();
     }));
+
+  it(`signals, ${name}: are forgotten when they are old, oldest first, unless they wait or their key is taken`, () =>
+    withStore(async (doing) => {
+      const put = (signal: StoredSignal) => doing((unit) => unit.signals.insertSignal(signal));
+      const ended = { status: "SUBMITTED" } as const;
+      await put(exampleSignal("waits", 1));
+      await put(exampleSignal("holds", 2, { ...ended, receivedAt: at(2) }));
+      await put(exampleSignal("young", 3, { ...ended, receivedAt: at(500) }));
+      const { accepted, ...refused } = exampleSignal("refused", 4, { status: "REFUSED", receivedAt: at(4) });
+      await put(refused);
+      const freed = accepted === undefined ? {} : { accepted: { ...accepted, keyUntil: at(200) } };
+      await put(exampleSignal("failed", 5, { status: "FAILED", receivedAt: at(3), ...freed }));
+      const { fundId: _fundId, accepted: _accepted, ...stranger } = exampleSignal("stranger", 6, { status: "REFUSED" });
+      await put(stranger);
+      const trim = (second: number, countMax: number) =>
+        doing((unit) => unit.signals.trimSignals(at(second), countMax));
+      const kept = async () => {
+        const ids = ["waits", "holds", "young", "refused", "failed", "stranger"];
+        const found = await doing(async (unit) => Promise.all(ids.map((id) => unit.signals.signal(id))));
+        return found.flatMap((signal) => (signal === undefined ? [] : [signal.signalId]));
+      };
+      expect(await trim(250, 1)).toBe(1);
+      expect(await kept()).toEqual(["waits", "holds", "young", "refused", "stranger"]);
+      expect(await trim(250, 10)).toBe(2);
+      expect(await kept()).toEqual(["waits", "holds", "young"]);
+      expect(await trim(302, 10)).toBe(0);
+      expect(await trim(303, 10)).toBe(1);
+      expect(await kept()).toEqual(["waits", "young"]);
+    }));
 }

@@ -147,6 +147,12 @@ export const quotedFigures: readonly QuotedFigure[] = [
     constant: "deviceCodeS",
     per: 60,
   },
+  {
+    document: "docs/webhook.md",
+    sentence: "A row can be looked up for {} days after its receipt",
+    source: "services/oms/trim-keys.ts",
+    constant: "signalsKeptDays",
+  },
 ];
 
 /** What is wrong with a quoted figure, as a sentence; nothing when document and code agree. */

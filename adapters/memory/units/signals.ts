@@ -64,6 +64,14 @@ export function signalChanges(tables: SignalTables, { inTurn, lock, table }: Rec
       }),
     nextSignal: (lane) =>
       inTurn(async () => waiting((one) => one.fundId === lane.fundId && one.symbol === lane.symbol)[0]),
+    trimSignals: (before, countMax) =>
+      inTurn(async () => {
+        const isOld = ({ status, receivedAt, accepted }: StoredSignal): boolean =>
+          status !== "ACCEPTED" && receivedAt < before && (accepted === undefined || accepted.keyUntil < before);
+        const old = signals.filter(isOld).sort((one, other) => one.receivedAt - other.receivedAt);
+        for (const { signalId } of old.slice(0, countMax)) signals.delete(signalId);
+        return Math.min(old.length, countMax);
+      }),
     newestSignal: (strategyId) =>
       inTurn(
         async () =>

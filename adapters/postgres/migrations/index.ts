@@ -39,6 +39,7 @@ import { requestKeysMigration } from "./0036-request-keys.ts";
 import { cancelledForMigration } from "./0037-cancelled-for.ts";
 import { signalsMigration } from "./0038-signals.ts";
 import { flatteningRefusalsMigration } from "./0039-flattening-refusals.ts";
+import { trimmedSignalsMigration } from "./0040-trimmed-signals.ts";
 
 export const migrations: readonly Migration[] = [
   outboxMigration,
@@ -80,4 +81,5 @@ export const migrations: readonly Migration[] = [
   cancelledForMigration,
   signalsMigration,
   flatteningRefusalsMigration,
+  trimmedSignalsMigration,
 ];

@@ -90,6 +90,16 @@ export function signalRecords(sql: Sql): SignalRecords {
       });
       return one(found.rows);
     },
+    async trimSignals(before, countMax) {
+      const removed = await sql.write({
+        text: `delete from oms_signal where signal_id in (
+                 select signal_id from oms_signal
+                 where received_us < $1 and status <> 'ACCEPTED' and (key_until_us is null or key_until_us < $1)
+                 order by received_us limit $2 for update skip locked)`,
+        values: [before, countMax],
+      });
+      return removed.rowCount ?? 0;
+    },
     async newestSignal(strategyId) {
       const found = await sql.read({
         name: "oms_signal_newest",

@@ -4,6 +4,7 @@ import type { SignalAnswer, SignalTest, WebhookSignal } from "../../../contracts
 import { format, minusMilliseconds } from "../../../contracts/src/instant.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
 import type { TradingViewSettings } from "../../../ports/settings.ts";
+import type { AcceptedSignal, StoredSignal } from "../../../ports/signal-records.ts";
 import { type OmsFixture, type OmsLife, omsFixture } from "../../../testkit/oms-fixture.ts";
 
 const opened: OmsFixture[] = [];
@@ -316,6 +317,26 @@ describe("the position before an alert", () => {
     });
     expect(alarms(fixture)).toHaveLength(1);
   });
+});
+
+it("rows are forgotten ninety days after their receipt, and never one that waits for its order", async () => {
+  const { fixture, send, row } = await start();
+  const answer = await send(alert());
+  await fixture.until("it is handed in", async () => (await row(answer.signal_id)).status === "SUBMITTED");
+  const { signals } = fixture.tables.signals;
+  const aged = (id: string, days: number, status: StoredSignal["status"]) => {
+    const known = signals.get(answer.signal_id) as StoredSignal;
+    const receivedAt = minusMilliseconds(fixture.time.clock.now(), days * 86_400_000);
+    const accepted = { ...(known.accepted as AcceptedSignal), orderId: `tv-${id}`, keyUntil: receivedAt };
+    signals.set(id, { ...known, signalId: id, receivedAt, status, accepted });
+  };
+  aged("old", 91, "SUBMITTED");
+  aged("young", 89, "SUBMITTED");
+  aged("waits", 91, "ACCEPTED");
+  fixture.risk.isDown = () => true;
+  await fixture.time.timers.sleep(61_000);
+  expect([...signals.keys()].sort()).toEqual([answer.signal_id, "waits", "young"].sort());
+  expect(await send(alert())).toMatchObject({ http_status: 409 });
 });
 
 it("a strategy whose alerts stop raises one alarm for each silence", async () => {
