@@ -14,7 +14,7 @@ const isOfAlert = ({ order_id: id }: OrderCreated): boolean => id.startsWith("tv
 export const alertsTradeOnce: Invariant = {
   name: "alerts_trade_once",
   sentence:
-    "An alert is accepted once and becomes at most one order, or it ends and becomes none, because its sender resends whatever it was not told of.",
+    "An alert is accepted once and becomes at most one order, or it ends and becomes none, because its sender resends whatever got no answer.",
   violated(evidence) {
     const { reported, past, settled } = evidence;
     if (reported === undefined) {
