@@ -46,8 +46,8 @@ export type NewAside = Omit<AsideEvent, "retry" | "triedAt" | "since" | "state">
 export interface ParkedRecords {
   /** False when it is put aside already, or was discarded. */
   put(event: NewAside): Promise<boolean>;
-  /** Those that are put aside, in the order in which they were, at most so many. */
-  list(countMax: number): Promise<readonly AsideEvent[]>;
+  /** Those that are put aside, in the order in which they were, at most so many; after one of them, none when it is not known. */
+  list(countMax: number, after?: Pick<AsideEvent, "subscription" | "eventId">): Promise<readonly AsideEvent[]>;
   /** How many are put aside for each subscription and since when, in order of subscription. */
   counts(): Promise<readonly { readonly subscription: string; readonly count: number; readonly since: Instant }[]>;
   /** Kept from others until this unit ends; also a discarded one. */

@@ -28,6 +28,12 @@ export interface StoredStop {
   readonly ended?: { readonly outcome: StopEnded["outcome"]; readonly exitedQuantity: Decimal; readonly at: Instant };
 }
 
+export interface WhichEnded {
+  readonly fundId?: string | undefined;
+  /** Only those that come after this one. */
+  readonly afterStopId?: string | undefined;
+}
+
 export interface StopRecords {
   /** False when this opening has had its stop already. */
   insert(stop: StoredStop): Promise<boolean>;
@@ -36,8 +42,8 @@ export interface StopRecords {
   update(stop: StoredStop): Promise<void>;
   /** Those whose exit is owed, oldest first. */
   owed(): Promise<readonly StoredStop[]>;
-  /** Those that ended at or after that moment, newest first, at most so many. */
-  ended(since: Instant, countMax: number): Promise<readonly StoredStop[]>;
+  /** Those that ended at or after that moment, newest first, at most so many; none after one that has not ended. */
+  ended(since: Instant, countMax: number, which?: WhichEnded): Promise<readonly StoredStop[]>;
   /** Those of these ids that there are. */
   find(stopIds: readonly string[]): Promise<readonly StoredStop[]>;
 }

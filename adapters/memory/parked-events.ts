@@ -41,7 +41,12 @@ export function parkedNow(rows: ParkedTables, wrote: (verb: Verb) => void = () =
       rows.push({ ...event, triedAt: now, since: now, retry: undefined });
       return true;
     },
-    list: (countMax) => standing().slice(0, countMax),
+    list(countMax, after) {
+      const mark = after === undefined ? -1 : indexOf(after.subscription, after.eventId);
+      if (after !== undefined && mark === -1) return [];
+      const later = rows.slice(mark + 1);
+      return later.filter(({ state }) => state !== "DISCARDED").slice(0, countMax);
+    },
     counts() {
       const found = new Map<string, { subscription: string; count: number; since: Instant }>();
       for (const { subscription, since } of standing()) {
@@ -127,7 +132,7 @@ export function parkedChanges(
     });
   const records: ParkedRecords = {
     put: (event) => changing(event.subscription, event.eventId, (on) => on.put(event)),
-    list: (countMax) => inTurn(async () => view().list(countMax)),
+    list: (countMax, after) => inTurn(async () => view().list(countMax, after)),
     counts: () => inTurn(async () => view().counts()),
     lock: (subscription, eventId) =>
       inTurn(async () => {

@@ -475,7 +475,7 @@ describe("stops, the reconciler and the books", () => {
       stderr: "",
     });
     const over = { ...stop, state: "ENDED", outcome: "EXITED", exited_quantity: "10", ended_at: at };
-    server.on("GET /v1/riskengine/stops?ended_hours=48", { body: [over] });
+    server.on("GET /v1/riskengine/stops?ended_hours=48&count_max=500", { body: [over] });
     const ended = await run("riskengine stops list --ended --hours 48");
     expect(ended.stdout).toMatch(/EXITED +10 +1 min ago/);
     expect(await run("riskengine stops list --ended --owed")).toMatchObject({ exit: 2 });

@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import { ask, testParts } from "../../testkit/gateway/parts.ts";
 import { exampleEnvelope } from "../../testkit/record-examples.ts";
 import { forwarded } from "./declared/route.ts";
+import { parkedList } from "./routes/parked.ts";
 import { navsList } from "./routes/treasury.ts";
 
 interface Schema {
@@ -60,8 +61,6 @@ const cannotGrow: Readonly<Record<string, string>> = {
   listInstruments: "the instruments",
   getReferenceData: "one document, which is set as a whole",
   readLogs: "the newest lines, at most count_max of a bounded file; `since` and `follow` say the rest",
-  listStops: "one for each position; of those that ended the newest 1,000 of the hours that are asked for",
-  listParked: "at most 1,000, oldest first, with their count: each is dealt with before the next is seen",
 };
 /** Pages of their own kind: the next begins at a sequence, which their Link names. */
 const bySequence: ReadonlySet<string> = new Set(["getAuditTrail", "readAudit"]);
@@ -125,6 +124,23 @@ describe("the next page", () => {
       link: '</v1/riskengine/envelopes/alpha/history?count_max=1&after=3>; rel="next"',
     });
     expect((await asked(2)).headers).toBeUndefined();
+  });
+
+  it("is named beside the count of all, for what was put aside", async () => {
+    const at = "2026-11-15T13:30:00.000000Z";
+    const times = { first_tried_at: at, last_tried_at: at, since: at, published_at: at };
+    const event = (event_id: string) => ({
+      ...{ subscription: "one", event_id, subject: "s", state: "PARKED", lane: "", error: "e", attempts: 1 },
+      ...times,
+      published_by: "oms",
+    });
+    const { parts, calls } = testParts({
+      procedures: { "RiskWorkers/ListParked": { events: [event("a"), event("b")], total: 7 } },
+    });
+    const answer = await ask(parkedList(parts), { query: { count_max: 1 } });
+    expect(answer.body).toMatchObject({ total: 7, events: [{ event_id: "a" }] });
+    expect(answer.headers).toEqual({ link: '</v1/operations/parked?count_max=1&after=one%2Fa>; rel="next"' });
+    expect(calls[0]?.[1]).toMatchObject({ count_max: 2 });
   });
 
   it("has the size that its declaration says when nobody names one", async () => {

@@ -98,6 +98,12 @@ export function parkedConformance(name: string, open: () => Promise<ParkedFixtur
       await doing((unit) => unit.parked.remove("one", "x"));
       await doing((unit) => unit.parked.discard("one", "y", asked));
       expect(await ids()).toEqual(["z", "w", "v", "z", "u"]);
+      const after = async (eventId: string, subscription = "one", countMax = 9) =>
+        (await doing((unit) => unit.parked.list(countMax, { subscription, eventId }))).map((row) => row.eventId);
+      expect(await after("w")).toEqual(["v", "z", "u"]);
+      expect(await after("w", "one", 2)).toEqual(["v", "z"]);
+      expect(await after("z", "two")).toEqual(["u"]);
+      expect([await after("u"), await after("x"), await after("w", "two")]).toEqual([[], [], []]);
       expect(await due()).toEqual(["w", "v"]);
       expect(await before("w")).toBeUndefined();
       expect((await doing((unit) => unit.parked.lock("one", "y")))?.state).toBe("DISCARDED");

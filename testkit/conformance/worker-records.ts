@@ -4,7 +4,7 @@ import type { Decimal } from "../../contracts/src/decimal.ts";
 import { parse as d } from "../../contracts/src/decimal.ts";
 import type { Instant } from "../../contracts/src/instant.ts";
 import type { StoredDifference } from "../../ports/reconcile-records.ts";
-import type { StoredStop } from "../../ports/stop-records.ts";
+import type { StoredStop, WhichEnded } from "../../ports/stop-records.ts";
 import type { Store } from "../../ports/store.ts";
 import type { StoreCheck } from "./store-fixture.ts";
 import { rejection, transactPatiently } from "./waiting.ts";
@@ -77,10 +77,8 @@ export const stopsAreKept: StoreCheck = {
       expect(await unit.stops.lock("nobody")).toBeUndefined();
       await unit.stops.update(attempted);
     });
-    const ended: StoredStop = {
-      ...other,
-      ended: { outcome: "EXITED", exitedQuantity: d("3"), at: at(9) },
-    };
+    const endedHow = { outcome: "EXITED", exitedQuantity: d("3"), at: at(9) } as const;
+    const ended: StoredStop = { ...other, ended: endedHow };
     await run(fixture.store, (unit) => unit.stops.update(ended));
     const store = await fixture.reopen();
     expect(await run(store, (unit) => unit.stops.owed())).toEqual([attempted]);
@@ -88,6 +86,30 @@ export const stopsAreKept: StoreCheck = {
     expect(await run(store, (unit) => unit.stops.ended(at(9), 10))).toEqual([ended]);
     expect(await run(store, (unit) => unit.stops.ended(at(10), 10))).toEqual([]);
     expect(await run(store, (unit) => unit.stops.ended(at(9), 0))).toEqual([]);
+    // Two of one moment and one before it, of two funds: no page loses or repeats one.
+    const over = (stopId: string, fundId: string, second: number): StoredStop => ({
+      ...ended,
+      stopId,
+      fundId,
+      ended: { ...endedHow, at: at(second) },
+    });
+    const more = [over("a", "beta", 9), over("b", "gamma", 8), over("z", "gamma", 9)];
+    await run(store, async (unit) => {
+      for (const one of more) {
+        await unit.stops.insert(one);
+        await unit.stops.update(one);
+      }
+    });
+    const page = async (countMax: number, which: WhichEnded = {}) =>
+      (await run<readonly StoredStop[]>(store, (unit) => unit.stops.ended(at(8), countMax, which))).map(
+        ({ stopId }) => stopId,
+      );
+    expect(await page(10)).toEqual(["a", "two", "z", "b"]);
+    expect(await page(2, { afterStopId: "a" })).toEqual(["two", "z"]);
+    expect(await page(10, { afterStopId: "z" })).toEqual(["b"]);
+    expect(await page(10, { fundId: "gamma" })).toEqual(["z", "b"]);
+    expect(await page(10, { fundId: "gamma", afterStopId: "z" })).toEqual(["b"]);
+    expect([await page(10, { afterStopId: "nobody" }), await page(10, { afterStopId: "one" })]).toEqual([[], []]);
   },
 };
 

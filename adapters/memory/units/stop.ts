@@ -27,13 +27,18 @@ export function stopChanges(tables: StopTables, { inTurn, lock, table }: RecordT
         if (stops.has(stop.stopId)) stops.set(stop.stopId, stop);
       }),
     owed: () => inTurn(async () => stops.filter(({ ended }) => ended === undefined).sort(oldestFirst)),
-    ended: (since, countMax) =>
-      inTurn(async () =>
-        stops
-          .filter(({ ended }) => ended !== undefined && ended.at >= since)
-          .sort((one, other) => (other.ended?.at ?? 0) - (one.ended?.at ?? 0) || (one.stopId < other.stopId ? -1 : 1))
-          .slice(0, countMax),
-      ),
+    ended: (since, countMax, { fundId, afterStopId } = {}) =>
+      inTurn(async () => {
+        const all = stops
+          .filter(({ ended }) => ended !== undefined)
+          .sort((one, other) => (other.ended?.at ?? 0) - (one.ended?.at ?? 0) || (one.stopId < other.stopId ? -1 : 1));
+        const mark = all.findIndex(({ stopId }) => stopId === afterStopId);
+        if (afterStopId !== undefined && mark === -1) return [];
+        return all
+          .slice(mark + 1)
+          .filter((stop) => (stop.ended?.at ?? 0) >= since && (fundId === undefined || stop.fundId === fundId))
+          .slice(0, countMax);
+      }),
     find: (stopIds) => inTurn(async () => stops.filter(({ stopId }) => stopIds.includes(stopId)).sort(oldestFirst)),
   };
 }

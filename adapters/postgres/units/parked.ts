@@ -25,8 +25,13 @@ export function parkedRecords(sql: Sql): ParkedRecords {
           ...[event.lane ?? null, event.firstTriedAt],
         ],
       ),
-    list: (countMax) =>
-      found(`select ${columns} from parked_event where state <> 'DISCARDED' order by place limit $1`, [countMax]),
+    list: (countMax, after) =>
+      found(
+        `select ${columns} from parked_event where state <> 'DISCARDED'
+         and ($2::text is null or place > (select place from parked_event own where own.subscription = $2 and own.event_id = $3))
+         order by place limit $1`,
+        [countMax, after?.subscription ?? null, after?.eventId ?? null],
+      ),
     async counts() {
       const text = `select subscription, count(*) as count, min(parked_us) as since_us from parked_event
                     where state <> 'DISCARDED' group by subscription order by subscription`;

@@ -48,12 +48,16 @@ export function stopRecords(sql: Sql): StopRecords {
       });
       return (found.rows as readonly StopRow[]).map(stopOf);
     },
-    async ended(since, countMax) {
+    async ended(since, countMax, { fundId, afterStopId } = {}) {
+      const endedUs = "(content->'ended'->>'at')::bigint";
       const found = await sql.read({
         name: "stop_ended",
-        text: `select content from stop where not is_owed and (content->'ended'->>'at')::bigint >= $1
-               order by (content->'ended'->>'at')::bigint desc, stop_id limit $2`,
-        values: [since, countMax],
+        text: `select content from stop where not is_owed and ${endedUs} >= $1
+               and ($3::text is null or content->>'fundId' = $3)
+               and ($4::text is null or (-${endedUs}, stop_id) >
+                 (select -${endedUs}, stop_id from stop where not is_owed and stop_id = $4))
+               order by -${endedUs}, stop_id limit $2`,
+        values: [since, countMax, fundId ?? null, afterStopId ?? null],
       });
       return (found.rows as readonly StopRow[]).map(stopOf);
     },

@@ -890,7 +890,8 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"id_prefix","type":"text","optional":true,"description":"Only orders whose id begins so.","minLength":8,"maxLength":512},
   ]},
   ListParkedRequest: {"isRequest":true,"fields":[
-    {"name":"count_max","type":"whole","description":"At most this many; 100 when absent.","min":1,"max":1000},
+    {"name":"count_max","type":"whole","description":"At most this many, 100 when absent; the next page is in the Link header.","min":1,"max":1000},
+    {"name":"after_event","httpName":"after","type":"text","optional":true,"description":"Continue after this subscription and event_id, with a slash between them, towards newer ones.","kind":"LINE","maxLength":401,"example":"treasury.fills/7b6ff2c1-6b58-4f3a-9d0e-2f0f6a1c9b11"},
   ]},
   ListPositionsRequest: {"isRequest":true,"fields":[
     {"name":"fund_id","type":"text","optional":true,"description":"Only this fund's; every fund's when absent.","kind":"ID"},
@@ -923,6 +924,8 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"fund_id","type":"text","optional":true,"description":"Only this fund's; every fund's when absent.","kind":"ID"},
     {"name":"owed_only","httpName":"owed","type":"boolean","description":"True for stops that fired and wait for their exit; every position's stop as well when absent."},
     {"name":"ended_hours","type":"number","optional":true,"description":"Only stops that ended in the last so many hours, newest first.","max":8784,"above":0},
+    {"name":"count_max","type":"whole","description":"Of those that ended, at most this many, 1,000 when absent; the next page is in the Link header.","min":1,"max":1000},
+    {"name":"after_stop_id","httpName":"after","type":"text","optional":true,"description":"Of those that ended: continue after this stop_id, towards older ones.","kind":"ID"},
   ]},
   ListStrategiesRequest: {"isRequest":true,"fields":[
     {"name":"fund_id","type":"text","optional":true,"description":"Only this fund's; every fund's when absent.","kind":"ID"},

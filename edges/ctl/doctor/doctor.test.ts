@@ -217,7 +217,7 @@ describe("doctor", () => {
   it("23.5: names events that were put aside, lists them, and says of a retry what came of it", async () => {
     const listed = (body: object) => {
       // As many as doctor, the list and discard ask for.
-      for (const count of [100, 1_000]) server.on(`GET /v1/operations/parked?count_max=${count}`, { body });
+      for (const count of [100, 101, 1_000]) server.on(`GET /v1/operations/parked?count_max=${count}`, { body });
     };
     const at = "2026-11-17T09:00:00.000000Z";
     const event = {

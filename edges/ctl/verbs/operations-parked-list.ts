@@ -1,6 +1,6 @@
 // `ctl operations parked list`: events that a subscription could not handle and put aside.
 import type { AnswerOf } from "../../client/src/types.ts";
-import { limitOption } from "../follow-pages.ts";
+import { followPages, limitOption } from "../follow-pages.ts";
 import { type Column, listing, listOptions } from "../text/listing.ts";
 import { countOf } from "../text/numbers.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
@@ -20,11 +20,20 @@ export const operationsParkedList: Verb = {
 };
 
 type Parked = AnswerOf<"listParked">["events"][number];
-const countMax = 1_000;
 
 async function run(context: Context): Promise<Answer> {
-  const limit = Math.min(countMax, countOf("limit", context.option("limit") ?? "", 1));
-  const { total, events } = await (await context.client()).listParked({ countMax: limit });
+  const limit = countOf("limit", context.option("limit") ?? "", 1);
+  const client = await context.client();
+  let total = 0;
+  const { rows: events } = await followPages<Parked>(
+    limit,
+    (one) => `${one.subscription}/${one.event_id}`,
+    async (page) => {
+      const answer = await client.listParked(page);
+      total = answer.total;
+      return answer.events;
+    },
+  );
   const columns: readonly Column<Parked>[] = [
     { name: "since", of: (one) => one.since, time: true },
     { name: "subscription", head: "CONSUMER", of: (one) => one.subscription },

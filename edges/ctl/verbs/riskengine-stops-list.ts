@@ -1,9 +1,10 @@
 // `ctl riskengine stops list`: the synthetic stops, those that rest and those that fired and are owed their exit.
 import type { AnswerOf } from "../../client/src/types.ts";
 import { usageRefusal } from "../failure.ts";
+import { followPages, limitOption } from "../follow-pages.ts";
 import { type Column, isForPeople, listing, listOptions } from "../text/listing.ts";
 import { price } from "../text/money.ts";
-import { hoursOf } from "../text/numbers.ts";
+import { countOf, hoursOf } from "../text/numbers.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
 
 export const riskengineStopsList: Verb = {
@@ -18,6 +19,7 @@ export const riskengineStopsList: Verb = {
     { name: "owed", sentence: "Only those that fired and wait for their exit." },
     { name: "ended", sentence: "Only those that ended in the last --hours, newest first." },
     { name: "hours", value: "N", standard: "24", sentence: "How far back --ended looks, in hours." },
+    { ...limitOption, standard: "1000", sentence: "At most this many of those that ended." },
     ...listOptions,
   ],
   examples: [
@@ -41,10 +43,17 @@ async function run(context: Context): Promise<Answer> {
   const asked = {
     ...(fundId === undefined ? {} : { fundId }),
     ...(owed ? { owed } : {}),
-    ...(isEnded ? { endedHours: hours } : {}),
   };
+  const limit = countOf("limit", context.option("limit") ?? "", 1);
   const client = await context.client();
-  const stops = await client.listStops(asked);
+  const { rows: stops, more } = isEnded
+    ? await followPages<Stop>(
+        limit,
+        (one) => one.stop_id ?? "",
+        (page) => client.listStops({ ...asked, endedHours: hours, ...page }),
+      )
+    : { rows: await client.listStops(asked), more: false };
+  if (more) context.terminal.say(`There are more than ${limit}; --limit raises it.`);
   const { notes = [] } = isForPeople(context) ? await client.getHealth() : {};
   if (notes.some((note) => note.includes("Synthetic stops are switched off"))) {
     context.terminal.say("The stops are switched off (synthetic_stop.enabled): nobody watches them.");

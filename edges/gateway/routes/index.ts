@@ -24,6 +24,7 @@ import { barsList, quotesList } from "./market.ts";
 import { metricsPage } from "./metrics.ts";
 import { openApi, publicOpenApi } from "./open-api.ts";
 import { orderSubmit } from "./orders.ts";
+import { parkedList } from "./parked.ts";
 import { publicBars, publicFunds, publicHalts, publicInstruments, publicQuote, publicQuotes } from "./public.ts";
 import {
   asyncApi,
@@ -93,6 +94,7 @@ const customRoutes: readonly MakeRoute[] = [
   haltRequest,
   haltResume,
   stopsList,
+  parkedList,
   orderSubmit,
   fundsList,
   navsList,

@@ -3,7 +3,7 @@ import { Fault } from "../../../contracts/src/fault.ts";
 import type { DecisionRecords, Rejections } from "../../../contracts/src/generated/svc/v1/riskdesk.ts";
 import type { Stops } from "../../../contracts/src/generated/svc/v1/riskworkers.ts";
 import type { Route } from "../../../ports/http.ts";
-import { answerTo } from "../answers.ts";
+import { answerTo, denied } from "../answers.ts";
 import { plain } from "../ask-service.ts";
 import {
   askDeclared,
@@ -14,7 +14,7 @@ import {
   declaredRequest,
 } from "../declared/route.ts";
 import type { GatewayParts } from "../parts.ts";
-import { nextLink } from "../schemas/paging.ts";
+import { fetchedCount, nextLink, pageOf } from "../schemas/paging.ts";
 import { rejectionsAnswer } from "../schemas/risk.ts";
 
 /** GET /v1/riskengine/decisions/:order_id: why an order was approved or denied, the whole record of it. */
@@ -52,16 +52,27 @@ function nextPage({ rejections, more }: Rejections, query: object): { headers?: 
   return { headers: { link: nextLink(declarationOf("listRejections").path, query, last.decision_id) } };
 }
 
+/** Of stops that ended, where nobody says how many. */
+const endedUsual = 1_000;
+
 /** GET /v1/riskengine/stops: the synthetic stops: those that rest, and those that fired and wait for their exit. */
 export function stopsList(parts: Pick<GatewayParts, "services">): Route {
   return {
     ...declared("listStops"),
     handle: async (request) => {
-      const message = declaredMessage("listStops", request);
+      const query = request.query as { readonly ended_hours?: number; readonly count_max?: number };
+      const asked = { count_max: endedUsual, ...query };
+      const isPaged = query.ended_hours !== undefined;
+      const message = { ...declaredMessage("listStops", request), ...(isPaged && { count_max: fetchedCount(asked) }) };
       const outcome = await askDeclared<Stops>("listStops", parts, request, message);
-      const answer = answerTo(outcome, 200, (stops) => declaredAudited("listStops", stops));
-      const headers = { "portcullis-stops-enabled": String(outcome.ok && outcome.value.enabled) };
-      return answer.status < 400 ? { ...answer, headers } : answer;
+      if (!outcome.ok) return denied(outcome);
+      const fetched = declaredAudited("listStops", outcome.value) as readonly { readonly stop_id?: string }[];
+      const { path } = declarationOf("listStops");
+      const { rows, more } = isPaged
+        ? pageOf(path, asked, fetched, (one) => one.stop_id ?? "")
+        : { rows: fetched, more: {} };
+      const headers = { ...more.headers, "portcullis-stops-enabled": String(outcome.value.enabled) };
+      return { status: 200, body: rows, headers };
     },
   };
 }

@@ -374,8 +374,19 @@ describe("the risk engine's workers", () => {
     const answer = await ask(route, { query: { owed: "false" } });
     expect(answer.body).toEqual([resting]);
     expect(answer.headers).toMatchObject({ "portcullis-stops-enabled": "false" });
-    expect(calls[0]?.[1]).toEqual({ fund_id: undefined, owed_only: false });
+    expect(calls[0]?.[1]).toEqual({ fund_id: undefined, owed_only: false, count_max: 0 });
     const ended = { ...resting, stop_id: "st-1", state: "ENDED" };
+    const many = { enabled: true, stops: [ended, { ...ended, stop_id: "st-2" }] };
+    const paging = fixture(stopsList, { procedures: { "RiskWorkers/ListStops": many } });
+    const page = await ask(paging.route, { query: { ended_hours: 24, count_max: 1 } });
+    expect([page.body, page.headers]).toEqual([
+      [ended],
+      {
+        link: '</v1/riskengine/stops?count_max=1&ended_hours=24&after=st-1>; rel="next"',
+        "portcullis-stops-enabled": "true",
+      },
+    ]);
+    expect(paging.calls[0]?.[1]).toMatchObject({ ended_hours: 24, count_max: 2 });
     const ending = fixture(stopEnd, { procedures: { "RiskWorkers/EndStop": ended } });
     expect((await ask(ending.route, { params: { stop_id: "st-1" }, body: { reason: "sold" } })).body).toEqual(ended);
   });

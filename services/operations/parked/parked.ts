@@ -21,6 +21,7 @@ import type { AsideEvent } from "../../../ports/parked-events.ts";
 import type { DeniedAnswer, RpcCall, RpcService } from "../../../ports/rpc.ts";
 import type { UnitOfWork } from "../../../ports/store.ts";
 import type { ServicePorts } from "../../shared/service.ts";
+import { countDefault, countLimit, invalid, pagedLimit } from "../risk-queries-arguments.ts";
 import { createWorkerAlarms } from "../worker-alarms.ts";
 import { startWorkerLoop } from "../worker-loop.ts";
 import { givenReason, missingReason, tellAttempt } from "../worker-verbs.ts";
@@ -33,8 +34,6 @@ export interface RunningParked {
 }
 
 const lookEveryMs = 5_000;
-const listedUsual = 100;
-const listedMax = 1_000;
 /** Below the gateway's own bound, so that whoever asks gets an answer. */
 const waitMsMax = 8_000;
 const pollMs = 200;
@@ -68,14 +67,23 @@ export function startParked(ports: ParkedPorts): RunningParked {
   };
 }
 
-async function listParked({ store }: ParkedPorts, { count_max: asked }: ListParkedRequest): Promise<ParkedEvents> {
-  if (asked > listedMax) throw invalid(`count_max is ${asked}: ask for at most ${listedMax}.`);
-  const countMax = asked === 0 ? listedUsual : asked;
-  const { counts, events } = await store.transact("parked.look", async (unit) => ({
-    counts: await unit.parked.counts(),
-    events: await unit.parked.list(countMax),
-  }));
+async function listParked({ store }: ParkedPorts, request: ListParkedRequest): Promise<ParkedEvents> {
+  const { count_max: asked, after_event: mark } = request;
+  if (asked > pagedLimit) throw invalid(`count_max is ${asked}: ask for at most ${countLimit}.`);
+  const countMax = asked === 0 ? countDefault : asked;
+  const after = mark === undefined ? undefined : markOf(mark);
+  const { counts, events } = await store.transact("parked.look", async (unit) => {
+    if (after !== undefined) await known(unit, after.subscription, after.eventId);
+    return { counts: await unit.parked.counts(), events: await unit.parked.list(countMax, after) };
+  });
   return { events: events.map(reported), total: counts.reduce((sum, { count }) => sum + count, 0) };
+}
+
+/** The last row of a page; a subscription has no slash in its name. */
+function markOf(text: string): Pick<AsideEvent, "subscription" | "eventId"> {
+  const slash = text.indexOf("/");
+  if (slash < 1) throw invalid("after names a subscription and an event_id with a slash between them.");
+  return { subscription: text.slice(0, slash), eventId: text.slice(slash + 1) };
 }
 
 async function retryParked(
@@ -217,8 +225,4 @@ function reported(event: AsideEvent): ParkedEvent {
     published_by: event.source,
     published_at: format(event.at),
   };
-}
-
-function invalid(sentence: string): Fault {
-  return new Fault("INVALID_ARGUMENT", sentence, { retry: "never" });
 }

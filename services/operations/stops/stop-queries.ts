@@ -18,14 +18,11 @@ import { mustKnowFund } from "../../shared/must-know-fund.ts";
 import type { ServicePorts } from "../../shared/service.ts";
 import { isAttempt } from "../exits/exit-order.ts";
 import { exitedQuantity } from "../exits/owed-facts.ts";
-import { sinceHours } from "../risk-queries-arguments.ts";
+import { countLimit, invalid, pagedLimit, sinceHours } from "../risk-queries-arguments.ts";
 import { givenReason, missingReason, tellAttempt } from "../worker-verbs.ts";
 import { isSameOpening, stopIdOf } from "./stop-order.ts";
 import { exitOfStop, type StopWorker } from "./stop-worker.ts";
 import type { PositionWatch, WatchedStop } from "./watch-positions.ts";
-
-/** Ended ones that are reported at once. */
-const endedMax = 1_000;
 
 export interface StopQueriesOptions {
   readonly ports: Pick<ServicePorts, "store" | "clock" | "log" | "crash" | "settings" | "sha256" | "referenceData">;
@@ -37,15 +34,20 @@ export interface StopQueriesOptions {
 export function stopQueries({ ports, orderManagement, watch, worker }: StopQueriesOptions) {
   const { store, clock } = ports;
 
-  async function ended(unit: UnitOfWork, hours: number, fundId: string | undefined): Promise<Stop[]> {
-    const found = await unit.stops.ended(sinceHours(hours, clock.now()), endedMax);
-    const wanted = found.filter((stop) => fundId === undefined || stop.fundId === fundId);
-    return Promise.all(wanted.map((stop) => shownStop(unit, stop, worker)));
+  async function ended(unit: UnitOfWork, hours: number, request: ListStopsRequest): Promise<Stop[]> {
+    const { fund_id: fundId, count_max: asked, after_stop_id: afterStopId } = request;
+    if (asked > pagedLimit) throw invalid(`count_max is ${asked}: ask for at most ${countLimit}.`);
+    const countMax = asked === 0 ? countLimit : asked;
+    const found = await unit.stops.ended(sinceHours(hours, clock.now()), countMax, { fundId, afterStopId });
+    return Promise.all(found.map((stop) => shownStop(unit, stop, worker)));
   }
 
   async function list(unit: UnitOfWork, request: ListStopsRequest): Promise<Stop[]> {
     const { fund_id: fundId, owed_only: owedOnly, ended_hours: hours } = request;
-    if (hours !== undefined) return ended(unit, hours, fundId);
+    if (hours !== undefined) return ended(unit, hours, request);
+    if (request.count_max > 0 || request.after_stop_id !== undefined) {
+      throw invalid("count_max and after page through stops that ended: say ended_hours as well.");
+    }
     const owed = (await unit.stops.owed()).filter((stop) => fundId === undefined || stop.fundId === fundId);
     const shown = await Promise.all(owed.map((stop) => shownStop(unit, stop, worker)));
     if (owedOnly) return shown;

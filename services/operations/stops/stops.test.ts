@@ -103,6 +103,7 @@ describe("a stop", () => {
     const over = { state: "ENDED", outcome: "EXITED", exited_quantity: "2", ended_at: expect.stringMatching(/Z$/) };
     expect((await list({ owed_only: false, ended_hours: 1 })).stops).toMatchObject([over]);
     expect((await list({ owed_only: false, ended_hours: 1, fund_id: "alpha" })).stops).toEqual([]);
+    await expect(list({ owed_only: false, count_max: 5 })).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
     await expect(list({ owed_only: false, fund_id: "nonesuch" })).rejects.toMatchObject({ code: "NOT_FOUND" });
     await stops.stop();
   });

@@ -21,7 +21,13 @@ export interface ListStopsRequest {
   /** True for stops that fired and wait for their exit; every position's stop as well when absent. */
   owed_only: boolean;
   /** Only stops that ended in the last so many hours, newest first. */
-  ended_hours?: number | undefined;
+  ended_hours?:
+    | number
+    | undefined;
+  /** Of those that ended, at most this many, 1,000 when absent; the next page is in the Link header. */
+  count_max: number;
+  /** Of those that ended: continue after this stop_id, towards older ones. */
+  after_stop_id?: string | undefined;
 }
 
 export interface Stop {
@@ -185,8 +191,10 @@ export interface Books {
 }
 
 export interface ListParkedRequest {
-  /** At most this many; 100 when absent. */
+  /** At most this many, 100 when absent; the next page is in the Link header. */
   count_max: number;
+  /** Continue after this subscription and event_id, with a slash between them, towards newer ones. */
+  after_event?: string | undefined;
 }
 
 export interface ParkedEvents {
@@ -246,7 +254,7 @@ export interface DiscardParkedRequest {
 }
 
 function createBaseListStopsRequest(): ListStopsRequest {
-  return { fund_id: undefined, owed_only: false, ended_hours: undefined };
+  return { fund_id: undefined, owed_only: false, ended_hours: undefined, count_max: 0, after_stop_id: undefined };
 }
 
 export const ListStopsRequest: MessageFns<ListStopsRequest> = {
@@ -259,6 +267,12 @@ export const ListStopsRequest: MessageFns<ListStopsRequest> = {
     }
     if (message.ended_hours !== undefined) {
       writer.uint32(25).double(message.ended_hours);
+    }
+    if (message.count_max !== 0) {
+      writer.uint32(32).uint32(message.count_max);
+    }
+    if (message.after_stop_id !== undefined) {
+      writer.uint32(42).string(message.after_stop_id);
     }
     return writer;
   },
@@ -298,6 +312,22 @@ export const ListStopsRequest: MessageFns<ListStopsRequest> = {
             }
 
             message.ended_hours = reader.double();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.count_max = reader.uint32();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.after_stop_id = reader.string();
             continue;
           }
         }
@@ -1616,13 +1646,16 @@ export const Books: MessageFns<Books> = {
 };
 
 function createBaseListParkedRequest(): ListParkedRequest {
-  return { count_max: 0 };
+  return { count_max: 0, after_event: undefined };
 }
 
 export const ListParkedRequest: MessageFns<ListParkedRequest> = {
   encode(message: ListParkedRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.count_max !== 0) {
       writer.uint32(8).uint32(message.count_max);
+    }
+    if (message.after_event !== undefined) {
+      writer.uint32(18).string(message.after_event);
     }
     return writer;
   },
@@ -1646,6 +1679,14 @@ export const ListParkedRequest: MessageFns<ListParkedRequest> = {
             }
 
             message.count_max = reader.uint32();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.after_event = reader.string();
             continue;
           }
         }
