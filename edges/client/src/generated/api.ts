@@ -8088,8 +8088,13 @@ export interface operations {
     listParked: {
         parameters: {
             query?: {
-                /** @description At most this many; 100 when absent. */
+                /** @description At most this many, 100 when absent; the next page is in the Link header. */
                 count_max?: number;
+                /**
+                 * @description Continue after this subscription and event_id, with a slash between them, towards newer ones.
+                 * @example treasury.fills/7b6ff2c1-6b58-4f3a-9d0e-2f0f6a1c9b11
+                 */
+                after?: string;
             };
             header?: never;
             path?: never;
@@ -8101,6 +8106,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10904,6 +10910,10 @@ export interface operations {
                 owed?: boolean;
                 /** @description Only stops that ended in the last so many hours, newest first. */
                 ended_hours?: number;
+                /** @description Of those that ended, at most this many, 1,000 when absent; the next page is in the Link header. */
+                count_max?: number;
+                /** @description Of those that ended: continue after this stop_id, towards older ones. */
+                after?: string;
             };
             header?: never;
             path?: never;
@@ -10915,6 +10925,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
