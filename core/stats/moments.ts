@@ -14,6 +14,34 @@ export function standardDeviation(values: readonly number[]): number | null {
   return Math.sqrt(squares / (values.length - 1));
 }
 
+/** Whether a row did not move: equal values leave rounding errors in a mean, and a deviation of 1e-19 must not become a ratio. */
+export function isConstant(values: readonly number[]): boolean {
+  let [lowest, highest, reach] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 0];
+  for (const value of values) {
+    lowest = Math.min(lowest, value);
+    highest = Math.max(highest, value);
+    reach = Math.max(reach, Math.abs(value));
+  }
+  return highest - lowest <= reach * 1e-14;
+}
+
+/** The sample covariance, n - 1 in the denominator; null with fewer than two pairs. */
+export function covariance(left: readonly number[], right: readonly number[]): number | null {
+  const [leftMean, rightMean] = [mean(left), mean(right)];
+  if (leftMean === null || rightMean === null || left.length < 2 || left.length !== right.length) return null;
+  const products = left.map((each, index) => (each - leftMean) * ((right[index] ?? 0) - rightMean));
+  return sum(products) / (left.length - 1);
+}
+
+/** The moments of shape over n, as an estimate of a distribution: third and fourth moment in units of the deviation. Null when nothing moved. */
+export function populationShape(
+  values: readonly number[],
+): { readonly skewness: number; readonly kurtosis: number } | null {
+  if (values.length < 2 || isConstant(values)) return null;
+  const [second, third, fourth] = centralMoments(values);
+  return { skewness: third / second ** 1.5, kurtosis: fourth / (second * second) };
+}
+
 /** Neumaier's sum: what the running sum loses is kept beside it. */
 export function sum(values: readonly number[]): number {
   let total = 0;

@@ -20,7 +20,8 @@ export function ranks(values: readonly number[]): readonly number[] {
   return ranked;
 }
 
-function correlation(left: readonly number[], right: readonly number[]): number | null {
+/** Pearson's correlation; null when one side never changes. */
+export function correlation(left: readonly number[], right: readonly number[]): number | null {
   const leftMean = mean(left) ?? 0;
   const rightMean = mean(right) ?? 0;
   let together = 0;

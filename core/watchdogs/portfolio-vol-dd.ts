@@ -2,8 +2,9 @@
 // fat-tailed returns every second year.
 import type { Instant } from "../../contracts/src/instant.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
+import { drawdowns } from "../stats/drawdowns.ts";
 import { type ConfigOf, common, number, whole } from "./config.ts";
-import { drawdowns, simpleVolatility, volatilityInterval, weightedVolatilities } from "./realised-volatility.ts";
+import { simpleVolatility, volatilityInterval, weightedVolatilities } from "./realised-volatility.ts";
 import {
   allFinite,
   type Dated,

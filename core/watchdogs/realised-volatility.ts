@@ -1,4 +1,4 @@
-// Realised volatility in two ways, and the drawdown beside it. The number of periods in a year is handed in and reaches all of them.
+// Realised volatility in two ways. The number of periods in a year is handed in and reaches both.
 import { chiSquaredQuantile } from "../stats/distributions.ts";
 import { standardDeviation } from "../stats/moments.ts";
 
@@ -33,16 +33,6 @@ export function correctedVolatilities(
     squares = decay * squares + each * each;
     weights = decay * weights + 1;
     return Math.sqrt((squares / weights) * periodsPerYear);
-  });
-}
-
-/** Below the highest level so far, the start included, after each return. */
-export function drawdowns(returns: readonly number[]): readonly number[] {
-  let [level, peak] = [1, 1];
-  return returns.map((each) => {
-    level *= 1 + each;
-    peak = Math.max(peak, level);
-    return level / peak - 1;
   });
 }
 

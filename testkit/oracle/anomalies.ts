@@ -1,17 +1,17 @@
 // news_spike, position_anomaly and realized_vol: one observation against those before it.
 import { z } from "zod";
 import { chiSquaredSf } from "../../core/stats/distributions.ts";
+import { drawdowns } from "../../core/stats/drawdowns.ts";
 import { countDeviation, suppressed } from "../../core/watchdogs/news-spike.ts";
 import { grossFactor } from "../../core/watchdogs/portfolio-vol-dd.ts";
 import { deltaDeviation } from "../../core/watchdogs/position-anomaly.ts";
 import {
   correctedVolatilities,
-  drawdowns,
   simpleVolatility,
   volatilityInterval,
   weightedVolatilities,
 } from "../../core/watchdogs/realised-volatility.ts";
-import { firstOrNull, indicesOf, numbers, type Solver, solver } from "./solver.ts";
+import { firstOrNull, indicesOf, numbers, type Solver, solver } from "../../reports/metrics/oracles/solver.ts";
 
 function spikes(counts: readonly number[], window: number) {
   const days = counts.map((count, day) =>

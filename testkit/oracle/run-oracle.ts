@@ -1,19 +1,18 @@
 // One file of cases: computes each from its inputs alone, and compares where the file says what it expects.
 import { z } from "zod";
+import { evaluate, evaluated } from "../../reports/metrics/index.ts";
+import { asJson, type Solver } from "../../reports/metrics/oracles/solver.ts";
 import { newsSolvers, positionSolvers, volatilitySolvers } from "./anomalies.ts";
-import { asJson, isRecord, type Mismatch, mismatches, type Tolerance } from "./compare.ts";
+import { isRecord, type Mismatch, mismatches, type Tolerance } from "./compare.ts";
 import { profitSolvers } from "./profit.ts";
 import { dbSolvers, dependencySolvers, thetaSolvers } from "./services.ts";
 import { skillSolvers } from "./skill.ts";
-import type { Solver } from "./solver.ts";
-import { specialFunctions } from "./special-functions.ts";
 import { vpinSolvers } from "./vpin.ts";
 
+/** The watchdogs' files; those of the reports are evaluated where the reports are. */
 const solvers: Readonly<Record<string, readonly Solver[]>> = {
-  special_functions: specialFunctions,
   vpin: vpinSolvers,
   ic_drift: skillSolvers,
-  nav_envelope: profitSolvers,
   strategy_pnl_30d: profitSolvers,
   news_spike: newsSolvers,
   position_anomaly: positionSolvers,
@@ -23,7 +22,7 @@ const solvers: Readonly<Record<string, readonly Solver[]>> = {
   db_watchdog: dbSolvers,
 };
 
-export const oracleNames: readonly string[] = Object.keys(solvers);
+export const oracleNames: readonly string[] = [...evaluated, ...Object.keys(solvers)];
 
 const tolerance = z.object({ abs: z.number(), rel: z.number() });
 const oracleCase = z.object({
@@ -57,13 +56,12 @@ export interface FileResult {
 
 /** The names of oracles and the shapes of inputs are the files' own: what is not known is an error, never a pass. */
 export function runOracle(file: OracleFile): FileResult {
-  const known = Object.hasOwn(solvers, file.oracle) ? solvers[file.oracle] : undefined;
-  if (known === undefined) {
+  if (!oracleNames.includes(file.oracle)) {
     throw new RangeError(
       `There is no oracle ${JSON.stringify(file.oracle)}. The oracles are ${oracleNames.join(", ")}.`,
     );
   }
-  const cases = file.cases.map((each) => runCase(file, each, known));
+  const cases = file.cases.map((each) => runCase(file, each));
   return {
     oracle: file.oracle,
     passed: cases.filter(({ passed }) => passed === true).length,
@@ -72,21 +70,20 @@ export function runOracle(file: OracleFile): FileResult {
   };
 }
 
-function runCase(
-  file: OracleFile,
-  { name, inputs, expected, tolerance: own }: OracleCase,
-  known: readonly Solver[],
-): CaseResult {
+function runCase(file: OracleFile, { name, inputs, expected, tolerance: own }: OracleCase): CaseResult {
   const whole = withTape(file, inputs);
-  const found = known.map((each) => each.solve(whole, name)).find((each) => each !== undefined);
-  if (found === undefined) {
-    const keys = Object.keys(inputs).join(", ");
-    throw new RangeError(`The inputs of case ${JSON.stringify(name)} of ${file.oracle} have no known shape: ${keys}.`);
-  }
-  const got = asJson(found);
+  const got = evaluated.includes(file.oracle) ? evaluate(file.oracle, name, whole) : judged(file.oracle, name, whole);
   if (expected === undefined) return { name, got };
   const missed = mismatches(expected, got, (own ?? file.tolerance) satisfies Tolerance);
   return { name, passed: missed.length === 0, got, mismatches: missed };
+}
+
+function judged(oracle: string, name: string, inputs: Readonly<Record<string, unknown>>): unknown {
+  const known = Object.hasOwn(solvers, oracle) ? (solvers[oracle] ?? []) : [];
+  const found = known.map((each) => each.solve(inputs, name)).find((each) => each !== undefined);
+  if (found !== undefined) return asJson(found);
+  const keys = Object.keys(inputs).join(", ");
+  throw new RangeError(`The inputs of case ${JSON.stringify(name)} of ${oracle} have no known shape: ${keys}.`);
 }
 
 /** A case may use the tape of another one of its file. */

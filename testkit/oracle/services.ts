@@ -9,7 +9,7 @@ import { deadRowsLimit, slownessOf } from "../../core/watchdogs/db-watchdog.ts";
 import { dependencyWatchdog, retryDelayMsMax } from "../../core/watchdogs/dependency-watchdog.ts";
 import { newStanding, step } from "../../core/watchdogs/episodes.ts";
 import { contractsNeeded } from "../../core/watchdogs/theta-watchdog.ts";
-import { numbers, type Solver, solver } from "./solver.ts";
+import { numbers, type Solver, solver } from "../../reports/metrics/oracles/solver.ts";
 
 const option = z.object({
   type: z.enum(["C", "P"]),

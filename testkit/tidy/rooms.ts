@@ -23,7 +23,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   },
   reports: {
     rooms: ["reports", "contracts", "core"],
-    packages: [],
+    packages: ["zod"],
     node: false,
     instead:
       "reports turn facts into documents; take the facts as a parameter (rendering libraries belong in reports/render)",
@@ -65,7 +65,7 @@ export const rooms: Readonly<Record<string, Room>> = {
     instead: "the attacks on the audit log serve tests only",
   },
   testkit: {
-    rooms: ["testkit", "adapters", "ports", "contracts", "core", "services", "edges", "composition", "sim"],
+    rooms: ["testkit", "adapters", "ports", "contracts", "core", "reports", "services", "edges", "composition", "sim"],
     packages: "all",
     node: true,
     instead: "the testkit serves tests only",

@@ -7,10 +7,10 @@ import {
   normalSf,
   studentCdf,
   studentQuantile,
-} from "../../core/stats/distributions.ts";
-import { excessKurtosis, mean, skewness, standardDeviation } from "../../core/stats/moments.ts";
-import { median, nearestRank, quantile, scaledMad } from "../../core/stats/quantiles.ts";
-import { rankCorrelation, ranks } from "../../core/stats/rank-correlation.ts";
+} from "../../../core/stats/distributions.ts";
+import { excessKurtosis, mean, skewness, standardDeviation } from "../../../core/stats/moments.ts";
+import { median, nearestRank, quantile, scaledMad } from "../../../core/stats/quantiles.ts";
+import { rankCorrelation, ranks } from "../../../core/stats/rank-correlation.ts";
 import { numbers, type Solver, solver } from "./solver.ts";
 
 const rows = (df: readonly number[], columns: readonly number[], figure: (each: number, df: number) => number) =>

@@ -27,3 +27,11 @@ export const indicesOf = <Value>(values: readonly Value[], holds: (value: Value)
   values.flatMap((value, index) => (holds(value) ? [index] : []));
 
 export const firstOrNull = (indices: readonly number[]): number | null => indices[0] ?? null;
+
+/** As the files write what JSON has no number for. */
+export function asJson(value: unknown): unknown {
+  if (typeof value === "number" && !Number.isFinite(value)) return Number.isNaN(value) ? null : String(value);
+  if (Array.isArray(value)) return value.map(asJson);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, asJson(each)]));
+}

@@ -1,0 +1,42 @@
+// The figures of the reports against files of expected ones: one pure function from a file's name, a case's name and its inputs to figures under the
+// file's names. Reports compute with the same functions.
+import { brinsonSolvers, positionSolvers, regimeSolvers, regressionSolvers } from "./oracles/attribution.ts";
+import { decaySolvers } from "./oracles/decay.ts";
+import { navSolvers } from "./oracles/nav.ts";
+import { performanceSolvers } from "./oracles/performance.ts";
+import { postMortemSolvers, riskSolvers } from "./oracles/risk.ts";
+import { asJson, type Solver } from "./oracles/solver.ts";
+import { specialFunctions } from "./oracles/special-functions.ts";
+import { lotSolvers, settlementSolvers, tcaSolvers } from "./oracles/trades.ts";
+
+const solvers: Readonly<Record<string, readonly Solver[]>> = {
+  special_functions: specialFunctions,
+  nav_envelope: navSolvers,
+  performance_metrics: performanceSolvers,
+  trade_lots: lotSolvers,
+  tca: tcaSolvers,
+  settlement: settlementSolvers,
+  risk_envelope: riskSolvers,
+  alpha_decay: decaySolvers,
+  regime_attribution: regimeSolvers,
+  factor_regression: regressionSolvers,
+  brinson: brinsonSolvers,
+  position_attribution: positionSolvers,
+  postmortem_rca: postMortemSolvers,
+};
+
+export const evaluated: readonly string[] = Object.keys(solvers);
+
+/** What is not known is an error, never an empty answer. */
+export function evaluate(oracle: string, caseName: string, inputs: object): object {
+  const known = Object.hasOwn(solvers, oracle) ? solvers[oracle] : undefined;
+  if (known === undefined) {
+    throw new RangeError(`There is no oracle ${JSON.stringify(oracle)} here. There are ${evaluated.join(", ")}.`);
+  }
+  for (const each of known) {
+    const found = each.solve(inputs, caseName);
+    if (found !== undefined) return asJson(found) as object;
+  }
+  const keys = Object.keys(inputs).join(", ");
+  throw new RangeError(`The inputs of case ${JSON.stringify(caseName)} of ${oracle} have no known shape: ${keys}.`);
+}

@@ -1,0 +1,51 @@
+// alpha_decay: how fast a signal's skill goes, over horizons, over its own memory and over the calendar.
+import { mean } from "../../../core/stats/moments.ts";
+import { calendarTrend, curveFit, horizonDecay, signalMemory } from "../decay.ts";
+import { rolling, rollingWindow } from "../performance.ts";
+import { numbers, type Solver, solver } from "./solver.ts";
+
+/** Two kinds of fit have inputs of one shape; their names say which is meant. */
+const horizons = solver({ horizon: numbers, ic: numbers }, ({ horizon, ic }, name) => {
+  if (/nls|nonlinear/i.test(name)) {
+    const curve = curveFit(horizon, ic);
+    return { ic0: curve?.initial ?? null, lambda: curve?.rate ?? null, half_life: curve?.halfLife ?? null };
+  }
+  const decay = horizonDecay(horizon, ic);
+  return {
+    status: decay.status,
+    used_horizons: decay.usedHorizons,
+    dropped: decay.dropped,
+    loglinear_ic0: decay.initial,
+    loglinear_lambda: decay.rate,
+    lambda_se: decay.rateError,
+    r2: decay.r2,
+    half_life: decay.halfLife,
+    half_life_95ci: decay.halfLifeInterval,
+  };
+});
+
+const memory = solver({ signal: numbers }, ({ signal }) => {
+  const found = signalMemory(signal, 5);
+  return {
+    lag1_pearson: found?.lagCorrelation ?? null,
+    lag1_acf: found?.autocorrelations[0] ?? null,
+    ar1_slope: found?.slope ?? null,
+    half_life_ar1: found?.halfLife ?? null,
+    acf_1_to_5: found?.autocorrelations ?? null,
+  };
+});
+
+const trend = solver({ rolling_ic: numbers }, ({ rolling_ic }) => {
+  const found = calendarTrend(rolling_ic);
+  return {
+    slope_per_period: found?.slope ?? null,
+    intercept: found?.intercept ?? null,
+    nw_lag: found?.lag ?? null,
+    nw_t_slope: found?.t ?? null,
+    first_half_mean: found?.firstHalf ?? null,
+    second_half_mean: found?.secondHalf ?? null,
+    rolling63_last: rolling(rolling_ic, rollingWindow, mean).at(-1) ?? null,
+  };
+});
+
+export const decaySolvers: readonly Solver[] = [horizons, memory, trend];
