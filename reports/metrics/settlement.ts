@@ -56,11 +56,11 @@ export type CashLadder = ReadonlyMap<string, ReadonlyMap<string, Decimal>>;
 export function cashLadder(
   settled: readonly { readonly date: string; readonly currency: string; readonly cash: Decimal }[],
 ): CashLadder {
-  const ladder = new Map<string, Map<string, Decimal>>();
+  const days = new Map<string, Map<string, Decimal>>();
   for (const { date, currency, cash } of [...settled].sort((one, other) => compareText(one.date, other.date))) {
-    const day = ladder.get(date) ?? new Map<string, Decimal>();
+    const day = days.get(date) ?? new Map<string, Decimal>();
     day.set(currency, decimal.add(day.get(currency) ?? decimal.zero, cash));
-    ladder.set(date, day);
+    days.set(date, day);
   }
-  return ladder;
+  return days;
 }

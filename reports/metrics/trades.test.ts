@@ -221,9 +221,9 @@ describe("settlement", () => {
       { date: "2026-01-05", currency: "EUR", cash: d("1") },
       { date: "2026-01-06", currency: "USD", cash: d("0.2") },
     ];
-    const ladder = cashLadder(rows);
-    expect([...ladder.keys()]).toEqual(["2026-01-05", "2026-01-06"]);
-    expect(ladder.get("2026-01-06")?.get("USD")).toBe(d("0.3"));
-    expect(cashLadder([...rows].reverse())).toEqual(ladder);
+    const byDate = cashLadder(rows);
+    expect([...byDate.keys()]).toEqual(["2026-01-05", "2026-01-06"]);
+    expect(byDate.get("2026-01-06")?.get("USD")).toBe(d("0.3"));
+    expect(cashLadder([...rows].reverse())).toEqual(byDate);
   });
 });

@@ -26,7 +26,7 @@ export const privateWords: readonly PrivateWord[] = [
     except:
       /risk_pen|take_pen|with_pen|audit_head|select pen|\bpen::text|known\.pen|rows\[0\]\?\.pen|row\.pen|taken\?\.pen|set pen = |where pen = |\(pen,/,
   },
-  { word: /\bladders?\b|\w+Ladders?\b/i, say: "resume workflow" },
+  { word: /\bladders?\b|\w+Ladders?\b/i, say: "resume workflow", except: /cash[ _]?ladder/i },
   { word: /\bforesee(s|n)?\b/i, say: "pre-encode" },
   { word: /\bbringNear\b/, say: "prefetch" },
   { word: /\bsheets?\b|\w+Sheets?\b/, say: "fund state", except: /style ?sheet/i },
