@@ -23,6 +23,8 @@ export interface FillsQuery {
   readonly fundId?: string;
   readonly orderId?: string;
   readonly countMax: number;
+  /** Only ids that begin so. */
+  readonly idPrefix?: string;
   /** Continue after this fill, towards older ones. */
   readonly afterFillId?: string;
 }
@@ -34,6 +36,8 @@ export interface SignalsQuery {
   /** Received then or later. */
   readonly since?: Instant;
   readonly countMax: number;
+  /** Only ids that begin so. */
+  readonly idPrefix?: string;
   /** Continue after this signal, towards older ones. */
   readonly afterSignalId?: string;
 }

@@ -10,10 +10,24 @@ export async function wholeOrderId(client: Client, typed: string): Promise<strin
   return typed.length < lengthMin ? typed : onlyOne(typed, await orderIds(client, typed));
 }
 
-/** Of whatever has a generated id: an order, a halt in force, a request to lift them, a recent trade. */
+/** Of an approval that nobody has sent: whose order it is, order management may not know. */
+export async function wholeApprovalId(client: Client, typed: string): Promise<string> {
+  if (typed.length < lengthMin) return typed;
+  const read = async () => (await client.listApprovals({ unsent: true })).map(({ order_id }) => order_id);
+  return onlyOne(typed, await orNone(read));
+}
+
+export async function wholeSignalId(client: Client, typed: string): Promise<string> {
+  if (typed.length < lengthMin) return typed;
+  const read = async () =>
+    (await client.listWebhookSignals({ idPrefix: typed, countMax: 10 })).map(({ signal_id }) => signal_id);
+  return onlyOne(typed, await orNone(read));
+}
+
+/** Of whatever has a generated id: an order, a trade, a halt in force, a request to lift them. */
 export async function wholeRecordId(client: Client, typed: string): Promise<string> {
   if (typed.length < lengthMin) return typed;
-  const found = await Promise.all([orderIds(client, typed), haltIds(client), fillIds(client)]);
+  const found = await Promise.all([orderIds(client, typed), haltIds(client), fillIds(client, typed)]);
   return onlyOne(typed, [...new Set(found.flat())]);
 }
 
@@ -31,10 +45,8 @@ function haltIds(client: Client): Promise<readonly string[]> {
   });
 }
 
-const fillsMax = 500;
-
-function fillIds(client: Client): Promise<readonly string[]> {
-  return orNone(async () => (await client.listFills({ countMax: fillsMax })).map(({ fill_id }) => fill_id));
+function fillIds(client: Client, typed: string): Promise<readonly string[]> {
+  return orNone(async () => (await client.listFills({ idPrefix: typed, countMax: 10 })).map(({ fill_id }) => fill_id));
 }
 
 /** An older server, or one whose order management is down: the id stands as it was typed. */

@@ -68,6 +68,7 @@ export function createOrderLists(ports: OmsPorts, instruments: Instruments) {
         countMax: counted(request.count_max),
         ...(request.fund_id !== undefined && { fundId: request.fund_id }),
         ...(request.order_id !== undefined && { orderId: request.order_id }),
+        ...(request.id_prefix !== undefined && { idPrefix: request.id_prefix }),
         ...(request.after_fill_id !== undefined && { afterFillId: request.after_fill_id }),
       });
       if (found.length === 0) await mustKnowFund(ports, request.fund_id);

@@ -64,6 +64,7 @@ it("orders and trades come newest first, by fund, by state and page by page", as
   expect(await fills({ orderId: "o-0", countMax: 2 })).toEqual(["f-4", "f-2"]);
   expect(await fills({ fundId: "beta", afterFillId: "f-3" })).toEqual(["f-1"]);
   expect(await fills({ afterFillId: "nobody" })).toEqual([]);
+  expect([await fills({ idPrefix: "f-3" }), await fills({ idPrefix: "f_" })]).toEqual([["f-3"], []]);
 });
 
 it("signals come newest first with the orders that they became, also when their text has a zero character", async () => {
@@ -96,6 +97,7 @@ it("signals come newest first with the orders that they became, also when their 
   expect(await ids({ status: "FAILED", fundId: "alpha", strategyId: "alpha-momentum" })).toEqual(["a"]);
   expect(await ids({ since: exampleSignal("b", 2).receivedAt })).toEqual(["c", "b"]);
   expect([await ids({ fundId: "beta" }), await ids({ afterSignalId: "nobody" })]).toEqual([[], []]);
+  expect([await ids({ idPrefix: "b" }), await ids({ idPrefix: "_" })]).toEqual([["b"], []]);
 });
 
 it("trades cannot be rewritten", async () => {

@@ -15,7 +15,7 @@ export function createOmsQueries(pool: pg.Pool): OmsQueries {
   }
 
   return {
-    async signals({ fundId, strategyId, status, since, countMax, afterSignalId }) {
+    async signals({ fundId, strategyId, status, since, idPrefix, countMax, afterSignalId }) {
       const values: unknown[] = [];
       const place = (value: unknown): string => `$${values.push(value)}`;
       const conditions = ["true"];
@@ -23,6 +23,7 @@ export function createOmsQueries(pool: pg.Pool): OmsQueries {
       if (strategyId !== undefined) conditions.push(`s.strategy_id = ${place(columnOfText(strategyId))}`);
       if (status !== undefined) conditions.push(`s.status = ${place(status)}`);
       if (since !== undefined) conditions.push(`s.received_us >= ${place(since)}`);
+      if (idPrefix !== undefined) conditions.push(`starts_with(s.signal_id, ${place(columnOfText(idPrefix))})`);
       if (afterSignalId !== undefined) {
         const mark = await ask("select received_us, signal_id from oms_signal where signal_id = $1", [
           columnOfText(afterSignalId),
@@ -62,12 +63,13 @@ export function createOmsQueries(pool: pg.Pool): OmsQueries {
                     order by created_us desc, order_id desc limit ${place(countMax)}`;
       return (await ask(text, values)).rows.map(orderOfRow);
     },
-    async fills({ fundId, orderId, countMax, afterFillId }) {
+    async fills({ fundId, orderId, idPrefix, countMax, afterFillId }) {
       const values: unknown[] = [];
       const place = (value: unknown): string => `$${values.push(value)}`;
       const conditions = ["true"];
       if (fundId !== undefined) conditions.push(`fund_id = ${place(columnOfText(fundId))}`);
       if (orderId !== undefined) conditions.push(`order_id = ${place(columnOfText(orderId))}`);
+      if (idPrefix !== undefined) conditions.push(`starts_with(fill_id, ${place(columnOfText(idPrefix))})`);
       if (afterFillId !== undefined) {
         const mark = await ask("select filled_us, fill_id from oms_fill where fill_id = $1", [
           columnOfText(afterFillId),

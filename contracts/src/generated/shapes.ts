@@ -853,6 +853,7 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"order_id","type":"text","optional":true,"description":"Only this order's.","kind":"ID"},
     {"name":"count_max","type":"whole","description":"At most this many, 100 when absent; the next page is in the Link header.","min":1,"max":500},
     {"name":"after_fill_id","httpName":"after","type":"text","optional":true,"description":"Continue after this fill_id, towards older ones.","kind":"ID"},
+    {"name":"id_prefix","type":"text","optional":true,"description":"Only fills whose id begins so.","minLength":8,"maxLength":512},
   ]},
   ListFundsRequest: {"isRequest":true,"fields":[
   ]},
@@ -941,6 +942,7 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"hours","type":"number","optional":true,"description":"Only those of the last hours; all that are kept when absent.","max":87600,"above":0},
     {"name":"count_max","type":"whole","description":"At most this many, 100 when absent; the next page is in the Link header.","min":1,"max":500},
     {"name":"after_signal_id","httpName":"after","type":"text","optional":true,"description":"Continue after this signal_id, towards older ones.","kind":"ID"},
+    {"name":"id_prefix","type":"text","optional":true,"description":"Only signals whose id begins so.","minLength":8,"maxLength":512},
   ]},
   Loss: {"fields":[
     {"name":"fund_id","type":"text","kind":"ID"},

@@ -160,16 +160,34 @@ describe("the record", () => {
     server.on("GET /v1/halts/status", {
       body: { known: true, halted: true, halts: [halt], progress: [], restarts: [], request_id: requestId },
     });
-    server.on("GET /v1/oms/fills?count_max=500", { body: [{ fill_id: fillId }] });
+
     for (const id of [haltId, requestId, fillId]) {
       const typed = id.slice(0, 8);
       server.on(`GET /v1/oms/orders?count_max=10&id_prefix=${typed}`, { body: [] });
+      server.on(`GET /v1/oms/fills?count_max=10&id_prefix=${typed}`, { body: id === fillId ? [{ fill_id: id }] : [] });
       await run(`operations audit show --subject-id ${typed}`);
       expect(
         server.seen.filter(({ route }) => route.includes(`subject_id=${id}`)),
         typed,
       ).not.toEqual([]);
     }
+  });
+});
+
+describe("what a list shortens is found by what it shows", () => {
+  it("an alert", async () => {
+    const signal = { signal_id: "019a7c30-0001", source: "tradingview", received_at: at, warnings: [] };
+    server.on("GET /v1/signals?count_max=10&id_prefix=019a7c30", { body: [signal] });
+    server.on("GET /v1/signals/019a7c30-0001", { body: signal });
+    expect((await run("signals show 019a7c30")).stdout).toContain("019a7c30-0001");
+  });
+
+  it("an approval that was not sent", async () => {
+    const approval = { order_id: "019a7c40-0001", fund_id: "alpha" };
+    server.on("GET /v1/riskengine/approvals?unsent=true", { body: [approval] });
+    server.on("POST /v1/riskengine/approvals/019a7c40-0001/release", { body: approval });
+    const { stdout } = await run("riskengine approvals release 019a7c40 --reason crashed");
+    expect(stdout).toContain("Nothing is reserved for 019a7c40-0001 (alpha)");
   });
 });
 

@@ -1,5 +1,5 @@
 // `ctl riskengine approvals release`: frees what is reserved for an approval that nobody sent, without waiting for its time.
-
+import { wholeApprovalId } from "../id-prefix.ts";
 import { reasonOf, reasonOption } from "../reason.ts";
 import { clean } from "../text/text.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
@@ -21,8 +21,9 @@ export const riskengineApprovalsRelease: Verb = {
 };
 
 async function run(context: Context): Promise<Answer> {
-  const orderId = context.argument("order_id");
-  const released = await (await context.client()).releaseApproval({ orderId, ...reasonOf(context) });
+  const client = await context.client();
+  const orderId = await wholeApprovalId(client, context.argument("order_id"));
+  const released = await client.releaseApproval({ orderId, ...reasonOf(context) });
   return {
     data: released,
     text: `Nothing is reserved for ${clean(released.order_id)} (${clean(released.fund_id)}) any more.`,

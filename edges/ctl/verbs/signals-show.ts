@@ -1,4 +1,5 @@
 // `ctl signals show`: one alert as it came in, and what became of it.
+import { wholeSignalId } from "../id-prefix.ts";
 import { clean, moment } from "../text/text.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
 
@@ -16,7 +17,9 @@ export const signalsShow: Verb = {
 };
 
 async function run(context: Context): Promise<Answer> {
-  const signal = await (await context.client()).getWebhookSignal({ signalId: context.argument("signal_id") });
+  const client = await context.client();
+  const signalId = await wholeSignalId(client, context.argument("signal_id"));
+  const signal = await client.getWebhookSignal({ signalId });
   const { received_at, alert_at, warnings, body, ...facts } = signal;
   const now = context.clock.now();
   const lines: readonly (readonly [string, string])[] = [

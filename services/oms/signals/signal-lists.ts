@@ -37,6 +37,7 @@ export function createSignalLists(ports: OmsPorts) {
         ...(strategyId !== undefined && { strategyId }),
         ...(status !== undefined && { status: statusOf(status) }),
         ...(hours !== undefined && { since: minusMilliseconds(ports.clock.now(), hours * hourMs) }),
+        ...(request.id_prefix !== undefined && { idPrefix: request.id_prefix }),
         ...(afterSignalId !== undefined && { afterSignalId }),
       });
       if (found.length === 0) await mustKnowFund(ports, fundId);

@@ -5808,6 +5808,8 @@ export interface operations {
                 count_max?: number;
                 /** @description Continue after this fill_id, towards older ones. */
                 after?: string;
+                /** @description Only fills whose id begins so. */
+                id_prefix?: string;
             };
             header?: never;
             path?: never;
@@ -11459,6 +11461,8 @@ export interface operations {
                 count_max?: number;
                 /** @description Continue after this signal_id, towards older ones. */
                 after?: string;
+                /** @description Only signals whose id begins so. */
+                id_prefix?: string;
             };
             header?: never;
             path?: never;

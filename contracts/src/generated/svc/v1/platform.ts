@@ -162,7 +162,11 @@ export interface ListFillsRequest {
   /** At most this many, 100 when absent; the next page is in the Link header. */
   count_max: number;
   /** Continue after this fill_id, towards older ones. */
-  after_fill_id?: string | undefined;
+  after_fill_id?:
+    | string
+    | undefined;
+  /** Only fills whose id begins so. */
+  id_prefix?: string | undefined;
 }
 
 export interface Fill {
@@ -1505,7 +1509,7 @@ export const Positions: MessageFns<Positions> = {
 };
 
 function createBaseListFillsRequest(): ListFillsRequest {
-  return { fund_id: undefined, order_id: undefined, count_max: 0, after_fill_id: undefined };
+  return { fund_id: undefined, order_id: undefined, count_max: 0, after_fill_id: undefined, id_prefix: undefined };
 }
 
 export const ListFillsRequest: MessageFns<ListFillsRequest> = {
@@ -1521,6 +1525,9 @@ export const ListFillsRequest: MessageFns<ListFillsRequest> = {
     }
     if (message.after_fill_id !== undefined) {
       writer.uint32(34).string(message.after_fill_id);
+    }
+    if (message.id_prefix !== undefined) {
+      writer.uint32(42).string(message.id_prefix);
     }
     return writer;
   },
@@ -1568,6 +1575,14 @@ export const ListFillsRequest: MessageFns<ListFillsRequest> = {
             }
 
             message.after_fill_id = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.id_prefix = reader.string();
             continue;
           }
         }

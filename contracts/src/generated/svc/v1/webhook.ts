@@ -118,7 +118,11 @@ export interface ListWebhookSignalsRequest {
   /** At most this many, 100 when absent; the next page is in the Link header. */
   count_max: number;
   /** Continue after this signal_id, towards older ones. */
-  after_signal_id?: string | undefined;
+  after_signal_id?:
+    | string
+    | undefined;
+  /** Only signals whose id begins so. */
+  id_prefix?: string | undefined;
 }
 
 export interface GetWebhookSignalRequest {
@@ -873,6 +877,7 @@ function createBaseListWebhookSignalsRequest(): ListWebhookSignalsRequest {
     hours: undefined,
     count_max: 0,
     after_signal_id: undefined,
+    id_prefix: undefined,
   };
 }
 
@@ -895,6 +900,9 @@ export const ListWebhookSignalsRequest: MessageFns<ListWebhookSignalsRequest> = 
     }
     if (message.after_signal_id !== undefined) {
       writer.uint32(50).string(message.after_signal_id);
+    }
+    if (message.id_prefix !== undefined) {
+      writer.uint32(58).string(message.id_prefix);
     }
     return writer;
   },
@@ -958,6 +966,14 @@ export const ListWebhookSignalsRequest: MessageFns<ListWebhookSignalsRequest> = 
             }
 
             message.after_signal_id = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.id_prefix = reader.string();
             continue;
           }
         }
