@@ -129,6 +129,24 @@ describe("the OpenAPI document", () => {
     });
   });
 
+  it("says that a route with an intake of its own takes its body as text as well", async () => {
+    const intake: NonNullable<Route["intake"]> = {
+      bodyBytesMax: 10,
+      answerMsMax: 1_000,
+      admits: () => true,
+      refuse: async () => ({ status: 400, body: {} }),
+    };
+    const contentOf = async (route: Route) => {
+      const { paths } = await documentOf([route]);
+      const described = paths["/v1/service-tokens/{token_id}/rotate"]?.["post"]?.["requestBody"];
+      return (described as { readonly content: Readonly<Record<string, unknown>> }).content;
+    };
+    const content = await contentOf({ ...rotate, intake });
+    expect(Object.keys(content)).toEqual(["application/json", "text/plain"]);
+    expect(content["text/plain"]).toEqual(content["application/json"]);
+    expect(Object.keys(await contentOf(rotate))).toEqual(["application/json"]);
+  });
+
   it("asks no token where anyone may, and describes text", async () => {
     const { paths } = await documentOf();
     const operation = paths["/v1/healthz"]?.["get"];

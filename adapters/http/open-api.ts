@@ -8,6 +8,7 @@ import { Defect } from "../../contracts/src/fault.ts";
 import { version } from "../../contracts/src/generated/version.ts";
 import { takesIdempotencyKey } from "../../contracts/src/idempotency.ts";
 import type { Listener, Route } from "../../ports/http.ts";
+import { intakeTypes } from "./body/intake.ts";
 import { namedOnce, openToAdditions } from "./describe/components.ts";
 import { answerHeaders, answersUnchanged, askedHeaders, headersOf, referencesTo } from "./describe/headers.ts";
 import type { JsonSchema, Schemas } from "./describe/json-schema.ts";
@@ -135,6 +136,7 @@ function described(route: Route): Described {
     ...(route.params === undefined ? {} : { params: route.params }),
     ...(route.query === undefined ? {} : { querystring: route.query }),
     ...(route.body === undefined ? {} : { body: route.body }),
+    ...(route.intake === undefined ? {} : { consumes: intakeTypes }),
     response: Object.fromEntries(
       Object.entries(route.answers).map(([status, answer]) => [status, answered(answer, route)]),
     ),

@@ -14,6 +14,9 @@ export interface IntakeParts {
   readonly ports: HttpPorts;
 }
 
+/** JSON in both: the charting platform writes the second when its check of the text finds a flaw. */
+export const intakeTypes = ["application/json", "text/plain"];
+
 type Refused = Pick<IntakeRefusal, "status" | "detail">;
 
 /** The route with its own limits, readers and words; other routes of the listener keep theirs. */
@@ -21,7 +24,7 @@ export function mountIntake(app: FastifyInstance, intake: Intake, route: RouteOp
   void app.register((own, _options, done) => {
     own.removeContentTypeParser("application/json");
     const read = placingReader(strictJsonReader(own));
-    own.addContentTypeParser(["application/json", "text/plain"], { parseAs: "buffer" }, read);
+    own.addContentTypeParser(intakeTypes, { parseAs: "buffer" }, read);
     own.route({
       ...route,
       bodyLimit: intake.bodyBytesMax,

@@ -1,5 +1,7 @@
 // The webhook through real sockets, with order management played: the order of its checks, every answer, and what is recorded of each request.
 import { describe, expect, it } from "vitest";
+import { publishedAddresses } from "../../../adapters/configuration/tradingview-sources.ts";
+import { sourceAddresses } from "../../../adapters/webhook/source-addresses.ts";
 import { Fault } from "../../../contracts/src/fault.ts";
 import type { SignalAnswer } from "../../../contracts/src/generated/svc/v1/webhook.ts";
 import { type Behaviour, testParts } from "../../../testkit/gateway/parts.ts";
@@ -37,6 +39,7 @@ interface Given {
   readonly checks?: Partial<WebhookParts["checks"]>;
   readonly procedures?: Behaviour["procedures"];
   readonly call?: GatewayParts["services"]["call"];
+  readonly trustedProxies?: readonly string[];
 }
 
 async function fixture(given: Given = {}) {
@@ -59,7 +62,9 @@ async function fixture(given: Given = {}) {
   };
   const services = given.call === undefined ? parts.services : { call: given.call };
   const used = { ...parts, services, clock: ports.clock, timers: ports.timers, log: ports.log, webhook };
-  const { server } = await serve([tradingviewWebhook(used), signalTest(used)]);
+  const { server } = await serve([tradingviewWebhook(used), signalTest(used)], {
+    trustedProxies: given.trustedProxies ?? [],
+  });
   const send = (body: unknown, more: AskOptions = {}) =>
     ask(server, "/tradingview/webhook", posted(body, { listener: "public", token: null, ...more }));
   const sent = () => calls.map(([name, message]) => ({ name, ...(message as object) }));
@@ -207,6 +212,34 @@ describe("before the secret", () => {
     expect(proxies).toEqual([]);
     expect((await send(alert, { headers: { "x-forwarded-for": "1.2.3.4, 52.89.214.238" } })).status).toBe(403);
     expect(proxies).toEqual(["127.0.0.1"]);
+  });
+
+  describe("the address, by the published list", () => {
+    const isSource = sourceAddresses(publishedAddresses);
+    const statusesOf = async (trustedProxies: readonly string[], forwarded: readonly (string | undefined)[]) => {
+      const { send, sent } = await fixture({ checks: { isSource }, trustedProxies });
+      const statuses: number[] = [];
+      for (const one of forwarded) {
+        statuses.push((await send(alert, one === undefined ? {} : { headers: { "x-forwarded-for": one } })).status);
+      }
+      return { statuses, stored: sent().filter(({ name }) => name === "Oms/ReceiveSignal").length };
+    };
+
+    it("of a default start is never loopback's, with or without a forged header", async () => {
+      const forged = [undefined, "52.89.214.238", "127.0.0.1, 52.89.214.238", "52.89.214.238, 127.0.0.1"];
+      expect(await statusesOf([], forged)).toEqual({ statuses: [403, 403, 403, 403], stored: 0 });
+    });
+
+    it("behind a trusted proxy is the right-most hop that nobody trusts", async () => {
+      const hops = [
+        "52.89.214.238",
+        "9.9.9.9, 34.212.75.30",
+        "54.218.53.128, 127.0.0.1",
+        "52.32.178.7, 9.9.9.9",
+        undefined,
+      ];
+      expect(await statusesOf(["127.0.0.1"], hops)).toEqual({ statuses: [202, 202, 202, 403, 403], stored: 3 });
+    });
   });
 
   it("the form is asked, each with its code", async () => {
