@@ -11577,6 +11577,49 @@ export interface operations {
                 } & {
                     [key: string]: unknown;
                 };
+                /** @example {} */
+                "text/plain": {
+                    /** @description The fund's webhook secret. */
+                    secret?: unknown;
+                    /** @description The strategy, one of the fund's. */
+                    strategy_id?: unknown;
+                    /** @description The fund. */
+                    fund_id?: unknown;
+                    /** @description {{exchange}}:{{ticker}}, or one of our own symbols. */
+                    symbol?: unknown;
+                    /** @description BUY, SELL, SELL_SHORT or BUY_TO_COVER, in any case. */
+                    side?: unknown;
+                    /** @description A decimal as text. */
+                    quantity?: unknown;
+                    /** @description MARKET, LIMIT, STOP or STOP_LIMIT. */
+                    order_type?: unknown;
+                    /** @description A decimal as text; needed by LIMIT and STOP_LIMIT. */
+                    limit_price?: unknown;
+                    /** @description A decimal as text; needed by STOP and STOP_LIMIT. */
+                    stop_price?: unknown;
+                    /** @description DAY when absent, GTC, IOC or FOK. */
+                    tif?: unknown;
+                    /** @description Who is behind it, as they say themselves. */
+                    actor?: unknown;
+                    /** @description Once in five minutes; ends best with {{timenow}}. */
+                    idempotency_key?: unknown;
+                    /** @description Why, as free text. */
+                    thesis?: unknown;
+                    /** @description When it fired: {{timenow}}. */
+                    timestamp?: unknown;
+                    /** @description Whether it must only reduce. */
+                    reduce_only?: unknown;
+                    /** @description The position afterwards: long, short or flat. */
+                    market_position?: unknown;
+                    /** @description Its size. */
+                    market_position_size?: unknown;
+                    /** @description The position before: long, short or flat. */
+                    prev_market_position?: unknown;
+                    /** @description Its size. */
+                    prev_market_position_size?: unknown;
+                } & {
+                    [key: string]: unknown;
+                };
             };
         };
         responses: {
