@@ -23,23 +23,28 @@ function walk(folder = ""): readonly string[] {
 
 const files = walk();
 const read = (path: string): string => readFileSync(join(root, path), "utf8");
-const parsed = new Map<string, SourceFile>();
-/** Parsing is most of the work here, so each file is parsed once. */
-const sourceAt = (path: string): SourceFile => {
-  const known = parsed.get(path) ?? parseSource(path, read(path));
-  parsed.set(path, known);
-  return known;
-};
 const complaintsOn = (source: SourceFile): string =>
   judge(source)
     .map((complaint) => `${complaint.path}:${complaint.line} ${complaint.message}`)
     .join("\n");
 
+interface Judged {
+  readonly complaints: string;
+  readonly imports: ReturnType<typeof importsOf>;
+}
+const judged = new Map<string, Judged>();
+/** Parsing is most of the work here, so each file is parsed once; thousands of trees that are kept cost as much again in collections. */
+const judgedAt = (path: string): Judged => {
+  const source = judged.has(path) ? undefined : parseSource(path, read(path));
+  if (source !== undefined) judged.set(path, { complaints: complaintsOn(source), imports: importsOf(source) });
+  return judged.get(path) ?? { complaints: "", imports: [] };
+};
+
 describe("the repository is tidy", () => {
   test("every source file keeps the rules", { timeout: 240_000 }, () => {
     const complaints = files
       .filter((path) => /\.(tsx?|js)$/.test(path))
-      .map((path) => complaintsOn(sourceAt(path)))
+      .map((path) => judgedAt(path).complaints)
       .filter((text) => text !== "");
     expect(complaints.join("\n")).toBe("");
   });
@@ -74,7 +79,7 @@ describe("the repository is tidy", () => {
   test("no files import each other in a circle", () => {
     const sources = files.filter((path) => /\.(tsx?|js)$/.test(path));
     const imports = sources.map((path) => {
-      const targets = importsOf(sourceAt(path)).filter(({ target }) => target.startsWith("."));
+      const targets = judgedAt(path).imports.filter(({ target }) => target.startsWith("."));
       return [path, targets.map(({ target }) => normalize(join(dirname(path), target)))] as const;
     });
     expect(circlesOf(new Map(imports))).toEqual([]);

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { ignoreEndedIncarnations } from "../testkit/virtual/incarnation.ts";
 import { plantedBugs } from "./planted-bugs.ts";
 import { replayCommand } from "./report.ts";
+import { shortRuns } from "./short-runs.ts";
 import { simulate } from "./simulate.ts";
 
 let restore: () => void;
@@ -18,6 +19,33 @@ it("holds every invariant over 2,000 seeds", { timeout: 7_200_000 }, async () =>
     const { violation } = await simulate(options);
     expect(violation, replayCommand(options)).toBeUndefined();
   }
+});
+
+it("meets everything in a hundred short runs", { timeout: 3_600_000 }, async () => {
+  const { totals, unasked, broken } = await shortRuns(100);
+  expect(broken).toBeUndefined();
+  expect(unasked, "operations that nobody asked").toEqual([]);
+  const least = {
+    crashes: 30,
+    orders: 200,
+    approvals: 100,
+    fills: 10,
+    halts: 50,
+    limits: 310,
+    stops: 10,
+    differences: 10,
+    adjustments: 0,
+    crosses: 0,
+    "corporate actions": 0,
+    alerts: 30,
+    "orders of alerts": 10,
+    "losses that halted": 10,
+    lifts: 10,
+    "requests to lift all": 4,
+    signatures: 1,
+    "exits in a halt": 10,
+  };
+  for (const [what, count] of Object.entries(least)) expect(totals[what], what).toBeGreaterThan(count);
 });
 
 it.each(plantedBugs.map((plantedBug) => [plantedBug.name, plantedBug] as const))(

@@ -129,11 +129,8 @@ describe("the next page", () => {
   it("is named beside the count of all, for what was put aside", async () => {
     const at = "2026-11-15T13:30:00.000000Z";
     const times = { first_tried_at: at, last_tried_at: at, since: at, published_at: at };
-    const event = (event_id: string) => ({
-      ...{ subscription: "one", event_id, subject: "s", state: "PARKED", lane: "", error: "e", attempts: 1 },
-      ...times,
-      published_by: "oms",
-    });
+    const known = { subscription: "one", subject: "s", state: "PARKED", lane: "", error: "e", attempts: 1 };
+    const event = (event_id: string) => ({ ...known, ...times, event_id, published_by: "oms" });
     const { parts, calls } = testParts({
       procedures: { "RiskWorkers/ListParked": { events: [event("a"), event("b")], total: 7 } },
     });

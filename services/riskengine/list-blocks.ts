@@ -116,7 +116,7 @@ function storeBlocks(fault: Fault): readonly Block[] {
   return [{ code: fault.code, scope: "firm", reason: fault.message, since_unknown: sinceUnknown, ends, command }];
 }
 
-/** Order management refuses it, not the engine; whoever asks why nothing is bought is told here as well. */
+/** Order management refuses it, not the engine; whoever asks why nothing is bought finds it here as well. */
 function flattenBlocks(flatten: StoredFlatten | undefined, fundIds: ReadonlySet<string>): readonly StandingBlock[] {
   if (flatten === undefined) return [];
   return closedFunds(flatten)

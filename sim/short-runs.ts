@@ -1,0 +1,46 @@
+// Many short runs in a row, a tenth of them long and brought to their end, and what they met: how often what happened, and which operations were asked.
+import { simulated } from "./operations.ts";
+import { replayCommand } from "./report.ts";
+import { type SimOptions, type SimReport, simulate } from "./simulate.ts";
+
+export interface Met {
+  readonly totals: Readonly<Record<string, number>>;
+  /** Operations that nobody asked. */
+  readonly unasked: readonly string[];
+  /** Of the first run that broke an invariant: which, and the command that replays it. */
+  readonly broken?: string;
+}
+
+/** In some runs the service that answers an operation is not there, or goes away first. */
+const runsAboutMax = 12;
+
+export async function shortRuns(seeds: number): Promise<Met> {
+  const totals: Record<string, number> = { crashes: 0 };
+  const asked: Record<string, number> = {};
+  const unasked = (): readonly string[] =>
+    Object.entries(simulated).flatMap(([operation, one]) => ("why" in one || asked[operation] ? [] : [operation]));
+  const brokenIn = async (options: SimOptions): Promise<string | undefined> => {
+    const report: SimReport = await simulate(options);
+    totals["crashes"] = (totals["crashes"] ?? 0) + report.crashes;
+    for (const [what, more] of Object.entries(report.counts)) totals[what] = (totals[what] ?? 0) + more;
+    for (const [operation, { accepted, refused }] of report.answered) {
+      asked[operation] = (asked[operation] ?? 0) + accepted + refused;
+    }
+    const { violation } = report;
+    const about = options.about === undefined ? "" : ` about ${options.about}`;
+    return violation === undefined ? undefined : `${violation.invariant.name}: ${replayCommand(options)}${about}`;
+  };
+  for (let seed = 1; seed <= seeds; seed += 1) {
+    const rests = seed % 10 === 0;
+    const broken = await brokenIn({ seed, steps: rests ? 900 : 320, rests });
+    if (broken !== undefined) return { totals, unasked: unasked(), broken };
+  }
+  // Which of the rare ones are asked by chance changes with every change of the runs: each of these gets a run that is about it.
+  for (const about of unasked()) {
+    for (let seed = 1; seed <= runsAboutMax && !asked[about]; seed += 1) {
+      const broken = await brokenIn({ seed, steps: 320, rests: false, about });
+      if (broken !== undefined) return { totals, unasked: unasked(), broken };
+    }
+  }
+  return { totals, unasked: unasked() };
+}
