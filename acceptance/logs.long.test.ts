@@ -51,12 +51,12 @@ test("27.2: kill -9 of research leaves its last lines, and its restart is beside
   expect(said.join("\n")).toMatch(/research/);
 });
 
-test("the folder stays below its bound at debug level, in files of its owner", { timeout: 300_000 }, async () => {
-  await pause(60_000);
+test("the folder stays below its bound at debug level, in files of its owner", { timeout: 900_000 }, async () => {
+  await pause(600_000);
   const folder = join(terminal.platform.dataFolder, "logs");
   const files = readdirSync(folder).map((name) => statSync(join(folder, name)));
   const bytes = files.reduce((sum, { size }) => sum + size, 0);
-  process.stdout.write(`after a minute at debug level ${bytes} bytes in ${files.length} files\n`);
+  process.stdout.write(`after ten minutes at debug level ${bytes} bytes in ${files.length} files\n`);
   expect(bytes).toBeLessThanOrEqual(loggedServices.length * filesMax * bytesMax);
   for (const { size, mode } of files) {
     expect(size).toBeLessThanOrEqual(bytesMax);
