@@ -15,7 +15,9 @@ import { openSealing } from "./adapters/identity/sealing.ts";
 import { openLanguageModel } from "./adapters/language-model/open-language-model.ts";
 import type { LibraryInternals } from "./adapters/library-internals/library-internals.ts";
 import { openLibraryInternals } from "./adapters/library-internals/self-check.ts";
+import { crowdAlarm } from "./adapters/listener/crowd-alarm.ts";
 import { createRefusedAttempts } from "./adapters/listener/refused-attempts.ts";
+import { createAlarms } from "./adapters/postgres/alarms.ts";
 import { type OncePerKey, oncePerKey } from "./adapters/records/once-per-key.ts";
 import { reportedSecrets } from "./adapters/secrets/audited-secrets.ts";
 import { openSecrets } from "./adapters/secrets/open-secrets.ts";
@@ -45,6 +47,7 @@ import {
   worst,
 } from "./compose/shared.ts";
 import { messageOf } from "./contracts/src/fault.ts";
+import { subjects } from "./contracts/src/subjects.ts";
 import type { TellRefusal } from "./ports/attempts.ts";
 import type { Health } from "./ports/health.ts";
 import type { Verifier } from "./ports/identity.ts";
@@ -247,6 +250,8 @@ async function serveService(
   input: PartInput,
 ): Promise<GrpcServer> {
   const { address, environmentVariable } = listenAddress(service.name, input);
+  const purpose = `${service.name}'s gRPC server`;
+  const alarms = createAlarms({ ...ports, subject: subjects.alarmRaised, source: service.name });
   return serveGrpc({
     ...ports,
     verifier,
@@ -254,7 +259,8 @@ async function serveService(
     internals,
     address,
     environmentVariable,
-    purpose: `${service.name}'s gRPC server`,
+    purpose,
+    onCrowded: crowdAlarm(alarms, ports.clock, purpose),
     services: running.rpc,
     reflection: input.configuration.grpc.reflection ?? input.configuration.mode === "development",
     ...(service.name === "riskengine" ? { limits: { receiveBytesMax: orderBytesMax } } : {}),

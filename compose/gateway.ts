@@ -15,8 +15,10 @@ import { hasRealOperators } from "../adapters/identity/real-operators.ts";
 import { removeDevelopmentOperators } from "../adapters/identity/remove-development-operators.ts";
 import { openSealing } from "../adapters/identity/sealing.ts";
 import { embeddedAudience } from "../adapters/identity/verifier/token-issuer.ts";
+import { crowdAlarm } from "../adapters/listener/crowd-alarm.ts";
 import { createRefusedAttempts } from "../adapters/listener/refused-attempts.ts";
 import { readKeptLogs } from "../adapters/log/read-kept-logs.ts";
+import { createAlarms } from "../adapters/postgres/alarms.ts";
 import { oncePerKey } from "../adapters/records/once-per-key.ts";
 import { openStore } from "../adapters/records/open-store.ts";
 import { reportedSecrets } from "../adapters/secrets/audited-secrets.ts";
@@ -24,6 +26,7 @@ import { openSecrets } from "../adapters/secrets/open-secrets.ts";
 import type { MetricsRegistry } from "../adapters/telemetry/prometheus-metrics.ts";
 import { openEventFeed } from "../adapters/transport/open-event-feed.ts";
 import { Fault } from "../contracts/src/fault.ts";
+import { subjects } from "../contracts/src/subjects.ts";
 import { gatewayRoutes } from "../edges/gateway/index.ts";
 import type { LoginFacts, Restarts, WebhookParts } from "../edges/gateway/parts.ts";
 import type { FundPolicies } from "../edges/gateway/public/fund-policy.ts";
@@ -143,18 +146,22 @@ export async function startGateway(
   });
   stops.push(() => stream.stop());
   const webhook = webhookParts(input, ports, { store, secrets });
-  const asked = { directory, calls, restarts, events, marketFeed, store, webhook, ending };
+  let server: HttpServer | undefined;
+  const placesHealth = (): Health => server?.health() ?? { status: "ok" };
+  const asked = { placesHealth, directory, calls, restarts, events, marketFeed, store, webhook, ending };
   const routes = routesOf(input, ports, identity, asked, Object.keys(targets), metrics, addresses);
   const refused = createRefusedAttempts({ ...ports, store });
   stops.push(() => refused.close());
+  const alarms = createAlarms({ ...ports, store, subject: subjects.alarmRaised, source: "gateway" });
   // Given back after the listeners have drained.
   let lease: Lease | undefined;
   stops.push(async () => lease?.retire());
-  const server = await listen(
+  const listening = await listen(
     input,
     {
       ...ports,
       tellRefusal: refused.tell,
+      onCrowded: crowdAlarm(alarms, ports.clock, "the gateway's HTTP server"),
       oncePerKey: oncePerKey({ ...ports, store, holder: () => lease?.incarnation }),
     },
     identity,
@@ -162,9 +169,10 @@ export async function startGateway(
     [streamRoute(stream)],
     addresses,
   );
-  stops.push(async () => void (await server.drain(drainMs(input))));
-  addresses["gateway"] = addressText(server.addresses.operator);
-  addresses["gateway.public"] = addressText(server.addresses.public);
+  server = listening;
+  stops.push(async () => void (await listening.drain(drainMs(input))));
+  addresses["gateway"] = addressText(listening.addresses.operator);
+  addresses["gateway.public"] = addressText(listening.addresses.public);
   await identity.begin(configuration.http.base_url ?? `http://${addresses["gateway"]}`);
   // Taken when it is ready: a start that takes long on a busy machine would let it run out and be reported as a lost process.
   // Its health does not hang on the lease, unlike a service's: it has to answer while the store is away, to say so.
@@ -177,6 +185,7 @@ function routesOf(
   ports: BasePorts,
   identity: GatewayIdentity,
   {
+    placesHealth,
     directory,
     calls,
     restarts,
@@ -186,6 +195,7 @@ function routesOf(
     webhook,
     ending,
   }: {
+    readonly placesHealth: () => Health;
     readonly directory: GrpcDirectory;
     readonly calls: RpcClient;
     readonly restarts: Restarts;
@@ -210,7 +220,7 @@ function routesOf(
     expectedServices,
     directory,
     isInsecure: input.configuration.insecure,
-    ownHealth: () => worst([untilEnding(ending), expected, marketFeed.health(), identity.health()]),
+    ownHealth: () => worst([untilEnding(ending), expected, marketFeed.health(), identity.health(), placesHealth()]),
     instances: () => store.transact("platform.instances", ({ instances }) => instances.alive(ports.clock.now())),
     keptLogs: readKeptLogs(input.dataFolder, ports.timers),
     elsewhere: (service) => {
@@ -294,7 +304,7 @@ const loginAttempts: HttpMount["attempts"] = [
 
 async function listen(
   input: PartInput,
-  ports: BasePorts & Pick<HttpServerOptions, "tellRefusal" | "oncePerKey">,
+  ports: BasePorts & Pick<HttpServerOptions, "tellRefusal" | "oncePerKey" | "onCrowded">,
   identity: GatewayIdentity,
   routes: readonly Route[],
   sockets: readonly SocketRoute[],

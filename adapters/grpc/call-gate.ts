@@ -103,6 +103,7 @@ export function callGate(
       onCancel: () => {
         gone = true;
         if (!answered && headers !== undefined && isTooLarge(streamOf(call))) tooLarge(headers);
+        if (headers !== undefined) connections.end(headers);
         stopClock();
         stopWaiting();
         stopLife();

@@ -59,12 +59,26 @@ describe("a crowd of connections", () => {
     ["silent", Buffer.alloc(0)],
     ["half way through the preface", preface.subarray(0, 10)],
     ["without settings", preface],
+    ["speaking HTTP/2 and making no call", Buffer.concat([preface, settings])],
   ])("that are %s does not keep others out", async (_name, first) => {
     const { port, client } = await serve({ connectionsMax: 20 });
     await hog(port, 30, first);
     for (let count = 0; count < 3; count += 1) {
       expect((await client().call("Instance", "GetHealth", {}, { deadlineMs: 2_000 })).status).toBe("OK");
     }
+  });
+
+  it("does not push out who showed a token, and is cut without a call", async () => {
+    const { port } = await serve({ connectionsMax: 20, strangerIdleMsMax: 300 });
+    const { session } = await openSession(port);
+    expect(await call(session, known)).toBe("0");
+    const watching = await hog(port, 1, Buffer.concat([preface, settings, rawCall(1, "/grpc.health.v1.Health/Watch")]));
+    const idle = await hog(port, 12, Buffer.concat([preface, settings]));
+    await expect.poll(() => idle.every(({ destroyed }) => destroyed)).toBe(true);
+    // A stream that somebody subscribed to is a call, and who is known may be silent.
+    expect(watching[0]?.destroyed).toBe(false);
+    await hog(port, 60, Buffer.concat([preface, settings]));
+    expect(await call(session, known)).toBe("0");
   });
 
   it("is cut when no preface comes, and left alone when one came in time", async () => {

@@ -121,6 +121,7 @@ export function identityGate(
         return check(token, requestId, (identity) => {
           (metadata as Known)[known] = identity;
           floods.passed(connection);
+          connections.know(metadata, identity);
           if (method.requestStream || method.responseStream) watch(token, requestId, identity);
           next(metadata);
         });

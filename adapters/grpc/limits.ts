@@ -19,10 +19,12 @@ export interface GrpcLimits {
   readonly schemaStreamsMax: number;
   readonly schemaStreamMsMax: number;
   readonly schemaQuestionsMax: number;
-  /** Of all callers; one address gets at most half, unless many share it. */
+  /** Of all callers; one address gets at most a tenth, unless many share it. */
   readonly connectionsMax: number;
   /** Time from a connection's beginning to the end of its HTTP/2 preface; who is later makes room for others. */
   readonly prefaceMsMax: number;
+  /** A connection on which nobody showed a token is cut after this long without a call. */
+  readonly strangerIdleMsMax: number;
   /** Calls refused in a row on one connection, none let through in between, after which it is closed. */
   readonly refusalsPerConnectionMax: number;
   /** Calls of one connection at once. Callers are reported, and a well-made one keeps further calls back by itself. */
@@ -49,6 +51,7 @@ export const grpcLimitsDefault: GrpcLimits = {
   schemaQuestionsMax: 2_000,
   connectionsMax: 512,
   prefaceMsMax: 3_000,
+  strangerIdleMsMax: 10_000,
   refusalsPerConnectionMax: 100,
   streamsPerConnectionMax: 256,
   connectionIdleMsMax: 600_000,

@@ -5,9 +5,9 @@ import { chmod, lstat, unlink } from "node:fs/promises";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { resolve } from "node:path";
 import { Fault } from "../../contracts/src/fault.ts";
-import type { Timers } from "../../ports/timers.ts";
 import { addressText, errnoOf, listenFault, portInUse, resolveHost, type TcpAddress } from "../http/listen.ts";
-import { connectionRoom } from "../listener/connection-limit.ts";
+import type { ConnectionRoom } from "../listener/connection-limit.ts";
+import { markSocket } from "./call-connections.ts";
 
 export type GrpcAddress = TcpAddress | { readonly path: string };
 
@@ -17,9 +17,7 @@ export interface ListenOptions {
   readonly purpose: string;
   /** What an operator sets to move it. */
   readonly environmentVariable: string;
-  readonly connectionsMax: number;
-  readonly prefaceMsMax: number;
-  readonly timers: Timers;
+  readonly room: ConnectionRoom;
   /** Takes the connection over, and says once that it speaks HTTP/2. */
   readonly onConnection: (socket: Socket, prove: () => void) => void;
 }
@@ -41,11 +39,11 @@ const socketPathBytesMax = 107;
 export async function openListener(options: ListenOptions): Promise<GrpcListener> {
   const sockets = new Set<Socket>();
   const emptied: (() => void)[] = [];
-  const { connectionsMax, prefaceMsMax, timers } = options;
-  const room = connectionRoom({ connectionsMax, firstMsMax: prefaceMsMax, timers });
+  const { room } = options;
   const server = createServer((socket) => {
     if (!room.admit(socket)) return;
     sockets.add(socket);
+    markSocket(socket);
     socket.once("close", () => {
       sockets.delete(socket);
       if (sockets.size === 0) for (const done of emptied.splice(0)) done();

@@ -22,6 +22,7 @@ import type { RpcService, UnaryHandler } from "../../ports/rpc.ts";
 import { requestIdFrom, requestIdHeader } from "../http/request-id.ts";
 import { internalsOn, type LibraryInternals } from "../library-internals/library-internals.ts";
 import { badRequests } from "../listener/bad-requests.ts";
+import { connectionRoom, type RoomOptions } from "../listener/connection-limit.ts";
 import { type BidirectionalMounter, bidirectionalMounter } from "./bidirectional.ts";
 import { callConnections } from "./call-connections.ts";
 import { callGate } from "./call-gate.ts";
@@ -51,6 +52,8 @@ export interface GrpcServerOptions extends RpcPorts {
   /** The process's metrics as its registry writes them in JSON. */
   readonly metricsJson: () => Promise<string>;
   readonly limits?: Partial<GrpcLimits>;
+  /** Reported of connections that had to make way, or found no place of their own. */
+  readonly onCrowded?: RoomOptions["onCrowded"];
   /** Whether anybody may read the schema here; on unless switched off. */
   readonly reflection?: boolean;
   /** Default: with every reach behind the library's interface. */
@@ -65,14 +68,23 @@ export interface GrpcServer {
 }
 
 export async function serveGrpc(given: GrpcServerOptions): Promise<GrpcServer> {
-  const options = { ...given, badRequests: badRequests(given.metrics, "grpc") };
-  const limits = { ...grpcLimitsDefault, ...options.limits };
+  const limits = { ...grpcLimitsDefault, ...given.limits };
+  const room = connectionRoom({
+    connectionsMax: limits.connectionsMax,
+    firstMsMax: limits.prefaceMsMax,
+    idleMsMax: limits.strangerIdleMsMax,
+    clock: given.clock,
+    timers: given.timers,
+    onCrowded: given.onCrowded,
+  });
+  const healthHere = () => worseOf(given.health(), room.health());
+  const options = { ...given, health: healthHere, badRequests: badRequests(given.metrics, "grpc") };
   const internals = options.internals ?? internalsOn;
   const hasReflection = options.reflection ?? true;
   const instance: RpcService = { name: instanceService, handlers: instanceHandlers(options) };
   const mounted = [...options.services, instance].map((service) => [describedService(service), service] as const);
   hearLibrary(options.log);
-  const connections = callConnections();
+  const connections = callConnections(room);
   const health = healthService({
     health: options.health,
     services: new Set(mounted.map(([described]) => described.fullName)),
@@ -113,12 +125,15 @@ export async function serveGrpc(given: GrpcServerOptions): Promise<GrpcServer> {
     address: options.address,
     purpose: options.purpose,
     environmentVariable: options.environmentVariable,
-    connectionsMax: limits.connectionsMax,
-    prefaceMsMax: limits.prefaceMsMax,
-    timers: options.timers,
+    room,
     onConnection: internals.injector(server),
   });
   return { address: listener.address, drain: drainer(server, listener, health, options) };
+}
+
+/** What the server itself complains of counts only where nothing worse is wrong. */
+function worseOf(own: Health, room: Health): Health {
+  return own.status === "ok" && room.status !== "ok" ? room : own;
 }
 
 interface Mounters {

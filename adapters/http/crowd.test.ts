@@ -34,7 +34,17 @@ describe("a crowd of connections", () => {
     await expect.poll(() => closed(sockets)).toBeGreaterThanOrEqual(10);
   });
 
-  it("does not push out a connection that has asked something", async () => {
+  it("that asks without a token and stays does not keep others out either, and is cut when it asks no more", async () => {
+    const { server } = await serve([hello], { limits: { connectionsMax: 20, strangerIdleMsMax: 500 } });
+    const sockets = await hog(server, 20, "GET /v1/hello HTTP/1.1\r\nhost: a\r\n\r\n");
+    for (let count = 0; count < 5; count += 1) {
+      expect((await ask(server, "/v1/hello", { agent: new Agent() })).status).toBe(200);
+    }
+    expect(server.health()).toEqual({ status: "ok" });
+    await expect.poll(() => closed(sockets)).toBe(20);
+  });
+
+  it("does not push out a connection on which a token was shown", async () => {
     const { server } = await serve([hello], { limits: { connectionsMax: 5 } });
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     onTestFinished(() => agent.destroy());

@@ -25,10 +25,16 @@ export interface GuardOptions {
   readonly refuse: Refuse;
   /** Where the operators' listener is reached, for the pointer to how one logs in. */
   readonly baseUrl: () => string;
+  /** Somebody on this connection showed a good token. */
+  readonly onKnown?: ((request: FastifyRequest, identity: Identity) => void) | undefined;
 }
 
 export function identityGuard(options: GuardOptions): IdentityGuard {
   const identities = new WeakMap<FastifyRequest, Identity>();
+  const keep = (request: FastifyRequest, identity: Identity): void => {
+    identities.set(request, identity);
+    options.onKnown?.(request, identity);
+  };
   return {
     identityOf: (request) => identities.get(request),
     check: async (request, reply) => {
@@ -38,14 +44,14 @@ export function identityGuard(options: GuardOptions): IdentityGuard {
       if (access === "nobody in particular" || (access !== "anyone with a token" && isForAnyone(access))) {
         // What mounts are shown is theirs: their clients authenticate to them, not to us.
         const identity = facts?.prefix === undefined ? await identityIfGood(shown, request, options) : undefined;
-        if (identity !== undefined) identities.set(request, identity);
+        if (identity !== undefined) keep(request, identity);
         return undefined;
       }
       const identity = await identityOrRefusal(shown, request, reply, options, access);
       // The listener's time limit may have answered while the verifier was asked.
       if (reply.sent) return reply;
       if (identity === undefined) return reply;
-      identities.set(request, identity);
+      keep(request, identity);
       if (access === "anyone with a token" || mayCall(access, identity)) return undefined;
       const { actor } = identity;
       const refusal = { code: "PERMISSION_DENIED", detail: whyNot(access), actor } as const;

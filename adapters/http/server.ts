@@ -6,15 +6,17 @@
 // draining lets requests in hand finish. Paths are exact: a trailing or doubled slash is not found.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Health } from "../../ports/health.ts";
 import type { Listener, Route, SocketRoute } from "../../ports/http.ts";
 import type { Random } from "../../ports/random.ts";
+import { type ConnectionRoom, type RoomOptions, standingOf } from "../listener/connection-limit.ts";
 import { sampledLines, type WriteSampled } from "../log/sampled-lines.ts";
 import { challenge } from "./bearer.ts";
 import { strictJsonReader } from "./body/json-reader.ts";
 import { trackConnections } from "./connections.ts";
 import { isPreflight, openToPages } from "./cross-origin.ts";
 import type { HttpPorts } from "./http-ports.ts";
-import { type IdentityGuard, identityGuard } from "./identity-guard.ts";
+import { type GuardOptions, type IdentityGuard, identityGuard } from "./identity-guard.ts";
 import { attemptLimits, checkAttempts, checkPersonAttempts } from "./limits/attempt-limits.ts";
 import { boundConnections } from "./limits/bound-connections.ts";
 import { foreignPageGate, type PageGate } from "./limits/foreign-pages.ts";
@@ -51,6 +53,8 @@ export interface HttpServerOptions extends HttpPorts {
   /** Addresses and CIDR ranges of proxies that are believed when they say for whom they ask; nobody unless asked. */
   readonly trustedProxies?: readonly string[];
   readonly limits?: Partial<HttpLimits>;
+  /** Reported of connections that had to make way, or found no place of their own. */
+  readonly onCrowded?: RoomOptions["onCrowded"];
   /** How often one address may ask of the public market data; as often as it likes when absent. */
   readonly publicRate?: BucketOptions;
 }
@@ -58,12 +62,15 @@ export interface HttpServerOptions extends HttpPorts {
 export interface HttpServer {
   /** Where each listener really is, also when port 0 was asked for. */
   readonly addresses: Readonly<Record<Listener, TcpAddress>>;
+  /** Failing while operators find no place among the connections. */
+  health(): Health;
   /** Stops accepting, lets requests in hand finish within the bound, then cuts what is left. */
   drain(timeoutMs: number): Promise<"drained" | "forced">;
 }
 
 interface OpenListener {
   readonly address: TcpAddress;
+  readonly room: ConnectionRoom;
   drain(timeoutMs: number): Promise<"drained" | "forced">;
 }
 
@@ -93,6 +100,7 @@ export async function serveHttp(options: HttpServerOptions): Promise<HttpServer>
   }
   return {
     addresses: { operator: operator.address, public: open.address },
+    health: () => operator.room.health(),
     drain: async (timeoutMs) => {
       const ends = await Promise.all([operator.drain(timeoutMs), open.drain(timeoutMs)]);
       return ends.includes("forced") ? "forced" : "drained";
@@ -104,10 +112,13 @@ async function openListener(surroundings: Surroundings): Promise<OpenListener> {
   const { listener, options } = surroundings;
   // Not a hook of the library's: with one it closes its door a turn later.
   const draining = new AbortController();
-  const { app, sockets } = await createApp(surroundings, draining.signal);
+  let room: ConnectionRoom | undefined;
+  const onKnown: GuardOptions["onKnown"] = ({ raw }, identity) => room?.know(raw.socket, standingOf(identity));
+  const { app, sockets } = await createApp({ ...surroundings, onKnown }, draining.signal);
   const connections = trackConnections(app.server);
   sockets.attach(app.server, connections);
-  boundConnections(app.server, { ...options, listener, limits: surroundings.limits });
+  const places = boundConnections(app.server, { ...options, listener, limits: surroundings.limits });
+  room = places;
   const wanted = options.listeners[listener];
   const host = await resolveHost(wanted.host);
   try {
@@ -123,6 +134,7 @@ async function openListener(surroundings: Surroundings): Promise<OpenListener> {
   const port = bound !== null && typeof bound === "object" ? bound.port : wanted.port;
   return {
     address: { host, port },
+    room: places,
     drain: async (timeoutMs) => {
       let end: "drained" | "forced" = "drained";
       const cancel = options.timers.after(timeoutMs, () => {
@@ -141,7 +153,7 @@ async function openListener(surroundings: Surroundings): Promise<OpenListener> {
 }
 
 async function createApp(
-  surroundings: Surroundings,
+  surroundings: Surroundings & Pick<GuardOptions, "onKnown">,
   draining: AbortSignal,
 ): Promise<{ readonly app: FastifyInstance; readonly sockets: WebSockets }> {
   const { listener, options, limits, baseUrl, writeRefusal } = surroundings;
@@ -150,7 +162,7 @@ async function createApp(
   const gate = requestGate(limits);
   const refuse = refusals(listener, options, writeRefusal);
   const pageGate: PageGate = listener === "operator" ? foreignPageGate(refuse, baseUrl) : () => undefined;
-  const guard = identityGuard({ listener, ports: options, refuse, baseUrl });
+  const guard = identityGuard({ listener, ports: options, refuse, baseUrl, onKnown: surroundings.onKnown });
   const watch = observer(listener, options, (request) => guard.identityOf(request)?.actor);
   const app: FastifyInstance = fastify({
     bodyLimit: limits.bodyBytesMax,

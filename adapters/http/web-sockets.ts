@@ -7,7 +7,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type WebSocket from "ws";
 import type { Listener, SocketConnection, SocketRoute } from "../../ports/http.ts";
 import type { CancelTimer } from "../../ports/timers.ts";
-import { callerKey } from "../listener/connection-limit.ts";
+import { callerKey } from "../listener/caller-key.ts";
 import { addressOf } from "./caller-address.ts";
 import type { Connections } from "./connections.ts";
 import type { HttpPorts } from "./http-ports.ts";

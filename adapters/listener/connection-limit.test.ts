@@ -3,38 +3,155 @@
 import { EventEmitter } from "node:events";
 import type { Socket } from "node:net";
 import { describe, expect, it } from "vitest";
+import { fromUnixMs } from "../../contracts/src/instant.ts";
 import { systemTimers } from "../system/timers.ts";
-import { connectionRoom } from "./connection-limit.ts";
+import { connectionRoom, type RoomOptions, type Standing, standingOf } from "./connection-limit.ts";
 
-function room(connectionsMax: number, isShared: (address: string) => boolean = () => false) {
+function room(connectionsMax: number, more: Partial<RoomOptions> = {}) {
   const timers = systemTimers();
-  const made = connectionRoom({ connectionsMax, firstMsMax: 60_000, timers, isShared });
-  const come = (remoteAddress: string | undefined) => {
+  let nowMs = 1_000_000;
+  const crowded: Standing[] = [];
+  const made = connectionRoom({
+    connectionsMax,
+    firstMsMax: 60_000,
+    idleMsMax: 60_000,
+    clock: { now: () => fromUnixMs(nowMs) },
+    timers,
+    onCrowded: (standing) => crowded.push(standing),
+    ...more,
+  });
+  const come = (remoteAddress: string | undefined = "127.0.0.1") => {
     const socket = Object.assign(new EventEmitter(), { remoteAddress, destroyed: false, destroy: () => socket });
     socket.destroy = () => {
       if (!socket.destroyed) setImmediate(() => socket.emit("close"));
       socket.destroyed = true;
       return socket;
     };
-    const admitted = made.admit(socket as unknown as Socket);
-    return { socket, admitted, prove: () => made.prove(socket as unknown as Socket) };
+    const place = socket as unknown as Socket;
+    const admitted = made.admit(place);
+    return {
+      socket,
+      admitted,
+      isHere: () => !socket.destroyed,
+      prove: () => made.prove(place),
+      begin: () => made.begin(place),
+      end: () => made.end(place),
+      know: (standing: "holder" | "own") => made.know(place, standing),
+    };
   };
-  return { come, timers };
+  /** One after the other, each known before the next one comes. */
+  const manyKnown = (count: number, standing: "holder" | "own") =>
+    Array.from({ length: count }, () => {
+      const guest = come();
+      guest.know(standing);
+      return guest;
+    });
+  const many = (count: number, address?: string) => Array.from({ length: count }, () => come(address));
+  const pass = (ms: number): void => {
+    nowMs += ms;
+  };
+  return { made, come, many, manyKnown, timers, crowded, pass };
 }
 
-describe("a full room", () => {
-  it("sends the oldest away that has proved nothing, and the new one when all have (2)", () => {
-    const { come } = room(3);
-    const guests = ["127.0.0.1", "127.0.0.1", "127.0.0.1"].map(come);
-    guests[0]?.prove();
-    const late = come("127.0.0.1");
-    expect(guests.map(({ socket }) => socket.destroyed)).toEqual([false, true, false]);
-    guests[2]?.prove();
-    late.prove();
-    const refused = come("127.0.0.1");
-    expect([refused.admitted, refused.socket.destroyed]).toEqual([false, true]);
-    guests[0]?.socket.emit("close");
-    expect(come("127.0.0.1").admitted).toBe(true);
+const here = (guests: readonly { isHere(): boolean }[]): readonly boolean[] => guests.map((guest) => guest.isHere());
+
+describe("strangers", () => {
+  it("make way for anybody new, the oldest first, also when they speak our language (2)", () => {
+    const { many, come, crowded } = room(3);
+    const guests = many(3);
+    for (const guest of guests) guest.prove();
+    expect(come().admitted).toBe(true);
+    expect(here(guests)).toEqual([false, true, true]);
+    expect(crowded).toEqual(["stranger"]);
+  });
+
+  it("with a call in hand are the last to go, and go all the same (2)", () => {
+    const { many, come } = room(3);
+    const guests = many(3);
+    guests[0]?.begin();
+    const late = come();
+    expect(here(guests)).toEqual([true, false, true]);
+    guests[2]?.begin();
+    late.begin();
+    expect(come().admitted).toBe(true);
+    // Whoever ended a call is among those without one again.
+    expect(here(guests)).toEqual([false, false, true]);
+  });
+
+  it("are cut after a time without a call, and not while one is in hand (2)", async () => {
+    const { many, timers } = room(8, { idleMsMax: 50 });
+    const [silent, spoke, streams, asked, known] = many(5);
+    spoke?.prove();
+    streams?.begin();
+    asked?.begin();
+    asked?.end();
+    known?.begin();
+    known?.know("holder");
+    known?.end();
+    await expect.poll(() => here([spoke, asked].flatMap((guest) => guest ?? []))).toEqual([false, false]);
+    await timers.sleep(100);
+    expect(here([silent, streams, known].flatMap((guest) => guest ?? []))).toEqual([true, true, true]);
+  });
+
+  it("leave the places of others free (3)", () => {
+    const { many, come } = room(32);
+    const strangers = many(32);
+    expect(strangers.filter((guest) => guest.isHere())).toHaveLength(32 - 4 - 8);
+    const known = many(8);
+    for (const guest of known) guest.know("holder");
+    expect(here(known)).toEqual(known.map(() => true));
+    many(64);
+    expect(here(known)).toEqual(known.map(() => true));
+    expect(come().admitted).toBe(true);
+  });
+
+  it("have all the places where nobody needs a token", () => {
+    const { many } = room(32, { isReserved: false });
+    expect(here(many(32))).toEqual(Array.from({ length: 32 }, () => true));
+  });
+});
+
+describe("callers with a token", () => {
+  it("keep their places whatever comes, and leave some for our own processes (3, 5)", () => {
+    const { many, manyKnown, made, crowded } = room(32);
+    const holders = manyKnown(40, "holder");
+    // 32 places, of which 4 are our own processes' and 2 are at the door.
+    expect(here(holders.slice(0, 26))).toEqual(Array.from({ length: 26 }, () => true));
+    expect(made.health().status).toBe("failing");
+    expect(crowded).toContain("holder");
+    const own = manyKnown(4, "own");
+    expect(here(own)).toEqual([true, true, true, true]);
+    many(100);
+    expect(here([...own, ...holders.slice(0, 26)])).not.toContain(false);
+  });
+
+  it("that found no place are what health tells of, for half a minute, and strangers are not (5)", () => {
+    const { many, manyKnown, made, pass } = room(16);
+    many(64);
+    expect(made.health()).toEqual({ status: "ok" });
+    manyKnown(16, "holder");
+    expect(made.health()).toEqual({ status: "failing", complaint: expect.stringContaining("16 connections") });
+    pass(31_000);
+    expect(made.health()).toEqual({ status: "ok" });
+  });
+
+  it("are our own processes when the platform's key says so", () => {
+    expect(standingOf({ kind: "service", tokenId: "platform:oms" })).toBe("own");
+    expect(standingOf({ kind: "service", tokenId: "k1" })).toBe("holder");
+    expect(standingOf({ kind: "operator", tokenId: "platform:oms" })).toBe("holder");
+  });
+
+  it("do not give up a better standing for a lesser one", () => {
+    const { come, many, made } = room(16);
+    const own = come();
+    own.know("own");
+    own.know("holder");
+    const holder = come();
+    holder.know("holder");
+    holder.know("own");
+    many(40);
+    expect(here([own, holder])).toEqual([true, true]);
+    expect(made.health()).toEqual({ status: "ok" });
   });
 });
 
@@ -44,22 +161,22 @@ describe("one address", () => {
     ["an IPv4 address in IPv6 clothes", "::ffff:192.0.2.1", "192.0.2.1", "192.0.2.2"],
     ["a /64", "2001:db8:1:2::1", "2001:db8:1:2:a:b:c:d", "2001:db8:1:3::1"],
     ["a /64 with zeros", "2001:db8::1", "2001:db8:0:0:1::", "2001:db8:0:1::1"],
-  ])("gets half the places (3): %s", (_name, address, same, other) => {
-    const { come } = room(4);
+  ])("gets a tenth of the places (4): %s", (_name, address, same, other) => {
+    const { come } = room(20);
     const mine = [come(address), come(same)];
-    for (const { prove } of mine) prove();
+    for (const guest of mine) guest.know("holder");
     expect(come(same).admitted).toBe(false);
     expect(come(other).admitted).toBe(true);
     mine[0]?.socket.emit("close");
     expect(come(same).admitted).toBe(true);
   });
 
-  it("makes way for itself and for nobody else's sake (3)", () => {
-    const { come } = room(6);
+  it("makes way for itself and for nobody else's sake (4)", () => {
+    const { come } = room(30);
     const other = come("192.0.2.2");
     const mine = [come("192.0.2.1"), come("192.0.2.1"), come("192.0.2.1")];
     expect(come("192.0.2.1").admitted).toBe(true);
-    expect([other, ...mine].map(({ socket }) => socket.destroyed)).toEqual([false, true, false, false]);
+    expect(here([other, ...mine])).toEqual([true, false, true, true]);
   });
 
   it.each([
@@ -68,18 +185,19 @@ describe("one address", () => {
     ["this machine", "::ffff:127.0.0.1"],
     ["a unix socket", undefined],
     ["a proxy", "10.0.0.1"],
-  ])("that many share is not held to that (3): %s", (_name, address) => {
-    const { come } = room(4, (given) => given === "10.0.0.1");
-    const guests = [1, 2, 3, 4].map(() => come(address));
-    for (const { prove } of guests) prove();
-    expect(guests.map(({ admitted }) => admitted)).toEqual([true, true, true, true]);
+  ])("that many share is not held to that (4): %s", (_name, address) => {
+    const { made } = room(20, { isShared: (given) => given === "10.0.0.1" });
+    const sockets = [1, 2, 3, 4].map(() => Object.assign(new EventEmitter(), { remoteAddress: address }));
+    expect(sockets.map((socket) => made.admit(socket as unknown as Socket))).toEqual([true, true, true, true]);
+    for (const socket of sockets) socket.emit("close");
   });
 });
 
-it("leaves no timer behind when its guests have gone or proved themselves (1)", async () => {
+it("leaves no timer behind when its guests have gone or are known (1)", async () => {
   const { come, timers } = room(2);
-  const guests = [come("127.0.0.1"), come("127.0.0.1"), come("127.0.0.1")];
-  guests[1]?.prove();
+  const guests = [come(), come(), come()];
+  guests[1]?.know("holder");
+  guests[2]?.prove();
   guests[2]?.socket.destroy();
   await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
   expect(timers.pendingCount()).toBe(0);

@@ -1,117 +1,245 @@
-// Room for connections, shared by the HTTP and gRPC listeners: opening a connection costs its opener nothing, so a place is worth
-// having only to somebody who then speaks.
-//  1. A connection that has not proved within `firstMsMax` that it speaks our language is late, and is ended.
-//  2. When all places are taken, the oldest connection without that proof makes way for the new one. Only when every place is
-//     taken by one that has it is the new one turned away.
-//  3. One remote address gets at most half the places, by the same rule. Addresses that many share do not count: this machine's own,
-//     unix sockets, and proxies that we trust.
+// Places for connections, shared by the HTTP and gRPC listeners. Opening a connection costs its opener nothing, and neither does speaking our
+// language: only a token that was verified is proof, and only those who have one keep a place.
+//  1. A connection that has not shown within `firstMsMax` that it speaks our language is late, and is ended.
+//  2. Whoever has shown no token makes way for anybody new, the oldest first: those without a call in hand before those with one. One that
+//     has no call in hand for `idleMsMax` is ended. A stream that somebody subscribed to is a call.
+//  3. An eighth of the places is kept for our own processes and a quarter for callers with a token; strangers share the rest. There is always a place
+//     at the door: nobody can be recognised before they have come in.
+//  4. One remote address gets at most a tenth of the places. Addresses that many share do not count: this machine's own, unix sockets, and
+//     proxies that we trust.
+//  5. A caller with a token for whom there is no place is answered all the same, and makes way like a stranger. That is what health tells.
 import type { Socket } from "node:net";
+import { type Instant, millisecondsBetween } from "../../contracts/src/instant.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Health } from "../../ports/health.ts";
+import type { Identity } from "../../ports/identity.ts";
 import type { CancelTimer, Timers } from "../../ports/timers.ts";
+import { callerOf } from "./caller-key.ts";
+
+/** Whom a connection belongs to, as far as it proved. */
+export type Standing = "stranger" | "holder" | "own";
 
 export interface RoomOptions {
   readonly connectionsMax: number;
   readonly firstMsMax: number;
+  readonly idleMsMax: number;
+  readonly clock: Clock;
   readonly timers: Timers;
+  /** Whether places are kept for callers with a token; not where nobody needs one. */
+  readonly isReserved?: boolean;
   /** Whether many callers come from this address; this machine's own are known. */
   readonly isShared?: (address: string) => boolean;
   /** Ends a connection that is late; cuts it when absent. */
   readonly onLate?: (socket: Socket) => void;
+  /** Reported of each that had to make way, or found no place of its own. */
+  readonly onCrowded?: ((standing: Standing) => void) | undefined;
 }
 
 export interface ConnectionRoom {
   /** False when there is no place; the connection has then been cut. */
   admit(socket: Socket): boolean;
-  /** The connection speaks our language and keeps its place. */
+  /** The connection speaks our language. */
   prove(socket: Socket): void;
-  /** Cuts every connection without that proof: nobody waits for an answer there. */
+  /** A call of this connection is in hand, until `end`. */
+  begin(socket: Socket): void;
+  end(socket: Socket): void;
+  /** Somebody on this connection showed a good token. */
+  know(socket: Socket, standing: Exclude<Standing, "stranger">): void;
+  /** Failing while callers with a token, or our own processes, find no place. */
+  health(): Health;
+  /** Cuts every connection that has not spoken yet: nobody waits for an answer there. */
   cutUnproven(): void;
+}
+
+export function standingOf({ kind, tokenId }: Pick<Identity, "kind" | "tokenId">): Exclude<Standing, "stranger"> {
+  return kind === "service" && tokenId.startsWith("platform:") ? "own" : "holder";
 }
 
 interface Guest {
   /** Undefined for an address that many share. */
   readonly caller: string | undefined;
-  readonly stopClock: CancelTimer;
+  standing: Standing;
+  hasSpoken: boolean;
+  /** A good token was shown, and there was no place for its holder. */
+  isUnplaced: boolean;
+  calls: number;
+  stopClock: CancelTimer;
 }
 
-export function connectionRoom(options: RoomOptions): ConnectionRoom {
-  const { connectionsMax, firstMsMax, timers, onLate = (socket) => void socket.destroy() } = options;
-  const perCallerMax = Math.max(1, Math.floor(connectionsMax / 2));
+/** How long health tells of somebody who found no place. */
+const failingMs = 30_000;
+const nothing: CancelTimer = () => undefined;
+const ranks = { stranger: 0, holder: 1, own: 2 } as const;
+
+/** How many each may have. */
+function sharesOf(connectionsMax: number, isReserved: boolean) {
+  const share = (part: number): number => (isReserved ? Math.floor(connectionsMax / part) : 0);
+  const ownReserved = share(8);
+  const knownMax = Math.max(1, connectionsMax - Math.max(1, share(16)));
+  return {
+    perCallerMax: Math.max(1, Math.floor(connectionsMax / 10)),
+    strangersMax: Math.max(1, connectionsMax - ownReserved - share(4)),
+    knownMax,
+    holdersMax: Math.max(1, knownMax - ownReserved),
+  };
+}
+
+/** Who is here and who is next to go; knows nothing of calls and tokens. */
+function guestList(onGone: (guest: Guest) => void) {
   const guests = new Map<Socket, Guest>();
-  /** Those without proof, the oldest first. */
-  const unproven = new Map<Socket, Guest>();
+  /** Strangers without and with a call in hand, the oldest first. */
+  const idle = new Map<Socket, Guest>();
+  const busy = new Map<Socket, Guest>();
   const counts = new Map<string, number>();
+  const known = { holder: 0, own: 0 };
 
   function forget(socket: Socket): void {
     const guest = guests.get(socket);
     if (guest === undefined) return;
     guest.stopClock();
     guests.delete(socket);
-    unproven.delete(socket);
+    idle.delete(socket);
+    busy.delete(socket);
+    if (guest.standing !== "stranger") known[guest.standing] -= 1;
     if (guest.caller === undefined) return;
-    const left = (counts.get(guest.caller) ?? 1) - 1;
-    if (left === 0) counts.delete(guest.caller);
+    const left = countOf(guest.caller) - 1;
+    if (left <= 0) counts.delete(guest.caller);
     else counts.set(guest.caller, left);
   }
 
-  /** Makes one place, of this caller's when one is named; false when nobody is to be sent away. */
-  function makePlace(caller?: string): boolean {
-    for (const [socket, guest] of unproven) {
-      if (caller !== undefined && guest.caller !== caller) continue;
-      // At once, because the end of a connection is reported later than the next one comes.
-      forget(socket);
-      socket.destroy();
-      return true;
-    }
-    return false;
-  }
-
-  function hasPlace(caller: string | undefined): boolean {
-    if (caller !== undefined && (counts.get(caller) ?? 0) >= perCallerMax) return makePlace(caller);
-    return guests.size < connectionsMax || makePlace();
-  }
+  const countOf = (caller: string): number => counts.get(caller) ?? 0;
 
   return {
-    admit: (socket) => {
-      const caller = callerOf(socket.remoteAddress, options.isShared);
-      if (!hasPlace(caller)) {
-        socket.destroy();
-        return false;
-      }
-      const guest: Guest = { caller, stopClock: timers.after(firstMsMax, () => onLate(socket)) };
+    guests,
+    idle,
+    busy,
+    known,
+    countOf,
+    add: (socket: Socket, guest: Guest): void => {
       guests.set(socket, guest);
-      unproven.set(socket, guest);
-      if (caller !== undefined) counts.set(caller, (counts.get(caller) ?? 0) + 1);
+      idle.set(socket, guest);
+      if (guest.caller !== undefined) counts.set(guest.caller, countOf(guest.caller) + 1);
       socket.once("close", () => forget(socket));
-      return true;
     },
-    prove: (socket) => {
-      unproven.get(socket)?.stopClock();
-      unproven.delete(socket);
-    },
-    cutUnproven: () => {
-      for (const socket of unproven.keys()) socket.destroy();
+    /** Makes one place, of this caller's when one is named; false when nobody is to be sent away. */
+    makePlace: (caller?: string): boolean => {
+      for (const list of [idle, busy]) {
+        for (const [socket, guest] of list) {
+          if (caller !== undefined && guest.caller !== caller) continue;
+          // At once, because the end of a connection is reported later than the next one comes.
+          forget(socket);
+          socket.destroy();
+          onGone(guest);
+          return true;
+        }
+      }
+      return false;
     },
   };
 }
 
-/** Under which name an address is counted: an IPv4 address is one however it is written, and an IPv6 /64 is one. */
-export function callerKey(address: string): string {
-  const plain = address.replace(/^::ffff:(?=\d+\.)/i, "");
-  return plain.includes(":") ? subnetOf(plain) : plain;
+export function connectionRoom(options: RoomOptions): ConnectionRoom {
+  const { connectionsMax, idleMsMax, clock, timers, onCrowded } = options;
+  const shares = sharesOf(connectionsMax, options.isReserved ?? true);
+  const list = guestList((guest) => crowded(guest.isUnplaced ? "holder" : "stranger"));
+  const { guests, idle, busy, known } = list;
+  let unplacedAt: Instant | undefined;
+
+  function crowded(standing: Standing): void {
+    if (standing !== "stranger") unplacedAt = clock.now();
+    onCrowded?.(standing);
+  }
+
+  function hasPlace(caller: string | undefined): boolean {
+    const isOverShare = caller !== undefined && list.countOf(caller) >= shares.perCallerMax;
+    if (isOverShare && !list.makePlace(caller)) return false;
+    const hasFree = guests.size < connectionsMax && idle.size + busy.size < shares.strangersMax;
+    return hasFree || list.makePlace();
+  }
+
+  function settle(socket: Socket, guest: Guest, standing: Exclude<Standing, "stranger">): void {
+    if (guest.standing !== "stranger") known[guest.standing] -= 1;
+    known[standing] += 1;
+    guest.stopClock();
+    Object.assign(guest, { standing, stopClock: nothing, isUnplaced: false });
+    idle.delete(socket);
+    busy.delete(socket);
+  }
+
+  return {
+    ...callsOf(list, timers, idleMsMax),
+    admit: (socket) => {
+      const caller = callerOf(socket.remoteAddress, options.isShared);
+      if (!hasPlace(caller)) {
+        socket.destroy();
+        crowded("stranger");
+        return false;
+      }
+      const onLate = options.onLate ?? ((late: Socket) => void late.destroy());
+      const stopClock = timers.after(options.firstMsMax, () => onLate(socket));
+      list.add(socket, { caller, standing: "stranger", hasSpoken: false, isUnplaced: false, calls: 0, stopClock });
+      return true;
+    },
+    know: (socket, standing) => {
+      const guest = guests.get(socket);
+      if (guest === undefined || ranks[guest.standing] >= ranks[standing]) return;
+      const isFull =
+        known.holder + known.own >= shares.knownMax || (standing === "holder" && known.holder >= shares.holdersMax);
+      if (guest.standing !== "stranger" || !isFull) return settle(socket, guest, standing);
+      if (!guest.isUnplaced) onCrowded?.(standing);
+      guest.isUnplaced = true;
+      unplacedAt = clock.now();
+    },
+    health: () => {
+      const agoMs = unplacedAt === undefined ? -1 : millisecondsBetween(unplacedAt, clock.now());
+      // A clock that was set back must not keep it failing for longer.
+      if (agoMs < 0 || agoMs > failingMs) return { status: "ok" };
+      const complaint = `Callers with a token found no place among ${connectionsMax} connections in the last ${failingMs / 1_000} s.`;
+      return { status: "failing", complaint };
+    },
+    cutUnproven: () => {
+      for (const [socket, guest] of idle) if (!guest.hasSpoken) socket.destroy();
+    },
+  };
 }
 
-/** Undefined for what many share. A whole IPv6 /64 is one caller, because every home has that many addresses. */
-function callerOf(address: string | undefined, isShared?: (address: string) => boolean): string | undefined {
-  const plain = address?.replace(/^::ffff:(?=\d+\.)/i, "");
-  if (plain === undefined || plain === "::1" || plain.startsWith("127.") || isShared?.(plain)) return undefined;
-  return plain.includes(":") ? subnetOf(plain) : plain;
-}
+/** What calls do to the place of a stranger; those who are known keep theirs. */
+function callsOf(
+  { guests, idle, busy }: ReturnType<typeof guestList>,
+  timers: Timers,
+  idleMsMax: number,
+): Pick<ConnectionRoom, "prove" | "begin" | "end"> {
+  /** Without a call in hand it is among the next to go, and does not stay for long. */
+  function rest(socket: Socket, guest: Guest): void {
+    busy.delete(socket);
+    idle.set(socket, guest);
+    guest.stopClock();
+    guest.stopClock = timers.after(idleMsMax, () => void socket.destroy());
+  }
 
-function subnetOf(address: string): string {
-  const [head = "", tail] = address.split("::");
-  const groups = head.split(":").filter((group) => group !== "");
-  if (tail === undefined) return groups.slice(0, 4).join(":");
-  const end = tail.split(":").filter((group) => group !== "");
-  const zeros = Array.from({ length: Math.max(0, 8 - groups.length - end.length) }, () => "0");
-  return [...groups, ...zeros, ...end].slice(0, 4).join(":");
+  return {
+    prove: (socket) => {
+      const guest = idle.get(socket);
+      if (guest === undefined || guest.hasSpoken) return;
+      guest.hasSpoken = true;
+      rest(socket, guest);
+    },
+    begin: (socket) => {
+      const guest = guests.get(socket);
+      if (guest === undefined) return;
+      guest.calls += 1;
+      if (guest.standing !== "stranger" || guest.calls > 1) return;
+      guest.hasSpoken = true;
+      guest.stopClock();
+      guest.stopClock = nothing;
+      idle.delete(socket);
+      busy.set(socket, guest);
+    },
+    end: (socket) => {
+      const guest = guests.get(socket);
+      if (guest === undefined) return;
+      guest.calls = Math.max(0, guest.calls - 1);
+      if (guest.standing === "stranger" && guest.calls === 0) rest(socket, guest);
+    },
+  };
 }

@@ -1,27 +1,36 @@
-// The bound on an HTTP listener's connections: a connection proves itself with the headers of its first request.
-import type { IncomingMessage, Server } from "node:http";
+// The bound on an HTTP listener's connections: a connection speaks with the headers of its first request, has a call in hand until the answer is
+// out (for ever, once it is a WebSocket), and is somebody's when a token was verified on it.
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { BlockList, isIP, type Socket } from "node:net";
+import type { Clock } from "../../../ports/clock.ts";
 import type { Listener } from "../../../ports/http.ts";
 import type { Random } from "../../../ports/random.ts";
 import type { Timers } from "../../../ports/timers.ts";
-import { connectionRoom } from "../../listener/connection-limit.ts";
+import { type ConnectionRoom, connectionRoom, type RoomOptions } from "../../listener/connection-limit.ts";
 import { refuseRaw } from "../raw-refusal.ts";
 import type { HttpLimits } from "./limits.ts";
 
 export interface BoundOptions {
   readonly listener: Listener;
   readonly limits: HttpLimits;
+  readonly clock: Clock;
   readonly timers: Timers;
   readonly random: Random;
+  readonly onCrowded?: RoomOptions["onCrowded"];
   readonly trustedProxies?: readonly string[];
 }
 
-export function boundConnections(server: Server, options: BoundOptions): void {
-  const { listener, limits, timers, random, trustedProxies = [] } = options;
+export function boundConnections(server: Server, options: BoundOptions): ConnectionRoom {
+  const { listener, limits, clock, timers, random, trustedProxies = [] } = options;
   const room = connectionRoom({
     connectionsMax: limits.connectionsMax,
     firstMsMax: limits.firstRequestMsMax,
+    idleMsMax: limits.strangerIdleMsMax,
+    // On the public listener nobody needs a token.
+    isReserved: listener === "operator",
+    clock,
     timers,
+    onCrowded: options.onCrowded,
     isShared: rangesOf(trustedProxies),
     onLate: (socket) => {
       // Whoever has said nothing is not waiting for an answer.
@@ -29,12 +38,18 @@ export function boundConnections(server: Server, options: BoundOptions): void {
       else refuseRaw(new LateError(), socket, listener, random);
     },
   });
-  const prove = ({ socket }: IncomingMessage): void => room.prove(socket);
+  const begin = ({ socket }: IncomingMessage, response: ServerResponse): void => {
+    room.begin(socket);
+    response.once("close", () => room.end(socket));
+  };
   server.on("connection", (socket: Socket) => void room.admit(socket));
-  server.prependListener("request", prove);
-  server.prependListener("checkExpectation", prove);
+  server.prependListener("request", begin);
+  server.prependListener("checkExpectation", begin);
   // Only where somebody takes them: a listener for upgrades keeps such requests from the router.
-  if (server.listenerCount("upgrade") > 0) server.prependListener("upgrade", prove);
+  if (server.listenerCount("upgrade") > 0) {
+    server.prependListener("upgrade", ({ socket }: IncomingMessage) => room.begin(socket));
+  }
+  return room;
 }
 
 class LateError extends Error {

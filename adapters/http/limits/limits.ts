@@ -19,7 +19,9 @@ export interface HttpLimits {
   readonly keepAliveMsMax: number;
   /** How often the time limits on requests are read. */
   readonly checkEveryMs: number;
-  /** Of all callers; one address gets at most half, unless many share it. */
+  /** A connection on which nobody showed a token is cut after this long without a request. */
+  readonly strangerIdleMsMax: number;
+  /** Of all callers; one address gets at most a tenth, unless many share it. */
   readonly connectionsMax: number;
   /** Requests on one connection before it is closed, so that one caller's burst has an end and load spreads again. */
   readonly requestsPerConnectionMax: number;
@@ -37,6 +39,7 @@ export const httpLimitsDefault: HttpLimits = {
   silenceMsMax: 60_000,
   keepAliveMsMax: 15_000,
   checkEveryMs: 1_000,
+  strangerIdleMsMax: 10_000,
   connectionsMax: 1_024,
   requestsPerConnectionMax: 100,
   requestsAtOncePerConnectionMax: 4,

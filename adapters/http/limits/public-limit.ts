@@ -2,7 +2,7 @@
 // and in those that clients have always read, and whoever has nothing left learns when to come back.
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Clock } from "../../../ports/clock.ts";
-import { callerKey } from "../../listener/connection-limit.ts";
+import { callerKey } from "../../listener/caller-key.ts";
 import { addressOf } from "../caller-address.ts";
 import type { Refuse } from "../refusals.ts";
 import { factsOf } from "../route-facts.ts";

@@ -27,6 +27,14 @@ export const alarms = {
     "No checkpoint has covered the newest entries of the audit log for half a minute.",
   ),
   AUDIT_ANCHOR_BEHIND: alarm("warning", "An anchor has not taken the audit log's checkpoints for minutes."),
+  CONNECTIONS_CROWDED: alarm(
+    "warning",
+    "A listener has more connections than places: callers who showed no token make way for others.",
+  ),
+  CONNECTIONS_REFUSED: alarm(
+    "critical",
+    "Callers with a token, or our own processes, find no place among a listener's connections.",
+  ),
   CLOCK_STEPPED: alarm("warning", "The wall clock jumped."),
 
   // Trading.
