@@ -63,6 +63,8 @@ describe("a crowd of connections", () => {
   ])("that are %s does not keep others out", async (_name, first) => {
     const { port, client } = await serve({ connectionsMax: 20 });
     await hog(port, 30, first);
+    // Long enough for those who say something to be heard.
+    await sleep(300);
     for (let count = 0; count < 3; count += 1) {
       expect((await client().call("Instance", "GetHealth", {}, { deadlineMs: 2_000 })).status).toBe("OK");
     }
