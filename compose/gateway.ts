@@ -19,6 +19,7 @@ import { crowdAlarm } from "../adapters/listener/crowd-alarm.ts";
 import { createRefusedAttempts } from "../adapters/listener/refused-attempts.ts";
 import { readKeptLogs } from "../adapters/log/read-kept-logs.ts";
 import { createAlarms } from "../adapters/postgres/alarms.ts";
+import type { PostgresStore } from "../adapters/postgres/store.ts";
 import { oncePerKey } from "../adapters/records/once-per-key.ts";
 import { openStore } from "../adapters/records/open-store.ts";
 import { reportedSecrets } from "../adapters/secrets/audited-secrets.ts";
@@ -150,25 +151,13 @@ export async function startGateway(
   const placesHealth = (): Health => server?.health() ?? { status: "ok" };
   const asked = { placesHealth, directory, calls, restarts, events, marketFeed, store, webhook, ending };
   const routes = routesOf(input, ports, identity, asked, Object.keys(targets), metrics, addresses);
-  const refused = createRefusedAttempts({ ...ports, store });
-  stops.push(() => refused.close());
-  const alarms = createAlarms({ ...ports, store, subject: subjects.alarmRaised, source: "gateway" });
+  const reports = doorReports(ports, store, stops);
   // Given back after the listeners have drained.
   let lease: Lease | undefined;
   stops.push(async () => lease?.retire());
-  const listening = await listen(
-    input,
-    {
-      ...ports,
-      tellRefusal: refused.tell,
-      onCrowded: crowdAlarm(alarms, ports.clock, "the gateway's HTTP server"),
-      oncePerKey: oncePerKey({ ...ports, store, holder: () => lease?.incarnation }),
-    },
-    identity,
-    routes,
-    [streamRoute(stream)],
-    addresses,
-  );
+  const once = oncePerKey({ ...ports, store, holder: () => lease?.incarnation });
+  const doorPorts = { ...ports, ...reports, oncePerKey: once };
+  const listening = await listen(input, doorPorts, identity, routes, [streamRoute(stream)], addresses);
   server = listening;
   stops.push(async () => void (await listening.drain(drainMs(input))));
   addresses["gateway"] = addressText(listening.addresses.operator);
@@ -178,6 +167,18 @@ export async function startGateway(
   // Its health does not hang on the lease, unlike a service's: it has to answer while the store is away, to say so.
   lease = await takeLease("gateway", { host: hostname(), pid: process.pid }, { ...ports, store: leaseStore });
   await untilReported(marketFeed, ports);
+}
+
+/** What is reported of those whom the listeners turn away. */
+function doorReports(
+  ports: BasePorts,
+  store: PostgresStore,
+  stops: Stops,
+): Required<Pick<HttpServerOptions, "tellRefusal" | "onCrowded">> {
+  const refused = createRefusedAttempts({ ...ports, store });
+  stops.push(() => refused.close());
+  const alarms = createAlarms({ ...ports, store, subject: subjects.alarmRaised, source: "gateway" });
+  return { tellRefusal: refused.tell, onCrowded: crowdAlarm(alarms, ports.clock, "the gateway's HTTP server") };
 }
 
 function routesOf(

@@ -15,6 +15,7 @@ import {
 import { type TestDatabase, testDatabase } from "../../testkit/postgres.ts";
 import type { PostgresStore } from "../postgres/store.ts";
 import { systemRandom } from "../system/random.ts";
+import { systemTimers } from "../system/timers.ts";
 import { type CredentialsFile, type DevelopmentCredentials, openCredentialsFile } from "./development-file.ts";
 import { ensureDevelopmentOperators } from "./development-operators.ts";
 import { createOperators } from "./operators.ts";
@@ -65,6 +66,7 @@ const options = (changed: Changed = {}) => ({
   sealing: fixture.sealing,
   hashing,
   clock: fixture.clock,
+  timers: systemTimers(),
   random,
   log: quiet,
   sessionS: 43_200,

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { handClock, type IdentityFixture, openIdentityFixture, putOperator } from "../../testkit/identity/operators.ts";
 import { type TestDatabase, testDatabase } from "../../testkit/postgres.ts";
 import { systemRandom } from "../system/random.ts";
+import { systemTimers } from "../system/timers.ts";
 import type { People } from "./embedded/options.ts";
 import { createOperators } from "./operators.ts";
 import { createPasswordHashing, type PasswordHashing } from "./password-hashing.ts";
@@ -27,7 +28,13 @@ beforeAll(async () => {
       return real.verify(hash, shown);
     },
   };
-  operators = createOperators({ store: fixture.store, clock: fixture.clock, random: systemRandom(), hashing });
+  operators = createOperators({
+    store: fixture.store,
+    clock: fixture.clock,
+    timers: systemTimers(),
+    random: systemRandom(),
+    hashing,
+  });
   await putOperator(fixture, { name: "ada", passwordHash: await real.hash(password), roles: ["operator", "admin"] });
 });
 
@@ -94,6 +101,25 @@ describe("operators", () => {
     expect(await operators.authenticate("ada", password, from)).toMatchObject({ retryAfterS: 1 });
     fixture.clock.pass(1);
     expect(await operators.authenticate("ada", password, from)).toMatchObject({ ok: true });
+  });
+
+  it("3: records twenty a minute of names that nobody has, then how many more, and every one of a real person", async () => {
+    fixture.clock.pass(60_000);
+    const before = (await refusals()).length;
+    for (let count = 0; count < 30; count += 1) {
+      const answer = await operators.authenticate(`invented-${count}`, "wrong", `203.0.113.${count}`);
+      expect(answer).toEqual({ ok: false, code: "UNAUTHENTICATED" });
+    }
+    for (let count = 0; count < 5; count += 1) await operators.authenticate("ada", "wrong", `198.51.100.${count}`);
+    const reported = (await refusals()).slice(before).map(({ payload }) => payload);
+    expect(reported.filter(({ principal }) => String(principal).startsWith("operator:invented"))).toHaveLength(20);
+    expect(reported.filter(({ principal }) => principal === "operator:ada")).toHaveLength(5);
+    fixture.clock.pass(60_000);
+    await operators.authenticate("invented-again", "wrong", remoteAddress);
+    expect((await refusals()).at(-1)?.payload).toMatchObject({ reason: expect.stringMatching(/^10 more /) });
+    // Counted once.
+    await operators.authenticate("invented-once-more", "wrong", remoteAddress);
+    expect((await refusals()).at(-1)?.payload).not.toHaveProperty("reason");
   });
 
   it("keeps no password in clear", async () => {

@@ -1,13 +1,17 @@
 // The people of the embedded provider: a name, a password hash and roles.
 //
 //  1. An answer takes as long for a name that nobody has as for a wrong password.
-//  2. Every wrong password is an event; too many from one address for one name are refused without looking.
+//  2. Every wrong password for somebody who exists is an event; too many from one address for one name are refused without looking.
+//  3. Wrong passwords for names that nobody has are a sample, twenty a minute, and a count: whoever invents names cannot make the record grow at
+//     will. What is not recorded takes as long as what is (1).
 import { isRole } from "../../contracts/src/authority.ts";
-import { format } from "../../contracts/src/instant.ts";
+import { format, millisecondsBetween } from "../../contracts/src/instant.ts";
 import { idText } from "../../contracts/src/records/fields.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Random } from "../../ports/random.ts";
+import type { Timers } from "../../ports/timers.ts";
+import { attemptWindow } from "../listener/attempt-window.ts";
 import type { PostgresStore } from "../postgres/store.ts";
 import type { People, Person } from "./embedded/options.ts";
 import type { PasswordHashing } from "./password-hashing.ts";
@@ -16,6 +20,7 @@ import { createWrongPasswords } from "./wrong-passwords.ts";
 export interface OperatorsOptions {
   readonly store: PostgresStore;
   readonly clock: Clock;
+  readonly timers: Pick<Timers, "sleep">;
   readonly random: Random;
   readonly hashing: PasswordHashing;
 }
@@ -30,6 +35,8 @@ interface OperatorRow {
 export function createOperators(options: OperatorsOptions): People {
   const { store, clock, hashing } = options;
   const wrongPasswords = createWrongPasswords(clock);
+  const invented = attemptWindow(clock);
+  const pace = recordingPace(options);
   let nobodysHash: Promise<string> | undefined;
 
   /** The hash of a password that nobody knows, to verify against when there is no such person. */
@@ -54,7 +61,7 @@ export function createOperators(options: OperatorsOptions): People {
     });
   }
 
-  async function tellRefused(name: string, remoteAddress: string): Promise<void> {
+  async function tellRefused(name: string, remoteAddress: string, more: number): Promise<void> {
     const address = lineOf(remoteAddress);
     await store.transact("identity.session_refused", async ({ events }) => {
       await events.publish(subjects.sessionRefused, {
@@ -63,6 +70,9 @@ export function createOperators(options: OperatorsOptions): People {
         method: "password",
         code: "UNAUTHENTICATED",
         ...(address === "" ? {} : { remote_address: address }),
+        ...(more === 0
+          ? {}
+          : { reason: `${more} more for names that nobody has were refused before and not recorded.` }),
         at: format(clock.now()),
       });
     });
@@ -77,7 +87,9 @@ export function createOperators(options: OperatorsOptions): People {
       const row = await findRow(name);
       const isRight = await hashing.verify(row?.password_hash ?? nobody, password);
       if (row === undefined || !isRight) {
-        await tellRefused(name, remoteAddress);
+        const more = row === undefined ? invented.admit() : 0;
+        if (more === undefined) await pace.wait();
+        else await pace.measured(() => tellRefused(name, remoteAddress, more));
         return { ok: false, code: "UNAUTHENTICATED" };
       }
       wrongPasswords.forget(name, remoteAddress);
@@ -87,6 +99,25 @@ export function createOperators(options: OperatorsOptions): People {
     async find(name) {
       const row = await findRow(name);
       return row === undefined ? undefined : personOf(row);
+    },
+  };
+}
+
+const tellsRemembered = 16;
+
+/** How long it lately took to record an attempt, so that one that is not recorded can take as long. */
+function recordingPace({ clock, timers, random }: Pick<OperatorsOptions, "clock" | "timers" | "random">) {
+  const lately: number[] = [];
+  return {
+    measured: async (record: () => Promise<void>): Promise<void> => {
+      const began = clock.now();
+      await record();
+      lately.push(Math.max(0, millisecondsBetween(began, clock.now())));
+      if (lately.length > tellsRemembered) lately.shift();
+    },
+    wait: async (): Promise<void> => {
+      const [drawn = 0] = random.bytes(1);
+      await timers.sleep(lately[drawn % Math.max(1, lately.length)] ?? 0);
     },
   };
 }

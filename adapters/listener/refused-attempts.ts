@@ -6,13 +6,14 @@
 
 import { changesState } from "../../contracts/src/authority.ts";
 import { Defect, messageOf } from "../../contracts/src/fault.ts";
-import { format, type Instant, millisecondsBetween } from "../../contracts/src/instant.ts";
+import { format } from "../../contracts/src/instant.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { RefusedAttempt, TellRefusal } from "../../ports/attempts.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Crash } from "../../ports/crash.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Store } from "../../ports/store.ts";
+import { type AttemptWindow, attemptWindow } from "./attempt-window.ts";
 
 /** Whoever showed no token, or one that is not ours. */
 export const stranger = { actor: "principal:nobody" } as const satisfies RefusedAttempt["identity"];
@@ -30,14 +31,6 @@ export interface RefusedAttemptsPorts {
   readonly crash: Crash;
 }
 
-interface Window {
-  since: Instant;
-  count: number;
-  more: number;
-}
-
-const perMinuteMax = 20;
-const minuteMs = 60_000;
 const windowsMax = 1_000;
 const waitingMax = 500;
 const targetLengthMax = 200;
@@ -45,27 +38,19 @@ const reasonLengthMax = 1_900;
 const control = /[\p{Cc}\u2028\u2029]/gu;
 
 export function createRefusedAttempts({ store, clock, log, crash }: RefusedAttemptsPorts): RefusedAttempts {
-  const windows = new Map<string, Window>();
+  const windows = new Map<string, AttemptWindow>();
   const waiting = new Set<Promise<void>>();
 
   /** How many went unaudited before this one; undefined when this one is too many itself. */
   function admitted({ identity, operation }: RefusedAttempt): number | undefined {
     const key = identity.actor === stranger.actor ? stranger.actor : `${identity.actor} ${operation}`;
-    const now = clock.now();
     let window = windows.get(key);
-    if (window === undefined || millisecondsBetween(window.since, now) >= minuteMs) {
+    if (window === undefined) {
       if (windows.size >= windowsMax) windows.clear();
-      window = { since: now, count: 0, more: window?.more ?? 0 };
+      window = attemptWindow(clock);
       windows.set(key, window);
     }
-    if (window.count >= perMinuteMax || waiting.size >= waitingMax) {
-      window.more += 1;
-      return undefined;
-    }
-    window.count += 1;
-    const { more } = window;
-    window.more = 0;
-    return more;
+    return window.admit(waiting.size >= waitingMax);
   }
 
   async function write(refused: RefusedAttempt, more: number): Promise<void> {
