@@ -137,6 +137,14 @@ describe("the command line", () => {
     expect(await main(["--transport", "--seed", "3", "--steps", "3000", "--canary"])).toBe(1);
   });
 
+  it("runs the watchdogs alone, with what is planted in them", async () => {
+    expect(await main(["--watchdogs", "--seed", "3"])).toBe(0);
+    expect(await main(["--watchdogs", "--plant", "factor-again"])).toBe(1);
+    expect(await main(["--watchdogs", "--plant", "lose-episode"])).toBe(1);
+    for (const wrong of ["--transport", "--canary"]) expect(await main(["--watchdogs", wrong]), wrong).toBe(2);
+    expect(await main(["--watchdogs", "--plant", "fire-stop-twice"])).toBe(2);
+  });
+
   it("plants the bug that is named, and names those that there are", async () => {
     expect(await main(["--seed", "1", "--steps", "900", "--plant", "fire-stop-twice"])).toBe(1);
     const spy = vi.spyOn(process.stderr, "write").mockReturnValue(true);

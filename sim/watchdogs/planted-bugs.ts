@@ -26,3 +26,10 @@ export const factorAgain: PlantedWatchdogBug = (store) =>
 /** A restart forgets which episodes are open. */
 export const episodeLostAtRestart: PlantedWatchdogBug = (store) =>
   changed(store, (_name, unit) => ({ ...unit, watchdogs: { ...unit.watchdogs, watches: async () => [] } }));
+
+/** By the names that `--plant` takes. */
+export const watchdogBugs: Readonly<Record<string, { readonly sentence: string; readonly plant: PlantedWatchdogBug }>> =
+  {
+    "factor-again": { sentence: "a factor is applied again with every change", plant: factorAgain },
+    "lose-episode": { sentence: "a restart forgets open episodes", plant: episodeLostAtRestart },
+  };
