@@ -136,6 +136,7 @@ async function writeReferences(work, out) {
     ["docs/events.md", "contracts/src/events-document.ts", "eventsDocument"],
     ["docs/audit-actions.md", "adapters/records/audit-actions-document.ts", "auditActionsDocument"],
     ["docs/ctl.md", "edges/ctl/reference.ts", "ctlReference"],
+    ["docs/reports.md", "reports/reference.ts", "reportsDocument"],
     ["deploy/nats/nats-server.conf", "adapters/nats/server-configuration.ts", "natsServerConfiguration"],
   ];
   for (const [document, source, name] of references) {
@@ -165,15 +166,17 @@ async function writeClient(work, out) {
   }
 }
 
-/** AsyncAPI, and the two records that outlive every release by themselves. */
+/** AsyncAPI, and the records that outlive every release by themselves. */
 async function writeContracts(work, out) {
   const { asyncApiDocument, streamFrames } = await load(
     work,
     "contracts/src/async-api-document.ts",
     "contracts/src/stream-frames.ts",
   );
+  const { reportDocumentSchema } = await load(work, "reports/document.ts");
   const openApi = JSON.parse(readFileSync(join(out, "edges/client/openapi.json"), "utf8"));
   const files = {
+    "contracts/schemas/report-document.schema.json": reportDocumentSchema(),
     "contracts/asyncapi.json": asyncApiDocument(streamFrames),
     "contracts/schemas/audit-entry.schema.json": recordSchema(openApi, "AuditEntry"),
     "contracts/schemas/halt.schema.json": recordSchema(openApi, "HaltRequest"),

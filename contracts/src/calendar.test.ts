@@ -62,11 +62,14 @@ describe("US equities", () => {
     expect(localDate(usEquities, at("2026-11-15T03:00:00Z"))).toBe("2026-11-14");
   });
 
-  test("all holidays and early closes fall on weekdays, and each year has ten holidays", () => {
+  test("all holidays and early closes fall on weekdays, and each year has its holidays", () => {
     const { holidays, earlyCloses } = usEquities.definition;
     for (const date of [...holidays, ...Object.keys(earlyCloses)]) {
       expect([1, 2, 3, 4, 5]).toContain(new Date(`${date}T00:00:00Z`).getUTCDay());
     }
+    expect(holidays.filter((date) => date.startsWith("2024"))).toHaveLength(10);
+    // With a day of mourning.
+    expect(holidays.filter((date) => date.startsWith("2025"))).toHaveLength(11);
     expect(holidays.filter((date) => date.startsWith("2026"))).toHaveLength(10);
     expect(holidays.filter((date) => date.startsWith("2027"))).toHaveLength(10);
   });

@@ -4,8 +4,8 @@ import { type CalendarDefinition, type TradingCalendar, tradingCalendar, type We
 const workdays: readonly Weekday[] = [1, 2, 3, 4, 5];
 
 /**
- * US equities, regular session. The holidays and the 13:00 closes are those of the exchange's published calendar for 2026
- * and 2027 (nyse.com, "Holidays & Trading Hours"). A holiday on a Saturday is kept on the Friday before (3 July 2026,
+ * US equities, regular session. The holidays and the 13:00 closes are those of the exchange's published calendars for 2024
+ * to 2027 (nyse.com, "Holidays & Trading Hours"), with the day of mourning of 9 January 2025. A holiday on a Saturday is kept on the Friday before (3 July 2026,
  * 18 June and 24 December 2027), one on a Sunday on the Monday after (5 July 2027).
  */
 const usEquitiesDefinition: CalendarDefinition = {
@@ -13,6 +13,27 @@ const usEquitiesDefinition: CalendarDefinition = {
   zone: "America/New_York",
   sessions: workdays.map((weekday) => ({ weekday, open: "09:30", close: "16:00" })),
   holidays: [
+    "2024-01-01",
+    "2024-01-15",
+    "2024-02-19",
+    "2024-03-29",
+    "2024-05-27",
+    "2024-06-19",
+    "2024-07-04",
+    "2024-09-02",
+    "2024-11-28",
+    "2024-12-25",
+    "2025-01-01",
+    "2025-01-09",
+    "2025-01-20",
+    "2025-02-17",
+    "2025-04-18",
+    "2025-05-26",
+    "2025-06-19",
+    "2025-07-04",
+    "2025-09-01",
+    "2025-11-27",
+    "2025-12-25",
     "2026-01-01",
     "2026-01-19",
     "2026-02-16",
@@ -34,7 +55,17 @@ const usEquitiesDefinition: CalendarDefinition = {
     "2027-11-25",
     "2027-12-24",
   ],
-  earlyCloses: { "2026-11-27": "13:00", "2026-12-24": "13:00", "2027-11-26": "13:00" },
+  earlyCloses: {
+    "2024-07-03": "13:00",
+    "2024-11-29": "13:00",
+    "2024-12-24": "13:00",
+    "2025-07-03": "13:00",
+    "2025-11-28": "13:00",
+    "2025-12-24": "13:00",
+    "2026-11-27": "13:00",
+    "2026-12-24": "13:00",
+    "2027-11-26": "13:00",
+  },
   knownUntil: "2027-12-31",
 };
 

@@ -68,6 +68,8 @@ import { paperInjectSlowQueries } from "./paper-inject-slow-queries.ts";
 import { paperFaultsSet } from "./paper-weather-set.ts";
 import { paperFaultsShow } from "./paper-weather-show.ts";
 import { platformServicesList } from "./platform-services-list.ts";
+import { reportNav } from "./report-nav.ts";
+import { reportTrade } from "./report-trade.ts";
 import { researchBacktestShow } from "./research-backtest-show.ts";
 import { researchSignalsList } from "./research-signals-list.ts";
 import { researchStrategiesList } from "./research-strategies-list.ts";
@@ -187,6 +189,8 @@ export const verbs: readonly Verb[] = [
   riskengineFlatProve,
   riskengineDifferencesList,
   riskengineBooks,
+  reportNav,
+  reportTrade,
   treasuryFundsList,
   treasuryNavsList,
   treasuryLedgerList,

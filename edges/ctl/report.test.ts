@@ -1,0 +1,129 @@
+// `ctl report`: from kept facts without a server, from a server's answers, and what it refuses.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { factsText, type ReportFacts } from "../../reports/facts.ts";
+import { type FakeServer, runFake, startFakeServer, virtualTime } from "../../testkit/ctl/fakes.ts";
+import { reportFactsOf } from "../../testkit/report-facts.ts";
+
+let home = "";
+let server: FakeServer;
+const facts = reportFactsOf({ days: 30, tradesEvery: 3, deposit: "1000" });
+const lastDay = facts.navs.at(-1)?.day ?? "";
+
+beforeAll(async () => {
+  home = mkdtempSync(join(tmpdir(), "portcullis-ctl-report-"));
+  server = await startFakeServer();
+  kept("facts.json", facts);
+});
+afterAll(async () => {
+  await server.close();
+  rmSync(home, { recursive: true, force: true });
+});
+
+function kept(name: string, content: ReportFacts): void {
+  writeFileSync(join(home, name), factsText(content));
+}
+const read = (name: string): string => readFileSync(join(home, name), "utf8");
+const run = (line: string) =>
+  runFake(line.split(" "), {
+    environment: { XDG_CONFIG_HOME: home, PORTCULLIS_URL: server.url, PORTCULLIS_TOKEN: "pcs_1_x" },
+    ...virtualTime(Date.parse(`${lastDay}T23:59:59.900Z`)),
+    folder: home,
+  });
+
+describe("from kept facts", () => {
+  it("writes the file whose ending was named, with nothing asked of a server", async () => {
+    const made = await run("report nav --facts facts.json --window itd --output nav.html --json");
+    expect(made.exit).toBe(0);
+    expect(JSON.parse(made.stdout)).toMatchObject({ report: "nav_report", format: "html", reconciled: true });
+    expect(read("nav.html")).toContain("<svg");
+    expect(server.seen).toEqual([]);
+  });
+  it("makes equal bytes again", async () => {
+    await run("report nav --facts facts.json --window itd --output again.html");
+    expect(read("again.html")).toBe(read("nav.html"));
+  });
+  it("names the file itself when it is not named, and prints the document to stdout", async () => {
+    const { start, end } = { start: facts.navs[2]?.day ?? "", end: lastDay };
+    expect(await run(`report trade --facts facts.json --start ${start} --end ${end} --output csv`)).toMatchObject({
+      exit: 0,
+    });
+    expect(read(`trade-report-alpha-${start}-${end}.csv`)).toMatch(/^symbol,strategy_id,/);
+    const printed = await run("report nav --facts facts.json --window itd --output - --json");
+    expect(JSON.parse(printed.stdout)).toMatchObject({ report: "nav_report", fund_id: "alpha", mode: "PAPER" });
+  });
+  it("ends with 10 when a fill is missing, and says what differs", async () => {
+    kept("missing.json", { ...facts, fills: facts.fills.slice(1) });
+    const made = await run("report nav --facts missing.json --window itd --output missing.html");
+    expect(made.exit).toBe(10);
+    expect(made.stdout).toContain("DOES NOT RECONCILE");
+    expect(read("missing.html")).toContain("DOES NOT RECONCILE");
+  });
+});
+
+describe("what it refuses", () => {
+  it.each([
+    ["report nav --window itd", "Name the fund with --fund-id"],
+    ["report nav --facts nothing.json", "cannot be read"],
+    ["report nav --facts facts.json --window 2w", "is no window"],
+    ["report nav --facts facts.json --fund-id beta", "has the facts of alpha"],
+    ["report nav --facts facts.json --window itd --output x.pdf", "ends with .html, .json or .csv"],
+    ["report nav --fund-id alpha --as-of yesterday", "which is no time"],
+    ["report trade --facts facts.json --start 2025-11-04 --end 2025-11-20 --include nonesuch", "The sections are"],
+    ["report trade --facts facts.json --start 2020-11-04 --end 2020-11-20", "has no value from 2020-11-04"],
+  ])("%s", async (line, sentence) => {
+    const made = await run(line);
+    expect(made.exit).toBe(2);
+    expect(made.stderr).toContain(sentence);
+  });
+});
+
+describe("from a server", () => {
+  it("gathers the facts that the same document is made of", async () => {
+    answerFrom(facts);
+    const made = await run(
+      "report nav --fund-id alpha --window itd --rf-annual 0.02 --output served.html --save-facts kept.json",
+    );
+    expect([made.stderr, made.exit]).toEqual([expect.any(String), 0]);
+    const gathered = JSON.parse(read("kept.json")) as ReportFacts;
+    expect(gathered.navs).toEqual(facts.navs);
+    expect(gathered.fills).toEqual(facts.fills);
+    expect(gathered.ledger).toEqual(facts.ledger);
+    await run("report nav --facts kept.json --window itd --output offline.html");
+    expect(read("offline.html")).toBe(read("served.html"));
+  });
+});
+
+function answerFrom(given: ReportFacts): void {
+  const navs = given.navs.map(({ day, prices, ...nav }) => ({
+    fund_id: "alpha",
+    ...nav,
+    currency: "USD",
+    trading_day: day,
+    prices: Object.entries(prices ?? {}).map(([symbol, valued]) => ({ symbol, ...valued })),
+  }));
+  const ledger = given.ledger.map((entry) => ({
+    ...entry,
+    fund_id: "alpha",
+    reason: "",
+    booked_by: "service:treasury",
+  }));
+  const body = (value: unknown) => ({ body: value });
+  server.on("GET /v1/treasury/reference/funds", body({ kind: "funds", version: 1, reason: "", content: [given.fund] }));
+  server.on("GET /v1/operations/audit/status", body({ size: 42 }));
+  const from = "from=2000-01-01T00%3A00%3A00.000000Z";
+  server.on(`GET /v1/treasury/navs?fund_id=alpha&${from}&every=day&count_max=500`, body(navs));
+  server.on("GET /v1/oms/fills?fund_id=alpha&count_max=500", body([...given.fills].reverse()));
+  server.on("GET /v1/treasury/ledger?fund_id=alpha&count_max=500", body([...ledger].reverse()));
+  server.on("GET /v1/treasury/instruments", body(given.instruments));
+  const bars = (symbol: string, closes: readonly { readonly day: string; readonly close: string }[]) => {
+    const end = encodeURIComponent(`${lastDay}T23:59:59.900000Z`);
+    const start = encodeURIComponent("2025-10-27T00:00:00.000000Z");
+    const rows = closes.map(({ day, close }) => ({ symbol, start: `${day}T00:00:00.000000Z`, close }));
+    server.on(`GET /v1/market/bars/${symbol}?interval=1d&start=${start}&count_max=1000&end=${end}`, body(rows));
+  };
+  for (const [symbol, closes] of Object.entries(given.closes)) bars(symbol, closes);
+  if (given.benchmark !== null) bars(given.benchmark.symbol, given.benchmark.closes);
+}

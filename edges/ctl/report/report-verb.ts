@@ -1,0 +1,157 @@
+// What the report verbs share: facts from the platform or from a file, one document, one rendering, one file. A document that does not reconcile is written
+// all the same, stamped, and ends with 10.
+import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { exitCodes } from "../../../contracts/src/codes/shape.ts";
+import { isDecimalText } from "../../../contracts/src/decimal.ts";
+import { messageOf } from "../../../contracts/src/fault.ts";
+import { tryParse } from "../../../contracts/src/instant.ts";
+import { isReconciled, type ReportDocument } from "../../../reports/document.ts";
+import { factsHash, factsText, type ReportFacts, reportFacts } from "../../../reports/facts.ts";
+import { renderCsv } from "../../../reports/render/csv.ts";
+import { renderHtml } from "../../../reports/render/html.ts";
+import { renderJson } from "../../../reports/render/json.ts";
+import { type Report, ReportRefused } from "../../../reports/shape.ts";
+import { writeWhole } from "../audit/audit-file.ts";
+import { usageRefusal } from "../failure.ts";
+import { clean } from "../text/text.ts";
+import type { Answer, Context, VerbOption } from "../verbs/verb.ts";
+import { gatherFacts } from "./gather-facts.ts";
+
+const formats = { html: renderHtml, json: renderJson, csv: renderCsv } as const;
+type Format = keyof typeof formats;
+
+export const reportOptions: readonly VerbOption[] = [
+  { name: "fund-id", value: "FUND", sentence: "Which fund; needed unless --facts names it." },
+  {
+    name: "output",
+    value: "FILE",
+    sentence: "A file whose ending decides (.html, .json, .csv), a bare html, json or csv, or - for stdout.",
+  },
+  { name: "as-of", value: "TIME", sentence: "As it was known at this moment, RFC 3339; now otherwise." },
+  {
+    name: "benchmark",
+    value: "SYMBOL",
+    sentence: "SPY, or BTC-USD for funds that never close; none for no benchmark.",
+  },
+  { name: "rf-annual", value: "FRACTION", standard: "0", sentence: "The riskless rate of a year, as a fraction." },
+  {
+    name: "save-facts",
+    value: "FILE",
+    sentence: "Keep what the report is made of, for whoever wants to make it again.",
+  },
+  { name: "facts", value: "FILE", sentence: "Make it from such a file, without a server." },
+];
+
+export interface Period {
+  readonly start: string;
+  readonly end: string;
+  readonly include?: readonly string[];
+}
+
+export async function makeReport(
+  context: Context,
+  report: Report,
+  periodOf: (facts: ReportFacts) => Period,
+): Promise<Answer> {
+  const facts = await factsOf(context);
+  const document = builtFrom(report, facts, periodOf);
+  const target = targetOf(context, document);
+  const text = formats[target.format](document);
+  const saved = context.option("save-facts");
+  if (saved !== undefined) await writeText(context, saved, factsText(facts));
+  const reconciled = isReconciled(document);
+  const exit = reconciled ? {} : { exit: exitCodes.verificationFailed };
+  if (target.path === undefined) return { data: document, text, ...exit };
+  await writeText(context, target.path, text);
+  const data = {
+    report: document.report,
+    path: resolve(context.folder, target.path),
+    format: target.format,
+    sha256: createHash("sha256").update(text).digest("hex"),
+    facts_sha256: document.facts_sha256,
+    reconciled,
+  };
+  const lines = [
+    `${document.title}, ${document.period.start} to ${document.period.end} (${document.mode}), is in ${clean(target.path)}.`,
+    ...document.reconciliation
+      .filter(({ difference }) => Number(difference) !== 0)
+      .map(({ name, difference }) => `DOES NOT RECONCILE: ${name} differs by ${difference}.`),
+  ];
+  return { data, text: lines.join("\n"), ...exit };
+}
+
+function builtFrom(report: Report, facts: ReportFacts, periodOf: (facts: ReportFacts) => Period): ReportDocument {
+  try {
+    const factsSha256 = factsHash(facts, (text) => createHash("sha256").update(text).digest());
+    return report.build({ facts, factsSha256, ...periodOf(facts) });
+  } catch (thrown) {
+    if (thrown instanceof ReportRefused) throw usageRefusal(thrown.message);
+    throw thrown;
+  }
+}
+
+async function factsOf(context: Context): Promise<ReportFacts> {
+  const [file, fundId] = [context.option("facts"), context.option("fund-id")];
+  if (file !== undefined) return readFacts(resolve(context.folder, file), fundId);
+  if (fundId === undefined) throw usageRefusal("Name the fund with --fund-id, or a facts file with --facts.");
+  const asOfText = context.option("as-of");
+  const asOf = asOfText === undefined ? undefined : tryParse(asOfText);
+  if (asOfText !== undefined && asOf === undefined)
+    throw usageRefusal(`--as-of is ${asOfText}, which is no time such as 2026-11-18T12:00:00Z.`);
+  const rfAnnual = context.option("rf-annual") ?? "0";
+  if (!isDecimalText(rfAnnual)) throw usageRefusal(`--rf-annual is ${rfAnnual}, which is no fraction such as 0.02.`);
+  return gatherFacts(await context.client(), {
+    fundId,
+    asOf,
+    now: context.clock.now,
+    benchmark: context.option("benchmark"),
+    rfAnnual,
+    say: context.terminal.say,
+  });
+}
+
+async function readFacts(path: string, fundId: string | undefined): Promise<ReportFacts> {
+  const text = await readFile(path, "utf8").catch((thrown: unknown) => {
+    throw usageRefusal(`${path} cannot be read: ${messageOf(thrown)}.`);
+  });
+  const parsed = reportFacts.safeParse(jsonOf(text, path));
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    throw usageRefusal(`${path} is no facts file: ${issue?.path.join(".") ?? ""} ${issue?.message ?? ""}.`);
+  }
+  if (fundId !== undefined && parsed.data.fund.fund_id !== fundId) {
+    throw usageRefusal(`${path} has the facts of ${parsed.data.fund.fund_id}, not of ${fundId}.`);
+  }
+  return parsed.data;
+}
+
+function jsonOf(text: string, path: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (thrown) {
+    throw usageRefusal(`${path} is no facts file: ${messageOf(thrown)}.`);
+  }
+}
+
+/** No path is stdout. */
+function targetOf(
+  context: Context,
+  document: ReportDocument,
+): { readonly format: Format; readonly path: string | undefined } {
+  const output = context.option("output") ?? "html";
+  if (output === "-") return { format: context.json ? "json" : "html", path: undefined };
+  const { report, fund_id, period } = document;
+  const named = `${report.replaceAll("_", "-")}-${fund_id}-${period.start}-${period.end}`;
+  if (output in formats) return { format: output as Format, path: `${named}.${output}` };
+  const ending = /\.([a-z]+)$/i.exec(output)?.[1]?.toLowerCase() ?? "";
+  if (ending in formats) return { format: ending as Format, path: output };
+  throw usageRefusal(
+    `--output is ${clean(output)}: name a file that ends with .html, .json or .csv, one of html, json and csv, or -.`,
+    ending === "pdf" || output === "pdf" ? "A browser prints the HTML to PDF, page by page." : undefined,
+  );
+}
+
+const writeText = (context: Context, path: string, text: string): Promise<void> =>
+  writeWhole(resolve(context.folder, path), (write) => write(text));

@@ -1,0 +1,43 @@
+// `ctl report nav`: what a fund was worth, day by day, and that every step is accounted for.
+import { navReport } from "../../../reports/nav-report.ts";
+import { windowOf } from "../../../reports/windows.ts";
+import { makeReport, reportOptions } from "../report/report-verb.ts";
+import type { Answer, Context, Verb } from "./verb.ts";
+
+export const reportNav: Verb = {
+  name: "report nav",
+  heading: "Reports",
+  sentence: "Make the NAV report of a fund.",
+  about:
+    "Every figure carries its definition; the lines at the end must tie. Where one does not, the document is stamped and this ends with 10.",
+  arguments: [],
+  options: [
+    {
+      name: "window",
+      value: "WINDOW",
+      standard: "30d",
+      sentence: "1d, 7d, 30d, 90d, 1y, mtd, qtd, ytd, itd, or START..END.",
+    },
+    ...reportOptions,
+  ],
+  examples: [
+    {
+      command: "ctl report nav --fund-id alpha --window 1y --output alpha.html",
+      sentence: "A year, to read or print.",
+    },
+    { command: "ctl report nav --fund-id beta --window mtd --output - --json", sentence: "The document itself." },
+    {
+      command: "ctl report nav --facts alpha.facts.json --window 1y --output again.html",
+      sentence: "The same again from kept facts, without a server.",
+    },
+  ],
+  operation: "ListNavs",
+  changesState: false,
+  run,
+};
+
+function run(context: Context): Promise<Answer> {
+  return makeReport(context, navReport, ({ navs }) =>
+    windowOf(context.option("window") ?? "30d", navs[0]?.day ?? "2000-01-01", navs.at(-1)?.day ?? "2000-01-01"),
+  );
+}

@@ -1,0 +1,359 @@
+// The books of a period, day by day, from facts alone: what every day opened with, earned, paid and closed with, each part computed from fills, prices and
+// the ledger, none of them as the rest. What does not tie is a difference, and stays one.
+//
+//  1. realised + unrealised of a day is the change of the positions' value less what the day's trades cost.
+//  2. A fill that treasury had not booked when it valued the day (the newest ones, within seconds) counts from the next value on.
+import * as decimal from "../contracts/src/decimal.ts";
+import { millisecondsBetween, parse } from "../contracts/src/instant.ts";
+import type { Fill } from "../contracts/src/records/order.ts";
+import type { ReconciliationLine } from "./document.ts";
+import type { NavFact, ReportFacts } from "./facts.ts";
+import { compareText } from "./metrics/dates.ts";
+import { type ClosedLot, type LotMethod, matchLots } from "./metrics/lots.ts";
+import { ReportRefused } from "./shape.ts";
+
+type Decimal = decimal.Decimal;
+
+export interface BookLine {
+  readonly symbol: string;
+  readonly quantity: Decimal;
+  /** Null where no price is known: then it counts as zero, and the day does not tie. */
+  readonly price: Decimal | null;
+  readonly pricedAt: string;
+  readonly source: "valuation" | "market close";
+  readonly value: Decimal;
+}
+
+export interface BookDay {
+  readonly day: string;
+  readonly asOf: string;
+  readonly opening: Decimal;
+  readonly realised: Decimal;
+  readonly unrealised: Decimal;
+  readonly income: Decimal;
+  readonly fees: Decimal;
+  readonly flows: Decimal;
+  readonly closing: Decimal;
+  /** closing - (opening + realised + unrealised + income - fees + flows). */
+  readonly difference: Decimal;
+  readonly cash: Decimal;
+  readonly positionsValue: Decimal;
+  readonly lines: readonly BookLine[];
+}
+
+export interface TradedLot extends ClosedLot {
+  readonly symbol: string;
+  readonly strategyId: string;
+}
+
+export interface Books {
+  readonly days: readonly BookDay[];
+  /** Every lot that was closed since the fund began, by closing time. */
+  readonly closed: readonly TradedLot[];
+  readonly reconciliation: readonly ReconciliationLine[];
+  readonly periodFills: readonly Fill[];
+}
+
+const sum = (values: readonly Decimal[]): Decimal => values.reduce(decimal.add, decimal.zero);
+const times = (left: Decimal, right: Decimal): Decimal => decimal.multiply(left, right, "half-even");
+
+export const directionOf = (side: Fill["side"]): 1 | -1 => (side === "BUY" || side === "BUY_TO_COVER" ? 1 : -1);
+
+/** The days from start to end, whose opening is the value of the day before them. */
+export function booksOf(facts: ReportFacts, start: string, end: string, method: LotMethod = "FIFO"): Books {
+  const navs = facts.navs.filter(({ day }) => day <= end);
+  const firstInside = navs.findIndex(({ day }) => day >= start);
+  if (firstInside === -1) {
+    const last = facts.navs.at(-1)?.day;
+    throw new ReportRefused(
+      `${facts.fund.fund_id} has no value from ${start} to ${end}${last === undefined ? "" : `; its last one is of ${last}`}.`,
+    );
+  }
+  const chosen = navs.slice(Math.max(0, firstInside - 1));
+  const ledger = facts.ledger.map((entry) => ({ ...entry, atUs: parse(entry.at) as number }));
+  const multipliers = new Map(facts.instruments.map((each) => [each.symbol, decimal.parse(each.multiplier)]));
+  const sorted = [...facts.fills].sort((one, other) => compareText(one.filled_at, other.filled_at));
+  const valued = fillsByValue(chosen, sorted);
+  const closed = closedLots(sorted, multipliers, method);
+  const realisedAt = new Map<string, Decimal>();
+  for (const { closedAt, gross } of closed) {
+    realisedAt.set(closedAt, decimal.add(realisedAt.get(closedAt) ?? decimal.zero, gross));
+  }
+  const days: BookDay[] = [];
+  const held = new Map<string, Decimal>();
+  const closes = closesByDay(facts);
+  let before: NavFact | undefined;
+  let valueBefore = decimal.zero;
+  for (const [index, nav] of chosen.entries()) {
+    const fills = valued[index] ?? [];
+    for (const fill of fills) {
+      held.set(fill.symbol, decimal.add(held.get(fill.symbol) ?? decimal.zero, signedQuantity(fill)));
+    }
+    const lines = linesOf(closes, nav, held, multipliers);
+    const value = sum(lines.map((line) => line.value));
+    if (before !== undefined) {
+      days.push(
+        bookDay(facts, {
+          ledger,
+          before,
+          nav,
+          fills,
+          lines,
+          moved: decimal.subtract(value, valueBefore),
+          realisedAt,
+          multipliers,
+        }),
+      );
+    }
+    before = nav;
+    valueBefore = value;
+  }
+  const periodFills = valued.slice(1).flat();
+  return { days, closed, periodFills, reconciliation: reconciled(facts, days, chosen, valued) };
+}
+
+const signedQuantity = (fill: Fill): Decimal => {
+  const quantity = decimal.parse(fill.quantity);
+  return directionOf(fill.side) === 1 ? quantity : decimal.negate(quantity);
+};
+
+const costOf = (fill: Fill, multipliers: ReadonlyMap<string, Decimal>): Decimal =>
+  times(times(signedQuantity(fill), multipliers.get(fill.symbol) ?? decimal.one), decimal.parse(fill.price));
+
+/** A fill that is booked later than this after it happened is a difference, not a matter of timing. */
+const bookingMsMax = 5_000;
+
+/** Which fills each value has in it for the first time. */
+function fillsByValue(navs: readonly NavFact[], sorted: readonly Fill[]): readonly (readonly Fill[])[] {
+  let next = 0;
+  let waiting: readonly Fill[] = [];
+  const held = new Map<string, Decimal>();
+  return navs.map((nav) => {
+    const due: Fill[] = [...waiting];
+    const until = parse(nav.as_of);
+    for (; next < sorted.length; next += 1) {
+      const fill = sorted[next];
+      if (fill === undefined || parse(fill.filled_at) > until) break;
+      due.push(fill);
+    }
+    const late = nav.prices === null ? new Set<Fill>() : notYetBooked(nav, due, held);
+    waiting = due.filter((fill) => late.has(fill));
+    const inside = due.filter((fill) => !late.has(fill));
+    for (const fill of inside) {
+      held.set(fill.symbol, decimal.add(held.get(fill.symbol) ?? decimal.zero, signedQuantity(fill)));
+    }
+    return inside;
+  });
+}
+
+/** The newest fills of a symbol without which its quantity is the one that was valued; none where no such few explain it. */
+function notYetBooked(nav: NavFact, due: readonly Fill[], held: ReadonlyMap<string, Decimal>): ReadonlySet<Fill> {
+  const late = new Set<Fill>();
+  for (const symbol of new Set(due.map((fill) => fill.symbol))) {
+    const own = due.filter((fill) => fill.symbol === symbol);
+    const valued = decimal.parse(nav.prices?.[symbol]?.quantity ?? "0");
+    let quantity = sum([held.get(symbol) ?? decimal.zero, ...own.map(signedQuantity)]);
+    const peeled: Fill[] = [];
+    for (const fill of [...own].reverse()) {
+      if (quantity === valued) break;
+      if (millisecondsBetween(parse(fill.filled_at), parse(nav.as_of)) > bookingMsMax) break;
+      quantity = decimal.subtract(quantity, signedQuantity(fill));
+      peeled.push(fill);
+    }
+    if (quantity === valued) for (const fill of peeled) late.add(fill);
+  }
+  return late;
+}
+
+type Closes = ReadonlyMap<string, ReadonlyMap<string, string>>;
+
+/** By symbol, then by day. */
+const closesByDay = (facts: ReportFacts): Closes =>
+  new Map(
+    Object.entries(facts.closes).map(([symbol, row]) => [symbol, new Map(row.map(({ day, close }) => [day, close]))]),
+  );
+
+function linesOf(
+  closes: Closes,
+  nav: NavFact,
+  held: ReadonlyMap<string, Decimal>,
+  multipliers: ReadonlyMap<string, Decimal>,
+): readonly BookLine[] {
+  return [...held]
+    .filter(([, quantity]) => quantity !== decimal.zero)
+    .sort(([one], [other]) => compareText(one, other))
+    .map(([symbol, quantity]) => {
+      const kept = nav.prices?.[symbol];
+      const text = kept?.price ?? closes.get(symbol)?.get(nav.day);
+      const price = text === undefined ? null : decimal.parse(text);
+      const units = times(quantity, multipliers.get(symbol) ?? decimal.one);
+      return {
+        symbol,
+        quantity,
+        price,
+        pricedAt: kept?.at ?? nav.day,
+        source: kept === undefined ? ("market close" as const) : ("valuation" as const),
+        value: price === null ? decimal.zero : times(units, price),
+      };
+    });
+}
+
+function closedLots(
+  sorted: readonly Fill[],
+  multipliers: ReadonlyMap<string, Decimal>,
+  method: LotMethod,
+): readonly TradedLot[] {
+  const groups = new Map<string, Fill[]>();
+  for (const fill of sorted) {
+    const key = `${fill.strategy_id} ${fill.symbol}`;
+    const group = groups.get(key) ?? [];
+    group.push(fill);
+    groups.set(key, group);
+  }
+  const closed = [...groups.values()].flatMap((group) => {
+    const [first] = group;
+    if (first === undefined) return [];
+    const { strategy_id: strategyId, symbol } = first;
+    const lots = matchLots(group.map(lotFill), method, multipliers.get(symbol) ?? decimal.one);
+    return lots.closed.map((lot) => ({ ...lot, symbol, strategyId }));
+  });
+  return closed.sort((one, other) => compareText(one.closedAt, other.closedAt));
+}
+
+const lotFill = (fill: Fill) => ({
+  at: fill.filled_at,
+  direction: directionOf(fill.side),
+  quantity: decimal.parse(fill.quantity),
+  price: decimal.parse(fill.price),
+  fee: decimal.parse(fill.fee ?? "0"),
+});
+
+type BookedEntry = ReportFacts["ledger"][number] & { readonly atUs: number };
+
+interface DayInput {
+  readonly ledger: readonly BookedEntry[];
+  readonly before: NavFact;
+  readonly nav: NavFact;
+  readonly fills: readonly Fill[];
+  readonly lines: readonly BookLine[];
+  readonly moved: Decimal;
+  /** Gross, by the moment of the closing trade. */
+  readonly realisedAt: ReadonlyMap<string, Decimal>;
+  readonly multipliers: ReadonlyMap<string, Decimal>;
+}
+
+function bookDay(
+  facts: ReportFacts,
+  { ledger, before, nav, fills, lines, moved, realisedAt, multipliers }: DayInput,
+): BookDay {
+  const moments = new Set(fills.map((fill) => fill.filled_at));
+  const realised = sum([...moments].map((at) => realisedAt.get(at) ?? decimal.zero));
+  const traded = sum(fills.map((fill) => costOf(fill, multipliers)));
+  const unrealised = decimal.subtract(decimal.subtract(moved, traded), realised);
+  const [from, to]: readonly number[] = [parse(before.as_of), parse(nav.as_of)];
+  const booked = ledger.filter(({ atUs }) => atUs > (from ?? 0) && atUs <= (to ?? 0));
+  const posted = (account: string): Decimal =>
+    sum(
+      booked
+        .flatMap(({ postings }) => postings)
+        .filter((posting) => posting.account === account && posting.currency === facts.fund.currency)
+        .map(({ amount }) => decimal.parse(amount)),
+    );
+  const income = decimal.negate(posted("dividends"));
+  const fees = decimal.add(sum(fills.map((fill) => decimal.parse(fill.fee ?? "0"))), posted("borrow_fees"));
+  const flows = decimal.subtract(decimal.parse(nav.net_flows), decimal.parse(before.net_flows));
+  const [opening, closing] = [decimal.parse(before.nav), decimal.parse(nav.nav)];
+  const explained = sum([opening, realised, unrealised, income, decimal.negate(fees), flows]);
+  return {
+    day: nav.day,
+    asOf: nav.as_of,
+    opening,
+    realised,
+    unrealised,
+    income,
+    fees,
+    flows,
+    closing,
+    difference: decimal.subtract(closing, explained),
+    cash: decimal.parse(nav.cash),
+    positionsValue: decimal.parse(nav.positions_value),
+    lines,
+  };
+}
+
+function line(name: string, left: Decimal, right: Decimal): ReconciliationLine {
+  return {
+    name,
+    left: decimal.format(left),
+    right: decimal.format(right),
+    difference: decimal.format(decimal.subtract(left, right)),
+  };
+}
+
+/** Of a check of every day the worst one is shown: differences of two days must not cancel. */
+function worst(
+  name: string,
+  pairs: readonly { readonly day: string; readonly left: Decimal; readonly right: Decimal }[],
+) {
+  const size = (pair: { readonly left: Decimal; readonly right: Decimal }) =>
+    decimal.abs(decimal.subtract(pair.left, pair.right));
+  const [first, ...rest] = [...pairs].reverse();
+  if (first === undefined) return [];
+  const found = rest.reduce((largest, each) => (size(each) > size(largest) ? each : largest), first);
+  const wrong = pairs.filter((pair) => size(pair) !== decimal.zero).length;
+  const said =
+    wrong === 0 ? `${pairs.length} days` : `${wrong} of ${pairs.length} days differ; the most on ${found.day}`;
+  return [line(`${name} (${said})`, found.left, found.right)];
+}
+
+function reconciled(
+  facts: ReportFacts,
+  days: readonly BookDay[],
+  navs: readonly NavFact[],
+  valued: readonly (readonly Fill[])[],
+): readonly ReconciliationLine[] {
+  return [
+    ...worst(
+      "NAV = cash + positions",
+      navs.map(({ day, nav, cash, positions_value }) => ({
+        day,
+        left: decimal.parse(nav),
+        right: decimal.add(decimal.parse(cash), decimal.parse(positions_value)),
+      })),
+    ),
+    ...worst(
+      "Positions' value = fills x prices",
+      days.map(({ day, positionsValue, lines }) => ({
+        day,
+        left: positionsValue,
+        right: sum(lines.map(({ value }) => value)),
+      })),
+    ),
+    ...worst(
+      "Closing NAV = opening + realised + unrealised + income - fees + flows",
+      days.map((day) => ({ day: day.day, left: day.closing, right: decimal.subtract(day.closing, day.difference) })),
+    ),
+    ...worst("Cash = the ledger's cash", ledgerCash(facts, navs, valued)),
+  ];
+}
+
+/** Of the last day, unless it lies before the ledger's first entry: the seeded history has none. */
+function ledgerCash(facts: ReportFacts, navs: readonly NavFact[], valued: readonly (readonly Fill[])[]) {
+  const inside = new Set(valued.flat().map((fill) => fill.fill_id));
+  const late = new Set(facts.fills.filter((fill) => !inside.has(fill.fill_id)).map((fill) => fill.fill_id));
+  const [begun] = facts.ledger.map(({ at }) => parse(at)).sort((one, other) => one - other);
+  return navs
+    .slice(-1)
+    .filter((nav) => begun !== undefined && parse(nav.as_of) >= begun)
+    .map((nav) => ({
+      day: nav.day,
+      left: decimal.parse(nav.cash),
+      right: sum(
+        facts.ledger
+          .filter(({ at, entry_id }) => parse(at) <= parse(nav.as_of) && !late.has(entry_id.replace(/^fill:/, "")))
+          .flatMap(({ postings }) => postings)
+          .filter(({ account, currency }) => account === "cash" && currency === facts.fund.currency)
+          .map(({ amount }) => decimal.parse(amount)),
+      ),
+    }));
+}

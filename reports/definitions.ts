@@ -1,0 +1,84 @@
+// Every figure of a report with its definition: the one list from which metrics, tooltips and docs/reports.md are made. A figure that is not here cannot
+// be in a document.
+import type { Metric } from "./document.ts";
+
+export interface Definition {
+  readonly name: string;
+  readonly unit: Metric["unit"];
+  /** As it is printed beside the figure. */
+  readonly formula: string;
+  /** Whether the number of periods in a year, or the riskless rate, is in it. */
+  readonly uses: readonly ("periods_per_year" | "rf_annual")[];
+}
+
+const define = (name: string, unit: Metric["unit"], formula: string, uses: Definition["uses"] = []): Definition => ({
+  name,
+  unit,
+  formula,
+  uses,
+});
+const yearly = ["periods_per_year"] as const;
+const excess = ["periods_per_year", "rf_annual"] as const;
+
+export const definitions = {
+  opening_nav: define("Opening NAV", "money", "NAV at the end of the day before the period"),
+  closing_nav: define("Closing NAV", "money", "NAV at the end of the last day of the period"),
+  profit: define("Profit or loss", "money", "closing NAV - opening NAV - flows"),
+  net_flows: define("Flows", "money", "deposits - withdrawals in the period"),
+  fees: define("Fees", "money", "broker's and borrow fees of the period"),
+  twr: define("Time-weighted return", "fraction", "prod(1 + r_t) - 1, r_t = (NAV_t - flow_t) / NAV_(t-1) - 1"),
+  mwr: define(
+    "Money-weighted return",
+    "fraction",
+    "the rate at which opening NAV and flows grow to closing NAV, over the period (not annualised)",
+  ),
+  modified_dietz: define(
+    "Modified Dietz return",
+    "fraction",
+    "profit / (opening NAV + sum of flows x share of the period left)",
+  ),
+  cagr: define("Growth per year", "per_year", "(1 + TWR)^(P / n) - 1, from a year on", yearly),
+  volatility: define("Volatility", "per_year", "sd(r), n - 1, x sqrt(P)", yearly),
+  sharpe: define("Sharpe ratio", "ratio", "mean(x) / sd(x) x sqrt(P), x = r - ((1 + rf)^(1/P) - 1)", excess),
+  probabilistic_sharpe: define(
+    "Probability that Sharpe > 0",
+    "fraction",
+    "Phi(SR / sqrt((1 - g3 SR + (g4 - 1)/4 SR^2) / (n - 1))), SR per period, g3, g4 of the population",
+    excess,
+  ),
+  sortino: define("Sortino ratio", "ratio", "mean(x) / sqrt(mean(min(x, 0)^2)) x sqrt(P), over all n", excess),
+  max_drawdown: define("Largest drawdown", "fraction", "min(level / highest level so far - 1), the start included"),
+  calmar: define("Calmar ratio", "ratio", "growth per year / |largest drawdown|, from a year on", yearly),
+  ulcer_index: define("Ulcer index", "fraction", "sqrt(mean(drawdown^2))"),
+  var_95: define("Value at risk 95 %", "fraction", "historical: the type-7 quantile of r at 5 %"),
+  cvar_95: define("Expected shortfall 95 %", "fraction", "mean of r at or below the historical VaR"),
+  skewness: define("Skewness", "ratio", "G1, adjusted"),
+  excess_kurtosis: define("Excess kurtosis", "ratio", "G2, adjusted"),
+  best_day: define("Best day", "fraction", "max(r)"),
+  worst_day: define("Worst day", "fraction", "min(r)"),
+  win_rate_days: define("Winning days", "fraction", "days with r > 0 / days with r != 0"),
+  tail_ratio: define("Tail ratio", "ratio", "|quantile 95 % / quantile 5 %|"),
+  beta: define("Beta", "ratio", "cov(r, b) / var(b)"),
+  alpha: define("Alpha", "per_year", "(mean(r) - beta x mean(b)) x P, from a year on", yearly),
+  correlation: define("Correlation with the benchmark", "ratio", "Pearson's, of daily returns"),
+  tracking_error: define("Tracking error", "per_year", "sd(r - b) x sqrt(P)", yearly),
+  information_ratio: define("Information ratio", "ratio", "mean(r - b) / sd(r - b) x sqrt(P)", yearly),
+  benchmark_return: define("Benchmark's return", "fraction", "prod(1 + b_t) - 1 over the same days"),
+  trades: define("Closed lots", "count", "lots whose closing trade lies in the period"),
+  realised_net: define("Realised, net", "money", "sum over closed lots of gross - fees of both sides"),
+  trade_win_rate: define("Winning lots", "fraction", "lots with net > 0 / lots"),
+  profit_factor: define("Profit factor", "ratio", "sum of winning nets / |sum of losing nets|"),
+  expectancy: define("Expectancy", "money", "realised net / lots"),
+  average_win: define("Average win", "money", "mean net of winning lots"),
+  average_loss: define("Average loss", "money", "mean net of losing lots"),
+  payoff: define("Payoff", "ratio", "average win / |average loss|"),
+  largest_win: define("Largest win", "money", "largest net above 0"),
+  largest_loss: define("Largest loss", "money", "smallest net below 0"),
+  longest_win_streak: define("Longest run of wins", "count", "consecutive winning lots, by closing time"),
+  longest_loss_streak: define("Longest run of losses", "count", "consecutive losing lots, by closing time"),
+  holding_days_median: define("Median holding time", "days", "median of closing date - opening date"),
+  turnover: define("Turnover", "ratio", "sum of |quantity x price| of the period's fills / mean NAV"),
+} as const satisfies Readonly<Record<string, Definition>>;
+
+export type MetricId = keyof typeof definitions;
+export const metricIds = Object.keys(definitions) as readonly MetricId[];

@@ -1,0 +1,46 @@
+// Figures as people read them: thousands apart, as many places as their kind has. Money is cut from its exact text, never through a binary number.
+import * as decimal from "../../contracts/src/decimal.ts";
+import type { Cell, Metric, Table } from "../document.ts";
+
+type Kind = Table["columns"][number]["kind"];
+
+const none = "–";
+
+export function shownCell(cell: Cell, kind: Kind): string {
+  if (cell === null) return none;
+  if (kind === "text" || kind === "date") return String(cell);
+  if (kind === "money") return shownMoney(String(cell));
+  if (kind === "price" || kind === "quantity") return grouped(String(cell));
+  const value = Number(cell);
+  if (kind === "fraction") return percent(value);
+  return kind === "count" ? grouped(String(value)) : fixed(value);
+}
+
+export function shownMetric({ value, unit }: Metric): string {
+  if (value === null) return none;
+  if (unit === "money") return shownMoney(String(value));
+  const number = Number(value);
+  if (unit === "fraction" || unit === "per_year") return percent(number);
+  return unit === "count" || unit === "days" ? grouped(String(number)) : fixed(number);
+}
+
+/** To the cent; a smaller part than that is shown, because it may be a difference. */
+export function shownMoney(text: string): string {
+  const value = decimal.tryParse(text);
+  if (value === undefined) return text;
+  const rounded = decimal.formatFixed(value, 2, "half-even");
+  return Number(rounded) === 0 && value !== decimal.zero ? text : grouped(rounded);
+}
+
+export const percent = (value: number): string => `${fixed(value * 100)} %`;
+
+const fixed = (value: number): string => {
+  const text = value.toFixed(Math.abs(value) < 10 ? 3 : 2);
+  return grouped(Number(text) === 0 ? text.replace("-", "") : text);
+};
+
+function grouped(text: string): string {
+  const [whole = "", fraction] = text.split(".");
+  const apart = whole.replace(/\B(?=(\d{3})+$)/g, ",");
+  return fraction === undefined ? apart : `${apart}.${fraction}`;
+}

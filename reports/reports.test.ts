@@ -1,0 +1,197 @@
+// Whole documents from facts: that they tie, that a single changed figure is found, that a deposit is no return, and that nothing in them is markup.
+import { createHash } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import * as decimal from "../contracts/src/decimal.ts";
+import { type FactsOptions, reportFactsOf } from "../testkit/report-facts.ts";
+import { definitions } from "./definitions.ts";
+import { isReconciled, type ReportDocument, reportDocument, reportDocumentSchema } from "./document.ts";
+import { factsHash, factsText, type ReportFacts, reportFacts } from "./facts.ts";
+import { reports } from "./index.ts";
+import { modifiedDietz, moneyWeighted } from "./metrics/money-weighted.ts";
+import { renderCsv } from "./render/csv.ts";
+import { escaped } from "./render/escape.ts";
+import { renderHtml } from "./render/html.ts";
+import { renderJson } from "./render/json.ts";
+import { windowOf } from "./windows.ts";
+
+const sha256 = (text: string): Uint8Array => createHash("sha256").update(text).digest();
+
+function made(name: string, facts: ReportFacts, include?: readonly string[]): ReportDocument {
+  const report = reports.find((each) => each.name === name);
+  const [first, last] = [facts.navs[1]?.day ?? "", facts.navs.at(-1)?.day ?? ""];
+  if (report === undefined) throw new Error(name);
+  const input = { facts, factsSha256: factsHash(facts, sha256), start: first, end: last };
+  return report.build(include === undefined ? input : { ...input, include });
+}
+
+const usual: FactsOptions = { days: 80, tradesEvery: 3, deposit: "50000" };
+const names = reports.map(({ name }) => name);
+const valueOf = (document: ReportDocument, id: string) => document.metrics.find((metric) => metric.id === id);
+
+describe.each(names)("%s", (name) => {
+  it("is valid against its schema, ties, and survives being stored", () => {
+    const facts = reportFacts.parse(JSON.parse(factsText(reportFactsOf(usual))));
+    const document = made(name, facts);
+    expect(reportDocument.parse(JSON.parse(renderJson(document)))).toEqual(document);
+    expect(document.reconciliation.map(({ name: line, difference }) => [line, difference])).toEqual(
+      document.reconciliation.map(({ name: line }) => [line, "0"]),
+    );
+    expect(isReconciled(document)).toBe(true);
+    expect(renderHtml(document)).not.toContain("DOES NOT");
+  });
+
+  it("finds a fill that is missing and a value that is off by a cent, and stamps it", () => {
+    const facts = reportFactsOf(usual);
+    const [, second, ...rest] = facts.navs;
+    if (second === undefined) throw new Error("no value");
+    const off = { ...second, nav: decimal.format(decimal.add(decimal.parse(second.nav), decimal.parse("0.01"))) };
+    const changed: readonly ReportFacts[] = [
+      { ...facts, fills: facts.fills.slice(1) },
+      { ...facts, fills: facts.fills.slice(0, -1) },
+      { ...facts, navs: [facts.navs[0] ?? second, off, ...rest] },
+      { ...facts, ledger: facts.ledger.slice(1) },
+    ];
+    for (const each of changed) {
+      const document = made(name, each);
+      expect(isReconciled(document)).toBe(false);
+      expect(renderHtml(document)).toContain("DOES NOT RECONCILE");
+    }
+  });
+
+  it("takes a deposit for no return", () => {
+    const [without, withIt] = [{ days: 80, tradesEvery: 3 }, usual].map((each) => made(name, reportFactsOf(each)));
+    if (without === undefined || withIt === undefined) throw new Error("no document");
+    expect(valueOf(withIt, "twr")?.value).toBeCloseTo(Number(valueOf(without, "twr")?.value), 14);
+    expect(valueOf(withIt, "max_drawdown")?.value).toBeCloseTo(Number(valueOf(without, "max_drawdown")?.value), 14);
+  });
+
+  it("gives the same bytes for the same facts in every format", () => {
+    const render = () => {
+      const document = made(name, reportFactsOf(usual));
+      return [renderHtml(document), renderJson(document), renderCsv(document)];
+    };
+    expect(render()).toEqual(render());
+  });
+
+  it.each([
+    ["no trade", { days: 30, tradesEvery: 0 }],
+    ["one trade", { days: 5, tradesEvery: 4 }],
+    ["one day", { days: 1, tradesEvery: 0 }],
+    ["no move at all", { days: 30, tradesEvery: 2, moves: 0 }],
+  ] as const)("has an answer or a reason for everything: %s", (_what, options) => {
+    const document = made(name, reportFactsOf(options));
+    expect(isReconciled(document)).toBe(true);
+    for (const metric of document.metrics) {
+      expect(metric.value === null ? metric.reason : "a value", metric.id).not.toBeNull();
+      expect(definitions, metric.id).toHaveProperty(metric.id);
+    }
+    reportDocument.parse(JSON.parse(renderJson(document)));
+    expect(renderHtml(document)).not.toMatch(/NaN|Infinity|undefined/);
+  });
+
+  it("never annualises the return of less than a year, and marks few observations", () => {
+    const short = made(name, reportFactsOf({ days: 30, tradesEvery: 3 }));
+    for (const id of ["cagr", "calmar", "alpha"]) {
+      expect(valueOf(short, id), id).toMatchObject({ value: null, reason: "LESS_THAN_A_YEAR" });
+    }
+    expect(valueOf(short, "sharpe")).toMatchObject({
+      reason: "LOW_CONFIDENCE",
+      n: 30,
+      periods_per_year: 252,
+      rf_annual: 0.02,
+    });
+    expect(valueOf(short, "sharpe")?.interval).toHaveLength(2);
+    expect(typeof valueOf(made(name, reportFactsOf({ days: 270, tradesEvery: 3 })), "cagr")?.value).toBe("number");
+  });
+
+  it("keeps the sections that were asked for, and refuses one that it does not have with the list", () => {
+    const document = made(name, reportFactsOf(usual), ["equity_curve"]);
+    expect(document.sections.map(({ id }) => id)).toEqual(["equity_curve"]);
+    expect(() => made(name, reportFactsOf(usual), ["nonesuch"])).toThrow("The sections are");
+  });
+
+  it("refuses a period without a value", () => {
+    const facts = reportFactsOf(usual);
+    const report = reports.find((each) => each.name === name);
+    const input = { facts, factsSha256: factsHash(facts, sha256), start: "2030-01-01", end: "2030-02-01" };
+    expect(() => report?.build(input)).toThrow("has no value from 2030-01-01");
+  });
+});
+
+describe("what is in a document", () => {
+  it("is text, never markup and never a formula", () => {
+    const thesis = '=HYPERLINK("x")<script>alert(1)</script>#text[\u0007\u202e';
+    const document = made("trade_report", reportFactsOf({ ...usual, thesis }));
+    const html = renderHtml(document);
+    expect(html).not.toContain("<script");
+    expect(html).toContain("&lt;script&gt;alert(1)&lt;/script&gt;#text[\\u0007\\u202e");
+    const [, line] = renderCsv(document).split("\r\n");
+    expect(line).toContain('"\'=HYPERLINK(""x"")');
+    expect(escaped("a&b'")).toBe("a&amp;b&#39;");
+  });
+  it("loads nothing and runs nothing", () => {
+    const html = renderHtml(made("nav_report", reportFactsOf(usual)));
+    expect(html).not.toMatch(/<script|<link|src=|url\(|https?:/);
+    expect(html.match(/<svg/g)?.length).toBe(html.match(/The figures of this chart/g)?.length);
+    expect(html).toContain("PAPER");
+  });
+  it("has a lot for every round trip, and statistics that are theirs", () => {
+    const document = made("trade_report", reportFactsOf({ days: 13, tradesEvery: 3 }));
+    expect(renderCsv(document).trim().split("\r\n")).toHaveLength(1 + 4);
+    expect(valueOf(document, "trades")?.value).toBe(4);
+  });
+});
+
+describe("ten thousand trades", () => {
+  it("are all in the document and tie", () => {
+    const facts = reportFactsOf({ days: 250, tradesEvery: 1 });
+    const many = facts.fills.flatMap((fill) =>
+      Array.from({ length: 20 }, (_, index) => ({
+        ...fill,
+        fill_id: `${fill.fill_id}-${index}`,
+        quantity: "5.025",
+        fee: "0.0185",
+      })),
+    );
+    const document = made("trade_report", { ...facts, fills: many });
+    expect(many).toHaveLength(10_000);
+    expect(isReconciled(document)).toBe(true);
+    expect(renderCsv(document).split("\r\n").length).toBeGreaterThan(5_000);
+  });
+});
+
+describe("the money-weighted return", () => {
+  it("is the time-weighted one without flows, and finds the rate that was earned with them", () => {
+    expect(moneyWeighted(100, 110, [], "2026-01-01", "2026-01-31")).toBeCloseTo(0.1, 10);
+    // 100 for 30 days and 100 for 15 days at 1 % for 30 days.
+    const closing = 100 * 1.01 + 100 * 1.01 ** 0.5;
+    const flows = [{ day: "2026-01-16", amount: 100 }];
+    expect(moneyWeighted(100, closing, flows, "2026-01-01", "2026-01-31")).toBeCloseTo(0.01, 10);
+    expect(modifiedDietz(100, closing, flows, "2026-01-01", "2026-01-31")).toBeCloseTo(0.01, 4);
+    expect(moneyWeighted(0, 10, [], "2026-01-01", "2026-01-31")).toBeNull();
+    expect(moneyWeighted(1, 1, [], "2026-01-01", "2026-01-01")).toBeNull();
+  });
+});
+
+describe("windows", () => {
+  it.each([
+    ["1d", "2026-08-18", "2026-08-18"],
+    ["7d", "2026-08-12", "2026-08-18"],
+    ["1y", "2025-08-19", "2026-08-18"],
+    ["mtd", "2026-08-01", "2026-08-18"],
+    ["qtd", "2026-07-01", "2026-08-18"],
+    ["ytd", "2026-01-01", "2026-08-18"],
+    ["itd", "2025-01-02", "2026-08-18"],
+    ["2026-01-05..2026-02-06", "2026-01-05", "2026-02-06"],
+  ])("%s is %s to %s", (text, start, end) => {
+    expect(windowOf(text, "2025-01-02", "2026-08-18")).toEqual({ start, end });
+  });
+  it("refuses others in a sentence", () => {
+    expect(() => windowOf("2w", "2025-01-02", "2026-08-18")).toThrow("Windows are 1d, 7d");
+    expect(() => windowOf("2026-02-01..2026-01-01", "2025-01-02", "2026-08-18")).toThrow("ends before it begins");
+  });
+});
+
+it("has a schema in JSON Schema", () => {
+  expect(reportDocumentSchema()).toMatchObject({ title: "ReportDocument", type: "object" });
+});

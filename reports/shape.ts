@@ -1,0 +1,28 @@
+// The form of every report: a name, one sentence, and one pure function from facts and parameters to a document.
+import type { ReportDocument } from "./document.ts";
+import type { ReportFacts } from "./facts.ts";
+
+export interface ReportInput {
+  readonly facts: ReportFacts;
+  readonly factsSha256: string;
+  /** Both days belong to the period. */
+  readonly start: string;
+  readonly end: string;
+  /** Sections to keep; absent: all. */
+  readonly include?: readonly string[];
+}
+
+export interface Report {
+  /** As specified: nav_report. */
+  readonly name: string;
+  readonly title: string;
+  readonly sentence: string;
+  /** The sections that `include` may name. */
+  readonly sections: readonly string[];
+  build(input: ReportInput): ReportDocument;
+}
+
+/** Input that no document can be made of, in a sentence that says what to do. */
+export class ReportRefused extends Error {
+  override readonly name = "ReportRefused";
+}
