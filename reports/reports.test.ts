@@ -26,7 +26,7 @@ function made(name: string, facts: ReportFacts, include?: readonly string[]): Re
 
 const usual: FactsOptions = { days: 80, tradesEvery: 3, deposit: "50000" };
 const names = reports.map(({ name }) => name);
-const valueOf = (document: ReportDocument, id: string) => document.metrics.find((metric) => metric.id === id);
+const figureOf = (document: ReportDocument, id: string) => document.metrics.find((metric) => metric.id === id);
 
 describe.each(names)("%s", (name) => {
   it("is valid against its schema, ties, and survives being stored", () => {
@@ -61,8 +61,8 @@ describe.each(names)("%s", (name) => {
   it("takes a deposit for no return", () => {
     const [without, withIt] = [{ days: 80, tradesEvery: 3 }, usual].map((each) => made(name, reportFactsOf(each)));
     if (without === undefined || withIt === undefined) throw new Error("no document");
-    expect(valueOf(withIt, "twr")?.value).toBeCloseTo(Number(valueOf(without, "twr")?.value), 14);
-    expect(valueOf(withIt, "max_drawdown")?.value).toBeCloseTo(Number(valueOf(without, "max_drawdown")?.value), 14);
+    expect(figureOf(withIt, "twr")?.value).toBeCloseTo(Number(figureOf(without, "twr")?.value), 14);
+    expect(figureOf(withIt, "max_drawdown")?.value).toBeCloseTo(Number(figureOf(without, "max_drawdown")?.value), 14);
   });
 
   it("gives the same bytes for the same facts in every format", () => {
@@ -92,16 +92,16 @@ describe.each(names)("%s", (name) => {
   it("never annualises the return of less than a year, and marks few observations", () => {
     const short = made(name, reportFactsOf({ days: 30, tradesEvery: 3 }));
     for (const id of ["cagr", "calmar", "alpha"]) {
-      expect(valueOf(short, id), id).toMatchObject({ value: null, reason: "LESS_THAN_A_YEAR" });
+      expect(figureOf(short, id), id).toMatchObject({ value: null, reason: "LESS_THAN_A_YEAR" });
     }
-    expect(valueOf(short, "sharpe")).toMatchObject({
+    expect(figureOf(short, "sharpe")).toMatchObject({
       reason: "LOW_CONFIDENCE",
       n: 30,
       periods_per_year: 252,
       rf_annual: 0.02,
     });
-    expect(valueOf(short, "sharpe")?.interval).toHaveLength(2);
-    expect(typeof valueOf(made(name, reportFactsOf({ days: 270, tradesEvery: 3 })), "cagr")?.value).toBe("number");
+    expect(figureOf(short, "sharpe")?.interval).toHaveLength(2);
+    expect(typeof figureOf(made(name, reportFactsOf({ days: 270, tradesEvery: 3 })), "cagr")?.value).toBe("number");
   });
 
   it("keeps the sections that were asked for, and refuses one that it does not have with the list", () => {
@@ -138,7 +138,7 @@ describe("what is in a document", () => {
   it("has a lot for every round trip, and statistics that are theirs", () => {
     const document = made("trade_report", reportFactsOf({ days: 13, tradesEvery: 3 }));
     expect(renderCsv(document).trim().split("\r\n")).toHaveLength(1 + 4);
-    expect(valueOf(document, "trades")?.value).toBe(4);
+    expect(figureOf(document, "trades")?.value).toBe(4);
   });
 });
 

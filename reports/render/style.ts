@@ -1,4 +1,4 @@
-// The one style of a report's page: light and dark by the reader's wish, and pages of paper that cut no row and repeat the headings.
+// The one style of a report's page: light or dark as the reader's system is, and pages of paper that cut no row and repeat the headings.
 export const style = [
   ":root{--ink:#1a1d21;--soft:#5a626d;--line:#d5dae1;--page:#fff;--a:#1f5fa8;--b:#b0521a;--c:#2b7a4b;--d:#7a3f9d;--bad:#b3261e;color-scheme:light dark}",
   "@media(prefers-color-scheme:dark){:root{--ink:#e6e9ee;--soft:#a3acb8;--line:#3a424d;--page:#14171b;--a:#79b3f2;--b:#f0a46f;--c:#7cc99a;--d:#c79be0;--bad:#ff8a80}}",

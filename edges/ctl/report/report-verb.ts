@@ -7,6 +7,7 @@ import { exitCodes } from "../../../contracts/src/codes/shape.ts";
 import { isDecimalText } from "../../../contracts/src/decimal.ts";
 import { messageOf } from "../../../contracts/src/fault.ts";
 import { tryParse } from "../../../contracts/src/instant.ts";
+import { parseJson } from "../../../contracts/src/parse-json.ts";
 import { isReconciled, type ReportDocument } from "../../../reports/document.ts";
 import { factsHash, factsText, type ReportFacts, reportFacts } from "../../../reports/facts.ts";
 import { renderCsv } from "../../../reports/render/csv.ts";
@@ -129,7 +130,7 @@ async function readFacts(path: string, fundId: string | undefined): Promise<Repo
 
 function jsonOf(text: string, path: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch (thrown) {
     throw usageRefusal(`${path} is no facts file: ${messageOf(thrown)}.`);
   }
