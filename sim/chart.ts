@@ -1,8 +1,6 @@
 // A charting platform in a simulated run: it sends alerts over the same bad network links as everybody, resends what was not taken, some of them at once,
 // and knows nothing of what became of them. What proves its secret is the gateway's, which does not run here; order management takes them in.
 import { format } from "../contracts/src/instant.ts";
-import { strategies } from "../core/strategies/index.ts";
-import type { ServicePorts } from "../services/shared/service.ts";
 import type { Prng } from "../testkit/virtual/prng.ts";
 import type { Scheduler } from "../testkit/virtual/scheduler.ts";
 import { one, type PeopleParts } from "./people.ts";
@@ -48,15 +46,6 @@ function alertOf(prng: Prng, { time, platform }: PeopleParts, count: number): Al
 /** Drawn apart from everything else, so that runs without charts stay as they are. */
 export function hasCharts({ prng }: Pick<Scheduler, "prng">): boolean {
   return prng.fork("are there charts").chance(chartsShare);
-}
-
-/** The strategies that alerts name: research lists them with its first decisions, which may come after a run. */
-export async function listStrategies({ store }: Pick<ServicePorts, "store">): Promise<void> {
-  await store.transact("research.seed", async (unit) => {
-    for (const { name: strategyId, fundId, allocationPct } of strategies) {
-      await unit.research.putStrategy({ strategyId, fundId, status: "live", allocationPct });
-    }
-  });
 }
 
 export async function chart(parts: PeopleParts, everyMs: number): Promise<void> {

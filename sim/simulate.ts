@@ -11,7 +11,7 @@ import { type Scheduler, scheduler } from "../testkit/virtual/scheduler.ts";
 import { amender, amendInCalm } from "./amender.ts";
 import { whatIsStuck } from "./at-rest.ts";
 import { audited } from "./audited-subjects.ts";
-import { chart, hasCharts, listStrategies } from "./chart.ts";
+import { chart, hasCharts } from "./chart.ts";
 import { type Witness, witness } from "./evidence.ts";
 import { type Faults, faults } from "./faults.ts";
 import { isExitOf, isOver, positionKey } from "./history.ts";
@@ -168,7 +168,6 @@ async function setUp({ platform: made, time, settings }: Run): Promise<void> {
   await seedPositions(ports);
   const prng = time.prng.fork("do strategies oppose each other");
   if (prng.chance(0.25)) await opposeStrategies(ports, prng);
-  if (hasCharts(time)) await listStrategies(ports);
   await made.outside.connect().begin(firstHoldings());
   // Backtests compute a year of prices, which takes longer than a run: they are there already, and empty.
   await ports.store.transact("backtests", async (unit) => {

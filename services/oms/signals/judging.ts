@@ -1,6 +1,5 @@
 // One alert against the key, the rules and our books, inside the transaction that stores it or, for a test, in one that keeps nothing.
 import * as decimal from "../../../contracts/src/decimal.ts";
-import { Fault } from "../../../contracts/src/fault.ts";
 import { type Instant, later, plusMilliseconds } from "../../../contracts/src/instant.ts";
 import { alertAgeSMax } from "../../../core/webhook/alert-order.ts";
 import {
@@ -64,16 +63,10 @@ export async function judge(
     const unread: AlertRefusal = { code: "WEBHOOK_FIELD_INVALID", detail: "The alert cannot be read." };
     return { read, httpStatus: 422, refusal: refusal ?? unread };
   }
-  const strategies = await unit.research.strategies();
-  // On a first start they are reported a moment later. A refusal would lose the alert, trouble makes the sender try again.
-  if (strategies.length === 0) {
-    throw new Fault("SERVICE_UNAVAILABLE", "No strategy is known yet: research has not reported any.", {
-      retry: "later",
-    });
-  }
   const judged = judgeAlert(fields, symbol, {
     assetClass: reference.instrument(symbol)?.asset_class,
-    strategies,
+    // As the gates do: what research has reported of them comes a moment later on a first start.
+    strategies: (reference.fund(fundId)?.strategies ?? []).map((strategyId) => ({ strategyId, fundId })),
     now,
     ageMsMax: settings.ageMsMax,
     requiresTime: settings.requiresTime,

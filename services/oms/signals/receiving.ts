@@ -49,16 +49,23 @@ export function createReceiving({ ports, reference, inTurn, ring }: ReceivingPar
       receivedAt: tryParse(request.received_at) ?? clock.now(),
       remoteAddress: line(request.remote_address, 64),
     };
-    const known = await reference();
+    // Asked at once and awaited where it is needed: the answer waits for one question less.
+    const known = reference();
+    known.catch(() => undefined);
     const { signal, holder } = await inTurn(received.fundId, () => takeIn(received, known));
     if (signal.status === "ACCEPTED") ring();
     return answerOf(signal, holder);
   }
 
-  async function takeIn(received: Received, known: SignalReference): Promise<TakenIn> {
+  async function takeIn(received: Received, known: Promise<SignalReference>): Promise<TakenIn> {
     for (let tries = 1; ; tries += 1) {
       try {
-        return await store.transact("oms.signal", (unit) => takeInWith(unit, received, known));
+        // Only a commit whose answer was lost can have left it there.
+        const isAgain = tries > 1;
+        return await store.transact("oms.signal", async (unit) => {
+          const before = isAgain ? await unit.signals.signal(received.signalId) : undefined;
+          return before === undefined ? takeInWith(unit, received, known) : { signal: before };
+        });
       } catch (thrown) {
         const isUnknown = thrown instanceof Fault && thrown.code === "STORE_COMMIT_UNKNOWN";
         // It may be stored all the same, and then it goes on.
@@ -68,12 +75,10 @@ export function createReceiving({ ports, reference, inTurn, ring }: ReceivingPar
     }
   }
 
-  async function takeInWith(unit: UnitOfWork, received: Received, known: SignalReference): Promise<TakenIn> {
-    const before = await unit.signals.signal(received.signalId);
-    if (before !== undefined) return { signal: before };
+  async function takeInWith(unit: UnitOfWork, received: Received, known: Promise<SignalReference>): Promise<TakenIn> {
     const receipt = await unit.signals.takeReceipt(received.fundId);
     const now = clock.now();
-    const verdict = await judge(unit, received, { reference: known, settings, now });
+    const verdict = await judge(unit, received, { reference: await known, settings, now });
     const signal = signalOf(received, verdict, receipt, now);
     await unit.signals.insertSignal(signal);
     if (verdict.mismatch !== undefined) {

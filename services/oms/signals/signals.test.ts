@@ -23,19 +23,6 @@ const standard: TradingViewSettings = {
 async function start(tradingView: Partial<TradingViewSettings> = {}) {
   const fixture = await omsFixture({ seed: 1 });
   opened.push(fixture);
-  const strategy = { strategyId: "alpha-momentum", fundId: "alpha", status: "live", allocationPct: 1 } as const;
-  await fixture.outside.transact("research.strategy", async (unit) => {
-    await unit.research.putStrategy(strategy);
-    await unit.events.publish(subjects.strategyChanged, {
-      strategy_id: strategy.strategyId,
-      fund_id: strategy.fundId,
-      status: strategy.status,
-      allocation_pct: 1,
-      changed_by: "test",
-      reason: "",
-      at: format(fixture.time.clock.now()),
-    });
-  });
   const settings = { tradingView: { ...standard, ...tradingView } };
   const life = await fixture.start(settings);
   return { fixture, life, settings, ...callsOf(fixture, () => life) };
@@ -203,15 +190,13 @@ it("an order that was handed in before a kill is found long after its key is fre
   expect(await row(answer.signal_id)).toMatchObject({ order_state: "REJECTED" });
 });
 
-describe("an alert that cannot be judged yet", () => {
-  it("because no strategy was ever reported is trouble, not a refusal, so that its sender tries again and is accepted", async () => {
-    const { fixture, send } = await start();
-    const { strategies } = fixture.tables.research;
-    const known = new Map(strategies);
-    strategies.clear();
-    await expect(send(alert())).rejects.toMatchObject({ code: "SERVICE_UNAVAILABLE" });
-    for (const [id, strategy] of known) strategies.set(id, strategy);
-    expect(await send(alert())).toMatchObject({ http_status: 202 });
+it("an alert is good before research has reported its strategy: the fund's reference data names it", async () => {
+  const { fixture, send } = await start();
+  fixture.tables.research.strategies.clear();
+  expect(await send(alert())).toMatchObject({ http_status: 202 });
+  expect(await send(alert({ strategy_id: "beta-trend", idempotency_key: "k-2" }))).toMatchObject({
+    http_status: 422,
+    code: "WEBHOOK_STRATEGY_UNKNOWN",
   });
 });
 
