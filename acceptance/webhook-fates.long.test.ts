@@ -1,4 +1,4 @@
-// What becomes of accepted alerts on a running platform: the same one ten times at once is one order; a halt, a denial and a silent broker stand in the row,
+// What becomes of accepted alerts on a running platform: the same one ten and fifty times at once is one order; a halt, a denial and a silent broker stand in the row,
 // and what ended without an approval is reported in chat with its code.
 import { expect, test } from "vitest";
 import { logInAs, operatorUrl } from "../testkit/login.ts";
@@ -55,6 +55,14 @@ test("rows and chat say what became of each alert", { timeout: 300_000 }, async 
     const [first] = sent.filter(({ status }) => status === 202);
     await ends(String(first?.body["signal_id"]), { status: "SUBMITTED", order_id: first?.body["order_id"] });
 
+    // Forty of them come too often, whatever they are; an order more would be one of fifty.
+    const often = alertWith(secret, { symbol: "NASDAQ:AMZN" });
+    const fifty = await Promise.all(Array.from({ length: 50 }, () => sendAlert(platform, often)));
+    expect(fifty.filter(({ status }) => ![202, 409, 429].includes(status))).toEqual([]);
+    const [taken, ...more] = fifty.filter(({ status }) => status === 202);
+    expect(more).toEqual([]);
+    await ends(String(taken?.body["signal_id"]), { status: "SUBMITTED", order_id: taken?.body["order_id"] });
+
     const denied = await accepted({ quantity: "900000" });
     await ends(denied, {
       status: "SUBMITTED",
@@ -80,7 +88,13 @@ test("rows and chat say what became of each alert", { timeout: 300_000 }, async 
     }[];
     const made = orders.map(({ order }) => order.order_id).filter((id) => id.startsWith("tv-"));
     expect(made.sort()).toEqual(
-      [String(first?.body["order_id"]), `tv-${denied}`, `tv-${silent}`, `tv-${halted}`].sort(),
+      [
+        String(first?.body["order_id"]),
+        String(taken?.body["order_id"]),
+        `tv-${denied}`,
+        `tv-${silent}`,
+        `tv-${halted}`,
+      ].sort(),
     );
   } finally {
     await platform.end();

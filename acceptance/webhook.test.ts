@@ -5,6 +5,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { TOTP } from "otpauth";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { fuzzWebhookOf } from "../testkit/fuzz/webhook-platform.ts";
 import { developmentOperator, logInAs, operatorUrl } from "../testkit/login.ts";
 import { eventually, type Platform, pause, startPlatform, temporaryFolder } from "../testkit/platform.ts";
 import {
@@ -30,9 +31,6 @@ beforeAll(async () => {
   await platform.ready();
   token = (await logInAs(platform, "duty")).access_token;
   await writeFundSecrets(platform, secrets);
-  // Before that an alert is answered with 503, and its sender tries again.
-  const strategies = async () => (await operator("GET", "/v1/research/strategies")).body as readonly unknown[];
-  await eventually("strategies are reported", async () => (await strategies()).length > 0);
 }, 180_000);
 afterAll(() => platform.end());
 
@@ -193,15 +191,15 @@ describe("the rate", () => {
 describe("the secret", () => {
   test("is rotated with an overlap in which both are good, then the new one alone; nothing that was written has it", async () => {
     const totp = new TOTP({ secret: developmentOperator(platform.dataFolder, "duty").totp_secret }).generate();
-    const parameters = { fund_id: "alpha", overlap_s: 4 };
+    const parameters = { fund_id: "alpha", overlap_s: 2 };
     const { proof } = (await operator("POST", "/v1/auth/step-up", { action: "RotateWebhookSecret", parameters, totp }))
       .body as { readonly proof: string };
     const path = "/v1/webhook/secrets/alpha/rotate";
-    expect(await operator("POST", path, { overlap_s: 4, reason: "planned" })).toMatchObject({
+    expect(await operator("POST", path, { overlap_s: 2, reason: "planned" })).toMatchObject({
       status: 403,
       body: { code: "STEP_UP_REQUIRED" },
     });
-    const rotated = await operator("POST", path, { overlap_s: 4, reason: "planned", step_up_proof: proof });
+    const rotated = await operator("POST", path, { overlap_s: 2, reason: "planned", step_up_proof: proof });
     expect(rotated).toMatchObject({ status: 201, body: { fund_id: "alpha", version: 2 } });
     const { secret, previous_valid_until } = rotated.body as {
       readonly secret: string;
@@ -239,3 +237,12 @@ describe("the secret", () => {
     );
   }, 90_000);
 });
+
+test("200 wrong requests, whole, chunked, slow, pipelined and cut off, get the answers that they should and become no order", async () => {
+  const funds = [
+    { fundId: "beta", strategyId: "beta-trend", secret: secrets.beta },
+    { fundId: "gamma", strategyId: "gamma-income", secret: secrets.gamma },
+  ];
+  const { violations, accepted } = await fuzzWebhookOf(platform, { requests: 200, seed: 1, funds });
+  expect([violations, accepted]).toEqual([[], 0]);
+}, 60_000);

@@ -21,6 +21,8 @@ export interface WebhookFuzzResult {
   readonly by_status: Readonly<Record<string, number>>;
   readonly by_code: Readonly<Record<string, number>>;
   readonly by_way: Readonly<Record<string, number>>;
+  /** Answered 503 or 408 after two seconds, which is what a machine that stands still is to say; in by_status as well. */
+  readonly late: number;
   readonly violations: readonly { readonly wrong: string; readonly status: number; readonly why: string }[];
   /** From a tenth of the way, when everything is loaded, to the end. */
   readonly rss_growth_mb: Readonly<Record<string, number>>;
@@ -32,6 +34,8 @@ const inFlightMax = 16;
 const violationsMax = 100;
 const pipelinedMax = 6;
 const answerMsMax = 20_000;
+/** An answer that was given up on comes no earlier. */
+const lateMsMin = 1_900;
 /** How slowly the slowest one may be answered: the sender gives up after three seconds, and a busy machine takes its time. */
 const tooSlowMsMax = 10_000;
 
@@ -69,6 +73,7 @@ export async function fuzzWebhook(options: WebhookFuzzOptions): Promise<WebhookF
     by_status: run.byStatus,
     by_code: run.byCode,
     by_way: run.byWay,
+    late: run.late(),
     violations: run.violations,
     rss_growth_mb: Object.fromEntries(growth),
   };
@@ -82,6 +87,7 @@ function begin({ publicUrl, funds, requests, seed, say }: WebhookFuzzOptions) {
   const violations: { wrong: string; status: number; why: string }[] = [];
   const refusals = new Set<string>();
   let sent = 0;
+  let late = 0;
 
   const complain = (wrong: string, status: number, why: string): void => {
     if (violations.length >= violationsMax) return;
@@ -89,13 +95,15 @@ function begin({ publicUrl, funds, requests, seed, say }: WebhookFuzzOptions) {
     say?.(JSON.stringify(violations.at(-1)));
   };
 
-  function hear(asked: WebhookRequest, answer: RawAnswer): void {
+  function hear(asked: WebhookRequest, answer: RawAnswer, begun: number): void {
     const { status, headers, text } = answer;
+    const isLate = (status === 503 || status === 408) && performance.now() - begun >= lateMsMin;
     byStatus[status] = (byStatus[status] ?? 0) + 1;
     const code = /"code":"([A-Z_]+)"/.exec(text)?.[1];
     if (code !== undefined) byCode[code] = (byCode[code] ?? 0) + 1;
     const shown = `${text.slice(0, 300)} for ${asked.body.toString("latin1").slice(0, 300)}`;
-    if (!asked.statuses.includes(status))
+    if (isLate && !asked.statuses.includes(status)) late += 1;
+    else if (!asked.statuses.includes(status))
       complain(asked.wrong, status, `expected ${asked.statuses.join(" or ")}: ${shown}`);
     else if (!headers["content-type"]?.startsWith("application/problem+json"))
       complain(asked.wrong, status, `no problem: ${shown}`);
@@ -114,6 +122,7 @@ function begin({ publicUrl, funds, requests, seed, say }: WebhookFuzzOptions) {
 
   /** Sends them at once and reads the answers in turn; whoever ends the connection is the last that is asked of it. */
   async function exchange(connection: RawConnection, batch: readonly WebhookRequest[], random: Random): Promise<void> {
+    const begun = performance.now();
     await connection.write(Buffer.concat(batch.map((one) => bytesOf(one, random))));
     for (const asked of batch) {
       const answer = await connection.answer(answerMsMax);
@@ -121,13 +130,14 @@ function begin({ publicUrl, funds, requests, seed, say }: WebhookFuzzOptions) {
         complain(asked.wrong, 0, `no answer, in ${batch.map(({ wrong }) => wrong).join(", ")}`);
         return connection.close();
       }
-      hear(asked, answer);
+      hear(asked, answer, begun);
       if (asked.ends || answer.headers["connection"] === "close") return connection.close();
     }
   }
 
   async function slowly(connection: RawConnection, asked: WebhookRequest, random: Random): Promise<void> {
     const bytes = bytesOf(asked, random);
+    const begun = performance.now();
     const pieces = 2 + Math.floor(random() * 6);
     for (let piece = 0; piece < pieces && connection.isOpen(); piece += 1) {
       const at = (n: number): number => Math.floor((bytes.length * n) / pieces);
@@ -136,7 +146,7 @@ function begin({ publicUrl, funds, requests, seed, say }: WebhookFuzzOptions) {
     }
     const answer = await connection.answer(answerMsMax);
     if (answer === undefined) complain(asked.wrong, 0, "no answer to a slow request");
-    else hear(asked, answer);
+    else hear(asked, answer, begun);
     connection.close();
   }
 
@@ -148,7 +158,7 @@ function begin({ publicUrl, funds, requests, seed, say }: WebhookFuzzOptions) {
     const begun = performance.now();
     const answer = await connection.answer(answerMsMax);
     if (answer === undefined) complain("never ends", 0, "no answer");
-    else hear({ ...asked, wrong: "never ends", statuses: [408] }, answer);
+    else hear({ ...asked, wrong: "never ends", statuses: [408] }, answer, begun);
     if (performance.now() - begun > tooSlowMsMax) complain("never ends", answer?.status ?? 0, "answered too late");
     connection.close();
   }
@@ -186,5 +196,5 @@ function begin({ publicUrl, funds, requests, seed, say }: WebhookFuzzOptions) {
     connection.close();
   }
 
-  return { work, byStatus, byCode, byWay, violations, sent: () => sent };
+  return { work, byStatus, byCode, byWay, violations, sent: () => sent, late: () => late };
 }
