@@ -10,6 +10,7 @@ import { printConfiguration } from "./adapters/configuration/print-configuration
 import type { Configuration } from "./adapters/configuration/schema.ts";
 import { keptLog, keptLogs, lateKeptLog } from "./adapters/log/kept-log.ts";
 import { systemClock } from "./adapters/system/clock.ts";
+import { installationForm } from "./adapters/system/installation-file.ts";
 import { findNodeRuntime } from "./adapters/system/node-runtime.ts";
 import { systemRandom } from "./adapters/system/random.ts";
 import { removeRunFile, writeRunFile } from "./adapters/system/run-file.ts";
@@ -31,6 +32,7 @@ const usage = `Usage: npm start -- [options]
 
   --config FILE      read the settings from this YAML file (or name it in PORTCULLIS_CONFIG)
   --print-config     show the effective configuration with its sources and no secrets, and exit
+  --adopt ID         make the data folder part of the installation that your own database belongs to
   --empty            start without the paper funds and their history, as paper.seed: never does
   --single-process   run every part in this process (for debugging)
   --version          show the version and exit
@@ -66,7 +68,13 @@ export async function main(argv: readonly string[]): Promise<number> {
     return usageExitCode;
   }
   if (flags["print-config"]) return say(printConfiguration(loaded.configuration, loaded.sources));
-  return run(loaded.configuration, flags["single-process"] ? startHere : startProcesses);
+  if (flags.adopt !== undefined && !installationForm.test(flags.adopt)) {
+    process.stderr.write(
+      `--adopt takes the id of an installation, as the refused start named it, not ${JSON.stringify(flags.adopt)}.\n`,
+    );
+    return usageExitCode;
+  }
+  return run(loaded.configuration, flags["single-process"] ? startHere : startProcesses, flags.adopt);
 }
 
 function readFlags(argv: readonly string[]) {
@@ -75,6 +83,7 @@ function readFlags(argv: readonly string[]) {
       args: [...argv],
       allowPositionals: false,
       options: {
+        adopt: { type: "string" },
         config: { type: "string" },
         empty: { type: "boolean", default: false },
         help: { type: "boolean", default: false },
@@ -116,7 +125,7 @@ type Start = (
   changed: () => void,
 ) => Running;
 
-async function run(configuration: Configuration, start: Start): Promise<number> {
+async function run(configuration: Configuration, start: Start, adopt: string | undefined): Promise<number> {
   const kept = lateKeptLog();
   const log = logFor(configuration, kept);
   const ports = { clock: systemClock(), timers: systemTimers(), random: systemRandom(), log };
@@ -136,7 +145,7 @@ async function run(configuration: Configuration, start: Start): Promise<number> 
   };
   try {
     foundation = await Promise.race([
-      layFoundation(configuration, ports),
+      layFoundation(configuration, ports, adopt),
       leaveWhenAsked(stopping, laid.signal, ports),
     ]);
     laid.abort();

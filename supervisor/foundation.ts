@@ -4,9 +4,11 @@
 import type { Configuration } from "../adapters/configuration/schema.ts";
 import { addressFromUrl, type DatabaseAddress } from "../adapters/postgres/connection.ts";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "../adapters/postgres/embedded/server.ts";
+import { checkInstallation, claimInstallation } from "../adapters/postgres/installation.ts";
 import { migrate } from "../adapters/postgres/migrate.ts";
 import { migrations } from "../adapters/postgres/migrations/index.ts";
 import { type DataFolder, openDataFolder } from "../adapters/system/data-folder.ts";
+import { installationFile } from "../adapters/system/installation-file.ts";
 import { Fault, messageOf } from "../contracts/src/fault.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
@@ -33,12 +35,17 @@ export interface Foundation {
   close(): Promise<void>;
 }
 
-export async function layFoundation(configuration: Configuration, ports: FoundationPorts): Promise<Foundation> {
+/** `adopt` is the installation that the data folder is made part of on purpose. */
+export async function layFoundation(
+  configuration: Configuration,
+  ports: FoundationPorts,
+  adopt?: string,
+): Promise<Foundation> {
   const folder = await openDataFolder(configuration.data_dir, ports);
   try {
     return configuration.database.url === undefined
       ? await onEmbeddedServer(configuration, folder, ports)
-      : await onServerOf(configuration.database.url, configuration, folder, ports);
+      : await onServerOf(configuration.database.url, configuration, folder, ports, adopt);
   } catch (error) {
     await folder.release();
     throw error;
@@ -50,9 +57,13 @@ async function onServerOf(
   configuration: Configuration,
   folder: DataFolder,
   ports: FoundationPorts,
+  adopt: string | undefined,
 ): Promise<Foundation> {
   const database = addressFromUrl(url, configuration.database.app_url);
+  const whose = { ...ports, owner: database.owner, file: installationFile(folder.path), adopt };
+  await checkInstallation(whose);
   await migrate(database.owner, migrations, ports.log);
+  await claimInstallation(whose);
   return {
     dataFolder: folder.path,
     runtimeFolder: folder.runtimeFolder,

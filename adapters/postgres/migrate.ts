@@ -50,7 +50,7 @@ export async function migrate(
   log: Log,
 ): Promise<MigrationResult> {
   checkOrder(migrations);
-  const client = await connect(owner, log);
+  const client = await connectAsOwner(owner, log);
   try {
     await checkServerVersion(client);
     await lock(client);
@@ -63,7 +63,7 @@ export async function migrate(
     for (const migration of pending) await apply(client, migration, log);
     return { applied: pending.map((migration) => migration.number), at: migrations.length };
   } catch (error) {
-    throw error instanceof Fault ? error : explain(error);
+    throw storeFault(error);
   } finally {
     // Closing the session also releases the lock, whatever happened.
     await client.end();
@@ -82,7 +82,8 @@ function checkOrder(migrations: readonly Migration[]): void {
   }
 }
 
-async function connect(owner: ConnectionTarget, log: Log): Promise<pg.Client> {
+/** Says how to come to the database when it cannot be reached. */
+export async function connectAsOwner(owner: ConnectionTarget, log: Log): Promise<pg.Client> {
   try {
     return await openClient(owner, { log, applicationName: "portcullis migrate", connectMsMax: 10_000 });
   } catch (error) {
@@ -97,7 +98,8 @@ async function connect(owner: ConnectionTarget, log: Log): Promise<pg.Client> {
 }
 
 /** 42501 is insufficient_privilege: typically the schema belongs to the login of an earlier start. */
-function explain(error: unknown): Fault {
+export function storeFault(error: unknown): Fault {
+  if (error instanceof Fault) return error;
   const forbidden = error instanceof Error && "code" in error && error.code === "42501";
   if (!forbidden) {
     const sentence = `The database failed while its schema was read: ${messageOf(error)}.`;

@@ -40,6 +40,7 @@ import { cancelledForMigration } from "./0037-cancelled-for.ts";
 import { signalsMigration } from "./0038-signals.ts";
 import { flatteningRefusalsMigration } from "./0039-flattening-refusals.ts";
 import { trimmedSignalsMigration } from "./0040-trimmed-signals.ts";
+import { installationMigration } from "./0041-installation.ts";
 
 export const migrations: readonly Migration[] = [
   outboxMigration,
@@ -82,4 +83,5 @@ export const migrations: readonly Migration[] = [
   signalsMigration,
   flatteningRefusalsMigration,
   trimmedSignalsMigration,
+  installationMigration,
 ];

@@ -48,6 +48,9 @@ export const faults = {
   STORE_FORBIDDEN: fault("The database refused what this role may not do.", "PERMISSION_DENIED", {
     exit: exitCodes.failed,
   }),
+  DATABASE_FOREIGN: fault("The database belongs to another installation than the data folder.", "FAILED_PRECONDITION", {
+    exit: exitCodes.failed,
+  }),
   DATABASE_START_FAILED: fault("The embedded database could not be started.", "UNAVAILABLE"),
 
   // The bus.
