@@ -14,9 +14,9 @@ let nats: NatsServer;
 let platform: Platform;
 const folder = temporaryFolder("external");
 
-function start(): Platform {
+function start(name = "data"): Platform {
   return startPlatform({
-    dataFolder: join(folder, "data"),
+    dataFolder: join(folder, name),
     environment: {
       PORTCULLIS_DATABASE_URL: postgres.urlOf("trading", "portfolio"),
       PORTCULLIS_BUS_URL: nats.url,
@@ -87,6 +87,15 @@ describe("a platform on somebody else's servers", { timeout: 120_000 }, () => {
   test("22.12: decides orders and keeps an audit log that verifies", async () => {
     await expect.poll(checkOrder).toMatchObject({ exit: 0, decision: { approved: true } });
     expect(await verification()).toMatchObject({ trust_level: "L1", gap_count: 0 });
+  });
+
+  test("28.12: a second platform with a folder of its own is refused on the same database, and the first goes on", async () => {
+    const second = start("other");
+    expect(await second.exited).toEqual({ code: 1, signal: null });
+    expect(second.stderr()).toMatch(
+      /belongs to installation [0-9a-f-]{36}.*Nothing was written.*npm start -- --adopt [0-9a-f-]{36}/,
+    );
+    expect(await platform.health()).toBe(200);
   });
 
   test("without NATS it says so, and goes on when NATS is back", async () => {
