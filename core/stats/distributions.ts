@@ -95,7 +95,7 @@ function solve(
 ): number {
   let [low, high] = [from, to];
   let x = (low + high) / 2;
-  for (let round = 0; round < 500; round += 1) {
+  for (let round = 0; round < 1000; round += 1) {
     const miss = cdf(x) - p;
     if (miss === 0) return x;
     if (miss < 0) low = x;

@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import * as decimal from "../../contracts/src/decimal.ts";
 import { linkedEffects, sectorEffects } from "./brinson.ts";
 import { stateProbabilities } from "./hidden-states.ts";
+import { evaluate } from "./index.ts";
 import { activeCarino, carino, compounded, linkingFactors } from "./linking.ts";
 import { unitNav } from "./nav.ts";
 import { dayProfit, linkedContributions, type PositionDay } from "./position-attribution.ts";
@@ -36,6 +37,12 @@ describe("linking", () => {
 });
 
 describe("Brinson and Fachler", () => {
+  it("refuses a held sector without a return, which is not a return of zero", () => {
+    const whole = { wp: [0.5, 0.5], wb: [1, 0], rp: [0.01, 0.02], rb: [0.01, null] };
+    expect(evaluate("brinson", "whole", whole)).toMatchObject({ Rp: 0.015 });
+    expect(() => evaluate("brinson", "missing", { ...whole, rp: [null, 0.02] })).toThrow("place 1 has a weight");
+    expect(() => evaluate("brinson", "missing", { periods: [{ ...whole, rb: [null, null] }] })).toThrow("no return");
+  });
   const period = fc.record({
     portfolioWeights: row(4),
     benchmarkWeights: row(4),
@@ -166,6 +173,17 @@ describe("factors", () => {
     });
     expect(factorFit([0.01, 0.02], [[1], [2]], 252)).toMatchObject({ reason: "INSUFFICIENT_DATA" });
   });
+  it("finds nothing in a row that never moves, instead of breaking or measuring its rounding", () => {
+    const factors = [[0.01], [-0.02], [0.005], [0.013], [-0.007]];
+    for (const each of [0, 0.0003]) {
+      const fit = factorFit(
+        factors.map(() => each),
+        factors,
+        252,
+      );
+      expect(fit).toMatchObject({ coefficients: [each, 0], p: [null, null], r2: null, varianceShares: [null] });
+    }
+  });
   it("splits a return into common and specific, and the common into tilt and timing", () => {
     const found = holdingsAttribution(
       [
@@ -215,5 +233,11 @@ describe("regimes", () => {
     expect(half.smoothed[44]).not.toBeCloseTo(whole.smoothed[44] ?? 0, 6);
     expect(whole.smoothed.at(-1)).toBe(whole.filtered.at(-1));
     expect(whole.filtered.every((each) => each >= 0 && each <= 1)).toBe(true);
+  });
+  it("gives the day of a crash to the wide state, also where both densities round to zero", () => {
+    const model = { means: [0.001, -0.001], deviations: [0.002, 0.01], stay: [0.97, 0.95] } as const;
+    const found = stateProbabilities([0.001, -0.6, 0.002], model);
+    expect(found.filtered[1]).toBe(1);
+    expect(Number.isFinite(found.logLikelihood)).toBe(true);
   });
 });

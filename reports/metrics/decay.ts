@@ -124,8 +124,8 @@ function curveStep(
 
 export interface SignalMemory {
   readonly lagCorrelation: number | null;
-  /** Autocorrelations at lags from 1 on, each over the variance of the whole row. */
-  readonly autocorrelations: readonly number[];
+  /** Autocorrelations at lags from 1 on, each over the variance of the whole row; null at a lag that the row does not reach. */
+  readonly autocorrelations: readonly (number | null)[];
   readonly slope: number | null;
   /** Periods until half of a value is forgotten: null for a slope of zero or below, infinite for one or more. */
   readonly halfLife: number | null;
@@ -142,7 +142,9 @@ export function signalMemory(signal: readonly number[], lagMax: number): SignalM
   const slope = fit?.coefficients[1] ?? null;
   return {
     lagCorrelation: correlation(before, after),
-    autocorrelations: Array.from({ length: lagMax }, (_, lag) => autocovariance(deviations, lag + 1) / variance),
+    autocorrelations: Array.from({ length: lagMax }, (_, index) =>
+      index + 1 < signal.length ? autocovariance(deviations, index + 1) / variance : null,
+    ),
     slope,
     halfLife: slope === null ? null : memoryHalfLife(slope),
   };
@@ -169,11 +171,13 @@ export function calendarTrend(values: readonly number[]): CalendarTrend | null {
   const half = Math.floor(values.length / 2);
   const [firstHalf, secondHalf] = [mean(values.slice(0, half)), mean(values.slice(half))];
   if (fit === null || firstHalf === null || secondHalf === null) return null;
-  const slope = fit.coefficients[1] ?? 0;
-  const error = neweyWestErrors(fit)[1] ?? 0;
+  // A row that never moves has no trend; rounding would leave a slope, and a t that looks like one.
+  const flat = isConstant(values);
+  const slope = flat ? 0 : (fit.coefficients[1] ?? 0);
+  const error = flat ? 0 : (neweyWestErrors(fit)[1] ?? 0);
   return {
     slope,
-    intercept: fit.coefficients[0] ?? 0,
+    intercept: flat ? firstHalf : (fit.coefficients[0] ?? 0),
     lag: neweyWestLag(values.length),
     t: error > 0 ? slope / error : null,
     firstHalf,

@@ -1,6 +1,5 @@
 // A market of two states that cannot be seen: Hamilton's filter says how likely each is from the returns so far, Kim's smoother from all of them. The
 // smoothed figure knows the future: it is for looking back, never for a label that could have been used on the day.
-import { normalDensity } from "../../core/stats/distributions.ts";
 
 export interface TwoStates {
   readonly means: readonly [number, number];
@@ -25,11 +24,13 @@ export function stateProbabilities(returns: readonly number[], model: TwoStates)
   const predicted: number[] = [];
   const filtered = returns.map((each) => {
     predicted.push(before);
-    const zero = (1 - before) * density(each, model.means[0], model.deviations[0]);
-    const one = before * density(each, model.means[1], model.deviations[1]);
-    logLikelihood += Math.log(zero + one);
-    // A return that neither state can explain says nothing about which it was.
-    const now = zero + one > 0 ? one / (zero + one) : before;
+    // In logarithms: on the day of a crash both densities would round to zero, and the state that explains it far better would be lost.
+    const zero = Math.log(1 - before) + logDensity(each, model.means[0], model.deviations[0]);
+    const one = Math.log(before) + logDensity(each, model.means[1], model.deviations[1]);
+    const larger = Math.max(zero, one);
+    const both = Math.exp(zero - larger) + Math.exp(one - larger);
+    logLikelihood += larger + Math.log(both);
+    const now = Math.exp(one - larger) / both;
     before = now * stay1 + (1 - now) * (1 - stay0);
     return now;
   });
@@ -42,8 +43,8 @@ function stationary({ stay: [stay0, stay1] }: TwoStates): number {
   return leaving === 0 ? 0.5 : (1 - stay0) / leaving;
 }
 
-const density = (value: number, mean: number, deviation: number): number =>
-  normalDensity((value - mean) / deviation) / deviation;
+const logDensity = (value: number, mean: number, deviation: number): number =>
+  -(((value - mean) / deviation) ** 2) / 2 - Math.log(deviation) - Math.log(2 * Math.PI) / 2;
 
 function smooth(filtered: readonly number[], predicted: readonly number[], { stay }: TwoStates): readonly number[] {
   const smoothed = [...filtered];

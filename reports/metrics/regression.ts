@@ -3,17 +3,19 @@
 import { studentCdf } from "../../core/stats/distributions.ts";
 import {
   dot,
+  type Fit,
   leastSquares,
   neweyWestErrors,
   orthogonalBasis,
   plainErrors,
 } from "../../core/stats/linear-regression.ts";
 import { neweyWestLag } from "../../core/stats/long-run-variance.ts";
-import { covariance, mean } from "../../core/stats/moments.ts";
+import { covariance, isConstant, mean } from "../../core/stats/moments.ts";
 
 export interface Errors {
   readonly errors: readonly number[];
-  readonly t: readonly number[];
+  /** Null where the error is zero: there is nothing to measure the coefficient by. */
+  readonly t: readonly (number | null)[];
 }
 
 export interface FactorFit {
@@ -24,7 +26,7 @@ export interface FactorFit {
   readonly lag: number;
   readonly neweyWest: Errors;
   /** Two-sided, of Newey and West's t with n - k degrees of freedom. */
-  readonly p: readonly number[];
+  readonly p: readonly (number | null)[];
   readonly r2: number | null;
   readonly adjustedR2: number | null;
   readonly durbinWatson: number | null;
@@ -35,7 +37,8 @@ export interface FactorFit {
   readonly varianceSystematic: number;
   readonly varianceSpecific: number;
   readonly varianceTotal: number;
-  readonly varianceShares: readonly number[];
+  /** Null where y never moves. */
+  readonly varianceShares: readonly (number | null)[];
 }
 
 export interface NoFit {
@@ -56,8 +59,9 @@ export function factorFit(
   const withConstant = [y.map(() => 1), ...columns];
   const { rank } = orthogonalBasis(withConstant);
   if (rank < width + 1) return { rankDeficient: true, rank, reason: "RANK_DEFICIENT" };
-  const fit = leastSquares(withConstant, y);
-  const middle = mean(y);
+  const flat = isConstant(y);
+  const fit = flat ? flatFit(withConstant, y) : leastSquares(withConstant, y);
+  const middle = flat ? (y[0] ?? null) : mean(y);
   if (fit === null || middle === null) return { rankDeficient: false, rank, reason: "INSUFFICIENT_DATA" };
   const { coefficients, residuals } = fit;
   const freedom = y.length - width - 1;
@@ -65,7 +69,7 @@ export function factorFit(
   const spread = y.reduce((total, each) => total + (each - middle) ** 2, 0);
   const ratio = (errors: readonly number[]): Errors => ({
     errors,
-    t: errors.map((error, index) => (coefficients[index] ?? 0) / error),
+    t: errors.map((error, index) => (error > 0 ? (coefficients[index] ?? 0) / error : null)),
   });
   const neweyWest = ratio(neweyWestErrors(fit));
   const betas = coefficients.slice(1);
@@ -73,14 +77,14 @@ export function factorFit(
     const together = columns.map((other) => covariance(one, other) ?? 0);
     return (betas[index] ?? 0) * dot(together, betas);
   });
-  const varianceTotal = covariance(y, y) ?? 0;
+  const varianceTotal = flat ? 0 : (covariance(y, y) ?? 0);
   return {
     rankDeficient: false,
     coefficients,
     plain: ratio(plainErrors(fit)),
     lag: neweyWestLag(y.length),
     neweyWest,
-    p: neweyWest.t.map((t) => 2 * studentCdf(-Math.abs(t), freedom)),
+    p: neweyWest.t.map((t) => (t === null ? null : 2 * studentCdf(-Math.abs(t), freedom))),
     r2: spread > 0 ? 1 - squares / spread : null,
     adjustedR2: spread > 0 ? 1 - (squares / freedom / spread) * (y.length - 1) : null,
     durbinWatson: squares > 0 ? durbinWatson(residuals) / squares : null,
@@ -90,7 +94,18 @@ export function factorFit(
     varianceSystematic: shares.reduce((total, each) => total + each, 0),
     varianceSpecific: covariance(residuals, residuals) ?? 0,
     varianceTotal,
-    varianceShares: shares.map((each) => (varianceTotal > 0 ? each / varianceTotal : 0)),
+    varianceShares: shares.map((each) => (varianceTotal > 0 ? each / varianceTotal : null)),
+  };
+}
+
+/** Of a row that never moves: the constant alone, exactly. Rounding would leave coefficients that look like findings. */
+function flatFit(columns: readonly (readonly number[])[], y: readonly number[]): Fit | null {
+  const fit = leastSquares(columns, y);
+  if (fit === null) return null;
+  return {
+    ...fit,
+    coefficients: columns.map((_column, index) => (index === 0 ? (y[0] ?? 0) : 0)),
+    residuals: y.map(() => 0),
   };
 }
 

@@ -14,10 +14,23 @@ describe("value at risk", () => {
   const returns = Array.from({ length: 40 }, (_, index) => [Math.sin(index) / 50, Math.cos(index * 1.7) / 60]);
   it("is the sum of its components", () => {
     const risk = portfolioRisk(returns, [0.6, -0.3], 0.99);
-    expect(risk?.components.reduce((sum, each) => sum + each, 0)).toBeCloseTo(risk?.parametricVar ?? Number.NaN, 14);
+    expect(risk?.components?.reduce((sum, each) => sum + each, 0)).toBeCloseTo(risk?.parametricVar ?? Number.NaN, 14);
     expect([risk?.gross, risk?.net]).toEqual([0.8999999999999999, 0.3]);
-    expect(portfolioRisk(returns, [0, 0], 0.99)).toBeNull();
-    expect(portfolioRisk(returns.slice(0, 1), [1, 1], 0.99)).toBeNull();
+    expect(portfolioRisk([], [1, 1], 0.99)).toBeNull();
+  });
+  it("still knows exposures where nothing moves, positions cancel or there is one day", () => {
+    const still = { deviation: 0, parametricVar: 0, historicalVar: 0, components: null, diversificationRatio: null };
+    expect(portfolioRisk(returns, [0, 0], 0.99)).toMatchObject({ ...still, gross: 0, concentration: null });
+    const twins = returns.map(([one = 0]) => [one, one]);
+    expect(portfolioRisk(twins, [0.7, -0.7], 0.99)).toMatchObject({ ...still, gross: 1.4, net: 0, concentration: 0.5 });
+    expect(portfolioRisk([[0.02, 0.01]], [0.5, 0.5], 0.99)).toMatchObject({
+      deviation: null,
+      parametricVar: null,
+      parametricShortfall: null,
+      components: null,
+      historicalVar: -0.015,
+      gross: 1,
+    });
   });
   it("has the committee's zones for 250 days at 99 %, and moves them with the number of days", () => {
     const zones = (count: number, upTo: number) =>
@@ -64,6 +77,7 @@ describe("decay", () => {
   });
   it("has a memory only between zero and one", () => {
     expect(signalMemory([1, 1, 1, 1], 5)).toBeNull();
+    expect(signalMemory([1, 2, 3], 4)?.autocorrelations).toEqual([0, -0.5, null, null]);
     expect(signalMemory([1, -1, 1, -1, 1, -1], 2)?.halfLife).toBeNull();
     expect(signalMemory([1, 2, 4, 8, 16], 1)?.halfLife).toBe(Number.POSITIVE_INFINITY);
   });
@@ -71,6 +85,7 @@ describe("decay", () => {
     const rolling = Array.from({ length: 200 }, (_, index) => Math.sin(index / 12));
     expect(Math.abs(calendarTrend(rolling)?.t ?? 99)).toBeLessThan(4);
     expect(calendarTrend([1, 2])).toBeNull();
+    expect(calendarTrend([0.1, 0.1, 0.1, 0.1, 0.1])).toMatchObject({ slope: 0, t: null });
   });
 });
 

@@ -1,20 +1,21 @@
 // What a portfolio may lose in a day, in three ways, whose parts add up; and whether past limits held. Losses are above zero.
 import { chiSquaredSf, normalDensity, normalQuantile } from "../../core/stats/distributions.ts";
 import { dot } from "../../core/stats/linear-regression.ts";
-import { covariance, mean, populationShape, standardDeviation, sum } from "../../core/stats/moments.ts";
+import { covariance, isConstant, mean, populationShape, standardDeviation, sum } from "../../core/stats/moments.ts";
 import { historicalShortfall, historicalVar } from "../../core/stats/performance.ts";
 
 export interface PortfolioRisk {
-  readonly deviation: number;
+  /** Null with fewer than two days, like everything that is made of it. */
+  readonly deviation: number | null;
   /** Normal, mean taken as zero. */
-  readonly parametricVar: number;
-  /** Per position; they sum to the parametric VaR. */
-  readonly components: readonly number[];
-  readonly marginals: readonly number[];
+  readonly parametricVar: number | null;
+  /** Per position; they sum to the parametric VaR. Null when the portfolio never moves: there is nothing to share. */
+  readonly components: readonly number[] | null;
+  readonly marginals: readonly number[] | null;
   readonly historicalVar: number;
   readonly historicalShortfall: number;
   /** At 97.5 %, normal, mean taken as zero. */
-  readonly parametricShortfall: number;
+  readonly parametricShortfall: number | null;
   /** The normal quantile corrected for skewness and tails. */
   readonly cornishFisherQuantile: number | null;
   readonly cornishFisherVar: number | null;
@@ -27,7 +28,7 @@ export interface PortfolioRisk {
 
 const shortfallConfidence = 0.975;
 
-/** Null with fewer than two days or when the portfolio never moves. Rows are days, columns positions; weights are fractions of NAV, signed. */
+/** Null without a day. Rows are days, columns positions; weights are fractions of NAV, signed. */
 export function portfolioRisk(
   returns: readonly (readonly number[])[],
   weights: readonly number[],
@@ -36,29 +37,41 @@ export function portfolioRisk(
   const columns = weights.map((_weight, index) => returns.map((row) => row[index] ?? 0));
   const matrix = columns.map((one) => columns.map((other) => covariance(one, other) ?? 0));
   const exposed = matrix.map((row) => dot(row, weights));
-  const deviation = Math.sqrt(Math.max(0, dot(weights, exposed)));
   const own = returns.map((row) => dot(row, weights));
+  const deviation = deviationOf(own, dot(weights, exposed));
   const [worst, shortfall] = [historicalVar(own, confidence), historicalShortfall(own, confidence)];
-  if (returns.length < 2 || !(deviation > 0) || worst === null || shortfall === null) return null;
+  if (worst === null || shortfall === null) return null;
   const z = normalQuantile(confidence);
+  const perDeviation = (value: number): number => value / (deviation ?? 0);
+  const moves = deviation !== null && deviation > 0;
   const gross = sum(weights.map(Math.abs));
   const singles = weights.map((weight, index) => Math.abs(weight) * Math.sqrt(matrix[index]?.[index] ?? 0));
   const corrected = cornishFisher(own, 1 - confidence);
   return {
     deviation,
-    parametricVar: z * deviation,
-    components: weights.map((weight, index) => (weight * (exposed[index] ?? 0) * z) / deviation),
-    marginals: exposed.map((each) => (each * z) / deviation),
-    historicalVar: -worst,
-    historicalShortfall: -shortfall,
-    parametricShortfall: (deviation * normalDensity(normalQuantile(shortfallConfidence))) / (1 - shortfallConfidence),
+    parametricVar: deviation === null ? null : z * deviation,
+    components: moves ? weights.map((weight, index) => perDeviation(weight * (exposed[index] ?? 0) * z)) : null,
+    marginals: moves ? exposed.map((each) => perDeviation(each * z)) : null,
+    // From zero, so that no loss is 0 and not -0.
+    historicalVar: 0 - worst,
+    historicalShortfall: 0 - shortfall,
+    parametricShortfall:
+      deviation === null
+        ? null
+        : (deviation * normalDensity(normalQuantile(shortfallConfidence))) / (1 - shortfallConfidence),
     cornishFisherQuantile: corrected?.quantile ?? null,
     cornishFisherVar: corrected === null ? null : -corrected.value,
     gross,
     net: sum(weights),
-    diversificationRatio: sum(singles) / deviation,
+    diversificationRatio: moves ? perDeviation(sum(singles)) : null,
     concentration: gross === 0 ? null : sum(weights.map((weight) => (weight / gross) ** 2)),
   };
+}
+
+/** Exactly zero for a row that never moves, also where positions cancel and rounding would leave a trace. */
+function deviationOf(returns: readonly number[], variance: number): number | null {
+  if (returns.length < 2) return null;
+  return isConstant(returns) ? 0 : Math.sqrt(Math.max(0, variance));
 }
 
 /** With the shape over n; the quantile of the corrected distribution and the return there. */

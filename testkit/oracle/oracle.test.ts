@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { studentQuantile } from "../../core/stats/distributions.ts";
+import { normalQuantile, studentQuantile } from "../../core/stats/distributions.ts";
+import { evaluated } from "../../reports/metrics/index.ts";
 import { mismatches } from "./compare.ts";
 import { main } from "./main.ts";
 import { type OracleFile, oracleFile, oracleNames, runOracle } from "./run-oracle.ts";
@@ -36,8 +37,19 @@ describe.each(oracleNames)("%s", (name) => {
   });
 });
 
-it("has a fixture for every oracle", () => {
-  expect(readdirSync(fixtures).sort()).toEqual(oracleNames.map((name) => `${name}.json`).sort());
+it("has a fixture for every oracle, and one of edges for every report's", () => {
+  const files = (folder: string) => readdirSync(folder).filter((name) => name.endsWith(".json"));
+  expect(files(fixtures).sort()).toEqual(oracleNames.map((name) => `${name}.json`).sort());
+  expect(files(join(fixtures, "edges")).sort()).toEqual(evaluated.map((name) => `${name}.json`).sort());
+});
+
+it.each(evaluated)("agrees at the edges of %s: none, one, ties, no movement, other sizes and magnitudes", (name) => {
+  const { cases } = runOracle(read(`edges/${name}`));
+  expect(cases.flatMap((each) => (each.mismatches ?? []).map(({ path }) => `${each.name} ${path}`))).toEqual([]);
+});
+
+it("knows the normal quantile as far out as there are probabilities", () => {
+  expect(normalQuantile(1e-300)).toBeCloseTo(-37.047_096_299_361_2, 10);
 });
 
 it("knows Student's quantiles exactly where there is a closed form", () => {

@@ -6,7 +6,7 @@ import { stateProbabilities } from "../hidden-states.ts";
 import { contribution, type DayProfit, dayProfit, linkedContributions } from "../position-attribution.ts";
 import { regimeAttribution, volatilityRegimes } from "../regimes.ts";
 import { type Errors, factorFit, holdingsAttribution } from "../regression.ts";
-import { numbers, type Solver, solver } from "./solver.ts";
+import { numbers, numbersOrNull, type Solver, solver } from "./solver.ts";
 
 const errors = ({ errors: se, t }: Errors) => ({ se, t });
 
@@ -59,21 +59,24 @@ const holdings = solver(
   },
 );
 
-/** A sector without weight has no return. */
-const sectorReturns = z.array(
-  z
-    .number()
-    .nullable()
-    .transform((value) => value ?? 0),
-);
 const sectors = z
-  .object({ wp: numbers, wb: numbers, rp: sectorReturns, rb: sectorReturns })
+  .object({ wp: numbers, wb: numbers, rp: numbersOrNull, rb: numbersOrNull })
   .transform(({ wp, wb, rp, rb }) => ({
     portfolioWeights: wp,
     benchmarkWeights: wb,
-    portfolioReturns: rp,
-    benchmarkReturns: rb,
+    portfolioReturns: sectorReturns(rp, wp),
+    benchmarkReturns: sectorReturns(rb, wb),
   }));
+
+/** A sector without weight has no return; one with weight must have one, which is never taken as zero. */
+function sectorReturns(returns: readonly (number | null)[], weights: readonly number[]): readonly number[] {
+  return returns.map((each, index) => {
+    if (each === null && weights[index] !== 0) {
+      throw new RangeError(`The sector at place ${index + 1} has a weight and no return. Give its return.`);
+    }
+    return each ?? 0;
+  });
+}
 
 const brinsonOne: Solver = {
   solve(inputs) {

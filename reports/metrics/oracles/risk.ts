@@ -11,7 +11,7 @@ const portfolio = solver({ returns: z.array(numbers), weights: numbers }, ({ ret
     portfolio_std: risk?.deviation ?? null,
     var99_param_zero_mean: risk?.parametricVar ?? null,
     component_var99: risk?.components ?? null,
-    component_sum: risk === null ? null : risk.components.reduce((total, each) => total + each, 0),
+    component_sum: risk?.components?.reduce((total, each) => total + each, 0) ?? null,
     marginal_var99: risk?.marginals ?? null,
     var99_hist_loss: risk?.historicalVar ?? null,
     es99_hist_loss: risk?.historicalShortfall ?? null,

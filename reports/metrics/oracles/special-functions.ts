@@ -36,7 +36,7 @@ const moments = solver({ x: numbers, q: numbers }, ({ x, q }) => {
     quantile_nearest_rank: q.map((each) => nearestRank(x, each)),
     mean: mean(x),
     std_ddof1: deviation,
-    std_ddof0: deviation === null ? null : deviation * Math.sqrt((x.length - 1) / x.length),
+    std_ddof0: x.length === 1 ? 0 : deviation === null ? null : deviation * Math.sqrt((x.length - 1) / x.length),
     skew_unbiased_G1: skewness(x),
     kurt_excess_unbiased_G2: excessKurtosis(x),
     median: median(x),
