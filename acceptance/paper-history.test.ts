@@ -21,8 +21,8 @@ beforeAll(async () => {
 });
 
 describe("the paper platform's history", () => {
-  it("is pinned: another hash means that strategies, fees or its form have changed, and wants another strategiesVersion", async () => {
-    expect(history.hash).toBe("d052200fd4ccc3e27b7913d3e8b379b0d9dc51b8dd3b83845836871b50f20800");
+  it("is pinned: another hash means that strategies, fees, trading days or its form have changed, and wants another strategiesVersion", async () => {
+    expect(history.hash).toBe("3353051efac6216c3db1df3b43a56091683452cbbc6ea6a0dd95e565a568bd16");
     expect((await made(2)).hash).not.toBe(history.hash);
   });
 

@@ -118,6 +118,47 @@ describe.each(names)("%s", (name) => {
   });
 });
 
+describe("a fill that was booked a moment after the day was valued", () => {
+  /** Bought two seconds before the value of the last day but one, which does not have it yet; the last day has. */
+  function withLateFill(at: string): ReportFacts {
+    const facts = reportFactsOf({ days: 12, tradesEvery: 0 });
+    const [day, last] = facts.navs.slice(-2);
+    if (day === undefined || last === undefined) throw new Error("no value");
+    const price = (date: string) => facts.closes["AAA"]?.find((close) => close.day === date)?.close ?? "0";
+    const filled = {
+      fill_id: "late",
+      order_id: "late",
+      fund_id: "alpha",
+      strategy_id: "alpha-momentum",
+      symbol: "AAA",
+      side: "BUY" as const,
+      quantity: "10",
+      price: "100",
+      fee: "1",
+      filled_at: `${day.day}T${at}Z`,
+    };
+    const value = decimal.multiply(decimal.parse("10"), decimal.parse(price(last.day)), "half-even");
+    const cash = decimal.subtract(decimal.parse(last.cash), decimal.parse("1001"));
+    const valued = {
+      ...last,
+      cash: decimal.format(cash),
+      positions_value: decimal.format(value),
+      nav: decimal.format(decimal.add(cash, value)),
+      prices: { AAA: { quantity: "10", price: price(last.day), at: last.as_of } },
+    };
+    const postings = [{ account: "cash", currency: "USD", amount: "-1001" }];
+    const booked = { entry_id: "fill:late", kind: "FILL", at: filled.filled_at, symbol: "AAA", postings };
+    return { ...facts, navs: [...facts.navs.slice(0, -1), valued], fills: [filled], ledger: [...facts.ledger, booked] };
+  }
+
+  it("counts from the next value on, and everything ties", () => {
+    expect(isReconciled(made("nav_report", withLateFill("23:59:57")))).toBe(true);
+  });
+  it("is a difference when it happened longer before", () => {
+    expect(isReconciled(made("nav_report", withLateFill("23:58:57")))).toBe(false);
+  });
+});
+
 describe("what is in a document", () => {
   it("is text, never markup and never a formula", () => {
     const thesis = '=HYPERLINK("x")<script>alert(1)</script>#text[\u0007\u202e';
