@@ -173,6 +173,13 @@ describe("what is in a document", () => {
   it("loads nothing and runs nothing", () => {
     const html = renderHtml(made("nav_report", reportFactsOf(usual)));
     expect(html).not.toMatch(/<script|<link|src=|url\(|https?:/);
+    // Round numbers at the lines of a chart, all of them with the same digits.
+    const [chart = ""] = html.match(/<svg.*?<\/svg>/) ?? [];
+    const lines = [...chart.matchAll(/text-anchor="end">(-?[\d.]+) %</g)].map(([, text = ""]) => text);
+    expect(lines.length).toBeGreaterThan(2);
+    const steps = lines.slice(1).map((text, index) => Number((Number(text) - Number(lines[index])).toFixed(6)));
+    expect(new Set(steps).size).toBe(1);
+    expect(String(steps[0]).replace(/[0.]/g, "")).toMatch(/^[125]$/);
     expect(html.match(/<svg/g)?.length).toBe(html.match(/The figures of this chart/g)?.length);
     expect(html).toContain("PAPER");
   });

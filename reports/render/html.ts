@@ -28,8 +28,8 @@ export function renderHtml(document: ReportDocument): string {
     `<style>${style}</style>`,
     "</head>",
     "<body>",
-    ...stamp,
     "<header>",
+    ...stamp,
     `<h1>${escaped(document.title)}</h1>`,
     `<p>${document.period.start} to ${document.period.end}, ${escaped(document.currency)}, as of ${escaped(document.as_of)}</p>`,
     "</header>",
@@ -77,7 +77,7 @@ function metricsHtml(metrics: readonly Metric[]): string {
     const between = interval === undefined ? "" : ` (95 %: ${interval[0].toFixed(2)} to ${interval[1].toFixed(2)})`;
     const reason = metric.reason === null ? "" : metricReasons[metric.reason];
     const notes = [reason, `n = ${metric.n}`].filter((each) => each !== "").join(" ");
-    return `<tr><th scope="row">${escaped(name)}</th><td class="number">${escaped(shownMetric(metric) + between)}</td><td><code>${escaped(metric.definition)}</code></td><td>${escaped(notes)}</td></tr>`;
+    return `<tr><th scope="row">${escaped(name)}</th><td class="number">${escaped(shownMetric(metric) + between)}</td><td><code>${escaped(metric.definition)}</code></td><td class="notes">${escaped(notes)}</td></tr>`;
   });
   return `<table><caption>Figures</caption><thead><tr><th scope="col">Figure</th><th scope="col" class="number">Value</th><th scope="col">Definition</th><th scope="col">Notes</th></tr></thead><tbody>${rows.join("")}</tbody></table>`;
 }

@@ -6,7 +6,7 @@ export const style = [
   "h1{font-size:1.5rem;margin:.2rem 0}h2{font-size:1.15rem;margin:1.6rem 0 .4rem;border-bottom:1px solid var(--line)}",
   "table{border-collapse:collapse;width:100%;font-size:12px}caption{text-align:left;color:var(--soft);padding:.3rem 0}",
   "th,td{border-bottom:1px solid var(--line);padding:.2rem .45rem;text-align:left;vertical-align:top;font-weight:400}thead th{font-weight:600}",
-  ".number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}code{font-size:11px;overflow-wrap:anywhere}.wide{overflow-x:auto}",
+  ".number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}.notes{min-width:4.5rem}code{font-size:11px;overflow-wrap:anywhere}.wide{overflow-x:auto}",
   "figure{margin:.6rem 0}figcaption{color:var(--soft)}svg{width:100%;height:auto}svg text{fill:var(--soft);font:11px system-ui,sans-serif}",
   "svg .grid{stroke:var(--line)}svg path{fill:none;stroke-width:1.6;stroke-linecap:round}",
   "svg .s0{stroke:var(--a)}svg .s1{stroke:var(--b)}svg .s2{stroke:var(--c)}svg .s3{stroke:var(--d)}svg .t0{fill:var(--a)}svg .t1{fill:var(--b)}svg .t2{fill:var(--c)}svg .t3{fill:var(--d)}",

@@ -7,22 +7,25 @@ import { percent, shownMoney } from "./numbers.ts";
 const width = 760;
 const height = 240;
 const margin = { left: 72, right: 12, top: 12, bottom: 28 };
+/** Of the names above the plot, where there is more than one line. */
+const legendHeight = 16;
 /** A screen has no more columns than this; every so many points one is drawn. */
 const pointsMax = 1_500;
 
 export function chartSvg(chart: Chart): string {
   const values = chart.series.flatMap((series) => series.values).filter((value) => value !== null);
   if (values.length === 0) return "";
-  const [low, high] = bounds(values);
+  const marks = ticks(...bounds(values));
+  const [low = 0, high = 0] = [marks[0], marks.at(-1)];
+  const top = margin.top + (chart.series.length < 2 ? 0 : legendHeight);
   const count = chart.labels.length;
   const x = (index: number): number =>
     margin.left + (count < 2 ? 0.5 : index / (count - 1)) * (width - margin.left - margin.right);
-  const y = (value: number): number =>
-    margin.top + ((high - value) / (high - low)) * (height - margin.top - margin.bottom);
+  const y = (value: number): number => top + ((high - value) / (high - low)) * (height - top - margin.bottom);
   const shown = (value: number): string => (chart.unit === "fraction" ? percent(value) : plain(value, chart.unit));
-  const grid = ticks(low, high).map((value) => {
+  const grid = marks.map((value) => {
     const at = round(y(value));
-    return `<line class="grid" x1="${margin.left}" x2="${width - margin.right}" y1="${at}" y2="${at}"/><text x="${margin.left - 6}" y="${round(at + 4)}" text-anchor="end">${escaped(shown(value))}</text>`;
+    return `<line class="grid" x1="${margin.left}" x2="${width - margin.right}" y1="${at}" y2="${at}"/><text x="${margin.left - 6}" y="${round(at + 4)}" text-anchor="end">${escaped(tickText(value, high - low, chart.unit))}</text>`;
   });
   const lines = chart.series.map(({ values: row }, index) => `<path class="s${index % 4}" d="${path(row, x, y)}"/>`);
   const legend =
@@ -31,7 +34,7 @@ export function chartSvg(chart: Chart): string {
       : chart.series
           .map(
             ({ name }, index) =>
-              `<text class="t${index % 4}" x="${margin.left + 8 + index * 120}" y="${margin.top + 12}">${escaped(name)}</text>`,
+              `<text class="t${index % 4}" x="${margin.left + index * 120}" y="${margin.top + 2}">${escaped(name)}</text>`,
           )
           .join("");
   const label = `${chart.title}: from ${shown(first(chart))} to ${shown(last(chart))}, between ${shown(Math.min(...values))} and ${shown(Math.max(...values))}`;
@@ -60,8 +63,23 @@ function bounds(values: readonly number[]): readonly [number, number] {
   return low === high ? [low - 0.01, high + 0.01] : [low, high];
 }
 
-const ticks = (low: number, high: number): readonly number[] =>
-  Array.from({ length: 5 }, (_, index) => low + ((high - low) * index) / 4);
+/** Round numbers that hold all values between them: steps of 1, 2 or 5 times a power of ten. */
+function ticks(low: number, high: number): readonly number[] {
+  const rough = (high - low) / 4;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = power * ([1, 2, 5, 10].find((factor) => factor * power >= rough) ?? 10);
+  const [from, to] = [Math.floor(low / step), Math.ceil(high / step)];
+  return Array.from({ length: to - from + 1 }, (_, index) => (from + index) * step);
+}
+
+/** With as many digits as tell two neighbours apart. */
+function tickText(value: number, span: number, unit: Chart["unit"]): string {
+  const scaled = unit === "fraction" ? 100 : 1;
+  const digits = Math.min(6, Math.max(0, 1 - Math.floor(Math.log10(span * scaled))));
+  const text = (value * scaled).toFixed(digits);
+  if (unit === "fraction") return `${text} %`;
+  return unit === "money" ? shownMoney(text) : text;
+}
 
 function path(row: readonly (number | null)[], x: (index: number) => number, y: (value: number) => number): string {
   const every = Math.max(1, Math.ceil(row.length / pointsMax));
