@@ -52,6 +52,7 @@ export const everybody: Verifier = {
       subject: "service:bench",
       name: "bench",
       actor: "service:bench",
+      tokenId: "platform:bench",
       roles: ["service"],
       issuer: "bench",
       issuedAt: instant.fromMicroseconds(0),
