@@ -76,6 +76,22 @@ it("belongs to the first folder, and others come in only on purpose (1, 2)", asy
   expect(await rows()).toEqual([id]);
 });
 
+it("is claimed by a folder that knows its id before the database does, so that a kill in between locks nobody out (4)", async () => {
+  const client = await openClient(database.address.owner, { log: quietLog, applicationName: "test" });
+  await client.query("delete from portcullis.installation");
+  await client.end();
+  const path = folder();
+  const file = installationFile(path);
+  const write = (): never => {
+    throw new Error("killed before it is on disk");
+  };
+  const options = { adopt: undefined, random: systemRandom(), log: quietLog, owner: database.address.owner };
+  await expect(claimInstallation({ ...options, file: { ...file, write } })).rejects.toThrow("killed");
+  expect(await rows(), "nothing was claimed for a folder that does not know it").toEqual([]);
+  expect(await start(path)).toBe("started");
+  expect(await rows()).toEqual([idIn(path)]);
+});
+
 it("is refused to one of two that claim it at once (3)", async () => {
   const client = await openClient(database.address.owner, { log: quietLog, applicationName: "test" });
   await client.query("delete from portcullis.installation");

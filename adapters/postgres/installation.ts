@@ -4,6 +4,7 @@
 //  1. A database that no start has claimed is claimed by the first, with the folder's id or a new one.
 //  2. A folder that belongs elsewhere comes in only when somebody names the database's id on purpose; hosts that run some of the services do so once.
 //  3. Of two starts that claim at once one wins, and the other is refused.
+//  4. A start that is killed while it claims is let in by the next one with its folder.
 import type pg from "pg";
 import { Fault } from "../../contracts/src/fault.ts";
 import type { Log } from "../../ports/log.ts";
@@ -41,14 +42,14 @@ export async function checkInstallation(options: InstallationOptions): Promise<v
 /** After the migrations: whoever is first says whose the database is. */
 export async function claimInstallation(options: InstallationOptions): Promise<void> {
   const wanted = options.file.read() ?? options.random.uuid();
+  // Before the database knows: a start that is killed in between must find its own folder let in the next time.
+  if (options.file.read() === undefined) options.file.write(wanted);
   const id = await withClient(options, async (client) => {
     const table = `${schemaName}.installation`;
     await client.query(`insert into ${table} (id) values ($1) on conflict do nothing`, [wanted]);
     return claimedBy(client);
   });
-  // Written only now: a folder without a database that believes it has none.
-  if (id === wanted) options.file.write(wanted);
-  else refuseForeign(options, id ?? "");
+  if (id !== wanted) refuseForeign(options, id ?? "");
 }
 
 function refuseForeign({ file, adopt }: InstallationOptions, id: string): void {
