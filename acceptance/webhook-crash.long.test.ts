@@ -83,7 +83,8 @@ test("every accepted alert is one order or one recorded end, whatever was killed
       }
     };
     for (let round = 0; round < rounds; round += 1) {
-      const sending = [lane("AAPL", 4, 150), lane("MSFT", 4, 150)];
+      // Two lanes stay below the fund's ten a second, however quick the answers are.
+      const sending = [lane("AAPL", 4, 260), lane("MSFT", 4, 260)];
       await pause(random.below(700));
       kill(platform, victims[random.below(victims.length)] ?? "oms");
       await Promise.all(sending);
