@@ -36,7 +36,7 @@ export const reportOptions: readonly VerbOption[] = [
     value: "SYMBOL",
     sentence: "SPY, or BTC-USD for funds that never close; none for no benchmark.",
   },
-  { name: "rf-annual", value: "FRACTION", standard: "0", sentence: "The riskless rate of a year, as a fraction." },
+  { name: "rf-annual", value: "FRACTION", sentence: "The riskless rate of a year, as a fraction; 0 when absent." },
   {
     name: "save-facts",
     value: "FILE",
@@ -95,7 +95,14 @@ function builtFrom(report: Report, facts: ReportFacts, periodOf: (facts: ReportF
 
 async function factsOf(context: Context): Promise<ReportFacts> {
   const [file, fundId] = [context.option("facts"), context.option("fund-id")];
-  if (file !== undefined) return readFacts(resolve(context.folder, file), fundId);
+  if (file !== undefined) {
+    // They stand in the facts: taken and not obeyed, they would be printed as something else than was asked for.
+    for (const name of ["as-of", "benchmark", "rf-annual"]) {
+      if (context.option(name) === undefined) continue;
+      throw usageRefusal(`--${name} says what facts are read, and --facts has them already: leave one of the two out.`);
+    }
+    return readFacts(resolve(context.folder, file), fundId);
+  }
   if (fundId === undefined) throw usageRefusal("Name the fund with --fund-id, or a facts file with --facts.");
   const asOfText = context.option("as-of");
   const asOf = asOfText === undefined ? undefined : tryParse(asOfText);
@@ -145,9 +152,9 @@ function targetOf(
   if (output === "-") return { format: context.json ? "json" : "html", path: undefined };
   const { report, fund_id, period } = document;
   const named = `${report.replaceAll("_", "-")}-${fund_id}-${period.start}-${period.end}`;
-  if (output in formats) return { format: output as Format, path: `${named}.${output}` };
+  if (Object.hasOwn(formats, output)) return { format: output as Format, path: `${named}.${output}` };
   const ending = /\.([a-z]+)$/i.exec(output)?.[1]?.toLowerCase() ?? "";
-  if (ending in formats) return { format: ending as Format, path: output };
+  if (Object.hasOwn(formats, ending)) return { format: ending as Format, path: output };
   throw usageRefusal(
     `--output is ${clean(output)}: name a file that ends with .html, .json or .csv, one of html, json and csv, or -.`,
     ending === "pdf" || output === "pdf" ? "A browser prints the HTML to PDF, page by page." : undefined,
