@@ -45,7 +45,24 @@ export interface HaltChanges {
   readonly changes: readonly HaltChange[];
 }
 
+/** A halt and, once it was lifted, its end. */
+export interface PastHalt {
+  readonly halt: ActiveHalt;
+  readonly liftedAt?: Instant;
+}
+
+export interface HaltQuery {
+  readonly countMax: number;
+  /** Of this fund and its strategies. */
+  readonly fundId?: string;
+  readonly idPrefix?: string;
+  /** Continue after this halt, towards older ones. */
+  readonly afterHaltId?: string;
+}
+
 export interface RiskQueries {
+  /** Newest first, drills included; nothing after a halt that never was. */
+  pastHalts(query: HaltQuery): Promise<readonly PastHalt[]>;
   /** All of one moment. */
   haltChanges(afterEpoch: number, countMax: number): Promise<HaltChanges>;
   /** Denied orders of both, newest first; of the same moment the engine's come first. */

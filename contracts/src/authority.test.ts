@@ -54,6 +54,7 @@ ConfirmHalts              .      .      .      .          .         .      x
 ListHaltChanges           .      .      .      .          .         .      x
 ReserveWithdrawal         .      .      .      .          .         .      x
 ListLosses                .      .      x      x          x         x      x
+ListHaltHistory           .      .      x      x          x         x      x
 FlattenPaper              .      .      .      x          .         .      .
 GetFlatten                .      .      x      x          x         x      x
 RunDrill                  .      .      .      x          x         .      .
@@ -354,7 +355,7 @@ describe("a service token", () => {
       ...["ListEnvelopes"],
       ...["DiffEnvelopes", "RequestHalt", "ListActiveHalts", "GetHaltStatus"],
       ...["ListLosses", "GetLimitUse"],
-      ...["GetFlatten", "ListDrills", "AppendAudit", "GetAuditTrail"],
+      ...["ListHaltHistory", "GetFlatten", "ListDrills", "AppendAudit", "GetAuditTrail"],
       ...["VerifyAudit", "ReadAudit", "GetAuditProof", "GetAuditConsistency", "TailAudit", "GetAuditBundleHead"],
       ...["GetAuditStatus", "GetAuditTile", "ListAlarms"],
       ...["BeginAuditVerification", "WatchAuditRun", "ListParked", "ReportRegulatoryEvent"],

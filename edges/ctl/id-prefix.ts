@@ -24,10 +24,10 @@ export async function wholeSignalId(client: Client, typed: string): Promise<stri
   return onlyOne(typed, await orNone(read));
 }
 
-/** Of whatever has a generated id: an order, a trade, a halt in force, a request to lift them. */
+/** Of whatever has a generated id: an order, a trade, a halt, in force or lifted, a request to lift halts. */
 export async function wholeRecordId(client: Client, typed: string): Promise<string> {
   if (typed.length < lengthMin) return typed;
-  const found = await Promise.all([orderIds(client, typed), haltIds(client), fillIds(client, typed)]);
+  const found = await Promise.all([orderIds(client, typed), haltIds(client, typed), fillIds(client, typed)]);
   return onlyOne(typed, [...new Set(found.flat())]);
 }
 
@@ -38,11 +38,17 @@ function orderIds(client: Client, typed: string): Promise<readonly string[]> {
   });
 }
 
-function haltIds(client: Client): Promise<readonly string[]> {
-  return orNone(async () => {
+/** Those in force are known to a server that has no history of halts yet. */
+async function haltIds(client: Client, typed: string): Promise<readonly string[]> {
+  const past = orNone(async () => {
+    const halts = await client.listHaltHistory({ idPrefix: typed, countMax: 10 });
+    return halts.map(({ halt_id }) => halt_id);
+  });
+  const now = orNone(async () => {
     const { halts, request_id: requestId } = await client.getHaltStatus({});
     return [...halts.map(({ halt_id }) => halt_id ?? ""), requestId ?? ""];
   });
+  return (await Promise.all([past, now])).flat();
 }
 
 function fillIds(client: Client, typed: string): Promise<readonly string[]> {

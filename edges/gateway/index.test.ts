@@ -65,6 +65,7 @@ describe("the gateway's routes", () => {
       "operator POST /v1/riskengine/approvals/:order_id/release releaseApproval ReleaseApproval",
       "operator GET /v1/halts listHalts ListActiveHalts",
       "operator GET /v1/halts/status getHaltStatus GetHaltStatus",
+      "operator GET /v1/halts/history listHaltHistory ListHaltHistory",
       "operator POST /v1/halts requestHalt RequestHalt",
       "operator POST /v1/halts/resume resumeHalt ResumeHalt",
       "operator GET /v1/riskengine/losses listLosses ListLosses",

@@ -55,6 +55,7 @@ function queries(
   const asked: unknown[] = [];
   const queries: RiskQueries = {
     haltChanges: async () => ({ epoch: 0, active: [], changes: [] }),
+    pastHalts: async () => [],
     rejections: async (query: RejectionQuery) => {
       asked.push(query);
       return [...refused, ...decisions].slice(0, query.countMax);

@@ -1,10 +1,10 @@
-// What was halted and lifted since an epoch, and what is in force, of one moment. Every latch and every lift makes exactly one epoch, so that a
+// What was halted and lifted: since an epoch, with what is in force at the same moment, and page by page into the past. Every latch and every lift makes exactly one epoch, so that a
 // range of epochs is a page.
 
 import type { Instant } from "../../../contracts/src/instant.ts";
 import { parseJson } from "../../../contracts/src/parse-json.ts";
 import type { ActiveHalt } from "../../../contracts/src/records/halt.ts";
-import type { HaltChange, HaltChanges } from "../../../ports/risk-queries.ts";
+import type { HaltChange, HaltChanges, PastHalt } from "../../../ports/risk-queries.ts";
 
 export const haltChangesText = `
 select e.epoch,
@@ -36,6 +36,16 @@ export function haltChangesOf(row: HaltChangesRow): HaltChanges {
     active: row.active.map(haltOf),
     changes: [...byEpoch.values()].sort((one, other) => one.epoch - other.epoch),
   };
+}
+
+export interface PastHaltRow {
+  readonly content: string;
+  readonly lifted_us: string | null;
+}
+
+export function pastHaltOf(row: PastHaltRow): PastHalt {
+  const halt = haltOf(row.content);
+  return row.lifted_us === null ? { halt } : { halt, liftedAt: Number(row.lifted_us) as Instant };
 }
 
 function haltOf(content: string): ActiveHalt {

@@ -1,7 +1,7 @@
 // What people ask about decisions and envelopes is answered completely, in order and page by page.
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Instant } from "../../../contracts/src/instant.ts";
-import type { StoredDecision, StoredRejection } from "../../../ports/risk-queries.ts";
+import type { HaltQuery, StoredDecision, StoredRejection } from "../../../ports/risk-queries.ts";
 import { referenceConformance } from "../../../testkit/conformance/reference-data.ts";
 import { batch, decision } from "../../../testkit/conformance/risk-store-fixture.ts";
 import { envelope } from "../../../testkit/conformance/risk-store-reads.ts";
@@ -181,4 +181,36 @@ it("tells what was halted and lifted since an epoch, one change for each, and wh
   const page = await queries.haltChanges(base + 1, 2);
   expect(page.changes.map(({ epoch }) => epoch - base)).toEqual([2, 3]);
   expect(page.epoch).toBe(base + 4);
+});
+
+it("has every halt that ever was, newest first, page by page, by fund and by how its id begins", async () => {
+  const { store } = fixture;
+  const halt = (id: string, fundId: string) => ({
+    halt_id: id,
+    severity: fundId === "" ? ("FIRM_HALT" as const) : ("FUND_HALT" as const),
+    fund_id: fundId,
+    reason: "r",
+    requested_by: "operator:duty",
+    since: "2026-11-15T13:30:00.000000Z",
+  });
+  const latch = (id: string, fundId: string) =>
+    store.transact("scene", (unit) => unit.risk.latchHalt(halt(id, fundId)));
+  await latch("history-1", "h-fund");
+  await latch("history-2", "h-fund");
+  await latch("history-3", "");
+  await store.transact("scene", (unit) => unit.risk.liftHalts(["history-1", "history-3"], at(7)));
+  const seen = async (query: Partial<HaltQuery>) =>
+    (await queries.pastHalts({ countMax: 10, idPrefix: "history-", ...query })).map(
+      ({ halt: { halt_id: id }, liftedAt }) => [id, liftedAt],
+    );
+  expect(await seen({})).toEqual([
+    ["history-3", at(7)],
+    ["history-2", undefined],
+    ["history-1", at(7)],
+  ]);
+  expect(await seen({ countMax: 1, afterHaltId: "history-3" })).toEqual([["history-2", undefined]]);
+  expect(await seen({ fundId: "h-fund" })).toHaveLength(2);
+  expect(await seen({ idPrefix: "history-1" })).toEqual([["history-1", at(7)]]);
+  expect([await seen({ idPrefix: "history_" }), await seen({ afterHaltId: "never" })]).toEqual([[], []]);
+  expect((await queries.pastHalts({ countMax: 1 }))[0]?.halt.halt_id).toBe("history-3");
 });

@@ -4,9 +4,10 @@ import type { Instant } from "../../../contracts/src/instant.ts";
 import type { RiskEnvelope } from "../../../contracts/src/records/envelope.ts";
 import { refusedPrefix } from "../../../contracts/src/records/order.ts";
 import type { RejectionQuery, RiskQueries, StoredDecision, StoredRejection } from "../../../ports/risk-queries.ts";
+import { columnOfText } from "../exact-text.ts";
 import { storableId } from "../storable-text.ts";
 import { storeFault } from "../store-fault.ts";
-import { haltChangesOf, haltChangesText } from "./halt-changes.ts";
+import { haltChangesOf, haltChangesText, type PastHaltRow, pastHaltOf } from "./halt-changes.ts";
 import { clockSlackUs } from "./risk-reads.ts";
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -139,6 +140,18 @@ export function createRiskQueries(pool: pg.Pool): RiskQueries {
   return {
     haltChanges: async (afterEpoch, countMax) =>
       haltChangesOf((await ask(haltChangesText, [afterEpoch, countMax])).rows[0]),
+    async pastHalts({ countMax, fundId, idPrefix, afterHaltId }) {
+      const { values, place } = numbered([]);
+      const conditions = ["true"];
+      if (fundId !== undefined) conditions.push(`fund_id = ${place(storableId(fundId))}`);
+      if (idPrefix !== undefined) conditions.push(`starts_with(halt_id, ${place(columnOfText(idPrefix))})`);
+      if (afterHaltId !== undefined) {
+        conditions.push(`epoch < (select epoch from halt where halt_id = ${place(storableId(afterHaltId))})`);
+      }
+      const text = `select content::text as content, lifted_us from halt where ${conditions.join(" and ")}
+        order by epoch desc limit ${place(countMax)}`;
+      return (await ask(text, values)).rows.map((row: PastHaltRow) => pastHaltOf(row));
+    },
     async rejections(query) {
       const after = await placeOf(query);
       // Unknown, or meanwhile older than what is asked for, as is everything after it.

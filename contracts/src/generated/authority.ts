@@ -22,6 +22,7 @@ export const procedureOperations = {
   CosignAuditAnew: {"sentence":"Sign somebody else's request to begin the audit log anew.","allowed":["operator","risk_officer","admin"],"reads":false},
   TailEvents: {"sentence":"Follow what happens on the platform.","allowed":["viewer","operator","risk_officer","admin","service"],"reads":true},
   ListHaltChanges: {"sentence":"List what was halted and lifted since an epoch, and what is in force, for the public stream.","allowed":["service"],"reads":true,"internal":true},
+  ListHaltHistory: {"sentence":"See what was halted, and when each halt was lifted.","allowed":["viewer","operator","risk_officer","admin","service"],"reads":true},
   FlattenPaper: {"sentence":"Close every position of the paper funds.","allowed":["operator"],"reads":false},
   GetFlatten: {"sentence":"See how far a flatten has come.","allowed":["viewer","operator","risk_officer","admin","service"],"reads":true},
   RunDrill: {"sentence":"Trip a halt of the drill scope and measure what follows.","allowed":["operator","risk_officer"],"reads":false},

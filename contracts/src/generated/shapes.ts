@@ -613,6 +613,9 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"theta","type":"number"},
     {"name":"vega","type":"number"},
   ]},
+  HaltHistory: {"fields":[
+    {"name":"halts","type":"message","message":"PastHalt","list":true,"description":"Newest first."},
+  ]},
   HaltProgress: {"fields":[
     {"name":"halt_id","type":"text","kind":"ID"},
     {"name":"steps","type":"message","message":"HaltStep","list":true},
@@ -857,6 +860,12 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
   ]},
   ListFundsRequest: {"isRequest":true,"fields":[
   ]},
+  ListHaltHistoryRequest: {"isRequest":true,"fields":[
+    {"name":"count_max","type":"whole","description":"At most this many, 100 when absent; the next page is in the Link header.","min":1,"max":1000},
+    {"name":"after_halt_id","httpName":"after","type":"text","optional":true,"description":"Continue after this halt_id, towards older ones.","kind":"ID"},
+    {"name":"id_prefix","type":"text","optional":true,"description":"Only halts whose id begins so.","minLength":8,"maxLength":512},
+    {"name":"fund_id","type":"text","optional":true,"description":"Only what halted this fund or its strategies; the firm's halts are left out.","kind":"ID"},
+  ]},
   ListInstrumentsRequest: {"isRequest":true,"fields":[
   ]},
   ListLedgerRequest: {"isRequest":true,"fields":[
@@ -1096,6 +1105,16 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"outcome","type":"text","description":"DONE: it was handled, and is gone. FAILED: it was tried, and stays. NOT_TAKEN: nobody tried it, and nobody will. RUNNING: no answer yet.","values":["DONE","FAILED","NOT_TAKEN","RUNNING"]},
     {"name":"error","type":"text","description":"Why, unless it is DONE.","omitEmpty":true},
     {"name":"at","type":"text","kind":"INSTANT"},
+  ]},
+  PastHalt: {"description":"A halt as it was latched, and its end.","fields":[
+    {"name":"halt_id","type":"text","kind":"ID"},
+    {"name":"severity","type":"word","values":["STRATEGY_HALT","FUND_HALT","FIRM_HALT"]},
+    {"name":"fund_id","type":"text","description":"Empty for a FIRM_HALT."},
+    {"name":"strategy_id","type":"text","optional":true,"description":"The strategy of a STRATEGY_HALT.","omitEmpty":true},
+    {"name":"reason","type":"text"},
+    {"name":"requested_by","type":"text","description":"The requesting service, or operator:<name>."},
+    {"name":"since","type":"text","description":"RFC 3339.","kind":"INSTANT"},
+    {"name":"lifted_at","type":"text","optional":true,"description":"RFC 3339; absent while it is in force. Who lifted it and why stand in the audit log, under what was halted.","kind":"INSTANT"},
   ]},
   PauseWatchdogRequest: {"isRequest":true,"fields":[
     {"name":"watchdog","type":"text","description":"The watchdog.","kind":"ID","required":true},

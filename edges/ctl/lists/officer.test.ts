@@ -153,16 +153,39 @@ describe("orders", () => {
   });
 });
 
+describe("the history of halts", () => {
+  it("says of each whether it is in force, and pages as far as asked", async () => {
+    const halt = { severity: "FUND_HALT", fund_id: "alpha", reason: "r", requested_by: "operator:duty", since: at };
+    const [newer, older] = [
+      { ...halt, halt_id: "h-2" },
+      { ...halt, halt_id: "h-1", lifted_at: at },
+    ];
+    server.on("GET /v1/halts/history?count_max=21&fund_id=alpha", { body: [newer, older] });
+    const { stdout } = await run("riskengine halts history --fund-id alpha");
+    expect(stdout).toMatch(/IN FORCE +FUND_HALT +fund alpha/);
+    expect(stdout.match(/IN FORCE/g)).toHaveLength(1);
+    server.on("GET /v1/halts/history?count_max=2", { body: [newer, older] });
+    const one = await run("riskengine halts history --limit 1 --json");
+    expect([JSON.parse(one.stdout), one.stderr]).toEqual([[newer], expect.stringContaining("more than 1")]);
+    server.on("GET /v1/halts/history?count_max=21", { body: [] });
+    expect((await run("riskengine halts history")).stdout).toContain("Nothing was ever halted.");
+    expect(await run("riskengine halts history --limit none")).toMatchObject({ exit: 2 });
+  });
+});
+
 describe("the record", () => {
-  it("is found by the first eight characters of a halt's, a request's or a trade's id", async () => {
+  it("is found by the first eight characters of a halt's, lifted or not, a request's or a trade's id", async () => {
     const [haltId, requestId, fillId] = ["019a7c20-0001", "019a7c21-0001", "019a7c22-0001"];
+    const liftedId = "019a7c23-0001";
     const halt = { halt_id: haltId, severity: "FIRM_HALT", fund_id: "", reason: "r", requested_by: "operator:duty" };
     server.on("GET /v1/halts/status", {
       body: { known: true, halted: true, halts: [halt], progress: [], restarts: [], request_id: requestId },
     });
 
-    for (const id of [haltId, requestId, fillId]) {
+    for (const id of [haltId, requestId, fillId, liftedId]) {
       const typed = id.slice(0, 8);
+      const lifted = id === liftedId ? [{ ...halt, halt_id: id, since: at, lifted_at: at }] : [];
+      server.on(`GET /v1/halts/history?count_max=10&id_prefix=${typed}`, { body: lifted });
       server.on(`GET /v1/oms/orders?count_max=10&id_prefix=${typed}`, { body: [] });
       server.on(`GET /v1/oms/fills?count_max=10&id_prefix=${typed}`, { body: id === fillId ? [{ fill_id: id }] : [] });
       await run(`operations audit show --subject-id ${typed}`);

@@ -85,6 +85,7 @@ import { riskengineEnvelopeReplay } from "./riskengine-envelope-replay.ts";
 import { riskengineEnvelopeSet } from "./riskengine-envelope-set.ts";
 import { riskengineEnvelopeShow } from "./riskengine-envelope-show.ts";
 import { riskengineFlatProve } from "./riskengine-flat-prove.ts";
+import { riskengineHaltsHistory } from "./riskengine-halts-history.ts";
 import { riskengineHaltsList } from "./riskengine-halts-list.ts";
 import { riskengineHeadroom } from "./riskengine-headroom.ts";
 import { riskengineLossesList } from "./riskengine-losses-list.ts";
@@ -133,6 +134,7 @@ export const verbs: readonly Verb[] = [
   cmdFlattenPaper,
   cmdRestartAll,
   riskengineHaltsList,
+  riskengineHaltsHistory,
   riskengineLossesList,
   platformServicesList,
   operationsFlattenShow,

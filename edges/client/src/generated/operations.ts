@@ -20,6 +20,7 @@ export const operationTable = {
   flattenPaper: {"method":"POST","path":"/v1/flatten","pathKeys":[],"queryKeys":[],"bodyKeys":["fund_id","confirmation","reason"],"answer":"json","takesKey":true},
   listHalts: {"method":"GET","path":"/v1/halts","pathKeys":[],"queryKeys":[],"answer":"json"},
   requestHalt: {"method":"POST","path":"/v1/halts","pathKeys":[],"queryKeys":[],"bodyKeys":["id","severity","fund_id","strategy_id","reason","confirmation","halt_id"],"answer":"json","takesKey":true},
+  listHaltHistory: {"method":"GET","path":"/v1/halts/history","pathKeys":[],"queryKeys":["count_max","after","id_prefix","fund_id"],"answer":"json"},
   resumeHalt: {"method":"POST","path":"/v1/halts/resume","pathKeys":[],"queryKeys":[],"bodyKeys":["id","fund_id","strategy_id","reason","confirmation","cosigned_by","one_time_code","request_id","halt_ids","rebase"],"answer":"json","takesKey":true},
   getHaltStatus: {"method":"GET","path":"/v1/halts/status","pathKeys":[],"queryKeys":["id"],"answer":"json"},
   getHealth: {"method":"GET","path":"/v1/healthz","pathKeys":[],"queryKeys":[],"answer":"json"},

@@ -3,7 +3,7 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-import { HaltRequest } from "./halt.ts";
+import { HaltRequest, Severity, severityFromJSON, severityToNumber } from "./halt.ts";
 
 export const protobufPackage = "svc.v1";
 
@@ -169,6 +169,43 @@ export interface HaltChanges {
   /** Every halt in force at that epoch, oldest first, drills included. */
   halts: HaltRequest[];
   changes: HaltChange[];
+}
+
+export interface ListHaltHistoryRequest {
+  /** At most this many, 100 when absent; the next page is in the Link header. */
+  count_max: number;
+  /** Continue after this halt_id, towards older ones. */
+  after_halt_id?:
+    | string
+    | undefined;
+  /** Only halts whose id begins so. */
+  id_prefix?:
+    | string
+    | undefined;
+  /** Only what halted this fund or its strategies; the firm's halts are left out. */
+  fund_id?: string | undefined;
+}
+
+/** A halt as it was latched, and its end. */
+export interface PastHalt {
+  halt_id: string;
+  severity: Severity;
+  /** Empty for a FIRM_HALT. */
+  fund_id: string;
+  /** The strategy of a STRATEGY_HALT. */
+  strategy_id?: string | undefined;
+  reason: string;
+  /** The requesting service, or operator:<name>. */
+  requested_by: string;
+  /** RFC 3339. */
+  since: string;
+  /** RFC 3339; absent while it is in force. Who lifted it and why stand in the audit log, under what was halted. */
+  lifted_at?: string | undefined;
+}
+
+export interface HaltHistory {
+  /** Newest first. */
+  halts: PastHalt[];
 }
 
 function createBaseFlattenPaperRequest(): FlattenPaperRequest {
@@ -1412,6 +1449,263 @@ export const HaltChanges: MessageFns<HaltChanges> = {
             }
 
             message.changes.push(HaltChange.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseListHaltHistoryRequest(): ListHaltHistoryRequest {
+  return { count_max: 0, after_halt_id: undefined, id_prefix: undefined, fund_id: undefined };
+}
+
+export const ListHaltHistoryRequest: MessageFns<ListHaltHistoryRequest> = {
+  encode(message: ListHaltHistoryRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.count_max !== 0) {
+      writer.uint32(8).uint32(message.count_max);
+    }
+    if (message.after_halt_id !== undefined) {
+      writer.uint32(18).string(message.after_halt_id);
+    }
+    if (message.id_prefix !== undefined) {
+      writer.uint32(26).string(message.id_prefix);
+    }
+    if (message.fund_id !== undefined) {
+      writer.uint32(34).string(message.fund_id);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListHaltHistoryRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListHaltHistoryRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.count_max = reader.uint32();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.after_halt_id = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.id_prefix = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.fund_id = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBasePastHalt(): PastHalt {
+  return {
+    halt_id: "",
+    severity: Severity.SEVERITY_UNSPECIFIED,
+    fund_id: "",
+    strategy_id: undefined,
+    reason: "",
+    requested_by: "",
+    since: "",
+    lifted_at: undefined,
+  };
+}
+
+export const PastHalt: MessageFns<PastHalt> = {
+  encode(message: PastHalt, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.halt_id !== "") {
+      writer.uint32(10).string(message.halt_id);
+    }
+    if (message.severity !== Severity.SEVERITY_UNSPECIFIED) {
+      writer.uint32(16).int32(severityToNumber(message.severity));
+    }
+    if (message.fund_id !== "") {
+      writer.uint32(26).string(message.fund_id);
+    }
+    if (message.strategy_id !== undefined) {
+      writer.uint32(34).string(message.strategy_id);
+    }
+    if (message.reason !== "") {
+      writer.uint32(42).string(message.reason);
+    }
+    if (message.requested_by !== "") {
+      writer.uint32(50).string(message.requested_by);
+    }
+    if (message.since !== "") {
+      writer.uint32(58).string(message.since);
+    }
+    if (message.lifted_at !== undefined) {
+      writer.uint32(66).string(message.lifted_at);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PastHalt {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePastHalt();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.halt_id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.severity = severityFromJSON(reader.int32());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.fund_id = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.strategy_id = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.requested_by = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.since = reader.string();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.lifted_at = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseHaltHistory(): HaltHistory {
+  return { halts: [] };
+}
+
+export const HaltHistory: MessageFns<HaltHistory> = {
+  encode(message: HaltHistory, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.halts) {
+      PastHalt.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): HaltHistory {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseHaltHistory();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.halts.push(PastHalt.decode(reader, reader.uint32()));
             continue;
           }
         }
