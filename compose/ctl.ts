@@ -32,6 +32,7 @@ export async function main(argv: readonly string[], { home, repository }: Instal
     folder: process.cwd(),
     repository,
     version: () => versionOf(home),
+    renderPdf: async (document) => (await import("./report-pdf.ts")).pdfOf(document),
     runWitness: async (request, say, signal) => (await import("./witness.ts")).runWitness(request, say, signal),
   });
   timers.release();

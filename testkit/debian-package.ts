@@ -103,8 +103,9 @@ async function fetchIntoCache(program: DebianProgram, folder: string): Promise<v
     for (const file of await downloadPackages(packageName, work)) await run("dpkg-deb", ["-x", file, unpacked]);
     const binary = join(unpacked, binaryPath);
     const LD_LIBRARY_PATH = (await libraryFoldersIn(unpacked)).join(delimiter);
-    const { stdout } = await run(binary, [versionFlag], { env: { ...process.env, LD_LIBRARY_PATH } });
-    const version = /\d+(\.\d+)+/.exec(stdout)?.[0];
+    const said = await run(binary, [versionFlag], { env: { ...process.env, LD_LIBRARY_PATH } });
+    // Some say it where others complain.
+    const version = /\d+(\.\d+)+/.exec(said.stdout + said.stderr)?.[0];
     if (version === undefined) throw new Error(`${packageName} does not say its version`);
     const target = join(folder, `${version}-${process.arch}`);
     await rename(unpacked, target).catch(async (cause: unknown) => {

@@ -1,4 +1,5 @@
 // `ctl report`: from kept facts without a server, from a server's answers, and what it refuses.
+import { createHash } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -45,6 +46,13 @@ describe("from kept facts", () => {
     await run("report nav --facts facts.json --window itd --output again.html");
     expect(read("again.html")).toBe(read("nav.html"));
   });
+  it("makes a PDF, and names what it wrote", async () => {
+    const made = await run("report nav --facts facts.json --window itd --output nav.pdf --json");
+    const bytes = readFileSync(join(home, "nav.pdf"));
+    expect(bytes.subarray(0, 5).toString()).toBe("%PDF-");
+    const sha256 = createHash("sha256").update(bytes).digest("hex");
+    expect(JSON.parse(made.stdout)).toMatchObject({ format: "pdf", sha256, reconciled: true });
+  });
   it("names the file itself when it is not named, and prints the document to stdout", async () => {
     const { start, end } = { start: facts.navs[2]?.day ?? "", end: lastDay };
     expect(await run(`report trade --facts facts.json --start ${start} --end ${end} --output csv`)).toMatchObject({
@@ -69,8 +77,8 @@ describe("what it refuses", () => {
     ["report nav --facts nothing.json", "cannot be read"],
     ["report nav --facts facts.json --window 2w", "is no window"],
     ["report nav --facts facts.json --fund-id beta", "has the facts of alpha"],
-    ["report nav --facts facts.json --window itd --output x.pdf", "ends with .html, .json or .csv"],
-    ["report nav --facts facts.json --window itd --output toString", "ends with .html, .json or .csv"],
+    ["report nav --facts facts.json --window itd --output x.doc", "ends with .html, .pdf, .json or .csv"],
+    ["report nav --facts facts.json --window itd --output toString", "ends with .html, .pdf, .json or .csv"],
     ["report nav --facts facts.json --rf-annual 0.02", "--facts has them already"],
     ["report nav --facts facts.json --benchmark none", "--facts has them already"],
     ["report nav --fund-id alpha --as-of yesterday", "which is no time"],

@@ -8,7 +8,7 @@ export const style = [
   "th,td{border-bottom:1px solid var(--line);padding:.2rem .45rem;text-align:left;vertical-align:top;font-weight:400}thead th{font-weight:600}",
   ".number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}.notes{min-width:4.5rem}code{font-size:11px;overflow-wrap:anywhere}.wide{overflow-x:auto}",
   "figure{margin:.6rem 0}figcaption{color:var(--soft)}svg{width:100%;height:auto}svg text{fill:var(--soft);font:11px system-ui,sans-serif}",
-  "svg .grid{stroke:var(--line)}svg path{fill:none;stroke-width:1.6;stroke-linecap:round}",
+  "svg .grid{stroke:var(--line)}svg .zero{stroke:var(--soft)}svg path{fill:none;stroke-width:1.6;stroke-linecap:round}",
   "svg .s0{stroke:var(--a)}svg .s1{stroke:var(--b)}svg .s2{stroke:var(--c)}svg .s3{stroke:var(--d)}svg .t0{fill:var(--a)}svg .t1{fill:var(--b)}svg .t2{fill:var(--c)}svg .t3{fill:var(--d)}",
   ".stamp{font-weight:700;letter-spacing:.2em;text-align:center;border:2px solid var(--soft);margin:.2rem 0;padding:.15rem}.broken{color:var(--bad);border-color:var(--bad)}",
   "footer{color:var(--soft);border-top:1px solid var(--line);margin-top:2rem}",

@@ -1,5 +1,5 @@
 // A chart as one piece of SVG: no script, no style from outside, no id that another render would number differently. Colours are the page's own
-// variables, so that it follows light and dark.
+// variables, so that it follows light and dark; a chart that stands alone brings the colours of paper.
 import type { Chart } from "../document.ts";
 import { escaped } from "./escape.ts";
 import { percent, shownMoney } from "./numbers.ts";
@@ -7,59 +7,156 @@ import { percent, shownMoney } from "./numbers.ts";
 const width = 760;
 const height = 240;
 const margin = { left: 72, right: 12, top: 12, bottom: 28 };
-/** Of the names above the plot, where there is more than one line. */
-const legendHeight = 16;
+const lineHeight = 14;
+/** Of a letter at the size of the labels, on the broad side. */
+const letterWidth = 6.4;
 /** A screen has no more columns than this; every so many points one is drawn. */
 const pointsMax = 1_500;
+/** Of bars that each have their label; of more, the first and the last have one. */
+const labelledBarsMax = 40;
+const colours = 4;
 
+const paper = [
+  "text{font-family:Inter;font-size:11px;fill:#444444}",
+  ".grid{stroke:#d0d5dc}.zero{stroke:#8a919b}path{fill:none;stroke-width:1.6;stroke-linecap:round}",
+  ".s0{stroke:#1f5fa8}.s1{stroke:#b0521a}.s2{stroke:#2b7a4b}.s3{stroke:#7a3f9d}",
+  ".t0{fill:#1f5fa8}.t1{fill:#b0521a}.t2{fill:#2b7a4b}.t3{fill:#7a3f9d}",
+].join("");
+
+interface Frame {
+  readonly marks: readonly number[];
+  readonly low: number;
+  readonly high: number;
+  readonly height: number;
+  readonly x: (index: number) => number;
+  readonly y: (value: number) => number;
+  readonly legend: string;
+  /** Lines of labels below the plot. */
+  readonly labelLines: number;
+}
+
+/** Empty for a chart without a single value. */
 export function chartSvg(chart: Chart): string {
-  const values = chart.series.flatMap((series) => series.values).filter((value) => value !== null);
+  const values = valuesOf(chart);
   if (values.length === 0) return "";
-  const marks = ticks(...bounds(values));
-  const [low = 0, high = 0] = [marks[0], marks.at(-1)];
-  const top = margin.top + (chart.series.length < 2 ? 0 : legendHeight);
-  const count = chart.labels.length;
-  const x = (index: number): number =>
-    margin.left + (count < 2 ? 0.5 : index / (count - 1)) * (width - margin.left - margin.right);
-  const y = (value: number): number => top + ((high - value) / (high - low)) * (height - top - margin.bottom);
-  const shown = (value: number): string => (chart.unit === "fraction" ? percent(value) : plain(value, chart.unit));
-  const grid = marks.map((value) => {
-    const at = round(y(value));
-    return `<line class="grid" x1="${margin.left}" x2="${width - margin.right}" y1="${at}" y2="${at}"/><text x="${margin.left - 6}" y="${round(at + 4)}" text-anchor="end">${escaped(tickText(value, high - low, chart.unit))}</text>`;
-  });
-  const lines = chart.series.map(({ values: row }, index) => `<path class="s${index % 4}" d="${path(row, x, y)}"/>`);
-  const legend =
-    chart.series.length < 2
-      ? ""
-      : chart.series
-          .map(
-            ({ name }, index) =>
-              `<text class="t${index % 4}" x="${margin.left + index * 120}" y="${margin.top + 2}">${escaped(name)}</text>`,
-          )
-          .join("");
-  const label = `${chart.title}: from ${shown(first(chart))} to ${shown(last(chart))}, between ${shown(Math.min(...values))} and ${shown(Math.max(...values))}`;
+  const [frame, shown] = [frameOf(chart, values), shownBy(chart)];
+  const label = `${chart.title}: from ${shown(first(chart))} to ${shown(last(chart))}, between ${shown(least(values))} and ${shown(most(values))}`;
   return [
-    `<svg viewBox="0 0 ${width} ${height}" role="img" aria-label="${escaped(label)}">`,
-    ...grid,
-    `<text x="${margin.left}" y="${height - 8}">${escaped(chart.labels[0] ?? "")}</text>`,
-    `<text x="${width - margin.right}" y="${height - 8}" text-anchor="end">${escaped(chart.labels.at(-1) ?? "")}</text>`,
-    ...lines,
-    legend,
+    `<svg viewBox="0 0 ${width} ${frame.height}" role="img" aria-label="${escaped(label)}">`,
+    ...gridOf(chart, frame),
+    ...labelsOf(chart, frame),
+    ...(chart.form === "bar" ? barsOf(chart, frame) : linesOf(chart, frame)),
+    frame.legend,
     "</svg>",
   ].join("");
 }
 
+/** With its colours and its type face, for a page that is no web page. */
+export function standaloneSvg(chart: Chart): string {
+  return chartSvg(chart)
+    .replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ')
+    .replace(">", `><style>${paper}</style>`);
+}
+
+const valuesOf = (chart: Chart): readonly number[] =>
+  chart.series.flatMap((series) => series.values).filter((value) => value !== null);
 const known = (chart: Chart): readonly number[] => (chart.series[0]?.values ?? []).filter((value) => value !== null);
 const first = (chart: Chart): number => known(chart)[0] ?? 0;
 const last = (chart: Chart): number => known(chart).at(-1) ?? 0;
+const least = (values: readonly number[]): number => values.reduce((one, other) => Math.min(one, other), Infinity);
+const most = (values: readonly number[]): number => values.reduce((one, other) => Math.max(one, other), -Infinity);
 
-const plain = (value: number, unit: Chart["unit"]): string =>
-  unit === "money" ? shownMoney(value.toFixed(2)) : value.toFixed(2);
+function shownBy({ unit }: Chart): (value: number) => string {
+  if (unit === "fraction") return percent;
+  return (value) => (unit === "money" ? shownMoney(value.toFixed(2)) : value.toFixed(2));
+}
+
+function frameOf(chart: Chart, values: readonly number[]): Frame {
+  const marks = ticks(...bounds(values));
+  const [low = 0, high = 0] = [marks[0], marks.at(-1)];
+  const { legend, lines } = legendOf(chart);
+  const top = margin.top + lines * lineHeight;
+  const count = chart.labels.length;
+  const inner = width - margin.left - margin.right;
+  const labelLines = chart.form === "bar" ? barLabelLines(chart, inner / Math.max(1, count)) : 1;
+  const bottom = margin.bottom + (labelLines - 1) * lineHeight;
+  const whole = height + (labelLines - 1) * lineHeight;
+  const x =
+    chart.form === "bar"
+      ? (index: number) => margin.left + ((index + 0.5) / count) * inner
+      : (index: number) => margin.left + (count < 2 ? 0.5 : index / (count - 1)) * inner;
+  const y = (value: number): number => top + ((high - value) / (high - low)) * (whole - top - bottom);
+  return { marks, low, high, height: whole, x, y, legend, labelLines };
+}
+
+/** One name after the other, in as many lines as they need. */
+function legendOf({ series }: Chart): { readonly legend: string; readonly lines: number } {
+  if (series.length < 2) return { legend: "", lines: 0 };
+  let [x, line] = [margin.left, 0];
+  const parts = series.map(({ name }, index) => {
+    const wide = name.length * letterWidth + 18;
+    if (x > margin.left && x + wide > width - margin.right) [x, line] = [margin.left, line + 1];
+    const text = `<text class="t${index % colours}" x="${round(x)}" y="${margin.top + 2 + line * lineHeight}">${escaped(name)}</text>`;
+    x += wide;
+    return text;
+  });
+  return { legend: parts.join(""), lines: line + 1 };
+}
+
+function gridOf(chart: Chart, { marks, low, high, y }: Frame): readonly string[] {
+  return marks.map((value) => {
+    const at = round(y(value));
+    const kind = value === 0 && low < 0 ? "grid zero" : "grid";
+    return `<line class="${kind}" x1="${margin.left}" x2="${width - margin.right}" y1="${at}" y2="${at}"/><text x="${margin.left - 6}" y="${round(at + 4)}" text-anchor="end">${escaped(tickText(value, high - low, chart.unit))}</text>`;
+  });
+}
+
+/** Neighbours that would run into each other stand in different lines. */
+function barLabelLines({ labels }: Chart, slot: number): number {
+  if (labels.length > labelledBarsMax) return 1;
+  const longest = labels.reduce((found, label) => Math.max(found, label.length), 0);
+  return Math.max(1, Math.min(5, Math.ceil((longest * letterWidth) / slot)));
+}
+
+function labelsOf({ form, labels }: Chart, { x, height: whole, labelLines }: Frame): readonly string[] {
+  if (form === "bar" && labels.length <= labelledBarsMax) {
+    const top = whole - 8 - (labelLines - 1) * lineHeight;
+    return labels.map((label, index) => {
+      const half = (label.length * letterWidth) / 2;
+      const at = Math.min(Math.max(x(index), half), width - half);
+      return `<text x="${round(at)}" y="${top + (index % labelLines) * lineHeight}" text-anchor="middle">${escaped(label)}</text>`;
+    });
+  }
+  return [
+    `<text x="${margin.left}" y="${whole - 8}">${escaped(labels[0] ?? "")}</text>`,
+    ...(labels.length < 2
+      ? []
+      : [
+          `<text x="${width - margin.right}" y="${whole - 8}" text-anchor="end">${escaped(labels.at(-1) ?? "")}</text>`,
+        ]),
+  ];
+}
+
+const linesOf = ({ series }: Chart, { x, y }: Frame): readonly string[] =>
+  series.map(({ values }, index) => `<path class="s${index % colours}" d="${path(values, x, y)}"/>`);
+
+/** Side by side where there are several of a label; each from zero. */
+function barsOf({ labels, series }: Chart, { x, y }: Frame): readonly string[] {
+  const slot = (width - margin.left - margin.right) / Math.max(1, labels.length);
+  const wide = (slot * 0.8) / series.length;
+  return series.flatMap(({ values }, index) =>
+    values.flatMap((value, at) => {
+      if (value === null) return [];
+      const [from, to] = [y(Math.max(0, value)), y(Math.min(0, value))];
+      const left = x(at) - slot * 0.4 + index * wide;
+      return `<rect class="t${index % colours}" x="${round(left)}" y="${round(from)}" width="${round(Math.max(wide, 0.5))}" height="${round(Math.max(to - from, 0.5))}"/>`;
+    }),
+  );
+}
 
 /** A row that never moves still has a height. */
 function bounds(values: readonly number[]): readonly [number, number] {
-  const low = values.reduce((least, value) => Math.min(least, value), 0);
-  const high = values.reduce((most, value) => Math.max(most, value), 0);
+  const [low, high] = [Math.min(0, least(values)), Math.max(0, most(values))];
   return low === high ? [low - 0.01, high + 0.01] : [low, high];
 }
 

@@ -143,6 +143,7 @@ export async function runFake(argv: readonly string[], options: RunOptions): Pro
     folder: options.folder,
     repository: options.installedAlone === true ? undefined : options.folder,
     version: () => "0.0.0-test",
+    renderPdf: async (document) => (await import("../../compose/report-pdf.ts")).pdfOf(document),
     runWitness: async () => undefined,
     streams: streams as unknown as Streams,
   });

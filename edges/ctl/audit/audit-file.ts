@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { messageOf } from "../../../contracts/src/fault.ts";
 import { usageRefusal } from "../failure.ts";
 
-export type WriteText = (text: string) => Promise<void>;
+export type WriteText = (content: string | Uint8Array) => Promise<void>;
 
 /** What `fill` returns is returned; when it throws, nothing of the file remains and what stood there before still does. */
 export async function writeWhole<Result>(path: string, fill: (write: WriteText) => Promise<Result>): Promise<Result> {
@@ -15,7 +15,7 @@ export async function writeWhole<Result>(path: string, fill: (write: WriteText) 
   try {
     let result: Result;
     try {
-      result = await fill(async (text) => void (await file.writeFile(text, "utf8")));
+      result = await fill(async (content) => void (await file.writeFile(content, "utf8")));
       await file.sync();
     } finally {
       await file.close();

@@ -20,15 +20,16 @@ import { clean } from "../text/text.ts";
 import type { Answer, Context, VerbOption } from "../verbs/verb.ts";
 import { gatherFacts } from "./gather-facts.ts";
 
-const formats = { html: renderHtml, json: renderJson, csv: renderCsv } as const;
-type Format = keyof typeof formats;
+const texts = { html: renderHtml, json: renderJson, csv: renderCsv } as const;
+const formats = ["html", "pdf", "json", "csv"] as const;
+type Format = (typeof formats)[number];
 
 export const reportOptions: readonly VerbOption[] = [
   { name: "fund-id", value: "FUND", sentence: "Which fund; needed unless --facts names it." },
   {
     name: "output",
     value: "FILE",
-    sentence: "A file whose ending decides (.html, .json, .csv), a bare html, json or csv, or - for stdout.",
+    sentence: "A file whose ending decides (.html, .pdf, .json, .csv), a bare html, pdf, json or csv, or - for stdout.",
   },
   { name: "as-of", value: "TIME", sentence: "As it was known at this moment, RFC 3339; now otherwise." },
   {
@@ -59,18 +60,18 @@ export async function makeReport(
   const facts = await factsOf(context);
   const document = builtFrom(report, facts, periodOf);
   const target = targetOf(context, document);
-  const text = formats[target.format](document);
+  const content = target.format === "pdf" ? await pdfOf(context, document) : texts[target.format](document);
   const saved = context.option("save-facts");
-  if (saved !== undefined) await writeText(context, saved, factsText(facts));
+  if (saved !== undefined) await writeContent(context, saved, factsText(facts));
   const reconciled = isReconciled(document);
   const exit = reconciled ? {} : { exit: exitCodes.verificationFailed };
-  if (target.path === undefined) return { data: document, text, ...exit };
-  await writeText(context, target.path, text);
+  if (target.path === undefined) return { data: document, text: String(content), ...exit };
+  await writeContent(context, target.path, content);
   const data = {
     report: document.report,
     path: resolve(context.folder, target.path),
     format: target.format,
-    sha256: createHash("sha256").update(text).digest("hex"),
+    sha256: createHash("sha256").update(content).digest("hex"),
     facts_sha256: document.facts_sha256,
     reconciled,
   };
@@ -152,14 +153,24 @@ function targetOf(
   if (output === "-") return { format: context.json ? "json" : "html", path: undefined };
   const { report, fund_id, period } = document;
   const named = `${report.replaceAll("_", "-")}-${fund_id}-${period.start}-${period.end}`;
-  if (Object.hasOwn(formats, output)) return { format: output as Format, path: `${named}.${output}` };
+  const isFormat = (text: string): text is Format => formats.some((each) => each === text);
+  if (isFormat(output)) return { format: output, path: `${named}.${output}` };
   const ending = /\.([a-z]+)$/i.exec(output)?.[1]?.toLowerCase() ?? "";
-  if (Object.hasOwn(formats, ending)) return { format: ending as Format, path: output };
+  if (isFormat(ending)) return { format: ending, path: output };
   throw usageRefusal(
-    `--output is ${clean(output)}: name a file that ends with .html, .json or .csv, one of html, json and csv, or -.`,
-    ending === "pdf" || output === "pdf" ? "A browser prints the HTML to PDF, page by page." : undefined,
+    `--output is ${clean(output)}: name a file that ends with .html, .pdf, .json or .csv, one of html, pdf, json and csv, or -.`,
   );
 }
 
-const writeText = (context: Context, path: string, text: string): Promise<void> =>
-  writeWhole(resolve(context.folder, path), (write) => write(text));
+async function pdfOf(context: Context, document: ReportDocument): Promise<Uint8Array> {
+  return context.renderPdf(document).catch((thrown: unknown) => {
+    if ((thrown as { code?: unknown } | null)?.code !== "MODULE_NOT_FOUND") throw thrown;
+    throw usageRefusal(
+      "This ctl was installed without the compiler that makes PDF.",
+      "Make it html and print it, or use the ctl of the platform's own checkout.",
+    );
+  });
+}
+
+const writeContent = (context: Context, path: string, content: string | Uint8Array): Promise<void> =>
+  writeWhole(resolve(context.folder, path), (write) => write(content));

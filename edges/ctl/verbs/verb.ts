@@ -5,6 +5,7 @@ import type { ExitCode } from "../../../contracts/src/codes/shape.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { Random } from "../../../ports/random.ts";
 import type { Timers } from "../../../ports/timers.ts";
+import type { ReportDocument } from "../../../reports/document.ts";
 import type { Client } from "../../client/src/types.ts";
 import type { Flags, Settings } from "../settings.ts";
 import type { Environment, Terminal } from "../terminal.ts";
@@ -104,6 +105,8 @@ export interface Tables {
   readonly repository: string | undefined;
   version(): string;
   readonly verbs: readonly Verb[];
+  /** A report as PDF, by a compiler that is loaded when it is asked for. */
+  renderPdf(document: ReportDocument): Promise<Uint8Array>;
   /** Runs a witness in this process until the signal aborts. */
   runWitness(request: WitnessRequest, say: (line: string) => void, signal: AbortSignal): Promise<void>;
 }
