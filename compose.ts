@@ -22,6 +22,7 @@ import { type OncePerKey, oncePerKey } from "./adapters/records/once-per-key.ts"
 import { reportedSecrets } from "./adapters/secrets/audited-secrets.ts";
 import { openSecrets } from "./adapters/secrets/open-secrets.ts";
 import { systemCipher } from "./adapters/system/cipher.ts";
+import { systemDiskSpace } from "./adapters/system/disk-space.ts";
 import { systemBlake3, systemSha256 } from "./adapters/system/hashing.ts";
 import { systemSha256OfBytes, systemSigning } from "./adapters/system/signing.ts";
 import { statusFile } from "./adapters/system/status-file.ts";
@@ -151,6 +152,7 @@ async function startServices(
     stepUps: createStepUps({ ...base.ports, store }),
     oneTimeCodes: createOneTimeCodes({ ...base.ports, store, openSealing: openKey }),
     stopwatch: systemStopwatch,
+    diskSpace: systemDiskSpace([input.dataFolder, ...input.databaseFolders]),
     eventFeed: feedFor(chosen, openFeed, stops),
     watchdogFile: statusFile(input.dataFolder, "watchdogs.json"),
     ...paper,

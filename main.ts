@@ -292,8 +292,8 @@ function serviceInput(
   parts: readonly PartName[],
   addresses: Readonly<Record<string, string>>,
 ): PartInput {
-  const { database, dataFolder, runtimeFolder } = foundation;
-  const common = { configuration, parts, database, dataFolder, runtimeFolder };
+  const { database, dataFolder, runtimeFolder, databaseFolders } = foundation;
+  const common = { configuration, parts, database, dataFolder, runtimeFolder, databaseFolders };
   return { ...common, development: development(configuration), addresses: { ...addresses } };
 }
 

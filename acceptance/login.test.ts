@@ -200,7 +200,12 @@ describe("with the embedded provider", { timeout: 90_000 }, () => {
   beforeAll(async () => {
     dataFolder = join(folder, "embedded");
     // The mark is how processes that were left behind would be found.
-    const bare = { ...freePorts, PORTCULLIS_DATA_DIR: dataFolder, PLATFORM_UNDER_TEST: dataFolder };
+    const bare = {
+      ...freePorts,
+      PORTCULLIS_DATA_DIR: dataFolder,
+      PLATFORM_UNDER_TEST: dataFolder,
+      PORTCULLIS_DISK_RESERVE_MB: "0",
+    };
     ctl = ctlIn(join(folder, "home"), bare);
     const started = await ctl.json(0, "up", "--detach");
     expect(started).toMatchObject({ status: "started", healthy: true, data_dir: dataFolder });

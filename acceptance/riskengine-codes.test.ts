@@ -307,6 +307,14 @@ const ways: Ways = {
         await passes(fixture, { fund_id: "moved" });
       },
     },
+    DISK_LOW: {
+      order: {},
+      within: async (fixture, work) => {
+        await fixture.withDiskUnmeasurable(work);
+        // A disk that can be measured again, and has room, lifts it.
+        await passes(fixture, {});
+      },
+    },
     AUDIT_UNAVAILABLE: {
       order: {},
       within: async (fixture, work) => {

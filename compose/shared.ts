@@ -23,6 +23,8 @@ export interface PartInput {
   readonly database: DatabaseAddress;
   readonly dataFolder: string;
   readonly runtimeFolder: string;
+  /** Where the embedded database writes; none when the database is the user's. */
+  readonly databaseFolders: readonly string[];
   /** Whether the development operators exist: with the embedded provider and outside production. */
   readonly development: boolean;
   /** Addresses that are known already: of parts that run elsewhere, and of our own after a restart on port 0. */

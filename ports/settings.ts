@@ -45,6 +45,12 @@ export interface AuditSettings {
   readonly behindMaxMs: number;
 }
 
+/** From how many free megabytes on, where the platform writes, somebody is warned and new risk is denied. */
+export interface DiskSettings {
+  readonly warnMb: number;
+  readonly newRiskMb: number;
+}
+
 export interface StopSettings {
   readonly enabled: boolean;
   /** How often prices are read: of crypto, and of everything else. */
@@ -109,6 +115,7 @@ export interface Settings {
   readonly drills: DrillSettings;
   readonly reconcile: ReconcileSettings;
   readonly audit: AuditSettings;
+  readonly disk: DiskSettings;
   readonly risk: RiskSettings;
   readonly market: MarketSettings;
   readonly research: ResearchSettings;

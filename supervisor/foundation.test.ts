@@ -24,7 +24,7 @@ async function lay(): Promise<{ foundation: Foundation; folder: string }> {
   folders.push(folder);
   giveMadeDatabase(join(folder, "data"));
   const loaded = loadConfiguration({
-    environment: { PORTCULLIS_DATA_DIR: join(folder, "data") },
+    environment: { PORTCULLIS_DATA_DIR: join(folder, "data"), PORTCULLIS_DISK_RESERVE_MB: "0" },
     readFile: () => "",
   });
   if (!loaded.ok) throw new Error("the configuration is wrong");

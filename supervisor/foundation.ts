@@ -1,6 +1,7 @@
 // What stands before the first part starts: the data folder and its lock, the database (ours or the user's), the migrations. The
 // embedded server is kept up from here: when it dies it is started again, and the parts reconnect.
 
+import { join } from "node:path";
 import type { Configuration } from "../adapters/configuration/schema.ts";
 import { addressFromUrl, type DatabaseAddress } from "../adapters/postgres/connection.ts";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "../adapters/postgres/embedded/server.ts";
@@ -8,12 +9,15 @@ import { checkInstallation, claimInstallation } from "../adapters/postgres/insta
 import { migrate } from "../adapters/postgres/migrate.ts";
 import { migrations } from "../adapters/postgres/migrations/index.ts";
 import { type DataFolder, openDataFolder } from "../adapters/system/data-folder.ts";
+import { diskReserve } from "../adapters/system/disk-reserve.ts";
+import { systemDiskSpace } from "../adapters/system/disk-space.ts";
 import { installationFile } from "../adapters/system/installation-file.ts";
 import { Fault, messageOf } from "../contracts/src/fault.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 import type { Random } from "../ports/random.ts";
 import type { Timers } from "../ports/timers.ts";
+import { type DiskRoom, keepRoom } from "./disk-room.ts";
 
 export interface FoundationPorts {
   readonly clock: Clock;
@@ -25,6 +29,8 @@ export interface FoundationPorts {
 export interface Foundation {
   readonly dataFolder: string;
   readonly runtimeFolder: string;
+  /** Where the embedded database writes; none when the database is the user's. */
+  readonly databaseFolders: readonly string[];
   readonly database: DatabaseAddress;
   /** The embedded server, or undefined when the database is the user's. */
   embedded(): EmbeddedPostgres | undefined;
@@ -67,6 +73,7 @@ async function onServerOf(
   return {
     dataFolder: folder.path,
     runtimeFolder: folder.runtimeFolder,
+    databaseFolders: [],
     database,
     embedded: () => undefined,
     gaveUp: new Promise(() => undefined),
@@ -81,26 +88,58 @@ async function onEmbeddedServer(
   ports: FoundationPorts,
 ): Promise<Foundation> {
   const open = () => startEmbeddedPostgres({ dataFolder: folder.path, runtimeFolder: folder.runtimeFolder, ...ports });
-  const first = await open();
+  // Before the first start as well: a reserve that is given up is room to recover in.
+  let room = await roomIn(folder.path, [folder.path], configuration, ports);
+  const first = await open().catch(async (error: unknown) => {
+    await room.stop();
+    throw error;
+  });
+  const { places } = first;
   try {
     await migrate(first.address.owner, migrations, ports.log);
+    if (places.outsideDataFolder) {
+      await room.stop();
+      room = await roomIn(places.serverFolder, [folder.path, places.clusterFolder], configuration, ports);
+    }
   } catch (error) {
+    await room.stop();
     await first.stop();
     throw error;
   }
-  const keeper = keepServerUp(first, open, configuration, ports);
+  const keeper = keepServerUp(first, open, configuration, ports, room.isFull);
   return {
     dataFolder: folder.path,
     runtimeFolder: folder.runtimeFolder,
+    databaseFolders: [places.clusterFolder],
     database: first.address,
     embedded: keeper.current,
     gaveUp: keeper.gaveUp,
     onRestart: keeper.onRestart,
     close: async () => {
       await keeper.stop();
+      await room.stop();
       await folder.release();
     },
   };
+}
+
+const bytesPerMegabyte = 1_000_000;
+
+/** The reserve lies in `where`, on the disk of the database. */
+function roomIn(
+  where: string,
+  folders: readonly [string, ...string[]],
+  { disk }: Configuration,
+  ports: FoundationPorts,
+): Promise<DiskRoom> {
+  const reserveBytes = disk.reserve_mb * bytesPerMegabyte;
+  return keepRoom({
+    ...ports,
+    diskSpace: systemDiskSpace(folders),
+    reserve: diskReserve(join(where, "disk-reserve"), reserveBytes),
+    reserveBytes,
+    newRiskBytes: disk.new_risk_mb * bytesPerMegabyte,
+  });
 }
 
 interface Keeper {
@@ -112,12 +151,15 @@ interface Keeper {
 
 /** After so many failures as count as down it is tried so many times as seldom. */
 const downFactor = 10;
+/** How often it is checked whether a full disk has room again. */
+const lookEveryMs = 500;
 
 function keepServerUp(
   first: EmbeddedPostgres,
   open: () => Promise<EmbeddedPostgres>,
   configuration: Configuration,
   { timers, log, clock }: FoundationPorts,
+  isDiskFull: () => boolean,
 ): Keeper {
   const { restart_backoff_first_ms, restart_backoff_max_ms, restart_failures_max, restart_steady_s } =
     configuration.lifecycle;
@@ -154,7 +196,7 @@ function keepServerUp(
       const waitMs = isDown
         ? restart_backoff_max_ms * downFactor
         : Math.min(restart_backoff_max_ms, restart_backoff_first_ms * 2 ** (youngDeaths + failures));
-      await timers.sleep(waitMs, stopping.signal);
+      await patience(waitMs);
       if (stopping.signal.aborted) return undefined;
       try {
         const server = await open();
@@ -167,6 +209,17 @@ function keepServerUp(
       } catch (error) {
         log.error("the database server could not be started again", { why: messageOf(error) });
       }
+    }
+  }
+
+  /** A server that finds the disk full is not started until there is room, and then at once. */
+  async function patience(waitMs: number): Promise<void> {
+    if (isDiskFull()) log.error("the disk is full: the database server is started again when there is room");
+    for (let waitedMs = 0; !stopping.signal.aborted; waitedMs += lookEveryMs) {
+      const wasFull = isDiskFull();
+      if (!wasFull && waitedMs >= waitMs) return;
+      await timers.sleep(wasFull ? lookEveryMs : Math.min(lookEveryMs, waitMs - waitedMs), stopping.signal);
+      if (wasFull && !isDiskFull()) return;
     }
   }
 

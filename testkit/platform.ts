@@ -63,6 +63,7 @@ export function startPlatform(options: StartOptions = {}): Platform {
     env: {
       ...cleanEnvironment(),
       ...freePorts,
+      ...smallDisk,
       ...(options.funds === "as configured" ? {} : quietFunds),
       PORTCULLIS_DATA_DIR: dataFolder,
       PLATFORM_UNDER_TEST: dataFolder,
@@ -118,6 +119,13 @@ const freePorts = {
   PORTCULLIS_PUBLIC_PORT: "0",
   PORTCULLIS_GRPC_PORT: "0",
   PORTCULLIS_OPERATIONS_GRPC_PORT: "0",
+};
+
+/** Test machines are small, and their temporary folders lie in memory: what the disk has left is the business of few tests. */
+const smallDisk = {
+  PORTCULLIS_DISK_WARN_MB: "64",
+  PORTCULLIS_DISK_NEW_RISK_MB: "64",
+  PORTCULLIS_DISK_RESERVE_MB: "0",
 };
 
 /** Most tests are about something else than trading: the funds are there, and nobody trades them or computes their past. */

@@ -2,6 +2,7 @@
 // unknown in one thing, and the hands of order management, treasury and the market. Everything is put in through the doors that others
 // use: reference data and limits by a person, fills, values and prices over the bus.
 
+import { renameSync } from "node:fs";
 import { openClient } from "../adapters/postgres/connection.ts";
 import { createPostgresStore, type PostgresStore } from "../adapters/postgres/store.ts";
 import { systemClock } from "../adapters/system/clock.ts";
@@ -80,6 +81,8 @@ export interface RiskFixture {
   /** Runs the work while nobody can read the halts. */
   withHaltsUnreadable(work: () => Promise<void>): Promise<void>;
   withRestrictionsUnreadable(work: () => Promise<void>): Promise<void>;
+  /** Runs the work while the data folder is away, so that nobody can tell how much of its disk is free. */
+  withDiskUnmeasurable(work: () => Promise<void>): Promise<void>;
   /** Runs the work while a fund that was in the far west is in the far east, where its next day has begun, and nobody can write so. */
   withDayUnwritten(fundId: string, work: () => Promise<void>): Promise<void>;
   /** Runs the work while the newest entries of the audit log are gone, as the database's owner can make them; then puts them back. */
@@ -233,6 +236,15 @@ function fixtureOn(
         if (isSettled(last)) return;
       }
       throw new Error(`the world did not become as it should be: ${last?.code} ${last?.reason}`);
+    },
+    async withDiskUnmeasurable(work) {
+      const away = `${platform.dataFolder}-away`;
+      renameSync(platform.dataFolder, away);
+      try {
+        await work();
+      } finally {
+        renameSync(away, platform.dataFolder);
+      }
     },
     withRestrictionsUnreadable: (work) => withLocked("restriction", work),
     withHaltsUnreadable: (work) => withLocked("halt_epoch, halt", work),

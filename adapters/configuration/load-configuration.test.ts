@@ -205,6 +205,10 @@ describe("complaints", () => {
     ["http: {port: 8081}", "http.port"],
     ["grpc: {operations_port: 50051}", "grpc.operations_port"],
     ["lifecycle: {restart_backoff_first_ms: 20000}", "lifecycle.restart_backoff_first_ms"],
+    ["disk: {warn_mb: 999}", "disk.warn_mb"],
+    ["disk: {new_risk_mb: 2001}", "disk.new_risk_mb"],
+    ["disk: {warn_mb: 400, new_risk_mb: 300, reserve_mb: 301}", "disk.reserve_mb"],
+    ["disk: {new_risk_mb: 0, reserve_mb: 0}", "disk.new_risk_mb"],
     ["<<: {http: 1}", '"<<"'],
   ])("has exactly one for %s", (text, path) => {
     expect(paths(text)).toEqual([path]);

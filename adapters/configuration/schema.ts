@@ -4,6 +4,7 @@ import { z } from "zod";
 import { passphraseLengthMin } from "../secrets-file/store-key.ts";
 import { audit } from "./audit-section.ts";
 import { bus } from "./bus-section.ts";
+import { disk } from "./disk-section.ts";
 import { identity } from "./identity-section.ts";
 import { key } from "./key-facts.ts";
 import { dayS, path, pathExpected, section, text, usd, whole } from "./key-forms.ts";
@@ -329,6 +330,7 @@ export const configurationSchema = z.strictObject({
   log: log.prefault({}),
   telemetry: telemetry.prefault({}),
   lifecycle: lifecycle.prefault({}),
+  disk: disk.prefault({}),
   audit: audit.prefault({}),
   risk: risk.prefault({}),
   market: market.prefault({}),

@@ -27,6 +27,7 @@ export function settingsOf(configuration: Configuration, isPaper: boolean): Sett
       verifyFirstAfterMs: audit.verify_first_after_s * 1_000,
       behindMaxMs: audit.behind_max_s * 1_000,
     },
+    disk: { warnMb: configuration.disk.warn_mb, newRiskMb: configuration.disk.new_risk_mb },
     risk: {
       markAgeMsMax: risk.mark_age_max_s * 1_000,
       navAgeMsMax: risk.nav_age_max_s * 1_000,

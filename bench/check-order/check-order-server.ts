@@ -3,6 +3,7 @@
 // so that nothing else runs on this event loop.
 
 import { serveGrpc } from "../../adapters/grpc/server.ts";
+import { memoryDisk } from "../../adapters/memory/disk-space.ts";
 import type { DatabaseAddress } from "../../adapters/postgres/connection.ts";
 import { createPostgresReferenceData } from "../../adapters/postgres/queries/reference-store.ts";
 import { createRiskQueries } from "../../adapters/postgres/risk/risk-queries.ts";
@@ -148,6 +149,7 @@ export async function startEngine(
     sha256: systemSha256,
     blake3: systemBlake3,
     stopwatch: () => performance.now() * 1_000,
+    diskSpace: memoryDisk(),
     riskStore: variant === "async" ? forgetful : store,
     riskQueries: createRiskQueries(opened.pool),
     brokers: [],
@@ -177,6 +179,7 @@ export async function startEngine(
     chat: { name: "nobody", send: async () => undefined, close: async () => undefined },
     settings: {
       audit: noAudit,
+      disk: { warnMb: 0, newRiskMb: 0 },
       research: undefined as never,
       reconcile: undefined as never,
       stops: undefined as never,

@@ -49,6 +49,10 @@ const words: Readonly<Partial<Record<DenialCode | FaultCode, Words>>> = {
     command: "ctl operations audit status",
     sinceUnknown: "The reason says since when the log is broken.",
   }),
+  DISK_LOW: () => ({
+    ends: "It ends by itself when there is room on the disk again, or when it can be measured again; marked exits pass meanwhile.",
+    command: "ctl doctor",
+  }),
   LOSS_CONFIRMATION_PENDING: (named) => ({
     ends: "The next valuations confirm the loss, which halts the fund, or clear it.",
     command: lossesList(named),

@@ -109,6 +109,7 @@ const conditions = fc.record({
   strategyHalt: fc.boolean(),
   haltsUnknown: fc.boolean(),
   auditLate: fc.boolean(),
+  diskLow: fc.boolean(),
   lossPending: fc.boolean(),
   lossMissing: fc.boolean(),
   restricted: names([], ["AAPL"], ["AAPL", "BTC-USD"]),
@@ -164,6 +165,7 @@ function under(given: Conditions): { readonly engine: Engine; readonly at: insta
   engine.setRestrictions(given.watched.map((kind) => restriction(kind as RestrictionKind)));
   engine.setRestrictionsKnown(!given.watchedUnknown);
   if (given.auditLate) engine.setAudit({ goodUntil: moment(-1), reason: "The audit log is behind" });
+  if (given.diskLow) engine.setDisk({ reason: "The disk of /data has 900 MB free", since: startOfDay });
   const judgedUntil = given.lossMissing ? undefined : moment(100_000_000);
   engine.setLosses({ fundId: "beta", judgedUntil, reason: "no baseline", isPending: given.lossPending });
   return { engine, at };
@@ -259,13 +261,21 @@ describe("22.10: blocks", () => {
       held: [],
       laterMs: 0,
       auditLate: true,
+      diskLow: true,
       watched: ["THROTTLE", "COOLDOWN", "SHADOW", "GROSS", "NO_SHORT_OPTIONS"],
       watchedUnknown: true,
     });
     const at = moment(30_000);
     const found = all(engine, at);
     const sinceOf = (code: string) => found.find((block) => block.code === code)?.since;
-    for (const code of ["FIRM_HALTED", "FUND_HALTED", "STRATEGY_HALTED", "SYMBOL_BLOCKED", ...watchedCodes]) {
+    for (const code of [
+      "DISK_LOW",
+      "FIRM_HALTED",
+      "FUND_HALTED",
+      "STRATEGY_HALTED",
+      "SYMBOL_BLOCKED",
+      ...watchedCodes,
+    ]) {
       expect(sinceOf(code), code).toBe(startOfDay);
     }
     expect(sinceOf("REFERENCE_PRICE_STALE")).toBe(moment(10_000));
@@ -276,6 +286,7 @@ describe("22.10: blocks", () => {
           "AUDIT_UNAVAILABLE",
           "DELTA_MISSING",
           "DELTA_STALE",
+          "DISK_LOW",
           "ENVELOPE_MISSING",
           "FIRM_HALTED",
           "FUND_HALTED",

@@ -74,6 +74,7 @@ export function emptyView(ages: InputAges = inputAgesDefault): FundView {
     lossBlock: undefined,
     lossReason: "",
     auditBlock: undefined,
+    diskBlock: undefined,
     strategyOrdersInSecond: 0,
     fundOrdersInSecond: 0,
     throttleTripped: false,

@@ -55,7 +55,7 @@ import type { Checked as CheckResult } from "./decision.ts";
 import * as fundStates from "./fast/fund-state.ts";
 import { sumOf } from "./fast/fund-state.ts";
 import { type Hash, hashOfBytes } from "./fast/order-hash.ts";
-import type { AuditStanding } from "./fill-view.ts";
+import type { AuditStanding, DiskStanding } from "./fill-view.ts";
 import { headroom } from "./headroom.ts";
 import type { HeadroomQuestion } from "./limits-in-force.ts";
 import { type EngineSnapshot, restoreSnapshot, takeSnapshot } from "./snapshot.ts";
@@ -129,6 +129,8 @@ export interface Engine {
   setRestrictionsKnown(known: boolean): void;
   /** Until when the audit log may be relied on. An engine that is never notified does not ask; the shell tells it before it serves. */
   setAudit(standing: Readonly<AuditStanding>): void;
+  /** Why the disk has too little room for new risk; undefined when it has enough. As with the audit log, the shell tells before it serves. */
+  setDisk(low: DiskStanding["low"]): void;
   check(order: Order, at: Instant, asker?: Asker): Checked;
   /** The second half of a check whose outcome is "ask", with the risk officer's answer. */
   conclude(asked: Checked, verdict: Verdict, at: Instant): Checked;
@@ -202,6 +204,9 @@ export function createEngine(options: EngineOptions): Engine {
       state.restrictions.known = known;
     },
     setAudit: (standing) => setAudit(state, standing),
+    setDisk(low) {
+      state.disk.low = low;
+    },
     check: (order, at, asker = unknownAsker) => check(state, order, at, asker),
     conclude: (asked, verdict, at) => conclude(state, asked, verdict, at),
     withdraw: (checked) => withdraw(state, checked),

@@ -55,6 +55,11 @@ export interface AuditStanding {
   since?: number | undefined;
 }
 
+/** What the engine was last told of the disk: why there is too little room, and since when; undefined when there is enough. */
+export interface DiskStanding {
+  low: { readonly reason: string; readonly since: Instant } | undefined;
+}
+
 /** Where the view is filled from. */
 export interface ViewSource {
   readonly books: Books;
@@ -66,6 +71,7 @@ export interface ViewSource {
   /** Exits of the platform that wait for room. */
   readonly waitingExits: WaitingExits;
   readonly audit: AuditStanding;
+  readonly disk: DiskStanding;
   readonly restrictions: RestrictionBook;
   readonly ages: InputAges;
   readonly openOrdersPerFundMax: number;
@@ -133,8 +139,9 @@ export function fillView(
   fillFund(view, source, found, at);
   fillHalts(view, source.halts, order);
   fillStrategy(view, source, found, order, at);
-  const { symbolBlocks, heldSymbols, audit, restrictions } = source;
+  const { symbolBlocks, heldSymbols, audit, disk, restrictions } = source;
   view.auditBlock = at < audit.goodUntil ? undefined : audit.reason;
+  view.diskBlock = disk.low?.reason;
   view.symbolBlock = symbolBlocks.size === 0 ? undefined : symbolBlocks.get(order.fund_id)?.get(order.symbol);
   if (heldSymbols.size > 0) view.symbolBlock = heldSymbols.get(order.symbol)?.reason ?? view.symbolBlock;
   view.restrictions = restrictions.count === 0 && restrictions.known ? undefined : restrictionsOf(restrictions, order);

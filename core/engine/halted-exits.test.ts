@@ -25,6 +25,11 @@ const situations: readonly (readonly [name: string, code: string, begin: (engine
     (engine) => engine.setLosses({ fundId: "alpha", judgedUntil: undefined, reason: "daily: r", isPending: false }),
   ],
   [
+    "the disk is nearly full",
+    "DISK_LOW",
+    (engine) => engine.setDisk({ reason: "The disk of /data has 900 MB free", since: moment(0) }),
+  ],
+  [
     "the audit log is behind",
     "AUDIT_UNAVAILABLE",
     (engine) => engine.setAudit({ goodUntil: moment(0), reason: "The audit log is behind since 13:29" }),

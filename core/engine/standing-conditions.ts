@@ -224,6 +224,13 @@ export const standingConditions: Readonly<Partial<Record<DenialCode, Standing>>>
     (_view, { audit: { goodUntil, since = goodUntil } }) =>
       Number.isFinite(since) ? instant.fromMicroseconds(since) : undefined,
   ),
+  DISK_LOW: standing(
+    "firm",
+    (view) => {
+      view.diskBlock = undefined;
+    },
+    (_view, { disk }) => disk.low?.since,
+  ),
   LOSS_CONFIRMATION_PENDING: standing("fund", lossesSettled),
   LOSS_NOT_JUDGED: standing("fund", lossesSettled),
   LOSS_BASELINE_MISSING: standing("fund", lossesSettled),

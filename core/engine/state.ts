@@ -81,6 +81,7 @@ export function createEngineState(options: EngineOptions): EngineState {
     heldSymbols: new Map(),
     waitingExits: new Map(),
     audit: { goodUntil: Number.POSITIVE_INFINITY, reason: "" },
+    disk: { low: undefined },
     restrictions: createRestrictionBook(),
     symbolBlocksSince: new Map(),
     ages: options.ages,

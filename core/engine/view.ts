@@ -195,6 +195,8 @@ export interface FundView {
   lossReason?: string | undefined;
   /** Why the audit log counts as unavailable, and since when; undefined when it is whole and up to date. */
   auditBlock?: string | undefined;
+  /** Why too little of the disk is known to be free, and what is asked for; undefined when there is room. */
+  diskBlock?: string | undefined;
 
   // Pace.
   /** New-risk orders that passed the static gate within the last second. */

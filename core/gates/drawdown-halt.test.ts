@@ -10,6 +10,7 @@ const situations = [
   ["LOSS_CONFIRMATION_PENDING", { lossBlock: "pending" }],
   ["LOSS_NOT_JUDGED", { lossBlock: "not judged", lossReason: "daily: the fund has not been valued" }],
   ["LOSS_BASELINE_MISSING", { lossBlock: "missing" }],
+  ["DISK_LOW", { diskBlock: "The disk of /data has 900 MB free" }],
   ["AUDIT_UNAVAILABLE", { auditBlock: "The audit log does not verify since 12:00" }],
 ] as const;
 
@@ -39,9 +40,11 @@ describe.each(situations)("%s", (code, halted) => {
     expect(under((draft) => [exit(draft), Object.assign(draft.order, { reduce_only: false })]).code).toBe(code);
   });
 
-  test("an envelope may stop exits in a halt as well, and never for want of an audit log", () => {
+  test("an envelope may stop exits in a halt as well, and never for want of an audit log or of room on the disk", () => {
     const strict: Spoil = (draft) => [exit(draft), Object.assign(draft.envelope, { halt_allow_reduce_only: false })];
-    expect(under(strict)).toMatchObject(code === "AUDIT_UNAVAILABLE" ? { approved: true } : { code });
+    expect(under(strict)).toMatchObject(
+      code === "AUDIT_UNAVAILABLE" || code === "DISK_LOW" ? { approved: true } : { code },
+    );
   });
 
   test("trap: oversize by one lot is no exit, and neither is the second of two concurrent closes", () => {

@@ -25,6 +25,7 @@ import { startApprovals } from "./approvals/approvals.ts";
 import { heardTime } from "./approvals/heard-time.ts";
 import { watchAudit } from "./audit-watch.ts";
 import { createChecks, keyWindowMs } from "./checks.ts";
+import { type DiskWatch, watchDisk } from "./disk-watch.ts";
 import { createEnvelopes } from "./envelopes.ts";
 import { createFigures, type Figures } from "./figures.ts";
 import { type HaltWatch, watchHalts } from "./halt-watch.ts";
@@ -104,6 +105,8 @@ async function assemble(
   stops.push((await watchSymbolBlocks(ports, engine)).stop);
   const standing = await withRestrictions(ports, engine, watch, stops);
   stops.push((await watchAudit(ports, engine, alarms)).stop);
+  const disk = await watchDisk(ports, engine, alarms);
+  stops.push(disk.stop);
   const incarnation = ports.random.uuid();
   const recovered = await recover(ports, engine, incarnation, keyWindowMs);
   const drawdown = await createDrawdown({ ports, engine, envelopes, reference, watch, alarms });
@@ -151,7 +154,7 @@ async function assemble(
   return {
     rpc: [rpc],
     leased: watch.leased,
-    health: () => healthOf(commit, standing),
+    health: () => healthOf(commit, standing, disk),
     stop: async () => {
       await checks.stop();
       await approvals.stop();
@@ -322,9 +325,10 @@ function limitUseOf(
   };
 }
 
-function healthOf(commit: GroupCommit, watch: Standing): Health {
+function healthOf(commit: GroupCommit, watch: Standing, disk: Pick<DiskWatch, "health">): Health {
   const state = commit.state();
   if (state === "taken over") return { status: "failing", complaint: "another risk engine has taken over" };
   if (state === "asking") return { status: "failing", complaint: "the outcome of a commit is not known yet" };
-  return watch.health();
+  const health = watch.health();
+  return health.status === "ok" ? disk.health() : health;
 }

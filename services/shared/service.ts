@@ -11,6 +11,7 @@ import type { Chat } from "../../ports/chat.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Crash } from "../../ports/crash.ts";
 import type { DatabaseCare } from "../../ports/database-care.ts";
+import type { DiskSpace } from "../../ports/disk-space.ts";
 import type { EventFeed } from "../../ports/event-feed.ts";
 import type { Blake3, Sha256 } from "../../ports/hashing.ts";
 import type { Health } from "../../ports/health.ts";
@@ -57,6 +58,8 @@ export interface ServicePorts {
   readonly sha256: Sha256;
   readonly blake3: Blake3;
   readonly stopwatch: Stopwatch;
+  /** Where this process and the embedded database write. */
+  readonly diskSpace: DiskSpace;
   readonly riskStore: RiskStore;
   readonly riskQueries: RiskQueries;
   readonly referenceData: ReferenceData;

@@ -80,6 +80,7 @@ export async function openTables(options: {
 function configure(dataFolder: string, busUrl: string | undefined): Configuration {
   const environment = {
     PORTCULLIS_DATA_DIR: dataFolder,
+    PORTCULLIS_DISK_RESERVE_MB: "0",
     ...(busUrl === undefined ? {} : { PORTCULLIS_BUS_URL: busUrl }),
   };
   const loaded = loadConfiguration({ environment, readFile: (path) => readFileSync(path, "utf8") });

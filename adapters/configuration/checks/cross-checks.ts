@@ -30,6 +30,7 @@ const crossChecks: readonly CrossCheck[] = [
   issuerNeedsClient,
   clientNeedsIssuer,
   backoffGrows,
+  diskLimitsFall,
   lossValueAgeWithinNavAge,
   knownWitnesses,
   enoughWitnesses,
@@ -167,6 +168,21 @@ function backoffGrows(input: CheckInput): readonly Complaint[] {
   if (typeof first !== "number" || typeof max !== "number" || first <= max) return [];
   const set = valueAt(input.tree, path) === undefined ? ["lifecycle", "restart_backoff_first_ms"] : path;
   return [complain(input, set, `restart_backoff_first_ms (${first}) not above restart_backoff_max_ms (${max})`)];
+}
+
+/** Each limit is a step further than the one before; the default of one that is not set is held against those that are. */
+function diskLimitsFall(input: CheckInput): readonly Complaint[] {
+  const steps = ["warn_mb", "new_risk_mb", "reserve_mb"].map((name) => ["disk", name] as const);
+  return steps.slice(1).flatMap((path, index) => {
+    const above = steps[index] ?? path;
+    const [value, most] = [effective(input, path), effective(input, above)];
+    if (typeof value !== "number" || typeof most !== "number" || value <= most) return [];
+    // Of the two, the one that somebody wrote is the one to change.
+    if (valueAt(input.tree, path) === undefined) {
+      return [complain(input, above, `at least ${pathText(path)}, which is ${value}`)];
+    }
+    return [complain(input, path, `at most ${pathText(above)}, which is ${most}`)];
+  });
 }
 
 /** A value too old to decide on judges no loss either; whoever sets more believes that it does. */

@@ -21,6 +21,11 @@ export const alarms = {
     "critical",
     "The audit log takes no entries, does not verify, or is too far behind: new risk is denied.",
   ),
+  DISK_SPACE_LOW: alarm("warning", "Less of the disk is free than `disk.warn_mb`."),
+  DISK_STOPS_NEW_RISK: alarm(
+    "critical",
+    "Less of the disk is free than `disk.new_risk_mb`, or how much is cannot be measured: new risk is denied.",
+  ),
   AUDIT_TAKEN_OVER: alarm("critical", "Another process has taken the audit log; this one writes no entries any more."),
   AUDIT_CHECKPOINT_OLD: alarm(
     "critical",

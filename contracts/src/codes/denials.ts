@@ -95,6 +95,7 @@ export const gateDenials = {
     LOSS_CONFIRMATION_PENDING: denial("A loss above its limit waits for its confirmation."),
     LOSS_NOT_JUDGED: denial("A loss limit of the envelope is not judged; the reason says which, why and what ends it."),
     AUDIT_UNAVAILABLE: denial("The audit log takes no entries, does not verify, or is too far behind the outbox."),
+    DISK_LOW: denial("Too little of the disk is free for new risk, or how much is cannot be measured."),
   },
   short_side: {
     EXIT_HAS_PRIORITY: denial(

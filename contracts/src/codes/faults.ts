@@ -51,6 +51,7 @@ export const faults = {
   DATABASE_FOREIGN: fault("The database belongs to another installation than the data folder.", "FAILED_PRECONDITION", {
     exit: exitCodes.failed,
   }),
+  DISK_NOT_MEASURED: fault("How much of a disk is free cannot be measured.", "UNAVAILABLE"),
   DATABASE_START_FAILED: fault("The embedded database could not be started.", "UNAVAILABLE"),
 
   // The bus.

@@ -90,6 +90,7 @@ const views: fc.Arbitrary<FundView> = fc
     restrictions: maybe(restrictions),
     symbolBlock: fc.option(fc.string(), { nil: undefined }),
     auditBlock: fc.option(fc.string(), { nil: undefined }),
+    diskBlock: fc.option(fc.string(), { nil: undefined }),
     lossBlock: fc.constantFrom("pending" as const, "missing" as const, "not judged" as const, undefined),
     repeatedExecutions: fc.nat(),
     borrowAvailable: maybe(amount),
@@ -151,10 +152,22 @@ describe("a view as bytes", () => {
     });
   });
 
+  it("of the ninth form, with one byte of blocks, is still read", () => {
+    const view = { ...emptyView(), heldAtBroker: true, restrictions: undefined, auditBlock: "behind" };
+    const content = packer.pack(view, startOfDay);
+    // Behind the two bytes of blocks stands only the text of one: its length in two bytes, or one, and six letters.
+    const second = content.length - packer.pack({ ...view, auditBlock: undefined }, startOfDay).length;
+    const at = content.length - second - 1;
+    expect(content[at]).toBe(0);
+    const ninth = Uint8Array.of(9, ...content.subarray(1, at), ...content.subarray(at + 1));
+    expect(unpackViews(ninth)).toEqual(unpackViews(content));
+    expect(unpackViews(ninth)[0].view).toMatchObject({ auditBlock: "behind", diskBlock: undefined });
+  });
+
   it("is refused when it is cut short or of another form", () => {
     const content = packer.pack(emptyView(), startOfDay);
     expect(() => unpackViews(content.subarray(0, 50))).toThrow(/end before they should/);
-    expect(() => unpackViews(Uint8Array.of(10, ...content.subarray(1)))).toThrow(/form 10/);
+    expect(() => unpackViews(Uint8Array.of(11, ...content.subarray(1)))).toThrow(/form 11/);
   });
 
   it("stays small", () => {

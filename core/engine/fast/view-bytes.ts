@@ -15,9 +15,10 @@ import { readRestrictions, writeRestrictions } from "./restriction-bytes.ts";
 /**
  * Form 1 ended before what form 2 says of amendments and of rates. Form 3 says the same as form 2, and that today's rules were in force; form 4
  * adds what else blocks, and what of unsent approvals has lapsed; form 5 whether an exit's broker holds what it closes; form 6 what options make of it;
- * form 7 what an exit's strategy holds; form 8 which exit of the platform waits for room; form 9 what watchdogs restrict.
+ * form 7 what an exit's strategy holds; form 8 which exit of the platform waits for room; form 9 what watchdogs restrict;
+ * form 10 has a second byte of blocks, and the disk.
  */
-const formVersion = 9;
+const formVersion = 10;
 const refusals: readonly FundView["amendRefusal"][] = [undefined, "another", "ended", "unapproved"];
 const rateWords: readonly FundView["unpricedRate"][] = [undefined, "missing", "old", "delta"];
 const lossBlocks: readonly FundView["lossBlock"][] = [undefined, "pending", "missing", "not judged"];
@@ -95,7 +96,7 @@ function unpack(content: Uint8Array): RecordedView {
   readFund(reader, view);
   if (version >= 2) readRest(reader, view);
   view.earlierRules = version < 3;
-  if (version >= 4) readBlocks(reader, view);
+  if (version >= 4) readBlocks(reader, view, version);
   if (version < 5) view.heldAtBroker = undefined;
   if (version < 7) view.strategyPosition = undefined;
   return { at, view };
@@ -293,6 +294,8 @@ function writeBlocks(writer: ByteWriter, view: FundView): void {
   const { restrictions } = view;
   const rest = held | (option === undefined ? 0 : 8) | ofStrategy | waits | (restrictions === undefined ? 0 : 128);
   writer.byte((isWithoutAudit ? 1 : 0) | (isLapsed ? 2 : 0) | rest);
+  const isDiskLow = view.diskBlock !== undefined;
+  writer.byte(isDiskLow ? 1 : 0);
   if (isWithoutAudit) writer.text(view.auditBlock);
   if (isLapsed) writer.integer(lapsed);
   if (option !== undefined) writeOption(writer, option);
@@ -302,10 +305,12 @@ function writeBlocks(writer: ByteWriter, view: FundView): void {
     writer.integer(decimalOf(view.strategyPending));
   }
   if (restrictions !== undefined) writeRestrictions(writer, restrictions);
+  if (isDiskLow) writer.text(view.diskBlock);
 }
 
-function readBlocks(reader: ByteReader, view: FundView): void {
+function readBlocks(reader: ByteReader, view: FundView, version: number): void {
   const set = reader.byte();
+  const more = version < 10 ? 0 : reader.byte();
   view.heldAtBroker = (set & 4) !== 0;
   if ((set & 1) !== 0) view.auditBlock = reader.text() ?? "";
   if ((set & 2) !== 0) view.lapsed = (reader.integer() ?? decimal.zero) as Decimal;
@@ -317,6 +322,7 @@ function readBlocks(reader: ByteReader, view: FundView): void {
     view.strategyPending = (reader.integer() ?? decimal.zero) as Decimal;
   }
   if ((set & 128) !== 0) view.restrictions = readRestrictions(reader);
+  if ((more & 1) !== 0) view.diskBlock = reader.text() ?? "";
 }
 
 function writeOption(writer: ByteWriter, option: OptionView): void {

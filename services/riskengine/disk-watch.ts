@@ -1,0 +1,114 @@
+// How much room the disk has, as the engine knows it: below `disk.new_risk_mb` new risk is denied, so that what is left is there for exits and halts.
+//
+//  1. It is measured before anything is served, and about every second after that.
+//  2. A measurement that fails, or that does not answer in time, denies like a full disk: nothing says that there is room.
+//  3. What began ends by itself, when a twentieth more is free than what began it: a disk at its limit must not write an alarm a second.
+import { messageOf } from "../../contracts/src/fault.ts";
+import type { Instant } from "../../contracts/src/instant.ts";
+import type { Engine } from "../../core/engine/engine.ts";
+import type { DiskSpace, FreeSpace } from "../../ports/disk-space.ts";
+import type { Health } from "../../ports/health.ts";
+import type { DiskSettings } from "../../ports/settings.ts";
+import type { ServicePorts } from "../shared/service.ts";
+import type { Alarms } from "./alarms.ts";
+
+const measureEveryMs = 1_000;
+/** A file system that takes longer is not one to write to. */
+const measureMsMax = 2_000;
+const bytesPerMegabyte = 1_000_000;
+const endsAbove = 1.05;
+
+export interface DiskWatch {
+  health(): Health;
+  stop(): Promise<void>;
+}
+
+/** What a measurement says: undefined where there is room, else the sentence without its full stop. */
+export interface JudgedDisk {
+  readonly warning: string | undefined;
+  readonly block: string | undefined;
+}
+
+type Ports = Pick<ServicePorts, "diskSpace" | "clock" | "timers" | "log" | "settings">;
+
+/** `before` is what the measurement before said. */
+export function judgeDisk(measured: FreeSpace | string, before: JudgedDisk, disk: DiskSettings): JudgedDisk {
+  if (typeof measured === "string") return { warning: before.warning, block: measured.replace(/\.$/, "") };
+  const { folder, freeBytes } = measured;
+  const below = (limitMb: number, setting: string, was: string | undefined): string | undefined => {
+    const limitBytes = limitMb * bytesPerMegabyte;
+    if (freeBytes >= (was === undefined ? limitBytes : limitBytes * endsAbove)) return undefined;
+    const freeMb = Math.floor(freeBytes / bytesPerMegabyte);
+    return `The disk of ${folder} has ${freeMb} MB free, and ${setting} asks for ${limitMb} MB`;
+  };
+  return {
+    warning: below(disk.warnMb, "disk.warn_mb", before.warning),
+    block: below(disk.newRiskMb, "disk.new_risk_mb", before.block),
+  };
+}
+
+/** Resolves when the engine has the first measurement. */
+export async function watchDisk(ports: Ports, engine: Engine, alarms: Alarms): Promise<DiskWatch> {
+  const { diskSpace, clock, timers, log, settings } = ports;
+  const ending = new AbortController();
+  const measure = oneAtATime(diskSpace);
+  let judged: JudgedDisk = { warning: undefined, block: undefined };
+  let since: Instant | undefined;
+
+  async function measureInTime(): Promise<FreeSpace | string> {
+    const patience = new AbortController();
+    const late = timers
+      .sleep(measureMsMax, patience.signal)
+      .then(() => `How much of the disk is free was not measured within ${measureMsMax / 1_000} s.`);
+    const measured = await Promise.race([measure(), late]);
+    patience.abort();
+    return measured;
+  }
+
+  async function look(): Promise<void> {
+    const before = judged;
+    judged = judgeDisk(await measureInTime(), before, settings.disk);
+    const { warning, block } = judged;
+    since = block === undefined ? undefined : (since ?? clock.now());
+    engine.setDisk(block === undefined || since === undefined ? undefined : { reason: block, since });
+    if (block !== undefined) {
+      alarms.raise("DISK_STOPS_NEW_RISK", "disk", `${block}: new risk is denied until there is room again.`);
+    } else if (before.block !== undefined) {
+      alarms.clear("DISK_STOPS_NEW_RISK", "disk");
+      log.info("the disk has room again, and new risk is no longer denied for want of it");
+    }
+    if (warning !== undefined) alarms.raise("DISK_SPACE_LOW", "disk", `${warning}: make room.`);
+    else if (before.warning !== undefined) alarms.clear("DISK_SPACE_LOW", "disk");
+  }
+
+  async function watch(): Promise<void> {
+    while (!ending.signal.aborted) {
+      await timers.sleep(measureEveryMs, ending.signal);
+      if (!ending.signal.aborted) await look();
+    }
+  }
+
+  await look();
+  const watching = watch();
+  return {
+    health: () => (judged.block === undefined ? { status: "ok" } : { status: "ok", complaint: `${judged.block}.` }),
+    stop: async () => {
+      ending.abort();
+      await watching;
+    },
+  };
+}
+
+/** A measurement that hangs is waited for again, not started again beside it; one that fails is the sentence that says why. */
+function oneAtATime(diskSpace: DiskSpace): () => Promise<FreeSpace | string> {
+  let pending: Promise<FreeSpace | string> | undefined;
+  return () => {
+    pending ??= diskSpace
+      .measure()
+      .catch((thrown: unknown) => messageOf(thrown))
+      .finally(() => {
+        pending = undefined;
+      });
+    return pending;
+  };
+}
