@@ -5,7 +5,6 @@ import { z } from "zod";
 import { memoryAuditLog } from "../adapters/memory/audit-log.ts";
 import { type AuditTables, auditTables } from "../adapters/memory/audit-tables.ts";
 import { memoryBus } from "../adapters/memory/bus.ts";
-import { memoryDisk } from "../adapters/memory/disk-space.ts";
 import { type CodeTables, enrol, memoryOneTimeCodes } from "../adapters/memory/one-time-codes.ts";
 import { memoryReferenceData } from "../adapters/memory/reference-data.ts";
 import { memoryRiskStore } from "../adapters/memory/risk-store.ts";
@@ -202,7 +201,7 @@ export function platform(options: PlatformOptions): Platform {
       blake3: systemBlake3,
       sha256OfBytes: systemSha256OfBytes,
       stopwatch: () => 0,
-      diskSpace: memoryDisk(),
+      diskSpace: undefined,
       signing,
       cipher: systemCipher,
       witnesses: undefined,

@@ -55,7 +55,7 @@ export interface AuditStanding {
   since?: number | undefined;
 }
 
-/** What the engine was last told of the disk: why there is too little room, and since when; undefined when there is enough. */
+/** What the engine last heard of the disk: why there is too little room, and since when; undefined when there is enough. */
 export interface DiskStanding {
   low: { readonly reason: string; readonly since: Instant } | undefined;
 }

@@ -16,10 +16,10 @@ let disk: MemoryDisk;
 let low: Parameters<Engine["setDisk"]>[0];
 
 async function start(diskSpace = disk as Pick<MemoryDisk, "measure">): Promise<void> {
-  const ports = fixture.portsOf("riskengine", { settings, diskSpace });
+  const ports = { ...fixture.portsOf("riskengine", { settings }), diskSpace };
   const engine = {
-    setDisk: (told: typeof low) => {
-      low = told;
+    setDisk: (heard: typeof low) => {
+      low = heard;
     },
   } as unknown as Engine;
   watch = await watchDisk(ports, engine, createAlarms(ports));

@@ -29,7 +29,7 @@ export interface JudgedDisk {
   readonly block: string | undefined;
 }
 
-type Ports = Pick<ServicePorts, "diskSpace" | "clock" | "timers" | "log" | "settings">;
+type Ports = Pick<ServicePorts, "clock" | "timers" | "log" | "settings"> & { readonly diskSpace: DiskSpace };
 
 /** `before` is what the measurement before said. */
 export function judgeDisk(measured: FreeSpace | string, before: JudgedDisk, disk: DiskSettings): JudgedDisk {

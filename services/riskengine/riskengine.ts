@@ -105,8 +105,7 @@ async function assemble(
   stops.push((await watchSymbolBlocks(ports, engine)).stop);
   const standing = await withRestrictions(ports, engine, watch, stops);
   stops.push((await watchAudit(ports, engine, alarms)).stop);
-  const disk = await watchDisk(ports, engine, alarms);
-  stops.push(disk.stop);
+  const disk = await withDisk(ports, engine, alarms, stops);
   const incarnation = ports.random.uuid();
   const recovered = await recover(ports, engine, incarnation, keyWindowMs);
   const drawdown = await createDrawdown({ ports, engine, envelopes, reference, watch, alarms });
@@ -188,6 +187,20 @@ async function withRestrictions(
       return health.status === "ok" ? restrictions.health() : health;
     },
   };
+}
+
+/** Undefined where there is no disk. */
+async function withDisk(
+  ports: ServicePorts,
+  engine: Engine,
+  alarms: Alarms,
+  stops: (() => Promise<void>)[],
+): Promise<DiskWatch | undefined> {
+  const { diskSpace } = ports;
+  if (diskSpace === undefined) return undefined;
+  const watch = await watchDisk({ ...ports, diskSpace }, engine, alarms);
+  stops.push(watch.stop);
+  return watch;
 }
 
 function durableParts(ports: ServicePorts, engine: Engine, recovered: Recovered, figures: Figures, alarms: Alarms) {
@@ -325,10 +338,10 @@ function limitUseOf(
   };
 }
 
-function healthOf(commit: GroupCommit, watch: Standing, disk: Pick<DiskWatch, "health">): Health {
+function healthOf(commit: GroupCommit, watch: Standing, disk: DiskWatch | undefined): Health {
   const state = commit.state();
   if (state === "taken over") return { status: "failing", complaint: "another risk engine has taken over" };
   if (state === "asking") return { status: "failing", complaint: "the outcome of a commit is not known yet" };
   const health = watch.health();
-  return health.status === "ok" ? disk.health() : health;
+  return health.status === "ok" ? (disk?.health() ?? health) : health;
 }

@@ -58,8 +58,8 @@ export interface ServicePorts {
   readonly sha256: Sha256;
   readonly blake3: Blake3;
   readonly stopwatch: Stopwatch;
-  /** Where this process and the embedded database write. */
-  readonly diskSpace: DiskSpace;
+  /** Where this process and the embedded database write; undefined where nothing is written to a disk, and none can fill. */
+  readonly diskSpace: DiskSpace | undefined;
   readonly riskStore: RiskStore;
   readonly riskQueries: RiskQueries;
   readonly referenceData: ReferenceData;

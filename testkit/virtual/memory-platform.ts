@@ -1,7 +1,6 @@
 // One platform in memory and virtual time, on which the fixtures of services stand: the store with its faults, time, people with second factors, and the
 // ports of any service. Each start of a service is a process of its own; what is durable stays when it is killed.
 import { memoryBus } from "../../adapters/memory/bus.ts";
-import { memoryDisk } from "../../adapters/memory/disk-space.ts";
 import { type CommitFate, type MemoryFaults, noFaults } from "../../adapters/memory/faults.ts";
 import { type CodeTables, enrol, memoryOneTimeCodes } from "../../adapters/memory/one-time-codes.ts";
 import { memoryReferenceData } from "../../adapters/memory/reference-data.ts";
@@ -198,7 +197,7 @@ function absentPorts() {
     sha256: systemSha256,
     blake3: systemBlake3,
     stopwatch: () => 0,
-    diskSpace: memoryDisk(),
+    diskSpace: undefined,
     riskQueries: notHere<ServicePorts["riskQueries"]>("queries"),
     treasuryQueries: notHere<ServicePorts["treasuryQueries"]>("queries"),
     booksQueries: undefined,
