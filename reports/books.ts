@@ -8,9 +8,11 @@ import { millisecondsBetween, parse } from "../contracts/src/instant.ts";
 import type { Fill } from "../contracts/src/records/order.ts";
 import type { ReconciliationLine } from "./document.ts";
 import type { NavFact, ReportFacts } from "./facts.ts";
-import { compareText } from "./metrics/dates.ts";
-import { type ClosedLot, type LotMethod, matchLots } from "./metrics/lots.ts";
+import { compareText, daysBetween } from "./metrics/dates.ts";
+import { type ClosedLot, isLongTerm, type LotMethod, matchLots } from "./metrics/lots.ts";
 import { ReportRefused } from "./shape.ts";
+import { worstDay } from "./tie-out.ts";
+import { tradeDates } from "./trade-dates.ts";
 
 type Decimal = decimal.Decimal;
 
@@ -39,11 +41,21 @@ export interface BookDay {
   readonly cash: Decimal;
   readonly positionsValue: Decimal;
   readonly lines: readonly BookLine[];
+  /** What was held at the value before. */
+  readonly openLines: readonly BookLine[];
+  /** What this value has in it and the one before had not. */
+  readonly fills: readonly Fill[];
+  /** Fees of the day's fills, and what borrowing cost; together they are `fees`. */
+  readonly fillFees: Decimal;
+  readonly borrowFees: Decimal;
 }
 
 export interface TradedLot extends ClosedLot {
   readonly symbol: string;
   readonly strategyId: string;
+  /** Trade dates, in the market's own zone. */
+  readonly openedOn: string;
+  readonly closedOn: string;
 }
 
 export interface Books {
@@ -74,7 +86,7 @@ export function booksOf(facts: ReportFacts, start: string, end: string, method: 
   const multipliers = new Map(facts.instruments.map((each) => [each.symbol, decimal.parse(each.multiplier)]));
   const sorted = [...facts.fills].sort((one, other) => compareText(one.filled_at, other.filled_at));
   const valued = fillsByValue(chosen, sorted);
-  const closed = closedLots(sorted, multipliers, method);
+  const closed = closedLots(sorted, multipliers, method, tradeDates(facts));
   const realisedAt = new Map<string, Decimal>();
   for (const { closedAt, gross } of closed) {
     realisedAt.set(closedAt, decimal.add(realisedAt.get(closedAt) ?? decimal.zero, gross));
@@ -83,14 +95,13 @@ export function booksOf(facts: ReportFacts, start: string, end: string, method: 
   const held = new Map<string, Decimal>();
   const closes = closesByDay(facts);
   let before: NavFact | undefined;
-  let valueBefore = decimal.zero;
+  let linesBefore: readonly BookLine[] = [];
   for (const [index, nav] of chosen.entries()) {
     const fills = valued[index] ?? [];
     for (const fill of fills) {
       held.set(fill.symbol, decimal.add(held.get(fill.symbol) ?? decimal.zero, signedQuantity(fill)));
     }
     const lines = linesOf(closes, nav, held, multipliers);
-    const value = sum(lines.map((line) => line.value));
     if (before !== undefined) {
       days.push(
         bookDay(facts, {
@@ -99,25 +110,25 @@ export function booksOf(facts: ReportFacts, start: string, end: string, method: 
           nav,
           fills,
           lines,
-          moved: decimal.subtract(value, valueBefore),
+          openLines: linesBefore,
           realisedAt,
           multipliers,
         }),
       );
     }
     before = nav;
-    valueBefore = value;
+    linesBefore = lines;
   }
   const periodFills = valued.slice(1).flat();
   return { days, closed, periodFills, reconciliation: reconciled(facts, days, chosen, valued) };
 }
 
-const signedQuantity = (fill: Fill): Decimal => {
+export const signedQuantity = (fill: Fill): Decimal => {
   const quantity = decimal.parse(fill.quantity);
   return directionOf(fill.side) === 1 ? quantity : decimal.negate(quantity);
 };
 
-const costOf = (fill: Fill, multipliers: ReadonlyMap<string, Decimal>): Decimal =>
+export const costOf = (fill: Fill, multipliers: ReadonlyMap<string, Decimal>): Decimal =>
   times(times(signedQuantity(fill), multipliers.get(fill.symbol) ?? decimal.one), decimal.parse(fill.price));
 
 /** A fill that is booked later than this after it happened is a difference, not a matter of timing. */
@@ -202,6 +213,7 @@ function closedLots(
   sorted: readonly Fill[],
   multipliers: ReadonlyMap<string, Decimal>,
   method: LotMethod,
+  dateOf: (at: string) => string,
 ): readonly TradedLot[] {
   const groups = new Map<string, Fill[]>();
   for (const fill of sorted) {
@@ -215,7 +227,13 @@ function closedLots(
     if (first === undefined) return [];
     const { strategy_id: strategyId, symbol } = first;
     const lots = matchLots(group.map(lotFill), method, multipliers.get(symbol) ?? decimal.one);
-    return lots.closed.map((lot) => ({ ...lot, symbol, strategyId }));
+    return lots.closed.map((lot): TradedLot => {
+      // By trade dates in the market's zone: an evening trade is of the day before its date in UTC.
+      const [openedOn, closedOn] = [dateOf(lot.openedAt), dateOf(lot.closedAt)];
+      const isLong = lot.direction === "LONG" && isLongTerm(openedOn, closedOn);
+      const term = isLong ? ("LONG_TERM" as const) : ("SHORT_TERM" as const);
+      return { ...lot, symbol, strategyId, openedOn, closedOn, holdingDays: daysBetween(openedOn, closedOn), term };
+    });
   });
   return closed.sort((one, other) => compareText(one.closedAt, other.closedAt));
 }
@@ -236,7 +254,7 @@ interface DayInput {
   readonly nav: NavFact;
   readonly fills: readonly Fill[];
   readonly lines: readonly BookLine[];
-  readonly moved: Decimal;
+  readonly openLines: readonly BookLine[];
   /** Gross, by the moment of the closing trade. */
   readonly realisedAt: ReadonlyMap<string, Decimal>;
   readonly multipliers: ReadonlyMap<string, Decimal>;
@@ -244,10 +262,11 @@ interface DayInput {
 
 function bookDay(
   facts: ReportFacts,
-  { ledger, before, nav, fills, lines, moved, realisedAt, multipliers }: DayInput,
+  { ledger, before, nav, fills, lines, openLines, realisedAt, multipliers }: DayInput,
 ): BookDay {
   const moments = new Set(fills.map((fill) => fill.filled_at));
   const realised = sum([...moments].map((at) => realisedAt.get(at) ?? decimal.zero));
+  const moved = decimal.subtract(sum(lines.map(({ value }) => value)), sum(openLines.map(({ value }) => value)));
   const traded = sum(fills.map((fill) => costOf(fill, multipliers)));
   const unrealised = decimal.subtract(decimal.subtract(moved, traded), realised);
   const [from, to]: readonly number[] = [parse(before.as_of), parse(nav.as_of)];
@@ -260,7 +279,9 @@ function bookDay(
         .map(({ amount }) => decimal.parse(amount)),
     );
   const income = decimal.negate(posted("dividends"));
-  const fees = decimal.add(sum(fills.map((fill) => decimal.parse(fill.fee ?? "0"))), posted("borrow_fees"));
+  const fillFees = sum(fills.map((fill) => decimal.parse(fill.fee ?? "0")));
+  const borrowFees = posted("borrow_fees");
+  const fees = decimal.add(fillFees, borrowFees);
   const flows = decimal.subtract(decimal.parse(nav.net_flows), decimal.parse(before.net_flows));
   const [opening, closing] = [decimal.parse(before.nav), decimal.parse(nav.nav)];
   const explained = sum([opening, realised, unrealised, income, decimal.negate(fees), flows]);
@@ -278,32 +299,11 @@ function bookDay(
     cash: decimal.parse(nav.cash),
     positionsValue: decimal.parse(nav.positions_value),
     lines,
+    openLines,
+    fills,
+    fillFees,
+    borrowFees,
   };
-}
-
-function line(name: string, left: Decimal, right: Decimal): ReconciliationLine {
-  return {
-    name,
-    left: decimal.format(left),
-    right: decimal.format(right),
-    difference: decimal.format(decimal.subtract(left, right)),
-  };
-}
-
-/** Of a check of every day the worst one is shown: differences of two days must not cancel. */
-function worst(
-  name: string,
-  pairs: readonly { readonly day: string; readonly left: Decimal; readonly right: Decimal }[],
-) {
-  const size = (pair: { readonly left: Decimal; readonly right: Decimal }) =>
-    decimal.abs(decimal.subtract(pair.left, pair.right));
-  const [first, ...rest] = [...pairs].reverse();
-  if (first === undefined) return [];
-  const found = rest.reduce((largest, each) => (size(each) > size(largest) ? each : largest), first);
-  const wrong = pairs.filter((pair) => size(pair) !== decimal.zero).length;
-  const said =
-    wrong === 0 ? `${pairs.length} days` : `${wrong} of ${pairs.length} days differ; the most on ${found.day}`;
-  return [line(`${name} (${said})`, found.left, found.right)];
 }
 
 function reconciled(
@@ -313,7 +313,7 @@ function reconciled(
   valued: readonly (readonly Fill[])[],
 ): readonly ReconciliationLine[] {
   return [
-    ...worst(
+    ...worstDay(
       "NAV = cash + positions",
       navs.map(({ day, nav, cash, positions_value }) => ({
         day,
@@ -321,7 +321,7 @@ function reconciled(
         right: decimal.add(decimal.parse(cash), decimal.parse(positions_value)),
       })),
     ),
-    ...worst(
+    ...worstDay(
       "Positions' value = fills x prices",
       days.map(({ day, positionsValue, lines }) => ({
         day,
@@ -329,11 +329,11 @@ function reconciled(
         right: sum(lines.map(({ value }) => value)),
       })),
     ),
-    ...worst(
+    ...worstDay(
       "Closing NAV = opening + realised + unrealised + income - fees + flows",
       days.map((day) => ({ day: day.day, left: day.closing, right: decimal.subtract(day.closing, day.difference) })),
     ),
-    ...worst("Cash = the ledger's cash", ledgerCash(facts, navs, valued)),
+    ...worstDay("Cash = the ledger's cash", ledgerCash(facts, navs, valued)),
   ];
 }
 

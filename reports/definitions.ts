@@ -78,6 +78,48 @@ export const definitions = {
   longest_loss_streak: define("Longest run of losses", "count", "consecutive losing lots, by closing time"),
   holding_days_median: define("Median holding time", "days", "median of closing date - opening date"),
   turnover: define("Turnover", "ratio", "sum of |quantity x price| of the period's fills / mean NAV"),
+  settling_trades: define("Trades", "count", "trades whose date lies in the year"),
+  settled_cash: define(
+    "Settled cash",
+    "money",
+    "net cash, fees included, of the year's trades whose settlement date has come",
+  ),
+  pending_cash: define("Pending cash", "money", "net cash of trades whose settlement date lies after as_of"),
+  short_term_net: define(
+    "Realised short-term",
+    "money",
+    "net of lots held a year or less, by the closing trade's date",
+  ),
+  long_term_net: define(
+    "Realised long-term",
+    "money",
+    "net of long lots held more than a year (from the day after the purchase)",
+  ),
+  wash_sale_flags: define(
+    "Wash-sale flags",
+    "count",
+    "lots with a loss whose symbol was bought within 30 days of the sale",
+  ),
+  sold_before_settled: define(
+    "Sold before settled",
+    "count",
+    "lots whose sale's date lies before their purchase's settlement date",
+  ),
+  attributed_profit: define("Attributed", "money", "sum over days and positions of price + trading - fees + income"),
+  price_effect: define("Price moves", "money", "sum of quantity at the open x (close - close of the day before)"),
+  trading_effect: define("Trading", "money", "sum of signed traded quantity x (close - trade's price)"),
+  fee_effect: define("Fees of trades", "money", "- sum of the fills' fees"),
+  income_effect: define("Income and borrow", "money", "dividends - what borrowing cost"),
+  linked_sum: define(
+    "Sum of linked contributions",
+    "fraction",
+    "sum of c_it x k_t / K, c = profit / NAV_(t-1), k = ln(1 + r) / r (Carino); equals the return",
+  ),
+  concentration: define(
+    "Concentration",
+    "ratio",
+    "sum of (|value| / gross)^2 of what is held on the last day (Herfindahl)",
+  ),
 } as const satisfies Readonly<Record<string, Definition>>;
 
 export type MetricId = keyof typeof definitions;

@@ -29,10 +29,123 @@ const ledgerFact = z.object({
   postings: z.array(z.object({ account: z.string(), currency: z.string(), amount: decimalText })),
 });
 
+const quoteFact = z.object({ bid: decimalText, ask: decimalText, at: instantText });
+export type QuoteFact = z.infer<typeof quoteFact>;
+
 const closes = z.array(z.object({ day: date, close: decimalText }));
 
+const orderFact = z.object({
+  order_id: z.string(),
+  strategy_id: z.string(),
+  symbol: z.string(),
+  side: z.enum(["BUY", "SELL", "SELL_SHORT", "BUY_TO_COVER"]),
+  quantity: decimalText,
+  order_type: z.string(),
+  broker: z.string(),
+  state: z.string(),
+  filled_quantity: decimalText,
+  created_at: instantText,
+  decided_at: instantText.nullable(),
+  /** The denial's; empty where it was approved, null where nobody decided. */
+  code: z.string().nullable(),
+  /** Bid and ask when it was created and routed; absent or null where they were not kept. */
+  quotes: z.object({ created: quoteFact.nullable(), routed: quoteFact.nullable() }).optional(),
+});
+export type OrderFact = z.infer<typeof orderFact>;
+
+const strategyFact = z.object({ strategy_id: z.string(), status: z.string(), allocation_pct: z.number() });
+
+const signalFact = z.object({
+  symbol: z.string(),
+  at: instantText,
+  value: z.number(),
+  realised_return: z.number().nullable(),
+  horizon_s: z.number().nullable(),
+});
+export type SignalFact = z.infer<typeof signalFact>;
+
+const backtestFact = z.object({
+  strategy_id: z.string(),
+  days: z.array(z.object({ day: date, return: z.number(), information_coefficient: z.number().nullable() })),
+  /** What it said of every symbol after each close; absent where it was not kept. */
+  signals: z.array(z.object({ day: date, symbol: z.string(), value: z.number() })).optional(),
+});
+export type BacktestFact = z.infer<typeof backtestFact>;
+
+const limitUseFact = z.object({
+  limit: z.string(),
+  /** The symbol, the sector or the strategy; empty for the fund's own. */
+  scope: z.string(),
+  used: decimalText.nullable(),
+  allowed: decimalText.nullable(),
+  share: z.number().nullable(),
+  reason: z.string().nullable(),
+  as_of: instantText,
+});
+
+const auditFact = z.object({
+  sequence: z.int().nonnegative(),
+  at: instantText,
+  action: z.string(),
+  actor: z.string(),
+  subject_id: z.string(),
+});
+
+/** What is only read for the reports that need it: a part that is absent was not asked for, an empty one was and has nothing. */
+const furtherFacts = {
+  orders: z.array(orderFact).optional(),
+  /** Bid and ask at each fill, and 300 seconds later. */
+  fill_quotes: z
+    .record(z.string(), z.object({ at_fill: quoteFact.nullable(), after_300s: quoteFact.nullable() }))
+    .optional(),
+  denials: z
+    .array(
+      z.object({
+        decision_id: z.string(),
+        at: instantText,
+        strategy_id: z.string(),
+        symbol: z.string(),
+        gate: z.string(),
+        code: z.string(),
+      }),
+    )
+    .optional(),
+  envelopes: z
+    .array(
+      z.object({
+        version: z.int(),
+        updated_at: instantText.nullable(),
+        updated_by: z.string().nullable(),
+        limits: z.record(z.string(), z.string()),
+      }),
+    )
+    .optional(),
+  limit_use: z.array(limitUseFact).optional(),
+  strategies: z.array(strategyFact).optional(),
+  backtests: z.array(backtestFact).optional(),
+  signals: z.record(z.string(), z.array(signalFact)).optional(),
+  /** What the fund may trade, each with closes. */
+  universe: z.array(z.object({ symbol: z.string(), sector: z.string().nullable() })).optional(),
+  volumes: z.record(z.string(), z.array(z.object({ day: date, volume: decimalText }))).optional(),
+  /** Entries about the fund and about everything, from the log's beginning or the period's on. */
+  audit: z.object({ began_at: instantText.nullable(), entries: z.array(auditFact) }).optional(),
+  /** One a minute, of the last week at most. */
+  minutes: z.array(z.object({ at: instantText, nav: decimalText, net_flows: decimalText })).optional(),
+  /** Returns of factors of one's own, as fractions. */
+  factors: z
+    .object({ names: z.array(z.string()), days: z.array(z.object({ day: date, returns: z.array(z.number()) })) })
+    .optional(),
+} as const;
+
+/** The parts of the facts that a report may need beside those that all of them have. */
+export const factParts = Object.keys(furtherFacts) as readonly FactPart[];
+export type FactPart = keyof typeof furtherFacts;
+
+/** Version 1 had none of the further facts. */
+const versions = [1, 2] as const;
+
 export const reportFacts = z.object({
-  version: z.literal(1),
+  version: z.literal(versions, { error: `expected version ${versions.join(" or ")}: this program reads no other` }),
   fund: z.object({
     fund_id: idText,
     mode: z.enum(["PAPER", "LIVE"]),
@@ -62,6 +175,7 @@ export const reportFacts = z.object({
   /** Of every symbol that was held on a day without kept prices, ascending. */
   closes: z.record(z.string(), closes),
   benchmark: z.object({ symbol: z.string(), closes }).nullable(),
+  ...furtherFacts,
 });
 export type ReportFacts = z.infer<typeof reportFacts>;
 

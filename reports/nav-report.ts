@@ -183,5 +183,6 @@ export const navReport: Report = {
   title: "NAV report",
   sentence: "What a fund was worth day by day, with every step from one value to the next accounted for.",
   sections,
+  needs: [],
   build,
 };

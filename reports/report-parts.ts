@@ -1,11 +1,11 @@
 // What every report has: its heading, the sections that were asked for, and what a reader must know about the data.
 import * as decimal from "../contracts/src/decimal.ts";
 import type { BookDay } from "./books.ts";
-import type { Metric, ReconciliationLine, ReportDocument } from "./document.ts";
-import type { ReportFacts } from "./facts.ts";
+import type { Block, Cell, Metric, ReconciliationLine, ReportDocument, Table } from "./document.ts";
+import type { FactPart, ReportFacts } from "./facts.ts";
 import { type ReportInput, ReportRefused } from "./shape.ts";
 
-type Section = ReportDocument["sections"][number];
+export type Section = ReportDocument["sections"][number];
 type Quality = ReportDocument["data_quality"];
 
 export interface Parts {
@@ -16,6 +16,8 @@ export interface Parts {
   readonly reconciliation: readonly ReconciliationLine[];
   readonly exclusions: ReportDocument["exclusions"];
   readonly quality: Quality;
+  /** Beside those that every report prints. */
+  readonly parameters?: ReportDocument["parameters"];
 }
 
 export function documentOf({ facts, factsSha256, start, end, include }: ReportInput, parts: Parts): ReportDocument {
@@ -36,6 +38,7 @@ export function documentOf({ facts, factsSha256, start, end, include }: ReportIn
       periods_per_year: fund.periods_per_year,
       calendar: fund.calendar,
       lots: "FIFO",
+      ...parts.parameters,
       ...(include !== undefined && { include: [...include] }),
     },
     metrics: [...parts.metrics],
@@ -46,6 +49,61 @@ export function documentOf({ facts, factsSha256, start, end, include }: ReportIn
     facts_sha256: factsSha256,
     audit_sequence: facts.audit_sequence,
   };
+}
+
+type Column = Table["columns"][number];
+/** "day:Day:date": id, title and kind. */
+export function columnsOf(...texts: readonly string[]): Column[] {
+  return texts.map((text) => {
+    const [id = "", title = "", kind = "text"] = text.split(":");
+    return { id, title, kind: kind as Column["kind"] };
+  });
+}
+
+export const tableOf = (id: string, title: string, columns: Column[], rows: Cell[][], main = false): Table => ({
+  kind: "table",
+  id,
+  title,
+  main,
+  columns,
+  rows,
+});
+
+export const sectionOf = (id: string, title: string, ...blocks: Block[]): Section => ({ id, title, blocks });
+
+export const textOf = (id: string, text: string): Block => ({ kind: "text", id, text });
+
+export const figuresSection = (metrics: readonly Metric[], ...more: Block[]): Section =>
+  sectionOf(
+    "summary",
+    "Summary",
+    { kind: "metrics", id: "figures", title: "Figures", ids: metrics.map(({ id }) => id) },
+    ...more,
+  );
+
+export const lineChart = (
+  id: string,
+  title: string,
+  unit: "fraction" | "money" | "ratio",
+  labels: readonly string[],
+  series: readonly { readonly name: string; readonly values: readonly (number | null)[] }[],
+): Block => ({
+  kind: "chart",
+  id,
+  title,
+  form: "line",
+  unit,
+  labels: [...labels],
+  series: series.map(({ name, values }) => ({ name, values: [...values] })),
+});
+
+/** Facts that were read for another report lack what this one needs. */
+export function needed<Part extends FactPart>(facts: ReportFacts, part: Part): NonNullable<ReportFacts[Part]> {
+  const found = facts[part];
+  if (found !== undefined) return found as NonNullable<ReportFacts[Part]>;
+  throw new ReportRefused(
+    `These facts have no ${part.replaceAll("_", " ")}: they were read for another report. Read them again for this one (--save-facts).`,
+  );
 }
 
 /** In the report's own order; a name that it does not have is refused with the list. */

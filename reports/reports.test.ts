@@ -58,13 +58,6 @@ describe.each(names)("%s", (name) => {
     }
   });
 
-  it("takes a deposit for no return", () => {
-    const [without, withIt] = [{ days: 80, tradesEvery: 3 }, usual].map((each) => made(name, reportFactsOf(each)));
-    if (without === undefined || withIt === undefined) throw new Error("no document");
-    expect(figureOf(withIt, "twr")?.value).toBeCloseTo(Number(figureOf(without, "twr")?.value), 14);
-    expect(figureOf(withIt, "max_drawdown")?.value).toBeCloseTo(Number(figureOf(without, "max_drawdown")?.value), 14);
-  });
-
   it("gives the same bytes for the same facts in every format", () => {
     const render = () => {
       const document = made(name, reportFactsOf(usual));
@@ -89,6 +82,34 @@ describe.each(names)("%s", (name) => {
     expect(renderHtml(document)).not.toMatch(/NaN|Infinity|undefined/);
   });
 
+  it("refuses a period without a value", () => {
+    const facts = reportFactsOf(usual);
+    const report = reports.find((each) => each.name === name);
+    const input = { facts, factsSha256: factsHash(facts, sha256), start: "2030-01-01", end: "2030-02-01" };
+    expect(() => report?.build(input)).toThrow("has no value from 2030-01-01");
+  });
+
+  it("keeps the sections that were asked for, and refuses one that it does not have with the list", () => {
+    const [first = "", second = ""] = reports.find((each) => each.name === name)?.sections ?? [];
+    const document = made(name, reportFactsOf(usual), [second, first]);
+    expect(document.sections.map(({ id }) => id)).toEqual([first, second]);
+    expect(() => made(name, reportFactsOf(usual), ["nonesuch"])).toThrow("The sections are");
+  });
+
+  it("has every section that it names, each under its own name", () => {
+    const report = reports.find((each) => each.name === name);
+    expect(made(name, reportFactsOf(usual)).sections.map(({ id }) => id)).toEqual(report?.sections);
+  });
+});
+
+describe.each(["nav_report", "trade_report"])("%s", (name) => {
+  it("takes a deposit for no return", () => {
+    const [without, withIt] = [{ days: 80, tradesEvery: 3 }, usual].map((each) => made(name, reportFactsOf(each)));
+    if (without === undefined || withIt === undefined) throw new Error("no document");
+    expect(figureOf(withIt, "twr")?.value).toBeCloseTo(Number(figureOf(without, "twr")?.value), 14);
+    expect(figureOf(withIt, "max_drawdown")?.value).toBeCloseTo(Number(figureOf(without, "max_drawdown")?.value), 14);
+  });
+
   it("never annualises the return of less than a year, and marks few observations", () => {
     const short = made(name, reportFactsOf({ days: 30, tradesEvery: 3 }));
     for (const id of ["cagr", "calmar", "alpha"]) {
@@ -102,19 +123,6 @@ describe.each(names)("%s", (name) => {
     });
     expect(figureOf(short, "sharpe")?.interval).toHaveLength(2);
     expect(typeof figureOf(made(name, reportFactsOf({ days: 270, tradesEvery: 3 })), "cagr")?.value).toBe("number");
-  });
-
-  it("keeps the sections that were asked for, and refuses one that it does not have with the list", () => {
-    const document = made(name, reportFactsOf(usual), ["equity_curve"]);
-    expect(document.sections.map(({ id }) => id)).toEqual(["equity_curve"]);
-    expect(() => made(name, reportFactsOf(usual), ["nonesuch"])).toThrow("The sections are");
-  });
-
-  it("refuses a period without a value", () => {
-    const facts = reportFactsOf(usual);
-    const report = reports.find((each) => each.name === name);
-    const input = { facts, factsSha256: factsHash(facts, sha256), start: "2030-01-01", end: "2030-02-01" };
-    expect(() => report?.build(input)).toThrow("has no value from 2030-01-01");
   });
 });
 

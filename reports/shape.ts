@@ -1,6 +1,6 @@
 // The form of every report: a name, one sentence, and one pure function from facts and parameters to a document.
 import type { ReportDocument } from "./document.ts";
-import type { ReportFacts } from "./facts.ts";
+import type { FactPart, ReportFacts } from "./facts.ts";
 
 export interface ReportInput {
   readonly facts: ReportFacts;
@@ -10,6 +10,8 @@ export interface ReportInput {
   readonly end: string;
   /** Sections to keep; absent: all. */
   readonly include?: readonly string[];
+  /** Of a report about one strategy. */
+  readonly strategyId?: string;
 }
 
 export interface Report {
@@ -19,6 +21,8 @@ export interface Report {
   readonly sentence: string;
   /** The sections that `include` may name. */
   readonly sections: readonly string[];
+  /** What its facts must have beside what all reports need. */
+  readonly needs: readonly FactPart[];
   build(input: ReportInput): ReportDocument;
 }
 

@@ -19,6 +19,7 @@ import {
 } from "./performance-sections.ts";
 import { chosenSections, documentOf, qualityOf } from "./report-parts.ts";
 import type { Report, ReportInput } from "./shape.ts";
+import { tie } from "./tie-out.ts";
 
 const sections = [
   "summary",
@@ -350,15 +351,9 @@ function lotLines(lots: readonly TradedLot[], { days, periodFills }: Books): rea
   const gross = total(lots.map((lot) => lot.gross));
   const bridged = total(days.map((day) => day.realised));
   const bySymbol = total(groupsOf(lots, (lot) => lot.symbol).map(([, group]) => tradeStatistics(group).net));
-  const line = (name: string, left: decimal.Decimal, right: decimal.Decimal): ReconciliationLine => ({
-    name,
-    left: money(left),
-    right: money(right),
-    difference: money(decimal.subtract(left, right)),
-  });
   return [
-    line("Realised, net = sum over symbols", net, bySymbol),
-    line(`Realised, gross = that of the ${days.length} days (${periodFills.length} fills)`, gross, bridged),
+    tie("Realised, net = sum over symbols", net, bySymbol),
+    tie(`Realised, gross = that of the ${days.length} days (${periodFills.length} fills)`, gross, bridged),
   ];
 }
 
@@ -379,5 +374,6 @@ export const tradeReport: Report = {
   title: "Trade report",
   sentence: "What a fund's trades earned, lot by lot, with costs, holding times, excursions and regimes.",
   sections,
+  needs: [],
   build,
 };

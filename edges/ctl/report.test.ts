@@ -17,6 +17,7 @@ beforeAll(async () => {
   home = mkdtempSync(join(tmpdir(), "portcullis-ctl-report-"));
   server = await startFakeServer();
   kept("facts.json", facts);
+  kept("newer.json", { ...facts, version: 3 as 2 });
 });
 afterAll(async () => {
   await server.close();
@@ -62,9 +63,16 @@ describe("from kept facts", () => {
     const printed = await run("report nav --facts facts.json --window itd --output - --json");
     expect(JSON.parse(printed.stdout)).toMatchObject({ report: "nav_report", fund_id: "alpha", mode: "PAPER" });
   });
-  it("ends with 10 when a fill is missing, and says what differs", async () => {
+  it.each([
+    ["nav --window itd", "nav_report"],
+    ["trade --start 2025-11-04 --end 2025-12-15", "trade_report"],
+    ["settlement --year 2025", "settlement_report"],
+    ["position-attribution --start 2025-11-04 --end 2025-12-15", "position_attribution"],
+  ])("%s ends with 10 when a fill is missing, and says what differs", async (line, report) => {
+    const whole = await run(`report ${line} --facts facts.json --output whole.html --json`);
+    expect([whole.exit, JSON.parse(whole.stdout)]).toMatchObject([0, { report, reconciled: true }]);
     kept("missing.json", { ...facts, fills: facts.fills.slice(1) });
-    const made = await run("report nav --facts missing.json --window itd --output missing.html");
+    const made = await run(`report ${line} --facts missing.json --output missing.html`);
     expect(made.exit).toBe(10);
     expect(made.stdout).toContain("DOES NOT RECONCILE");
     expect(read("missing.html")).toContain("DOES NOT RECONCILE");
@@ -81,6 +89,8 @@ describe("what it refuses", () => {
     ["report nav --facts facts.json --window itd --output toString", "ends with .html, .pdf, .json or .csv"],
     ["report nav --facts facts.json --rf-annual 0.02", "--facts has them already"],
     ["report nav --facts facts.json --benchmark none", "--facts has them already"],
+    ["report settlement --facts facts.json --year 26", "which is no year"],
+    ["report nav --facts newer.json --window itd", "expected version 1 or 2: this program reads no other"],
     ["report nav --fund-id alpha --as-of yesterday", "which is no time"],
     ["report trade --facts facts.json --start 2025-11-04 --end 2025-11-20 --include nonesuch", "The sections are"],
     ["report trade --facts facts.json --start 2020-11-04 --end 2020-11-20", "has no value from 2020-11-04"],

@@ -69,6 +69,8 @@ import { paperFaultsSet } from "./paper-weather-set.ts";
 import { paperFaultsShow } from "./paper-weather-show.ts";
 import { platformServicesList } from "./platform-services-list.ts";
 import { reportNav } from "./report-nav.ts";
+import { reportPositionAttribution } from "./report-position-attribution.ts";
+import { reportSettlement } from "./report-settlement.ts";
 import { reportTrade } from "./report-trade.ts";
 import { researchBacktestShow } from "./research-backtest-show.ts";
 import { researchSignalsList } from "./research-signals-list.ts";
@@ -193,6 +195,8 @@ export const verbs: readonly Verb[] = [
   riskengineBooks,
   reportNav,
   reportTrade,
+  reportSettlement,
+  reportPositionAttribution,
   treasuryFundsList,
   treasuryNavsList,
   treasuryLedgerList,

@@ -1,0 +1,35 @@
+// The verbs of reports that take a first and a last day are alike: a name, a report, and their own words.
+import type { Report } from "../../../reports/shape.ts";
+import { windowOf } from "../../../reports/windows.ts";
+import type { Verb, VerbOption } from "../verbs/verb.ts";
+import { makeReport, reportOptions } from "./report-verb.ts";
+
+export const days: readonly VerbOption[] = [
+  { name: "start", value: "DATE", required: true, sentence: "The first day." },
+  { name: "end", value: "DATE", required: true, sentence: "The last day." },
+];
+
+export interface PeriodVerb {
+  /** "report position-attribution". */
+  readonly name: string;
+  readonly report: Report;
+  readonly about: string;
+  readonly examples: Verb["examples"];
+  readonly options?: readonly VerbOption[];
+}
+
+export function periodVerb({ name, report, about, examples, options = [] }: PeriodVerb): Verb {
+  return {
+    name,
+    heading: "Reports",
+    sentence: report.sentence,
+    about,
+    arguments: [],
+    options: [...days, ...options, ...reportOptions],
+    examples,
+    operation: "ListFills",
+    changesState: false,
+    run: (context) =>
+      makeReport(context, report, () => windowOf(`${context.option("start")}..${context.option("end")}`, "", "")),
+  };
+}
