@@ -78,7 +78,7 @@ function build(input: ReportInput): ReportDocument {
   const all: readonly Section[] = [
     figuresSection(metrics),
     byDate([...brought, ...trades]),
-    ladder(trades),
+    cashByDate(trades),
     sectionOf(
       "pending",
       "Pending",
@@ -210,7 +210,7 @@ function byDate(trades: readonly SettlingTrade[]): Section {
   );
 }
 
-function ladder(trades: readonly SettlingTrade[]): Section {
+function cashByDate(trades: readonly SettlingTrade[]): Section {
   const days = cashLadder(trades);
   const currencies = [...new Set(trades.map(({ currency }) => currency))].sort(compareText);
   const running = new Map(currencies.map((currency) => [currency, decimal.zero]));
@@ -230,7 +230,7 @@ function ladder(trades: readonly SettlingTrade[]): Section {
   return sectionOf(
     "cash_ladder",
     "Cash ladder",
-    tableOf("ladder", "Cash of the period's trades by the day it moves, per currency", columns, rows),
+    tableOf("cash_dates", "Cash of the period's trades by the day it moves, per currency", columns, rows),
   );
 }
 
