@@ -35,7 +35,10 @@ describe("dates", () => {
     expect(row?.slice(0, 3)).toEqual(["2025-11-20", "2025-11-21", "T+1"]);
   });
   it("count settlement days: on Veterans Day the exchange trades and nothing settles", () => {
-    const document = made([fillAt("2025-11-10T15:00:00Z", "BUY", "100"), fillAt("2025-11-11T15:00:00Z", "SELL", "101")]);
+    const document = made([
+      fillAt("2025-11-10T15:00:00Z", "BUY", "100"),
+      fillAt("2025-11-11T15:00:00Z", "SELL", "101"),
+    ]);
     expect(rows(document, "statement").map((row) => row.slice(0, 2))).toEqual([
       ["2025-11-10", "2025-11-12"],
       ["2025-11-11", "2025-11-12"],
@@ -49,7 +52,9 @@ describe("dates", () => {
   it("put gains into the year of the trade and cash into that of the settlement", () => {
     const fills = [fillAt("2025-12-30T15:00:00Z", "BUY", "100"), fillAt("2025-12-31T15:00:00Z", "SELL", "90")];
     expect(figure(made(fills), "short_term_net")).toBe("-102");
-    expect(rows(made(fills, "2026"), "settlement_dates").map((row) => row.slice(0, 2))).toEqual([["2026-01-02", "2025-12-31"]]);
+    expect(rows(made(fills, "2026"), "settlement_dates").map((row) => row.slice(0, 2))).toEqual([
+      ["2026-01-02", "2025-12-31"],
+    ]);
     expect(figure(made(fills, "2026"), "short_term_net")).toBe("0");
   });
 });
