@@ -28,6 +28,7 @@ import { systemSha256OfBytes, systemSigning } from "./adapters/system/signing.ts
 import { statusFile } from "./adapters/system/status-file.ts";
 import { systemStopwatch } from "./adapters/system/stopwatch.ts";
 import type { MetricsRegistry } from "./adapters/telemetry/prometheus-metrics.ts";
+import { type KeptCertificate, keepCertificate } from "./adapters/tls/kept-certificate.ts";
 import { openTransport, type Transport } from "./adapters/transport/open-transport.ts";
 import { identityUpstream } from "./adapters/upstreams/identity-upstream.ts";
 import { modelUpstream } from "./adapters/upstreams/model-upstream.ts";
@@ -39,6 +40,8 @@ import {
   addressText,
   basePorts,
   drainMs,
+  isOpenlyReached,
+  localSocket,
   logFor,
   type PartInput,
   type PartName,
@@ -226,17 +229,42 @@ async function startService(
   const lease = await takeLease(service.name, { host: hostname(), pid: process.pid }, leasing);
   stops.push(() => lease.retire());
   await running.leased?.(lease);
-  const health = () => worst([around.shared(), lease.health(), running.health(), exposure(input)]);
+  const certificate = certificateOf(service.name, input, ports, stops);
+  const ofCertificate = (): Health => certificate?.health() ?? { status: "ok" };
+  const health = () => worst([around.shared(), lease.health(), running.health(), exposure(input), ofCertificate()]);
   const once = oncePerKey({ ...ports, holder: () => lease.incarnation });
-  const server = await serveService(service, running, { ...ports, oncePerKey: once }, around, health, input);
+  const server = await serveService(
+    service,
+    running,
+    { ...ports, oncePerKey: once, certificate },
+    around,
+    health,
+    input,
+  );
   stops.push(async () => void (await server.drain(drainMs(input))));
   addresses[service.name] = addressText(server.address);
   ports.log.info("ready", { address: addresses[service.name] });
 }
 
+/** What the service's port shows who connects; undefined where it speaks clear text, or only to this machine. */
+function certificateOf(
+  service: ServiceName,
+  input: PartInput,
+  ports: ServicePorts,
+  stops: Stops,
+): KeptCertificate | undefined {
+  const { cert_file: certFile, key_file: keyFile } = input.configuration.tls;
+  if (certFile === undefined || keyFile === undefined || "path" in listenAddress(service, input).address)
+    return undefined;
+  const alarms = createAlarms({ ...ports, subject: subjects.alarmRaised, source: service });
+  const certificate = keepCertificate({ ...ports, certFile, keyFile, alarms, owner: `${service}'s gRPC server` });
+  stops.push(async () => certificate.close());
+  return certificate;
+}
+
 /** Where the gateway runs it says so itself, once. */
-function exposure({ configuration: { insecure, services: here } }: PartInput): Health {
-  if (!insecure || here.includes("gateway")) return { status: "ok" };
+function exposure({ configuration }: PartInput): Health {
+  if (!isOpenlyReached(configuration) || configuration.services.includes("gateway")) return { status: "ok" };
   return { status: "ok", complaint: "It may be reached from other machines without TLS (insecure: true)." };
 }
 
@@ -246,7 +274,7 @@ const orderBytesMax = 65_536;
 async function serveService(
   service: Service,
   running: RunningService,
-  ports: ServicePorts & { readonly oncePerKey: OncePerKey },
+  ports: ServicePorts & { readonly oncePerKey: OncePerKey; readonly certificate: KeptCertificate | undefined },
   { verifier, metrics, tellRefusal, internals }: Around,
   health: () => Health,
   input: PartInput,
@@ -260,6 +288,7 @@ async function serveService(
     tellRefusal,
     internals,
     address,
+    localSocket: "path" in address ? undefined : localSocket(service.name, input),
     environmentVariable,
     purpose,
     onCrowded: crowdAlarm(alarms, ports.clock, purpose),

@@ -13,11 +13,11 @@ import { systemClock } from "./adapters/system/clock.ts";
 import { installationForm } from "./adapters/system/installation-file.ts";
 import { findNodeRuntime } from "./adapters/system/node-runtime.ts";
 import { systemRandom } from "./adapters/system/random.ts";
-import { removeRunFile, writeRunFile } from "./adapters/system/run-file.ts";
+import { type RunFile, removeRunFile, writeRunFile } from "./adapters/system/run-file.ts";
 import { spawnService } from "./adapters/system/service-process.ts";
 import { systemTimers } from "./adapters/system/timers.ts";
 import { tellConfiguration } from "./compose/configuration.ts";
-import { logFor, type PartInput, type PartName } from "./compose/shared.ts";
+import { httpUrls, isOpenlyReached, logFor, type PartInput, type PartName } from "./compose/shared.ts";
 import { compose, plans } from "./compose.ts";
 import { Fault, messageOf } from "./contracts/src/fault.ts";
 import { format, millisecondsBetween } from "./contracts/src/instant.ts";
@@ -137,7 +137,8 @@ async function run(configuration: Configuration, start: Start, adopt: string | u
   const refresh = () => {
     if (foundation === undefined || running === undefined) return;
     try {
-      writeRunFile(foundation.dataFolder, runFile(foundation, running, format(startedAt)));
+      const urls = httpUrls(configuration, running.addresses());
+      writeRunFile(foundation.dataFolder, { ...runFile(foundation, running, format(startedAt)), urls });
     } catch (error) {
       // A full disk must not end the platform: the file is for people and scripts, nothing here reads it.
       ports.log.error("run.json could not be written", { error: messageOf(error) });
@@ -166,8 +167,10 @@ async function run(configuration: Configuration, start: Start, adopt: string | u
     const tookMs = millisecondsBetween(startedAt, ports.clock.now());
     const developmentLogin = development(configuration);
     const busUrl = configuration.bus.url;
-    const extra = { addresses: running.addresses(), foundation, busUrl, tookMs, developmentLogin };
-    process.stdout.write(banner({ ...extra, isInsecure: configuration.insecure }));
+    const addresses = running.addresses();
+    const urls = httpUrls(configuration, addresses);
+    const extra = { addresses, urls, foundation, busUrl, tookMs, developmentLogin };
+    process.stdout.write(banner({ ...extra, isInsecure: isOpenlyReached(configuration) }));
     const end = await Promise.race([stopping.signalled, running.gaveUp, foundation.gaveUp]);
     if (end instanceof Fault) throw end;
     return 0;
@@ -297,7 +300,7 @@ function serviceInput(
   return { ...common, development: development(configuration), addresses: { ...addresses } };
 }
 
-function runFile(foundation: Foundation, running: Running, started_at: string): Parameters<typeof writeRunFile>[1] {
+function runFile(foundation: Foundation, running: Running, started_at: string): Omit<RunFile, "urls"> {
   const server = foundation.embedded();
   const { host, port, database } = foundation.database.owner;
   return {

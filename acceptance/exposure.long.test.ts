@@ -31,7 +31,7 @@ describe("production is a mode", { timeout: 120_000 }, () => {
   test.each([
     ["NODE_ENV alone", { NODE_ENV: "production" }, "PORTCULLIS_MODE=production"],
     ["development beyond this machine", { ...everywhere, ...insecure }, "mode: production"],
-    ["no word about TLS", { ...everywhere, ...production }, "PORTCULLIS_INSECURE=true"],
+    ["no word about TLS", { ...everywhere, ...production }, "PORTCULLIS_TLS_CERT_FILE"],
     ["0.0.0.0 as the issuer", { ...production, ...insecure, PORTCULLIS_HTTP_HOST: "0.0.0.0" }, "PORTCULLIS_BASE_URL"],
   ])("%s is refused with the line to write", async (_name, environment, line) => {
     const platform = start("refused", environment);

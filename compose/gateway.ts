@@ -25,6 +25,7 @@ import { openStore } from "../adapters/records/open-store.ts";
 import { reportedSecrets } from "../adapters/secrets/audited-secrets.ts";
 import { openSecrets } from "../adapters/secrets/open-secrets.ts";
 import type { MetricsRegistry } from "../adapters/telemetry/prometheus-metrics.ts";
+import { type KeptCertificate, keepCertificate } from "../adapters/tls/kept-certificate.ts";
 import { openEventFeed } from "../adapters/transport/open-event-feed.ts";
 import { Fault } from "../contracts/src/fault.ts";
 import { subjects } from "../contracts/src/subjects.ts";
@@ -50,6 +51,9 @@ import {
   addressText,
   basePorts,
   drainMs,
+  httpUrls,
+  isOpenlyReached,
+  localTarget,
   type PartInput,
   pinnedPort,
   type Stops,
@@ -148,26 +152,45 @@ export async function startGateway(
   stops.push(() => stream.stop());
   const webhook = webhookParts(input, ports, { store, secrets });
   let server: HttpServer | undefined;
-  const placesHealth = (): Health => server?.health() ?? { status: "ok" };
-  const asked = { placesHealth, directory, calls, restarts, events, marketFeed, store, webhook, ending };
+  const certificate = certificateOf(input, ports, store, stops);
+  const doorHealth = (): Health =>
+    worst([server?.health() ?? { status: "ok" }, certificate?.health() ?? { status: "ok" }]);
+  const asked = { doorHealth, directory, calls, restarts, events, marketFeed, store, webhook, ending };
   const routes = routesOf(input, ports, identity, asked, Object.keys(targets), metrics, addresses);
   const reports = doorReports(ports, store, stops);
   // Given back after the listeners have drained.
   let lease: Lease | undefined;
   stops.push(async () => lease?.retire());
   const once = oncePerKey({ ...ports, store, holder: () => lease?.incarnation });
-  const doorPorts = { ...ports, ...reports, oncePerKey: once };
+  const doorPorts = { ...ports, ...reports, oncePerKey: once, certificate };
   const listening = await listen(input, doorPorts, identity, routes, [streamRoute(stream)], addresses);
   server = listening;
   stops.push(async () => void (await listening.drain(drainMs(input))));
   addresses["gateway"] = addressText(listening.addresses.operator);
   addresses["gateway.public"] = addressText(listening.addresses.public);
-  await identity.begin(configuration.http.base_url ?? `http://${addresses["gateway"]}`);
+  await identity.begin(httpUrls(configuration, addresses)["gateway"] ?? "");
   // Taken when it is ready: a start that takes long on a busy machine would let it run out and be reported as a lost process.
   // Its health does not hang on the lease, unlike a service's: it has to answer while the store is away, to say so.
   lease = await takeLease("gateway", { host: hostname(), pid: process.pid }, { ...ports, store: leaseStore });
   await untilReported(marketFeed, ports);
 }
+
+/** What both HTTP listeners show who connects; undefined where they speak clear text. */
+function certificateOf(
+  { configuration: { tls } }: PartInput,
+  ports: BasePorts,
+  store: PostgresStore,
+  stops: Stops,
+): KeptCertificate | undefined {
+  if (tls.cert_file === undefined || tls.key_file === undefined) return undefined;
+  const alarms = createAlarms({ ...ports, store, subject: subjects.alarmRaised, source: "gateway" });
+  const files = { certFile: tls.cert_file, keyFile: tls.key_file };
+  const certificate = keepCertificate({ ...ports, ...files, alarms, owner: httpOwner });
+  stops.push(async () => certificate.close());
+  return certificate;
+}
+
+const httpOwner = "the gateway's HTTP server";
 
 /** What is reported of those whom the listeners turn away. */
 function doorReports(
@@ -178,7 +201,7 @@ function doorReports(
   const refused = createRefusedAttempts({ ...ports, store });
   stops.push(() => refused.close());
   const alarms = createAlarms({ ...ports, store, subject: subjects.alarmRaised, source: "gateway" });
-  return { tellRefusal: refused.tell, onCrowded: crowdAlarm(alarms, ports.clock, "the gateway's HTTP server") };
+  return { tellRefusal: refused.tell, onCrowded: crowdAlarm(alarms, ports.clock, httpOwner) };
 }
 
 function routesOf(
@@ -186,7 +209,7 @@ function routesOf(
   ports: BasePorts,
   identity: GatewayIdentity,
   {
-    placesHealth,
+    doorHealth,
     directory,
     calls,
     restarts,
@@ -196,7 +219,7 @@ function routesOf(
     webhook,
     ending,
   }: {
-    readonly placesHealth: () => Health;
+    readonly doorHealth: () => Health;
     readonly directory: GrpcDirectory;
     readonly calls: RpcClient;
     readonly restarts: Restarts;
@@ -220,8 +243,8 @@ function routesOf(
     random: ports.random,
     expectedServices,
     directory,
-    isInsecure: input.configuration.insecure,
-    ownHealth: () => worst([untilEnding(ending), expected, marketFeed.health(), identity.health(), placesHealth()]),
+    isInsecure: isOpenlyReached(input.configuration),
+    ownHealth: () => worst([untilEnding(ending), expected, marketFeed.health(), identity.health(), doorHealth()]),
     instances: () => store.transact("platform.instances", ({ instances }) => instances.alive(ports.clock.now())),
     keptLogs: readKeptLogs(input.dataFolder, ports.timers),
     elsewhere: (service) => {
@@ -305,7 +328,7 @@ const loginAttempts: HttpMount["attempts"] = [
 
 async function listen(
   input: PartInput,
-  ports: BasePorts & Pick<HttpServerOptions, "tellRefusal" | "oncePerKey" | "onCrowded">,
+  ports: BasePorts & Pick<HttpServerOptions, "tellRefusal" | "oncePerKey" | "onCrowded" | "certificate">,
   identity: GatewayIdentity,
   routes: readonly Route[],
   sockets: readonly SocketRoute[],
@@ -381,7 +404,7 @@ function serviceTargets(
   const configured: Readonly<Record<string, string | undefined>> = input.configuration.rpc;
   return Object.fromEntries(
     services.flatMap(({ name }) => {
-      const target = addresses[name] ?? configured[name];
+      const target = localTarget(name, input) ?? addresses[name] ?? configured[name];
       return target === undefined ? [] : [[name, target]];
     }),
   );

@@ -6,7 +6,7 @@ import type { PlatformService } from "../contracts/src/platform-services.ts";
 import type { Clock } from "../ports/clock.ts";
 import { services } from "../services/index.ts";
 import type { ServiceName } from "../services/shared/service.ts";
-import type { PartInput } from "./shared.ts";
+import { localTarget, type PartInput } from "./shared.ts";
 
 export interface OpenPeersOptions {
   readonly service: ServiceName;
@@ -28,7 +28,8 @@ export function openPeers({ service, input, addresses, clock, platformToken }: O
   const targets = (): Readonly<Record<string, string>> =>
     Object.fromEntries(
       services.flatMap(({ name }) => {
-        const target = addresses[name] ?? input.configuration.rpc[name] ?? socketOf(name, input) ?? inFile(name);
+        const known = localTarget(name, input) ?? addresses[name] ?? input.configuration.rpc[name];
+        const target = known ?? socketOf(name, input) ?? inFile(name);
         return target === undefined ? [] : [[name, target]];
       }),
     );

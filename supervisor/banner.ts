@@ -5,6 +5,8 @@ import type { Foundation } from "./foundation.ts";
 
 export interface BannerFacts {
   readonly addresses: Readonly<Record<string, string>>;
+  /** Under which addresses people reach the HTTP listeners. */
+  readonly urls: Readonly<Record<string, string>>;
   readonly foundation: Foundation;
   /** The NATS address, which may hold credentials, or undefined when the bus runs over the database. */
   readonly busUrl: string | undefined;
@@ -15,18 +17,19 @@ export interface BannerFacts {
   readonly isInsecure: boolean;
 }
 
-export function banner({ addresses, foundation, busUrl, tookMs, developmentLogin, isInsecure }: BannerFacts): string {
+export function banner(facts: BannerFacts): string {
+  const { urls, foundation, tookMs, developmentLogin, isInsecure } = facts;
   const lines = [`Portcullis is up (${(tookMs / 1_000).toFixed(1)} s). Ctrl-C stops it.`, ""];
-  for (const [label, value] of places(addresses, foundation, busUrl)) lines.push(`  ${label.padEnd(16)}${value}`);
+  for (const [label, value] of places(facts)) lines.push(`  ${label.padEnd(16)}${value}`);
   if (isInsecure)
     lines.push(`  ${"insecure".padEnd(16)}may be reached from other machines without TLS (insecure: true)`);
-  const operator = addresses["gateway"];
+  const operator = urls["gateway"];
   if (operator !== undefined) {
     lines.push(
       "",
       "Try next, in another terminal:",
       ...tryNext(operator, developmentLogin, foundation.dataFolder),
-      `  curl -s http://${operator}/v1/healthz`,
+      `  curl -s ${operator}/v1/healthz`,
     );
   }
   return `\n${lines.join("\n")}\n\n`;
@@ -34,20 +37,16 @@ export function banner({ addresses, foundation, busUrl, tookMs, developmentLogin
 
 /** The command line reads port 8080 and in .portcullis by itself; elsewhere it must be reported. */
 function tryNext(operator: string, developmentLogin: boolean, dataFolder: string): readonly string[] {
-  const url = operator === "127.0.0.1:8080" ? "" : `PORTCULLIS_URL=http://${operator} `;
+  const url = operator === "http://127.0.0.1:8080" ? "" : `PORTCULLIS_URL=${operator} `;
   const data = dataFolder === join(process.cwd(), ".portcullis") ? "" : `PORTCULLIS_DATA_DIR=${dataFolder} `;
   const login = developmentLogin ? `${data}${url}npx ctl auth login --dev duty` : `${url}npx ctl auth login`;
   return [`  ${login}`, `  ${url}npx ctl doctor`];
 }
 
-function places(
-  addresses: Readonly<Record<string, string>>,
-  foundation: Foundation,
-  busUrl: string | undefined,
-): readonly (readonly [string, string])[] {
+function places({ addresses, urls, foundation, busUrl }: BannerFacts): readonly (readonly [string, string])[] {
   const known: readonly (readonly [string, string | undefined])[] = [
-    ["operators", http(addresses["gateway"])],
-    ["public", http(addresses["gateway.public"])],
+    ["operators", urls["gateway"]],
+    ["public", urls["gateway.public"]],
     ["risk engine", grpc(addresses["riskengine"])],
     ["operations", grpc(addresses["operations"])],
     ["oms", grpc(addresses["oms"])],
@@ -61,7 +60,6 @@ function places(
   return known.flatMap(([label, value]) => (value === undefined ? [] : [[label, value] as const]));
 }
 
-const http = (address: string | undefined) => (address === undefined ? undefined : `http://${address}`);
 /** Unix sockets are for the platform's own processes; run.json has them. */
 const grpc = (address: string | undefined) =>
   address === undefined || address.startsWith("unix:") ? undefined : `gRPC ${address}`;

@@ -11,6 +11,7 @@ import { dayS, path, pathExpected, section, text, usd, whole } from "./key-forms
 import { languageModel } from "./language-model-section.ts";
 import { research } from "./research-section.ts";
 import { market, paper, risk } from "./risk-section.ts";
+import { tls } from "./tls-section.ts";
 import { tradingview } from "./tradingview-section.ts";
 import {
   isAddressRange,
@@ -298,7 +299,8 @@ export const configurationSchema = z.strictObject({
     environment: "PORTCULLIS_MODE",
   }),
   insecure: key(z.boolean().default(false), {
-    sentence: "Listen beyond this machine without TLS; the banner and every health answer say so.",
+    sentence:
+      "Listen beyond this machine without TLS where there is no `tls.cert_file`; the banner and every health answer say so.",
     environment: "PORTCULLIS_INSECURE",
   }),
   data_dir: key(path().default(".portcullis"), {
@@ -323,6 +325,7 @@ export const configurationSchema = z.strictObject({
   http: http.prefault({}),
   grpc: grpc.prefault({}),
   rpc: rpc.prefault({}),
+  tls: tls.prefault({}),
   database: database.prefault({}),
   bus: bus.prefault({}),
   identity: identity.prefault({}),

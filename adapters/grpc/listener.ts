@@ -4,9 +4,12 @@
 import { chmod, lstat, unlink } from "node:fs/promises";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { resolve } from "node:path";
+import { createServer as createSecureServer } from "node:tls";
 import { Fault } from "../../contracts/src/fault.ts";
 import { addressText, errnoOf, listenFault, portInUse, resolveHost, type TcpAddress } from "../http/listen.ts";
 import type { ConnectionRoom } from "../listener/connection-limit.ts";
+import type { KeptCertificate } from "../tls/kept-certificate.ts";
+import { renewOn, serverOptions, takePlaces } from "../tls/secure-server.ts";
 import { markSocket } from "./call-connections.ts";
 
 export type GrpcAddress = TcpAddress | { readonly path: string };
@@ -18,6 +21,10 @@ export interface ListenOptions {
   /** What an operator sets to move it. */
   readonly environmentVariable: string;
   readonly room: ConnectionRoom;
+  /** With it a TCP port speaks TLS and nothing else; a unix socket never leaves the machine. */
+  readonly certificate?: KeptCertificate | undefined;
+  /** How long a handshake may take. */
+  readonly handshakeMsMax: number;
   /** Takes the connection over, and says once that it speaks HTTP/2. */
   readonly onConnection: (socket: Socket, prove: () => void) => void;
 }
@@ -40,8 +47,7 @@ export async function openListener(options: ListenOptions): Promise<GrpcListener
   const sockets = new Set<Socket>();
   const emptied: (() => void)[] = [];
   const { room } = options;
-  const server = createServer((socket) => {
-    if (!room.admit(socket)) return;
+  const server = serverFor(options, (socket) => {
     sockets.add(socket);
     markSocket(socket);
     socket.once("close", () => {
@@ -66,6 +72,44 @@ export async function openListener(options: ListenOptions): Promise<GrpcListener
     },
     cutAll: () => {
       for (const socket of sockets) socket.destroy();
+    },
+  };
+}
+
+/** `welcome` gets every connection that has a place and, where there is TLS, is encrypted. */
+function serverFor(options: ListenOptions, welcome: (socket: Socket) => void): Server {
+  const { room, certificate, handshakeMsMax } = options;
+  if (certificate === undefined || "path" in options.address) {
+    return createServer((socket) => (room.admit(socket) ? welcome(socket) : undefined));
+  }
+  const server = createSecureServer(serverOptions(certificate, { protocols: ["h2"], handshakeMsMax }));
+  renewOn(server, certificate);
+  takePlaces(server, room, (socket) => {
+    // Who does not name the protocol does not speak it.
+    if (socket.alpnProtocol === "h2") welcome(socket);
+    else socket.destroy();
+  });
+  return server;
+}
+
+/** Several places to listen at as one. */
+export function joinedListeners([first, ...others]: readonly [GrpcListener, ...GrpcListener[]]): GrpcListener {
+  const all = [first, ...others];
+  return {
+    address: first.address,
+    stopAccepting: () => {
+      for (const listener of all) listener.stopAccepting();
+    },
+    whenEmpty: (done) => {
+      let left = all.length;
+      const one = (): void => {
+        left -= 1;
+        if (left === 0) done();
+      };
+      for (const listener of all) listener.whenEmpty(one);
+    },
+    cutAll: () => {
+      for (const listener of all) listener.cutAll();
     },
   };
 }

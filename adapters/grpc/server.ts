@@ -22,7 +22,8 @@ import type { RpcService, UnaryHandler } from "../../ports/rpc.ts";
 import { requestIdFrom, requestIdHeader } from "../http/request-id.ts";
 import { internalsOn, type LibraryInternals } from "../library-internals/library-internals.ts";
 import { badRequests } from "../listener/bad-requests.ts";
-import { connectionRoom, type RoomOptions } from "../listener/connection-limit.ts";
+import { type ConnectionRoom, connectionRoom, type RoomOptions } from "../listener/connection-limit.ts";
+import type { KeptCertificate } from "../tls/kept-certificate.ts";
 import { type BidirectionalMounter, bidirectionalMounter } from "./bidirectional.ts";
 import { callConnections } from "./call-connections.ts";
 import { callGate } from "./call-gate.ts";
@@ -33,7 +34,7 @@ import { identityGate } from "./identity-gate.ts";
 import { instanceHandlers } from "./instance-service.ts";
 import { hearLibrary } from "./library-log.ts";
 import { type GrpcLimits, grpcLimitsDefault } from "./limits.ts";
-import { type GrpcAddress, type GrpcListener, openListener } from "./listener.ts";
+import { type GrpcAddress, type GrpcListener, joinedListeners, type ListenOptions, openListener } from "./listener.ts";
 import { operationsByPath } from "./procedure-operations.ts";
 import { addReflection } from "./reflection.ts";
 import { failure } from "./status.ts";
@@ -45,6 +46,10 @@ export interface GrpcServerOptions extends RpcPorts {
   readonly purpose: string;
   /** What an operator sets to move it; named when the address is taken. */
   readonly environmentVariable: string;
+  /** With it the TCP port speaks TLS and nothing else. */
+  readonly certificate?: KeptCertificate | undefined;
+  /** The path of a unix socket, where our own processes on this machine come in beside the port. */
+  readonly localSocket?: string | undefined;
   readonly services: readonly RpcService[];
   /** Who is calling; asked for every call that not just anyone may make. */
   readonly verifier: Verifier;
@@ -121,14 +126,28 @@ export async function serveGrpc(given: GrpcServerOptions): Promise<GrpcServer> {
   const named = [...mounted.map(([described]) => described.fullName), healthServiceName];
   if (hasReflection) addReflection(server, named, options.random, limits.schemaQuestionsMax);
   internals.hookServer(server);
-  const listener = await openListener({
-    address: options.address,
-    purpose: options.purpose,
-    environmentVariable: options.environmentVariable,
-    room,
-    onConnection: internals.injector(server),
-  });
+  const listener = await listen(options, limits.prefaceMsMax, room, internals.injector(server));
   return { address: listener.address, drain: drainer(server, listener, health, options) };
+}
+
+/** At its address and, where there is one, at its socket: whoever cannot have both has neither. */
+async function listen(
+  options: GrpcServerOptions,
+  handshakeMsMax: number,
+  room: ConnectionRoom,
+  onConnection: ListenOptions["onConnection"],
+): Promise<GrpcListener> {
+  const { purpose, environmentVariable, certificate, localSocket } = options;
+  const common = { purpose, environmentVariable, certificate, handshakeMsMax, room, onConnection };
+  const listener = await openListener({ ...common, address: options.address });
+  if (localSocket === undefined) return listener;
+  try {
+    return joinedListeners([listener, await openListener({ ...common, address: { path: localSocket } })]);
+  } catch (thrown) {
+    listener.stopAccepting();
+    listener.cutAll();
+    throw thrown;
+  }
 }
 
 /** What the server itself complains of counts only where nothing worse is wrong. */

@@ -12,10 +12,11 @@ export interface Connections {
   cutAll(): void;
 }
 
-export function trackConnections(server: Server): Connections {
+/** With TLS those count whose handshake is done: before that nobody asks anything. */
+export function trackConnections(server: Server, isSecure: boolean): Connections {
   const answering = new Map<Socket, Set<ServerResponse>>();
   let draining = false;
-  server.on("connection", (socket: Socket) => {
+  server.on(isSecure ? "secureConnection" : "connection", (socket: Socket) => {
     answering.set(socket, new Set());
     socket.once("close", () => answering.delete(socket));
   });

@@ -4,6 +4,7 @@ import { type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import type { Listener } from "../../ports/http.ts";
 import type { Random } from "../../ports/random.ts";
+import { isHandshakeError } from "../tls/secure-server.ts";
 import { headersOn } from "./cross-origin.ts";
 import { errnoOf } from "./listen.ts";
 import { type Problem, problemContentType, transportProblem } from "./problem.ts";
@@ -19,8 +20,8 @@ const statusOfError: Readonly<Record<string, number>> = {
 /** The status that was answered; undefined when nobody could be notified of anything. */
 export function refuseRaw(error: Error, socket: Socket, listener: Listener, random: Random): number | undefined {
   const errno = errnoOf(error);
-  // A caller that has gone, or a connection on which an answer has begun, cannot be notified of anything.
-  if (errno === "ECONNRESET" || !socket.writable || socket.bytesWritten > 0) {
+  // A caller that has gone, one without a key for what we say, and one whose answer has begun, cannot be notified of anything.
+  if (errno === "ECONNRESET" || isHandshakeError(error) || !socket.writable || socket.bytesWritten > 0) {
     socket.destroy();
     return undefined;
   }

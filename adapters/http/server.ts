@@ -4,13 +4,16 @@
 //  and how often.  5. The path and the method.  6. The size and form of the body.  7. The route's schemas.  8. The route.
 // Everything that goes wrong is answered as a problem document, every answer carries the request id and the security headers, and
 // draining lets requests in hand finish. Paths are exact: a trailing or doubled slash is not found.
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import { isIP } from "node:net";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Health } from "../../ports/health.ts";
 import type { Listener, Route, SocketRoute } from "../../ports/http.ts";
 import type { Random } from "../../ports/random.ts";
+import { isLoopbackHost } from "../configuration/value-forms.ts";
 import { type ConnectionRoom, type RoomOptions, standingOf } from "../listener/connection-limit.ts";
 import { sampledLines, type WriteSampled } from "../log/sampled-lines.ts";
+import type { KeptCertificate } from "../tls/kept-certificate.ts";
 import { challenge } from "./bearer.ts";
 import { strictJsonReader } from "./body/json-reader.ts";
 import { trackConnections } from "./connections.ts";
@@ -53,6 +56,8 @@ export interface HttpServerOptions extends HttpPorts {
   /** Addresses and CIDR ranges of proxies that are believed when they say for whom they ask; nobody unless asked. */
   readonly trustedProxies?: readonly string[];
   readonly limits?: Partial<HttpLimits>;
+  /** With it both listeners speak TLS and nothing else. */
+  readonly certificate?: KeptCertificate | undefined;
   /** Reported of connections that had to make way, or found no place of their own. */
   readonly onCrowded?: RoomOptions["onCrowded"];
   /** How often one address may ask of the public market data; as often as it likes when absent. */
@@ -86,7 +91,7 @@ interface Surroundings {
 export async function serveHttp(options: HttpServerOptions): Promise<HttpServer> {
   const limits = { ...httpLimitsDefault, ...options.limits };
   let place: TcpAddress = options.listeners.operator;
-  const baseUrl = (): string => options.baseUrl ?? `http://${addressText(place)}`;
+  const baseUrl = (): string => options.baseUrl ?? `${schemeOf(options)}://${addressText(place)}`;
   const writeRefusal = sampledLines(options.log, options.timers, "more HTTP requests were refused in this second");
   const common = { options, limits, baseUrl, writeRefusal };
   const operator = await openListener({ listener: "operator", ...common });
@@ -108,6 +113,10 @@ export async function serveHttp(options: HttpServerOptions): Promise<HttpServer>
   };
 }
 
+export function schemeOf({ certificate }: { readonly certificate?: unknown }): "http" | "https" {
+  return certificate === undefined ? "http" : "https";
+}
+
 async function openListener(surroundings: Surroundings): Promise<OpenListener> {
   const { listener, options } = surroundings;
   // Not a hook of the library's: with one it closes its door a turn later.
@@ -115,9 +124,10 @@ async function openListener(surroundings: Surroundings): Promise<OpenListener> {
   let room: ConnectionRoom | undefined;
   const onKnown: GuardOptions["onKnown"] = ({ raw }, identity) => room?.know(raw.socket, standingOf(identity));
   const { app, sockets } = await createApp({ ...surroundings, onKnown }, draining.signal);
-  const connections = trackConnections(app.server);
+  const isSecure = options.certificate !== undefined;
+  const connections = trackConnections(app.server, isSecure);
   sockets.attach(app.server, connections);
-  const places = boundConnections(app.server, { ...options, listener, limits: surroundings.limits });
+  const places = boundConnections(app.server, { ...options, listener, limits: surroundings.limits, isSecure });
   room = places;
   const wanted = options.listeners[listener];
   const host = await resolveHost(wanted.host);
@@ -145,6 +155,7 @@ async function openListener(surroundings: Surroundings): Promise<OpenListener> {
       const closed = app.close();
       draining.abort();
       connections.beginDrain();
+      places.cutUnproven();
       await closed;
       cancel();
       return end;
@@ -168,7 +179,7 @@ async function createApp(
     bodyLimit: limits.bodyBytesMax,
     trustProxy: trustOf(options.trustedProxies),
     handlerTimeout: limits.handlerMsMax,
-    serverFactory: (handle) => gatedServer(limits, gate, handle),
+    serverFactory: (handle) => gatedServer(limits, gate, stayingWithTls(handle, options, baseUrl), options.certificate),
     // A request that arrives on a kept connection while draining is still answered, and asked to close.
     return503OnClosing: false,
     requestIdHeader: false,
@@ -221,6 +232,21 @@ async function createApp(
   for (const mount of options.mounts ?? []) if (mount.listener === listener) mountForeign(app, mount, parts);
   const own = (options.sockets ?? []).filter((route) => route.listener === listener);
   return { app, sockets: await webSockets(app, own, parts) };
+}
+
+const strictTransport = "max-age=31536000";
+
+/** Browsers are asked to stay with TLS where a name is ours alone: this machine's own name belongs to every program on it. */
+function stayingWithTls(handle: RequestListener, options: HttpServerOptions, baseUrl: () => string): RequestListener {
+  if (options.certificate === undefined) return handle;
+  const isNamed = (): boolean => {
+    const { hostname } = new URL(baseUrl());
+    return !isLoopbackHost(hostname) && isIP(hostname.replace(/^\[(.*)\]$/, "$1")) === 0;
+  };
+  return (request, response) => {
+    if (isNamed()) response.setHeader("strict-transport-security", strictTransport);
+    handle(request, response);
+  };
 }
 
 /** Whatever the route. */

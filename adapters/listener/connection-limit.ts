@@ -7,7 +7,8 @@
 //     at the door: nobody can be recognised before they have come in.
 //  4. One remote address gets at most a tenth of the places. Addresses that many share do not count: this machine's own, unix sockets, and
 //     proxies that we trust.
-//  5. A caller with a token for whom there is no place is answered all the same, and makes way like a stranger. That is what health tells.
+//  5. With TLS the place is taken before the handshake, whose time counts as time without a word; the encrypted connection then has that place.
+//  6. A caller with a token for whom there is no place is answered all the same, and makes way like a stranger. That is what health tells.
 import type { Socket } from "node:net";
 import { type Instant, millisecondsBetween } from "../../contracts/src/instant.ts";
 import type { Clock } from "../../ports/clock.ts";
@@ -38,6 +39,8 @@ export interface RoomOptions {
 export interface ConnectionRoom {
   /** False when there is no place; the connection has then been cut. */
   admit(socket: Socket): boolean;
+  /** The handshake of an admitted connection is done: from now on it is known as the encrypted one. */
+  replace(raw: Socket, secured: Socket): void;
   /** The connection speaks our language. */
   prove(socket: Socket): void;
   /** A call of this connection is in hand, until `end`. */
@@ -56,6 +59,8 @@ export function standingOf({ kind, tokenId }: Pick<Identity, "kind" | "tokenId">
 }
 
 interface Guest {
+  /** What its connection is known as: the encrypted one, once there is one. */
+  socket: Socket;
   /** Undefined for an address that many share. */
   readonly caller: string | undefined;
   standing: Standing;
@@ -69,6 +74,7 @@ interface Guest {
 /** How long health tells of somebody who found no place. */
 const failingMs = 30_000;
 const nothing: CancelTimer = () => undefined;
+const stranger = { standing: "stranger", hasSpoken: false, isUnplaced: false, calls: 0 } as const;
 const ranks = { stranger: 0, holder: 1, own: 2 } as const;
 
 /** How many each may have. */
@@ -120,6 +126,17 @@ function guestList(onGone: (guest: Guest) => void) {
       idle.set(socket, guest);
       if (guest.caller !== undefined) counts.set(guest.caller, countOf(guest.caller) + 1);
       socket.once("close", () => forget(socket));
+    },
+    /** The guest stays who it is; only what its connection is called changes. */
+    rename: (from: Socket, to: Socket): boolean => {
+      const guest = guests.get(from);
+      if (guest === undefined || to.destroyed) return false;
+      guest.socket = to;
+      guests.delete(from);
+      guests.set(to, guest);
+      if (idle.delete(from)) idle.set(to, guest);
+      to.once("close", () => forget(to));
+      return true;
     },
     /** Makes one place, of this caller's when one is named; false when nobody is to be sent away. */
     makePlace: (caller?: string): boolean => {
@@ -176,9 +193,14 @@ export function connectionRoom(options: RoomOptions): ConnectionRoom {
         return false;
       }
       const onLate = options.onLate ?? ((late: Socket) => void late.destroy());
-      const stopClock = timers.after(options.firstMsMax, () => onLate(socket));
-      list.add(socket, { caller, standing: "stranger", hasSpoken: false, isUnplaced: false, calls: 0, stopClock });
+      const stopClock = timers.after(options.firstMsMax, () => onLate(guest.socket));
+      const guest: Guest = { ...stranger, caller, socket, stopClock };
+      list.add(socket, guest);
       return true;
+    },
+    replace: (raw, secured) => {
+      // Its place was given away meanwhile.
+      if (!list.rename(raw, secured)) secured.destroy();
     },
     know: (socket, standing) => {
       const guest = guests.get(socket);

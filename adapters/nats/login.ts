@@ -1,7 +1,6 @@
 // The login of a process on NATS, from a file: what `nsc` writes (a JWT and its seed), the seed of an nkey alone, or one line
 // `user:password`. Which it is, the file says itself. It is read again at every reconnect, so that a renewed login counts
 // without a restart; nothing of it ever appears in a message.
-import { closeSync, fstatSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import {
   type Authenticator,
@@ -11,8 +10,7 @@ import {
 } from "@nats-io/transport-node";
 import { Fault, messageOf } from "../../contracts/src/fault.ts";
 import type { Log } from "../../ports/log.ts";
-
-const bytesMax = 65_536;
+import { readPrivateFile } from "../system/private-file.ts";
 
 /**
  * Whose login a process uses: its service's. One that runs several has one connection all the same, and takes that of
@@ -42,7 +40,7 @@ export function loginFromFile(path: string, log: Log): Authenticator {
 }
 
 function readLogin(path: string): Authenticator {
-  const login = authenticatorOf(readPrivateFile(path));
+  const login = authenticatorOf(readPrivateFile(path, "The NATS credentials file", "INVALID_ARGUMENT"));
   if (login === undefined) {
     const forms = "a JWT and its seed as nsc writes them, the seed of an nkey, or one line user:password";
     throw refused(`The NATS credentials file ${path} holds none of these: ${forms}.`);
@@ -76,34 +74,6 @@ function isUsable(login: Authenticator): boolean {
   }
 }
 
-function readPrivateFile(path: string): string {
-  const file = openedFile(path);
-  try {
-    // The mode is asked of the open file, so that nobody can exchange it between the question and the reading.
-    const facts = fstatSync(file);
-    if (!facts.isFile() || facts.size > bytesMax)
-      throw refused(`The NATS credentials file ${path} is not a small file.`);
-    const mode = facts.mode & 0o777;
-    // A file of root's may be shared with our group: that is how secrets are mounted for a process that is not root.
-    const forbidden = facts.uid === 0 && process.getuid?.() !== 0 ? 0o037 : 0o077;
-    if ((mode & forbidden) !== 0) {
-      const shown = mode.toString(8).padStart(4, "0");
-      throw refused(`The NATS credentials file ${path} is open to others (mode ${shown}). Run chmod 600 on it.`);
-    }
-    return readFileSync(file, "utf8");
-  } finally {
-    closeSync(file);
-  }
-}
-
-function openedFile(path: string): number {
-  try {
-    return openSync(path, "r");
-  } catch (cause) {
-    throw refused(`The NATS credentials file ${path} cannot be read: ${messageOf(cause)}.`, cause);
-  }
-}
-
-function refused(sentence: string, cause?: unknown): Fault {
-  return new Fault("INVALID_ARGUMENT", sentence, { retry: "never", cause });
+function refused(sentence: string): Fault {
+  return new Fault("INVALID_ARGUMENT", sentence, { retry: "never" });
 }

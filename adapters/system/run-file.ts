@@ -9,6 +9,8 @@ export interface RunFile {
   readonly started_at: string;
   readonly data_dir: string;
   readonly addresses: Readonly<Record<string, string>>;
+  /** Under which addresses people reach the HTTP listeners: `gateway` and `gateway.public`. */
+  readonly urls: Readonly<Record<string, string>>;
   readonly processes: Readonly<Record<string, number>>;
   readonly database: {
     readonly embedded: boolean;

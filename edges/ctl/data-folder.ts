@@ -15,6 +15,8 @@ export interface RunFacts {
   readonly started_at: string;
   readonly data_dir: string;
   readonly addresses: Readonly<Record<string, string>>;
+  /** Under which addresses people reach it; a platform that is older does not say. */
+  readonly urls?: Readonly<Record<string, string>> | undefined;
 }
 
 export interface Place {
@@ -38,9 +40,9 @@ export function dataFolders({ environment, folder, repository }: Place): readonl
 export function readRunFacts(dataFolder: string): RunFacts | undefined {
   const value = readJson(join(dataFolder, "run.json"));
   if (typeof value !== "object" || value === null) return undefined;
-  const { pid, started_at, data_dir, addresses } = value as Partial<RunFacts>;
+  const { pid, started_at, data_dir, addresses, urls } = value as Partial<RunFacts>;
   if (typeof pid !== "number" || typeof addresses !== "object" || addresses === null) return undefined;
-  return { pid, started_at: String(started_at ?? ""), data_dir: String(data_dir ?? dataFolder), addresses };
+  return { pid, started_at: String(started_at ?? ""), data_dir: String(data_dir ?? dataFolder), addresses, urls };
 }
 
 /** The platform that runs here, or undefined. A process id that was given away to another program does not count. */
@@ -62,6 +64,8 @@ function looksLikePlatform(pid: number): boolean {
 }
 
 export function operatorAddress(facts: RunFacts): string | undefined {
+  const url = facts.urls?.["gateway"];
+  if (url !== undefined) return url;
   const address = facts.addresses["gateway"];
   return address === undefined ? undefined : `http://${address}`;
 }

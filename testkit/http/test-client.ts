@@ -35,6 +35,7 @@ export interface ServeOptions {
   readonly oncePerKey?: HttpServerOptions["oncePerKey"];
   readonly publicRate?: HttpServerOptions["publicRate"];
   readonly sockets?: HttpServerOptions["sockets"];
+  readonly certificate?: HttpServerOptions["certificate"];
 }
 
 export async function serve(routes: readonly Route[], options: ServeOptions = {}) {
@@ -49,6 +50,7 @@ export async function serve(routes: readonly Route[], options: ServeOptions = {}
     ...(options.baseUrl === undefined ? {} : { baseUrl: options.baseUrl }),
     trustedProxies: options.trustedProxies ?? [],
     sockets: options.sockets ?? [],
+    certificate: options.certificate,
     ...(options.publicRate === undefined ? {} : { publicRate: options.publicRate }),
     ...(options.oncePerKey === undefined ? {} : { oncePerKey: options.oncePerKey }),
     ...(options.tellRefusal === undefined ? {} : { tellRefusal: options.tellRefusal }),

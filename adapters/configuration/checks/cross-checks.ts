@@ -7,7 +7,7 @@ import { type Path, pathText } from "../schema-tree.ts";
 import { valueAt } from "../tree.ts";
 import { hostsOverlap } from "../value-forms.ts";
 import { type CheckInput, complain, effective } from "./check-input.ts";
-import { addressToAnnounce, beyondThisMachine, modeIsSaid } from "./exposure-checks.ts";
+import { addressToAnnounce, beyondThisMachine, modeIsSaid, wholeTls } from "./exposure-checks.ts";
 import { listenersHere } from "./listeners-here.ts";
 
 type CrossCheck = (input: CheckInput) => readonly Complaint[];
@@ -16,6 +16,7 @@ type CrossCheck = (input: CheckInput) => readonly Complaint[];
 const crossChecks: readonly CrossCheck[] = [
   modeIsSaid,
   beyondThisMachine,
+  wholeTls,
   addressToAnnounce,
   fundOrFunds,
   distinctFunds,

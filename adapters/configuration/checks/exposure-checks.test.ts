@@ -27,6 +27,8 @@ describe("the mode", () => {
   });
 });
 
+const certificate = { PORTCULLIS_TLS_CERT_FILE: "a.crt", PORTCULLIS_TLS_KEY_FILE: "a.key" };
+
 describe("listening beyond this machine", () => {
   it.each([
     "http: {host: 192.0.2.1}",
@@ -36,9 +38,10 @@ describe("listening beyond this machine", () => {
     "rpc: {oms: '10.0.0.1:7000'}",
     "rpc: {riskengine: '[2001:db8::1]:0'}",
   ])("needs production and a word about TLS: %s", (text) => {
-    expect(paths(text)).toEqual(["mode", "insecure"]);
-    expect(paths(text, { PORTCULLIS_MODE: "production" })).toEqual(["insecure"]);
+    expect(paths(text)).toEqual(["mode", "tls.cert_file"]);
+    expect(paths(text, { PORTCULLIS_MODE: "production" })).toEqual(["tls.cert_file"]);
     expect(paths(text, { PORTCULLIS_INSECURE: "true" })).toEqual(["mode"]);
+    expect(paths(text, { PORTCULLIS_MODE: "production", ...certificate })).toEqual([]);
     expect(paths(text, { PORTCULLIS_MODE: "production", PORTCULLIS_INSECURE: "true" })).toEqual([]);
   });
 
@@ -65,6 +68,19 @@ describe("listening beyond this machine", () => {
       expect(found?.expected).toContain("PORTCULLIS_BASE_URL");
     }
     expect(paths("http: {host: 0.0.0.0, base_url: 'https://p.example'}", said)).toEqual([]);
+  });
+});
+
+describe("a certificate", () => {
+  it("is nothing without its key, nor a key without its certificate", () => {
+    expect(paths("tls: {cert_file: a.crt}")).toEqual(["tls.key_file"]);
+    expect(paths("tls: {key_file: a.key}")).toEqual(["tls.cert_file"]);
+    expect(paths("tls: {cert_file: a.crt, key_file: a.key}")).toEqual([]);
+  });
+
+  it("and an address in clear text do not go together", () => {
+    expect(paths("http: {base_url: 'http://p.example'}", certificate)).toEqual(["http.base_url"]);
+    expect(paths("http: {base_url: 'https://p.example'}", certificate)).toEqual([]);
   });
 });
 

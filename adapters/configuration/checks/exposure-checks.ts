@@ -1,9 +1,9 @@
-// What must be said before anything listens beyond this machine: that this is production, and that there is no TLS. A host that is
+// What must be said before anything listens beyond this machine: that this is production, and its certificate, or that there is no TLS. A host that is
 // every address is nobody's address: it is never announced to those who log in.
 
 import { type Complaint, complaintAt } from "../complaint.ts";
 import type { Configuration } from "../schema.ts";
-import { pathText } from "../schema-tree.ts";
+import { type Path, pathText } from "../schema-tree.ts";
 import { type Tree, valueAt } from "../tree.ts";
 import { isEveryAddress, isHost, isLoopbackHost } from "../value-forms.ts";
 import { type CheckInput, complain, effective } from "./check-input.ts";
@@ -30,11 +30,25 @@ export function beyondThisMachine(input: CheckInput): readonly Complaint[] {
   if (effective(input, ["mode"]) !== "production") {
     complaints.push(complain(input, ["mode"], `${productionLine}, ${why}; or listen on 127.0.0.1`));
   }
-  if (effective(input, ["insecure"]) !== true) {
-    const expected = `true (PORTCULLIS_INSECURE=true), ${why} and there is no TLS; or listen on 127.0.0.1 behind a proxy that ends TLS`;
-    complaints.push(complain(input, ["insecure"], expected));
+  if (valueAt(input.tree, ["tls", "cert_file"]) === undefined && effective(input, ["insecure"]) !== true) {
+    const expected = `a certificate (PORTCULLIS_TLS_CERT_FILE and PORTCULLIS_TLS_KEY_FILE), ${why}; or \`insecure: true\` (PORTCULLIS_INSECURE=true) for clear text, or listen on 127.0.0.1 behind a proxy that ends TLS`;
+    complaints.push(complain(input, ["tls", "cert_file"], expected));
   }
   return complaints;
+}
+
+/** One file is of no use without the other, and tokens that name an address in clear text would be sent there. */
+export function wholeTls(input: CheckInput): readonly Complaint[] {
+  const cert: Path = ["tls", "cert_file"];
+  const key: Path = ["tls", "key_file"];
+  const isSet = (path: Path): boolean => valueAt(input.tree, path) !== undefined;
+  if (isSet(cert) !== isSet(key)) {
+    const [missing, there] = isSet(cert) ? [key, cert] : [cert, key];
+    return [complain(input, missing, `a file as well, because ${pathText(there)} is set`)];
+  }
+  const base = valueAt(input.tree, ["http", "base_url"]);
+  if (!isSet(cert) || typeof base !== "string" || !base.startsWith("http://")) return [];
+  return [complain(input, ["http", "base_url"], "an address that begins with https://, because tls.cert_file is set")];
 }
 
 /** The first host of a configuration in force that other machines reach; undefined when there is none. */

@@ -2,17 +2,20 @@
 // out (for ever, once it is a WebSocket), and is somebody's when a token was verified on it.
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { BlockList, isIP, type Socket } from "node:net";
+import { TLSSocket } from "node:tls";
 import type { Clock } from "../../../ports/clock.ts";
 import type { Listener } from "../../../ports/http.ts";
 import type { Random } from "../../../ports/random.ts";
 import type { Timers } from "../../../ports/timers.ts";
 import { type ConnectionRoom, connectionRoom, type RoomOptions } from "../../listener/connection-limit.ts";
+import { takePlaces } from "../../tls/secure-server.ts";
 import { refuseRaw } from "../raw-refusal.ts";
 import type { HttpLimits } from "./limits.ts";
 
 export interface BoundOptions {
   readonly listener: Listener;
   readonly limits: HttpLimits;
+  readonly isSecure: boolean;
   readonly clock: Clock;
   readonly timers: Timers;
   readonly random: Random;
@@ -21,7 +24,7 @@ export interface BoundOptions {
 }
 
 export function boundConnections(server: Server, options: BoundOptions): ConnectionRoom {
-  const { listener, limits, clock, timers, random, trustedProxies = [] } = options;
+  const { listener, limits, isSecure, clock, timers, random, trustedProxies = [] } = options;
   const room = connectionRoom({
     connectionsMax: limits.connectionsMax,
     firstMsMax: limits.firstRequestMsMax,
@@ -33,8 +36,8 @@ export function boundConnections(server: Server, options: BoundOptions): Connect
     onCrowded: options.onCrowded,
     isShared: rangesOf(trustedProxies),
     onLate: (socket) => {
-      // Whoever has said nothing is not waiting for an answer.
-      if (socket.bytesRead === 0) socket.destroy();
+      // Whoever has said nothing is not waiting for an answer, and in the middle of a handshake there is no way to give one.
+      if (socket.bytesRead === 0 || (isSecure && !(socket instanceof TLSSocket))) socket.destroy();
       else refuseRaw(new LateError(), socket, listener, random);
     },
   });
@@ -42,7 +45,8 @@ export function boundConnections(server: Server, options: BoundOptions): Connect
     room.begin(socket);
     response.once("close", () => room.end(socket));
   };
-  server.on("connection", (socket: Socket) => void room.admit(socket));
+  if (isSecure) takePlaces(server, room);
+  else server.on("connection", (socket: Socket) => void room.admit(socket));
   server.prependListener("request", begin);
   server.prependListener("checkExpectation", begin);
   // Only where somebody takes them: a listener for upgrades keeps such requests from the router.

@@ -1,6 +1,7 @@
 // Requests that a web page of somebody else makes an operator's browser send. They carry no token of ours, but they come from the
 // operator's own address, so they are turned away before they are counted or read. Browsers say where a request comes from in
 // one header or another, and no page can change what they say; programs say nothing and pass.
+import { TLSSocket } from "node:tls";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Refuse } from "../refusals.ts";
 
@@ -26,7 +27,8 @@ function isOurs({ headers, raw }: FastifyRequest, baseUrl: string): boolean {
   if (origin === undefined || origin === new URL(baseUrl).origin) return true;
   // Not the Host header: whoever makes a name of theirs point at us chooses that.
   const { localAddress = "", localPort } = raw.socket;
-  return hostsAt(localAddress.replace(/^::ffff:/i, "")).some((host) => origin === originAt(host, localPort));
+  const scheme = raw.socket instanceof TLSSocket ? "https" : "http";
+  return hostsAt(localAddress.replace(/^::ffff:/i, "")).some((host) => origin === originAt(scheme, host, localPort));
 }
 
 /** Under which names a page of ours can have been reached at this address of the machine. */
@@ -36,6 +38,6 @@ function hostsAt(address: string): readonly string[] {
 }
 
 /** Browsers leave the usual port out. */
-function originAt(host: string, port: number | undefined): string {
-  return port === 80 ? `http://${host}` : `http://${host}:${port}`;
+function originAt(scheme: "http" | "https", host: string, port: number | undefined): string {
+  return port === (scheme === "http" ? 80 : 443) ? `${scheme}://${host}` : `${scheme}://${host}:${port}`;
 }

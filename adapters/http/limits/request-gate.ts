@@ -5,7 +5,10 @@
 //     nothing more is read from the connection meanwhile.
 //  2. The connection's last request is answered with "connection: close"; whatever came after it is not read.
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
+import { createServer as createSecureServer } from "node:https";
 import type { Socket } from "node:net";
+import type { KeptCertificate } from "../../tls/kept-certificate.ts";
+import { renewOn, serverOptions } from "../../tls/secure-server.ts";
 import type { HttpLimits } from "./limits.ts";
 
 /** Lets a request through to the handler when its turn comes. */
@@ -43,22 +46,33 @@ export function requestGate(limits: HttpLimits): RequestGate {
   };
 }
 
-/** A server whose requests, odd expectations included, all pass the gate. */
-export function gatedServer(limits: HttpLimits, gate: RequestGate, handle: RequestListener): Server {
-  const server = createServer(
-    {
-      headersTimeout: limits.headersMsMax,
-      requestTimeout: limits.requestMsMax,
-      keepAliveTimeout: limits.keepAliveMsMax,
-      connectionsCheckingInterval: limits.checkEveryMs,
-      maxHeaderSize: limits.headerBytesMax,
-      // A missing Host header is refused by our own hook, with a problem document.
-      requireHostHeader: false,
-    },
-    (request, response) => gate(request, response, handle),
-  );
+/** A server whose requests, odd expectations included, all pass the gate. With a certificate it speaks TLS and nothing else. */
+export function gatedServer(
+  limits: HttpLimits,
+  gate: RequestGate,
+  handle: RequestListener,
+  certificate: KeptCertificate | undefined,
+): Server {
+  const options = {
+    headersTimeout: limits.headersMsMax,
+    requestTimeout: limits.requestMsMax,
+    keepAliveTimeout: limits.keepAliveMsMax,
+    connectionsCheckingInterval: limits.checkEveryMs,
+    maxHeaderSize: limits.headerBytesMax,
+    // A missing Host header is refused by our own hook, with a problem document.
+    requireHostHeader: false,
+  };
+  const pass: RequestListener = (request, response) => gate(request, response, handle);
+  const server = certificate === undefined ? createServer(options, pass) : secureServer(certificate);
   server.setTimeout(limits.silenceMsMax);
   return server;
+
+  function secureServer(served: KeptCertificate): Server {
+    const secure = serverOptions(served, { protocols: ["http/1.1"], handshakeMsMax: limits.firstRequestMsMax });
+    const made = createSecureServer({ ...options, ...secure }, pass);
+    renewOn(made, served);
+    return made;
+  }
 }
 
 function begin(socket: Socket): Conversation {

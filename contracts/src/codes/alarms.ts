@@ -40,6 +40,11 @@ export const alarms = {
     "critical",
     "Callers with a token, or our own processes, find no place among a listener's connections.",
   ),
+  CERTIFICATE_EXPIRING: alarm("warning", "A TLS certificate runs out within 14 days, or has."),
+  CERTIFICATE_UNUSABLE: alarm(
+    "critical",
+    "A TLS certificate's new files cannot be used: the one before is still served.",
+  ),
   CLOCK_STEPPED: alarm("warning", "The wall clock jumped."),
 
   // Trading.
