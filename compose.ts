@@ -28,7 +28,7 @@ import { systemSha256OfBytes, systemSigning } from "./adapters/system/signing.ts
 import { statusFile } from "./adapters/system/status-file.ts";
 import { systemStopwatch } from "./adapters/system/stopwatch.ts";
 import type { MetricsRegistry } from "./adapters/telemetry/prometheus-metrics.ts";
-import { type KeptCertificate, keepCertificate } from "./adapters/tls/kept-certificate.ts";
+import type { KeptCertificate } from "./adapters/tls/kept-certificate.ts";
 import { openTransport, type Transport } from "./adapters/transport/open-transport.ts";
 import { identityUpstream } from "./adapters/upstreams/identity-upstream.ts";
 import { modelUpstream } from "./adapters/upstreams/model-upstream.ts";
@@ -40,8 +40,6 @@ import {
   addressText,
   basePorts,
   drainMs,
-  isOpenlyReached,
-  localSocket,
   logFor,
   type PartInput,
   type PartName,
@@ -50,6 +48,7 @@ import {
   untilEnding,
   worst,
 } from "./compose/shared.ts";
+import { certificateOf, isOpenlyReached, localSocket } from "./compose/tls.ts";
 import { messageOf } from "./contracts/src/fault.ts";
 import { subjects } from "./contracts/src/subjects.ts";
 import type { TellRefusal } from "./ports/attempts.ts";
@@ -229,7 +228,9 @@ async function startService(
   const lease = await takeLease(service.name, { host: hostname(), pid: process.pid }, leasing);
   stops.push(() => lease.retire());
   await running.leased?.(lease);
-  const certificate = certificateOf(service.name, input, ports, stops);
+  const isLocal = "path" in listenAddress(service.name, input).address;
+  const owner = `${service.name}'s gRPC server`;
+  const certificate = isLocal ? undefined : certificateOf(input, ports, service.name, owner, stops);
   const ofCertificate = (): Health => certificate?.health() ?? { status: "ok" };
   const health = () => worst([around.shared(), lease.health(), running.health(), exposure(input), ofCertificate()]);
   const once = oncePerKey({ ...ports, holder: () => lease.incarnation });
@@ -244,22 +245,6 @@ async function startService(
   stops.push(async () => void (await server.drain(drainMs(input))));
   addresses[service.name] = addressText(server.address);
   ports.log.info("ready", { address: addresses[service.name] });
-}
-
-/** What the service's port shows who connects; undefined where it speaks clear text, or only to this machine. */
-function certificateOf(
-  service: ServiceName,
-  input: PartInput,
-  ports: ServicePorts,
-  stops: Stops,
-): KeptCertificate | undefined {
-  const { cert_file: certFile, key_file: keyFile } = input.configuration.tls;
-  if (certFile === undefined || keyFile === undefined || "path" in listenAddress(service, input).address)
-    return undefined;
-  const alarms = createAlarms({ ...ports, subject: subjects.alarmRaised, source: service });
-  const certificate = keepCertificate({ ...ports, certFile, keyFile, alarms, owner: `${service}'s gRPC server` });
-  stops.push(async () => certificate.close());
-  return certificate;
 }
 
 /** Where the gateway runs it says so itself, once. */

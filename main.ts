@@ -17,7 +17,8 @@ import { type RunFile, removeRunFile, writeRunFile } from "./adapters/system/run
 import { spawnService } from "./adapters/system/service-process.ts";
 import { systemTimers } from "./adapters/system/timers.ts";
 import { tellConfiguration } from "./compose/configuration.ts";
-import { httpUrls, isOpenlyReached, logFor, type PartInput, type PartName } from "./compose/shared.ts";
+import { logFor, type PartInput, type PartName } from "./compose/shared.ts";
+import { httpUrls, isOpenlyReached } from "./compose/tls.ts";
 import { compose, plans } from "./compose.ts";
 import { Fault, messageOf } from "./contracts/src/fault.ts";
 import { format, millisecondsBetween } from "./contracts/src/instant.ts";

@@ -25,7 +25,6 @@ import { openStore } from "../adapters/records/open-store.ts";
 import { reportedSecrets } from "../adapters/secrets/audited-secrets.ts";
 import { openSecrets } from "../adapters/secrets/open-secrets.ts";
 import type { MetricsRegistry } from "../adapters/telemetry/prometheus-metrics.ts";
-import { type KeptCertificate, keepCertificate } from "../adapters/tls/kept-certificate.ts";
 import { openEventFeed } from "../adapters/transport/open-event-feed.ts";
 import { Fault } from "../contracts/src/fault.ts";
 import { subjects } from "../contracts/src/subjects.ts";
@@ -51,15 +50,13 @@ import {
   addressText,
   basePorts,
   drainMs,
-  httpUrls,
-  isOpenlyReached,
-  localTarget,
   type PartInput,
   pinnedPort,
   type Stops,
   untilEnding,
   worst,
 } from "./shared.ts";
+import { certificateOf, httpUrls, isOpenlyReached, localTarget } from "./tls.ts";
 import { webhookParts } from "./webhook.ts";
 
 /**
@@ -152,7 +149,7 @@ export async function startGateway(
   stops.push(() => stream.stop());
   const webhook = webhookParts(input, ports, { store, secrets });
   let server: HttpServer | undefined;
-  const certificate = certificateOf(input, ports, store, stops);
+  const certificate = certificateOf(input, { ...ports, store }, "gateway", httpOwner, stops);
   const doorHealth = (): Health =>
     worst([server?.health() ?? { status: "ok" }, certificate?.health() ?? { status: "ok" }]);
   const asked = { doorHealth, directory, calls, restarts, events, marketFeed, store, webhook, ending };
@@ -173,21 +170,6 @@ export async function startGateway(
   // Its health does not hang on the lease, unlike a service's: it has to answer while the store is away, to say so.
   lease = await takeLease("gateway", { host: hostname(), pid: process.pid }, { ...ports, store: leaseStore });
   await untilReported(marketFeed, ports);
-}
-
-/** What both HTTP listeners show who connects; undefined where they speak clear text. */
-function certificateOf(
-  { configuration: { tls } }: PartInput,
-  ports: BasePorts,
-  store: PostgresStore,
-  stops: Stops,
-): KeptCertificate | undefined {
-  if (tls.cert_file === undefined || tls.key_file === undefined) return undefined;
-  const alarms = createAlarms({ ...ports, store, subject: subjects.alarmRaised, source: "gateway" });
-  const files = { certFile: tls.cert_file, keyFile: tls.key_file };
-  const certificate = keepCertificate({ ...ports, ...files, alarms, owner: httpOwner });
-  stops.push(async () => certificate.close());
-  return certificate;
 }
 
 const httpOwner = "the gateway's HTTP server";

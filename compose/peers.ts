@@ -6,7 +6,8 @@ import type { PlatformService } from "../contracts/src/platform-services.ts";
 import type { Clock } from "../ports/clock.ts";
 import { services } from "../services/index.ts";
 import type { ServiceName } from "../services/shared/service.ts";
-import { localTarget, type PartInput } from "./shared.ts";
+import type { PartInput } from "./shared.ts";
+import { localTarget } from "./tls.ts";
 
 export interface OpenPeersOptions {
   readonly service: ServiceName;

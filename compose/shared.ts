@@ -1,5 +1,4 @@
 // What the composition of services and of the gateway share: the input, the ports that every part has, addresses and stops.
-import { join } from "node:path";
 import type { Configuration } from "../adapters/configuration/schema.ts";
 import type { GrpcAddress } from "../adapters/grpc/listener.ts";
 import { createLog, type LogDestination } from "../adapters/log/pino-log.ts";
@@ -49,39 +48,6 @@ export function logFor(configuration: Configuration, kept?: LogDestination): Log
 export function pinnedPort(addresses: Readonly<Record<string, string>>, name: string): number | undefined {
   const address = addresses[name];
   return address === undefined || address.startsWith("unix:") ? undefined : Number(address.split(":").at(-1));
-}
-
-/** Whether other machines may reach this one without TLS. */
-export function isOpenlyReached({ insecure, tls }: Configuration): boolean {
-  return insecure && tls.cert_file === undefined;
-}
-
-/**
- * Where our own processes on this machine find a service whose port speaks TLS to everybody else: what does not leave the machine needs no
- * certificate, and whoever may open the socket is us.
- */
-export function localSocket(name: ServiceName, { configuration, runtimeFolder }: PartInput): string | undefined {
-  const { tls, services } = configuration;
-  if (tls.cert_file === undefined || !services.includes(name)) return undefined;
-  return join(runtimeFolder, `${name}.sock`);
-}
-
-export function localTarget(name: ServiceName, input: PartInput): string | undefined {
-  const socket = localSocket(name, input);
-  return socket === undefined ? undefined : `unix:${socket}`;
-}
-
-/** Under which addresses people reach the two HTTP listeners. */
-export function httpUrls(
-  { http, tls }: Configuration,
-  addresses: Readonly<Record<string, string>>,
-): Readonly<Record<string, string>> {
-  const scheme = tls.cert_file === undefined ? "http" : "https";
-  const { gateway, "gateway.public": open } = addresses;
-  return {
-    ...(gateway === undefined ? {} : { gateway: http.base_url?.replace(/\/$/, "") ?? `${scheme}://${gateway}` }),
-    ...(open === undefined ? {} : { "gateway.public": `${scheme}://${open}` }),
-  };
 }
 
 export async function basePorts(name: string, input: PartInput, log: Log) {

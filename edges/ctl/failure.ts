@@ -68,7 +68,7 @@ export function isApiError(thrown: unknown): thrown is ApiErrorLike {
 export function connectionProblem(thrown: unknown): string | undefined {
   for (let at: unknown = thrown, depth = 0; at instanceof Error && depth < 8; at = at.cause, depth += 1) {
     const code = (at as { code?: unknown }).code;
-    if (typeof code === "string" && /^(E[A-Z]+|UND_ERR_[A-Z_]+|[A-Z_]*CERT[A-Z_]*|ERR_(TLS|SSL)[A-Z_]*)$/.test(code))
+    if (typeof code === "string" && /^(E[A-Z]+|UND_ERR_[A-Z_]+|ERR_(TLS|SSL)[A-Z_]*)$|CERT|_SIGNATURE$/.test(code))
       return code;
     if (at.name === "TimeoutError") return "no answer in time";
   }
@@ -93,6 +93,12 @@ function unreached(thrown: Error & { readonly baseUrl?: unknown }): Refusal {
   const isPlain = /ERR_SSL_(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST)/.test(
     connectionProblem(thrown) ?? "",
   );
+  const untrusted = untrustedCertificate(connectionProblem(thrown) ?? "");
+  if (untrusted !== undefined && typeof baseUrl === "string") {
+    const [sentence, hint] = untrusted;
+    const detail = `${baseUrl} cannot be trusted: ${sentence}. Nothing was sent.`;
+    return new Refusal(exitCodes.unavailable, "SERVICE_UNAVAILABLE", detail, hint, thrown);
+  }
   if (!isPlain || typeof baseUrl !== "string") return unreachable(`${thrown.message}.`);
   return new Refusal(
     exitCodes.unavailable,
@@ -101,6 +107,17 @@ function unreached(thrown: Error & { readonly baseUrl?: unknown }): Refusal {
     `Use ${baseUrl.replace(/^https:/, "http:")} with --server or PORTCULLIS_URL.`,
     thrown,
   );
+}
+
+/** What is wrong with the certificate that a server showed, and what to do; undefined when it is something else. */
+function untrustedCertificate(problem: string): readonly [string, string] | undefined {
+  if (problem === "CERT_HAS_EXPIRED") return ["its certificate has run out", "Its operators have to renew it."];
+  if (problem === "ERR_TLS_CERT_ALTNAME_INVALID") {
+    return ["its certificate is for another name", "Use the name in its certificate with --server or PORTCULLIS_URL."];
+  }
+  if (!/CERT|_SIGNATURE$/.test(problem)) return undefined;
+  const hint = "Name its authority's file in NODE_EXTRA_CA_CERTS.";
+  return [`its certificate comes from an authority that this machine does not know (${problem})`, hint];
 }
 
 async function apiFailure(error: ApiErrorLike): Promise<Failure> {

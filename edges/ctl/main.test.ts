@@ -2,6 +2,7 @@
 // colour and no question where no terminal is, and nothing from elsewhere that could steer a terminal.
 import { spawn } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { createServer as createSecureServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -10,6 +11,8 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../adapters/system/clock.ts";
 import { systemTimers } from "../../adapters/system/timers.ts";
 import { type FakeServer, problem, runFake, startFakeServer } from "../../testkit/ctl/fakes.ts";
+import { newAuthority } from "../../testkit/test-certificate.ts";
+import { failureOf } from "./failure.ts";
 import { wantsColour } from "./terminal.ts";
 
 let home = "";
@@ -142,6 +145,33 @@ describe("exit codes", () => {
     expect(exit).toBe(9);
     expect(stderr).toContain("it speaks http, not https");
     expect(stderr).toContain(`Use ${server.url} `);
+  });
+
+  it("a server whose certificate comes from an unknown authority is not trusted, and gets no token", async () => {
+    const { certificate: cert, key } = newAuthority().issue(["127.0.0.1"]);
+    let asked = 0;
+    const other = createSecureServer({ cert, key }, () => {
+      asked += 1;
+    });
+    await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
+    const { port } = other.address() as AddressInfo;
+    const { exit, stderr } = await run(`auth whoami --server https://127.0.0.1:${port}`);
+    expect([exit, asked]).toEqual([9, 0]);
+    expect(stderr).toContain("an authority that this machine does not know");
+    expect(stderr).toContain("NODE_EXTRA_CA_CERTS");
+    await new Promise((resolve) => other.close(resolve));
+  });
+
+  it.each([
+    ["CERT_HAS_EXPIRED", "has run out"],
+    ["ERR_TLS_CERT_ALTNAME_INVALID", "is for another name"],
+    ["SELF_SIGNED_CERT_IN_CHAIN", "an authority that this machine does not know"],
+    ["UNABLE_TO_VERIFY_LEAF_SIGNATURE", "an authority that this machine does not know"],
+  ])("what is wrong with a certificate is said: %s", async (code, sentence) => {
+    const cause = Object.assign(new Error("no"), { code });
+    const thrown = Object.assign(new Error("x cannot be reached", { cause }), { baseUrl: "https://p.example" });
+    thrown.name = "UnreachableError";
+    expect(await failureOf(thrown)).toMatchObject({ exit: 9, detail: expect.stringContaining(sentence) });
   });
 
   it("nobody logged in is 4, a bad command line 2, a broken profile 4", async () => {

@@ -42,6 +42,11 @@ export const environmentRows: readonly { readonly name: string; readonly meaning
     name: "XDG_STATE_HOME",
     meaning: "The log of `ctl up --detach` is in portcullis below it; else below ~/.local/state.",
   },
+  {
+    name: "NODE_EXTRA_CA_CERTS",
+    meaning:
+      "A file with the certificate authority of a server that speaks https, as PEM, where it is not a public one.",
+  },
   { name: "NO_COLOR", meaning: "When not empty: no colour anywhere." },
   { name: "CLICOLOR_FORCE", meaning: "When not empty or 0: colour also where no terminal is." },
 ];
