@@ -64,6 +64,7 @@ async function logIn(): Promise<Begun | undefined> {
 async function open(root: Root, { provider, tokens }: Begun, { clock, timers }: Surroundings): Promise<void> {
   const session = openSession(tokens, {
     clock,
+    timers,
     provider,
     channel: new BroadcastChannel("portcullis-session"),
     returnTo: () => window.location.pathname + window.location.search,

@@ -23,7 +23,11 @@ export interface Acting {
   readonly timers: Timers;
   readonly signal: AbortSignal;
   report(outcome: Outcome): void;
+  /** How another person signs a request to resume, where it is not by the keys of the terminal desk. */
+  readonly howToSign?: string;
 }
+
+const signingKeys = "They press h, u and c in their own desk";
 
 const lookEveryMs = 500;
 /** After that the outcome says what is still owed. */
@@ -119,7 +123,7 @@ async function halt(request: Request, acting: Acting): Promise<void> {
 
 type Status = AnswerOf<"resumeHalt">;
 
-async function resume(request: Request, { client, clock, report }: Acting): Promise<void> {
+async function resume(request: Request, { client, clock, report, howToSign }: Acting): Promise<void> {
   const { confirmation, target, code } = request;
   const haltIds = [...(target.haltIds ?? [])];
   const status = await client.resumeHalt({
@@ -129,18 +133,18 @@ async function resume(request: Request, { client, clock, report }: Acting): Prom
     ...(haltIds.length > 0 && { haltIds }),
     ...(code !== "" && { oneTimeCode: code }),
   });
-  report(target.id === "" ? pending(status, clock.now()) : lifted(status, clock.now()));
+  report(target.id === "" ? pending(status, clock.now(), howToSign ?? signingKeys) : lifted(status, clock.now()));
 }
 
 /** Nothing is lifted by one person: whoever asked must not believe it. */
-function pending(status: Status, now: Instant): Outcome {
+function pending(status: Status, now: Instant, howToSign: string): Outcome {
   if (status.lifted_halt_ids.length > 0) return lifted(status, now);
   const until = status.expires_at === undefined ? "" : ` It is good until ${moment(status.expires_at, now)}.`;
   return {
     lines: [
       `NOTHING IS LIFTED YET: another operator must sign.${until}`,
       `Request ${clean(status.request_id ?? "not known")}. ${audited(status.audit_id)}`,
-      `They press h, u and c in their own desk, or: ctl cmd resume --cosign ${clean(status.request_id ?? "")}`,
+      `${howToSign}, or: ctl cmd resume --cosign ${clean(status.request_id ?? "")}`,
       `Halts ${status.halts.length}. ${baselineText(status.baseline)}`,
     ],
     tone: "plain",

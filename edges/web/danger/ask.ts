@@ -1,5 +1,4 @@
 // What a dangerous action asks before it acts, as data. Its target is fixed when the dialog opens; the lists may move below it.
-import type { Client } from "../../client/src/types.ts";
 import type { Acting } from "../../tui/effects/act.ts";
 
 /** What somebody typed. */
@@ -27,13 +26,4 @@ export interface DangerAsk {
   readonly command: string;
   /** Reports what the server proved, never that something was sent. */
   run(typed: Typed, acting: Acting): Promise<void>;
-}
-
-/** For acts whose answer is the outcome. */
-export function reporting(
-  work: (typed: Typed, client: Client) => Promise<readonly string[]>,
-): (typed: Typed, acting: Acting) => Promise<void> {
-  return async (typed, { client, report }) => {
-    report({ lines: await work(typed, client), tone: "good", done: true });
-  };
 }

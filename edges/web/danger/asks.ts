@@ -4,13 +4,17 @@ import type { Request } from "../../tui/model/dialog.ts";
 import { scopeIdOf, scopeOf } from "../../tui/screens/halts.ts";
 import type { Lists } from "../data/lists.ts";
 import type { Halt } from "../model/halted.ts";
-import { type DangerAsk, reporting, type Typed } from "./ask.ts";
+import type { DangerAsk, Typed } from "./ask.ts";
+import { audited } from "./audited.ts";
 
 type HaltStatus = Lists["halts"];
 
 function acted(request: Omit<Request, "reason" | "confirmation" | "code">): DangerAsk["run"] {
-  return ({ reason, word, code }: Typed, acting) => act({ ...request, reason, confirmation: word, code }, acting);
+  return ({ reason, word, code }: Typed, acting) =>
+    act({ ...request, reason, confirmation: word, code }, { ...acting, howToSign });
 }
+
+const howToSign = "Every other operator sees the request on every desk now, and signs it there";
 
 /** The firm when no scope is named. */
 export function haltAsk(scopeId = ""): DangerAsk {
@@ -116,17 +120,20 @@ export function reconcileAsk(fund: string | undefined): DangerAsk {
     reason: "none",
     code: "none",
     command: `ctl riskengine reconcile${fund === undefined ? "" : ` --fund-id ${fund}`}`,
-    run: reporting(async (_typed, client) => {
-      const answer = await client.reconcile(fund === undefined ? {} : { fundId: fund });
-      return [
-        `COMPARED ${answer.symbols} symbols of ${answer.compared.join(", ") || "nobody"}.`,
-        ...(answer.unanswered.length === 0 ? [] : [`NO ANSWER from ${answer.unanswered.join(", ")}.`]),
-        `${answer.differences.length} differences are open.`,
-        ...answer.differences.map(
-          (one) =>
-            `${one.status} ${one.fund_id} ${one.symbol}: ours ${one.our_quantity}, broker's ${one.broker_quantity}`,
-        ),
-      ];
+    run: audited({
+      action: "operator.attempted",
+      run: async (_typed, client) => {
+        const answer = await client.reconcile(fund === undefined ? {} : { fundId: fund });
+        return [
+          `COMPARED ${answer.symbols} symbols of ${answer.compared.join(", ") || "nobody"}.`,
+          ...(answer.unanswered.length === 0 ? [] : [`NO ANSWER from ${answer.unanswered.join(", ")}.`]),
+          `${answer.differences.length} differences are open.`,
+          ...answer.differences.map(
+            (one) =>
+              `${one.status} ${one.fund_id} ${one.symbol}: ours ${one.our_quantity}, broker's ${one.broker_quantity}`,
+          ),
+        ];
+      },
     }),
   };
 }
@@ -141,11 +148,14 @@ export function endStopAsk(stop: Lists["stops"][number]): DangerAsk {
     reason: "required",
     code: "none",
     command: `ctl riskengine stops end ${stopId} --reason TEXT`,
-    run: reporting(async ({ reason }, client) => {
-      const ended = await client.endStop({ stopId, reason });
-      return [
-        `${ended.state} ${ended.symbol} of ${ended.fund_id}${ended.outcome === undefined ? "" : `: ${ended.outcome}`}`,
-      ];
+    run: audited({
+      action: "stop.ended",
+      run: async ({ reason }, client) => {
+        const ended = await client.endStop({ stopId, reason });
+        return [
+          `${ended.state} ${ended.symbol} of ${ended.fund_id}${ended.outcome === undefined ? "" : `: ${ended.outcome}`}`,
+        ];
+      },
     }),
   };
 }
@@ -159,9 +169,12 @@ export function releaseThrottleAsk(strategyId: string): DangerAsk {
     reason: "required",
     code: "none",
     command: `ctl riskengine throttle release ${strategyId} --reason TEXT`,
-    run: reporting(async ({ reason }, client) => {
-      const status = await client.releaseThrottle({ strategyId, reason });
-      return [`${status.tripped ? "STILL TRIPPED" : "RELEASED"} ${status.strategy_id} of ${status.fund_id}`];
+    run: audited({
+      action: "throttle.released",
+      run: async ({ reason }, client) => {
+        const status = await client.releaseThrottle({ strategyId, reason });
+        return [`${status.tripped ? "STILL TRIPPED" : "RELEASED"} ${status.strategy_id} of ${status.fund_id}`];
+      },
     }),
   };
 }

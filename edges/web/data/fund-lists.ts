@@ -1,6 +1,8 @@
 // What /funds shows besides what /risk does: value over time, the ledger and the strategies' backtests.
 import type { AnswerOf } from "../../client/src/types.ts";
-import type { Asked, ListPlace } from "./list-place.ts";
+import { stepFor } from "../funds/unit-value.ts";
+import { momentText, rangeOf } from "../model/range.ts";
+import { type Asked, hoursText, type ListPlace } from "./list-place.ts";
 
 interface FundLists {
   readonly navs: ListPlace<AnswerOf<"listNavs">>;
@@ -13,34 +15,39 @@ interface FundLists {
 const valuesMax = 2_000;
 const ledgerMax = 200;
 
-/** `from` and `to` are moments here: whoever asks turns "7d" into one. */
-function step({ of = "hour" }: Asked): "minute" | "hour" | "day" {
-  return of === "minute" || of === "day" ? of : "hour";
+const dayMs = 86_400_000;
+/** What is shown where the address names no range. */
+const absentRange = "90d";
+/** A year and a day back, and one more: the last value before a year's first. */
+const yearMs = 367 * dayMs;
+
+function asked(given: Asked, nowMs: number) {
+  const range = rangeOf({ ...given, from: given.from ?? absentRange }, nowMs);
+  const fromMs = range.fromMs ?? nowMs - 90 * dayMs;
+  return {
+    fundId: given.fund ?? "",
+    from: momentText(fromMs),
+    ...(range.toMs === undefined ? {} : { to: momentText(range.toMs) }),
+    every: stepFor(fromMs, range.toMs ?? nowMs),
+  };
 }
 
 export const fundLists: FundLists = {
   navs: {
-    read: (client, asked, call) =>
-      client.listNavs(
-        {
-          fundId: asked.fund ?? "",
-          every: step(asked),
-          countMax: valuesMax,
-          ...(asked.from === undefined ? {} : { from: asked.from }),
-          ...(asked.to === undefined ? {} : { to: asked.to }),
-        },
-        call,
-      ),
+    read: (client, given, call, nowMs) => client.listNavs({ ...asked(given, nowMs), countMax: valuesMax }, call),
     everyMs: 10_000,
     topics: [],
-    command: (asked) => `ctl treasury navs list --fund-id ${asked.fund ?? ""} --every ${step(asked)}`,
+    actions: ["ledger."],
+    command: ({ fund = "", from = absentRange }) =>
+      `ctl treasury navs list --fund-id ${fund} --hours ${hoursText({ from }, 2_160)}`,
     source: "listNavs",
   },
   days: {
-    read: (client, { fund = "", from }, call) =>
-      client.listNavs({ fundId: fund, every: "day", countMax: 400, ...(from === undefined ? {} : { from }) }, call),
+    read: (client, { fund = "" }, call, nowMs) =>
+      client.listNavs({ fundId: fund, every: "day", countMax: 400, from: momentText(nowMs - yearMs) }, call),
     everyMs: 30_000,
     topics: ["treasury.ledger"],
+    actions: ["ledger."],
     command: ({ fund = "" }) => `ctl treasury navs list --fund-id ${fund} --hours 8784 --every day`,
     source: "listNavs",
   },
@@ -48,6 +55,7 @@ export const fundLists: FundLists = {
     read: (client, { fund = "" }, call) => client.listLedger({ fundId: fund, countMax: ledgerMax }, call),
     everyMs: 10_000,
     topics: ["treasury.ledger"],
+    actions: ["ledger.", "fill."],
     command: ({ fund = "" }) => `ctl treasury ledger list --fund-id ${fund}`,
     source: "listLedger",
   },
@@ -55,6 +63,7 @@ export const fundLists: FundLists = {
     read: (client, { of = "" }, call) => client.getBacktest({ strategyId: of }, call),
     everyMs: 300_000,
     topics: [],
+    actions: [],
     command: ({ of = "" }) => `ctl research backtest show ${of}`,
     source: "getBacktest",
   },

@@ -3,15 +3,24 @@ import type { CallOptions } from "../../client/src/call-options.ts";
 import type { Client } from "../../client/src/types.ts";
 
 export interface ListPlace<Value> {
-  read(client: Client, asked: Asked, call: CallOptions): Promise<Value>;
+  /** `nowMs` is for ranges that reach back from now: the question stays the same while time goes on. */
+  read(client: Client, asked: Asked, call: CallOptions, nowMs: number): Promise<Value>;
   /** Read again after this long, whatever happens. */
   readonly everyMs: number;
   /** Beginnings of topics that change it. */
   readonly topics: readonly string[];
+  /** Beginnings of the actions under which the audit log has these events; none where nothing of it is audited. */
+  readonly actions: readonly string[];
   /** How the same is asked for on the command line. */
   command(asked: Asked): string;
   /** The operation of the API, as its reference names it. */
   readonly source: string;
+}
+
+/** As a flag of ctl has it; a range that begins at a moment has no such flag. */
+export function hoursText({ from }: Asked, absent: number): string {
+  const [, count, unit] = /^(\d{1,4})([hd])$/.exec(from ?? "") ?? [];
+  return String(count === undefined ? absent : Number(count) * (unit === "d" ? 24 : 1));
 }
 
 /** What the address says, as far as a list depends on it. */

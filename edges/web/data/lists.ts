@@ -1,8 +1,9 @@
 // What the desks show, by list: how each is read through the client, how often at the latest, and which events change it sooner. A panel names its lists and
 // nothing is asked for that nobody sees.
 import type { AnswerOf } from "../../client/src/types.ts";
+import { hoursOf, momentText, rangeOf } from "../model/range.ts";
 import { fundLists } from "./fund-lists.ts";
-import type { Asked, ListPlace } from "./list-place.ts";
+import { type Asked, hoursText, type ListPlace } from "./list-place.ts";
 import { operationLists } from "./operation-lists.ts";
 
 export interface Lists {
@@ -45,7 +46,9 @@ type RiskName = Exclude<ListName, keyof typeof fundLists | keyof typeof operatio
 
 const fast = 2_000;
 const slow = 10_000;
-const rejectedHours = 24;
+export const dayHours = 24;
+
+const hoursIn = (asked: Asked, nowMs: number): number => hoursOf(rangeOf(asked, nowMs), nowMs, dayHours);
 
 const ofFund = ({ fund }: Asked): { readonly fundId?: string } => (fund === undefined ? {} : { fundId: fund });
 const fundFlag = ({ fund }: Asked): string => (fund === undefined ? "" : ` --fund-id ${fund}`);
@@ -55,6 +58,7 @@ const riskLists: Pick<Places, RiskName> = {
     read: (client, _asked, call) => client.listFunds({}, call),
     everyMs: fast,
     topics: ["treasury.nav", "operations.halt", "risk.halt"],
+    actions: ["halt.", "resume.", "ledger."],
     command: () => "ctl treasury funds list",
     source: "listFunds",
   },
@@ -62,6 +66,7 @@ const riskLists: Pick<Places, RiskName> = {
     read: (client, asked, call) => client.listStrategies(ofFund(asked), call),
     everyMs: slow,
     topics: ["research.strategy", "operations.halt", "operations.restriction"],
+    actions: ["strategy.", "restriction."],
     command: (asked) => `ctl research strategies list${fundFlag(asked)}`,
     source: "listStrategies",
   },
@@ -69,6 +74,7 @@ const riskLists: Pick<Places, RiskName> = {
     read: (client, _asked, call) => client.getHaltStatus({}, call),
     everyMs: fast,
     topics: ["operations.halt", "operations.resume", "risk.halt"],
+    actions: ["halt.", "resume."],
     command: () => "ctl riskengine halts list",
     source: "getHaltStatus",
   },
@@ -76,6 +82,7 @@ const riskLists: Pick<Places, RiskName> = {
     read: (client, asked, call) => client.getLimitUse(ofFund(asked), call),
     everyMs: fast,
     topics: ["oms.fills", "oms.orders", "treasury.nav", "risk.envelope"],
+    actions: ["fill.", "order.", "envelope."],
     command: (asked) => `ctl riskengine use list${fundFlag(asked)}`,
     source: "getLimitUse",
   },
@@ -83,6 +90,7 @@ const riskLists: Pick<Places, RiskName> = {
     read: (client, asked, call) => client.listLosses(ofFund(asked), call),
     everyMs: fast,
     topics: ["treasury.nav", "risk.loss", "risk.envelope"],
+    actions: ["loss.", "envelope."],
     command: (asked) => `ctl riskengine losses list${fundFlag(asked)}`,
     source: "listLosses",
   },
@@ -90,21 +98,24 @@ const riskLists: Pick<Places, RiskName> = {
     read: (client, asked, call) => client.listBlocks(ofFund(asked), call),
     everyMs: fast,
     topics: ["operations.halt", "risk.", "operations.restriction"],
+    actions: ["halt.", "restriction.", "throttle.", "reconcile."],
     command: (asked) => `ctl riskengine blocks list${fundFlag(asked)}`,
     source: "listBlocks",
   },
   rejections: {
-    read: (client, asked, call) =>
-      client.listRejections({ ...ofFund(asked), hours: rejectedHours, countMax: 200 }, call),
+    read: (client, asked, call, nowMs) =>
+      client.listRejections({ ...ofFund(asked), hours: hoursIn(asked, nowMs), countMax: 200 }, call),
     everyMs: slow,
     topics: ["risk.gate.failed", "oms.orders.rejected"],
-    command: (asked) => `ctl riskengine rejections list${fundFlag(asked)} --hours ${rejectedHours}`,
+    actions: ["order.decided", "order.rejected"],
+    command: (asked) => `ctl riskengine rejections list${fundFlag(asked)} --hours ${hoursText(asked, dayHours)}`,
     source: "listRejections",
   },
   decisions: {
     read: (client, { of = "" }, call) => client.getDecisions({ orderId: of }, call),
     everyMs: slow,
     topics: [],
+    actions: ["order.decided"],
     command: ({ of = "" }) => `ctl why ${of}`,
     source: "getDecisions",
   },
@@ -112,6 +123,7 @@ const riskLists: Pick<Places, RiskName> = {
     read: (client, asked, call) => client.listStops(ofFund(asked), call),
     everyMs: fast,
     topics: ["risk.stop", "oms.fills"],
+    actions: ["stop.", "fill."],
     command: (asked) => `ctl riskengine stops list${fundFlag(asked)}`,
     source: "listStops",
   },
@@ -119,6 +131,7 @@ const riskLists: Pick<Places, RiskName> = {
     read: (client, asked, call) => client.listDifferences({ ...ofFund(asked), open: true, countMax: 100 }, call),
     everyMs: slow,
     topics: ["risk.reconcile"],
+    actions: ["reconcile."],
     command: (asked) => `ctl riskengine differences list${fundFlag(asked)} --open`,
     source: "listDifferences",
   },
@@ -126,13 +139,19 @@ const riskLists: Pick<Places, RiskName> = {
     read: (client, asked, call) => client.getPositions(ofFund(asked), call),
     everyMs: fast,
     topics: ["oms.fills", "treasury.nav"],
+    actions: ["fill."],
     command: (asked) => `ctl oms positions list${fundFlag(asked)}`,
     source: "getPositions",
   },
   orders: {
-    read: (client, asked, call) => client.listOrders({ ...ofFund(asked), countMax: 200 }, call),
+    read: (client, asked, call, nowMs) => {
+      const { fromMs } = rangeOf(asked, nowMs);
+      const since = fromMs === undefined ? {} : { since: momentText(fromMs) };
+      return client.listOrders({ ...ofFund(asked), ...since, countMax: 200 }, call);
+    },
     everyMs: slow,
     topics: ["oms.orders", "oms.fills"],
+    actions: ["order.", "fill."],
     command: (asked) => `ctl oms orders list${fundFlag(asked)}`,
     source: "listOrders",
   },
@@ -140,6 +159,7 @@ const riskLists: Pick<Places, RiskName> = {
     read: (client, { fund = "", symbol = "" }, call) => client.getHeadroom({ fundId: fund, symbol }, call),
     everyMs: fast,
     topics: ["oms.fills", "oms.orders", "risk.envelope", "operations.halt"],
+    actions: ["fill.", "order.", "envelope.", "halt."],
     command: ({ fund = "", symbol = "" }) => `ctl riskengine headroom --fund-id ${fund} --symbol ${symbol}`,
     source: "getHeadroom",
   },
@@ -147,6 +167,7 @@ const riskLists: Pick<Places, RiskName> = {
     read: (client, { fund = "" }, call) => client.getEnvelope({ fundId: fund }, call),
     everyMs: slow,
     topics: ["risk.envelope"],
+    actions: ["envelope."],
     command: ({ fund = "" }) => `ctl riskengine envelope show --fund-id ${fund}`,
     source: "getEnvelope",
   },
@@ -154,6 +175,7 @@ const riskLists: Pick<Places, RiskName> = {
     read: (client, _asked, call) => client.listInstruments({}, call),
     everyMs: 60_000,
     topics: ["treasury.reference"],
+    actions: ["reference.", "corporate_action."],
     command: () => "ctl treasury instruments list",
     source: "listInstruments",
   },

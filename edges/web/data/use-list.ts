@@ -1,9 +1,10 @@
 // One list as a panel has it: the last answer, how old it is and what went wrong. It is read again when an event concerns it, and after a while in any case;
 // a hidden tab and a frozen desk read nothing, except what is halted.
 import { type QueryClient, useQuery } from "@tanstack/react-query";
+import { toUnixMs } from "../../../contracts/src/instant.ts";
 import type { Timers } from "../../../ports/timers.ts";
 import { failureOf, type ReadFacts } from "../model/panel-state.ts";
-import { useFrozen, useWeb } from "../web-context.tsx";
+import { useFrozen, useSessionState, useWeb } from "../web-context.tsx";
 import type { Asked } from "./list-place.ts";
 import { isTouchedBy, type ListName, type Lists, lists } from "./lists.ts";
 
@@ -18,13 +19,15 @@ export interface ListRead<Value> extends ReadFacts {
 const timeoutMs = 10_000;
 
 export function useList<Name extends ListName>(name: Name, asked: Asked = {}, isWanted = true): ListRead<Lists[Name]> {
-  const { client } = useWeb();
+  const { client, clock } = useWeb();
   const isFrozen = useFrozen() && name !== "halts";
+  // Whoever is logged out would only be refused, list by list, every two seconds.
+  const isIn = useSessionState() === "in";
   const place = lists[name];
   const query = useQuery<Lists[Name]>({
     queryKey: [name, asked],
-    queryFn: ({ signal }) => place.read(client, asked, { signal, timeoutMs }),
-    enabled: isWanted && !isFrozen,
+    queryFn: ({ signal }) => place.read(client, asked, { signal, timeoutMs }, toUnixMs(clock.now())),
+    enabled: isWanted && !isFrozen && isIn,
     refetchInterval: place.everyMs,
     retry: false,
     networkMode: "always",

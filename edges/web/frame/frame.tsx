@@ -8,6 +8,7 @@ import { useList } from "../data/use-list.ts";
 import { desks } from "../desk-list.ts";
 import { isHalted, modeOf } from "../model/halted.ts";
 import { utc } from "../model/moments.ts";
+import { ranges, rangeText } from "../model/range.ts";
 import { useFrozen, useLinkWord, useNow, useSessionState, useWeb } from "../web-context.tsx";
 import { CosignCard, HaltBanner } from "./halt-banner.tsx";
 import { KeyLayer } from "./key-layer.tsx";
@@ -50,6 +51,7 @@ export function Frame() {
           <div className="question">
             <h1>{desk.title}</h1>
             <p>{desk.question}</p>
+            {desk.panels.length > 0 && <Choices />}
           </div>
         )}
         <Outlet />
@@ -78,7 +80,6 @@ function TopBar({ mode }: { readonly mode: string }) {
           </Link>
         ))}
       </nav>
-      <FundAndFilter />
       <span className="facts">
         <span data-testid="mode-badge" className={mode.includes("LIVE") ? "mode live" : "mode"}>
           {mode}
@@ -95,8 +96,9 @@ function TopBar({ mode }: { readonly mode: string }) {
   );
 }
 
-function FundAndFilter() {
-  const { fund, q } = useDeskSearch();
+/** What all panels of a desk share: the fund, the range and what is typed. */
+function Choices() {
+  const { fund, q, from, to } = useDeskSearch();
   const change = useChangeSearch();
   const { data: funds = [] } = useList("funds");
   const known = funds.some(({ fund_id }) => fund_id === fund);
@@ -110,6 +112,22 @@ function FundAndFilter() {
           {funds.map(({ fund_id, mode }) => (
             <option key={fund_id} value={fund_id}>
               {fund_id} ({mode})
+            </option>
+          ))}
+        </select>
+      </label>
+      <label>
+        <span className="unseen">Range of time</span>
+        <select
+          value={to === undefined ? (from ?? "") : "as in the address"}
+          onChange={(event) => change({ from: event.target.value || undefined, to: undefined })}
+        >
+          <option value="">usual ranges</option>
+          {to !== undefined && <option>as in the address</option>}
+          {to === undefined && from !== undefined && !ranges.some((one) => one === from) && <option>{from}</option>}
+          {ranges.map((one) => (
+            <option key={one} value={one}>
+              {rangeText({ from: one }, "")}
             </option>
           ))}
         </select>
@@ -177,8 +195,8 @@ function WhoAmI() {
   const { identity, session, client } = useWeb();
   return (
     <>
-      <span data-testid="whoami" title={identity.actor}>
-        {identity.name} <span className="quiet">{identity.roles.join(", ")}</span>
+      <span data-testid="whoami" title={`${identity.actor}: ${identity.roles.join(", ")}`}>
+        {identity.name} <span className="quiet roles">{identity.roles.join(", ")}</span>
       </span>
       <button type="button" data-testid="logout" onClick={() => void session.logOut(() => client.logOut())}>
         Log out
@@ -207,6 +225,12 @@ function LoggedOut() {
     <main className="alone" data-testid="logged-out">
       <h1>You are logged out</h1>
       <p>Every tab of this browser is. Nothing of the desks is kept here.</p>
+      {!session.isEnded() && (
+        <p role="alert" className="note critical">
+          The server did not confirm it: whoever opens this browser may still be logged in at it. Log in and out again,
+          or close the browser.
+        </p>
+      )}
       <button type="button" onClick={() => void session.renew()}>
         Log in
       </button>

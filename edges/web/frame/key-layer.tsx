@@ -7,14 +7,18 @@ import { useDanger } from "../danger/danger-dialog.tsx";
 import { lists } from "../data/lists.ts";
 import { useList } from "../data/use-list.ts";
 import { desks } from "../desk-list.ts";
+import type { DeskSearch } from "../model/search.ts";
+import { useWeb } from "../web-context.tsx";
 import { type KeyMeaning, keyHelp, meaningOf } from "./keys.ts";
 import { useChangeSearch, useDeskSearch } from "./use-search.ts";
 
 const afterGMs = 1_500;
+const saidMs = 4_000;
 
 export function KeyLayer() {
   const [shown, setShown] = useState<"help" | "palette">();
   const [said, setSaid] = useState("");
+  const { timers } = useWeb();
   const navigate = useNavigate();
   const search = useDeskSearch();
   const change = useChangeSearch();
@@ -25,7 +29,12 @@ export function KeyLayer() {
     if (meaning.kind === "help" || meaning.kind === "palette") setShown(meaning.kind);
     if (meaning.kind === "filter") document.getElementById("filter")?.focus();
     if (meaning.kind === "chart") change({ tables: search.tables === undefined ? "all" : undefined });
-    if (meaning.kind === "copy") void copyCommand(search.fund).then(setSaid);
+    if (meaning.kind === "copy") {
+      void copyCommand(search).then((text) => {
+        setSaid(text);
+        timers.after(saidMs, () => setSaid(""));
+      });
+    }
   };
   useEffect(() => {
     const press = (event: KeyboardEvent): void => {
@@ -41,7 +50,7 @@ export function KeyLayer() {
   });
   return (
     <>
-      <p className="unseen" role="status">
+      <p className={said === "" ? "unseen" : "said"} role="status" data-testid="said">
         {said}
       </p>
       <Dialog.Root open={shown !== undefined} onOpenChange={(isOpen) => setShown(isOpen ? shown : undefined)}>
@@ -70,14 +79,19 @@ const listNames = new Map([
 ]);
 
 /** Of the panel in which the focus is, else of the desk's first. */
-async function copyCommand(fund: string | undefined): Promise<string> {
+async function copyCommand(search: DeskSearch): Promise<string> {
   const panel =
     document.activeElement?.closest("[data-testid^=panel-]") ?? document.querySelector("[data-testid^=panel-]");
   const name = panel?.getAttribute("data-testid")?.slice("panel-".length) ?? "";
   const listName = listNames.get(name) ?? name;
   const place = listName in lists ? lists[listName as keyof typeof lists] : lists.halts;
-  const command = place.command({ fund });
-  await navigator.clipboard.writeText(command);
+  const command = place.command(search);
+  try {
+    await navigator.clipboard.writeText(command);
+  } catch {
+    // Browsers may refuse it; then it can be copied by hand.
+    return `Not copied, the browser refused: ${command}`;
+  }
   return `Copied: ${command}`;
 }
 

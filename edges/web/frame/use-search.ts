@@ -1,11 +1,19 @@
 // The address as state: read by every panel, changed in one way, and never pushed twice for what somebody types.
 import { useNavigate, useSearch } from "@tanstack/react-router";
+import { msOf } from "../model/moments.ts";
+import { type Range, rangeOf } from "../model/range.ts";
 import { type DeskSearch, readSearch } from "../model/search.ts";
+import { useNow } from "../web-context.tsx";
 
 export type SearchChange = { readonly [Key in keyof DeskSearch]?: DeskSearch[Key] | undefined };
 
 export function useDeskSearch(): DeskSearch {
   return readSearch(useSearch({ strict: false }) as Readonly<Record<string, unknown>>);
+}
+
+/** The range that the address names, as of now. */
+export function useRange(): Range {
+  return rangeOf(useDeskSearch(), msOf(useNow()));
 }
 
 export function useChangeSearch(): (change: SearchChange) => void {

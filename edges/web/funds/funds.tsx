@@ -1,5 +1,5 @@
 // The funds by mode: PAPER and LIVE stand apart and are never added up.
-import { format, fromUnixMs, type Instant } from "../../../contracts/src/instant.ts";
+import { format, type Instant } from "../../../contracts/src/instant.ts";
 import { act } from "../../tui/effects/act.ts";
 import { scopeWord } from "../../tui/screens/funds.ts";
 import { age } from "../../tui/view/figures.ts";
@@ -8,7 +8,6 @@ import { useDanger } from "../danger/danger-dialog.tsx";
 import { useList } from "../data/use-list.ts";
 import { useDeskSearch } from "../frame/use-search.ts";
 import type { Fund } from "../model/halted.ts";
-import { msOf } from "../model/moments.ts";
 import { type Column, DataTable } from "../panels/data-table.tsx";
 import { Amount, Percent, Profit, StateWord } from "../panels/figures.tsx";
 import { Panel } from "../panels/panel.tsx";
@@ -57,7 +56,7 @@ function columnsAt(now: Instant): readonly Column<Fund>[] {
       unit: "%",
       number: true,
       by: (one) => one.net_exposure_pct,
-      cell: (one) => <Percent fraction={one.net_exposure_pct} />,
+      cell: (one) => <Percent fraction={one.net_exposure_pct} isSigned />,
     },
     { id: "age", head: "Valued", by: () => undefined, cell: (one) => `${age(one.nav_at, now) || "?"} ago` },
     {
@@ -128,18 +127,8 @@ export function Funds() {
   );
 }
 
-const yearMs = 367 * 86_400_000;
-
-/** A year and a day back, to the hour: the same question for an hour. */
-export function useDays(fund: string | undefined) {
-  const now = useNow();
-  const hourMs = 3_600_000;
-  const from = format(fromUnixMs(Math.floor((msOf(now) - yearMs) / hourMs) * hourMs));
-  return useList("days", { fund, from }, fund !== undefined);
-}
-
 function PeriodProfit({ fund, period }: { readonly fund: string; readonly period: "month" | "year" }) {
-  const days = useDays(fund);
+  const days = useList("days", { fund });
   const now = useNow();
   if (days.data === undefined) return <span className="quiet">{days.failure === undefined ? "…" : "not known"}</span>;
   return <Profit text={profitSince(days.data, periodStart(period, format(now)))} />;

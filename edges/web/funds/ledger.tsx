@@ -2,13 +2,15 @@
 import { useState } from "react";
 import type { Client } from "../../client/src/types.ts";
 import { amount } from "../../tui/view/figures.ts";
-import { type DangerAsk, reporting, type Typed } from "../danger/ask.ts";
+import type { DangerAsk, Typed } from "../danger/ask.ts";
+import { audited } from "../danger/audited.ts";
 import { useDanger } from "../danger/danger-dialog.tsx";
 import type { Lists } from "../data/lists.ts";
 import { useList } from "../data/use-list.ts";
-import { useDeskSearch } from "../frame/use-search.ts";
+import { useDeskSearch, useRange } from "../frame/use-search.ts";
 import type { Fund } from "../model/halted.ts";
 import { utcText } from "../model/moments.ts";
+import { isWithin, rangeText } from "../model/range.ts";
 import { type Column, DataTable } from "../panels/data-table.tsx";
 import { Panel } from "../panels/panel.tsx";
 
@@ -35,15 +37,16 @@ export function Ledger() {
     funds.data?.find(({ fund_id }) => fund_id === search.fund) ??
     (search.fund === undefined ? funds.data?.[0] : undefined);
   const ledger = useList("ledger", { fund: fund?.fund_id }, fund !== undefined);
-  const rows = ledger.data ?? [];
+  const range = useRange();
+  const rows = (ledger.data ?? []).filter(({ at }) => isWithin(at, range));
   return (
     <Panel
       name="ledger"
-      title={`Ledger${fund === undefined ? "" : ` of ${fund.fund_id}`}`}
+      title={`Ledger${fund === undefined ? "" : ` of ${fund.fund_id}`}, ${rangeText(search, "newest")}`}
       wide
       reads={fund === undefined ? [funds] : [ledger]}
       isEmpty={fund === undefined || rows.length === 0}
-      empty={<p>Nothing is booked yet. Capital, flows and fills are.</p>}
+      empty={<p>Nothing is booked in this range. Capital, flows and fills are; choose a longer range.</p>}
       tools={fund === undefined ? null : <Flow fund={fund} />}
       explained={[
         { figure: "Postings", formula: "Double entry: the amounts of one entry add up to zero in each currency." },
@@ -91,7 +94,7 @@ function flowAsk(fund: Fund, typed: string): DangerAsk {
     reason: "required",
     code: "maybe",
     command: `ctl treasury flow book --fund-id ${fund.fund_id} --amount ${typed} --reason TEXT --totp CODE`,
-    run: reporting((given, client) => bookFlow(client, fund, typed, key, given)),
+    run: audited({ action: "ledger.booked", run: (given, client) => bookFlow(client, fund, typed, key, given) }),
   };
 }
 

@@ -7,10 +7,11 @@ import { cancelAllAsk } from "../danger/asks.ts";
 import { useDanger } from "../danger/danger-dialog.tsx";
 import type { Lists } from "../data/lists.ts";
 import { useList } from "../data/use-list.ts";
-import { useDeskSearch } from "../frame/use-search.ts";
+import { useDeskSearch, useRange } from "../frame/use-search.ts";
 import { clockText } from "../model/moments.ts";
+import { isWithin, rangeText } from "../model/range.ts";
 import { type Column, DataTable } from "../panels/data-table.tsx";
-import { Amount, Profit, StateWord } from "../panels/figures.tsx";
+import { Amount, grouped, Profit, StateWord, signed } from "../panels/figures.tsx";
 import { Panel } from "../panels/panel.tsx";
 import { useNow } from "../web-context.tsx";
 
@@ -22,20 +23,20 @@ function columnsAt(now: Instant): readonly Column<Position>[] {
     { id: "fund", head: "Fund", by: (one) => one.fund_id },
     { id: "strategy", head: "Strategy", by: (one) => one.strategy_id },
     { id: "symbol", head: "Symbol", by: (one) => one.symbol },
-    { id: "quantity", head: "Quantity", number: true, by: (one) => one.quantity },
+    { id: "quantity", head: "Quantity", number: true, by: (one) => one.quantity, cell: (one) => signed(one.quantity) },
     {
       id: "average",
       head: "Average",
       number: true,
       by: (one) => one.average_price,
-      cell: (one) => price(one.average_price),
+      cell: (one) => grouped(price(one.average_price)),
     },
     {
       id: "mark",
       head: "Price",
       number: true,
       by: (one) => one.mark_price,
-      cell: (one) => price(one.mark_price) || "?",
+      cell: (one) => grouped(price(one.mark_price)) || "?",
     },
     {
       id: "value",
@@ -78,6 +79,9 @@ export function Positions() {
       partial={unpriced === 0 ? undefined : `${unpriced} positions have no price.`}
       empty={<p>Nothing is held{fund === undefined ? "" : ` by ${fund}`}. A fill makes a position.</p>}
       explained={[
+        { figure: "Quantity", formula: "The sum of the strategy's fills in the symbol; below zero is short." },
+        { figure: "Average", formula: "What the position cost per unit, weighted by quantity." },
+        { figure: "Price", formula: "The newest mark, and in Priced how old it is." },
         { figure: "Value", formula: "Quantity times price times the instrument's multiplier." },
         { figure: "Unrealised", formula: "Value less quantity times the average price." },
       ]}
@@ -103,16 +107,28 @@ const columns: readonly Column<Order>[] = [
   { id: "fund", head: "Fund", by: ({ order }) => order.fund_id },
   { id: "strategy", head: "Strategy", by: ({ order }) => order.strategy_id },
   { id: "side", head: "Side", by: ({ order }) => order.side },
-  { id: "quantity", head: "Quantity", number: true, by: ({ order }) => order.quantity },
+  {
+    id: "quantity",
+    head: "Quantity",
+    number: true,
+    by: ({ order }) => order.quantity,
+    cell: ({ order }) => grouped(order.quantity),
+  },
   { id: "symbol", head: "Symbol", by: ({ order }) => order.symbol },
   { id: "type", head: "Type", by: ({ order }) => order.order_type },
-  { id: "filled", head: "Filled", number: true, by: (one) => one.filled_quantity },
+  {
+    id: "filled",
+    head: "Filled",
+    number: true,
+    by: (one) => one.filled_quantity,
+    cell: (one) => grouped(one.filled_quantity),
+  },
   {
     id: "price",
     head: "Average",
     number: true,
     by: (one) => one.average_price,
-    cell: (one) => price(one.average_price),
+    cell: (one) => grouped(price(one.average_price)),
   },
   {
     id: "state",
@@ -124,22 +140,23 @@ const columns: readonly Column<Order>[] = [
 ];
 
 export function Orders() {
-  const { fund } = useDeskSearch();
-  const orders = useList("orders", { fund });
+  const { fund, from, to } = useDeskSearch();
+  const range = useRange();
+  const orders = useList("orders", { fund, from, to });
   const open = useDanger();
-  const rows = orders.data ?? [];
+  const rows = (orders.data ?? []).filter(({ created_at }) => isWithin(created_at, range));
   const working = rows.filter(isOpen).length;
   return (
     <Panel
       name="orders"
-      title={`Orders, ${working} open`}
+      title={`Orders, ${rangeText({ from, to }, "newest")}, ${working} open`}
       wide
       reads={[orders]}
       isEmpty={rows.length === 0}
       empty={
         <p>
-          There is no order yet{fund === undefined ? "" : ` of ${fund}`}. A strategy's signal or `ctl oms orders submit`
-          makes one.
+          There is no order{fund === undefined ? "" : ` of ${fund}`} ({rangeText({ from, to }, "ever")}). A strategy's
+          signal or `ctl oms orders submit` makes one.
         </p>
       }
       tools={
@@ -149,8 +166,8 @@ export function Orders() {
       }
       explained={[
         {
-          figure: "Filled",
-          formula: "The sum of the broker's reports on the order; the average price is weighted by quantity.",
+          figure: "Quantity, Filled, Average",
+          formula: "What was ordered; the sum of the broker's reports on it; and their price, weighted by quantity.",
         },
       ]}
     >

@@ -2,7 +2,8 @@
 import { useState } from "react";
 import { percent } from "../../ctl/text/envelope-text.ts";
 import { fractionOf } from "../../ctl/text/numbers.ts";
-import { type DangerAsk, reporting } from "../danger/ask.ts";
+import type { DangerAsk } from "../danger/ask.ts";
+import { audited } from "../danger/audited.ts";
 import { useDanger } from "../danger/danger-dialog.tsx";
 import type { Lists } from "../data/lists.ts";
 import { useList } from "../data/use-list.ts";
@@ -90,12 +91,17 @@ export function Strategies() {
       empty={<p>No strategy runs{fund === undefined ? "" : ` for ${fund}`}. Strategies are configured.</p>}
       explained={[
         {
-          figure: "IC",
+          figure: "IC live, IC backtest",
           formula:
             "The rank correlation of signals with the returns that followed: its mean live, and in the backtest.",
         },
         { figure: "Allocation", formula: "The share of NAV that the strategy may use, restrictions counted in." },
-        { figure: "Sharpe, Worst drawdown", formula: "Of the backtest, on its own period." },
+        {
+          figure: "Sharpe backtest, Worst drawdown backtest",
+          formula:
+            "Of the backtest, on its own period: mean over deviation of daily returns, a year's; the deepest fall.",
+        },
+        { figure: "Profit", formula: "Realised and unrealised, of what the strategy itself traded." },
       ]}
     >
       <DataTable
@@ -163,16 +169,19 @@ function strategyAsk(strategy: Strategy, status: Strategy["base_status"], share:
     reason: "required",
     code: "none",
     command: `ctl research strategies set ${strategyId} --status ${status} --allocation-pct ${share} --reason TEXT`,
-    run: reporting(async ({ reason }, client) => {
-      const changed = await client.setStrategy({
-        strategyId,
-        reason,
-        ...(status === base_status ? {} : { status }),
-        ...(share === String(base_allocation_pct) ? {} : { allocationPct: fractionOf("allocation-pct", share) }),
-      });
-      return [
-        `${changed.strategy_id} (${changed.fund_id}) is ${changed.status}, with ${percent(changed.allocation_pct)} of NAV.`,
-      ];
+    run: audited({
+      action: "strategy.changed",
+      run: async ({ reason }, client) => {
+        const changed = await client.setStrategy({
+          strategyId,
+          reason,
+          ...(status === base_status ? {} : { status }),
+          ...(share === String(base_allocation_pct) ? {} : { allocationPct: fractionOf("allocation-pct", share) }),
+        });
+        return [
+          `${changed.strategy_id} (${changed.fund_id}) is ${changed.status}, with ${percent(changed.allocation_pct)} of NAV.`,
+        ];
+      },
     }),
   };
 }

@@ -1,9 +1,10 @@
 // A deposit is no profit: units, drawdowns and periods, against figures worked by hand.
 import { describe, expect, test } from "vitest";
+import { rangeStartMs } from "../model/range.ts";
 import { bookWord } from "../ops/books.tsx";
 import { lagsOf } from "../ops/lag.ts";
 import { tokenWord } from "../ops/tokens.tsx";
-import { periodStart, profitSince, rangeStartMs, stepFor, unitValues } from "./unit-value.ts";
+import { periodStart, profitSince, stepFor, unitValues } from "./unit-value.ts";
 
 const valued = (as_of: string, nav: string, net_flows = "0") => ({ as_of, nav, net_flows });
 

@@ -49,16 +49,6 @@ export function periodStart(period: "month" | "year", now: string): string {
   return `${period === "month" ? now.slice(0, 7) : `${now.slice(0, 4)}-01`}-01T00:00:00Z`;
 }
 
-const spans: Readonly<Record<string, number>> = { h: 3_600_000, d: 86_400_000 };
-
-/** "7d" back from now, or the moment itself; undefined for what is neither. */
-export function rangeStartMs(text: string | undefined, nowMs: number): number | undefined {
-  const [, count, unit = ""] = /^(\d{1,4})([hd])$/.exec(text ?? "") ?? [];
-  if (count !== undefined) return nowMs - Number(count) * (spans[unit] ?? 0);
-  const at = Date.parse(text ?? "");
-  return Number.isNaN(at) ? undefined : at;
-}
-
 /** Fine enough to see, coarse enough to send. */
 export function stepFor(fromMs: number, nowMs: number): "minute" | "hour" | "day" {
   const hours = (nowMs - fromMs) / 3_600_000;

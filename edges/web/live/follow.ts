@@ -1,5 +1,6 @@
 // One stream for a whole browser: the tab that holds a lock follows the events and passes on to the others what they concern, so that eight tabs need one of the
 // six connections that HTTP/1.1 has. When that tab is closed the next one goes on after the last event that anybody heard of.
+import { type Instant, millisecondsBetween } from "../../../contracts/src/instant.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { Timers } from "../../../ports/timers.ts";
 import type { Client } from "../../client/src/types.ts";
@@ -76,9 +77,12 @@ export function openLive(options: LiveOptions): Live & { run(): Promise<void>; h
 
   async function follow(): Promise<void> {
     const gathered = new Set<Topic>();
+    let flushedAt: Instant | undefined;
     let isDue = false;
     const flush = (): void => {
       isDue = false;
+      if (gathered.size === 0) return;
+      flushedAt = clock.now();
       const topics = [...gathered];
       gathered.clear();
       tell(topics);
@@ -93,7 +97,9 @@ export function openLive(options: LiveOptions): Live & { run(): Promise<void>; h
         continue;
       }
       gathered.add(topicOf(event.subject));
-      if (isDue) continue;
+      // The first after a while at once: a browser keeps the timers of a tab that nobody sees waiting for up to a minute, and other tabs live on this one.
+      if (flushedAt === undefined || millisecondsBetween(flushedAt, clock.now()) >= gatherMs) flush();
+      if (isDue || gathered.size === 0) continue;
       isDue = true;
       timers.after(gatherMs, flush);
     }

@@ -2,6 +2,7 @@
 // one twice. A login that ran out stays visible as such; a logout reaches every tab of the browser.
 import { millisecondsBetween } from "../../../contracts/src/instant.ts";
 import type { Clock } from "../../../ports/clock.ts";
+import type { Timers } from "../../../ports/timers.ts";
 import type { Provider, Tokens } from "./oidc.ts";
 
 export type SessionState = "in" | "expired" | "out";
@@ -15,12 +16,15 @@ export interface Session {
   subscribe(listen: () => void): () => void;
   /** Logs in again and returns to this address. */
   renew(): Promise<void>;
-  /** Ends it in every tab; `end` ends it at the server. */
+  /** Ends it in every tab, whatever the server answers; `end` ends it at the server. */
   logOut(end: () => Promise<unknown>): Promise<void>;
+  /** False when the server did not confirm that the login is ended there as well. */
+  isEnded(): boolean;
 }
 
 export interface SessionOptions {
   readonly clock: Clock;
+  readonly timers: Pick<Timers, "sleep">;
   readonly provider: Pick<Provider, "silently" | "refresh" | "begin">;
   readonly channel: Pick<BroadcastChannel, "postMessage" | "onmessage">;
   returnTo(): string;
@@ -28,12 +32,15 @@ export interface SessionOptions {
 
 /** Renewed this long before it runs out. */
 const marginMs = 20_000;
+/** All tabs are logged out within two seconds, and the others must hear of it. */
+const endMsMax = 1_200;
 
-export function openSession(first: Tokens, { clock, provider, channel, returnTo }: SessionOptions): Session {
+export function openSession(first: Tokens, { clock, timers, provider, channel, returnTo }: SessionOptions): Session {
   let held: Tokens | undefined = first;
   let since = clock.now();
   let state: SessionState = "in";
   let renewing: Promise<string | undefined> | undefined;
+  let isEnded = true;
   const listeners = new Set<() => void>();
   const become = (next: SessionState): void => {
     if (state === next || state === "out") return;
@@ -83,10 +90,18 @@ export function openSession(first: Tokens, { clock, provider, channel, returnTo 
     },
     renew: () => provider.begin(returnTo()),
     async logOut(end) {
-      await end();
+      // Nobody waits longer for a server that does not answer: the tabs forget their tokens in any case.
+      isEnded = await Promise.race([
+        end().then(
+          () => true,
+          () => false,
+        ),
+        timers.sleep(endMsMax).then(() => false),
+      ]);
       channel.postMessage("logged out");
       held = undefined;
       become("out");
     },
+    isEnded: () => isEnded,
   };
 }

@@ -1,12 +1,15 @@
 // The pure parts of the desks: addresses, rows, keys, halts, links and effects, without a browser.
 import { describe, expect, test } from "vitest";
+import { auditActions } from "../../../contracts/src/audit-actions.ts";
 import { fromUnixMs } from "../../../contracts/src/instant.ts";
+import { foundIn } from "../danger/audited.ts";
 import { effectsOf } from "../danger/effects.ts";
-import { isTouchedBy } from "../data/lists.ts";
+import { isTouchedBy, lists } from "../data/lists.ts";
 import { desks } from "../desk-list.ts";
 import { meaningOf } from "../frame/keys.ts";
 import { linkWord, noLink, withNews } from "../live/link.ts";
 import { chosen, ownPath } from "../login/oidc.ts";
+import { grouped, signed } from "../panels/figures.tsx";
 import { isHalted, modeOf } from "./halted.ts";
 import { filteredRows, sortedRows } from "./rows.ts";
 import { nextSort, readSearch, sortingOf } from "./search.ts";
@@ -157,4 +160,46 @@ test("the token that is for this server is taken, and none other", () => {
   );
   expect(chosen({ access_token: "opaque", id_token: jwt(["desk", "x"]) }, "desk").token).toBe(jwt(["desk", "x"]));
   expect(() => chosen({ access_token: "opaque" }, "desk")).toThrow(/audience desk/);
+});
+
+describe("what a list says of itself", () => {
+  test("names events that the audit log has", () => {
+    const known = Object.values(auditActions).flatMap((rule) => ("actions" in rule ? rule.actions : []));
+    for (const [name, { actions }] of Object.entries(lists)) {
+      for (const beginning of actions) {
+        expect(
+          known.some((action) => action.startsWith(beginning)),
+          `${name}: ${beginning}`,
+        ).toBe(true);
+      }
+    }
+  });
+
+  test("is shown with every digit, in groups and with its sign", () => {
+    expect([grouped("1234567.8901"), grouped("-1234"), grouped("999"), grouped(undefined)]).toEqual([
+      "1,234,567.8901",
+      "-1,234",
+      "999",
+      "",
+    ]);
+    expect([signed("1234"), signed("-0.5"), signed("0"), signed("?")]).toEqual(["+1,234", "-0.5", "0", "?"]);
+  });
+});
+
+describe("the audit entry of an act", () => {
+  const text = (changes: object): string =>
+    JSON.stringify({
+      action: "envelope.updated",
+      actor: "operator:duty",
+      sequence: 7,
+      data: { event_id: "e1" },
+      ...changes,
+    });
+
+  test("is that person's, of that action", () => {
+    const found = (one: string) => foundIn(one, "envelope.updated", "operator:duty");
+    expect(found(text({}))).toEqual([{ auditId: "e1", sequence: 7 }]);
+    for (const other of [{ actor: "operator:relief" }, { action: "order.decided" }, { data: null }])
+      expect(found(text(other))).toEqual([]);
+  });
 });

@@ -2,7 +2,9 @@
 import type { Lists } from "../data/lists.ts";
 import { alarmHours } from "../data/operation-lists.ts";
 import { useList } from "../data/use-list.ts";
+import { useDeskSearch, useRange } from "../frame/use-search.ts";
 import { utcText } from "../model/moments.ts";
+import { isWithin, rangeText } from "../model/range.ts";
 import { type Column, DataTable } from "../panels/data-table.tsx";
 import { StateWord } from "../panels/figures.tsx";
 import { Panel } from "../panels/panel.tsx";
@@ -25,17 +27,21 @@ const columns: readonly Column<Alarm>[] = [
 ];
 
 export function Alarms() {
-  const alarms = useList("alarms");
-  const rows = alarms.data ?? [];
+  const { from, to } = useDeskSearch();
+  const range = useRange();
+  const alarms = useList("alarms", { from, to });
+  const rows = (alarms.data ?? []).filter(({ at }) => isWithin(at, range));
+  const span = rangeText({ from, to }, `last ${alarmHours} h`);
   return (
     <Panel
       name="alarms"
-      title={`Alarms, last ${alarmHours} h`}
+      title={`Alarms, ${span}`}
       wide
       reads={[alarms]}
       isEmpty={rows.length === 0}
-      empty={<p>No alarm was raised in the last {alarmHours} hours, as far as the audit log has it.</p>}
+      empty={<p>No alarm was raised ({span}), as far as the audit log has it.</p>}
       explained={[
+        { figure: "Audit entry", formula: "The number of that entry in the chain." },
         { figure: "Alarm", formula: "An entry of the audit log that a service wrote because a person should know." },
       ]}
     >

@@ -1,9 +1,11 @@
 // The audit log: how long it is, how far it is proven, a verification from here, and its newest entries.
 import { parseJson } from "../../../contracts/src/parse-json.ts";
-import { type DangerAsk, reporting } from "../danger/ask.ts";
+import type { DangerAsk } from "../danger/ask.ts";
 import { useDanger } from "../danger/danger-dialog.tsx";
 import { useList } from "../data/use-list.ts";
+import { useDeskSearch, useRange } from "../frame/use-search.ts";
 import { utcText } from "../model/moments.ts";
+import { isWithin } from "../model/range.ts";
 import { type Column, DataTable } from "../panels/data-table.tsx";
 import { StateWord } from "../panels/figures.tsx";
 import { Panel } from "../panels/panel.tsx";
@@ -74,13 +76,14 @@ const verifyAsk: DangerAsk = {
   reason: "none",
   code: "none",
   command: "ctl operations audit verify",
-  run: reporting(async (_typed, client) => {
+  run: async (_typed, { client, report }) => {
     const found = await client.verifyAudit({}, { timeoutMs: verifyMsMax });
-    return [
+    const lines = [
       `VERIFIED ${found.entry_count} entries, trust: ${found.trust_level}.`,
       `${found.unanchored_count} are not anchored outside, ${found.gap_count} gaps.`,
     ];
-  }),
+    report({ lines, tone: "good", done: true });
+  },
 };
 
 interface Entry {
@@ -98,8 +101,6 @@ const columns: readonly Column<Entry>[] = [
   { id: "actor", head: "By", by: (one) => one.actor },
   { id: "subject", head: "About", by: (one) => one.subject_id },
 ];
-
-const shownMax = 100;
 
 /** An entry is JSON as it was signed; a text that is none is left out and counted. */
 export function entriesOf(texts: readonly string[]): readonly Entry[] {
@@ -123,23 +124,27 @@ export function entriesOf(texts: readonly string[]): readonly Entry[] {
 }
 
 export function Entries() {
-  const audit = useList("audit");
-  const from = audit.data === undefined ? undefined : Math.max(0, audit.data.size - shownMax);
-  // In steps, so that the question stays the same for a while.
-  const step = from === undefined ? undefined : from - (from % 10);
-  const entries = useList("entries", { of: String(step ?? 0) }, step !== undefined);
+  const search = useDeskSearch();
+  const range = useRange();
+  const isSearched = search.q !== undefined || search.from !== undefined || search.to !== undefined;
+  const entries = useList("entries", isSearched ? { of: "many" } : {});
   const texts = entries.data?.texts ?? [];
-  const rows = [...entriesOf(texts)].reverse();
-  const unread = texts.length - rows.length;
+  const read = entriesOf(texts);
+  const rows = read.filter(({ timestamp }) => isWithin(timestamp, range)).reverse();
+  const unread = texts.length - read.length;
   return (
     <Panel
       name="entries"
       title="Newest audit entries"
       wide
       reads={[entries]}
-      isEmpty={texts.length === 0}
+      isEmpty={rows.length === 0}
       partial={unread === 0 ? undefined : `${unread} entries could not be read.`}
-      empty={<p>The log has no entry yet.</p>}
+      empty={
+        <p>
+          None of the newest {texts.length} entries is of this range. `ctl operations audit show` reads further back.
+        </p>
+      }
       explained={[
         {
           figure: "Entry",

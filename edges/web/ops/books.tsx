@@ -6,7 +6,9 @@ import type { DangerAsk } from "../danger/ask.ts";
 import { useDanger } from "../danger/danger-dialog.tsx";
 import type { Lists } from "../data/lists.ts";
 import { useList } from "../data/use-list.ts";
+import { useRange } from "../frame/use-search.ts";
 import { utcText } from "../model/moments.ts";
+import { isWithin } from "../model/range.ts";
 import { type Column, DataTable } from "../panels/data-table.tsx";
 import { StateWord } from "../panels/figures.tsx";
 import { Panel } from "../panels/panel.tsx";
@@ -64,9 +66,9 @@ export function Books() {
       empty={<p>No check of the books runs.</p>}
       explained={[
         {
-          figure: "Result",
+          figure: "Result, Compared",
           formula:
-            "Two records of the same fact, compared after both have settled; a difference that stays is an alarm.",
+            "Two records of the same fact, compared after both have settled, and how many; a difference that stays is an alarm.",
         },
       ]}
     >
@@ -118,7 +120,8 @@ const drillColumns: readonly Column<Drill>[] = [
 export function Drills() {
   const drills = useList("drills");
   const open = useDanger();
-  const rows = drills.data ?? [];
+  const range = useRange();
+  const rows = (drills.data ?? []).filter(({ at }) => isWithin(at, range));
   return (
     <Panel
       name="drills"
@@ -126,7 +129,10 @@ export function Drills() {
       reads={[drills]}
       isEmpty={rows.length === 0}
       empty={
-        <p>No drill was run: nobody knows how long a halt takes here. Run one; it halts the drill's own fund only.</p>
+        <p>
+          No drill was run in this range: nobody knows how long a halt takes here. Run one; it halts the drill's own
+          fund only.
+        </p>
       }
       tools={
         <button type="button" onClick={() => open(drillAsk)}>

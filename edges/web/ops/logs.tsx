@@ -1,8 +1,9 @@
 // What a service has logged, also while it is dead; and how far each reader of the bus is behind.
 import type { Lists } from "../data/lists.ts";
 import { useList } from "../data/use-list.ts";
-import { useChangeSearch, useDeskSearch } from "../frame/use-search.ts";
+import { useChangeSearch, useDeskSearch, useRange } from "../frame/use-search.ts";
 import { utcText } from "../model/moments.ts";
+import { isWithin } from "../model/range.ts";
 import { type Column, DataTable } from "../panels/data-table.tsx";
 import { StateWord } from "../panels/figures.tsx";
 import { Panel } from "../panels/panel.tsx";
@@ -34,7 +35,11 @@ export function Logs() {
   const service = names.find((name) => name === search.show) ?? "gateway";
   const logs = useList("logs", { of: service });
   // Two lines may be equal; their place tells them apart.
-  const rows = (logs.data ?? []).map((one, place) => ({ ...one, place })).reverse();
+  const range = useRange();
+  const rows = (logs.data ?? [])
+    .map((one, place) => ({ ...one, place }))
+    .filter(({ at }) => isWithin(at, range))
+    .reverse();
   return (
     <Panel
       name="logs"
@@ -42,7 +47,7 @@ export function Logs() {
       wide
       reads={[logs]}
       isEmpty={rows.length === 0}
-      empty={<p>{service} has logged nothing that is kept.</p>}
+      empty={<p>{service} has logged nothing that is kept of this range. Choose a longer one.</p>}
       tools={
         <label>
           <span className="unseen">Service</span>

@@ -53,6 +53,7 @@ export function Services() {
       }
       explained={[
         { figure: "Status", formula: "What the process answers about itself now; failing when it does not answer." },
+        { figure: "Process", formula: "The number that the operating system gave it." },
         { figure: "Runs for", formula: "Since it took its lease in the store." },
       ]}
     >

@@ -1,6 +1,8 @@
 // The faults that the paper broker and market are made to suffer: a drill that goes on must be seen, and can be ended here.
+import { format, plusMilliseconds } from "../../../contracts/src/instant.ts";
 import { faultsText } from "../../ctl/text/fault-text.ts";
-import { type DangerAsk, reporting } from "../danger/ask.ts";
+import type { DangerAsk } from "../danger/ask.ts";
+import { audited } from "../danger/audited.ts";
 import { useDanger } from "../danger/danger-dialog.tsx";
 import { useList } from "../data/use-list.ts";
 import { Panel } from "../panels/panel.tsx";
@@ -52,11 +54,16 @@ const silenceAsk: DangerAsk = {
   reason: "required",
   code: "none",
   command: "ctl paper weather set --broker-silent-for 30s --reason TEXT",
-  run: async ({ reason }, { client, clock, report }) => {
-    const { format, plusMilliseconds } = await import("../../../contracts/src/instant.ts");
-    const until = format(plusMilliseconds(clock.now(), silentS * 1_000));
-    const faults = await client.setPaperWeather({ brokerSilentUntil: until, reason } as never);
-    report({ lines: ["SET", ...faultsText(faults, clock.now()).split("\n")], tone: "good", done: true });
+  run: (typed, acting) => {
+    const now = acting.clock.now();
+    const until = format(plusMilliseconds(now, silentS * 1_000));
+    return audited({
+      action: "paper.weather",
+      run: async ({ reason }, client) => {
+        const faults = await client.setPaperWeather({ brokerSilentUntil: until, reason } as never);
+        return ["SET", ...faultsText(faults, now).split("\n")];
+      },
+    })(typed, acting);
   },
 };
 
@@ -69,8 +76,11 @@ const calmAsk: DangerAsk = {
   reason: "required",
   code: "none",
   command: "ctl paper weather set --calm --reason TEXT",
-  run: reporting(async ({ reason }, client) => {
-    await client.setPaperWeather({ reason } as never);
-    return ["ENDED: no fault is simulated."];
+  run: audited({
+    action: "paper.weather",
+    run: async ({ reason }, client) => {
+      await client.setPaperWeather({ reason } as never);
+      return ["ENDED: no fault is simulated."];
+    },
   }),
 };

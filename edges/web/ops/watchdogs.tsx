@@ -1,7 +1,8 @@
 // The watchdogs, the gravest first; paused is a state of its own, because what nobody watches is not in order.
 import { watchdogWord } from "../../tui/screens/risk.ts";
 import { age } from "../../tui/view/figures.ts";
-import { type DangerAsk, reporting } from "../danger/ask.ts";
+import type { DangerAsk } from "../danger/ask.ts";
+import { audited } from "../danger/audited.ts";
 import { useDanger } from "../danger/danger-dialog.tsx";
 import type { Lists } from "../data/lists.ts";
 import { useList } from "../data/use-list.ts";
@@ -110,11 +111,14 @@ function pauseAsk(one: Watchdog): DangerAsk {
     reason: "required",
     code: "none",
     command: `ctl operations watchdog pause --watchdog ${one.watchdog} --for 1h --reason TEXT`,
-    run: reporting(async ({ reason }, client) => {
-      const found = await client.pauseWatchdog({ ...named(one), forS: pauseS, reason } as never);
-      return found.map(
-        (each) => `${each.paused === null ? "NOT PAUSED" : `PAUSED until ${each.paused.until}`}: ${scopeText(each)}`,
-      );
+    run: audited({
+      action: "operator.attempted",
+      run: async ({ reason }, client) => {
+        const found = await client.pauseWatchdog({ ...named(one), forS: pauseS, reason } as never);
+        return found.map(
+          (each) => `${each.paused === null ? "NOT PAUSED" : `PAUSED until ${each.paused.until}`}: ${scopeText(each)}`,
+        );
+      },
     }),
   };
 }
@@ -128,11 +132,14 @@ function unpauseAsk(one: Watchdog): DangerAsk {
     reason: "optional",
     code: "none",
     command: `ctl operations watchdog resume --watchdog ${one.watchdog}`,
-    run: reporting(async ({ reason }, client) => {
-      const found = await client.resumeWatchdog({ ...named(one), ...(reason === "" ? {} : { reason }) } as never);
-      return found.map(
-        (each) => `${each.paused === null ? "WATCHES" : "STILL PAUSED"}: ${scopeText(each)}, ${each.state}`,
-      );
+    run: audited({
+      action: "operator.attempted",
+      run: async ({ reason }, client) => {
+        const found = await client.resumeWatchdog({ ...named(one), ...(reason === "" ? {} : { reason }) } as never);
+        return found.map(
+          (each) => `${each.paused === null ? "WATCHES" : "STILL PAUSED"}: ${scopeText(each)}, ${each.state}`,
+        );
+      },
     }),
   };
 }

@@ -1,6 +1,6 @@
 // A table of a panel: heads that sort, figures to the right, a cell that changed underlined for a second. Long ones draw only the rows that are seen.
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { type ReactNode, useEffect, useRef, useState } from "react";
+import { type ReactNode, useEffect, useRef, useState, useSyncExternalStore } from "react";
 import { useChangeSearch, useDeskSearch } from "../frame/use-search.ts";
 import { filteredRows, type SortValue, sortedRows } from "../model/rows.ts";
 import { nextSort, sortingOf } from "../model/search.ts";
@@ -35,6 +35,7 @@ export function DataTable<Row>({ panel, caption, columns, rows, id, rowClass }: 
   const { q, sort } = useDeskSearch();
   const shown = sortedRows(filteredRows(rows, columns, q), columns, sortingOf(sort, panel));
   const filtered = shown.length < rows.length;
+  const isPrinting = usePrinting();
   return (
     <>
       {filtered && (
@@ -42,7 +43,7 @@ export function DataTable<Row>({ panel, caption, columns, rows, id, rowClass }: 
           {shown.length} of {rows.length} rows match “{q}”.
         </p>
       )}
-      <Scrolling isLong={shown.length > drawnMax} count={shown.length} label={caption}>
+      <Scrolling isLong={shown.length > drawnMax && !isPrinting} count={shown.length} label={caption}>
         {(from, to, before, after) => (
           <table aria-rowcount={shown.length + 1}>
             <caption className="unseen">{caption}</caption>
@@ -61,8 +62,22 @@ export function DataTable<Row>({ panel, caption, columns, rows, id, rowClass }: 
           </table>
         )}
       </Scrolling>
-      {shown.length > seenMax && <p className="note">{shown.length} rows; the table scrolls.</p>}
+      {shown.length > seenMax && !isPrinting && <p className="note">{shown.length} rows; the table scrolls.</p>}
     </>
+  );
+}
+
+const printing = "print";
+
+/** Paper does not scroll: every row is printed. */
+function usePrinting(): boolean {
+  return useSyncExternalStore(
+    (listen) => {
+      const media = window.matchMedia(printing);
+      media.addEventListener("change", listen);
+      return () => media.removeEventListener("change", listen);
+    },
+    () => window.matchMedia(printing).matches,
   );
 }
 

@@ -22,9 +22,30 @@ export function Amount({ text }: { readonly text: string | undefined }) {
   return <span className={text === undefined ? "quiet" : undefined}>{text === undefined ? "?" : amount(text)}</span>;
 }
 
-export function Percent({ fraction, digits = 1 }: { readonly fraction: number | undefined; readonly digits?: number }) {
+/** Every digit that the server sent, in groups of thousands. */
+export function grouped(text: string | undefined): string {
+  const [whole = "", rest] = (text ?? "").split(".");
+  return `${whole.replaceAll(/\B(?=(\d{3})+$)/g, ",")}${rest === undefined ? "" : `.${rest}`}`;
+}
+
+/** What may be below zero says so either way. */
+export function signed(text: string | undefined): string {
+  const value = decimal.tryParse(text ?? "");
+  return `${value !== undefined && decimal.sign(value) > 0 ? "+" : ""}${grouped(text)}`;
+}
+
+export function Percent({
+  fraction,
+  digits = 1,
+  isSigned = false,
+}: {
+  readonly fraction: number | undefined;
+  readonly digits?: number;
+  readonly isSigned?: boolean;
+}) {
   if (fraction === undefined) return <span className="quiet">?</span>;
-  return <>{percent(fraction, digits).replace(" %", "")}</>;
+  const text = percent(fraction, digits).replace(" %", "");
+  return <>{isSigned ? signed(text) : text}</>;
 }
 
 export type Grade = "info" | "warning" | "critical";

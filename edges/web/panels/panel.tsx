@@ -1,4 +1,5 @@
 // The shell of every panel: its name, its one state, its age, how its figures came about and, when something is wrong, what and what to do next.
+import { Link } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import { fromUnixMs } from "../../../contracts/src/instant.ts";
 import { duration } from "../../tui/view/figures.ts";
@@ -195,12 +196,29 @@ function Source({
   readonly asked: Asked;
   readonly updatedAtMs: number;
 }) {
-  const { source, command, topics } = lists[name];
-  const read = updatedAtMs === 0 ? "not read yet" : `read at ${utc(fromUnixMs(updatedAtMs))}`;
+  const { source, command, topics, actions, everyMs } = lists[name];
+  const now = useNow();
+  const { fund } = useDeskSearch();
+  const age = duration(Math.max(0, msOf(now) - updatedAtMs));
+  const read = updatedAtMs === 0 ? "not read yet" : `read at ${utc(fromUnixMs(updatedAtMs))}, ${age} ago`;
   return (
     <>
-      <a href={`/docs#${source}`}>{source}</a>, {read}. The same: <code>{command(asked)}</code>
-      {topics.length > 0 && <>. Changes with the events {topics.map((topic) => `${topic}*`).join(", ")}</>}
+      <a href={`/docs#${source}`}>{source}</a>, {read}; again every {duration(everyMs)}
+      {topics.length > 0 && <>, and at once after the events {topics.map((topic) => `${topic}*`).join(", ")}</>}. The
+      same: <code>{command(asked)}</code>
+      {actions.length > 0 && (
+        <>
+          . Its events in the audit log:{" "}
+          {actions.map((action, index) => (
+            <span key={action}>
+              {index > 0 && ", "}
+              <Link to="/ops" search={{ q: action, ...(fund === undefined ? {} : { fund }) }} hash="heading-entries">
+                {action.replace(/\.$/, "")}
+              </Link>
+            </span>
+          ))}
+        </>
+      )}
     </>
   );
 }

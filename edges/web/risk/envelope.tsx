@@ -4,7 +4,7 @@ import type { AnswerOf, Client } from "../../client/src/types.ts";
 import { asArguments, type Envelope as Limits, type Proposed } from "../../ctl/envelope-flags.ts";
 import { type EnvelopeField, envelopeFields } from "../../envelope-fields.ts";
 import type { DangerAsk, Typed } from "../danger/ask.ts";
-import { reporting } from "../danger/ask.ts";
+import { audited } from "../danger/audited.ts";
 import { useDanger } from "../danger/danger-dialog.tsx";
 import { useList } from "../data/use-list.ts";
 import { useDeskSearch } from "../frame/use-search.ts";
@@ -174,7 +174,10 @@ function envelopeAsk(fundId: string, proposed: Proposed & { version: number }, d
     reason: diff.loosens ? "required" : "optional",
     code: diff.loosens ? "maybe" : "none",
     command: `ctl riskengine envelope set --fund-id ${fundId} …`,
-    run: reporting((typed, client) => setEnvelope(client, fundId, proposed, typed)),
+    run: audited({
+      action: "envelope.updated",
+      run: (typed, client) => setEnvelope(client, fundId, proposed, typed),
+    }),
   };
 }
 

@@ -3,7 +3,7 @@ import type { Lists } from "../data/lists.ts";
 import { useList } from "../data/use-list.ts";
 import { useChangeSearch, useDeskSearch } from "../frame/use-search.ts";
 import { type Column, DataTable } from "../panels/data-table.tsx";
-import { Amount } from "../panels/figures.tsx";
+import { Amount, grouped } from "../panels/figures.tsx";
 import { Panel } from "../panels/panel.tsx";
 
 type Limit = Lists["headroom"]["limits"][number];
@@ -62,6 +62,10 @@ export function Headroom() {
           formula: "The smallest of what each limit leaves, at the price that the engine has now.",
         },
         {
+          figure: "Used, Allowed",
+          formula: "What counts against the limit now, worst case, and what the envelope allows.",
+        },
+        {
           figure: "Leaves",
           formula: "Allowed less used, divided by the price: what that limit alone would let through.",
         },
@@ -70,7 +74,7 @@ export function Headroom() {
       {answer !== undefined && (
         <>
           <p>
-            {answer.fund_id} may still {answer.side} <strong className="figure">{answer.quantity}</strong>{" "}
+            {answer.fund_id} may still {answer.side} <strong className="figure">{grouped(answer.quantity)}</strong>{" "}
             {answer.symbol}, which is{" "}
             <span className="figure">
               <Amount text={answer.notional} />

@@ -68,6 +68,7 @@ export function LimitUse() {
           formula: "Used divided by allowed. Both count the worst case: positions and every open order.",
         },
         { figure: "Band", formula: "The highest of 50, 75, 85, 90 and 95 % that the share has reached." },
+        { figure: "Used", formula: "What counts against the limit now, in its own unit." },
         { figure: "Allowed", formula: "The envelope's fraction of the fund's value, or its amount." },
       ]}
     >

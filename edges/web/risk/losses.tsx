@@ -65,7 +65,8 @@ export function Losses() {
       explained={[
         {
           figure: "Loss",
-          formula: "The baseline's value less the value now, flows left out. A gain is a loss below zero.",
+          formula:
+            "The baseline's value less the value now, flows left out; in percent of the baseline beside it. A gain is a loss below zero.",
         },
         {
           figure: "Halts at",

@@ -1,10 +1,11 @@
 // What was denied in the last day, and by which gate; a row opens all seven gates with the figures that each of them read.
 import { gateQuestions } from "../../../contracts/src/generated/gates.ts";
 import { ageText } from "../../ctl/text/decision-text.ts";
-import type { Lists } from "../data/lists.ts";
+import { dayHours, type Lists } from "../data/lists.ts";
 import { useList } from "../data/use-list.ts";
-import { useChangeSearch, useDeskSearch } from "../frame/use-search.ts";
+import { useChangeSearch, useDeskSearch, useRange } from "../frame/use-search.ts";
 import { clockText, utcText } from "../model/moments.ts";
+import { isWithin, rangeText } from "../model/range.ts";
 import { type Column, DataTable } from "../panels/data-table.tsx";
 import { StateWord } from "../panels/figures.tsx";
 import { Panel } from "../panels/panel.tsx";
@@ -13,10 +14,12 @@ type Rejection = Lists["rejections"][number];
 type Decision = Lists["decisions"][number];
 
 export function Rejections() {
-  const { fund, show } = useDeskSearch();
+  const { fund, show, from, to } = useDeskSearch();
   const change = useChangeSearch();
-  const rejections = useList("rejections", { fund });
-  const rows = rejections.data ?? [];
+  const range = useRange();
+  const rejections = useList("rejections", { fund, from, to });
+  const rows = (rejections.data ?? []).filter(({ decided_at }) => isWithin(decided_at, range));
+  const span = rangeText({ from, to }, `last ${dayHours} h`);
   const columns: readonly Column<Rejection>[] = [
     {
       id: "at",
@@ -53,11 +56,16 @@ export function Rejections() {
   return (
     <Panel
       name="rejections"
-      title="Rejections, last 24 h"
+      title={`Rejections, ${span}`}
       wide
       reads={[rejections]}
       isEmpty={rows.length === 0}
-      empty={<p>No order was denied in the last 24 hours{fund === undefined ? "" : ` for ${fund}`}.</p>}
+      empty={
+        <p>
+          No order was denied ({span}){fund === undefined ? "" : ` for ${fund}`}. Choose a longer range to see older
+          ones.
+        </p>
+      }
       explained={[
         { figure: "Gate", formula: "The first of the seven gates that said no; the later ones were not asked." },
         { figure: "Reason", formula: "The gate's own sentence, with the value, the limit and what to do." },

@@ -7,7 +7,7 @@ import type { Lists } from "../data/lists.ts";
 import { useList } from "../data/use-list.ts";
 import { useDeskSearch } from "../frame/use-search.ts";
 import { type Column, DataTable } from "../panels/data-table.tsx";
-import { StateWord } from "../panels/figures.tsx";
+import { grouped, StateWord, signed } from "../panels/figures.tsx";
 import { Panel } from "../panels/panel.tsx";
 import { useNow } from "../web-context.tsx";
 
@@ -32,20 +32,20 @@ export function Stops() {
     { id: "fund", head: "Fund", by: (one) => one.fund_id },
     { id: "strategy", head: "Strategy", by: (one) => one.strategy_id },
     { id: "symbol", head: "Symbol", by: (one) => one.symbol },
-    { id: "quantity", head: "Quantity", number: true, by: (one) => one.quantity },
+    { id: "quantity", head: "Quantity", number: true, by: (one) => one.quantity, cell: (one) => signed(one.quantity) },
     {
       id: "trigger",
       head: "Trigger",
       number: true,
       by: (one) => one.trigger_price,
-      cell: (one) => price(one.trigger_price),
+      cell: (one) => grouped(price(one.trigger_price)),
     },
     {
       id: "price",
       head: "Price",
       number: true,
       by: (one) => one.observed_price,
-      cell: (one) => price(one.observed_price) || "?",
+      cell: (one) => grouped(price(one.observed_price)) || "?",
     },
     {
       id: "state",
@@ -79,6 +79,8 @@ export function Stops() {
       partial={unpriced === 0 ? undefined : `${unpriced} stops have no fresh price.`}
       empty={<p>No position is held that a stop watches. A fill makes one.</p>}
       explained={[
+        { figure: "Quantity", formula: "What the stop would close: the strategy's position in the symbol." },
+        { figure: "Price", formula: "The newest price that the engine judged the stop by." },
         { figure: "Trigger", formula: "The average price less (for a short: plus) synthetic_stop_pct of it." },
         {
           figure: "State",
@@ -108,8 +110,14 @@ export function Differences() {
   const columns: readonly Column<Difference>[] = [
     { id: "fund", head: "Fund", by: (one) => one.fund_id },
     { id: "symbol", head: "Symbol", by: (one) => one.symbol },
-    { id: "ours", head: "Ours", number: true, by: (one) => one.our_quantity },
-    { id: "brokers", head: "Broker's", number: true, by: (one) => one.broker_quantity },
+    { id: "ours", head: "Ours", number: true, by: (one) => one.our_quantity, cell: (one) => signed(one.our_quantity) },
+    {
+      id: "brokers",
+      head: "Broker's",
+      number: true,
+      by: (one) => one.broker_quantity,
+      cell: (one) => signed(one.broker_quantity),
+    },
     {
       id: "status",
       head: "Status",
@@ -135,8 +143,9 @@ export function Differences() {
       }
       explained={[
         {
-          figure: "Difference",
-          formula: "Our quantity of a symbol against the broker's, compared twice before it is believed.",
+          figure: "Ours, Broker's",
+          formula:
+            "The quantity of a symbol in our positions and in the broker's answer, compared twice before it is believed.",
         },
       ]}
     >

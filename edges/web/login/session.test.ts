@@ -1,0 +1,85 @@
+// The login of a tab: renewed once for everybody who asks, a refresh token never sent twice, and a logout that no server can hold up.
+import { describe, expect, test } from "vitest";
+import { fromUnixMs, plusMilliseconds } from "../../../contracts/src/instant.ts";
+import type { Tokens } from "./oidc.ts";
+import { openSession } from "./session.ts";
+
+function fixture(
+  refreshed: (token: string) => Promise<Tokens | undefined>,
+  silent?: () => Promise<Tokens | undefined>,
+) {
+  let now = fromUnixMs(1_800_000_000_000);
+  const posted: unknown[] = [];
+  const sent: string[] = [];
+  const channel: { onmessage: ((event: MessageEvent) => unknown) | null; postMessage(data: unknown): void } = {
+    onmessage: null,
+    postMessage: (data) => posted.push(data),
+  };
+  const session = openSession(
+    { token: "first", refreshToken: "r1", lastsS: 300 },
+    {
+      clock: { now: () => now },
+      timers: { sleep: async () => undefined },
+      provider: {
+        begin: async () => undefined,
+        silently: silent ?? (async () => undefined),
+        refresh: (token) => {
+          sent.push(token);
+          return refreshed(token);
+        },
+      },
+      channel: channel as Pick<BroadcastChannel, "postMessage" | "onmessage">,
+      returnTo: () => "/risk",
+    },
+  );
+  const pass = (ms: number): void => {
+    now = plusMilliseconds(now, ms);
+  };
+  return { session, posted, sent, channel, pass };
+}
+
+describe("a login", () => {
+  test("is renewed once for all who ask meanwhile", async () => {
+    const { session, sent, pass } = fixture(async () => ({ token: "second", refreshToken: "r2", lastsS: 300 }));
+    expect(await session.token()).toBe("first");
+    pass(290_000);
+    expect(await Promise.all([session.token(), session.token(), session.token()])).toEqual(Array(3).fill("second"));
+    pass(290_000);
+    await session.token();
+    expect(sent).toEqual(["r1", "r2"]);
+  });
+
+  test("does not send a refresh token again whose answer was lost: the browser's login is taken up instead", async () => {
+    const { session, sent, pass } = fixture(
+      async () => undefined,
+      async () => ({ token: "by the browser", refreshToken: undefined, lastsS: 300 }),
+    );
+    pass(290_000);
+    expect(await session.token()).toBe("by the browser");
+    pass(290_000);
+    expect(await session.token()).toBe("by the browser");
+    expect(sent).toEqual(["r1"]);
+  });
+
+  test("that cannot be renewed has expired, and asks no more", async () => {
+    const { session, sent, pass } = fixture(async () => undefined);
+    pass(290_000);
+    expect([await session.token(), await session.token(), session.state()]).toEqual([undefined, undefined, "expired"]);
+    expect(sent).toEqual(["r1"]);
+  });
+
+  test("ends in every tab, and says when the server did not confirm it", async () => {
+    const good = fixture(async () => undefined);
+    await good.session.logOut(async () => undefined);
+    expect([good.session.state(), good.posted, good.session.isEnded()]).toEqual(["out", ["logged out"], true]);
+    const silent = fixture(async () => undefined);
+    await silent.session.logOut(() => new Promise(() => undefined));
+    expect([silent.session.state(), silent.posted, silent.session.isEnded()]).toEqual(["out", ["logged out"], false]);
+    const refused = fixture(async () => undefined);
+    await refused.session.logOut(() => Promise.reject(new Error("unreachable")));
+    expect([refused.session.state(), refused.session.isEnded()]).toEqual(["out", false]);
+    const other = fixture(async () => undefined);
+    other.channel.onmessage?.({ data: "logged out" } as MessageEvent);
+    expect([other.session.state(), await other.session.token()]).toEqual(["out", undefined]);
+  });
+});
