@@ -11,9 +11,10 @@ import { halt } from "./halt/halt.ts";
 import { marketData } from "./market-data/market-data.ts";
 import { verify } from "./verify/verify.ts";
 import { watchdogs } from "./watchdogs/watchdogs.ts";
+import { web } from "./web/web.ts";
 import { webhook } from "./webhook/webhook.ts";
 
-const benches: readonly Bench[] = [audit, bus, checkOrder, ctlStart, halt, marketData, verify, watchdogs, webhook];
+const benches: readonly Bench[] = [audit, bus, checkOrder, ctlStart, halt, marketData, verify, watchdogs, web, webhook];
 
 export async function main(argv: readonly string[]): Promise<number> {
   const asked = readArguments(argv);

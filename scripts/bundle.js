@@ -109,6 +109,7 @@ function nodeOptions(name) {
       "@ai-sdk/*",
       "pg-native",
       "esbuild",
+      "playwright-core",
       "vitest",
       "tsx",
     ],

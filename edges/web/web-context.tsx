@@ -1,6 +1,6 @@
 // What every part of the desks is handed: the client, the clock, the live link, who is logged in, and whether movement is frozen.
 import { createContext, type ReactNode, useContext, useSyncExternalStore } from "react";
-import type { Instant } from "../../contracts/src/instant.ts";
+import { type Instant, toUnixMs } from "../../contracts/src/instant.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Timers } from "../../ports/timers.ts";
 import type { AnswerOf, Client } from "../client/src/types.ts";
@@ -54,6 +54,13 @@ export function useLinkWord(): LinkWord {
   const link = useSyncExternalStore(live.subscribe, live.link);
   // What was heard within this second is not of the future.
   return linkWord(link, link.heardAt !== undefined && link.heardAt > now ? link.heardAt : now);
+}
+
+/** When the server was heard again after a silence; 0 before it was heard at all. */
+export function useLiveSinceMs(): number {
+  const { live } = useWeb();
+  const { liveSince } = useSyncExternalStore(live.subscribe, live.link);
+  return liveSince === undefined ? 0 : toUnixMs(liveSince);
 }
 
 export function useSessionState(): SessionState {

@@ -29,6 +29,8 @@ export function useList<Name extends ListName>(name: Name, asked: Asked = {}, is
     queryFn: ({ signal }) => place.read(client, asked, { signal, timeoutMs }, toUnixMs(clock.now())),
     enabled: isWanted && !isFrozen && isIn,
     refetchInterval: place.everyMs,
+    // A tab that nobody saw read nothing: what it shows is read anew as soon as somebody looks.
+    refetchOnWindowFocus: "always",
     retry: false,
     networkMode: "always",
   });

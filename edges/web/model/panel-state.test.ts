@@ -3,7 +3,14 @@ import { describe, expect, test } from "vitest";
 import { failureOf, oldMs, type PanelFacts, panelState, type ReadFacts } from "./panel-state.ts";
 
 const fresh: ReadFacts = { hasData: true, updatedAtMs: 100_000, everyMs: 2_000, failure: undefined };
-const facts: PanelFacts = { reads: [fresh], link: "live", nowMs: 101_000, isEmpty: false, isPartial: false };
+const facts: PanelFacts = {
+  reads: [fresh],
+  link: "live",
+  liveSinceMs: 90_000,
+  nowMs: 101_000,
+  isEmpty: false,
+  isPartial: false,
+};
 const failure = { status: 503, code: "SERVICE_UNAVAILABLE", detail: "away", requestId: "r-1" };
 
 describe("a panel's state", () => {
@@ -21,7 +28,8 @@ describe("a panel's state", () => {
     expect(panelState({ ...facts, reads: [{ ...unread, failure: { ...failure, status: 403 } }] })).toBe("forbidden");
   });
 
-  test("what may be old is stale, for any of four reasons", () => {
+  test("what may be old is stale, for any of five reasons", () => {
+    expect(panelState({ ...facts, liveSinceMs: fresh.updatedAtMs + 1 })).toBe("stale");
     for (const link of ["stale", "reconnecting", "offline", "expired"] as const) {
       expect(panelState({ ...facts, link })).toBe("stale");
       expect(panelState({ ...facts, link, isEmpty: true })).toBe("stale");

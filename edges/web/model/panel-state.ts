@@ -8,6 +8,8 @@ export interface PanelFacts {
   /** One for each list that the panel shows. */
   readonly reads: readonly ReadFacts[];
   readonly link: LinkWord;
+  /** What was read before this may lack what happened while nothing was heard. */
+  readonly liveSinceMs: number;
   readonly nowMs: number;
   readonly isEmpty: boolean;
   /** Something that belongs here is not known. */
@@ -33,12 +35,12 @@ export function oldMs(everyMs: number): number {
   return everyMs * 2 + 4_000;
 }
 
-export function panelState({ reads, link, nowMs, isEmpty, isPartial }: PanelFacts): PanelState {
+export function panelState({ reads, link, liveSinceMs, nowMs, isEmpty, isPartial }: PanelFacts): PanelState {
   if (reads.some(({ failure }) => failure?.status === 403)) return "forbidden";
   if (reads.some(({ hasData, failure }) => !hasData && failure !== undefined)) return "error";
   if (reads.some(({ hasData }) => !hasData)) return "loading";
   const isOld = reads.some(({ failure, updatedAtMs, everyMs }) => {
-    return failure !== undefined || nowMs - updatedAtMs > oldMs(everyMs);
+    return failure !== undefined || updatedAtMs < liveSinceMs || nowMs - updatedAtMs > oldMs(everyMs);
   });
   if (isOld || link !== "live") return "stale";
   if (isPartial) return "partial";

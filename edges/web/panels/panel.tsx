@@ -10,7 +10,7 @@ import { useDeskSearch } from "../frame/use-search.ts";
 import { isHalted } from "../model/halted.ts";
 import { msOf, utc } from "../model/moments.ts";
 import { type PanelState, panelState } from "../model/panel-state.ts";
-import { useFrozen, useLinkWord, useNow, useWeb } from "../web-context.tsx";
+import { useFrozen, useLinkWord, useLiveSinceMs, useNow, useWeb } from "../web-context.tsx";
 
 /** How a figure came about, in the words of the reference. */
 export interface Explained {
@@ -39,7 +39,8 @@ export function Panel(props: PanelProps) {
   const now = useNow();
   const link = useLinkWord();
   const halts = useList("halts");
-  const state = panelState({ reads, link, nowMs: msOf(now), isEmpty, isPartial: partial !== undefined });
+  const liveSinceMs = useLiveSinceMs();
+  const state = panelState({ reads, link, liveSinceMs, nowMs: msOf(now), isEmpty, isPartial: partial !== undefined });
   const halted = isHalted(halts.data, fund);
   const headingId = `heading-${name}`;
   return (
