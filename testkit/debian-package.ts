@@ -1,14 +1,23 @@
 // A program from Debian's packages: found on PATH, else in the project's cache, else fetched there with the libraries that this machine
 // lacks, without installing anything.
 import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
 import { access, constants, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
-import { delimiter, join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 
 const run = promisify(execFile);
-const cacheRoot = fileURLToPath(new URL("../.cache/", import.meta.url));
+const cacheRoot = join(repositoryRoot(), ".cache");
 const downloadMsMax = 600_000;
+
+/** A bench runs from its bundle, a test from the source: both use one cache. */
+function repositoryRoot(): string {
+  const here = dirname(fileURLToPath(import.meta.url));
+  for (let folder = here; folder !== dirname(folder); folder = dirname(folder))
+    if (existsSync(join(folder, "package-lock.json"))) return folder;
+  return dirname(here);
+}
 
 export interface DebianProgram {
   readonly packageName: string;

@@ -4,10 +4,9 @@ import { statSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Browser, Page } from "playwright-core";
-import { operationTable } from "../../edges/client/src/generated/operations.ts";
 import { launchChromium } from "../../testkit/chromium.ts";
 import { pause } from "../../testkit/platform.ts";
-import { startWebDeskServer, type WebDeskServer } from "../../testkit/web/desk-server.ts";
+import { positionsPath, startWebDeskServer, type WebDeskServer } from "../../testkit/web/desk-server.ts";
 import type { Bench, BenchResult } from "../bench.ts";
 import { median } from "../bus/contender.ts";
 import { repository } from "../ctl-start.ts";
@@ -63,8 +62,7 @@ async function loadedKb(browser: Browser, server: WebDeskServer, folder: string,
   await page.getByTestId(`desk-${desk}`).waitFor();
   await page.locator("[data-testid^=panel-]").first().waitFor();
   // What a panel loads later belongs to it.
-  await page.waitForLoadState("networkidle").catch(() => undefined);
-  await pause(1_000);
+  await pause(2_000);
   await context.close();
   const scripts = server.asked().filter((name) => name.endsWith(".js"));
   return round(scripts.reduce((sum, name) => sum + statSync(join(folder, `${name}.gz`)).size, 0) / 1_000);
@@ -93,7 +91,7 @@ async function presses(
   let movedMs = 0;
   let isMoving = false;
   page.on("response", (response) => {
-    if (isMoving && new URL(response.url()).pathname === operationTable.getPositions.path) reads += 1;
+    if (isMoving && new URL(response.url()).pathname === positionsPath) reads += 1;
   });
   const took = { still: [] as number[], moving: [] as number[] };
   await pressed(page, 20);

@@ -24,6 +24,8 @@ export interface WebDeskServerOptions {
 }
 
 const audience = "portcullis";
+/** Where the rows that move are read. */
+export const positionsPath: string = operationTable.getPositions.path;
 
 export async function startWebDeskServer({ folder, positions }: WebDeskServerOptions): Promise<WebDeskServer> {
   const files = new Set<string>();
