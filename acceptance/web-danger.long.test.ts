@@ -8,7 +8,7 @@ import { launchChromium } from "../testkit/chromium.ts";
 import { logInAs, operatorUrl } from "../testkit/login.ts";
 import { eventually, type Platform, startPlatform } from "../testkit/platform.ts";
 import { type DeskPerson, openPerson } from "../testkit/web/desk-browser.ts";
-import { confirmByKeyboard, leaveDialog, press, retype, tabTo } from "../testkit/web/keyboard.ts";
+import { confirmByKeyboard, isFocused, leaveDialog, press, retype, tabTo } from "../testkit/web/keyboard.ts";
 
 let platform: Platform;
 let browser: Browser;
@@ -19,6 +19,7 @@ beforeAll(async () => {
   platform = startPlatform();
   [browser] = await Promise.all([launchChromium(), platform.ready()]);
   duty = await openPerson(browser, platform, "duty", { path: "/risk?fund=alpha" });
+  duty.page.setDefaultTimeout(30_000);
 }, 600_000);
 
 afterAll(async () => {
@@ -39,7 +40,7 @@ const button = (panel: string, name: string | RegExp) =>
     .getByRole("button", { name, exact: typeof name === "string" })
     .first();
 
-async function openDesk(path: string): Promise<void> {
+async function openPath(path: string): Promise<void> {
   await duty.page.goto(`${operatorUrl(platform)}${path}`);
   await expect.poll(() => duty.at("link-state").getAttribute("data-state"), { timeout: 60_000 }).toBe("live");
 }
@@ -84,7 +85,7 @@ async function resting(id: string): Promise<void> {
 
 describe("on /risk", () => {
   test("cancel all: order by order", { timeout }, async () => {
-    await openDesk("/risk?fund=alpha");
+    await openPath("/risk?fund=alpha");
     await resting("web-rests-1");
     await resting("web-rests-2");
     await press(duty.page, button("halts", "Cancel all…"));
@@ -95,11 +96,11 @@ describe("on /risk", () => {
     for (const id of ["web-rests-1", "web-rests-2"]) expect(outcome).toMatch(new RegExp(`CANCELLED\\s+${id}`));
     await expectAudited(outcome, "operator.attempted");
     await leaveDialog(duty);
-    expect(await button("halts", "Cancel all…").evaluate("(one) => one === document.activeElement")).toBe(true);
+    expect(await isFocused(button("halts", "Cancel all…"))).toBe(true);
   });
 
   test("envelope: the difference first, then tighter without and looser with a code", { timeout }, async () => {
-    await openDesk("/risk?fund=alpha");
+    await openPath("/risk?fund=alpha");
     const field = duty.at("panel-envelope").getByLabel("max_notional");
     for (const [text, effect, typed] of [
       ["240000", "TIGHTENS", { reason: "less" }],
@@ -128,7 +129,7 @@ describe("on /risk", () => {
       await resting(`web-same-${Date.now()}`).catch(() => undefined);
       return (await client.listBlocks({ fundId: "alpha" })).some(({ code }) => code.includes("THROTTLE"));
     });
-    await openDesk("/risk?fund=alpha");
+    await openPath("/risk?fund=alpha");
     await press(duty.page, button("blocks", "Release…"));
     const outcome = await confirmByKeyboard(duty, { reason: "seen" });
     expect(outcome).toContain("RELEASED alpha-momentum");
@@ -137,7 +138,7 @@ describe("on /risk", () => {
   });
 
   test("reconcile", { timeout }, async () => {
-    await openDesk("/risk");
+    await openPath("/risk");
     await press(duty.page, button("differences", "Reconcile…"));
     const outcome = await confirmByKeyboard(duty, {});
     expect(outcome).toMatch(/COMPARED \d+ symbols of .*alpha/);
@@ -154,7 +155,7 @@ describe("on /risk", () => {
       reason: "test",
     } as never);
     await eventually("a stop is owed", async () => (await client.listStops({ owed: true })).length > 0, 120_000);
-    await openDesk("/risk?fund=alpha");
+    await openPath("/risk?fund=alpha");
     await press(duty.page, button("stops", "End…"));
     const outcome = await confirmByKeyboard(duty, { reason: "kept on purpose" });
     expect(outcome).toMatch(/XOM of alpha/);
@@ -166,7 +167,7 @@ describe("on /risk", () => {
 
 describe("on /funds", () => {
   test("a flow is booked once", { timeout }, async () => {
-    await openDesk("/funds?fund=beta");
+    await openPath("/funds?fund=beta");
     await retype(duty.page, duty.at("panel-ledger").getByPlaceholder("amount, USD"), "1234.5");
     await press(duty.page, button("ledger", "Book a flow…"));
     const outcome = await confirmByKeyboard(duty, { reason: "test", code: await duty.code() });
@@ -177,7 +178,7 @@ describe("on /funds", () => {
   });
 
   test("a strategy's status and allocation", { timeout }, async () => {
-    await openDesk("/funds?fund=alpha");
+    await openPath("/funds?fund=alpha");
     await tabTo(duty.page, duty.page.getByLabel("Status of alpha-meanrev"));
     await duty.page.keyboard.press("ArrowDown");
     await retype(duty.page, duty.page.getByLabel("Allocation of alpha-meanrev, a fraction"), "0.09");
@@ -190,7 +191,7 @@ describe("on /funds", () => {
   });
 
   test("flatten paper, position by position", { timeout }, async () => {
-    await openDesk("/funds?fund=beta");
+    await openPath("/funds?fund=beta");
     await press(duty.page, button("funds", "Flatten paper…"));
     await expect.poll(() => duty.at("danger-effects").textContent()).toContain("PAPER beta");
     const outcome = await confirmByKeyboard(duty, { word: "FLATTEN", reason: "test" });
@@ -204,7 +205,7 @@ describe("on /funds", () => {
 
 describe("on /ops", () => {
   test("a watchdog is paused and watches again", { timeout }, async () => {
-    await openDesk("/ops");
+    await openPath("/ops");
     await press(duty.page, button("watchdogs", "Pause…"));
     const paused = await confirmByKeyboard(duty, { reason: "test" });
     expect(paused).toMatch(/^PAUSED until/);

@@ -9,10 +9,16 @@ const tabsMax = 600;
 export async function tabTo(page: Page, place: Locator, key: "Tab" | "Shift+Tab" = "Tab"): Promise<void> {
   await place.waitFor();
   for (let presses = 0; presses < tabsMax; presses += 1) {
-    if (await place.evaluate("(element) => element === document.activeElement").catch(() => false)) return;
+    if (await isFocused(place)) return;
     await page.keyboard.press(key);
   }
   throw new Error(`not reached by ${tabsMax} presses of ${key}: ${String(place)}`);
+}
+
+type Focusing = { readonly document: { readonly activeElement: unknown } };
+
+export function isFocused(place: Locator): Promise<boolean> {
+  return place.evaluate((element) => element === (globalThis as unknown as Focusing).document.activeElement);
 }
 
 export async function press(page: Page, place: Locator): Promise<void> {

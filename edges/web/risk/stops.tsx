@@ -8,7 +8,7 @@ import { useList } from "../data/use-list.ts";
 import { useDeskSearch } from "../frame/use-search.ts";
 import { type Column, DataTable } from "../panels/data-table.tsx";
 import { grouped, StateWord, signed } from "../panels/figures.tsx";
-import { Panel } from "../panels/panel.tsx";
+import { type Explained, Panel } from "../panels/panel.tsx";
 import { useNow } from "../web-context.tsx";
 
 type Stop = Lists["stops"][number];
@@ -20,6 +20,17 @@ function gradeOfStop(stop: Stop) {
   if (isOwed(stop)) return "critical" as const;
   return stop.state === "UNPRICED" ? ("warning" as const) : undefined;
 }
+
+const explainedStops: readonly Explained[] = [
+  { figure: "Quantity", formula: "What the stop would close: the strategy's position in the symbol." },
+  { figure: "Price", formula: "The newest price that the engine judged the stop by." },
+  { figure: "Trigger", formula: "The average price less (for a short: plus) synthetic_stop_pct of it." },
+  {
+    figure: "State",
+    formula:
+      "RESTING waits; OWED and EXITING owe an exit until the broker has confirmed it; UNPRICED has no fresh price.",
+  },
+];
 
 export function Stops() {
   const { fund } = useDeskSearch();
@@ -78,16 +89,7 @@ export function Stops() {
       isEmpty={rows.length === 0}
       partial={unpriced === 0 ? undefined : `${unpriced} stops have no fresh price.`}
       empty={<p>No position is held that a stop watches. A fill makes one.</p>}
-      explained={[
-        { figure: "Quantity", formula: "What the stop would close: the strategy's position in the symbol." },
-        { figure: "Price", formula: "The newest price that the engine judged the stop by." },
-        { figure: "Trigger", formula: "The average price less (for a short: plus) synthetic_stop_pct of it." },
-        {
-          figure: "State",
-          formula:
-            "RESTING waits; OWED and EXITING owe an exit until the broker has confirmed it; UNPRICED has no fresh price.",
-        },
-      ]}
+      explained={explainedStops}
     >
       <DataTable
         panel="stops"
