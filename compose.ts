@@ -45,6 +45,7 @@ import {
   type PartName,
   pinnedPort,
   type Stops,
+  sharedLoginSentence,
   untilEnding,
   worst,
 } from "./compose/shared.ts";
@@ -130,7 +131,8 @@ async function startServices(
     ...base.ports,
     internals,
     configuration,
-    database: input.database.app,
+    database: input.database,
+    hasOwnLogin: input.hasOwnLogin,
     source: name,
     housekeeping: chosen.some(isOperations),
   });
@@ -248,9 +250,13 @@ async function startService(
 }
 
 /** Where the gateway runs it says so itself, once. */
-function exposure({ configuration }: PartInput): Health {
-  if (!isOpenlyReached(configuration) || configuration.services.includes("gateway")) return { status: "ok" };
-  return { status: "ok", complaint: "It may be reached from other machines without TLS (insecure: true)." };
+function exposure(input: PartInput): Health {
+  if (input.configuration.services.includes("gateway")) return { status: "ok" };
+  const isOpen = isOpenlyReached(input.configuration);
+  const open = isOpen ? ["It may be reached from other machines without TLS (insecure: true)."] : [];
+  const shared = input.hasOwnLogin ? [] : [sharedLoginSentence];
+  const sentences = [...open, ...shared];
+  return { status: "ok", ...(sentences.length === 0 ? {} : { complaint: sentences.join(" ") }) };
 }
 
 /** An order with every field at its longest has less; what is denied is stored whole, so it must not be large. */

@@ -43,6 +43,7 @@ Settings come from that file and from the environment: docs/configuration.md.
 `;
 
 const usageExitCode = 2;
+const singleProcessLogin = "They run in one process (--single-process).";
 /** How long a start that was asked to stop may still take before it is left. */
 const startPatienceMs = 6_000;
 /** Read by the command line, which often runs in the same shell. */
@@ -72,6 +73,13 @@ export async function main(argv: readonly string[]): Promise<number> {
   if (flags.adopt !== undefined && !installationForm.test(flags.adopt)) {
     process.stderr.write(
       `--adopt takes the id of an installation, as the refused start named it, not ${JSON.stringify(flags.adopt)}.\n`,
+    );
+    return usageExitCode;
+  }
+  const { mode, services } = loaded.configuration;
+  if (flags["single-process"] && mode === "production" && services.length > 1) {
+    process.stderr.write(
+      "--single-process runs every service under one database login, which production refuses: leave it out.\n",
     );
     return usageExitCode;
   }
@@ -158,9 +166,9 @@ async function run(configuration: Configuration, start: Start, adopt: string | u
     if (stopping.asked()) return 0;
     if (!development(configuration)) {
       const { forgetDevelopmentOperators } = await import("./compose/gateway.ts");
-      await forgetDevelopmentOperators(serviceInput(configuration, foundation, [], {}), ports.log);
+      await forgetDevelopmentOperators(startInput(configuration, foundation), ports.log);
     }
-    await tellConfiguration(serviceInput(configuration, foundation, configuration.services, {}), ports.log);
+    await tellConfiguration(startInput(configuration, foundation), ports.log);
     running = start(configuration, foundation, ports, refresh);
     await Promise.race([running.ready, stopping.signalled]);
     if (stopping.asked()) return 0;
@@ -171,7 +179,8 @@ async function run(configuration: Configuration, start: Start, adopt: string | u
     const addresses = running.addresses();
     const urls = httpUrls(configuration, addresses);
     const extra = { addresses, urls, foundation, busUrl, tookMs, developmentLogin };
-    process.stdout.write(banner({ ...extra, isInsecure: isOpenlyReached(configuration) }));
+    const oneLogin = isAlone && configuration.services.length > 1 ? singleProcessLogin : foundation.logins.missing;
+    process.stdout.write(banner({ ...extra, isInsecure: isOpenlyReached(configuration), oneLogin }));
     const end = await Promise.race([stopping.signalled, running.gaveUp, foundation.gaveUp]);
     if (end instanceof Fault) throw end;
     return 0;
@@ -290,14 +299,39 @@ function development(configuration: Configuration): boolean {
   return configuration.identity.issuer === undefined && configuration.mode === "development";
 }
 
+/** For what the start itself does before any service runs. */
+function startInput(configuration: Configuration, foundation: Foundation): PartInput {
+  const { services: parts } = configuration;
+  return inputOn(foundation.database.app, false, { configuration, foundation, parts, addresses: {} });
+}
+
+/** A process of one service gets its own login; several in one process share one, as everything else. */
 function serviceInput(
   configuration: Configuration,
   foundation: Foundation,
   parts: readonly PartName[],
   addresses: Readonly<Record<string, string>>,
 ): PartInput {
-  const { database, dataFolder, runtimeFolder, databaseFolders } = foundation;
-  const common = { configuration, parts, database, dataFolder, runtimeFolder, databaseFolders };
+  const [only, ...others] = parts;
+  const own = only === undefined || others.length > 0 ? undefined : foundation.logins.targets?.[only];
+  const given = { configuration, foundation, parts, addresses };
+  return inputOn(own ?? foundation.database.app, own !== undefined, given);
+}
+
+interface Given {
+  readonly configuration: Configuration;
+  readonly foundation: Foundation;
+  readonly parts: readonly PartName[];
+  readonly addresses: Readonly<Record<string, string>>;
+}
+
+function inputOn(
+  database: PartInput["database"],
+  hasOwnLogin: boolean,
+  { configuration, foundation, parts, addresses }: Given,
+): PartInput {
+  const { dataFolder, runtimeFolder, databaseFolders } = foundation;
+  const common = { configuration, parts, database, hasOwnLogin, dataFolder, runtimeFolder, databaseFolders };
   return { ...common, development: development(configuration), addresses: { ...addresses } };
 }
 

@@ -16,7 +16,7 @@ export async function tellConfiguration(input: PartInput, log: Log): Promise<voi
   try {
     const base = await basePorts(speaker, input, log);
     stops.push(base.close);
-    const database = input.database.app;
+    const database = input.database;
     const opened = openStore({ ...base.ports, database, source: speaker, services: [speaker] });
     stops.push(opened.close);
     const { seeded } = await paperBeginnings(opened.pool, {

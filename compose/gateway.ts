@@ -50,6 +50,7 @@ import {
   addressText,
   basePorts,
   drainMs,
+  loginHealth,
   type PartInput,
   pinnedPort,
   type Stops,
@@ -86,13 +87,15 @@ export async function forgetDevelopmentOperators(input: PartInput, log: Log): Pr
 async function openFixture(input: PartInput, log: Log, stops: Stops) {
   const { ports, metrics, close } = await basePorts("gateway", input, log);
   stops.push(close);
-  const opened = openStore({ ...ports, database: input.database.app, source: "gateway", services: ["gateway"] });
+  const opened = openStore({ ...ports, ...databaseOf(input), source: "gateway", services: ["gateway"] });
   stops.push(opened.close);
   const kept = await openSecrets({ ...ports, configuration: input.configuration, dataFolder: input.dataFolder });
   const secrets = reportedSecrets(kept, { ...ports, store: opened.store, source: "gateway" });
   stops.push(() => secrets.close());
   return { ports, metrics, opened, store: opened.store, leaseStore: opened.leaseStore, secrets };
 }
+
+const databaseOf = ({ database, hasOwnLogin }: PartInput) => ({ database, hasOwnLogin });
 
 type BasePorts = Awaited<ReturnType<typeof basePorts>>["ports"];
 
@@ -117,7 +120,7 @@ export async function startGateway(
   const named = log.with({ service: "gateway" });
   const { ports, metrics, opened, store, leaseStore, secrets } = await openFixture(input, named, stops);
   const { configuration, dataFolder, development } = input;
-  const feeding = { configuration, database: input.database.app, source: "gateway", housekeeping: false };
+  const feeding = { configuration, ...databaseOf(input), source: "gateway", housekeeping: false };
   const events = openEventFeed({ ...ports, ...feeding, services: ["gateway"] }, opened);
   stops.push(() => events.close());
   const identity = await openGatewayIdentity({ ...ports, configuration, dataFolder, development, store, secrets });
@@ -151,7 +154,11 @@ export async function startGateway(
   let server: HttpServer | undefined;
   const certificate = certificateOf(input, { ...ports, store }, "gateway", httpOwner, stops);
   const doorHealth = (): Health =>
-    worst([server?.health() ?? { status: "ok" }, certificate?.health() ?? { status: "ok" }]);
+    worst([
+      loginHealth(input, opened.complaint()),
+      server?.health() ?? { status: "ok" },
+      certificate?.health() ?? { status: "ok" },
+    ]);
   const asked = { doorHealth, directory, calls, restarts, events, marketFeed, store, webhook, ending };
   const routes = routesOf(input, ports, identity, asked, Object.keys(targets), metrics, addresses);
   const reports = doorReports(ports, store, stops);

@@ -2,7 +2,7 @@
 import type { Configuration } from "../adapters/configuration/schema.ts";
 import type { GrpcAddress } from "../adapters/grpc/listener.ts";
 import { createLog, type LogDestination } from "../adapters/log/pino-log.ts";
-import type { DatabaseAddress } from "../adapters/postgres/connection.ts";
+import type { ConnectionTarget } from "../adapters/postgres/connection.ts";
 import { systemClock } from "../adapters/system/clock.ts";
 import { processCrash } from "../adapters/system/process-crash.ts";
 import { systemRandom } from "../adapters/system/random.ts";
@@ -20,7 +20,9 @@ export type PartName = ServiceName | "gateway";
 export interface PartInput {
   readonly configuration: Configuration;
   readonly parts: readonly PartName[];
-  readonly database: DatabaseAddress;
+  /** The database as the service's own login, or as the one that all share. */
+  readonly database: ConnectionTarget;
+  readonly hasOwnLogin: boolean;
   readonly dataFolder: string;
   readonly runtimeFolder: string;
   /** Where the embedded database writes; none when the database is the user's. */
@@ -80,6 +82,15 @@ export function addressText(address: GrpcAddress): string {
   if ("path" in address) return `unix:${address.path}`;
   return address.host.includes(":") ? `[${address.host}]:${address.port}` : `${address.host}:${address.port}`;
 }
+
+/** The complaint is what the login lacks; whoever runs on the one that all services share says so. */
+export function loginHealth({ hasOwnLogin }: PartInput, complaint: string | undefined): Health {
+  if (complaint !== undefined) return { status: "failing", complaint };
+  return hasOwnLogin ? { status: "ok" } : { status: "ok", complaint: sharedLoginSentence };
+}
+
+export const sharedLoginSentence =
+  "All services use one database login, so that each may do what any of them may; production refuses that.";
 
 /** A process that was asked to end is not well any more, from that moment on, however long its end takes. */
 export function untilEnding(ending: AbortSignal): Health {

@@ -15,12 +15,15 @@ export interface BannerFacts {
   readonly developmentLogin: boolean;
   /** Whether it is allowed to listen beyond this machine without TLS. */
   readonly isInsecure: boolean;
+  /** Why all services use the database as one login; undefined when each has its own. */
+  readonly oneLogin: string | undefined;
 }
 
 export function banner(facts: BannerFacts): string {
-  const { urls, foundation, tookMs, developmentLogin, isInsecure } = facts;
+  const { urls, foundation, tookMs, developmentLogin, isInsecure, oneLogin } = facts;
   const lines = [`Portcullis is up (${(tookMs / 1_000).toFixed(1)} s). Ctrl-C stops it.`, ""];
   for (const [label, value] of places(facts)) lines.push(`  ${label.padEnd(16)}${value}`);
+  if (oneLogin !== undefined) lines.push(...oneLoginLines(oneLogin));
   if (isInsecure)
     lines.push(`  ${"insecure".padEnd(16)}may be reached from other machines without TLS (insecure: true)`);
   const operator = urls["gateway"];
@@ -33,6 +36,15 @@ export function banner(facts: BannerFacts): string {
     );
   }
   return `\n${lines.join("\n")}\n\n`;
+}
+
+/** What an administrator would run stands under it. */
+function oneLoginLines(reason: string): readonly string[] {
+  const [why = "", ...rest] = reason.split("\n");
+  return [
+    `  ${"one login".padEnd(16)}all services use the database as one login; production refuses that. ${why}`,
+    ...rest,
+  ];
 }
 
 /** The command line reads port 8080 and in .portcullis by itself; elsewhere it must be reported. */

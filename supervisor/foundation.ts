@@ -6,6 +6,7 @@ import type { Configuration } from "../adapters/configuration/schema.ts";
 import { addressFromUrl, type DatabaseAddress } from "../adapters/postgres/connection.ts";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "../adapters/postgres/embedded/server.ts";
 import { checkInstallation, claimInstallation } from "../adapters/postgres/installation.ts";
+import { type PreparedLogins, prepareServiceLogins } from "../adapters/postgres/logins/service-logins.ts";
 import { migrate } from "../adapters/postgres/migrate.ts";
 import { migrations } from "../adapters/postgres/migrations/index.ts";
 import { type DataFolder, openDataFolder } from "../adapters/system/data-folder.ts";
@@ -32,6 +33,8 @@ export interface Foundation {
   /** Where the embedded database writes; none when the database is the user's. */
   readonly databaseFolders: readonly string[];
   readonly database: DatabaseAddress;
+  /** A login for each service, or why there is none. */
+  readonly logins: PreparedLogins;
   /** The embedded server, or undefined when the database is the user's. */
   embedded(): EmbeddedPostgres | undefined;
   /** Settles only when the embedded server was given up. */
@@ -70,16 +73,38 @@ async function onServerOf(
   await checkInstallation(whose);
   await migrate(database.owner, migrations, ports.log);
   await claimInstallation(whose);
+  const logins = await loginsOn(database, configuration, ports);
   return {
     dataFolder: folder.path,
     runtimeFolder: folder.runtimeFolder,
     databaseFolders: [],
     database,
+    logins,
     embedded: () => undefined,
     gaveUp: new Promise(() => undefined),
     onRestart: () => undefined,
     close: () => folder.release(),
   };
+}
+
+/** Production has a login for each service; development may go on without, and says so. */
+async function loginsOn(
+  database: DatabaseAddress,
+  configuration: Configuration,
+  ports: FoundationPorts,
+): Promise<PreparedLogins> {
+  const { services, mode } = configuration;
+  const configured = configuration.database.logins;
+  const isNamed = services.some((service) => configured[service] !== undefined);
+  const isBorne = mode === "development" && !isNamed;
+  try {
+    const prepared = await prepareServiceLogins({ ...ports, owner: database.owner, configured, services });
+    if (prepared.missing === undefined || isBorne) return prepared;
+    throw new Fault("STORE_FORBIDDEN", prepared.missing, { retry: "never" });
+  } catch (error) {
+    if (isBorne && error instanceof Fault && error.code === "STORE_FORBIDDEN") return { missing: error.message };
+    throw error;
+  }
 }
 
 async function onEmbeddedServer(
@@ -95,8 +120,11 @@ async function onEmbeddedServer(
     throw error;
   });
   const { places } = first;
+  let logins: PreparedLogins;
   try {
     await migrate(first.address.owner, migrations, ports.log);
+    const { services } = configuration;
+    logins = await prepareServiceLogins({ ...ports, owner: first.address.owner, configured: {}, services });
     if (places.outsideDataFolder) {
       await room.stop();
       room = await roomIn(places.serverFolder, [folder.path, places.clusterFolder], configuration, ports);
@@ -112,6 +140,7 @@ async function onEmbeddedServer(
     runtimeFolder: folder.runtimeFolder,
     databaseFolders: [places.clusterFolder],
     database: first.address,
+    logins,
     embedded: keeper.current,
     gaveUp: keeper.gaveUp,
     onRestart: keeper.onRestart,

@@ -117,6 +117,13 @@ const postgresUrl = (environment: string, sentence: string, whenAbsent: string) 
     whenAbsent,
   });
 
+const login = (name: string) =>
+  postgresUrl(
+    `PORTCULLIS_DATABASE_LOGINS_${name.toUpperCase()}`,
+    `The same database as the login of ${name}, which an administrator made; the start grants it what ${name} needs.`,
+    "made by the start, where `database.url` may create roles",
+  );
+
 const database = section({
   url: postgresUrl("PORTCULLIS_DATABASE_URL", "Your own PostgreSQL, as the owning role.", "the embedded PostgreSQL"),
   app_url: postgresUrl(
@@ -124,6 +131,14 @@ const database = section({
     "The same database as the app role, which cannot rewrite what is append-only.",
     "derived from `database.url`",
   ),
+  logins: section({
+    riskengine: login("riskengine"),
+    operations: login("operations"),
+    oms: login("oms"),
+    treasury: login("treasury"),
+    research: login("research"),
+    gateway: login("gateway"),
+  }).prefault({}),
 });
 
 const wholeSecret = (environment: string, sentence: string, charsMin = 1) =>

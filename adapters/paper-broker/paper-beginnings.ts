@@ -20,7 +20,9 @@ export interface PaperBeginnings {
 }
 
 export interface PaperRequests {
-  readonly configuration: Pick<Configuration, "database" | "market" | "paper">;
+  readonly configuration: Pick<Configuration, "market" | "paper"> & {
+    readonly database: Pick<Configuration["database"], "url">;
+  };
   readonly now: Instant;
 }
 

@@ -97,6 +97,23 @@ export function addressOfSocket(socketFolder: string, port: number, ownerRole: s
   return { owner, app: { ...place, user: appRoleName, options: serviceOptions }, description: describeTarget(owner) };
 }
 
+/** The same server and database for a login of its own; certificates by which the owner logs in stay with the owner. */
+export function loginTarget(owner: ConnectionTarget, user: string, password: string): ConnectionTarget {
+  const { host, port, database, ssl } = owner;
+  return { host, port, database, user, password, ...withoutKey(ssl), options: `${owner.options} ${sessionOptions}` };
+}
+
+function withoutKey(ssl: ConnectionTarget["ssl"]): Pick<ConnectionTarget, "ssl"> {
+  if (typeof ssl !== "object") return ssl === undefined ? {} : { ssl };
+  const { rejectUnauthorized, ca } = ssl;
+  return { ssl: { rejectUnauthorized, ...(ca === undefined ? {} : { ca }) } };
+}
+
+/** A login of a service, as its URL names it. */
+export function loginFromUrl(variable: string, url: string): ConnectionTarget {
+  return targetFromUrl(variable, url, serviceOptions);
+}
+
 /** The same server and logins, another database. */
 export function withDatabase(address: DatabaseAddress, database: string): DatabaseAddress {
   const owner = { ...address.owner, database };

@@ -53,7 +53,7 @@ export async function migrate(
   const client = await connectAsOwner(owner, log);
   try {
     await checkServerVersion(client);
-    await lock(client);
+    await lockSchema(client);
     await refuseNewer(client, migrations);
     await ensureAppRole(client);
     await ensureSchema(client);
@@ -122,7 +122,8 @@ async function checkServerVersion(client: pg.Client): Promise<void> {
   );
 }
 
-async function lock(client: pg.Client): Promise<void> {
+/** Until the session ends: of several starters one does the work and the others wait for it. */
+export async function lockSchema(client: pg.Client): Promise<void> {
   await client.query(`SET lock_timeout = ${lockWaitMsMax}`);
   try {
     await client.query("SELECT pg_advisory_lock($1::int, $2::int)", lockKeys);

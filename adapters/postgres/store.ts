@@ -40,6 +40,8 @@ export interface PostgresStoreOptions {
   readonly mayPublish?: MayPublish;
   /** Which changes the audit log would not know of: they are a Defect and never committed. Absent: all are let through. */
   readonly unauditedChange?: UnauditedChange;
+  /** What the database login lacks, for health. */
+  readonly complaint?: () => string | undefined;
   /** Reported after every commit that had events. */
   readonly wake: Pick<Wake, "poke">;
   /** Runs of one work before STORE_CONFLICT; default 8. */
@@ -68,6 +70,8 @@ export function createPostgresStore(options: PostgresStoreOptions): PostgresStor
   ]);
   const retried = options.metrics.counter("portcullis_store_retries_total", "Transactions run again after a conflict.");
   const running = new Set<Promise<unknown>>();
+  /** By the name of the work: what the database role was refused, until the same succeeds. */
+  const forbidden = new Map<string, string>();
   let closed = false;
 
   function closedFault(): Fault {
@@ -113,12 +117,14 @@ export function createPostgresStore(options: PostgresStoreOptions): PostgresStor
       try {
         const result = await attempt(name, work);
         finished.add(1, { end: "committed" });
+        forbidden.delete(name);
         return result;
       } catch (thrown) {
         const conflict = thrown instanceof Fault && thrown.code === "STORE_CONFLICT";
         if (!conflict || count >= attemptsMax) {
           finished.add(1, { end: endOf(thrown) });
           if (thrown instanceof Fault) outage.failed(name, thrown);
+          if (thrown instanceof Fault && thrown.code === "STORE_FORBIDDEN") forbidden.set(name, thrown.message);
           throw thrown;
         }
         retried.add(1);
@@ -147,7 +153,8 @@ export function createPostgresStore(options: PostgresStoreOptions): PostgresStor
     },
     async health(): Promise<StoreHealth> {
       if (closed) return { reachable: false, complaint: "the store has been closed" };
-      return askHealth(pool, timers);
+      const complaint = options.complaint?.() ?? [...forbidden.values()][0];
+      return complaint === undefined ? askHealth(pool, timers) : { reachable: false, complaint };
     },
     async close(): Promise<void> {
       closed = true;

@@ -1,6 +1,7 @@
 // Opens the store of one process: its pool, the connection that wakes readers after a commit, and who may publish what. A process that takes
 // part in the bus opens the rest of its transport on top of this; the gateway needs no more.
 
+import { platformServices } from "../../contracts/src/platform-services.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Metrics } from "../../ports/metrics.ts";
@@ -11,6 +12,7 @@ import type { LibraryInternals } from "../library-internals/library-internals.ts
 import type { OpenConnection } from "../postgres/bus/bus-connection.ts";
 import { createWake, type Wake } from "../postgres/bus/wake.ts";
 import { answerMsMaxOfServices, type ConnectionTarget, openClient, openPool } from "../postgres/connection.ts";
+import { type GrantWatch, watchGrants } from "../postgres/logins/grant-watch.ts";
 import { createPostgresStore, type PostgresStore } from "../postgres/store.ts";
 import { type Endings, endAll } from "../system/end-all.ts";
 import { publishAuthority } from "../transport/publish-authority.ts";
@@ -30,6 +32,8 @@ export interface OpenStoreOptions {
   /** The services that run here, which decide what may be published. */
   readonly services: readonly string[];
   readonly internals?: LibraryInternals;
+  /** Whether the database login is this one service's own: then what it lacks of its rights is watched. */
+  readonly hasOwnLogin?: boolean;
 }
 
 export interface OpenedStore {
@@ -41,6 +45,8 @@ export interface OpenedStore {
   readonly reserved: ReturnType<typeof openPool>;
   readonly wake: Wake;
   readonly open: OpenConnection;
+  /** What the database login lacks; undefined when nothing. */
+  complaint(): string | undefined;
   close(): Promise<void>;
 }
 
@@ -55,15 +61,26 @@ export function openStore(options: OpenStoreOptions): OpenedStore {
   const open = () => openClient(database, connecting);
   const wake = createWake({ ...options, open });
   const mayPublish = publishAuthority(services);
-  const storeOn = { ...options, wake, mayPublish, unauditedChange };
+  const grants = grantsOf(options, pool);
+  const storeOn = { ...options, wake, mayPublish, unauditedChange, complaint: grants.complaint };
   const store = createPostgresStore({ ...storeOn, pool });
   const leaseStore = createPostgresStore({ ...storeOn, pool: reserved });
   const endings: Endings = [
     () => pool.end(),
     () => reserved.end(),
     () => wake.close(),
+    grants.close,
     () => leaseStore.close(),
     () => store.close(),
   ];
-  return { store, leaseStore, pool, reserved, wake, open, close: () => endAll(endings) };
+  const { complaint } = grants;
+  return { store, leaseStore, pool, reserved, wake, open, complaint, close: () => endAll(endings) };
+}
+
+function grantsOf(options: OpenStoreOptions, pool: OpenedStore["pool"]): Pick<GrantWatch, "complaint" | "close"> {
+  const service = platformServices.find((name) => options.services.includes(name));
+  if (options.hasOwnLogin !== true || service === undefined) {
+    return { complaint: () => undefined, close: async () => undefined };
+  }
+  return watchGrants({ ...options, pool, service });
 }

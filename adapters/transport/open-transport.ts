@@ -48,6 +48,8 @@ export interface TransportOptions {
   readonly services?: readonly string[];
   /** Whether this process keeps the house: trims the outbox, and relays it when the bus is NATS. */
   readonly housekeeping: boolean;
+  /** Whether the database login is this service's own. */
+  readonly hasOwnLogin?: boolean;
   /** How libraries are reached; default with every reach behind their interfaces. */
   readonly internals?: LibraryInternals;
 }

@@ -1,5 +1,6 @@
 // Rules that concern several keys at once. They read the data before it is known to be valid, so that their complaints
 // come together with all the others; whatever has the wrong type is left to the schema's own complaint.
+import { platformServices } from "../../../contracts/src/platform-services.ts";
 import { cosignatureType, readVerifierKey } from "../../../core/audit/signed-note.ts";
 import { systemSha256OfBytes } from "../../system/signing.ts";
 import type { Complaint } from "../complaint.ts";
@@ -24,6 +25,7 @@ const crossChecks: readonly CrossCheck[] = [
   noRepetitions,
   distinctPorts,
   appUrlNeedsUrl,
+  loginsNeedUrl,
   oneBusLogin,
   oneKeySource,
   vaultNeedsAddress,
@@ -112,6 +114,14 @@ function appUrlNeedsUrl(input: CheckInput): readonly Complaint[] {
   const appUrl = valueAt(input.tree, ["database", "app_url"]);
   if (appUrl === undefined || url !== undefined) return [];
   return [complain(input, ["database", "app_url"], "`database.url` (PORTCULLIS_DATABASE_URL) beside it")];
+}
+
+function loginsNeedUrl(input: CheckInput): readonly Complaint[] {
+  if (valueAt(input.tree, ["database", "url"]) !== undefined) return [];
+  const named = platformServices.find((name) => valueAt(input.tree, ["database", "logins", name]) !== undefined);
+  if (named === undefined) return [];
+  const expected = "`database.url` (PORTCULLIS_DATABASE_URL) beside it; the embedded PostgreSQL makes logins by itself";
+  return [complain(input, ["database", "logins", named], expected)];
 }
 
 function oneBusLogin(input: CheckInput): readonly Complaint[] {

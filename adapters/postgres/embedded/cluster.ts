@@ -105,7 +105,7 @@ export async function writeSettings(places: Places, extra: Settings): Promise<st
   const roles = [ownerRoleName, appRoleName];
   await replaceFile(
     file("pg_hba.conf"),
-    `# Only the user that runs the platform, only these roles.\n${roles.map(rule).join("")}`,
+    `# These roles only for the user that runs the platform; the services' logins by their passwords.\n${roles.map(rule).join("")}local all all scram-sha-256\n`,
   );
   await replaceFile(file("pg_ident.conf"), roles.map(entry).join(""));
   const settings: Settings = {

@@ -41,6 +41,7 @@ import { signalsMigration } from "./0038-signals.ts";
 import { flatteningRefusalsMigration } from "./0039-flattening-refusals.ts";
 import { trimmedSignalsMigration } from "./0040-trimmed-signals.ts";
 import { installationMigration } from "./0041-installation.ts";
+import { serviceLoginsMigration } from "./0042-service-logins.ts";
 
 export const migrations: readonly Migration[] = [
   outboxMigration,
@@ -84,4 +85,5 @@ export const migrations: readonly Migration[] = [
   flatteningRefusalsMigration,
   trimmedSignalsMigration,
   installationMigration,
+  serviceLoginsMigration,
 ];

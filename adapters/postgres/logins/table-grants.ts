@@ -1,0 +1,208 @@
+// What each service's database login may do: every table and function of the migrations stands here once, and nothing else is granted. What is append-only
+// has no update and no delete; what is secret is read only by whoever works with it. `tidy.test.ts` fails for a table that a migration adds without a line here.
+//
+//  1. `read: "all"` is for records: services read each other's rather than keep copies. Tables of people, logins and keys name their readers.
+//  2. Only the owner reaches a table whose line is empty.
+//  3. `update (one)` is the right to lock a row and nothing more: that column has one value.
+import { type PlatformService, platformServices } from "../../../contracts/src/platform-services.ts";
+
+type Columns = "" | ` (${string})`;
+export type WriteRight = `insert${Columns}` | `update${Columns}` | "delete";
+type Writers = Partial<Readonly<Record<PlatformService, readonly WriteRight[]>>>;
+
+export interface TableGrants {
+  readonly read: readonly PlatformService[];
+  readonly write: Writers;
+}
+
+const all: readonly PlatformService[] = platformServices;
+/** Those that hear events. */
+const hearers: readonly PlatformService[] = ["riskengine", "operations", "oms", "treasury"];
+
+const by = (services: readonly PlatformService[], ...rights: readonly WriteRight[]): Writers =>
+  Object.fromEntries(services.map((service) => [service, rights]));
+const readable = (write: Writers = {}): TableGrants => ({ read: all, write });
+const secretOf = (read: readonly PlatformService[], write: Writers): TableGrants => ({ read, write });
+const ownersOnly: TableGrants = { read: [], write: {} };
+
+const halting: readonly PlatformService[] = ["riskengine", "operations"];
+/** Corporate actions move positions and ledger together, in order management. */
+const booking: readonly PlatformService[] = ["treasury", "oms"];
+const kept = ["insert", "update"] as const;
+const free = ["insert", "update", "delete"] as const;
+
+const bus: Readonly<Record<string, TableGrants>> = {
+  outbox: readable(by(all, "insert (event_id, at_us, subject, key, source, payload)")),
+  outbox_floor: readable(),
+  subscription: readable(by(hearers, ...free)),
+  parked_event: readable(
+    by(
+      hearers,
+      "insert",
+      "update (state, error, attempts, tried_us, retry_us, retry_by, retry_reason, taken_us, discarded_us, discarded_by, discard_reason)",
+      "delete",
+    ),
+  ),
+  handled_event: readable(by(hearers, "insert")),
+  commit_marker: readable(by(all, "insert (id, at_us)")),
+  service_instance: readable(by(all, "insert", "update (lease_until_us)", "delete")),
+  request_key: readable(by(all, ...free)),
+  configuration_value: readable(),
+};
+
+const identity: Readonly<Record<string, TableGrants>> = {
+  identity_epoch: readable(),
+  identity_issuer: readable(by(["gateway"], ...free)),
+  identity_key: readable(by(["gateway"], ...free)),
+  identity_revocation: readable(by(["gateway"], ...free)),
+  service_token: readable(by(["gateway"], ...free)),
+  operator: secretOf(["gateway"], by(["gateway"], ...free)),
+  second_factor: secretOf(["gateway", ...halting], {
+    ...by(halting, "update (last_step, failures, locked_until_us)"),
+    ...by(["gateway"], ...free),
+  }),
+  recovery_code: secretOf(["gateway"], by(["gateway"], ...free)),
+  step_up_proof: secretOf(["gateway", ...halting, "treasury"], {
+    ...by([...halting, "treasury"], "update (redeemed_us)"),
+    ...by(["gateway"], ...free),
+  }),
+  oidc_state: secretOf(["gateway"], by(["gateway"], ...free)),
+};
+
+const risk: Readonly<Record<string, TableGrants>> = {
+  risk_journal: readable(
+    by(
+      ["riskengine"],
+      "insert (kind, approved, at_us, event_id, batch, key_hash, body_hash, fund_id, order_id, code, fill_id, payload)",
+    ),
+  ),
+  risk_pen: readable(by(["riskengine"], "update (pen, incarnation, taken_us)")),
+  risk_snapshot: readable(by(["riskengine"], ...free)),
+  risk_envelope: readable(by(["riskengine"], "insert")),
+  risk_envelope_head: readable(by(["riskengine"], ...kept)),
+  risk_nav: readable(by(["riskengine"], ...kept)),
+  halt_epoch: readable({ ...by(halting, "update (epoch)"), ...by(booking, "update (one)") }),
+  halt: readable(by(halting, "insert", "update (lifted_us, lifted_epoch)")),
+  halt_told: readable(by(halting, "insert")),
+  halt_step: readable(by(["operations"], "insert")),
+  resume_request: readable(by(halting, "insert", "update (has_ended, content)")),
+  loss_state: readable(by(halting, ...kept)),
+  loss_baseline: readable(by(halting, "insert")),
+  loss_sample: readable(by(halting, "insert", "delete")),
+  restriction: readable(by(["operations"], "insert", "update (ended_us, ended)")),
+};
+
+const audit: Readonly<Record<string, TableGrants>> = {
+  audit_entry: readable(),
+  audit_head: readable(),
+  audit_checkpoint: readable(),
+  audit_tile: readable(by(["operations"], "insert", "update (hashes)")),
+  audit_subject_key: secretOf(
+    ["operations"],
+    by(["operations"], "insert (id, person, wrapped)", "update (wrapped, told)"),
+  ),
+  audit_standing: readable(by(["operations"], ...kept)),
+  audit_closed_log: readable(),
+  audit_anew_request: readable(by(["operations"], "insert")),
+};
+
+const orders: Readonly<Record<string, TableGrants>> = {
+  oms_key: readable(by(["oms"], ...free)),
+  // The engine notes on the order up to which approval it took back what was reserved.
+  oms_order: readable({
+    ...by(["oms"], ...kept),
+    ...by(["riskengine"], "update (state, is_open, updated_us, content)"),
+  }),
+  oms_fund: readable(by(["oms"], ...kept)),
+  oms_fill: readable(by(["oms"], "insert")),
+  oms_position: readable(by(["oms"], ...kept)),
+  oms_report_cursor: readable(by(["oms"], ...kept)),
+  oms_signal: readable(by(["oms"], ...free)),
+  oms_signal_fund: readable(by(["oms"], ...kept)),
+  corporate_action: readable(by(booking, ...kept)),
+  stop: readable({ ...by(["operations"], ...kept), ...by(["oms"], "update") }),
+};
+
+/** The paper broker's books lie in order management's process. */
+const paper: Readonly<Record<string, TableGrants>> = {
+  paper_head: readable(by(["oms"], "update (cursor, arrivals, begun, hide_next)")),
+  paper_order: readable(by(["oms"], ...kept)),
+  paper_report: readable(by(["oms"], "insert")),
+  paper_position: readable(by(["oms"], ...kept)),
+  paper_print: readable(by(["oms"], ...kept)),
+  paper_lag: readable(by(["oms"], ...kept)),
+  paper_weather: readable(by(["oms"], ...kept)),
+  paper_market: readable(),
+  paper_action: readable(by(["oms"], "insert")),
+  paper_injection: readable(by(["operations"], ...free)),
+  paper_drill_row: readable(by(["operations"], ...free)),
+};
+
+const treasury: Readonly<Record<string, TableGrants>> = {
+  reference_version: readable(by(booking, "insert")),
+  reference_head: readable(by(booking, ...kept)),
+  reference_change: readable(),
+  treasury_holding: readable(by(booking, ...kept)),
+  treasury_entry: readable(by(booking, "insert")),
+  treasury_posting: readable(by(booking, "insert")),
+  treasury_balance: readable(by(booking, ...kept)),
+  treasury_strategy_holding: readable(by(booking, ...kept)),
+  treasury_fund: readable(by(booking, ...kept)),
+  treasury_nav: readable(by(["treasury"], ...free)),
+  treasury_import: readable(by(["treasury"], "insert")),
+  treasury_waiting_fill: readable(by(["treasury"], "insert", "delete")),
+};
+
+const research: Readonly<Record<string, TableGrants>> = {
+  research_strategy: readable(by(["research"], ...kept)),
+  research_signal: readable(by(["research"], ...free)),
+  research_skill: readable(by(["research"], ...kept)),
+  research_backtest: readable(by(["research"], ...kept)),
+  research_daily_signal: readable(by(["research"], ...kept)),
+};
+
+const workers: Readonly<Record<string, TableGrants>> = {
+  reconcile_difference: readable(by(["operations"], ...kept)),
+  reconcile_look: readable(by(["operations"], ...kept)),
+  reconcile_agreement: readable(by(["operations"], ...kept)),
+  flatten: readable(by(["operations"], ...kept)),
+  flatten_line: readable(by(["operations"], ...kept)),
+  drill: readable(by(["operations"], "insert")),
+  first_seen: readable(by(["operations"], "insert", "delete")),
+  watchdog_watch: readable(by(["operations"], ...free)),
+  watchdog_pause: readable(by(["operations"], ...free)),
+  watchdog_episode: readable(by(["operations"], ...kept)),
+  watchdog_pnl: readable(by(["operations"], ...kept)),
+};
+
+/** By the table's name. */
+export const tableGrants: Readonly<Record<string, TableGrants>> = {
+  ...bus,
+  ...identity,
+  ...risk,
+  ...audit,
+  ...orders,
+  ...paper,
+  ...treasury,
+  ...research,
+  ...workers,
+  migrations: ownersOnly,
+  installation: ownersOnly,
+  service_login: ownersOnly,
+};
+
+/** Functions that somebody calls, with the types of their arguments; those of triggers are nobody's. */
+export const functionGrants: Readonly<Record<string, readonly PlatformService[]>> = {
+  "trim_outbox(bigint, integer)": ["operations"],
+  "trim_history(bigint, integer)": ["operations"],
+  "risk_append(bigint, uuid, risk_entry[])": ["riskengine"],
+  "risk_journal_before(bigint)": all,
+  "audit_take_pen(text, bigint)": ["operations"],
+  "audit_append(bigint, bigint, audit_row[], bigint, text, text)": ["operations"],
+  "audit_put_checkpoint(bigint, bigint, text, bigint)": ["operations"],
+  "audit_repair_index(bigint, audit_index_row[])": ["operations"],
+  "audit_begin_anew(bigint, bigint, audit_row[], bigint, text, text, bigint)": ["operations"],
+};
+
+/** Whose numbers rows of the journal take. */
+export const sequenceGrants: Readonly<Record<string, readonly PlatformService[]>> = { outbox_id_seq: ["riskengine"] };
