@@ -4,6 +4,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { describe, expect, test } from "vitest";
+import { tableGrants } from "./adapters/postgres/logins/table-grants.ts";
 import { circlesOf } from "./testkit/tidy/circles.ts";
 import { privateWordComplaints } from "./testkit/tidy/private-words.ts";
 import { figureComplaint, quotedFigures } from "./testkit/tidy/quoted-figures.ts";
@@ -74,6 +75,15 @@ describe("the repository is tidy", () => {
         .filter((name) => !text.includes(`"${name}`));
       expect(missing, `${folder} against ${list}`).toEqual([]);
     }
+  });
+
+  test("28.6: every table that a migration makes has a line in the list of grants", () => {
+    const made = files
+      .filter((path) => /^adapters\/postgres\/migrations\/\d.*\.ts$/.test(path))
+      .flatMap((path) => [...read(path).matchAll(/^create table (?:if not exists )?(\w+)/gim)].map(([, name]) => name));
+    expect(made.length).toBeGreaterThan(60);
+    const without = made.filter((name) => !Object.hasOwn(tableGrants, name ?? ""));
+    expect(without, "say in adapters/postgres/logins/table-grants.ts who may do what with it").toEqual([]);
   });
 
   test("no files import each other in a circle", () => {

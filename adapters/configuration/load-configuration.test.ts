@@ -301,6 +301,9 @@ describe("complaints", () => {
       "secrets.key_file",
     ]);
     expect(paths(undefined, { PORTCULLIS_DATABASE_APP_URL: "postgres://a:b@h/d" })).toEqual(["database.app_url"]);
+    const login = { PORTCULLIS_DATABASE_LOGINS_OMS: "postgres://a:b@h/d" };
+    expect(paths(undefined, login)).toEqual(["database.logins.oms"]);
+    expect(paths(undefined, { ...login, PORTCULLIS_DATABASE_URL: "postgres://o:p@h/d" })).toEqual([]);
   });
 });
 

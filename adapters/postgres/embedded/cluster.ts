@@ -1,8 +1,10 @@
 // The server's data folder ("cluster") and its settings. initdb works in a draft beside the final name, which is renamed
 // when complete: whatever kills it midway, the next start sees no cluster, removes the draft and begins again.
+
 import { chmod, chown, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { userInfo } from "node:os";
 import { join } from "node:path";
+import { platformServices } from "../../../contracts/src/platform-services.ts";
 import type { Random } from "../../../ports/random.ts";
 import { appRoleName } from "../connection.ts";
 import { isCode, programsOf, startFailed } from "./binaries.ts";
@@ -92,6 +94,9 @@ async function syncFolder(folder: string): Promise<void> {
   }
 }
 
+/** The logins of services, in whichever database: logins/service-logins.ts names them. */
+const loginRule = `local all "/_(${platformServices.join("|")})$" scram-sha-256\n`;
+
 /** Extra server settings by name, for tests. */
 export type Settings = Readonly<Record<string, string>>;
 
@@ -105,7 +110,7 @@ export async function writeSettings(places: Places, extra: Settings): Promise<st
   const roles = [ownerRoleName, appRoleName];
   await replaceFile(
     file("pg_hba.conf"),
-    `# These roles only for the user that runs the platform; the services' logins by their passwords.\n${roles.map(rule).join("")}local all all scram-sha-256\n`,
+    `# The first only for the user that runs the platform; the services' logins by their passwords.\n${roles.map(rule).join("")}${loginRule}`,
   );
   await replaceFile(file("pg_ident.conf"), roles.map(entry).join(""));
   const settings: Settings = {
