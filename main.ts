@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { complaintLine } from "./adapters/configuration/complaint.ts";
 import { loadConfiguration } from "./adapters/configuration/load-configuration.ts";
+import { settingsFor } from "./adapters/configuration/own-settings.ts";
 import { printConfiguration } from "./adapters/configuration/print-configuration.ts";
 import type { Configuration } from "./adapters/configuration/schema.ts";
 import { keptLog, keptLogs, lateKeptLog } from "./adapters/log/kept-log.ts";
@@ -314,7 +315,7 @@ function serviceInput(
 ): PartInput {
   const [only, ...others] = parts;
   const own = only === undefined || others.length > 0 ? undefined : foundation.logins.targets?.[only];
-  const given = { configuration, foundation, parts, addresses };
+  const given = { configuration: settingsFor(parts, configuration), foundation, parts, addresses };
   return inputOn(own ?? foundation.database.app, own !== undefined, given);
 }
 

@@ -150,9 +150,12 @@ export function spawnService(options: SpawnPartOptions, lookEveryMs = beatEveryM
   };
 }
 
-/** The settings, secrets among them, travel over the channel; a child's environment can be read by others of the same user. */
+/**
+ * The settings, secrets among them, travel over the channel; a child's environment can be read by others of the same user. Variables of the database's
+ * driver are the owner's as well.
+ */
 function withoutSettings(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith("PORTCULLIS_")));
+  return Object.fromEntries(Object.entries(environment).filter(([name]) => !/^(PORTCULLIS_|PG[A-Z])/.test(name)));
 }
 
 /** The child's side: resolves to the input, and tells when the parent wants it to stop or is gone. */

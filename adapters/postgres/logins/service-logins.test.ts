@@ -4,6 +4,7 @@ import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Fault } from "../../../contracts/src/fault.ts";
 import { type PlatformService, platformServices } from "../../../contracts/src/platform-services.ts";
+import { subjects } from "../../../contracts/src/subjects.ts";
 import { quietLog } from "../../../testkit/global-setup.ts";
 import { type TestDatabase, testDatabase } from "../../../testkit/postgres.ts";
 import { systemRandom } from "../../system/random.ts";
@@ -136,6 +137,39 @@ describe("28.6: a database login for each service", () => {
     const everybodys = ["commit_marker", "outbox", "request_key", "service_instance"];
     const own = Object.keys(tableGrants).filter((table) => table.startsWith("research_"));
     expect(changeable.map(({ name }) => String(name)).sort()).toEqual([...everybodys, ...own].sort());
+  });
+
+  it("speaks only in its own name, and moves only its own cursors, leases and what it put aside", async () => {
+    const event = (source: string, subject: string) =>
+      `insert into outbox (event_id, at_us, subject, key, source, payload) values (gen_random_uuid(), 1, '${subject}', 'k', '${source}', '{}')`;
+    const lease = (name: string) =>
+      `insert into service_instance values ('${name}-' || gen_random_uuid(), '${name}', 'h', 1, 1, 1)`;
+    const cursor = (name: string) =>
+      `insert into subscription (name, cursor_id, patterns, updated_us) values ('${name}', 0, '{}', 1)`;
+    await as("oms", `${event("oms", subjects.fillsCreated.name)}; ${lease("oms")}; ${cursor("oms.test")}`);
+    await as("riskengine", cursor("riskengine.test"));
+    const refused: readonly (readonly [PlatformService, string])[] = [
+      ["research", event("oms", subjects.fillsCreated.name)],
+      ["research", event("research", subjects.fillsCreated.name)],
+      ["gateway", event("gateway", subjects.haltLifted.name)],
+      ["oms", event("operations", subjects.fillsCreated.name)],
+      ["oms", lease("riskengine")],
+      ["oms", cursor("riskengine.other")],
+      ["oms", "update subscription set name = 'riskengine.mine' where name = 'oms.test'"],
+      ["treasury", "insert into handled_event values ('riskengine.fills', 'e', 1)"],
+    ];
+    for (const [service, statement] of refused) {
+      await expect(as(service, statement), `${service}: ${statement}`).rejects.toThrow("row-level security");
+    }
+    // Rows of others are not there for them.
+    await as("oms", "update subscription set cursor_id = 99 where name = 'riskengine.test'");
+    await as("treasury", "delete from subscription; delete from service_instance");
+    expect(await as("research", "select name, cursor_id::int as at from subscription order by name")).toEqual([
+      { name: "oms.test", at: 0 },
+      { name: "riskengine.test", at: 0 },
+    ]);
+    await as("operations", "delete from service_instance");
+    expect(await as("gateway", "select from service_instance")).toEqual([]);
   });
 
   it("is the same after another start, and what somebody granted or revoked by hand is undone", async () => {

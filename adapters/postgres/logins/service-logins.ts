@@ -21,6 +21,7 @@ import {
 } from "../connection.ts";
 import { connectAsOwner, lockSchema, storeFault } from "../migrate.ts";
 import { careStatements, grantStatements, quotedName, quotedText } from "./grant-statements.ts";
+import { applyPolicies } from "./row-policies.ts";
 import { scramVerifier } from "./scram-verifier.ts";
 
 export interface ServiceLoginsOptions {
@@ -177,6 +178,10 @@ async function grantAll(client: pg.Client, targets: LoginTargets): Promise<void>
     // Several statements in one message: they have no answers.
     await client.query(grantStatements(service, role).join(";\n"));
   }
+  await applyPolicies(
+    client,
+    Object.fromEntries(Object.entries(targets).map(([name, target]) => [name, target?.user])),
+  );
 }
 
 interface RoleRow {

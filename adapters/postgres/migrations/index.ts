@@ -42,6 +42,7 @@ import { flatteningRefusalsMigration } from "./0039-flattening-refusals.ts";
 import { trimmedSignalsMigration } from "./0040-trimmed-signals.ts";
 import { installationMigration } from "./0041-installation.ts";
 import { serviceLoginsMigration } from "./0042-service-logins.ts";
+import { rowPoliciesMigration } from "./0043-row-policies.ts";
 
 export const migrations: readonly Migration[] = [
   outboxMigration,
@@ -86,4 +87,5 @@ export const migrations: readonly Migration[] = [
   trimmedSignalsMigration,
   installationMigration,
   serviceLoginsMigration,
+  rowPoliciesMigration,
 ];
