@@ -18,6 +18,7 @@ export const metricReasons = {
   LESS_THAN_A_YEAR: "The return of less than a year is not annualised.",
   NO_BENCHMARK: "There is no benchmark with prices on the same days.",
   LOW_CONFIDENCE: "Fewer than 60 observations: low confidence.",
+  NO_DECAY: "The skill does not fall with the horizon.",
   NOT_DEFINED: "It has no one value for these facts.",
 } as const;
 export type MetricReason = keyof typeof metricReasons;

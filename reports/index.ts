@@ -1,8 +1,21 @@
 // Every report, one line each. Adding one is one file and one line.
+import { alphaDecayReport } from "./alpha-decay-report.ts";
+import { factorAttributionReport } from "./factor-attribution-report.ts";
 import { navReport } from "./nav-report.ts";
 import { positionAttributionReport } from "./position-attribution-report.ts";
+import { regimeAttributionReport } from "./regime-attribution-report.ts";
+import { riskEnvelopeReport } from "./risk-envelope-report.ts";
 import { settlementReport } from "./settlement-report.ts";
 import type { Report } from "./shape.ts";
 import { tradeReport } from "./trade-report.ts";
 
-export const reports: readonly Report[] = [tradeReport, navReport, settlementReport, positionAttributionReport];
+export const reports: readonly Report[] = [
+  tradeReport,
+  navReport,
+  alphaDecayReport,
+  settlementReport,
+  riskEnvelopeReport,
+  regimeAttributionReport,
+  factorAttributionReport,
+  positionAttributionReport,
+];

@@ -20,7 +20,7 @@ function made(name: string, facts: ReportFacts, include?: readonly string[]): Re
   const report = reports.find((each) => each.name === name);
   const [first, last] = [facts.navs[1]?.day ?? "", facts.navs.at(-1)?.day ?? ""];
   if (report === undefined) throw new Error(name);
-  const input = { facts, factsSha256: factsHash(facts, sha256), start: first, end: last };
+  const input = { facts, factsSha256: factsHash(facts, sha256), start: first, end: last, strategyId: "alpha-momentum" };
   return report.build(include === undefined ? input : { ...input, include });
 }
 
@@ -85,7 +85,7 @@ describe.each(names)("%s", (name) => {
   it("refuses a period without a value", () => {
     const facts = reportFactsOf(usual);
     const report = reports.find((each) => each.name === name);
-    const input = { facts, factsSha256: factsHash(facts, sha256), start: "2030-01-01", end: "2030-02-01" };
+    const input = { facts, factsSha256: "", start: "2030-01-01", end: "2030-02-01", strategyId: "alpha-momentum" };
     expect(() => report?.build(input)).toThrow("has no value from 2030-01-01");
   });
 

@@ -86,7 +86,7 @@ export function reportFactsOf({ days: count, tradesEvery, deposit, moves = 0.02,
     );
   }
   return {
-    version: 1,
+    version: 2,
     fund: { fund_id: "alpha", mode: "PAPER", currency: "USD", calendar: "us-equities", periods_per_year: 252 },
     as_of: `${days.at(-1) ?? ""}T23:59:59.5Z`,
     rf_annual: "0.02",
@@ -105,6 +105,48 @@ export function reportFactsOf({ days: count, tradesEvery, deposit, moves = 0.02,
       symbols.map((symbol) => [symbol, days.map((day, index) => ({ day, close: priceOf(symbol, index) }))]),
     ),
     benchmark: { symbol: "SPY", closes: days.map((day, index) => ({ day, close: priceOf("SPY", index + 3) })) },
+    ...furtherFacts(days),
+  };
+}
+
+/** What the reports that need more than values and trades are made of. */
+function furtherFacts(days: readonly string[]): Partial<ReportFacts> {
+  const last = `${days.at(-1) ?? ""}T23:59:59Z`;
+  const limits = (positionPct: string) => ({ max_position_pct: positionPct, allowed_brokers: '["paper"]' });
+  const use = { used: "600000", allowed: "700000", share: 0.857, reason: null, as_of: last };
+  return {
+    universe: symbols.map((symbol, index) => ({ symbol, sector: index === 0 ? "technology" : "energy" })),
+    volumes: Object.fromEntries(symbols.map((symbol) => [symbol, days.map((day) => ({ day, volume: "10000" }))])),
+    limit_use: [
+      { limit: "max_position_pct", scope: "AAA", ...use },
+      { limit: "max_gross_exposure_pct", scope: "", ...use, share: null, used: null, reason: "STALE_PRICE" },
+    ],
+    denials: [
+      {
+        decision_id: "d-1",
+        at: last,
+        strategy_id: "alpha-momentum",
+        symbol: "AAA",
+        gate: "static",
+        code: "MAX_NOTIONAL",
+      },
+    ],
+    envelopes: [
+      { version: 1, updated_at: `${days[0] ?? ""}T00:00:00Z`, updated_by: "operator:duty", limits: limits("0.07") },
+      { version: 2, updated_at: last, updated_by: "operator:duty", limits: limits("0.05") },
+    ],
+    strategies: [{ strategy_id: "alpha-momentum", status: "live", allocation_pct: 0.1 }],
+    backtests: [
+      {
+        strategy_id: "alpha-momentum",
+        days: days.map((day, index) => ({
+          day,
+          return: 0.001 * Math.sin(index),
+          information_coefficient: index % 10 === 0 ? null : 0.05 + 0.2 * Math.sin(index * 0.9),
+        })),
+      },
+    ],
+    signals: { "alpha-momentum": [{ symbol: "AAA", at: last, value: 0.5, realised_return: null, horizon_s: 300 }] },
   };
 }
 

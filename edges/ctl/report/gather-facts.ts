@@ -1,11 +1,12 @@
 // Everything that a report of a fund is made of, read from the platform as of one moment. Values are read first; fills and ledger entries, which only ever
 // grow, are read after them and cut at that moment, so that nothing in the values is missing from the books.
 import { z } from "zod";
-import { format, type Instant, minusMilliseconds, parse, plusMilliseconds } from "../../../contracts/src/instant.ts";
-import { type ReportFacts, reportFacts } from "../../../reports/facts.ts";
+import { format, type Instant, minusMilliseconds, parse } from "../../../contracts/src/instant.ts";
+import { type FactPart, type ReportFacts, reportFacts } from "../../../reports/facts.ts";
 import type { AnswerOf, Client } from "../../client/src/types.ts";
 import { usageRefusal } from "../failure.ts";
 import { followPages } from "../follow-pages.ts";
+import { dayBars, gatherFurther } from "./gather-further.ts";
 
 export interface FactsRequest {
   readonly fundId: string;
@@ -14,11 +15,14 @@ export interface FactsRequest {
   readonly now: () => Instant;
   readonly benchmark: string | undefined;
   readonly rfAnnual: string;
+  /** What is read beside what every report needs. */
+  readonly parts: ReadonlySet<FactPart>;
+  readonly strategyId?: string | undefined;
+  readonly factors?: ReportFacts["factors"];
   readonly say: (line: string) => void;
 }
 
 const rowsMax = 1_000_000;
-const barsMax = 1_000;
 /** The first value that a fund can have. */
 const beginning = "2000-01-01T00:00:00.000000Z";
 const dayMs = 86_400_000;
@@ -57,21 +61,23 @@ export async function gatherFacts(client: Client, request: FactsRequest): Promis
     )
   ).filter((one) => until(one.at));
   const instruments = await client.listInstruments();
+  const isNow = request.asOf === undefined;
+  const further = await gatherFurther(client, { ...request, asOf, isNow, strategyId: request.strategyId });
   say("Reading closes");
   const [first, last] = [navs[0], navs.at(-1)];
   const days = { from: dayOf(first), to: dayOf(last) };
   const traded = [...new Set(fills.map(({ symbol }) => symbol))].sort();
-  const closes: Record<string, ReportFacts["closes"][string]> = {};
-  for (const symbol of traded) closes[symbol] = await closesOf(client, symbol, days, asOf);
+  const universe = request.parts.has("universe") ? universeOf(instruments, traded, fund.calendar) : undefined;
+  const bars = await barsOf(client, { traded, universe, days, asOf });
   const benchmark = request.benchmark ?? (fund.calendar === neverClosed ? "BTC-USD" : "SPY");
   const parsed = reportFacts.safeParse({
-    version: 1,
+    version: 2,
     fund: { ...fund, periods_per_year: fund.calendar === neverClosed ? 365 : 252 },
     as_of: format(asOf),
     rf_annual: request.rfAnnual,
     audit_sequence: auditSize > 0 ? auditSize - 1 : null,
     instruments: instruments
-      .filter(({ symbol }) => traded.includes(symbol))
+      .filter(({ symbol }) => bars.has(symbol))
       .map(({ symbol, asset_class, currency, multiplier, sector }) => ({
         symbol,
         asset_class,
@@ -82,9 +88,18 @@ export async function gatherFacts(client: Client, request: FactsRequest): Promis
     navs: navs.map((nav) => navFact(nav, ledger.at(-1)?.at)),
     fills: [...fills].reverse(),
     ledger: [...ledger].reverse().map(ledgerFact),
-    closes,
-    benchmark:
-      benchmark === "none" ? null : { symbol: benchmark, closes: await closesOf(client, benchmark, days, asOf) },
+    closes: Object.fromEntries(
+      [...bars].map(([symbol, rows]) => [symbol, rows.map(({ day, close }) => ({ day, close }))]),
+    ),
+    benchmark: await benchmarkOf(client, benchmark, { universe, days, asOf }),
+    ...further,
+    ...(request.factors !== undefined && { factors: request.factors }),
+    ...(universe !== undefined && { universe }),
+    ...(request.parts.has("volumes") && {
+      volumes: Object.fromEntries(
+        [...bars].map(([symbol, rows]) => [symbol, rows.map(({ day, volume }) => ({ day, volume }))]),
+      ),
+    }),
   });
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
@@ -132,24 +147,45 @@ async function allNavs(client: Client, fundId: string, asOf: Instant | undefined
 
 const dayOf = (nav: Nav | undefined): string => nav?.trading_day ?? nav?.as_of.slice(0, 10) ?? "";
 
-/** From a week before the first day, so that it has a close before it; a page of bars after the other. */
-async function closesOf(
-  client: Client,
-  symbol: string,
-  { from, to }: { readonly from: string; readonly to: string },
-  asOf: Instant,
-): Promise<ReportFacts["closes"][string]> {
-  if (from === "" || to === "") return [];
-  const rows: { day: string; close: string }[] = [];
-  let start = format(minusMilliseconds(parse(`${from}T00:00:00Z`), 7 * dayMs));
-  for (;;) {
-    const bars = await client.listBars({ symbol, interval: "1d", start, end: format(asOf), countMax: barsMax });
-    rows.push(...bars.map((bar) => ({ day: bar.start.slice(0, 10), close: bar.close })));
-    const last = bars.at(-1);
-    if (last === undefined || bars.length < barsMax) break;
-    start = format(plusMilliseconds(parse(last.start), dayMs));
-  }
-  return rows.filter(({ day }) => day <= to);
+type Instruments = AnswerOf<"listInstruments">;
+type Universe = NonNullable<ReportFacts["universe"]>;
+
+/** Every instrument of the classes that the fund trades, but options: they have no past under the same name. */
+function universeOf(instruments: Instruments, traded: readonly string[], calendar: string): Universe {
+  const own = instruments.filter(({ symbol }) => traded.includes(symbol)).map(({ asset_class }) => asset_class);
+  const classes = new Set<string>(own.length > 0 ? own : [calendar === neverClosed ? "CRYPTO" : "EQUITY"]);
+  return instruments
+    .filter(({ asset_class }) => asset_class !== "OPTION" && classes.has(asset_class))
+    .map(({ symbol, sector }) => ({ symbol, sector: sector ?? null }));
+}
+
+interface BarsAsked {
+  readonly universe: Universe | undefined;
+  readonly days: { readonly from: string; readonly to: string };
+  readonly asOf: Instant;
+}
+
+/** From a week before the first day, so that it has a close before it; with a universe far enough back for 60 days' momentum. */
+const daysBefore = { plain: 7, universe: 130 } as const;
+
+async function barsOf(client: Client, { traded, ...asked }: BarsAsked & { readonly traded: readonly string[] }) {
+  const symbols = [...new Set([...traded, ...(asked.universe ?? []).map(({ symbol }) => symbol)])].sort();
+  const found = new Map<string, Awaited<ReturnType<typeof dayBars>>>();
+  for (const symbol of symbols) found.set(symbol, await barsFrom(client, symbol, asked));
+  return found;
+}
+
+async function barsFrom(client: Client, symbol: string, { universe, days, asOf }: BarsAsked) {
+  if (days.from === "" || days.to === "") return [];
+  const back = universe === undefined ? daysBefore.plain : daysBefore.universe;
+  const from = minusMilliseconds(parse(`${days.from}T00:00:00Z`), back * dayMs);
+  return (await dayBars(client, symbol, from, asOf)).filter(({ day }) => day <= days.to);
+}
+
+async function benchmarkOf(client: Client, symbol: string, asked: BarsAsked): Promise<ReportFacts["benchmark"]> {
+  if (symbol === "none") return null;
+  const rows = await barsFrom(client, symbol, asked);
+  return { symbol, closes: rows.map(({ day, close }) => ({ day, close })) };
 }
 
 /** Prices are kept since the ledger begins; without any, nothing was held. */

@@ -50,14 +50,23 @@ export interface Period {
   readonly start: string;
   readonly end: string;
   readonly include?: readonly string[];
+  readonly strategyId?: string;
+}
+
+/** What decides which facts are read, where the verb knows it and no option does. */
+export interface Asked {
+  readonly fundId?: string | undefined;
+  readonly strategyId?: string | undefined;
+  readonly factors?: ReportFacts["factors"];
 }
 
 export async function makeReport(
   context: Context,
   report: Report,
   periodOf: (facts: ReportFacts) => Period,
+  asked: Asked = {},
 ): Promise<Answer> {
-  const facts = await factsOf(context);
+  const facts = await factsOf(context, report, asked);
   const document = builtFrom(report, facts, periodOf);
   const target = targetOf(context, document);
   const content = target.format === "pdf" ? await pdfOf(context, document) : texts[target.format](document);
@@ -94,8 +103,8 @@ function builtFrom(report: Report, facts: ReportFacts, periodOf: (facts: ReportF
   }
 }
 
-async function factsOf(context: Context): Promise<ReportFacts> {
-  const [file, fundId] = [context.option("facts"), context.option("fund-id")];
+async function factsOf(context: Context, report: Report, asked: Asked): Promise<ReportFacts> {
+  const [file, fundId] = [context.option("facts"), asked.fundId ?? context.option("fund-id")];
   if (file !== undefined) {
     // They stand in the facts: taken and not obeyed, they would be printed as something else than was asked for.
     for (const name of ["as-of", "benchmark", "rf-annual"]) {
@@ -117,6 +126,9 @@ async function factsOf(context: Context): Promise<ReportFacts> {
     now: context.clock.now,
     benchmark: context.option("benchmark"),
     rfAnnual,
+    parts: new Set(report.needs),
+    strategyId: asked.strategyId,
+    factors: asked.factors,
     say: context.terminal.say,
   });
 }

@@ -68,8 +68,12 @@ import { paperInjectSlowQueries } from "./paper-inject-slow-queries.ts";
 import { paperFaultsSet } from "./paper-weather-set.ts";
 import { paperFaultsShow } from "./paper-weather-show.ts";
 import { platformServicesList } from "./platform-services-list.ts";
+import { reportAlphaDecay } from "./report-alpha-decay.ts";
+import { reportFactorAttribution } from "./report-factor-attribution.ts";
 import { reportNav } from "./report-nav.ts";
 import { reportPositionAttribution } from "./report-position-attribution.ts";
+import { reportRegimeAttribution } from "./report-regime-attribution.ts";
+import { reportRiskEnvelope } from "./report-risk-envelope.ts";
 import { reportSettlement } from "./report-settlement.ts";
 import { reportTrade } from "./report-trade.ts";
 import { researchBacktestShow } from "./research-backtest-show.ts";
@@ -196,6 +200,10 @@ export const verbs: readonly Verb[] = [
   reportNav,
   reportTrade,
   reportSettlement,
+  reportAlphaDecay,
+  reportRiskEnvelope,
+  reportRegimeAttribution,
+  reportFactorAttribution,
   reportPositionAttribution,
   treasuryFundsList,
   treasuryNavsList,

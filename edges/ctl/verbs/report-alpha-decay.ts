@@ -1,0 +1,50 @@
+// `ctl report alpha-decay`: how fast a strategy's signal loses its skill.
+import { alphaDecayReport } from "../../../reports/alpha-decay-report.ts";
+import { windowOf } from "../../../reports/windows.ts";
+import { usageRefusal } from "../failure.ts";
+import { makeReport, reportOptions } from "../report/report-verb.ts";
+import type { Answer, Context, Verb } from "./verb.ts";
+
+export const reportAlphaDecay: Verb = {
+  name: "report alpha-decay",
+  heading: "Reports",
+  sentence: alphaDecayReport.sentence,
+  about:
+    "A strategy of one name has no order across symbols: it is reported as insufficient. The fund is the strategy's own.",
+  arguments: [],
+  options: [
+    { name: "strategy-id", value: "STRATEGY", required: true, sentence: "Which strategy." },
+    {
+      name: "window",
+      value: "WINDOW",
+      standard: "itd",
+      sentence: "1d, 7d, 30d, 90d, 1y, mtd, qtd, ytd, itd, or START..END.",
+    },
+    ...reportOptions.filter(({ name }) => name !== "fund-id"),
+  ],
+  examples: [
+    {
+      command: "ctl report alpha-decay --strategy-id alpha-momentum --output decay.html",
+      sentence: "Since its first value.",
+    },
+  ],
+  operation: "GetBacktest",
+  changesState: false,
+  run,
+};
+
+async function run(context: Context): Promise<Answer> {
+  const strategyId = context.option("strategy-id") ?? "";
+  const fundId = context.option("facts") === undefined ? await fundOf(context, strategyId) : undefined;
+  const period = ({ navs }: { readonly navs: readonly { readonly day: string }[] }) =>
+    windowOf(context.option("window") ?? "itd", navs[0]?.day ?? "2000-01-01", navs.at(-1)?.day ?? "2000-01-01");
+  return makeReport(context, alphaDecayReport, (facts) => ({ ...period(facts), strategyId }), { fundId, strategyId });
+}
+
+async function fundOf(context: Context, strategyId: string): Promise<string> {
+  const rows = await (await context.client()).listStrategies({});
+  const found = rows.find((row) => row.strategy_id === strategyId);
+  if (found !== undefined) return found.fund_id;
+  const known = rows.map((row) => row.strategy_id).join(", ");
+  throw usageRefusal(`There is no strategy ${strategyId}.`, `The strategies are ${known}.`);
+}
