@@ -10,7 +10,13 @@ import { metricMaker } from "./figures.ts";
 import { type DatedReturns, marketAxis, returnsOn } from "./market-days.ts";
 import { compareText } from "./metrics/dates.ts";
 import { rollingWindow } from "./metrics/performance.ts";
-import { type FactorFit, factorFit, holdingsAttribution, type NoFit } from "./metrics/regression.ts";
+import {
+  type FactorFit,
+  factorFit,
+  type HoldingsAttribution,
+  holdingsAttribution,
+  type NoFit,
+} from "./metrics/regression.ts";
 import { sectorsOf } from "./position-attribution-report.ts";
 import { type AttributedDay, attributedDays } from "./position-days.ts";
 import {
@@ -279,20 +285,31 @@ function holdingsSection(
     sample.rows,
     sample.y,
   );
-  const rows = sample.factors.map(({ name }, at): Cell[] => [
+  const [common, specific] = [sum(found.common), sum(found.specific)];
+  return {
+    section: sectionOf("holdings", title, ...holdingBlocks(sample.factors, found)),
+    common,
+    specific,
+    exclusions,
+  };
+}
+
+function holdingBlocks(factors: readonly Factor[], found: HoldingsAttribution): Block[] {
+  const rows = factors.map(({ name }, at): Cell[] => [
     name,
     mean(found.exposures.map((row) => row[at] ?? 0)),
     sum(found.byFactor.map((row) => row[at] ?? 0)),
   ]);
-  const [common, specific] = [sum(found.common), sum(found.specific)];
-  const columns = columnsOf("factor:Factor", "exposure:Mean exposure:number", "sum:Sum of daily parts:fraction");
   const parts: Cell[][] = [
-    ["common", common],
+    ["common", sum(found.common)],
     ["of which by the mean exposure (tilt)", sum(found.tilt)],
     ["of which by its changes (timing)", sum(found.timing)],
-    ["specific", specific],
+    ["specific", sum(found.specific)],
   ];
-  const blocks: Block[] = [
+  const columns = columnsOf("factor:Factor", "exposure:Mean exposure:number", "sum:Sum of daily parts:fraction");
+  const note =
+    "Loadings are estimated over all closes of the facts, the period's own included: they describe, they do not predict.";
+  return [
     tableOf("exposures", "Exposure at the open x the factor's return", columns, rows),
     tableOf(
       "holding_parts",
@@ -300,12 +317,8 @@ function holdingsSection(
       columnsOf("part:Part", "sum:Sum:fraction"),
       parts,
     ),
-    textOf(
-      "holdings_note",
-      "Loadings are estimated over all closes of the facts, the period's own included: they describe, they do not predict.",
-    ),
+    textOf("holdings_note", note),
   ];
-  return { section: sectionOf("holdings", title, ...blocks), common, specific, exclusions };
 }
 
 function loadingOf(returns: DatedReturns, factors: readonly Factor[]): readonly number[] | null {

@@ -17,12 +17,14 @@ export type MetricMaker = (
 ) => Metric;
 
 const plainSums: ReadonlySet<string> = new Set(["money", "count"]);
+/** What is so, however few there are: no sample stands behind it. */
+const exact: ReadonlySet<MetricId> = new Set<MetricId>(["gross_exposure", "net_exposure", "concentration"]);
 
 export function metricMaker(facts: ReportFacts, cutOff: string | null): MetricMaker {
   return (id, value, n, whenNull = "NO_DATA", interval = null) => {
     const { unit, formula, uses } = definitions[id];
     const known = value === null || (typeof value === "number" && !Number.isFinite(value)) ? null : value;
-    const marked = !plainSums.has(unit) && n < confidentFrom ? ("LOW_CONFIDENCE" as const) : null;
+    const marked = !plainSums.has(unit) && !exact.has(id) && n < confidentFrom ? ("LOW_CONFIDENCE" as const) : null;
     return {
       id,
       value: typeof known === "bigint" ? decimal.format(known) : known,

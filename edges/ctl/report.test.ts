@@ -17,6 +17,8 @@ beforeAll(async () => {
   home = mkdtempSync(join(tmpdir(), "portcullis-ctl-report-"));
   server = await startFakeServer();
   kept("facts.json", facts);
+  const { limit_use: _use, ...plain } = facts;
+  kept("plain.json", plain);
   kept("newer.json", { ...facts, version: 3 as 2 });
 });
 afterAll(async () => {
@@ -67,6 +69,10 @@ describe("from kept facts", () => {
     ["nav --window itd", "nav_report"],
     ["trade --start 2025-11-04 --end 2025-12-15", "trade_report"],
     ["settlement --year 2025", "settlement_report"],
+    ["alpha-decay --strategy-id alpha-momentum", "alpha_decay"],
+    ["risk-envelope", "risk_envelope_report"],
+    ["regime-attribution --start 2025-11-04 --end 2025-12-15", "regime_attribution"],
+    ["factor-attribution --start 2025-11-04 --end 2025-12-15", "factor_attribution"],
     ["position-attribution --start 2025-11-04 --end 2025-12-15", "position_attribution"],
   ])("%s ends with 10 when a fill is missing, and says what differs", async (line, report) => {
     const whole = await run(`report ${line} --facts facts.json --output whole.html --json`);
@@ -90,6 +96,12 @@ describe("what it refuses", () => {
     ["report nav --facts facts.json --rf-annual 0.02", "--facts has them already"],
     ["report nav --facts facts.json --benchmark none", "--facts has them already"],
     ["report settlement --facts facts.json --year 26", "which is no year"],
+    ["report alpha-decay --facts facts.json --strategy-id beta-trend", "Its strategies are alpha-momentum"],
+    ["report risk-envelope --facts plain.json", "These facts have no limit use: they were read for another report"],
+    [
+      "report factor-attribution --facts facts.json --factors x.csv --start 2025-11-04 --end 2025-12-15",
+      "leave one of",
+    ],
     ["report nav --facts newer.json --window itd", "expected version 1 or 2: this program reads no other"],
     ["report nav --fund-id alpha --as-of yesterday", "which is no time"],
     ["report trade --facts facts.json --start 2025-11-04 --end 2025-11-20 --include nonesuch", "The sections are"],

@@ -46,20 +46,7 @@ export async function gatherFacts(client: Client, request: FactsRequest): Promis
   const until = (at: string): boolean => parse(at) <= asOf;
   const navs = values.filter((nav) => until(nav.as_of));
   say("Reading trades and ledger");
-  const fills = (
-    await all(
-      "fills",
-      (one: Fill) => one.fill_id,
-      (page) => client.listFills({ fundId, ...page }),
-    )
-  ).filter((one) => until(one.filled_at));
-  const ledger = (
-    await all(
-      "entries",
-      (one: Entry) => one.entry_id,
-      (page) => client.listLedger({ fundId, ...page }),
-    )
-  ).filter((one) => until(one.at));
+  const { fills, ledger } = await tradesOf(client, fundId, until);
   const instruments = await client.listInstruments();
   const isNow = request.asOf === undefined;
   const further = await gatherFurther(client, { ...request, asOf, isNow, strategyId: request.strategyId });
@@ -106,6 +93,21 @@ export async function gatherFacts(client: Client, request: FactsRequest): Promis
   throw new TypeError(
     `The platform's answer is not what a report is made of: ${issue?.path.join(".")} ${issue?.message}`,
   );
+}
+
+/** Newest first, as they are listed. */
+async function tradesOf(client: Client, fundId: string, until: (at: string) => boolean) {
+  const fills = await all(
+    "fills",
+    (one: Fill) => one.fill_id,
+    (page) => client.listFills({ fundId, ...page }),
+  );
+  const ledger = await all(
+    "entries",
+    (one: Entry) => one.entry_id,
+    (page) => client.listLedger({ fundId, ...page }),
+  );
+  return { fills: fills.filter((one) => until(one.filled_at)), ledger: ledger.filter((one) => until(one.at)) };
 }
 
 async function fundOf(client: Client, fundId: string) {
