@@ -181,7 +181,8 @@ async function run(configuration: Configuration, start: Start, adopt: string | u
     const urls = httpUrls(configuration, addresses);
     const extra = { addresses, urls, foundation, busUrl, tookMs, developmentLogin };
     const oneLogin = isAlone && configuration.services.length > 1 ? singleProcessLogin : foundation.logins.missing;
-    process.stdout.write(banner({ ...extra, isInsecure: isOpenlyReached(configuration), oneLogin }));
+    const openBus = await openToAnybody(configuration);
+    process.stdout.write(banner({ ...extra, isInsecure: isOpenlyReached(configuration), oneLogin, openBus }));
     const end = await Promise.race([stopping.signalled, running.gaveUp, foundation.gaveUp]);
     if (end instanceof Fault) throw end;
     return 0;
@@ -197,6 +198,13 @@ async function run(configuration: Configuration, start: Start, adopt: string | u
     for (const step of steps) await attempt(step, ports.log);
     ports.timers.release();
   }
+}
+
+/** What anybody could publish on the bus, for the banner; each process tries its own login as well, and its health says so. */
+async function openToAnybody({ bus: { url, tls_ca_file: tlsCaFile } }: Configuration): Promise<string | undefined> {
+  if (url === undefined) return undefined;
+  const { openToStrangers } = await import("./adapters/nats/guard.ts");
+  return openToStrangers({ url, tlsCaFile });
 }
 
 async function attempt(step: () => unknown, log: Log): Promise<void> {

@@ -3,11 +3,14 @@
 import { execFile } from "node:child_process";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
+import { jetstream } from "@nats-io/jetstream";
+import { connect } from "@nats-io/transport-node";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { bearerOf, operatorUrl } from "../testkit/login.ts";
 import { type NatsServer, startNatsServer } from "../testkit/nats-server.ts";
 import { type PlainPostgres, startPlainPostgres } from "../testkit/plain-postgres.ts";
 import { eventually, type Platform, startPlatform, temporaryFolder } from "../testkit/platform.ts";
+import { exampleFill } from "../testkit/record-examples.ts";
 
 let postgres: PlainPostgres;
 let nats: NatsServer;
@@ -98,11 +101,32 @@ describe("a platform on somebody else's servers", { timeout: 120_000 }, () => {
     expect(await platform.health()).toBe(200);
   });
 
+  test("28.5: says that anybody may publish there, and books no fill of a stranger's", async () => {
+    expect(platform.stdout()).toMatch(/open bus +NATS at 127\.0\.0\.1:\d+ lets anybody publish without a login/);
+    const answer = await fetch(`${operatorUrl(platform)}/v1/healthz`);
+    expect(await answer.text()).toContain("lets anybody publish without a login");
+    const stranger = await connect({ servers: nats.url });
+    const forged = { ...exampleFill, fill_id: "f-forged", quantity: "1000000" };
+    await jetstream(stranger).publish("svc.v1.oms.fills.created", JSON.stringify(forged), { msgID: "forged" });
+    await stranger.close();
+    const headers = await bearerOf(platform, "viewer");
+    const read = async (path: string) => (await fetch(`${operatorUrl(platform)}${path}`, { headers })).json();
+    const asideBy = async () => {
+      type Aside = { readonly events: { readonly subscription: string; readonly event_id: string }[] };
+      const { events } = (await read("/v1/operations/parked")) as Aside;
+      return events.flatMap((one) => (one.event_id === "unproved forged" ? [one.subscription] : [])).sort();
+    };
+    await eventually("held back by both", async () => (await asideBy()).length === 2);
+    expect(await asideBy()).toEqual(["riskengine.fills", expect.stringMatching(/^treasury\./)]);
+    const held = (await read("/v1/oms/positions?fund_id=alpha")) as { readonly quantity: string }[];
+    expect(held.filter(({ quantity }) => Number(quantity) >= 1_000_000)).toEqual([]);
+  });
+
   test("without NATS it says so, and goes on when NATS is back", async () => {
     await nats.kill();
     await eventually("health is not ok", async () => (await platform.health()) === 503);
     const answer = await fetch(`http://${platform.runFile().addresses["gateway"]}/v1/healthz`);
-    expect(await answer.text()).toContain("NATS");
+    expect(await answer.text()).toContain("does not answer");
     await nats.restart();
     await eventually("health is ok again", async () => (await platform.health()) === 200);
   });

@@ -111,6 +111,8 @@ export interface BusHealth {
   readonly connected: boolean;
   /** One sentence when something is wrong, else undefined. */
   readonly complaint?: string;
+  /** One sentence that people should know although it works. */
+  readonly note?: string | undefined;
 }
 
 export interface Bus {

@@ -15,6 +15,7 @@ import { forgetGenerations } from "./consumer-list.ts";
 import { type DurableContext, type DurableSubscription, openDurable, queueMaxOf } from "./durable.ts";
 import { broadcaster, openEphemeral } from "./ephemeral.ts";
 import { type Known, registerGeneration } from "./generation.ts";
+import type { Guard } from "./guard.ts";
 import type { Lead } from "./lead.ts";
 import { ensureStream, type StreamOptions, streamName } from "./stream.ts";
 import type { SubjectLookup } from "./wire.ts";
@@ -30,6 +31,8 @@ export interface NatsBusOptions {
   readonly parking: AsideStore;
   /** Which of the events that say so are ours. */
   readonly prove: Prove;
+  /** Whether the server keeps strangers from publishing. */
+  readonly guard: Pick<Guard, "isClosed">;
   /** The newest committed position of the outbox; an ephemeral subscription ignores what lies before it. */
   readonly head: () => Promise<bigint>;
   /** How far the relay has carried the outbox. */

@@ -141,12 +141,27 @@ export function parseTarget(url: string): Target {
   return { servers, address: servers.map((each) => `${tls ? "tls" : "nats"}://${each}`).join(","), tls, credentials };
 }
 
-async function dial(options: NatsConnectOptions, target: Target, state: LinkState): Promise<NatsConnection> {
-  const authenticator = authenticatorOf(target.credentials, options);
-  const ca = options.tlsCaFile === undefined ? undefined : await fileOf(options.tlsCaFile, "certificate authority");
-  const settings: NodeConnectionOptions = {
+/** Where to, as whom, and with which authority. */
+export async function connectionSettings(
+  options: Pick<NatsConnectOptions, "url"> & Partial<NatsConnectOptions>,
+  target: Target,
+): Promise<NodeConnectionOptions> {
+  const { credsFile, log, tlsCaFile, name, inboxPrefix } = options;
+  const authenticator =
+    credsFile !== undefined && log !== undefined ? loginFromFile(credsFile, log) : authenticatorOf(target.credentials);
+  const ca = tlsCaFile === undefined ? undefined : await fileOf(tlsCaFile, "certificate authority");
+  return {
     servers: [...target.servers],
-    name: options.name,
+    ...(name === undefined ? {} : { name }),
+    ...(authenticator === undefined ? {} : { authenticator }),
+    ...(inboxPrefix === undefined ? {} : { inboxPrefix }),
+    ...(target.tls || ca !== undefined ? { tls: ca === undefined ? {} : { ca: ca.toString("utf8") } } : {}),
+  };
+}
+
+async function dial(options: NatsConnectOptions, target: Target, state: LinkState): Promise<NatsConnection> {
+  const settings: NodeConnectionOptions = {
+    ...(await connectionSettings(options, target)),
     timeout: options.connectMsMax ?? 10_000,
     reconnect: true,
     // Without this the library takes a stack trace for every single publish.
@@ -157,9 +172,6 @@ async function dial(options: NatsConnectOptions, target: Target, state: LinkStat
     pingInterval: 5_000,
     maxPingOut: 2,
     reconnectDelayHandler: () => reconnectDelayMs(options, state.attemptCount++),
-    ...(authenticator === undefined ? {} : { authenticator }),
-    ...(options.inboxPrefix === undefined ? {} : { inboxPrefix: options.inboxPrefix }),
-    ...(target.tls || ca !== undefined ? { tls: ca === undefined ? {} : { ca: ca.toString("utf8") } } : {}),
   };
   try {
     return await connect(settings);
@@ -178,11 +190,7 @@ export function reconnectDelayMs(
   return Math.min(limits.reconnectMsMax ?? 2_000, least * 2 ** Math.min(attempt, 16));
 }
 
-function authenticatorOf(
-  { user, password, token }: NatsCredentials,
-  { credsFile, log }: NatsConnectOptions,
-): Authenticator | undefined {
-  if (credsFile !== undefined) return loginFromFile(credsFile, log);
+function authenticatorOf({ user, password, token }: NatsCredentials): Authenticator | undefined {
   if (token !== undefined) return tokenAuthenticator(token);
   if (user !== undefined) return usernamePasswordAuthenticator(user, password ?? "");
   return undefined;

@@ -12,13 +12,14 @@ import { type Aside, type AsideStore, createAside } from "../transport/put-aside
 import { type Progress, watchCaughtUp } from "./caught-up.ts";
 import type { NatsLink } from "./connect.ts";
 import type { Finished, Generation, Known } from "./generation.ts";
+import type { Guard } from "./guard.ts";
 import { backoffMs } from "./handle-one.ts";
 import type { Lead } from "./lead.ts";
 import { asideOf, bytesOf } from "./park.ts";
 import { requestsOf } from "./read-together.ts";
 import { recentIds } from "./recent-ids.ts";
 import { runTerm, type TermContext } from "./term.ts";
-import { decode, foreignSource, type SubjectLookup } from "./wire.ts";
+import { type Arrival, decode, foreignSource, positionOf, type SubjectLookup } from "./wire.ts";
 
 export interface DurableContext {
   readonly link: NatsLink;
@@ -27,6 +28,7 @@ export interface DurableContext {
   readonly lookup: SubjectLookup;
   readonly parking: AsideStore;
   readonly prove: Prove;
+  readonly guard: Pick<Guard, "isClosed">;
   readonly alarms: Alarms;
   readonly log: Log;
   readonly clock: Clock;
@@ -135,6 +137,8 @@ function termContext(
     ackWaitMs: context.ackWaitMs,
     recordMs: context.recordMs,
     requests: requestsOf(options, context.prove),
+    // What carries money, by its own word; the audit log asks for proof itself, and writes down everything.
+    ...(options.parks === false && { isVouchedFor: vouching(context) }),
     complain: (sentence) => {
       memory.trouble = sentence;
     },
@@ -157,6 +161,17 @@ function termContext(
     progress(progress) {
       memory.progress = progress;
     },
+  };
+}
+
+/** Ours, or published under a login that the server holds to its own subjects. */
+function vouching({ guard, prove }: DurableContext) {
+  return async (arrival: Arrival, id: string): Promise<boolean> => {
+    if (await guard.isClosed()) return true;
+    const position = positionOf(arrival.headers);
+    if (position === undefined) return false;
+    const [known] = await prove([{ id, subject: arrival.subject, position, payload: arrival.data }]);
+    return known !== undefined;
   };
 }
 

@@ -11,7 +11,7 @@ import type { Timers } from "../../ports/timers.ts";
 import { overflowQueue } from "../transport/overflow-queue.ts";
 import type { NatsLink } from "./connect.ts";
 import { type RecentIds, recentIds } from "./recent-ids.ts";
-import { conflatedName, decode, encodeHeaders, positionOf, type SubjectLookup } from "./wire.ts";
+import { conflatedName, decode, encodeHeaders, isProbe, positionOf, type SubjectLookup } from "./wire.ts";
 
 export interface EphemeralContext {
   readonly link: NatsLink;
@@ -82,6 +82,7 @@ export async function openEphemeral(
 
 /** The relay publishes again after a lost answer, and overlapping patterns hear one message twice. */
 function accept(context: EphemeralContext, recent: RecentIds, message: Msg): BusEvent | undefined {
+  if (isProbe(message.subject)) return undefined;
   const decoded = decode(
     {
       subject: message.subject,

@@ -12,7 +12,7 @@ import { isNotYet } from "../transport/not-yet.ts";
 import { type Aside, jsonOf, waitsBehind } from "../transport/put-aside.ts";
 import { type Park, type Parked, textOf } from "./park.ts";
 import type { RecentIds } from "./recent-ids.ts";
-import { type Arrival, type Decoded, decode, type SubjectLookup } from "./wire.ts";
+import { type Arrival, type Decoded, decode, isProbe, type SubjectLookup } from "./wire.ts";
 
 /** `skipped` was not for this subscription, `repeated` was handled before, `abandoned` will be delivered again. */
 export type Fate = "handled" | "parked" | "skipped" | "repeated" | "abandoned";
@@ -31,6 +31,8 @@ export interface HandlingContext {
   readonly clock: Clock;
   readonly log: Log;
   readonly timers: Timers;
+  /** Whether what carries money may be believed of whoever published it; asked only where it does. Absent: it carries none. */
+  readonly isVouchedFor?: (arrival: Arrival, id: string) => Promise<boolean>;
   /** One sentence while an event cannot even be parked. */
   complain(sentence: string | undefined): void;
   /** The subscription stops at an event, or no longer. */
@@ -47,7 +49,7 @@ export async function handleOne(
   stop: AbortSignal,
   read?: Decoded,
 ): Promise<Fate> {
-  if (!matchesAny(context.patterns, arrival.subject)) return "skipped";
+  if (!matchesAny(context.patterns, arrival.subject) || isProbe(arrival.subject)) return "skipped";
   const decoded = read ?? decode(arrival, context.lookup);
   const { id, subject: name, key, at, source } = decoded.ok ? decoded.event : decoded.envelope;
   const base = { id, subject: name, key, at, source, payload: arrival.data, subscription: context.name };
@@ -61,6 +63,12 @@ export async function handleOne(
     if (own !== undefined && context.aside.holds(own)) {
       return park(context, { ...base, attempts: 0, error: waitsBehind, lane: own }, stop, known);
     }
+  }
+  if (decoded.ok && context.isVouchedFor !== undefined) {
+    const vouched = await vouchedFor(context, context.isVouchedFor, arrival, id, stop);
+    if (vouched === "stopped") return "abandoned";
+    // Under a name of its own: it may carry the id of an event of ours that is still to come.
+    if (!vouched) return park(context, { ...base, id: `unproved ${id}`, attempts: 0, error: notVouchedFor }, stop);
   }
   const firstTriedAt = context.clock.now();
   let failures = 0;
@@ -86,6 +94,36 @@ export async function handleOne(
     await context.timers.sleep(backoffMs(attempt), stop);
     if (stop.aborted) return "abandoned";
   }
+}
+
+const notVouchedFor =
+  "Held back: it has no row in the outbox, and the NATS server lets anybody publish. Retry it, with a reason, to have it booked; discard it when it is not real.";
+
+/** Nothing is believed while the database or the server does not answer: then this waits. */
+async function vouchedFor(
+  context: HandlingContext,
+  ask: NonNullable<HandlingContext["isVouchedFor"]>,
+  arrival: Arrival,
+  id: string,
+  stop: AbortSignal,
+): Promise<boolean | "stopped"> {
+  for (let attempt = 1; !stop.aborted; attempt++) {
+    try {
+      const answer = await ask(arrival, id);
+      if (attempt > 1) context.complain(undefined);
+      return answer;
+    } catch (thrown) {
+      const reason = messageOf(thrown);
+      context.complain(`The subscription ${context.name} cannot find out who published what it hears: ${reason}`);
+      context.log.warn("who published an event could not be found out", {
+        subscription: context.name,
+        attempt,
+        reason,
+      });
+    }
+    await context.timers.sleep(backoffMs(attempt), stop);
+  }
+  return "stopped";
 }
 
 /** Undefined when it was handled. Trouble of the platform is no failure of the event's own. */

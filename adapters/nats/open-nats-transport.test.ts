@@ -79,7 +79,9 @@ test("the configured size is the stream's, and a file that is not there is named
   const manager = await jetstreamManager(connection);
   const { config } = await manager.streams.info("PORTCULLIS");
   expect(config).toMatchObject({ max_bytes: 5_000_000, num_replicas: 1 });
-  await expect.poll(() => transport.bus.health()).toEqual({ connected: true });
+  await expect
+    .poll(() => transport.bus.health())
+    .toEqual({ connected: true, note: expect.stringContaining("lets anybody publish") });
   await transport.close();
   await manager.streams.delete("PORTCULLIS");
   await connection.close();

@@ -17,6 +17,7 @@ import type { Wake } from "../postgres/bus/wake.ts";
 import type { PostgresStore } from "../postgres/store.ts";
 import { createNatsBus } from "./bus.ts";
 import { connectNats, type NatsLink } from "./connect.ts";
+import { createGuard } from "./guard.ts";
 import { loginNameOf, loginPath } from "./login.ts";
 import { createLocks, type Locks, parkOnPostgres, relayedOnPostgres, relayOnPostgres } from "./on-postgres.ts";
 import { type Relay, startRelay } from "./relay.ts";
@@ -36,6 +37,7 @@ export interface NatsTransportOptions {
   /** Whether this process relays the outbox. */
   readonly housekeeping: boolean;
   readonly configuration: {
+    readonly mode: "production" | "development";
     readonly bus: {
       readonly retention_s: number;
       readonly compression: "none" | "s2";
@@ -79,23 +81,27 @@ export async function openNatsTransport(
   const login = loginNameOf(options.services);
   const stream = { subjects: [everySubject], compression, replicas, bytesMax: bytes_max };
   /** Ends with the transport whatever becomes of what is built on it: left alone it would reconnect for ever. */
+  const connecting = {
+    url,
+    name: `portcullis ${source}`,
+    inboxPrefix: inboxPrefix(login),
+    log,
+    credsFile: creds_dir === undefined ? creds_file : loginPath(creds_dir, login),
+    tlsCaFile: tls_ca_file,
+  };
   const openLink = async (): Promise<NatsLink> => {
-    const link = await connectNats({
-      url,
-      name: `portcullis ${source}`,
-      inboxPrefix: inboxPrefix(login),
-      log,
-      credsFile: creds_dir === undefined ? creds_file : loginPath(creds_dir, login),
-      tlsCaFile: tls_ca_file,
-    });
+    const link = await connectNats(connecting);
     endings.push(() => link.close());
     return link;
   };
   let relay: Relay | undefined;
   const link = await openLink();
+  const production = options.configuration.mode === "production";
+  const guard = await createGuard({ link, connecting, login, production, log });
   const bus = await createNatsBus({
     ...options,
     link,
+    guard,
     stream,
     lookup: subjectByName,
     lead: locks.lead,
@@ -114,7 +120,13 @@ export async function openNatsTransport(
     endings.push(() => started.close());
   }
   return {
-    bus: { ...bus, health: () => worstOf([bus.health(), relay?.health(), { connected: true, ...complaintOf(locks) }]) },
+    bus: {
+      ...bus,
+      health: () => ({
+        ...worstOf([bus.health(), relay?.health(), { connected: true, ...complaintOf(locks) }]),
+        ...(guard.complaint() !== undefined && { note: guard.complaint() }),
+      }),
+    },
     historyFloor: () => oldestStored(link, streamName(stream), options.clock),
   };
 }

@@ -6,7 +6,7 @@ import { matchesAny } from "../../contracts/src/subjects.ts";
 import type { BusEvent, DurableOptions } from "../../ports/bus.ts";
 import type { Claim, Prove, Proven } from "../postgres/bus/outbox-proof.ts";
 import { backoffMs, type HandlingContext, recentIdOf } from "./handle-one.ts";
-import { type Arrival, claimedBy, type Decoded, decode, foreignSource, positionOf } from "./wire.ts";
+import { type Arrival, claimedBy, type Decoded, decode, foreignSource, isProbe, positionOf } from "./wire.ts";
 
 /** What a subscription asked for; undefined when nothing of it. */
 export interface Requests {
@@ -30,7 +30,9 @@ export async function readTogether(
   stop: AbortSignal,
 ): Promise<readonly (Decoded | undefined)[] | "stopped"> {
   const found = arrivals.map((arrival) =>
-    matchesAny(context.patterns, arrival.subject) ? readOne(context, requests, arrival) : undefined,
+    matchesAny(context.patterns, arrival.subject) && !isProbe(arrival.subject)
+      ? readOne(context, requests, arrival)
+      : undefined,
   );
   const read = requests.prove === undefined ? found : await proved(context, requests.prove, arrivals, found, stop);
   if (read !== "stopped" && requests.ahead !== undefined) await showAhead(context, requests.ahead, read);

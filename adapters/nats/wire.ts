@@ -21,6 +21,13 @@ const positionHeader = "Portcullis-Position";
  */
 const conflatedPrefix = "transient.";
 
+/** Tried when the server's permissions are (guard.ts); nobody listens to it. */
+export const probeSubject = "svc.v1.probe";
+
+export function isProbe(subject: string): boolean {
+  return subject === probeSubject || subject === conflatedName(probeSubject);
+}
+
 export type SubjectLookup = (name: string) => Subject<unknown> | undefined;
 
 export interface Envelope {

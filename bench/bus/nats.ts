@@ -40,8 +40,9 @@ export async function openNats(address: DatabaseAddress, natsUrl: string, writer
   const head = () => session.end();
   const relayed = () => relayedOnPostgres(session);
   const prove = proveOnPostgres(session.run);
-  const forBus = { link: await link(), stream, lookup: lookupTicket, lead: locks.lead, parking, prove, head, relayed };
-  const bus = await createNatsBus({ ...tools, ...forBus });
+  const guard = { isClosed: async () => true };
+  const asked = { lead: locks.lead, parking, prove, guard, head, relayed };
+  const bus = await createNatsBus({ ...tools, ...asked, link: await link(), stream, lookup: lookupTicket });
   await session.opened(new AbortController().signal);
   const lead = relayOnPostgres({ ...tools, session, patterns: [everySubject] });
   const relay = startRelay({

@@ -45,7 +45,9 @@ export function watchReadiness({ clock, timers, store, bus }: ReadinessPorts): R
       return { status: "failing", complaint: `the store has not answered for ${Math.round(silentMs)} ms` };
     }
     const link = bus.health();
-    if (link.connected && link.complaint === undefined) return { status: "ok" };
+    if (link.connected && link.complaint === undefined) {
+      return link.note === undefined ? { status: "ok" } : { status: "ok", complaint: link.note };
+    }
     return { status: "failing", complaint: link.complaint ?? "the bus is not connected" };
   }
 

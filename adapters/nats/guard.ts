@@ -1,0 +1,127 @@
+// Whether the NATS server keeps strangers from speaking on the bus. It is tried, because nothing else tells: without a login, and with this process's own
+// login where it has no business. What is published for that is never stored (it names a stream that does not exist), and every reader ignores it.
+//
+//  1. Asked again after every reconnect, because another server may answer; while nobody can say, the server counts as open.
+//  2. In production a server that is open ends the start; in development it is reported, and money is believed only with its row in the outbox.
+import {
+  AuthorizationError,
+  connect,
+  headers,
+  type NatsConnection,
+  PermissionViolationError,
+} from "@nats-io/transport-node";
+import { Fault, messageOf } from "../../contracts/src/fault.ts";
+import type { Log } from "../../ports/log.ts";
+import { connectionSettings, type NatsConnectOptions, type NatsLink, parseTarget } from "./connect.ts";
+import { conflatedName, probeSubject } from "./wire.ts";
+
+export interface Guard {
+  /** Whether whoever published was let in by the server under a name that may. */
+  isClosed(): Promise<boolean>;
+  /** What the newest trial found; undefined when nothing is open. */
+  complaint(): string | undefined;
+}
+
+export interface GuardOptions {
+  readonly link: NatsLink;
+  readonly connecting: NatsConnectOptions;
+  /** Whose login this process has. */
+  readonly login: string;
+  readonly production: boolean;
+  readonly log: Log;
+}
+
+const probeMsMax = 3_000;
+const whatToDo = "Give every service a login of its own (docs/nats.md), and let the server take nobody without one.";
+
+export async function createGuard(options: GuardOptions): Promise<Guard> {
+  const { link, log } = options;
+  let connection: AbortSignal | undefined;
+  let complaint: string | undefined;
+  let asking: Promise<void> | undefined;
+
+  async function ask(): Promise<void> {
+    const asked = link.lost();
+    const found = await openings(options);
+    if (found !== undefined && found !== complaint) log.warn("the NATS server is open", { complaint: found });
+    [connection, complaint] = [asked, found];
+  }
+
+  await ask();
+  if (complaint !== undefined && options.production) {
+    throw new Fault("BUS_UNSUPPORTED", complaint, { retry: "never", facts: { feature: "permissions" } });
+  }
+  return {
+    async isClosed() {
+      if (connection !== link.lost()) {
+        asking ??= ask().finally(() => {
+          asking = undefined;
+        });
+        await asking;
+      }
+      return connection === link.lost() && complaint === undefined;
+    },
+    complaint: () => complaint,
+  };
+}
+
+/** In one sentence, what anybody could do there; undefined when it lets nobody. */
+async function openings({ connecting, login }: GuardOptions): Promise<string | undefined> {
+  const stranger = await openToStrangers(connecting);
+  if (stranger !== undefined) return stranger;
+  const settings = await connectionSettings(connecting, parseTarget(connecting.url));
+  // Operations relays for everybody; what it has no business with is a price that does not exist.
+  const subject = login === "operations" ? conflatedName(probeSubject) : probeSubject;
+  const found = await tried(() => connect({ ...settings, reconnect: false, timeout: probeMsMax }), subject);
+  if (found === "refused") return undefined;
+  if (found !== "published")
+    return `Whether NATS lets ${login} publish what is not its own could not be tried: ${found}`;
+  return `NATS lets the login of ${login} publish ${subject}, which is not its business: its permissions are not kept. ${whatToDo}`;
+}
+
+/** The same of everybody who can reach the server, without a login; every server of the list is tried. */
+export async function openToStrangers(
+  options: Pick<NatsConnectOptions, "url" | "tlsCaFile">,
+): Promise<string | undefined> {
+  const { url, tlsCaFile } = options;
+  const target = parseTarget(url);
+  const { tls } = await connectionSettings({ url, tlsCaFile }, { ...target, credentials: {} });
+  for (const server of target.servers) {
+    const strange = { servers: server, name: "portcullis probe", reconnect: false, timeout: probeMsMax };
+    const found = await tried(() => connect({ ...strange, ...(tls !== undefined && { tls }) }), probeSubject);
+    if (found === "refused") continue;
+    if (found !== "published") return `Whether NATS at ${server} takes in strangers could not be tried: ${found}`;
+    return `NATS at ${server} lets anybody publish without a login. ${whatToDo}`;
+  }
+  return undefined;
+}
+
+/** "published", "refused", or why it could not be tried. */
+async function tried(open: () => Promise<NatsConnection>, subject: string): Promise<string> {
+  try {
+    const connection = await open();
+    return (await mayPublish(connection, subject)) ? "published" : "refused";
+  } catch (thrown) {
+    return thrown instanceof AuthorizationError ? "refused" : `${messageOf(thrown)}.`;
+  }
+}
+
+async function mayPublish(connection: NatsConnection, subject: string): Promise<boolean> {
+  let isRefused = false;
+  const watching = (async () => {
+    for await (const status of connection.status()) {
+      if (status.type === "error" && status.error instanceof PermissionViolationError) isRefused = true;
+    }
+  })();
+  try {
+    const marked = headers();
+    marked.set("Nats-Expected-Stream", "PORTCULLIS_PROBE");
+    connection.publish(subject, "", { headers: marked });
+    // The server refuses what is not permitted before it answers what was sent behind it.
+    await connection.flush();
+  } finally {
+    await connection.close();
+    await watching;
+  }
+  return !isRefused;
+}
