@@ -35,6 +35,7 @@ const usage = `Usage: npm start -- [options]
   --config FILE      read the settings from this YAML file (or name it in PORTCULLIS_CONFIG)
   --print-config     show the effective configuration with its sources and no secrets, and exit
   --adopt ID         make the data folder part of the installation that your own database belongs to
+  --make-admin NAME  make an admin of the embedded provider, while fewer than two can sign, and exit; stop the platform first
   --empty            start without the paper funds and their history, as paper.seed: never does
   --single-process   run every part in this process (for debugging)
   --version          show the version and exit
@@ -77,6 +78,7 @@ export async function main(argv: readonly string[]): Promise<number> {
     );
     return usageExitCode;
   }
+  if (flags["make-admin"] !== undefined) return makeAdminHere(loaded.configuration, flags["make-admin"], flags.adopt);
   const { mode, services } = loaded.configuration;
   if (flags["single-process"] && mode === "production" && services.length > 1) {
     process.stderr.write(
@@ -95,6 +97,7 @@ function readFlags(argv: readonly string[]) {
       options: {
         adopt: { type: "string" },
         config: { type: "string" },
+        "make-admin": { type: "string" },
         empty: { type: "boolean", default: false },
         help: { type: "boolean", default: false },
         version: { type: "boolean", default: false },
@@ -205,6 +208,24 @@ async function openToAnybody({ bus: { url, tls_ca_file: tlsCaFile } }: Configura
   if (url === undefined) return undefined;
   const { openToStrangers } = await import("./adapters/nats/guard.ts");
   return openToStrangers({ url, tlsCaFile });
+}
+
+/** On the data folder itself, with nothing else running on it. */
+async function makeAdminHere(configuration: Configuration, name: string, adopt: string | undefined): Promise<number> {
+  const log = logFor(configuration, lateKeptLog());
+  const ports = { clock: systemClock(), timers: systemTimers(), random: systemRandom(), log };
+  let foundation: Foundation | undefined;
+  try {
+    foundation = await layFoundation(configuration, ports, adopt);
+    const { makeAdmin } = await import("./compose/local-admin.ts");
+    return say(await makeAdmin(serviceInput(configuration, foundation, [], {}), name, log));
+  } catch (error) {
+    process.stderr.write(`No admin was made: ${messageOf(error)}\n`);
+    return 1;
+  } finally {
+    await attempt(() => foundation?.close(), log);
+    ports.timers.release();
+  }
 }
 
 async function attempt(step: () => unknown, log: Log): Promise<void> {

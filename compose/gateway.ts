@@ -76,7 +76,7 @@ export async function forgetDevelopmentOperators(input: PartInput, log: Log): Pr
     if (exposed === undefined || identity.issuer !== undefined || (await hasRealOperators(store))) return;
     const sentence =
       `It would listen on ${exposed}, which other machines reach, and nobody could log in: the embedded provider has no people. ` +
-      "Set PORTCULLIS_OIDC_ISSUER and PORTCULLIS_OIDC_CLIENT_ID, or listen on 127.0.0.1.";
+      "Make the first two admins with `npm start -- --make-admin NAME`, set PORTCULLIS_OIDC_ISSUER and PORTCULLIS_OIDC_CLIENT_ID, or listen on 127.0.0.1.";
     throw new Fault("SERVICE_START_FAILED", sentence, { retry: "never", facts: { host: exposed } });
   } finally {
     for (const stop of stops.reverse()) await stop();
@@ -250,6 +250,8 @@ function routesOf(
     login: loginFacts(input, identity),
     secondFactors: identity.secondFactors,
     serviceTokens: identity.serviceTokens,
+    operators: identity.operators,
+    identityRequests: identity.identityRequests,
     sessions: identity.sessions,
     signingKeys: identity.signingKeys,
     restarts,

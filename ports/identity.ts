@@ -88,11 +88,36 @@ export interface ServiceToken {
   readonly revokedAt?: Instant;
   /** Its successor, when it was rotated: both work until the old one runs out. */
   readonly rotatedTo?: string;
+  /** The second admin, where it took two. */
+  readonly cosignedBy?: string;
+  /** To about a minute; absent for one that nobody has shown yet. */
+  readonly lastUsedAt?: Instant;
 }
 
 export interface IssuedToken extends ServiceToken {
   /** Reported here, once, and never again. */
   readonly token: string;
+}
+
+/** What one admin asked for and another one has to sign. */
+export interface IdentityRequest {
+  readonly requestId: string;
+  readonly operation: Operation;
+  /** The person, machine or token that it is about. */
+  readonly target: string;
+  /** Exactly what is signed. */
+  readonly parameters: Readonly<Record<string, unknown>>;
+  readonly requestedBy: string;
+  readonly reason: string;
+  readonly at: Instant;
+  readonly expiresAt: Instant;
+}
+
+/** Nothing is done yet: a second admin must sign. */
+export interface Requested {
+  readonly request: IdentityRequest;
+  /** The first half of a new person's password, reported to whoever asks; the second one is reported to whoever signs. */
+  readonly passwordHalf?: string;
 }
 
 export interface TokenRequest {
@@ -104,20 +129,23 @@ export interface TokenRequest {
 export interface ServiceTokens {
   /** Newest first; at most so many, from after that one on, and nothing after one that is not there. */
   list(page?: { readonly countMax: number; readonly after?: string | undefined }): Promise<readonly ServiceToken[]>;
-  /** Redeems the proof and issues in one transaction. The proof names IssueServiceToken with `name`, `operations`, `expires_in_s`. */
+  /**
+   * Redeems the proof and issues in one transaction; in production a token that may change something is only requested, and a second admin signs
+   * (ports/operators.ts). The proof names IssueServiceToken with `name`, `operations`, `expires_in_s`.
+   */
   issue(
     identity: Identity,
     request: TokenRequest,
     proof: string | undefined,
     reason?: string,
-  ): Promise<Outcome<IssuedToken>>;
+  ): Promise<Outcome<IssuedToken | Requested>>;
   /** The old token stays good for `overlapS`. The proof names RotateServiceToken with `id`, `overlap_s`, `expires_in_s`. */
   rotate(
     identity: Identity,
     request: { readonly id: string; readonly overlapS: number; readonly expiresInS: number },
     proof: string | undefined,
     reason?: string,
-  ): Promise<Outcome<IssuedToken>>;
+  ): Promise<Outcome<IssuedToken | Requested>>;
   /** Taking away needs no proof: it is the safe direction. */
   revoke(identity: Identity, id: string, reason?: string): Promise<Outcome<ServiceToken>>;
 }

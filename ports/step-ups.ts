@@ -21,4 +21,6 @@ export interface ShownProof {
 /** The same inside a unit of work: the proof is used up together with what it opens, or not at all. */
 export interface StepUpRecords {
   redeem(shown: ShownProof): Promise<Denial | undefined>;
+  /** Whether an admin ended the person's logins after that moment, as with everybody who is disabled: what they asked for before counts no more. */
+  hasEndedSince(person: Pick<Identity, "subject" | "actor">, since: Instant): Promise<boolean>;
 }

@@ -23,7 +23,7 @@ import type { PasswordHashing } from "./password-hashing.ts";
 import { removeDevelopmentOperators } from "./remove-development-operators.ts";
 import { createSealing, hashOf } from "./sealing.ts";
 import { createSecondFactors } from "./second-factors.ts";
-import { createServiceTokens } from "./service-tokens.ts";
+import { createServiceTokens, createTokenChanges } from "./service-tokens.ts";
 import { isSubjectRevoked } from "./sessions.ts";
 import { makeProof } from "./step-up-proofs.ts";
 
@@ -58,6 +58,14 @@ interface Changed {
   readonly issuer?: string;
   readonly file?: CredentialsFile;
 }
+
+const tokensOf = () =>
+  createServiceTokens({
+    ...options(),
+    changes: createTokenChanges({ random }),
+    isProduction: false,
+    people: async () => "external",
+  });
 
 const options = (changed: Changed = {}) => ({
   dataFolder: folder,
@@ -198,7 +206,7 @@ describe("a start in development", () => {
   it("replaces a token that was revoked instead of bringing it back", async () => {
     await ensure();
     const before = await read();
-    const tokens = createServiceTokens(options());
+    const tokens = tokensOf();
     const [token] = await tokens.list();
     expect(await tokens.revoke(person("duty"), token?.id ?? "")).toMatchObject({ ok: true });
     await ensure();
@@ -352,7 +360,7 @@ describe("a start in production", () => {
   it("takes the machines' tokens along that these people made, and no others", async () => {
     await fixture.rows("insert into identity_issuer (issuer, updated_us) values ($1, 0)", [issuer]);
     await ensure();
-    const tokens = createServiceTokens(options());
+    const tokens = tokensOf();
     const request = { name: "acme", operations: ["CheckOrder"], expiresInS: 3_600 } as const;
     const named = {
       action: "IssueServiceToken",

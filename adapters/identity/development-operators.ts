@@ -11,6 +11,7 @@ import {
   format,
   fromMicroseconds,
   type Instant,
+  microsecondsPerMillisecond,
   microsecondsPerSecond,
   plusMilliseconds,
 } from "../../contracts/src/instant.ts";
@@ -32,7 +33,7 @@ import {
 import { deleteFactor, factorContext, lockFactorsOfActor, moveRecoveryCodes, saveFactor } from "./factor-rows.ts";
 import type { PasswordHashing } from "./password-hashing.ts";
 import { hashOf, type Sealing } from "./sealing.ts";
-import { findDevelopmentTokens, insertToken, type TokenRow } from "./service-token-rows.ts";
+import { findDevelopmentTokens, insertToken, prolongToken, type TokenRow } from "./service-token-rows.ts";
 import { newServiceToken, serviceTokenIdOf } from "./service-token-text.ts";
 import { revokeWithEvent, tellToken } from "./service-tokens.ts";
 import { personRevocationEnd, revoke } from "./sessions.ts";
@@ -63,7 +64,9 @@ const tokenOperations = [
   "ReleaseApproval",
   "ListApprovals",
 ] as const;
-const tokenMs = 3_650 * 86_400_000;
+/** As long as any token may live; each start gives it the same again. */
+const tokenMs = 90 * 86_400_000;
+const prolongedMs = 86_400_000;
 export const developmentActor = "service:gateway";
 const by = { actor: developmentActor } as const;
 
@@ -226,7 +229,15 @@ async function agreeOnToken({ sql, events, at }: Round, token: string): Promise<
     if (row.id !== id && row.createdBy === developmentActor)
       await revokeWithEvent(sql, events, row, { identity: by, at });
   }
-  if (rows.some(({ row }) => row.id === id)) return;
+  const known = rows.find(({ row }) => row.id === id)?.row;
+  if (known !== undefined) {
+    const expiresAt = plusMilliseconds(at, tokenMs);
+    // Hours make no difference, and every change makes all processes read the tokens again.
+    if (expiresAt - known.expiresAt <= prolongedMs * microsecondsPerMillisecond) return;
+    await prolongToken(sql, id, expiresAt);
+    await tellToken(events, { ...known, expiresAt }, "issued", { identity: by, at });
+    return;
+  }
   const row: TokenRow = {
     id,
     name: tokenName,

@@ -8,21 +8,28 @@ import type { Health } from "../../ports/health.ts";
 import type { SecondFactors, ServiceTokens, Sessions, SigningKeys } from "../../ports/identity.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Metrics } from "../../ports/metrics.ts";
+import type { IdentityRequests, OperatorsAdmin } from "../../ports/operators.ts";
 import type { Random } from "../../ports/random.ts";
 import type { Secrets } from "../../ports/secrets.ts";
 import type { Timers } from "../../ports/timers.ts";
 import type { Configuration } from "../configuration/schema.ts";
 import type { PostgresStore } from "../postgres/store.ts";
+import { createCosignRequests } from "./cosign-requests.ts";
 import { ensureDevelopmentOperators } from "./development-operators.ts";
 import type { EmbeddedProvider } from "./embedded/provider.ts";
+import { startEndingTokens } from "./ending-tokens.ts";
 import { startIdentityPurge } from "./identity-purge.ts";
 import { type OpenedVerifier, openVerifier } from "./open-verifier.ts";
+import { lockPeople } from "./operator-rows.ts";
 import { createOperators } from "./operators.ts";
-import { createPasswordHashing } from "./password-hashing.ts";
+import { createOperatorsAdmin } from "./operators-admin.ts";
+import { createPasswordHashing, type PasswordHashing } from "./password-hashing.ts";
+import { createPeopleChanges, type ReadPeople } from "./people-changes.ts";
 import { createProviderRevocations } from "./provider-revocations.ts";
+import { hasRealOperators } from "./real-operators.ts";
 import { openSealing, type Sealing } from "./sealing.ts";
 import { createSecondFactors } from "./second-factors.ts";
-import { createServiceTokens } from "./service-tokens.ts";
+import { createServiceTokens, createTokenChanges } from "./service-tokens.ts";
 import { createSessions } from "./sessions.ts";
 
 export interface GatewayIdentityOptions {
@@ -43,6 +50,8 @@ export interface GatewayIdentity extends Omit<OpenedVerifier, "feed"> {
   readonly isEmbedded: boolean;
   readonly secondFactors: SecondFactors;
   readonly serviceTokens: ServiceTokens;
+  readonly operators: OperatorsAdmin;
+  readonly identityRequests: IdentityRequests;
   readonly sessions: Sessions;
   /** Undefined with the user's own issuer. */
   readonly signingKeys: SigningKeys | undefined;
@@ -70,6 +79,8 @@ export async function openGatewayIdentity(options: GatewayIdentityOptions): Prom
   let isReady = false;
   const issuer = (): string => external ?? `${known(baseUrl)}/oidc`;
   const sessionS = configuration.identity.session_s;
+  const hashing = createPasswordHashing();
+  const ending = startEndingTokens(options);
   const signingKeys: SigningKeys = { rotate: (...given) => known(provider).keys.rotate(...given) };
   const sessions = createSessions({ ...options, issuer, sessionS, everybodyIsKnown: external === undefined });
 
@@ -78,7 +89,7 @@ export async function openGatewayIdentity(options: GatewayIdentityOptions): Prom
     platformToken: opened.platformToken,
     isEmbedded: external === undefined,
     secondFactors: createSecondFactors({ ...options, sealing }),
-    serviceTokens: refreshed(createServiceTokens(options), ["issue", "rotate", "revoke"], refresh),
+    ...administration({ ...options, sealing, hashing, issuer, sessionS }, refresh),
     sessions: refreshed(sessions, ["logOut", "revokeAll"], refresh),
     signingKeys: external === undefined ? refreshed(signingKeys, ["rotate"], refresh) : undefined,
     issuer,
@@ -86,7 +97,7 @@ export async function openGatewayIdentity(options: GatewayIdentityOptions): Prom
     portBefore: (host) => portBefore(store, host),
     async begin(url) {
       baseUrl = url.replace(/\/$/, "");
-      if (external === undefined) provider = await openProvider(options, issuer(), sealing);
+      if (external === undefined) provider = await openProvider(options, issuer(), sealing, hashing);
       await refresh();
       isReady = true;
     },
@@ -96,9 +107,39 @@ export async function openGatewayIdentity(options: GatewayIdentityOptions): Prom
     health: () => (isReady ? opened.verifier.health() : starting),
     async close() {
       await provider?.close();
+      await ending.close();
       await purge.close();
       await opened.verifier.close();
     },
+  };
+}
+
+type AdministrationOptions = GatewayIdentityOptions & {
+  readonly sealing: Sealing;
+  readonly hashing: PasswordHashing;
+  issuer(): string;
+  readonly sessionS: number;
+};
+
+/** What admins change: people, machines' tokens, and the requests that a second one signs. */
+function administration(
+  options: AdministrationOptions,
+  refresh: () => Promise<void>,
+): Pick<GatewayIdentity, "serviceTokens" | "operators" | "identityRequests"> {
+  const isExternal = options.configuration.identity.issuer !== undefined;
+  const isProduction = options.configuration.mode === "production";
+  const people: ReadPeople = isExternal ? async () => "external" : lockPeople;
+  const changes = createPeopleChanges(options);
+  const tokens = createTokenChanges(options);
+  const shared = { ...options, changes, people, isExternal, isProduction };
+  return {
+    serviceTokens: refreshed(
+      createServiceTokens({ ...shared, changes: tokens }),
+      ["issue", "rotate", "revoke"],
+      refresh,
+    ),
+    operators: refreshed(createOperatorsAdmin(shared), ["add", "changeRoles", "disable", "resetFactor"], refresh),
+    identityRequests: refreshed(createCosignRequests({ ...shared, tokens }), ["cosign"], refresh),
   };
 }
 
@@ -114,15 +155,15 @@ async function openProvider(
   options: GatewayIdentityOptions,
   issuer: string,
   sealing: Sealing,
+  // One set of helpers, so that the bound on hashing at once holds for all of them.
+  hashing: PasswordHashing,
 ): Promise<EmbeddedProvider> {
   const { identity, secrets } = options.configuration;
-  // One set of helpers, so that the bound on hashing at once holds for all of them.
-  const hashing = createPasswordHashing();
   if (options.development) {
     await ensureDevelopmentOperators({ ...options, issuer, sealing, hashing, sessionS: identity.session_s });
-  } else {
+  } else if (!(await hasRealOperators(options.store))) {
     options.log.warn(
-      "nobody can log in: in production the embedded provider has no people; set PORTCULLIS_OIDC_ISSUER",
+      "nobody can log in: the embedded provider has no people; stop, make the first two admins with `npm start -- --make-admin NAME`, or set PORTCULLIS_OIDC_ISSUER",
     );
   }
   const { openEmbeddedProvider } = await import("./embedded/provider.ts");

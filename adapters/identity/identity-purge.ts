@@ -57,6 +57,12 @@ const kinds: readonly Kind[] = [
     remove: "delete",
     afterMs: deadTokenMs,
   },
+  {
+    table: "identity_request",
+    which: "outcome is not null and expires_us <= $1",
+    remove: "delete",
+    afterMs: deadTokenMs,
+  },
   { table: "second_factor", which: "pending_us <= $1", remove: "clear pending", afterMs: pendingMsMax + clockSlackMs },
 ];
 

@@ -15,6 +15,7 @@ import { openExternalKeys } from "./verifier/external-keys.ts";
 import { createIdentityFeed, type IdentityFeed } from "./verifier/identity-feed.ts";
 import { createSnapshotReader } from "./verifier/identity-snapshot.ts";
 import { embeddedIssuer, externalIssuer, type TokenIssuer } from "./verifier/token-issuer.ts";
+import { createTokenUses } from "./verifier/token-uses.ts";
 import { createVerifier } from "./verifier/verifier.ts";
 
 export interface OpenVerifierOptions {
@@ -43,9 +44,17 @@ export async function openVerifier(options: OpenVerifierOptions): Promise<Opened
   // From here on nothing can fail, so that no loop is left running.
   const feed = createIdentityFeed({ ...options, read: createSnapshotReader(options) });
   const issuer = issuerOf(options, feed);
+  const uses = createTokenUses(options);
   await feed.refresh();
+  const verifier = createVerifier({ ...options, platformKey, feed, issuer, uses });
   return {
-    verifier: createVerifier({ ...options, platformKey, feed, issuer }),
+    verifier: {
+      ...verifier,
+      async close() {
+        await uses.close();
+        await verifier.close();
+      },
+    },
     feed: { refresh: () => feed.refresh() },
     platformToken: (service) => platformToken(platformKey, service),
   };

@@ -29,6 +29,7 @@ interface OperatorRow {
   readonly name: string;
   readonly roles: readonly string[];
   readonly password_hash: string;
+  readonly disabled: boolean;
 }
 
 /** A refused attempt has left its event when it is answered; a login's own event is its owner's. */
@@ -54,7 +55,7 @@ export function createOperators(options: OperatorsOptions): People {
     return store.transactSql("identity.operator_find", async (_unit, sql) => {
       const found = await sql.read({
         name: "operator_find",
-        text: "select name, roles, password_hash from operator where name = $1",
+        text: "select name, roles, password_hash, disabled_us is not null as disabled from operator where name = $1",
         values: [name],
       });
       return found.rows[0];
@@ -86,7 +87,8 @@ export function createOperators(options: OperatorsOptions): People {
       const nobody = await hashOfNobody();
       const row = await findRow(name);
       const isRight = await hashing.verify(row?.password_hash ?? nobody, password);
-      if (row === undefined || !isRight) {
+      // Whoever is disabled hears what everybody hears who may not: a right password is no news to give away.
+      if (row === undefined || row.disabled || !isRight) {
         const more = row === undefined ? invented.admit() : 0;
         if (more === undefined) await pace.wait();
         else await pace.measured(() => tellRefused(name, remoteAddress, more));
@@ -98,7 +100,7 @@ export function createOperators(options: OperatorsOptions): People {
 
     async find(name) {
       const row = await findRow(name);
-      return row === undefined ? undefined : personOf(row);
+      return row === undefined || row.disabled ? undefined : personOf(row);
     },
   };
 }

@@ -2,7 +2,7 @@
 // the platform would read everything again.
 import { isOperation } from "../../contracts/src/authority.ts";
 import { fromMicroseconds, type Instant } from "../../contracts/src/instant.ts";
-import type { Identity, ServiceToken } from "../../ports/identity.ts";
+import type { ServiceToken } from "../../ports/identity.ts";
 import type { Sql } from "../postgres/store-transaction.ts";
 
 export interface TokenRow extends ServiceToken {
@@ -20,9 +20,13 @@ interface RawRow {
   readonly expires_us: string;
   readonly revoked_us: string | null;
   readonly rotated_to: string | null;
+  readonly cosigned_by: string | null;
+  readonly used_us: string | null;
 }
 
-const columns = "id, name, operations, development, created_by, created_us, expires_us, revoked_us, rotated_to";
+const columns =
+  "id, name, operations, development, created_by, created_us, expires_us, revoked_us, rotated_to, cosigned_by, " +
+  "(select used_us from service_token_use where token_id = id) as used_us";
 /** Dead ones are purged after a month and live ones are bounded, so that this is never reached in earnest. */
 const listMax = 10_000;
 
@@ -37,6 +41,8 @@ function rowOf(raw: RawRow): TokenRow {
     expiresAt: fromMicroseconds(Number(raw.expires_us)),
     ...(raw.revoked_us === null ? {} : { revokedAt: fromMicroseconds(Number(raw.revoked_us)) }),
     ...(raw.rotated_to === null ? {} : { rotatedTo: raw.rotated_to }),
+    ...(raw.cosigned_by === null ? {} : { cosignedBy: raw.cosigned_by }),
+    ...(raw.used_us === null ? {} : { lastUsedAt: fromMicroseconds(Number(raw.used_us)) }),
   };
 }
 
@@ -64,6 +70,22 @@ export async function findToken(sql: Sql, id: string): Promise<TokenRow | undefi
   return raw === undefined ? undefined : rowOf(raw);
 }
 
+/** Those that work and that this person asked for or signed, locked. */
+export async function findTokensOf(sql: Sql, actor: string, at: Instant): Promise<readonly TokenRow[]> {
+  const found = await sql.write({
+    text: `select ${columns} from service_token
+           where (created_by = $1 or cosigned_by = $1) and revoked_us is null and expires_us > $2
+           order by id for update`,
+    values: [actor, at],
+  });
+  return found.rows.map(rowOf);
+}
+
+/** A token that a start made lives on for as long again. */
+export async function prolongToken(sql: Sql, id: string, expiresAt: Instant): Promise<void> {
+  await sql.write({ text: "update service_token set expires_us = $2 where id = $1", values: [id, expiresAt] });
+}
+
 /** Those of the development operators, with their hashes, locked. */
 export async function findDevelopmentTokens(
   sql: Sql,
@@ -77,12 +99,11 @@ export async function findDevelopmentTokens(
   }));
 }
 
-/** Whether the caller is one of those who exist only outside production; the same name at another issuer is somebody else. */
-export async function isDevelopmentOperator(sql: Sql, identity: Pick<Identity, "name" | "issuer">): Promise<boolean> {
+/** Whether this person is one of those who exist only outside production; the same name at another issuer is somebody else. */
+export async function isDevelopmentOperator(sql: Sql, subject: string): Promise<boolean> {
   const found = await sql.read({
-    text: `select 1 from operator where development and name = $1
-             and exists (select 1 from identity_issuer where issuer = $2)`,
-    values: [identity.name, identity.issuer],
+    text: "select 1 from operator, identity_issuer where development and issuer || '|' || name = $1",
+    values: [subject],
   });
   return found.rowCount === 1;
 }
@@ -97,8 +118,9 @@ export async function countLive(sql: Sql, at: Instant): Promise<number> {
 
 export async function insertToken(sql: Sql, row: TokenRow, secretHash: string): Promise<void> {
   await sql.write({
-    text: `insert into service_token (id, name, secret_hash, operations, development, created_by, created_us, expires_us)
-           values ($1, $2, $3, $4, $5, $6, $7, $8)`,
+    text: `insert into service_token
+             (id, name, secret_hash, operations, development, created_by, created_us, expires_us, cosigned_by)
+           values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
     values: [
       row.id,
       row.name,
@@ -108,6 +130,7 @@ export async function insertToken(sql: Sql, row: TokenRow, secretHash: string): 
       row.createdBy,
       row.createdAt,
       row.expiresAt,
+      row.cosignedBy ?? null,
     ],
   });
 }

@@ -1,12 +1,20 @@
 // Machines' tokens on the real database: issued with a proof, bounded, rotated with an overlap, revoked for good.
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { plusMilliseconds } from "../../contracts/src/instant.ts";
-import type { IssuedToken, NamedAction, Outcome, ServiceTokens, TokenRequest } from "../../ports/identity.ts";
+import type {
+  Identity,
+  IssuedToken,
+  NamedAction,
+  Outcome,
+  Requested,
+  ServiceTokens,
+  TokenRequest,
+} from "../../ports/identity.ts";
 import { type IdentityFixture, openIdentityFixture, person } from "../../testkit/identity/operators.ts";
 import { type TestDatabase, testDatabase } from "../../testkit/postgres.ts";
 import { systemRandom } from "../system/random.ts";
 import { hashOf } from "./sealing.ts";
-import { createServiceTokens } from "./service-tokens.ts";
+import { createServiceTokens, createTokenChanges } from "./service-tokens.ts";
 import { makeProof } from "./step-up-proofs.ts";
 
 const duty = person("duty");
@@ -19,7 +27,7 @@ let tokens: ServiceTokens;
 beforeEach(async () => {
   database = await testDatabase();
   fixture = openIdentityFixture(database.address);
-  tokens = createServiceTokens({ store: fixture.store, clock: fixture.clock, random: systemRandom(), liveMax: 3 });
+  tokens = tokensOf(false);
 });
 
 afterEach(async () => {
@@ -27,9 +35,15 @@ afterEach(async () => {
   await database.drop();
 });
 
-async function proofFor(named: NamedAction): Promise<string> {
+function tokensOf(isProduction: boolean): ServiceTokens {
+  const options = { store: fixture.store, clock: fixture.clock, random: systemRandom(), liveMax: 3 };
+  const changes = createTokenChanges(options);
+  return createServiceTokens({ ...options, changes, isProduction, people: async () => "external" });
+}
+
+async function proofFor(named: NamedAction, identity: Identity = duty): Promise<string> {
   const made = await fixture.store.transactSql("test", (_unit, sql) =>
-    makeProof(sql, systemRandom(), { identity: duty, named, at: fixture.clock.now() }),
+    makeProof(sql, systemRandom(), { identity, named, at: fixture.clock.now() }),
   );
   return made.proof;
 }
@@ -40,16 +54,19 @@ const issuing = ({ name, operations, expiresInS }: TokenRequest): NamedAction =>
 });
 
 async function issue(of: TokenRequest = request): Promise<IssuedToken> {
-  return granted(await tokens.issue(duty, of, await proofFor(issuing(of))));
+  return whole(granted(await tokens.issue(duty, of, await proofFor(issuing(of)))));
 }
 
 async function rotate(id: string, overlapS: number, expiresInS = 7_200): Promise<Outcome<IssuedToken>> {
   const parameters = { id, overlap_s: overlapS, expires_in_s: expiresInS };
-  return tokens.rotate(
-    duty,
-    { id, overlapS, expiresInS },
-    await proofFor({ action: "RotateServiceToken", parameters }),
-  );
+  const proof = await proofFor({ action: "RotateServiceToken", parameters });
+  const outcome = await tokens.rotate(duty, { id, overlapS, expiresInS }, proof);
+  return outcome.ok ? { ok: true, value: whole(outcome.value) } : outcome;
+}
+
+function whole(value: IssuedToken | Requested): IssuedToken {
+  if ("request" in value) throw new Error("it was only requested");
+  return value;
 }
 
 function granted<T>(outcome: Outcome<T>): T {

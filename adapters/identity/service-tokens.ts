@@ -5,18 +5,20 @@
 //  3. Two that issue at once are judged one after the other: every change of this table moves the one row of `identity_epoch`, so
 //     the later transaction collides there, is run again and counts anew.
 import { type Operation, serviceOperations } from "../../contracts/src/authority.ts";
-import type { DenialCode } from "../../contracts/src/codes.ts";
-import { Fault } from "../../contracts/src/fault.ts";
+import type { Denial } from "../../contracts/src/codes.ts";
+import { Defect, Fault } from "../../contracts/src/fault.ts";
 import { earlier, format, type Instant, plusMilliseconds } from "../../contracts/src/instant.ts";
 import { platformServices } from "../../contracts/src/platform-services.ts";
 import { idText } from "../../contracts/src/records/fields.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
+import { judgeAdmin, tokenNeedsTwo } from "../../core/identity/identity-rules.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type {
   Identity,
   IssuedToken,
   NamedAction,
   Outcome,
+  Requested,
   ServiceToken,
   ServiceTokens,
   TokenRequest,
@@ -25,6 +27,9 @@ import type { Random } from "../../ports/random.ts";
 import type { EventWriter } from "../../ports/store.ts";
 import type { PostgresStore } from "../postgres/store.ts";
 import type { Sql } from "../postgres/store-transaction.ts";
+import { noReason, refused, tooManyWait } from "./identity-refusals.ts";
+import { makeRequest } from "./identity-requests.ts";
+import type { ChangeWork, ReadPeople } from "./people-changes.ts";
 import { hashOf } from "./sealing.ts";
 import {
   countLive,
@@ -37,12 +42,15 @@ import {
   type TokenRow,
 } from "./service-token-rows.ts";
 import { newServiceToken } from "./service-token-text.ts";
-import { parametersHashOf, redeemProof } from "./step-up-proofs.ts";
+import { redeemOrTell } from "./step-up-proofs.ts";
 
 export interface ServiceTokensOptions {
   readonly store: PostgresStore;
   readonly clock: Clock;
   readonly random: Random;
+  /** Whether a token that may change something takes two admins. */
+  readonly isProduction: boolean;
+  readonly people: ReadPeople;
   /** Tokens that are neither revoked nor run out, at most; default 1,000. */
   readonly liveMax?: number;
 }
@@ -50,10 +58,14 @@ export interface ServiceTokensOptions {
 const liveMaxDefault = 1_000;
 const daysS = 86_400;
 const lifeS = { min: 60, max: 366 * daysS };
+/** What is asked for beyond this is refused with a sentence; up to a year it is at least understood. */
+export const tokenLifeDaysMax = 90;
 const overlapS = { min: 0, max: 7 * daysS };
+/** How the local command stands in records, as `service:<name>`. */
+export const localCommandName = "local-command";
 const idForm = /^[0-9a-f]{24}$/;
 
-type Denied = Extract<Outcome<never>, { readonly ok: false }>;
+type Rotation = Parameters<ServiceTokens["rotate"]>[1];
 
 interface Work {
   readonly reason?: string | undefined;
@@ -63,8 +75,74 @@ interface Work {
   readonly at: Instant;
 }
 
-export function createServiceTokens(options: ServiceTokensOptions): ServiceTokens {
-  const { store, clock, random, liveMax = liveMaxDefault } = options;
+/** What a token's change does in the transaction of whoever judged it: by one admin, or signed by a second one. */
+export interface TokenChanges {
+  judgeIssue(it: ChangeWork, request: TokenRequest): Promise<Denial | undefined>;
+  issue(it: ChangeWork, request: TokenRequest): Promise<IssuedToken>;
+  judgeRotate(it: ChangeWork, request: Rotation): Promise<Denial | undefined>;
+  rotate(it: ChangeWork, request: Rotation): Promise<IssuedToken>;
+}
+
+export function createTokenChanges({
+  random,
+  liveMax = liveMaxDefault,
+}: Pick<ServiceTokensOptions, "random" | "liveMax">): TokenChanges {
+  async function insertNew(it: ChangeWork, request: TokenRequest, rotated?: TokenRow): Promise<IssuedToken> {
+    const { sql, at, actor, subject, cosignedBy } = it;
+    const { id, token } = newServiceToken(random);
+    const row: TokenRow = {
+      id,
+      name: request.name,
+      operations: request.operations,
+      development: rotated?.development === true || (await isDevelopmentOperator(sql, subject)),
+      createdBy: actor,
+      createdAt: at,
+      expiresAt: plusMilliseconds(at, request.expiresInS * 1_000),
+      ...(cosignedBy === undefined ? {} : { cosignedBy }),
+    };
+    await insertToken(sql, row, hashOf(token));
+    return { ...publicOf(row), token };
+  }
+
+  return {
+    judgeIssue: async (it, request) =>
+      checkRequest(request) ?? ((await countLive(it.sql, it.at)) >= liveMax ? tooMany(liveMax) : undefined),
+
+    async issue(it, request) {
+      const issued = await insertNew(it, request);
+      await tellToken(it.events, issued, "issued", byOf(it));
+      return issued;
+    },
+
+    async judgeRotate({ sql, at }, request) {
+      const wrong = checkRotation(request);
+      if (wrong !== undefined) return wrong;
+      const old = idForm.test(request.id) ? await findToken(sql, request.id) : undefined;
+      if (old === undefined || old.revokedAt !== undefined || old.expiresAt <= at) return notActive();
+      if (old.rotatedTo !== undefined) {
+        const reason = `It was rotated already: rotate ${old.rotatedTo} instead.`;
+        return { code: "SERVICE_TOKEN_NOT_ACTIVE", reason };
+      }
+      // Without an overlap the old one makes room for the new one.
+      const room = request.overlapS > 0 ? liveMax : liveMax + 1;
+      return (await countLive(sql, at)) >= room ? tooMany(liveMax) : undefined;
+    },
+
+    async rotate(it, request) {
+      const old = await findToken(it.sql, request.id);
+      if (old === undefined) throw new Defect(`the token ${request.id} is gone while it is rotated`);
+      const issued = await insertNew(it, { ...old, expiresInS: request.expiresInS }, old);
+      const expiresAt = earlier(old.expiresAt, plusMilliseconds(it.at, request.overlapS * 1_000));
+      await endToken(it.sql, old.id, expiresAt, issued.id);
+      await tellToken(it.events, { ...old, expiresAt }, "rotated", byOf(it));
+      await tellToken(it.events, issued, "issued", byOf(it));
+      return issued;
+    },
+  };
+}
+
+export function createServiceTokens(options: ServiceTokensOptions & { readonly changes: TokenChanges }): ServiceTokens {
+  const { store, clock, random, changes } = options;
 
   function work<Value>(
     name: string,
@@ -76,70 +154,68 @@ export function createServiceTokens(options: ServiceTokensOptions): ServiceToken
     );
   }
 
-  async function insertNew(
-    { sql, identity, at }: Work,
-    request: TokenRequest,
-    rotated?: TokenRow,
-  ): Promise<IssuedToken> {
-    const { id, token } = newServiceToken(random);
-    const development = rotated?.development === true || (await isDevelopmentOperator(sql, identity));
-    const row: TokenRow = {
-      id,
-      name: request.name,
-      operations: request.operations,
-      development,
-      createdBy: identity.actor,
-      createdAt: at,
-      expiresAt: plusMilliseconds(at, request.expiresInS * 1_000),
-    };
-    await insertToken(sql, row, hashOf(token));
-    return { ...publicOf(row), token };
+  /** Proved, then done or requested; what stands against it was judged before, so that a denial keeps the proof. */
+  async function give(
+    it: Work,
+    proof: string | undefined,
+    asked: {
+      readonly named: NamedAction;
+      readonly target: string;
+      readonly operations: readonly Operation[];
+      done(it: ChangeWork): Promise<IssuedToken>;
+    },
+  ): Promise<Outcome<IssuedToken | Requested>> {
+    const { sql, events, identity, at, reason = "" } = it;
+    const denial = judgeAdmin(identity, await options.people(sql));
+    if (denial !== undefined) return refused(it, asked.named.action, asked.target, denial);
+    const isShared = tokenNeedsTwo(asked.operations, options.isProduction);
+    if (isShared && reason.trim() === "") return { ok: false, denial: noReason };
+    const unproved = await redeemOrTell(sql, events, { proof, identity, named: asked.named, at });
+    if (unproved !== undefined) return { ok: false, denial: unproved };
+    if (!isShared) return { ok: true, value: await asked.done(workOf(it)) };
+    const { action: operation, parameters } = asked.named;
+    const about = { requestId: random.uuid(), operation, target: asked.target, parameters };
+    const request = await makeRequest(sql, events, { ...about, identity, reason, at });
+    return request === undefined ? { ok: false, denial: tooManyWait } : { ok: true, value: { request } };
   }
+
+  const workOf = ({ sql, events, at, identity, reason = "" }: Work): ChangeWork => {
+    return { sql, events, at, actor: identity.actor, subject: identity.subject, reason };
+  };
 
   return {
     list: (page) =>
       store.transactSql("identity.token_list", async (_unit, sql) => (await listTokens(sql, page)).map(publicOf)),
 
-    async issue(identity, request, proof, reason) {
-      const wrong = checkRequest(request);
-      if (wrong !== undefined) return wrong;
-      return work("issue", { identity, reason }, async (it) => {
-        if ((await countLive(it.sql, it.at)) >= liveMax) return tooMany(liveMax);
-        const refusal = await prove(it, proof, issuing(request));
-        if (refusal !== undefined) return refusal;
-        const issued = await insertNew(it, request);
-        await tellToken(it.events, issued, "issued", it);
-        return { ok: true, value: issued };
-      });
-    },
+    issue: (identity, request, proof, reason) =>
+      work("issue", { identity, reason }, async (it) => {
+        const denial = await changes.judgeIssue(workOf(it), request);
+        if (denial !== undefined) return { ok: false, denial };
+        return give(it, proof, {
+          named: issuing(request),
+          target: `service:${request.name}`,
+          operations: request.operations,
+          done: (changing) => changes.issue(changing, request),
+        });
+      }),
 
-    async rotate(identity, request, proof, reason) {
-      between("overlap_s", request.overlapS, overlapS);
-      between("expires_in_s", request.expiresInS, lifeS);
-      return work("rotate", { identity, reason }, async (it) => {
-        const old = idForm.test(request.id) ? await findToken(it.sql, request.id) : undefined;
-        if (old === undefined || old.revokedAt !== undefined || old.expiresAt <= it.at) return notActive();
-        if (old.rotatedTo !== undefined) {
-          return denied("SERVICE_TOKEN_NOT_ACTIVE", `It was rotated already: rotate ${old.rotatedTo} instead.`);
-        }
-        // Without an overlap the old one makes room for the new one.
-        const room = request.overlapS > 0 ? liveMax : liveMax + 1;
-        if ((await countLive(it.sql, it.at)) >= room) return tooMany(liveMax);
-        const refusal = await prove(it, proof, rotating(request));
-        if (refusal !== undefined) return refusal;
-        const issued = await insertNew(it, { ...old, expiresInS: request.expiresInS }, old);
-        const expiresAt = earlier(old.expiresAt, plusMilliseconds(it.at, request.overlapS * 1_000));
-        await endToken(it.sql, old.id, expiresAt, issued.id);
-        await tellToken(it.events, { ...old, expiresAt }, "rotated", it);
-        await tellToken(it.events, issued, "issued", it);
-        return { ok: true, value: issued };
-      });
-    },
+    rotate: (identity, request, proof, reason) =>
+      work("rotate", { identity, reason }, async (it) => {
+        const denial = await changes.judgeRotate(workOf(it), request);
+        if (denial !== undefined) return { ok: false, denial };
+        const old = await findToken(it.sql, request.id);
+        return give(it, proof, {
+          named: rotating(request),
+          target: request.id,
+          operations: old?.operations ?? [],
+          done: (changing) => changes.rotate(changing, request),
+        });
+      }),
 
     revoke: (identity, id, reason) =>
       work("revoke", { identity, reason }, async (it) => {
         const found = idForm.test(id) ? await findToken(it.sql, id) : undefined;
-        if (found === undefined) return notActive();
+        if (found === undefined) return { ok: false, denial: notActive() };
         return { ok: true, value: publicOf(await revokeWithEvent(it.sql, it.events, found, it)) };
       }),
   };
@@ -150,6 +226,12 @@ interface By {
   readonly identity: Pick<Identity, "actor">;
   readonly at: Instant;
   readonly reason?: string | undefined;
+  readonly cosignedBy?: string | undefined;
+  readonly requestId?: string | undefined;
+}
+
+function byOf({ actor, at, reason, cosignedBy, requestId }: ChangeWork): By {
+  return { identity: { actor }, at, reason: reason === "" ? undefined : reason, cosignedBy, requestId };
 }
 
 /** Revokes it unless it is revoked already; also for those who end it for another reason. */
@@ -173,6 +255,8 @@ export async function tellToken(
     operations: [...token.operations],
     expires_at: format(token.expiresAt),
     actor: by.identity.actor,
+    ...(by.cosignedBy === undefined ? {} : { cosigned_by: by.cosignedBy }),
+    ...(by.requestId === undefined ? {} : { request_id: by.requestId }),
     ...(by.reason === undefined ? {} : { reason: by.reason }),
     at: format(by.at),
   });
@@ -182,43 +266,42 @@ function publicOf({ development: _internal, ...token }: TokenRow): ServiceToken 
   return token;
 }
 
-/** A proof that does not fit is an attempt, and leaves an event; a missing one is only a question for one. */
-async function prove(it: Work, proof: string | undefined, named: NamedAction): Promise<Denied | undefined> {
-  const denial = await redeemProof(it.sql, it.events, { ...it, proof, named });
-  if (denial === undefined) return undefined;
-  if (denial.code === "STEP_UP_WRONG") {
-    await it.events.publish(subjects.stepUpRefused, {
-      operator: it.identity.actor,
-      action: named.action,
-      parameters_hash: parametersHashOf(named.parameters),
-      code: denial.code,
-      at: format(it.at),
-    });
-  }
-  return { ok: false, denial };
-}
-
 function issuing({ name, operations, expiresInS }: TokenRequest): NamedAction {
   return { action: "IssueServiceToken", parameters: { name, operations, expires_in_s: expiresInS } };
 }
 
-function rotating(request: Parameters<ServiceTokens["rotate"]>[1]): NamedAction {
+function rotating(request: Rotation): NamedAction {
   const { id, overlapS: overlap, expiresInS } = request;
   return { action: "RotateServiceToken", parameters: { id, overlap_s: overlap, expires_in_s: expiresInS } };
 }
 
-function checkRequest(request: TokenRequest): Denied | undefined {
+function checkRotation(request: Rotation): Denial | undefined {
+  between("overlap_s", request.overlapS, overlapS);
+  between("expires_in_s", request.expiresInS, lifeS);
+  return checkLife(request.expiresInS);
+}
+
+function checkLife(expiresInS: number): Denial | undefined {
+  if (expiresInS <= tokenLifeDaysMax * daysS) return undefined;
+  const most = `${tokenLifeDaysMax} days (expires_in_s ${tokenLifeDaysMax * daysS})`;
+  return {
+    code: "SERVICE_TOKEN_LIFE",
+    reason: `A token lives for ${most} at most: ask for less, and rotate it before it ends.`,
+  };
+}
+
+function checkRequest(request: TokenRequest): Denial | undefined {
   if (!idText.safeParse(request.name).success) throw invalid("name is not an identifier of at most 128 characters");
   // In the record it would stand as `service:<name>`, like one of our own.
-  if (platformServices.some((name) => name === request.name))
+  if ([...platformServices, localCommandName].some((name) => name === request.name))
     throw invalid(`${request.name} is a service of the platform`);
   between("expires_in_s", request.expiresInS, lifeS);
+  const tooLong = checkLife(request.expiresInS);
+  if (tooLong !== undefined) return tooLong;
   const unknown = request.operations.find((name) => !(serviceOperations as readonly string[]).includes(name));
   if (unknown !== undefined) {
-    return denied(
-      "SERVICE_TOKEN_OPERATION_UNKNOWN",
-      `No machine may call one of these operations; those that one may: ${serviceOperations.join(", ")}.`,
-    );
+    const reason = `No machine may call one of these operations; those that one may: ${serviceOperations.join(", ")}.`;
+    return { code: "SERVICE_TOKEN_OPERATION_UNKNOWN", reason };
   }
   if (request.operations.length === 0) throw invalid("operations is empty");
   if (new Set<Operation>(request.operations).size < request.operations.length)
@@ -235,14 +318,13 @@ function invalid(complaint: string): Fault {
   return new Fault("INVALID_ARGUMENT", `This token cannot be made: ${complaint}.`, { retry: "never" });
 }
 
-function denied(code: DenialCode, reason: string): Denied {
-  return { ok: false, denial: { code, reason } };
+function notActive(): Denial {
+  return { code: "SERVICE_TOKEN_NOT_ACTIVE", reason: "There is no such token, or it was revoked or ran out." };
 }
 
-function notActive(): Denied {
-  return denied("SERVICE_TOKEN_NOT_ACTIVE", "There is no such token, or it was revoked or ran out.");
-}
-
-function tooMany(liveMax: number): Denied {
-  return denied("SERVICE_TOKEN_LIMIT", `There are ${liveMax} tokens of machines already: revoke some first.`);
+function tooMany(liveMax: number): Denial {
+  return {
+    code: "SERVICE_TOKEN_LIMIT",
+    reason: `There are ${liveMax} tokens of machines already: revoke some first.`,
+  };
 }

@@ -9,6 +9,7 @@ import type { Identity, Sessions } from "../../ports/identity.ts";
 import type { EventWriter } from "../../ports/store.ts";
 import type { PostgresStore } from "../postgres/store.ts";
 import type { Sql } from "../postgres/store-transaction.ts";
+import { endRequestsOf } from "./identity-requests.ts";
 import { findToken } from "./service-token-rows.ts";
 import { revokeWithEvent } from "./service-tokens.ts";
 import { dropProofs } from "./step-up-proofs.ts";
@@ -58,21 +59,32 @@ export function createSessions(options: SessionsOptions): Sessions {
         throw new Fault("INVALID_ARGUMENT", "actor is not of the form operator:<name>.", { retry: "never" });
       }
       return store.transactSql("identity.revoke_all", async ({ events }, sql) => {
-        const at = clock.now();
-        const until = personRevocationEnd(at, options.sessionS);
-        const ids = await subjectsOf(sql, actor, `${options.issuer()}|${name}`);
-        for (const id of ids) {
-          await revoke(sql, { kind: "subject", id, at, until, actor: identity.actor });
-          await dropProofs(sql, id);
-        }
-        await tellClosed(events, actor, at, {
-          by: { actor: identity.actor, ...(reason === undefined ? {} : { reason }) },
-        });
+        const person = { name, issuer: options.issuer(), sessionS: options.sessionS };
+        await endLogins(sql, events, person, { actor: identity.actor, reason, at: clock.now() });
         const isKnown = await isKnownPerson(sql, actor, name);
         return { known: isKnown || options.everybodyIsKnown ? isKnown : null };
       });
     },
   };
+}
+
+/** Ends every login of a person with all that it earned: proofs of the second factor, and requests that nobody has signed. */
+export async function endLogins(
+  sql: Sql,
+  events: EventWriter,
+  { name, issuer, sessionS }: { readonly name: string; readonly issuer: string; readonly sessionS: number },
+  by: { readonly actor: string; readonly reason: string | undefined; readonly at: Instant },
+): Promise<void> {
+  const actor = `operator:${name}`;
+  const until = personRevocationEnd(by.at, sessionS);
+  for (const id of await subjectsOf(sql, actor, `${issuer}|${name}`)) {
+    await revoke(sql, { kind: "subject", id, at: by.at, until, actor: by.actor });
+    await dropProofs(sql, id);
+  }
+  await endRequestsOf(sql, events, actor, by);
+  await tellClosed(events, actor, by.at, {
+    by: { actor: by.actor, ...(by.reason === undefined ? {} : { reason: by.reason }) },
+  });
 }
 
 /** What a person's token belongs to, and until when something of it may be alive. */

@@ -96,6 +96,20 @@ export async function redeemOrTell(sql: Sql, events: EventWriter, shown: ShownPr
   return denial;
 }
 
+/** Whether somebody ended this person's logins after that moment. Requests live for minutes, and such a row for a month. */
+export async function hasEndedSince(
+  sql: Sql,
+  { subject, actor }: Pick<Identity, "subject" | "actor">,
+  since: Instant,
+): Promise<boolean> {
+  const found = await sql.read({
+    name: "identity_ended_since",
+    text: "select 1 from identity_revocation where kind = 'subject' and id in ($1, $2) and revoked_us >= $3 limit 1",
+    values: [subject, actor, since],
+  });
+  return found.rowCount === 1;
+}
+
 export async function tellWrongProof(
   events: EventWriter,
   { identity, named, at }: ShownProof,

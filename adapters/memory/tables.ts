@@ -85,6 +85,8 @@ export interface MemoryTables {
   readonly corporateActions: ActionTables;
   readonly restrictions: RestrictionTables;
   readonly stepUps: StepUpTables;
+  /** When an admin ended somebody's logins, by how records name them. */
+  readonly loginsEnded: Map<string, Instant>;
   readonly auditStanding: AuditStandingTables;
   readonly auditAnew: AuditAnewTables;
   readonly firstSeen: FirstSeenTables;
@@ -142,6 +144,7 @@ export function memoryTables(faults: MemoryFaults = noFaults): MemoryTables {
     corporateActions: new Map(),
     restrictions: new Map(),
     stepUps: new Map(),
+    loginsEnded: new Map(),
     auditStanding: { current: undefined },
     auditAnew: new Map(),
     firstSeen: new Map(),

@@ -154,7 +154,7 @@ function unitOf(tables: MemoryTables, events: UnitOfWork["events"], tools: Recor
     risk: riskChanges(tables.risk, tools),
     reference: referenceChanges(tables.risk, tools),
     configuration: configurationChanges(tables.risk, tools),
-    stepUps: stepUpChanges(tables.stepUps, events, tools),
+    stepUps: stepUpChanges(tables.stepUps, tables.loginsEnded, events, tools),
     halts: haltChanges(tables.halts, tools),
     ...flattenChanges(tables.flattens, tools),
     oms: omsChanges(tables.oms, tables.risk, tables.ledger, tools),

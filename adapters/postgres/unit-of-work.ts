@@ -5,7 +5,7 @@ import { fromMicroseconds } from "../../contracts/src/instant.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Random } from "../../ports/random.ts";
 import type { HandledEvents, Instance, Instances, UnitOfWork } from "../../ports/store.ts";
-import { redeemOrTell } from "../identity/step-up-proofs.ts";
+import { hasEndedSince, redeemOrTell } from "../identity/step-up-proofs.ts";
 import { type MayPublish, mustBePublisher } from "../transport/publish-authority.ts";
 import { encodeEvent, type OutboxEntry } from "./bus/outbox-insert.ts";
 import type { Sql } from "./store-transaction.ts";
@@ -84,7 +84,10 @@ export function createUnitOfWork(options: {
     restrictions: restrictionRecords(options.sql),
     paperFaults: paperFaultsRecords(options.sql),
     corporateActions: corporateActionRecords(options.sql),
-    stepUps: { redeem: (shown) => redeemOrTell(options.sql, events, shown) },
+    stepUps: {
+      redeem: (shown) => redeemOrTell(options.sql, events, shown),
+      hasEndedSince: (person, since) => hasEndedSince(options.sql, person, since),
+    },
     auditStanding: auditStandingRecords(options.sql),
     firstSeen: firstSeenRecords(options.sql),
     parked: parkedRecords(options.sql),

@@ -158,6 +158,13 @@ ReadWebhookStatus         .      .      x      x          x         x      .
 RotateWebhookSecret       .      .      .      .          .         x      .
 RevokeServiceToken        .      .      .      .          .         x      .
 RevokeSessions            .      .      .      .          .         x      .
+ListOperators             .      .      .      .          .         x      .
+AddOperator               .      .      .      .          .         x      .
+ChangeOperatorRoles       .      .      .      .          .         x      .
+DisableOperator           .      .      .      .          .         x      .
+ResetOperatorFactor       .      .      .      .          .         x      .
+ListIdentityRequests      .      .      .      .          .         x      .
+CosignIdentityRequest     .      .      .      .          .         x      .
 RotateSigningKeys         .      .      .      .          .         x      .
 `;
 

@@ -201,6 +201,67 @@ export const gatewayOperations = {
       revokeSessions: "operator POST /v1/auth/sessions/revoke",
     },
   },
+  ListOperators: {
+    sentence: "List the people of the embedded provider, their roles and whether they may log in.",
+    allowed: ["admin"],
+    reads: true,
+    routes: {
+      listOperators: "operator GET /v1/auth/operators",
+    },
+  },
+  AddOperator: {
+    sentence: "Let another person log in; in production a second admin signs.",
+    allowed: ["admin"],
+    reads: false,
+    auditsRefusals: true,
+    routes: {
+      addOperator: "operator POST /v1/auth/operators",
+    },
+  },
+  ChangeOperatorRoles: {
+    sentence: "Give a person other roles; in production a second admin signs.",
+    allowed: ["admin"],
+    reads: false,
+    auditsRefusals: true,
+    routes: {
+      changeOperatorRoles: "operator POST /v1/auth/operators/:name/roles",
+    },
+  },
+  DisableOperator: {
+    sentence: "Lock a person out at once.",
+    allowed: ["admin"],
+    reads: false,
+    auditsRefusals: true,
+    routes: {
+      disableOperator: "operator POST /v1/auth/operators/:name/disable",
+    },
+  },
+  ResetOperatorFactor: {
+    sentence: "Take a person's second factor away, so that they set up another; in production a second admin signs.",
+    allowed: ["admin"],
+    reads: false,
+    auditsRefusals: true,
+    routes: {
+      resetOperatorFactor: "operator POST /v1/auth/operators/:name/reset-factor",
+    },
+  },
+  ListIdentityRequests: {
+    sentence: "See which changes of people and of machines' tokens wait for a second admin.",
+    allowed: ["admin"],
+    reads: true,
+    routes: {
+      listIdentityRequests: "operator GET /v1/auth/requests",
+    },
+  },
+  CosignIdentityRequest: {
+    sentence: "Sign another admin's request to change a person or to give a machine a token.",
+    allowed: ["admin"],
+    reads: false,
+    auditsRefusals: true,
+    routes: {
+      cosignIdentityRequest: "operator POST /v1/auth/requests/:request_id/cosign",
+    },
+  },
   RotateSigningKeys: {
     sentence: "Replace the key that signs tokens.",
     allowed: ["admin"],

@@ -123,6 +123,8 @@ export interface HaltsInForce {
   readonly active: readonly ActiveHalt[];
   /** The request that is named, if it is known. */
   readonly named?: ResumeWaiting;
+  /** Whoever made that one was disabled or had their logins ended since. */
+  readonly isRequesterGone?: boolean;
   /** The request that has not ended, if there is one. */
   readonly pending?: ResumeWaiting;
 }
@@ -232,7 +234,7 @@ function judgeAll(asked: ResumeAsked, { active, pending }: HaltsInForce): Resume
 function judgeCosign(
   asked: ResumeAsked,
   requestId: string,
-  { active, named }: HaltsInForce,
+  { active, named, isRequesterGone }: HaltsInForce,
   at: Instant,
 ): ResumeVerdict {
   const { by } = asked;
@@ -247,6 +249,10 @@ function judgeCosign(
       reason: `The request ${requestId} waited too long. Ask again.`,
     } as const;
     return { kind: "refused", denial, ends: { requestId, outcome: "expired" } };
+  }
+  if (isRequesterGone === true) {
+    const reason = `An admin ended the logins of ${named.requestedBy} since they asked, so nothing was lifted. Ask yourself.`;
+    return { kind: "refused", denial: { code: "RESUME_REQUEST_VOID", reason }, ends: { requestId, outcome: "void" } };
   }
   const halts = haltsLiftedWith(active, {});
   if (!isSet(named.haltIds, halts)) {

@@ -6,6 +6,11 @@ import type { Verb } from "./verbs/verb.ts";
 const groups: Readonly<Record<string, VerbGroup>> = {
   auth: { heading: "Who you are", sentence: "Log in and out, second factor, tokens of machines." },
   "auth tokens": { heading: "Administration", sentence: "Tokens of machines: list, issue, rotate, revoke." },
+  "auth operators": {
+    heading: "Administration",
+    sentence: "People who may log in: list, add, roles, disable, reset-factor.",
+  },
+  "auth requests": { heading: "Administration", sentence: "What waits for a second admin's signature." },
   cmd: { heading: "Halts", sentence: "Stop, resume, cancel, flatten, restart: what an operator does in an emergency." },
   oms: { heading: "Trading", sentence: "Orders, trades and positions." },
   "oms positions": { heading: "Positions", sentence: "What a fund holds." },

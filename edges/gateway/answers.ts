@@ -2,7 +2,7 @@
 // status of its code, its reason as the detail, and how long to wait when waiting helps.
 import { answerOf } from "../../contracts/src/codes.ts";
 import type { HttpAnswer } from "../../ports/http.ts";
-import type { Outcome } from "../../ports/identity.ts";
+import type { Outcome, Requested } from "../../ports/identity.ts";
 
 type Denied = Extract<Outcome<never>, { readonly ok: false }>;
 
@@ -12,6 +12,19 @@ export function answerTo<Value>(
   bodyOf: (value: Value) => object,
 ): HttpAnswer {
   return outcome.ok ? { status, body: bodyOf(outcome.value) } : denied(outcome);
+}
+
+/** The same for what a second admin may have to sign first: a request that was made instead is 202. */
+export function answerOrRequest<Value extends object>(
+  outcome: Outcome<Value | Requested>,
+  status: 200 | 201,
+  bodyOf: (value: Value) => object,
+  requestBodyOf: (requested: Requested) => object,
+): HttpAnswer {
+  if (!outcome.ok) return denied(outcome);
+  return "request" in outcome.value
+    ? { status: 202, body: requestBodyOf(outcome.value) }
+    : { status, body: bodyOf(outcome.value) };
 }
 
 export function denied({ denial, retryAfterS }: Omit<Denied, "ok">): HttpAnswer {

@@ -33,6 +33,10 @@ export const routeExamples: Readonly<Record<string, RouteExample>> = {
       reason: "Announced by the issuer.",
     },
   },
+  addOperator: { body: { name: "erika", roles: ["operator"], reason: "Joins the desk." } },
+  changeOperatorRoles: { body: { roles: ["viewer"], reason: "Changes desks." } },
+  disableOperator: { body: { reason: "The laptop is lost." } },
+  resetOperatorFactor: { body: { reason: "The telephone is lost." } },
   bookFlow: {
     body: { fund_id: "alpha", idempotency_key: "flow-1", currency: "USD", amount: "1000", reason: "A subscription." },
   },

@@ -34,6 +34,7 @@ const documentOf = (name: string): Document =>
 const cannotGrow: Readonly<Record<string, string>> = {
   getLoginConfiguration: "the issuers of the configuration",
   getIdentity: "the caller's roles and operations",
+  listIdentityRequests: "at most a hundred may wait for a second admin",
   getFlatten: "the positions and orders of one flatten",
   listHalts: "the halts in force: one a fund and strategy at most, and the firm's",
   getHaltStatus: "the halts in force, and what each is at",

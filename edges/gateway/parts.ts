@@ -7,6 +7,7 @@ import type { IdempotencyAsked } from "../../ports/http.ts";
 import type { Identity, Outcome, SecondFactors, ServiceTokens, Sessions, SigningKeys } from "../../ports/identity.ts";
 import type { KeptLogs } from "../../ports/kept-logs.ts";
 import type { Log } from "../../ports/log.ts";
+import type { IdentityRequests, OperatorsAdmin } from "../../ports/operators.ts";
 import type { Random } from "../../ports/random.ts";
 import type { Instance } from "../../ports/store.ts";
 import type { Timers } from "../../ports/timers.ts";
@@ -111,6 +112,8 @@ export interface GatewayParts {
   readonly login: LoginFacts;
   readonly secondFactors: SecondFactors;
   readonly serviceTokens: ServiceTokens;
+  readonly operators: OperatorsAdmin;
+  readonly identityRequests: IdentityRequests;
   readonly sessions: Sessions;
   /** Undefined with an external issuer, whose keys are not ours to rotate. */
   readonly signingKeys: SigningKeys | undefined;

@@ -239,7 +239,9 @@ async function inForce(unit: UnitOfWork, { requestId }: ResumeAsked): Promise<Be
   const isNamed = requestId !== undefined && idText.safeParse(requestId).success;
   const named = isNamed ? await unit.halts.resume(requestId) : undefined;
   const pending = await unit.halts.pendingResume();
-  return { epoch, active, ...(named && { named }), ...(pending && { pending }) };
+  const requester = named && { subject: named.subject, actor: named.requestedBy };
+  const isGone = named && requester ? await unit.stepUps.hasEndedSince(requester, named.at) : false;
+  return { epoch, active, ...(named && { named }), ...(pending && { pending }), ...(isGone && { isRequesterGone: true }) };
 }
 
 /** Every strategy of the funds that people trade. */

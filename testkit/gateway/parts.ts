@@ -7,7 +7,15 @@ import * as instant from "../../contracts/src/instant.ts";
 import { forwarded } from "../../edges/gateway/declared/route.ts";
 import type { GatewayParts } from "../../edges/gateway/parts.ts";
 import type { HttpAnswer, HttpRequest, Route } from "../../ports/http.ts";
-import type { FactorStatus, Identity, IssuedToken, Outcome, ServiceToken } from "../../ports/identity.ts";
+import type {
+  FactorStatus,
+  Identity,
+  IdentityRequest,
+  IssuedToken,
+  Outcome,
+  ServiceToken,
+} from "../../ports/identity.ts";
+import type { Operator } from "../../ports/operators.ts";
 
 export const nowForTests = instant.parse("2026-11-15T13:30:00.000000Z");
 
@@ -43,6 +51,24 @@ export const token: ServiceToken = {
   expiresAt: instant.plusMilliseconds(nowForTests, 3_600_000),
 };
 
+export const operator: Operator = {
+  name: "erika",
+  roles: ["operator"],
+  isDevelopment: false,
+  createdAt: nowForTests,
+};
+
+export const request: IdentityRequest = {
+  requestId: "5f0c1c2e-7a8b-4c3d-9e10-0123456789ab",
+  operation: "ChangeOperatorRoles",
+  target: "operator:erika",
+  parameters: { name: "erika", roles: ["viewer"] },
+  requestedBy: "operator:anna",
+  reason: "moved",
+  at: nowForTests,
+  expiresAt: instant.plusMilliseconds(nowForTests, 86_400_000),
+};
+
 /** Everything a test may turn: what each port answers. A denial stands for every outcome at once. */
 export interface Behaviour {
   readonly denial?: Denial;
@@ -67,6 +93,8 @@ type CalledParts = Pick<
   | "login"
   | "secondFactors"
   | "serviceTokens"
+  | "operators"
+  | "identityRequests"
   | "sessions"
   | "signingKeys"
   | "openApi"
@@ -159,6 +187,22 @@ export function testParts(behaviour: Behaviour = {}): { readonly parts: CalledPa
       issue: (...given) => outcome(issued, "issue", ...given),
       rotate: (...given) => outcome(issued, "rotate", ...given),
       revoke: (...given) => outcome({ ...token, revokedAt: nowForTests }, "revoke", ...given),
+    },
+    operators: {
+      list: async () => [operator],
+      add: (...given) => outcome({ operator, password: "aaaa-bbbb" }, "add", ...given),
+      changeRoles: (...given) => outcome({ request, passwordHalf: "aaaa" }, "changeRoles", ...given),
+      disable: (...given) =>
+        outcome(
+          { operator: { ...operator, disabledAt: nowForTests, disabledBy: "operator:duty" } },
+          "disable",
+          ...given,
+        ),
+      resetFactor: (...given) => outcome({ request }, "resetFactor", ...given),
+    },
+    identityRequests: {
+      list: async () => [request],
+      cosign: (...given) => outcome({ request, cosignedBy: "operator:duty", operator }, "cosign", ...given),
     },
     sessions: {
       logOut: async (...given) => void calls.push(["logOut", ...given]),

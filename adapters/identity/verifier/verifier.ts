@@ -27,6 +27,7 @@ import type { IdentityFeed } from "./identity-feed.ts";
 import type { IdentitySnapshot } from "./identity-snapshot.ts";
 import { refusalFor, refusals, unavailable } from "./refusals.ts";
 import type { TokenIssuer } from "./token-issuer.ts";
+import type { TokenUses } from "./token-uses.ts";
 import { createVerifiedTokens } from "./verified-tokens.ts";
 
 export interface VerifierOptions {
@@ -37,6 +38,8 @@ export interface VerifierOptions {
   readonly feed: IdentityFeed;
   /** Who signs for people. */
   readonly issuer: TokenIssuer;
+  /** Who wants to know that a machine showed its token. */
+  readonly uses?: Pick<TokenUses, "note">;
   readonly cacheSizeMax?: number;
 }
 
@@ -106,6 +109,7 @@ export function createVerifier(options: VerifierOptions): Verifier {
       expiresAt: known.expiresAt,
     };
     if (isRevoked(identity, snapshot, 0)) throw refusals.serviceRevoked();
+    options.uses?.note(known.id);
     return identity;
   }
 

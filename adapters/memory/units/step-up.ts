@@ -49,6 +49,7 @@ export function giveProof(
 
 export function stepUpChanges(
   tables: StepUpTables,
+  loginsEnded: ReadonlyMap<string, Instant>,
   events: EventWriter,
   { inTurn, lock, table }: RecordTools,
 ): StepUpRecords {
@@ -72,6 +73,7 @@ export function stepUpChanges(
   }
 
   return {
+    hasEndedSince: async ({ actor }, since) => (loginsEnded.get(actor) ?? since - 1) >= since,
     async redeem(shown) {
       const { identity, named, at } = shown;
       if (shown.proof === undefined) return missingProof(named);

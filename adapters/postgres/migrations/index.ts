@@ -43,6 +43,7 @@ import { trimmedSignalsMigration } from "./0040-trimmed-signals.ts";
 import { installationMigration } from "./0041-installation.ts";
 import { serviceLoginsMigration } from "./0042-service-logins.ts";
 import { rowPoliciesMigration } from "./0043-row-policies.ts";
+import { operatorsMigration } from "./0044-operators.ts";
 
 export const migrations: readonly Migration[] = [
   outboxMigration,
@@ -88,4 +89,5 @@ export const migrations: readonly Migration[] = [
   installationMigration,
   serviceLoginsMigration,
   rowPoliciesMigration,
+  operatorsMigration,
 ];

@@ -45,6 +45,7 @@ export const alarms = {
     "critical",
     "A TLS certificate's new files cannot be used: the one before is still served.",
   ),
+  SERVICE_TOKEN_ENDING: alarm("warning", "A machine's token runs out within 14 days and has no successor."),
   CLOCK_STEPPED: alarm("warning", "The wall clock jumped."),
 
   // Trading.

@@ -214,6 +214,37 @@ export const commandDenials = {
     "FAILED_PRECONDITION",
     { exit: exitCodes.conflict },
   ),
+  SERVICE_TOKEN_LIFE: denial("A machine's token lives for 90 days at most.", "INVALID_ARGUMENT"),
+  OPERATOR_UNKNOWN: denial("There is no such operator.", "NOT_FOUND", { exit: exitCodes.refused }),
+  OPERATOR_EXISTS: denial("There is an operator of that name already.", "ALREADY_EXISTS"),
+  OPERATOR_ROLE_UNKNOWN: denial(
+    "No person may have one of these roles, or none is named; the reason lists those that one may have.",
+    "INVALID_ARGUMENT",
+  ),
+  OPERATOR_LAST_ADMIN: denial("Without this person nobody would be an admin.", "FAILED_PRECONDITION"),
+  OPERATOR_DISABLED: denial("The operator is disabled.", "FAILED_PRECONDITION"),
+  OPERATOR_NOT_ADMIN: denial("Whoever calls was an admin when they logged in and is none now.", "PERMISSION_DENIED"),
+  OPERATOR_DEVELOPMENT: denial(
+    "The file of the development operators says who they are; only disabling one is done here.",
+    "FAILED_PRECONDITION",
+  ),
+  OPERATOR_LIMIT: denial("There are as many operators as there may be.", "FAILED_PRECONDITION", {
+    exit: exitCodes.conflict,
+  }),
+  OPERATORS_EXTERNAL: denial("People are kept by your own issuer and are changed there.", "FAILED_PRECONDITION", {
+    exit: exitCodes.failed,
+  }),
+  IDENTITY_REASON_MISSING: denial("This is not done without a reason.", "FAILED_PRECONDITION"),
+  IDENTITY_SAME_PERSON: denial("Requester and co-signer must be two people.", "PERMISSION_DENIED"),
+  IDENTITY_REQUEST_UNKNOWN: denial("There is no such request to sign.", "NOT_FOUND", { exit: exitCodes.refused }),
+  IDENTITY_REQUEST_VOID: denial(
+    "The request was signed already, or whoever made it may not any more.",
+    "FAILED_PRECONDITION",
+  ),
+  IDENTITY_REQUEST_EXPIRED: denial("The request was not co-signed in time.", "FAILED_PRECONDITION"),
+  IDENTITY_REQUEST_LIMIT: denial("Too many requests wait for a second admin.", "FAILED_PRECONDITION", {
+    exit: exitCodes.conflict,
+  }),
   SIGNING_KEYS_EXTERNAL: denial("The keys belong to your own issuer and are rotated there.", "FAILED_PRECONDITION", {
     exit: exitCodes.failed,
   }),

@@ -2,6 +2,8 @@
 
 import {
   factorChanged,
+  identityRequestEnded,
+  identityRequested,
   operatorChanged,
   serviceEvent,
   serviceTokenChanged,
@@ -50,7 +52,7 @@ export const identityEvents = {
     key: (changed) => changed.operator,
     sentence: "A person's second factor was set up, replaced or used up.",
     publishers: ["gateway"],
-    audit: { action: "factor.changed", about: operator, by: operator },
+    audit: { action: "factor.changed", about: operator, by: (of) => of.actor ?? operator(of) },
   }),
   stepUpGranted: event({
     subject: "svc.v1.identity.stepup.granted",
@@ -85,6 +87,22 @@ export const identityEvents = {
     sentence: "A machine got, changed or lost its token.",
     publishers: ["gateway"],
     audit: { action: "token.changed", about: (of) => of.token_id, by: actor },
+  }),
+  identityRequested: event({
+    subject: "svc.v1.identity.request.made",
+    schema: identityRequested,
+    key: (asked) => asked.request_id,
+    sentence: "An admin asked for a change of a person or a machine's token that a second admin has to sign.",
+    publishers: ["gateway"],
+    audit: { action: "identity_request.made", about: (of) => of.target, by: (of) => of.requested_by },
+  }),
+  identityRequestEnded: event({
+    subject: "svc.v1.identity.request.ended",
+    schema: identityRequestEnded,
+    key: (ended) => ended.request_id,
+    sentence: "A request of an admin was signed by a second one, or can no longer be.",
+    publishers: ["gateway"],
+    audit: { action: "identity_request.ended", about: (of) => of.target, by: (of) => of.ended_by },
   }),
   signingKeyChanged: event({
     subject: "svc.v1.identity.key.changed",

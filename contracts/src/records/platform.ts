@@ -129,9 +129,13 @@ export type SessionEvent = z.infer<typeof sessionEvent>;
 export const operatorChanged = z.object({
   /** `operator:<name>`. */
   operator: nameText,
-  change: z.enum(["made", "changed", "removed"]),
+  change: z.enum(["made", "changed", "removed", "disabled", "restored"]),
   roles: z.array(nameText),
   actor: nameText,
+  /** The second admin, where it took two. */
+  cosigned_by: nameText.optional(),
+  request_id: idText.optional(),
+  reason: reasonText.optional(),
   at: instantText,
 });
 export type OperatorChanged = z.infer<typeof operatorChanged>;
@@ -142,6 +146,11 @@ export const factorChanged = z.object({
   operator: nameText,
   factor: z.enum(["totp", "recovery_codes", "webauthn"]),
   change: z.enum(["begun", "enrolled", "replaced", "moved", "recovery_code_used", "removed"]),
+  /** Who took it away, when it was not its owner. */
+  actor: nameText.optional(),
+  cosigned_by: nameText.optional(),
+  request_id: idText.optional(),
+  reason: reasonText.optional(),
   at: instantText,
 });
 export type FactorChanged = z.infer<typeof factorChanged>;
@@ -166,10 +175,44 @@ export const serviceTokenChanged = z.object({
   operations: z.array(nameText),
   expires_at: instantText,
   actor: nameText,
+  /** The second admin, where it took two. */
+  cosigned_by: nameText.optional(),
+  request_id: idText.optional(),
   reason: reasonText.optional(),
   at: instantText,
 });
 export type ServiceTokenChanged = z.infer<typeof serviceTokenChanged>;
+
+/** An admin asked for a change of a person or a machine's token that a second admin has to sign. */
+export const identityRequested = z.object({
+  request_id: idText,
+  /** What is asked for, by its name in the table of authority. */
+  operation: nameText,
+  /** The person, machine or token that it is about. */
+  target: nameText,
+  /** What the person shall have. */
+  roles: z.array(nameText).optional(),
+  /** What the machine may do. */
+  operations: z.array(nameText).optional(),
+  requested_by: nameText,
+  reason: reasonText,
+  expires_at: instantText,
+  at: instantText,
+});
+export type IdentityRequested = z.infer<typeof identityRequested>;
+
+/** Such a request was signed, or can no longer be. */
+export const identityRequestEnded = z.object({
+  request_id: idText,
+  operation: nameText,
+  target: nameText,
+  outcome: z.enum(["signed", "expired", "void"]),
+  requested_by: nameText,
+  /** The second admin who signed, or whoever's deed ended it. */
+  ended_by: nameText,
+  at: instantText,
+});
+export type IdentityRequestEnded = z.infer<typeof identityRequestEnded>;
 
 /** The key that signs tokens was made, replaced or withdrawn. */
 export const signingKeyChanged = z.object({

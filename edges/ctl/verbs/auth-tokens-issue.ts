@@ -1,5 +1,6 @@
 // `ctl auth tokens issue`: a token for a machine, narrowed to named operations and to a time. Its value goes to stdout, once.
 import type { Client } from "../../client/src/types.ts";
+import { cosignOption, nameOf, requested, sign } from "../cosign.ts";
 import { usageRefusal } from "../failure.ts";
 import { factorOptions, stepUpProof } from "../login/one-time-code.ts";
 import { reasonOf, reasonOption } from "../reason.ts";
@@ -10,17 +11,18 @@ export const authTokensIssue: Verb = {
   name: "auth tokens issue",
   heading: "Tokens of machines",
   sentence: "Give a machine a token for named operations, for a limited time.",
-  about: "The token is printed on stdout, once. It asks for your second factor.",
-  arguments: [{ name: "name", sentence: "How the machine stands in records: service:<name>." }],
+  about:
+    "The token is printed on stdout, once. It asks for your second factor. In production one that may change something (trade, halt, adjust, append) is only requested (exit 8): another admin signs it with --cosign and is shown the token. A token lives for 90 days at most.",
+  arguments: [{ name: "name", sentence: "How the machine stands in records: service:<name>.", optional: true }],
   options: [
     {
       name: "operation",
       value: "NAME",
       repeats: true,
-      required: true,
       sentence: "What the token may do, by the names in docs/authority.md; repeat it, or use commas.",
     },
     { name: "expires-in", value: "TIME", standard: "90d", sentence: "How long it works: 45s, 30m, 12h, 90d." },
+    cosignOption,
     reasonOption,
     ...factorOptions,
   ],
@@ -42,6 +44,12 @@ export const authTokensIssue: Verb = {
 type Operations = Parameters<Client["issueServiceToken"]>[0]["operations"];
 
 async function run(context: Context): Promise<Answer> {
+  const requestId = context.option("cosign");
+  if (requestId !== undefined) return sign(context, requestId, "IssueServiceToken");
+  const machine = nameOf(context, "name", "the machine");
+  if (context.optionsOf("operation").length === 0) {
+    throw usageRefusal("What the token may do is missing.", "Add --operation NAME, by the names in docs/authority.md.");
+  }
   const { serviceOperations } = await import("../../../contracts/src/authority.ts");
   const operations = context.optionsOf("operation");
   // Before a code is asked for: the server would say the same, and the code would be used up.
@@ -53,7 +61,7 @@ async function run(context: Context): Promise<Answer> {
     );
   }
   const request = {
-    name: context.argument("name"),
+    name: machine,
     operations: operations as Operations,
     expires_in_s: duration(context.option("expires-in"), "expires-in"),
   };
@@ -67,7 +75,7 @@ async function run(context: Context): Promise<Answer> {
     ...reasonOf(context),
     stepUpProof: stepUp,
   });
-  return reportedOnce(context, issued);
+  return "request_id" in issued ? requested(context, issued, "ctl auth tokens issue") : reportedOnce(context, issued);
 }
 
 /** How issue and rotate answer alike. */

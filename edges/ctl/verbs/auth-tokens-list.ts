@@ -41,7 +41,9 @@ async function run(context: Context): Promise<Answer> {
     { name: "name", of: (token) => token.name },
     { name: "state", always: true, of: stateOf },
     { name: "until", of: (token) => token.expires_at, time: true },
+    { name: "last_used", head: "last use", of: (token) => token.last_used_at, time: "never" },
     { name: "by", of: (token) => token.created_by },
+    { name: "cosigned_by", head: "signed by", of: (token) => token.cosigned_by },
     { name: "operations", text: true, of: (token) => token.operations.join(", ") },
   ];
   const rows = everything.filter((token) => context.switched("all") || stateOf(token).includes("works"));

@@ -2,6 +2,12 @@
 import { authEnrolTotp } from "./auth-enrol-totp.ts";
 import { authLogin } from "./auth-login.ts";
 import { authLogout } from "./auth-logout.ts";
+import { authOperatorsAdd } from "./auth-operators-add.ts";
+import { authOperatorsDisable } from "./auth-operators-disable.ts";
+import { authOperatorsList } from "./auth-operators-list.ts";
+import { authOperatorsResetFactor } from "./auth-operators-reset-factor.ts";
+import { authOperatorsRoles } from "./auth-operators-roles.ts";
+import { authRequestsList } from "./auth-requests-list.ts";
 import { authRevokeSessions } from "./auth-revoke-sessions.ts";
 import { authRotateKeys } from "./auth-rotate-keys.ts";
 import { authTokensIssue } from "./auth-tokens-issue.ts";
@@ -128,6 +134,12 @@ export const verbs: readonly Verb[] = [
   authWhoami,
   authLogout,
   authEnrolTotp,
+  authOperatorsList,
+  authOperatorsAdd,
+  authOperatorsRoles,
+  authOperatorsDisable,
+  authOperatorsResetFactor,
+  authRequestsList,
   authTokensList,
   authTokensIssue,
   authTokensRotate,

@@ -23,6 +23,15 @@ import { logsRead } from "./logs.ts";
 import { barsList, quotesList } from "./market.ts";
 import { metricsPage } from "./metrics.ts";
 import { openApi, publicOpenApi } from "./open-api.ts";
+import {
+  identityRequestCosign,
+  identityRequestsList,
+  operatorAdd,
+  operatorDisable,
+  operatorFactorReset,
+  operatorRoles,
+  operatorsList,
+} from "./operators.ts";
 import { orderSubmit } from "./orders.ts";
 import { parkedList } from "./parked.ts";
 import { publicBars, publicFunds, publicHalts, publicInstruments, publicQuote, publicQuotes } from "./public.ts";
@@ -68,6 +77,13 @@ const gatewayRoutes: readonly MakeRoute[] = [
   serviceTokenRotate,
   serviceTokenRevoke,
   sessionsRevoke,
+  operatorsList,
+  operatorAdd,
+  operatorRoles,
+  operatorDisable,
+  operatorFactorReset,
+  identityRequestsList,
+  identityRequestCosign,
   signingKeysRotate,
   servicesRestart,
   servicesList,

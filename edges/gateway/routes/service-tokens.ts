@@ -2,9 +2,10 @@
 
 import { z } from "zod";
 import type { Route } from "../../../ports/http.ts";
-import { answerTo } from "../answers.ts";
+import { answerOrRequest, answerTo } from "../answers.ts";
 import { callerOf, defineRoute } from "../define-route.ts";
 import type { GatewayParts } from "../parts.ts";
+import { requestedAnswer, requestedJson } from "../schemas/operators.ts";
 import { fetchedCount, pageOf } from "../schemas/paging.ts";
 import {
   issueBody,
@@ -31,13 +32,13 @@ export function serviceTokenIssue(parts: Pick<GatewayParts, "serviceTokens">): R
     sentence: "Give a machine a token for named operations; its value is reported once.",
     operation: "IssueServiceToken",
     body: issueBody,
-    answers: { 201: issuedTokenAnswer },
+    answers: { 201: issuedTokenAnswer, 202: requestedAnswer },
     answersSecret: { id: "id" },
     handle: async (request) => {
       const { name, operations, expires_in_s: expiresInS, step_up_proof: proof, reason } = request.body;
       const tokenRequest = { name, operations, expiresInS };
       const outcome = await parts.serviceTokens.issue(callerOf(request), tokenRequest, proof, reason);
-      return answerTo(outcome, 201, issuedTokenJson);
+      return answerOrRequest(outcome, 201, issuedTokenJson, requestedJson);
     },
   });
 }
@@ -73,16 +74,13 @@ export function serviceTokenRotate(parts: Pick<GatewayParts, "serviceTokens">): 
     operation: "RotateServiceToken",
     params: tokenParams,
     body: rotateBody,
-    answers: { 201: issuedTokenAnswer },
+    answers: { 201: issuedTokenAnswer, 202: requestedAnswer },
     answersSecret: { id: "id" },
     handle: async (request) => {
       const { overlap_s: overlapS, expires_in_s: expiresInS, step_up_proof: proof, reason } = request.body;
       const tokenRequest = { id: request.params.token_id, overlapS, expiresInS };
-      return answerTo(
-        await parts.serviceTokens.rotate(callerOf(request), tokenRequest, proof, reason),
-        201,
-        issuedTokenJson,
-      );
+      const outcome = await parts.serviceTokens.rotate(callerOf(request), tokenRequest, proof, reason);
+      return answerOrRequest(outcome, 201, issuedTokenJson, requestedJson);
     },
   });
 }

@@ -32,7 +32,7 @@ const expiresInS = z
   .int()
   .min(60)
   .max(366 * dayS)
-  .meta({ description: "Seconds until it runs out: from a minute to a year." });
+  .meta({ description: "Seconds until it runs out: from a minute to 90 days; more is refused." });
 
 export const tokensQuery = z.strictObject({
   count_max: wholeAsked(1, 1_000)
@@ -73,6 +73,8 @@ export const serviceTokenAnswer = z.object({
   expires_at: timeText,
   revoked_at: timeText.optional(),
   rotated_to: tokenId.optional().meta({ description: "The token that takes this one's place." }),
+  cosigned_by: actorText.optional().meta({ description: "The second admin, where it took two." }),
+  last_used_at: timeText.optional().meta({ description: "To about a minute; absent when it was never shown." }),
 });
 
 export const issuedTokenAnswer = serviceTokenAnswer.extend({
@@ -89,6 +91,8 @@ export function serviceTokenJson(token: ServiceToken): z.infer<typeof serviceTok
     expires_at: instant.format(token.expiresAt),
     ...(token.revokedAt === undefined ? {} : { revoked_at: instant.format(token.revokedAt) }),
     ...(token.rotatedTo === undefined ? {} : { rotated_to: token.rotatedTo }),
+    ...(token.cosignedBy === undefined ? {} : { cosigned_by: token.cosignedBy }),
+    ...(token.lastUsedAt === undefined ? {} : { last_used_at: instant.format(token.lastUsedAt) }),
   };
 }
 

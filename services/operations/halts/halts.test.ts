@@ -403,6 +403,14 @@ describe("ResumeHalt of the halt manager", () => {
         return sign(fixture, request_id, relief, "relief");
       },
     ],
+    [
+      "RESUME_REQUEST_VOID",
+      async (fixture, request_id) => {
+        // Whoever asked was disabled since.
+        fixture.tables.loginsEnded.set("operator:duty", fixture.time.clock.now());
+        return sign(fixture, request_id, relief, "relief");
+      },
+    ],
   ];
   const sign = (fixture: HaltFixture, request_id: string, by: Identity, codeOfWhom: string) =>
     lift(

@@ -88,11 +88,9 @@ async function cosign(
   { request_id: requestId, step_up_proof: proof, confirmation }: CosignAuditAnewRequest,
   identity: Identity,
 ): Promise<AuditAnew | DeniedAnswer> {
-  const request = idText.safeParse(requestId).success
-    ? await ports.store.transact("audit.anew.look", (unit) => unit.auditAnew.request(requestId))
-    : undefined;
+  const { request, isGone } = await look(ports, requestId);
   const attempt: Attempt = { identity, verb: "CosignAuditAnew", reason: request?.reason ?? "" };
-  const denial = wrongWord(confirmation) ?? unfit(ports, request, identity);
+  const denial = wrongWord(confirmation) ?? unfit(ports, request, identity) ?? (isGone ? requesterGone : undefined);
   if (denial !== undefined || request === undefined) return refused(ports, attempt, denial ?? unknownRequest);
   const { log: number, reason, requestedBy } = request;
   const named: NamedAction = { action: attempt.verb, parameters: { request_id: requestId } };
@@ -114,6 +112,25 @@ async function cosign(
     sequence: done.sequence,
   };
 }
+
+/** The request, and whether an admin ended the logins of whoever made it. */
+async function look(
+  { store }: AnewQueriesPorts,
+  requestId: string,
+): Promise<{ readonly request: StoredAnew | undefined; readonly isGone: boolean }> {
+  if (!idText.safeParse(requestId).success) return { request: undefined, isGone: false };
+  return store.transact("audit.anew.look", async (unit) => {
+    const request = await unit.auditAnew.request(requestId);
+    if (request === undefined) return { request, isGone: false };
+    const requester = { subject: request.subject, actor: request.requestedBy };
+    return { request, isGone: await unit.stepUps.hasEndedSince(requester, request.at) };
+  });
+}
+
+const requesterGone: Denial = {
+  code: "ANEW_REQUEST_VOID",
+  reason: "An admin ended the logins of whoever asked for this since then: ask for it yourself.",
+};
 
 function wrongWord(confirmation: string): Denial | undefined {
   if (confirmation === confirmationWord) return undefined;

@@ -264,6 +264,9 @@ describe("22.3: two people close a broken audit log and begin another", () => {
       expect(await cosigned(unknown)).toMatchObject(denied("ANEW_REQUEST_UNKNOWN"));
     }
     expect(life.audit.status().number).toBe(1);
+    fixture.tables.loginsEnded.set("operator:duty", fixture.time.clock.now());
+    expect(await cosigned(id), "after duty was disabled").toMatchObject(denied("ANEW_REQUEST_VOID"));
+    fixture.tables.loginsEnded.clear();
     await pass(16 * 60_000);
     expect(await cosigned(id)).toMatchObject(denied("ANEW_REQUEST_EXPIRED"));
     const { request_id: second } = await requested();
