@@ -54,7 +54,9 @@ async function logIn(platform: Platform, name: string, password: string): Promis
   if (consent.status >= 400 || !consent.text.includes("Let ")) return undefined;
   await browser.submit(consent, {}, "decision=approve");
   const grant = "urn:ietf:params:oauth:grant-type:device_code";
-  return (await post("/token", { ...client, grant_type: grant, device_code: asked["device_code"] ?? "" }))["access_token"];
+  return (await post("/token", { ...client, grant_type: grant, device_code: asked["device_code"] ?? "" }))[
+    "access_token"
+  ];
 }
 
 /** Somebody who is logged in and has a second factor; a code is good once, so each proof takes the next one. */
@@ -196,7 +198,8 @@ describe("in production", { timeout: 300_000 }, () => {
   test("of two admins who disable each other one stays, also over a restart; the folder makes the second one again", async () => {
     const put = async (by: Person, name: string) => {
       const proof = await by.proof("DisableOperator", { name, keep_tokens: false });
-      return () => send(platform, `/v1/auth/operators/${name}/disable`, by.token, { reason: "quarrel", step_up_proof: proof });
+      return () =>
+        send(platform, `/v1/auth/operators/${name}/disable`, by.token, { reason: "quarrel", step_up_proof: proof });
     };
     const both = [await put(anna, "bert"), await put(bert, "anna")];
     const answers = await Promise.all(both.map((disable) => disable()));

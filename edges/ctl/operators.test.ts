@@ -118,7 +118,10 @@ describe("ctl auth operators", () => {
     expect(sent("POST /v1/auth/operators/erika/disable")).toEqual([
       { keep_tokens: false, reason: "left", step_up_proof: "p" },
     ]);
-    server.on("POST /v1/auth/operators/erika/reset-factor", { status: 202, body: { ...request, operation: "ResetOperatorFactor" } });
+    server.on("POST /v1/auth/operators/erika/reset-factor", {
+      status: 202,
+      body: { ...request, operation: "ResetOperatorFactor" },
+    });
     expect((await run("auth operators reset-factor erika --reason lost --totp 123456")).exit).toBe(8);
     server.on("GET /v1/auth/operators", { body: [gone, { ...erika, name: "anna" }] });
     const listed = (await run("auth operators list")).stdout;
@@ -133,10 +136,18 @@ describe("ctl auth operators", () => {
     const token = { ...request, operation: "IssueServiceToken", target: "service:oms" };
     server.on("POST /v1/service-tokens", { status: 202, body: token });
     const issue = "auth tokens issue oms --operation CheckOrder --reason desk --totp 123456";
-    expect(await run(issue)).toMatchObject({ exit: 8, stderr: expect.stringContaining("ctl auth tokens issue --cosign") });
+    expect(await run(issue)).toMatchObject({
+      exit: 8,
+      stderr: expect.stringContaining("ctl auth tokens issue --cosign"),
+    });
     server.on("GET /v1/auth/requests", { body: [token] });
     const issued = { id: "t1", name: "oms", expires_at: at, token: "pcs_value" };
-    server.on(`POST /v1/auth/requests/${id}/cosign`, { body: { ...token, cosigned_by: "operator:bert", token: issued } });
-    expect(await run(`auth tokens issue --cosign ${id} --totp 123456`)).toMatchObject({ exit: 0, stdout: "pcs_value\n" });
+    server.on(`POST /v1/auth/requests/${id}/cosign`, {
+      body: { ...token, cosigned_by: "operator:bert", token: issued },
+    });
+    expect(await run(`auth tokens issue --cosign ${id} --totp 123456`)).toMatchObject({
+      exit: 0,
+      stdout: "pcs_value\n",
+    });
   });
 });

@@ -241,7 +241,13 @@ async function inForce(unit: UnitOfWork, { requestId }: ResumeAsked): Promise<Be
   const pending = await unit.halts.pendingResume();
   const requester = named && { subject: named.subject, actor: named.requestedBy };
   const isGone = named && requester ? await unit.stepUps.hasEndedSince(requester, named.at) : false;
-  return { epoch, active, ...(named && { named }), ...(pending && { pending }), ...(isGone && { isRequesterGone: true }) };
+  return {
+    epoch,
+    active,
+    ...(named && { named }),
+    ...(pending && { pending }),
+    ...(isGone && { isRequesterGone: true }),
+  };
 }
 
 /** Every strategy of the funds that people trade. */
