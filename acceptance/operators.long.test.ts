@@ -142,7 +142,7 @@ describe("in production", { timeout: 300_000 }, () => {
 
   const rpc = async (token: string): Promise<string> => {
     const [host = "", port] = (platform.runFile().addresses["riskengine"] ?? "").split(":");
-    const client = testClient({ host, port: Number(port), token });
+    const client = testClient({ host, port: Number(port) }, { token });
     try {
       return (await client.call("RiskEngine", "GetEnvelope", { fund_id: "nobody" }, { deadlineMs: 10_000 })).status;
     } finally {
@@ -177,7 +177,7 @@ describe("in production", { timeout: 300_000 }, () => {
   });
 
   test("a machine's token that may trade takes two; one that reads takes one", async () => {
-    const trading = { name: "oms", operations: ["CheckOrder"], expires_in_s: 86_400 };
+    const trading = { name: "acme-oms", operations: ["CheckOrder"], expires_in_s: 86_400 };
     const asked = await anna.post("/v1/service-tokens", "IssueServiceToken", trading, { ...trading, reason: "desk" });
     expect(asked).toMatchObject({ status: 202 });
     expect(asked.body["token"]).toBeUndefined();

@@ -269,18 +269,18 @@ describe("outside production", () => {
     if (!outcome.ok || "request" in outcome.value) throw new Error("not done");
     expect(await people.authenticate("erika", outcome.value.password ?? "", "::1")).toMatchObject({ ok: true });
     expect(await requests.list()).toEqual([]);
-    const parameters = { name: "oms", operations: ["CheckOrder"], expires_in_s: 3_600 };
+    const parameters = { name: "acme-oms", operations: ["CheckOrder"], expires_in_s: 3_600 };
     const proof = await proofFor(anna, { action: "IssueServiceToken", parameters });
-    const issued = await tokens.issue(anna, { name: "oms", operations: ["CheckOrder"], expiresInS: 3_600 }, proof);
+    const issued = await tokens.issue(anna, { name: "acme-oms", operations: ["CheckOrder"], expiresInS: 3_600 }, proof);
     expect(issued).toMatchObject({ ok: true, value: { token: expect.any(String) } });
   });
 });
 
 describe("machines' tokens in production", () => {
-  const request = { name: "oms", operations: ["CheckOrder"] as const, expiresInS: 40 * 86_400 };
+  const request = { name: "acme-oms", operations: ["CheckOrder"] as const, expiresInS: 40 * 86_400 };
   const named: NamedAction = {
     action: "IssueServiceToken",
-    parameters: { name: "oms", operations: ["CheckOrder"], expires_in_s: 40 * 86_400 },
+    parameters: { name: "acme-oms", operations: ["CheckOrder"], expires_in_s: 40 * 86_400 },
   };
 
   it("that may change something are requested, and the signer is shown the token; so is a rotation", async () => {
@@ -292,7 +292,7 @@ describe("machines' tokens in production", () => {
     expect(await tokens.list()).toEqual([]);
     const signed = await sign(requests, bert, asking.value.request.requestId);
     if (!signed.ok) throw new Error(signed.denial.reason);
-    expect(signed.value.token).toMatchObject({ name: "oms", createdBy: "operator:anna", cosignedBy: "operator:bert" });
+    expect(signed.value.token).toMatchObject({ name: "acme-oms", createdBy: "operator:anna", cosignedBy: "operator:bert" });
     const id = signed.value.token?.id ?? "";
     const rotation = { id, overlapS: 60, expiresInS: 3_600 };
     const parameters = { id, overlap_s: 60, expires_in_s: 3_600 };
@@ -301,7 +301,7 @@ describe("machines' tokens in production", () => {
     if (!turning.ok || !("request" in turning.value)) throw new Error("not requested");
     expect(await sign(requests, bert, turning.value.request.requestId)).toMatchObject({
       ok: true,
-      value: { token: { name: "oms" } },
+      value: { token: { name: "acme-oms" } },
     });
     expect(await told("identity.token.changed")).toMatchObject([
       { change: "issued", actor: "operator:anna", cosigned_by: "operator:bert" },

@@ -195,14 +195,16 @@ type Step =
   | { readonly do: "wait"; readonly ms: number };
 
 const someone = fc.constantFrom(...names);
+/** Mostly those who begin as admins, so that something happens. */
+const someCaller = fc.constantFrom("anna", "anna", "bert", "bert", "carl", "dora");
 const someRoles = fc.constantFrom<readonly string[]>(["admin"], ["viewer"], ["operator", "admin"], ["root"]);
 const change: fc.Arbitrary<PersonChange> = fc.oneof(
   fc.record({ kind: fc.constantFrom("add" as const, "roles" as const), name: someone, roles: someRoles }),
   fc.record({ kind: fc.constantFrom("disable" as const, "reset factor" as const), name: someone }),
 );
 const step: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 5, arbitrary: fc.record({ do: fc.constant("ask" as const), by: someone, change }) },
-  { weight: 5, arbitrary: fc.record({ do: fc.constant("sign" as const), by: someone, which: fc.nat(5) }) },
+  { weight: 5, arbitrary: fc.record({ do: fc.constant("ask" as const), by: someCaller, change }) },
+  { weight: 5, arbitrary: fc.record({ do: fc.constant("sign" as const), by: someCaller, which: fc.nat(2) }) },
   {
     weight: 1,
     arbitrary: fc.record({ do: fc.constant("wait" as const), ms: fc.integer({ min: 1, max: identityRequestMs * 2 }) }),
@@ -275,7 +277,7 @@ describe("over random histories", () => {
       }),
       run,
     );
-    expect(Math.min(...Object.values(counted))).toBeGreaterThan(100);
+    expect(Math.min(...Object.values(counted))).toBeGreaterThan(50);
   });
 
   it("outside production one admin is enough, and somebody is always one", () => {

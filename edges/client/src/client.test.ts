@@ -278,7 +278,11 @@ describe("types", () => {
     expectTypeOf<AnswerOf<"logOut">>().toEqualTypeOf<{ effective_within_ms: number }>();
     expectTypeOf<AnswerOf<"listServiceTokens">[number]["rotated_to"]>().toEqualTypeOf<string | undefined>();
     expectTypeOf<NonNullable<AnswerOf<"getIdentity">["second_factor"]>["enrolled_at"]>().toEqualTypeOf<string | null>();
-    expectTypeOf<AnswerOf<"issueServiceToken">["token"]>().toEqualTypeOf<string>();
+    // In production it may be a request that a second admin signs.
+    type Issued = Extract<AnswerOf<"issueServiceToken">, { token: string }>;
+    expectTypeOf<Issued["id"]>().toEqualTypeOf<string>();
+    type Requested = Exclude<AnswerOf<"issueServiceToken">, Issued>;
+    expectTypeOf<Requested["request_id"]>().toEqualTypeOf<string>();
   });
 
   it("lets nobody forget or misspell an argument", () => {
