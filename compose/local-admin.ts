@@ -1,6 +1,6 @@
 // `npm start -- --make-admin NAME`: the data folder is taken, its database started and migrated, one admin made, and everything stopped again.
 import { userInfo } from "node:os";
-import { makeLocalAdmin } from "../adapters/identity/local-admin.ts";
+import { makeLocalAdmin } from "../adapters/identity/administration/local-admin.ts";
 import { createPasswordHashing } from "../adapters/identity/password-hashing.ts";
 import { openStore } from "../adapters/records/open-store.ts";
 import { Fault } from "../contracts/src/fault.ts";

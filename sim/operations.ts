@@ -111,7 +111,7 @@ export const simulated: Readonly<Record<ChangingOperation, Simulated>> = {
   PutSecret: not("A value lies in the secrets store.", "services/operations/secrets/secrets.test.ts"),
   RevokeSessions: not(gateway, "acceptance/identity.test.ts"),
   AddOperator: not(gateway, "acceptance/operators.long.test.ts"),
-  ChangeOperatorRoles: not(gateway, "adapters/identity/operators-admin.test.ts"),
+  ChangeOperatorRoles: not(gateway, "adapters/identity/administration/operators-admin.test.ts"),
   DisableOperator: not(gateway, "acceptance/operators.long.test.ts"),
   ResetOperatorFactor: not(gateway, "acceptance/operators.long.test.ts"),
   CosignIdentityRequest: not(gateway, "acceptance/operators.long.test.ts"),

@@ -9,7 +9,7 @@ import type { Identity, Sessions } from "../../ports/identity.ts";
 import type { EventWriter } from "../../ports/store.ts";
 import type { PostgresStore } from "../postgres/store.ts";
 import type { Sql } from "../postgres/store-transaction.ts";
-import { endRequestsOf } from "./identity-requests.ts";
+import { endRequestsOf } from "./administration/identity-requests.ts";
 import { findToken } from "./service-token-rows.ts";
 import { revokeWithEvent } from "./service-tokens.ts";
 import { dropProofs } from "./step-up-proofs.ts";

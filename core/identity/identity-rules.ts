@@ -1,5 +1,5 @@
 // Who may log in, with which power, as a rule book: what a change of a person needs, and when a second admin's signature makes it so. Nothing
-// here changes anything; the shell (adapters/identity/operators-admin.ts) asks with every person locked, and does what was not denied.
+// here changes anything; the shell (adapters/identity/administration/operators-admin.ts) asks with every person locked, and does what was not denied.
 //
 // Invariants (identity-rules.test.ts names them):
 //  1. Where there is an admin, no change leaves nobody who is one.

@@ -1,6 +1,6 @@
 // `ctl auth requests list`: what one admin asked for and another one has to sign.
 import type { AnswerOf } from "../../client/src/types.ts";
-import { commandOf } from "../cosign.ts";
+import { commandOf } from "../operators/cosign.ts";
 import { type Column, listing, listOptions } from "../text/listing.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
 

@@ -1,6 +1,6 @@
 // `ctl auth tokens issue`: a token for a machine, narrowed to named operations and to a time. Its value goes to stdout, once.
 import type { Client } from "../../client/src/types.ts";
-import { cosignOption, nameOf, requested, sign } from "../cosign.ts";
+import { cosignOption, nameOf, requested, sign } from "../operators/cosign.ts";
 import { usageRefusal } from "../failure.ts";
 import { factorOptions, stepUpProof } from "../login/one-time-code.ts";
 import { reasonOf, reasonOption } from "../reason.ts";

@@ -1,14 +1,14 @@
 // What ends by itself is noticed: a machine's token 14 days before it runs out, by an alarm, once, whatever restarts in between; a request that nobody
 // signed in time, by its event.
-import { alarms } from "../../contracts/src/codes/alarms.ts";
-import { messageOf } from "../../contracts/src/fault.ts";
-import { format, fromMicroseconds, type Instant } from "../../contracts/src/instant.ts";
-import { subjects } from "../../contracts/src/subjects.ts";
-import type { Clock } from "../../ports/clock.ts";
-import type { Log } from "../../ports/log.ts";
-import type { Timers } from "../../ports/timers.ts";
-import type { PostgresStore } from "../postgres/store.ts";
-import { developmentActor } from "./development-operators.ts";
+import { alarms } from "../../../contracts/src/codes/alarms.ts";
+import { messageOf } from "../../../contracts/src/fault.ts";
+import { format, fromMicroseconds, type Instant } from "../../../contracts/src/instant.ts";
+import { subjects } from "../../../contracts/src/subjects.ts";
+import type { Clock } from "../../../ports/clock.ts";
+import type { Log } from "../../../ports/log.ts";
+import type { Timers } from "../../../ports/timers.ts";
+import type { PostgresStore } from "../../postgres/store.ts";
+import { developmentActor } from "../development-operators.ts";
 import { endRequest, listOverdue } from "./identity-requests.ts";
 
 export interface EndingTokensOptions {

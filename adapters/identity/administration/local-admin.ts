@@ -1,16 +1,16 @@
 // The command on the data folder: makes the first two admins of the embedded provider, and one again when fewer than two can sign. Whoever may run it
 // holds the folder, and with it everything; so it asks for no second person, and the record says that it was used, and by which account of the machine.
-import type { Denial } from "../../contracts/src/codes.ts";
-import { isActiveAdmin, judgeLocalAdmin } from "../../core/identity/identity-rules.ts";
-import type { Clock } from "../../ports/clock.ts";
-import type { Random } from "../../ports/random.ts";
-import type { PostgresStore } from "../postgres/store.ts";
-import type { Sql } from "../postgres/store-transaction.ts";
-import { newRecoveryCode } from "./one-time-codes.ts";
+import type { Denial } from "../../../contracts/src/codes.ts";
+import { isActiveAdmin, judgeLocalAdmin } from "../../../core/identity/identity-rules.ts";
+import type { Clock } from "../../../ports/clock.ts";
+import type { Random } from "../../../ports/random.ts";
+import type { PostgresStore } from "../../postgres/store.ts";
+import type { Sql } from "../../postgres/store-transaction.ts";
+import { newRecoveryCode } from "../one-time-codes.ts";
 import { lockPeople } from "./operator-rows.ts";
-import type { PasswordHashing } from "./password-hashing.ts";
+import type { PasswordHashing } from "../password-hashing.ts";
 import { createPeopleChanges } from "./people-changes.ts";
-import { localCommandName } from "./service-tokens.ts";
+import { localCommandName } from "../service-tokens.ts";
 
 export interface LocalAdminOptions {
   readonly store: PostgresStore;

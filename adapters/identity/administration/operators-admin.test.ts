@@ -1,28 +1,28 @@
 // People, requests and signatures on the real database: what two admins do, what one may not, and what a disabled person keeps.
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Identity, NamedAction, Outcome } from "../../ports/identity.ts";
-import type { AskedBy, IdentityRequests, OperatorsAdmin } from "../../ports/operators.ts";
+import type { Identity, NamedAction, Outcome } from "../../../ports/identity.ts";
+import type { AskedBy, IdentityRequests, OperatorsAdmin } from "../../../ports/operators.ts";
 import {
   type IdentityFixture,
   openIdentityFixture,
   person,
   putOperator,
   quiet,
-} from "../../testkit/identity/operators.ts";
-import { type TestDatabase, testDatabase } from "../../testkit/postgres.ts";
-import { systemRandom } from "../system/random.ts";
-import { systemTimers } from "../system/timers.ts";
+} from "../../../testkit/identity/operators.ts";
+import { type TestDatabase, testDatabase } from "../../../testkit/postgres.ts";
+import { systemRandom } from "../../system/random.ts";
+import { systemTimers } from "../../system/timers.ts";
 import { createCosignRequests } from "./cosign-requests.ts";
 import { startEndingTokens } from "./ending-tokens.ts";
 import { makeLocalAdmin } from "./local-admin.ts";
 import { lockPeople } from "./operator-rows.ts";
-import { createOperators } from "./operators.ts";
+import { createOperators } from "../operators.ts";
 import { createOperatorsAdmin } from "./operators-admin.ts";
 import { createPeopleChanges } from "./people-changes.ts";
-import { createServiceTokens, createTokenChanges } from "./service-tokens.ts";
-import { createSessions } from "./sessions.ts";
-import { makeProof } from "./step-up-proofs.ts";
-import { createTokenUses } from "./verifier/token-uses.ts";
+import { createServiceTokens, createTokenChanges } from "../service-tokens.ts";
+import { createSessions } from "../sessions.ts";
+import { makeProof } from "../step-up-proofs.ts";
+import { createTokenUses } from "../verifier/token-uses.ts";
 
 const random = systemRandom();
 const timers = systemTimers();
@@ -97,7 +97,7 @@ async function sign(requests: IdentityRequests, by: Identity, id: string) {
 }
 
 const denial = (code: string) => ({ ok: false, denial: { code, reason: expect.stringMatching(/\.$/) } });
-const told = async (...names: string[]) =>
+const published = async (...names: string[]) =>
   (await fixture.events())
     .filter(({ subject }) => names.some((name) => subject === `svc.v1.${name}`))
     .map(({ payload }) => payload);
@@ -119,7 +119,7 @@ describe("in production", () => {
     for (const wrong of [half, second, `${second}-${half}`]) {
       expect(await people.authenticate("erika", wrong, "::1")).toMatchObject({ ok: false });
     }
-    expect(await told("identity.operator.changed")).toMatchObject([
+    expect(await published("identity.operator.changed")).toMatchObject([
       {
         operator: "operator:erika",
         change: "made",
@@ -128,7 +128,7 @@ describe("in production", () => {
         reason: "because",
       },
     ]);
-    expect(await told("identity.request.ended")).toMatchObject([{ outcome: "signed", ended_by: "operator:bert" }]);
+    expect(await published("identity.request.ended")).toMatchObject([{ outcome: "signed", ended_by: "operator:bert" }]);
     expect(await requests.list()).toEqual([]);
     expect(await fixture.rows("select sealed from identity_request")).toEqual([{ sealed: null }]);
   });
@@ -156,7 +156,7 @@ describe("in production", () => {
     fixture.clock.pass(24 * 3_600_000);
     expect(await sign(requests, bert, late.value.request.requestId)).toMatchObject(denial("IDENTITY_REQUEST_EXPIRED"));
     expect(await stateOf("bert")).toEqual({ roles: ["operator", "admin"], disabled: false });
-    const refused = await told("operations.operator.attempted");
+    const refused = await published("operations.operator.attempted");
     expect(refused.map(({ code }) => code)).toEqual([
       "IDENTITY_SAME_PERSON",
       "IDENTITY_REQUEST_VOID",
@@ -187,7 +187,7 @@ describe("in production", () => {
       sign(other.requests, person("carl"), requestId),
     ]);
     expect(outcomes.filter(({ ok }) => ok)).toHaveLength(1);
-    expect(await told("identity.operator.changed")).toHaveLength(1);
+    expect(await published("identity.operator.changed")).toHaveLength(1);
   });
 
   it("whoever is back after being disabled has a new password and no factor", async () => {
@@ -205,7 +205,7 @@ describe("in production", () => {
     expect(signed).toMatchObject({ ok: true, value: { operator: { name: "bert", roles: ["viewer"] } } });
     expect(await people.authenticate("bert", "bert", "::1")).toMatchObject({ ok: false });
     expect(await fixture.rows("select 1 from second_factor")).toEqual([]);
-    expect(await told("identity.operator.changed")).toMatchObject([{ change: "disabled" }, { change: "restored" }]);
+    expect(await published("identity.operator.changed")).toMatchObject([{ change: "disabled" }, { change: "restored" }]);
   });
 });
 
@@ -237,7 +237,7 @@ describe("disabling", () => {
       denial("OPERATOR_DISABLED"),
     );
     expect(await sign(requests, bert, byBert.value.request.requestId)).toMatchObject({ ok: false });
-    expect(await told("identity.operator.changed")).toMatchObject([
+    expect(await published("identity.operator.changed")).toMatchObject([
       { operator: "operator:bert", change: "disabled", actor: "operator:anna", reason: "because" },
     ]);
   });
@@ -303,7 +303,7 @@ describe("machines' tokens in production", () => {
       ok: true,
       value: { token: { name: "acme-oms" } },
     });
-    expect(await told("identity.token.changed")).toMatchObject([
+    expect(await published("identity.token.changed")).toMatchObject([
       { change: "issued", actor: "operator:anna", cosigned_by: "operator:bert" },
       { change: "rotated", cosigned_by: "operator:bert" },
       { change: "issued", cosigned_by: "operator:bert" },
@@ -330,7 +330,7 @@ describe("machines' tokens in production", () => {
     const again = startEndingTokens({ ...fixture, timers, log: quiet });
     expect(await again.round(), "after a restart").toBe(0);
     await again.close();
-    expect(await told("operations.alarm.raised")).toMatchObject([
+    expect(await published("operations.alarm.raised")).toMatchObject([
       { code: "SERVICE_TOKEN_ENDING", facts: { about: issued.value.id }, sentence: expect.stringContaining("rotate") },
     ]);
   });
@@ -343,7 +343,7 @@ describe("machines' tokens in production", () => {
     await ending.round();
     await ending.round();
     await ending.close();
-    expect(await told("identity.request.ended")).toMatchObject([{ outcome: "expired" }]);
+    expect(await published("identity.request.ended")).toMatchObject([{ outcome: "expired" }]);
   });
 });
 
@@ -362,7 +362,7 @@ describe("the local command", () => {
     expect(await make("Not A Name")).toMatchObject({ ok: false });
     expect(await disable(operators, anna, "bert")).toMatchObject({ ok: true });
     expect(await make("bert")).toMatchObject({ ok: true, others: ["anna"] });
-    expect(await told("identity.operator.changed")).toMatchObject([
+    expect(await published("identity.operator.changed")).toMatchObject([
       {
         operator: "operator:anna",
         change: "made",

@@ -1,15 +1,15 @@
 // The second admin's signature: what another one asked for is done in the transaction that judges the signature, redeems the signer's proof and
 // ends the request, so that it is done once or not at all.
 import { z } from "zod";
-import { isOperation } from "../../contracts/src/authority.ts";
-import type { Denial } from "../../contracts/src/codes.ts";
-import { Fault } from "../../contracts/src/fault.ts";
-import { judgeChange, judgeCosign, type People, type PersonChange } from "../../core/identity/identity-rules.ts";
-import type { Clock } from "../../ports/clock.ts";
-import type { Outcome } from "../../ports/identity.ts";
-import type { Cosigned, IdentityRequests } from "../../ports/operators.ts";
-import type { Random } from "../../ports/random.ts";
-import type { PostgresStore } from "../postgres/store.ts";
+import { isOperation } from "../../../contracts/src/authority.ts";
+import type { Denial } from "../../../contracts/src/codes.ts";
+import { Fault } from "../../../contracts/src/fault.ts";
+import { judgeChange, judgeCosign, type People, type PersonChange } from "../../../core/identity/identity-rules.ts";
+import type { Clock } from "../../../ports/clock.ts";
+import type { Outcome } from "../../../ports/identity.ts";
+import type { Cosigned, IdentityRequests } from "../../../ports/operators.ts";
+import type { Random } from "../../../ports/random.ts";
+import type { PostgresStore } from "../../postgres/store.ts";
 import { refused } from "./identity-refusals.ts";
 import {
   endRequest,
@@ -19,13 +19,14 @@ import {
   readRequest,
   type StoredRequest,
 } from "./identity-requests.ts";
-import { newRecoveryCode } from "./one-time-codes.ts";
+import { newRecoveryCode } from "../one-time-codes.ts";
 import { type NewPassword, requestContext } from "./operators-admin.ts";
-import type { PasswordHashing } from "./password-hashing.ts";
-import { type ChangeWork, changeOf, type PeopleChanges, type ReadPeople } from "./people-changes.ts";
-import type { Sealing } from "./sealing.ts";
-import type { TokenChanges } from "./service-tokens.ts";
-import { redeemOrTell } from "./step-up-proofs.ts";
+import type { PasswordHashing } from "../password-hashing.ts";
+import type { ChangeWork, ReadPeople } from "./change-work.ts";
+import { changeOf, type PeopleChanges } from "./people-changes.ts";
+import type { Sealing } from "../sealing.ts";
+import type { TokenChanges } from "../service-tokens.ts";
+import { redeemOrTell } from "../step-up-proofs.ts";
 
 export interface CosignRequestsOptions {
   readonly store: PostgresStore;

@@ -1,6 +1,6 @@
 // The roles that a person shall have, as an option.
-import { usageRefusal } from "./failure.ts";
-import type { Context, VerbOption } from "./verbs/verb.ts";
+import { usageRefusal } from "../failure.ts";
+import type { Context, VerbOption } from "../verbs/verb.ts";
 
 const roleNames = ["viewer", "operator", "risk_officer", "admin"];
 

@@ -1,31 +1,19 @@
 // What a change of a person does once nothing stands against it, in the transaction of whoever judged it: the row, the end of what the person held
 // before, and the events. One admin's change and one that a second admin signed take the same way.
-import { Fault } from "../../contracts/src/fault.ts";
-import { format, type Instant } from "../../contracts/src/instant.ts";
-import type { OperatorChanged } from "../../contracts/src/records/platform.ts";
-import { subjects } from "../../contracts/src/subjects.ts";
-import type { KnownPerson, People, PersonChange } from "../../core/identity/identity-rules.ts";
-import type { ChangedOperator, Operator } from "../../ports/operators.ts";
-import type { EventWriter } from "../../ports/store.ts";
-import type { Sql } from "../postgres/store-transaction.ts";
-import { deleteFactor } from "./factor-rows.ts";
+import { Fault } from "../../../contracts/src/fault.ts";
+import { format, type Instant } from "../../../contracts/src/instant.ts";
+import type { OperatorChanged } from "../../../contracts/src/records/platform.ts";
+import { subjects } from "../../../contracts/src/subjects.ts";
+import type { People, PersonChange } from "../../../core/identity/identity-rules.ts";
+import type { ChangedOperator, Operator } from "../../../ports/operators.ts";
+import type { EventWriter } from "../../../ports/store.ts";
+import type { Sql } from "../../postgres/store-transaction.ts";
+import { deleteFactor } from "../factor-rows.ts";
+import type { ChangeWork } from "./change-work.ts";
 import { findOperator, putOperator, setDisabled, setRoles } from "./operator-rows.ts";
-import { findTokensOf } from "./service-token-rows.ts";
-import { revokeWithEvent } from "./service-tokens.ts";
-import { endLogins } from "./sessions.ts";
-
-/** The transaction, and who stands behind the change. */
-export interface ChangeWork {
-  readonly sql: Sql;
-  readonly events: EventWriter;
-  readonly at: Instant;
-  /** Whoever asked for it: as records name them, and the person itself. */
-  readonly actor: string;
-  readonly subject: string;
-  readonly reason: string;
-  readonly cosignedBy?: string;
-  readonly requestId?: string;
-}
+import { findTokensOf } from "../service-token-rows.ts";
+import { revokeWithEvent } from "../service-tokens.ts";
+import { endLogins } from "../sessions.ts";
 
 export interface PeopleChangesOptions {
   issuer(): string;
@@ -135,5 +123,3 @@ function standing({ actor, cosignedBy, requestId, reason, at }: ChangeWork) {
 export function changeOf(kind: PersonChange["kind"], name: string, roles: readonly string[] = []): PersonChange {
   return kind === "add" || kind === "roles" ? { kind, name, roles } : { kind, name };
 }
-
-export type ReadPeople = (sql: Sql) => Promise<"external" | readonly KnownPerson[]>;

@@ -1,9 +1,9 @@
 // The rows of the embedded provider's people. Whoever judges a change locks all of them first: they are few, and the rule that somebody stays an
 // admin is about all of them.
-import { fromMicroseconds, type Instant } from "../../contracts/src/instant.ts";
-import type { KnownPerson } from "../../core/identity/identity-rules.ts";
-import type { Operator } from "../../ports/operators.ts";
-import type { Sql } from "../postgres/store-transaction.ts";
+import { fromMicroseconds, type Instant } from "../../../contracts/src/instant.ts";
+import type { KnownPerson } from "../../../core/identity/identity-rules.ts";
+import type { Operator } from "../../../ports/operators.ts";
+import type { Sql } from "../../postgres/store-transaction.ts";
 
 interface RawRow {
   readonly name: string;

@@ -1,14 +1,14 @@
 // The rows of what one admin asked for and another one has to sign. A row says for good what was asked; only that it ended is written later, once.
 import { z } from "zod";
-import { isOperation, type Operation } from "../../contracts/src/authority.ts";
-import { Fault } from "../../contracts/src/fault.ts";
-import { format, fromMicroseconds, type Instant, plusMilliseconds } from "../../contracts/src/instant.ts";
-import type { IdentityRequestEnded } from "../../contracts/src/records/platform.ts";
-import { subjects } from "../../contracts/src/subjects.ts";
-import { identityRequestMs, identityRequestsMax, type WaitingRequest } from "../../core/identity/identity-rules.ts";
-import type { Identity, IdentityRequest } from "../../ports/identity.ts";
-import type { EventWriter } from "../../ports/store.ts";
-import type { Sql } from "../postgres/store-transaction.ts";
+import { isOperation, type Operation } from "../../../contracts/src/authority.ts";
+import { Fault } from "../../../contracts/src/fault.ts";
+import { format, fromMicroseconds, type Instant, plusMilliseconds } from "../../../contracts/src/instant.ts";
+import type { IdentityRequestEnded } from "../../../contracts/src/records/platform.ts";
+import { subjects } from "../../../contracts/src/subjects.ts";
+import { identityRequestMs, identityRequestsMax, type WaitingRequest } from "../../../core/identity/identity-rules.ts";
+import type { Identity, IdentityRequest } from "../../../ports/identity.ts";
+import type { EventWriter } from "../../../ports/store.ts";
+import type { Sql } from "../../postgres/store-transaction.ts";
 
 export interface StoredRequest extends IdentityRequest, WaitingRequest {
   /** The first half of a new person's password. */

@@ -1,10 +1,10 @@
 // How changes of people and machines' tokens are refused: in sentences that say what to do, and on record.
-import type { Operation } from "../../contracts/src/authority.ts";
-import type { Denial } from "../../contracts/src/codes.ts";
-import { format, type Instant } from "../../contracts/src/instant.ts";
-import { subjects } from "../../contracts/src/subjects.ts";
-import type { Identity } from "../../ports/identity.ts";
-import type { EventWriter } from "../../ports/store.ts";
+import type { Operation } from "../../../contracts/src/authority.ts";
+import type { Denial } from "../../../contracts/src/codes.ts";
+import { format, type Instant } from "../../../contracts/src/instant.ts";
+import { subjects } from "../../../contracts/src/subjects.ts";
+import type { Identity } from "../../../ports/identity.ts";
+import type { EventWriter } from "../../../ports/store.ts";
 
 export const noReason: Denial = {
   code: "IDENTITY_REASON_MISSING",

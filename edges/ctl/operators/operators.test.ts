@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type FakeServer, problem, runFake, startFakeServer, virtualTime } from "../../testkit/ctl/fakes.ts";
+import { type FakeServer, problem, runFake, startFakeServer, virtualTime } from "../../../testkit/ctl/fakes.ts";
 
 const time = virtualTime(Date.UTC(2026, 10, 15, 12));
 let home = "";
@@ -123,7 +123,7 @@ describe("ctl auth operators", () => {
       body: { ...request, operation: "ResetOperatorFactor" },
     });
     expect((await run("auth operators reset-factor erika --reason lost --totp 123456")).exit).toBe(8);
-    server.on("GET /v1/auth/operators", { body: [gone, { ...erika, name: "anna" }] });
+    server.on("GET /v1/auth/operators?count_max=500", { body: [gone, { ...erika, name: "anna" }] });
     const listed = (await run("auth operators list")).stdout;
     expect(listed).toContain("anna");
     expect(listed).not.toContain("erika");

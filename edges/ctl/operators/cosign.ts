@@ -1,12 +1,12 @@
 // What two admins do together from the command line: one asks and is reported a request (exit 8), the other one sees what they sign and signs it.
-import type { Operation } from "../../contracts/src/authority.ts";
-import { exitCodes } from "../../contracts/src/codes/shape.ts";
-import type { AnswerOf } from "../client/src/types.ts";
-import { usageRefusal } from "./failure.ts";
-import { onlyOne } from "./id-prefix.ts";
-import { permittedStepUpProof } from "./login/one-time-code.ts";
-import { clean, moment, pairs } from "./text/text.ts";
-import type { Answer, Context, VerbOption } from "./verbs/verb.ts";
+import type { Operation } from "../../../contracts/src/authority.ts";
+import { exitCodes } from "../../../contracts/src/codes/shape.ts";
+import type { AnswerOf } from "../../client/src/types.ts";
+import { usageRefusal } from "../failure.ts";
+import { onlyOne } from "../id-prefix.ts";
+import { permittedStepUpProof } from "../login/one-time-code.ts";
+import { clean, moment, pairs } from "../text/text.ts";
+import type { Answer, Context, VerbOption } from "../verbs/verb.ts";
 
 export const cosignOption: VerbOption = {
   name: "cosign",
