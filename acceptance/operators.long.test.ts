@@ -109,7 +109,8 @@ class Person {
   }
 }
 
-const production = { PORTCULLIS_MODE: "production" };
+/** Codes of an authenticator come every half minute; a login outlasts them all. */
+const production = { PORTCULLIS_MODE: "production", PORTCULLIS_ACCESS_TOKEN_S: "3600" };
 
 async function makeAdmin(name: string): Promise<{ readonly code: number | null; readonly said: string }> {
   const command = startPlatform({

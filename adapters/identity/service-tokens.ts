@@ -27,9 +27,9 @@ import type { Random } from "../../ports/random.ts";
 import type { EventWriter } from "../../ports/store.ts";
 import type { PostgresStore } from "../postgres/store.ts";
 import type { Sql } from "../postgres/store-transaction.ts";
+import type { ChangeWork, ReadPeople } from "./administration/change-work.ts";
 import { noReason, refused, tooManyWait } from "./administration/identity-refusals.ts";
 import { makeRequest } from "./administration/identity-requests.ts";
-import type { ChangeWork, ReadPeople } from "./administration/change-work.ts";
 import { hashOf } from "./sealing.ts";
 import {
   countLive,

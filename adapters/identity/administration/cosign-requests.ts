@@ -10,6 +10,12 @@ import type { Outcome } from "../../../ports/identity.ts";
 import type { Cosigned, IdentityRequests } from "../../../ports/operators.ts";
 import type { Random } from "../../../ports/random.ts";
 import type { PostgresStore } from "../../postgres/store.ts";
+import { newRecoveryCode } from "../one-time-codes.ts";
+import type { PasswordHashing } from "../password-hashing.ts";
+import type { Sealing } from "../sealing.ts";
+import type { TokenChanges } from "../service-tokens.ts";
+import { redeemOrTell } from "../step-up-proofs.ts";
+import type { ChangeWork, ReadPeople } from "./change-work.ts";
 import { refused } from "./identity-refusals.ts";
 import {
   endRequest,
@@ -19,14 +25,8 @@ import {
   readRequest,
   type StoredRequest,
 } from "./identity-requests.ts";
-import { newRecoveryCode } from "../one-time-codes.ts";
 import { type NewPassword, requestContext } from "./operators-admin.ts";
-import type { PasswordHashing } from "../password-hashing.ts";
-import type { ChangeWork, ReadPeople } from "./change-work.ts";
 import { changeOf, type PeopleChanges } from "./people-changes.ts";
-import type { Sealing } from "../sealing.ts";
-import type { TokenChanges } from "../service-tokens.ts";
-import { redeemOrTell } from "../step-up-proofs.ts";
 
 export interface CosignRequestsOptions {
   readonly store: PostgresStore;

@@ -7,10 +7,10 @@ import type { Random } from "../../../ports/random.ts";
 import type { PostgresStore } from "../../postgres/store.ts";
 import type { Sql } from "../../postgres/store-transaction.ts";
 import { newRecoveryCode } from "../one-time-codes.ts";
-import { lockPeople } from "./operator-rows.ts";
 import type { PasswordHashing } from "../password-hashing.ts";
-import { createPeopleChanges } from "./people-changes.ts";
 import { localCommandName } from "../service-tokens.ts";
+import { lockPeople } from "./operator-rows.ts";
+import { createPeopleChanges } from "./people-changes.ts";
 
 export interface LocalAdminOptions {
   readonly store: PostgresStore;

@@ -12,17 +12,17 @@ import {
 import { type TestDatabase, testDatabase } from "../../../testkit/postgres.ts";
 import { systemRandom } from "../../system/random.ts";
 import { systemTimers } from "../../system/timers.ts";
-import { createCosignRequests } from "./cosign-requests.ts";
-import { startEndingTokens } from "./ending-tokens.ts";
-import { makeLocalAdmin } from "./local-admin.ts";
-import { lockPeople } from "./operator-rows.ts";
 import { createOperators } from "../operators.ts";
-import { createOperatorsAdmin } from "./operators-admin.ts";
-import { createPeopleChanges } from "./people-changes.ts";
 import { createServiceTokens, createTokenChanges } from "../service-tokens.ts";
 import { createSessions } from "../sessions.ts";
 import { makeProof } from "../step-up-proofs.ts";
 import { createTokenUses } from "../verifier/token-uses.ts";
+import { createCosignRequests } from "./cosign-requests.ts";
+import { startEndingTokens } from "./ending-tokens.ts";
+import { makeLocalAdmin } from "./local-admin.ts";
+import { lockPeople } from "./operator-rows.ts";
+import { createOperatorsAdmin } from "./operators-admin.ts";
+import { createPeopleChanges } from "./people-changes.ts";
 
 const random = systemRandom();
 const timers = systemTimers();
@@ -205,7 +205,10 @@ describe("in production", () => {
     expect(signed).toMatchObject({ ok: true, value: { operator: { name: "bert", roles: ["viewer"] } } });
     expect(await people.authenticate("bert", "bert", "::1")).toMatchObject({ ok: false });
     expect(await fixture.rows("select 1 from second_factor")).toEqual([]);
-    expect(await published("identity.operator.changed")).toMatchObject([{ change: "disabled" }, { change: "restored" }]);
+    expect(await published("identity.operator.changed")).toMatchObject([
+      { change: "disabled" },
+      { change: "restored" },
+    ]);
   });
 });
 
@@ -292,7 +295,11 @@ describe("machines' tokens in production", () => {
     expect(await tokens.list()).toEqual([]);
     const signed = await sign(requests, bert, asking.value.request.requestId);
     if (!signed.ok) throw new Error(signed.denial.reason);
-    expect(signed.value.token).toMatchObject({ name: "acme-oms", createdBy: "operator:anna", cosignedBy: "operator:bert" });
+    expect(signed.value.token).toMatchObject({
+      name: "acme-oms",
+      createdBy: "operator:anna",
+      cosignedBy: "operator:bert",
+    });
     const id = signed.value.token?.id ?? "";
     const rotation = { id, overlapS: 60, expiresInS: 3_600 };
     const parameters = { id, overlap_s: 60, expires_in_s: 3_600 };

@@ -18,15 +18,15 @@ import type { AskedBy, ChangedOperator, OperatorsAdmin } from "../../../ports/op
 import type { Random } from "../../../ports/random.ts";
 import type { PostgresStore } from "../../postgres/store.ts";
 import type { Sql } from "../../postgres/store-transaction.ts";
-import { type Attempt, noReason, refused, tooManyWait } from "./identity-refusals.ts";
-import { makeRequest } from "./identity-requests.ts";
 import { newRecoveryCode } from "../one-time-codes.ts";
-import { listFactorOwners, listOperators } from "./operator-rows.ts";
 import type { PasswordHashing } from "../password-hashing.ts";
-import type { ChangeWork, ReadPeople } from "./change-work.ts";
-import { changeOf, type PeopleChanges } from "./people-changes.ts";
 import type { Sealing } from "../sealing.ts";
 import { redeemOrTell } from "../step-up-proofs.ts";
+import type { ChangeWork, ReadPeople } from "./change-work.ts";
+import { type Attempt, noReason, refused, tooManyWait } from "./identity-refusals.ts";
+import { makeRequest } from "./identity-requests.ts";
+import { listFactorOwners, listOperators } from "./operator-rows.ts";
+import { changeOf, type PeopleChanges } from "./people-changes.ts";
 
 export interface OperatorsAdminOptions {
   readonly store: PostgresStore;

@@ -1,19 +1,17 @@
 // What a change of a person does once nothing stands against it, in the transaction of whoever judged it: the row, the end of what the person held
 // before, and the events. One admin's change and one that a second admin signed take the same way.
 import { Fault } from "../../../contracts/src/fault.ts";
-import { format, type Instant } from "../../../contracts/src/instant.ts";
+import { format } from "../../../contracts/src/instant.ts";
 import type { OperatorChanged } from "../../../contracts/src/records/platform.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
 import type { People, PersonChange } from "../../../core/identity/identity-rules.ts";
 import type { ChangedOperator, Operator } from "../../../ports/operators.ts";
-import type { EventWriter } from "../../../ports/store.ts";
-import type { Sql } from "../../postgres/store-transaction.ts";
 import { deleteFactor } from "../factor-rows.ts";
-import type { ChangeWork } from "./change-work.ts";
-import { findOperator, putOperator, setDisabled, setRoles } from "./operator-rows.ts";
 import { findTokensOf } from "../service-token-rows.ts";
 import { revokeWithEvent } from "../service-tokens.ts";
 import { endLogins } from "../sessions.ts";
+import type { ChangeWork } from "./change-work.ts";
+import { findOperator, putOperator, setDisabled, setRoles } from "./operator-rows.ts";
 
 export interface PeopleChangesOptions {
   issuer(): string;

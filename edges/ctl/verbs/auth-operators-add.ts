@@ -1,8 +1,9 @@
 // `ctl auth operators add`: lets another person log in. In production another admin signs, and each of the two is shown half of the password.
-import { cosignOption, nameOf, requested, sign } from "../operators/cosign.ts";
+
 import { factorOptions, permittedStepUpProof } from "../login/one-time-code.ts";
-import { needsReason, reasonOption } from "../reason.ts";
+import { cosignOption, nameOf, requested, sign } from "../operators/cosign.ts";
 import { rolesOf, rolesOption } from "../operators/role-option.ts";
+import { needsReason, reasonOption } from "../reason.ts";
 import { clean } from "../text/text.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
 

@@ -1,6 +1,7 @@
 // `ctl auth operators reset-factor`: takes a lost second factor away, so that its owner can set up another one.
-import { cosignOption, nameOf, requested, sign } from "../operators/cosign.ts";
+
 import { factorOptions, permittedStepUpProof } from "../login/one-time-code.ts";
+import { cosignOption, nameOf, requested, sign } from "../operators/cosign.ts";
 import { needsReason, reasonOption } from "../reason.ts";
 import { clean } from "../text/text.ts";
 import type { Answer, Context, Verb } from "./verb.ts";

@@ -1,8 +1,8 @@
 // `ctl auth tokens issue`: a token for a machine, narrowed to named operations and to a time. Its value goes to stdout, once.
 import type { Client } from "../../client/src/types.ts";
-import { cosignOption, nameOf, requested, sign } from "../operators/cosign.ts";
 import { usageRefusal } from "../failure.ts";
 import { factorOptions, stepUpProof } from "../login/one-time-code.ts";
+import { cosignOption, nameOf, requested, sign } from "../operators/cosign.ts";
 import { reasonOf, reasonOption } from "../reason.ts";
 import { clean, moment, secondsOf } from "../text/text.ts";
 import type { Answer, Context, Verb } from "./verb.ts";

@@ -1,7 +1,7 @@
 // `ctl auth tokens rotate`: a successor for a machine's token; both work for a while, so that the machine can change over.
 
-import { cosignOption, nameOf, requested, sign } from "../operators/cosign.ts";
 import { factorOptions, stepUpProof } from "../login/one-time-code.ts";
+import { cosignOption, nameOf, requested, sign } from "../operators/cosign.ts";
 import { reasonOf, reasonOption } from "../reason.ts";
 import { duration, reportedOnce } from "./auth-tokens-issue.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
