@@ -124,6 +124,26 @@ function openWebhook(rotate: GatewayParts["webhook"]["secrets"]["rotate"]): Gate
   };
 }
 
+type Answering = <Value>(value: Value, ...call: unknown[]) => Promise<Outcome<Value>>;
+
+/** One person whose changes are done or only requested. */
+function peopleParts(outcome: Answering): Pick<GatewayParts, "operators" | "identityRequests"> {
+  const gone = { ...operator, disabledAt: nowForTests, disabledBy: "operator:duty" };
+  return {
+    operators: {
+      list: async () => [operator],
+      add: (...given) => outcome({ operator, password: "aaaa-bbbb" }, "add", ...given),
+      changeRoles: (...given) => outcome({ request, passwordHalf: "aaaa" }, "changeRoles", ...given),
+      disable: (...given) => outcome({ operator: gone }, "disable", ...given),
+      resetFactor: (...given) => outcome({ request }, "resetFactor", ...given),
+    },
+    identityRequests: {
+      list: async () => [request],
+      cosign: (...given) => outcome({ request, cosignedBy: "operator:duty", operator }, "cosign", ...given),
+    },
+  };
+}
+
 export function testParts(behaviour: Behaviour = {}): { readonly parts: CalledParts; readonly calls: unknown[][] } {
   const calls: unknown[][] = [];
   const { denial, retryAfterS } = behaviour;
@@ -188,22 +208,7 @@ export function testParts(behaviour: Behaviour = {}): { readonly parts: CalledPa
       rotate: (...given) => outcome(issued, "rotate", ...given),
       revoke: (...given) => outcome({ ...token, revokedAt: nowForTests }, "revoke", ...given),
     },
-    operators: {
-      list: async () => [operator],
-      add: (...given) => outcome({ operator, password: "aaaa-bbbb" }, "add", ...given),
-      changeRoles: (...given) => outcome({ request, passwordHalf: "aaaa" }, "changeRoles", ...given),
-      disable: (...given) =>
-        outcome(
-          { operator: { ...operator, disabledAt: nowForTests, disabledBy: "operator:duty" } },
-          "disable",
-          ...given,
-        ),
-      resetFactor: (...given) => outcome({ request }, "resetFactor", ...given),
-    },
-    identityRequests: {
-      list: async () => [request],
-      cosign: (...given) => outcome({ request, cosignedBy: "operator:duty", operator }, "cosign", ...given),
-    },
+    ...peopleParts(outcome),
     sessions: {
       logOut: async (...given) => void calls.push(["logOut", ...given]),
       revokeAll: async (...given) => {
