@@ -218,7 +218,7 @@ async function makeAdminHere(configuration: Configuration, name: string, adopt: 
   try {
     foundation = await layFoundation(configuration, ports, adopt);
     const { makeAdmin } = await import("./compose/local-admin.ts");
-    return say(await makeAdmin(serviceInput(configuration, foundation, [], {}), name, log));
+    return say(await makeAdmin(startInput(configuration, foundation), name, log));
   } catch (error) {
     process.stderr.write(`No admin was made: ${messageOf(error)}\n`);
     return 1;

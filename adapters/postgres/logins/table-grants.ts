@@ -56,6 +56,12 @@ const identity: Readonly<Record<string, TableGrants>> = {
   identity_key: readable(by(["gateway"], ...free)),
   identity_revocation: readable(by(["gateway"], ...free)),
   service_token: readable(by(["gateway"], ...free)),
+  // Every process that checks tokens notes once a minute which it saw.
+  service_token_use: readable({
+    ...by(all, "insert (token_id, used_us)", "update (used_us)"),
+    ...by(["gateway"], ...free),
+  }),
+  identity_request: secretOf(["gateway"], by(["gateway"], ...free)),
   operator: secretOf(["gateway"], by(["gateway"], ...free)),
   second_factor: secretOf(["gateway", ...halting], {
     ...by(halting, "update (last_step, failures, locked_until_us)"),
