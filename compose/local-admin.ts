@@ -5,7 +5,7 @@ import { createPasswordHashing } from "../adapters/identity/password-hashing.ts"
 import { openStore } from "../adapters/records/open-store.ts";
 import { Fault } from "../contracts/src/fault.ts";
 import type { Log } from "../ports/log.ts";
-import { basePorts, databaseOf, type PartInput, type Stops } from "./shared.ts";
+import { basePorts, type PartInput, type Stops } from "./shared.ts";
 
 /** What is said on stdout when it is done. */
 export async function makeAdmin(input: PartInput, name: string, log: Log): Promise<string> {
@@ -19,7 +19,8 @@ export async function makeAdmin(input: PartInput, name: string, log: Log): Promi
     stops.push(close);
     const { store, close: closeStore } = openStore({
       ...ports,
-      ...databaseOf(input),
+      database: input.database,
+      hasOwnLogin: input.hasOwnLogin,
       source: "gateway",
       services: ["gateway"],
     });
