@@ -210,6 +210,38 @@ export const definitions = {
     "mean over moments of the rank correlation of signal and realised return",
   ),
   live_ic_deviation: define("Live IC, deviation", "ratio", "sd over moments, n - 1"),
+  orders: define("Orders", "count", "orders that were made in the period, whatever became of them"),
+  orders_denied: define("Denied orders", "count", "orders that the gates denied"),
+  orders_unfilled: define("Unfilled orders", "count", "approved orders without a fill"),
+  orders_costed: define("Orders with a cost", "count", "orders whose quotes at making and routing were kept"),
+  fill_rate: define("Fill rate", "fraction", "mean over orders of filled / asked quantity; denied orders count as 0"),
+  shortfall: define(
+    "Implementation shortfall",
+    "money",
+    "delay s(Pa - Pd)f + execution s(avg - Pa)f + opportunity s(Pe - Pd)(Q - f) + fees; above 0 is a cost",
+  ),
+  shortfall_bps: define("Shortfall, basis points", "ratio", "shortfall / sum of Q x Pd x 10,000"),
+  arrival_slippage_bps: define(
+    "Arrival slippage, basis points",
+    "ratio",
+    "s(avg - Pa) / Pa x 10,000, weighted by f x Pa",
+  ),
+  arrival_slippage_median_bps: define("Arrival slippage, median", "ratio", "median over filled orders, basis points"),
+  arrival_slippage_error_bps: define(
+    "Arrival slippage, error",
+    "ratio",
+    "sd over filled orders / sqrt(n), basis points",
+  ),
+  fall: define("Profit or loss of the fall", "money", "closing NAV - opening NAV - flows"),
+  fall_explained: define("Explained", "money", "sum of the waterfall's parts"),
+  fall_unexplained: define("UNEXPLAINED", "money", "profit or loss - sum of the parts"),
+  fall_unexplained_share: define(
+    "UNEXPLAINED, share",
+    "fraction",
+    "|unexplained| / |profit or loss|; above 5 % the report failed",
+  ),
+  time_to_detect: define("Time to detect", "seconds", "first notice in the audit log at or after the onset - onset"),
+  time_to_respond: define("Time to respond", "seconds", "first act in the audit log at or after the onset - onset"),
 } as const satisfies Readonly<Record<string, Definition>>;
 
 export type MetricId = keyof typeof definitions;

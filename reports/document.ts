@@ -5,6 +5,7 @@
 //  2. Money is exact decimal text. A reconciliation difference other than 0 stamps every page of every rendering.
 import { z } from "zod";
 import { decimalText, instantText } from "../contracts/src/records/fields.ts";
+import { narrative } from "./narrative.ts";
 
 const date = z.string().regex(/^\d{4}-\d{2}-\d{2}$/, "expected a date such as 2026-11-18");
 
@@ -27,7 +28,7 @@ export const metric = z.object({
   id: z.string(),
   /** A number, exact decimal text where it is money, or null with a reason. */
   value: z.union([z.number(), decimalText, z.null()]),
-  unit: z.enum(["ratio", "fraction", "money", "count", "days", "per_year"]),
+  unit: z.enum(["ratio", "fraction", "money", "count", "days", "seconds", "per_year"]),
   definition: z.string(),
   n: z.int().nonnegative(),
   periods_per_year: z.number().nullable(),
@@ -102,6 +103,8 @@ export const reportDocument = z.object({
   facts_sha256: z.string().regex(/^[0-9a-f]{64}$/),
   /** The last entry of the audit log at `as_of`; null where there is none. */
   audit_sequence: z.int().nonnegative().nullable(),
+  /** Of a post-mortem: its words, who wrote them, and the facts that they may use. */
+  narrative: narrative.optional(),
 });
 export type ReportDocument = z.infer<typeof reportDocument>;
 

@@ -18,7 +18,15 @@ export type MetricMaker = (
 
 const plainSums: ReadonlySet<string> = new Set(["money", "count"]);
 /** What is so, however few there are: no sample stands behind it. */
-const exact: ReadonlySet<MetricId> = new Set<MetricId>(["gross_exposure", "net_exposure", "concentration"]);
+const exact: ReadonlySet<MetricId> = new Set<MetricId>([
+  "gross_exposure",
+  "net_exposure",
+  "concentration",
+  "fill_rate",
+  "fall_unexplained_share",
+  "time_to_detect",
+  "time_to_respond",
+]);
 
 export function metricMaker(facts: ReportFacts, cutOff: string | null): MetricMaker {
   return (id, value, n, whenNull = "NO_DATA", interval = null) => {

@@ -1,6 +1,7 @@
 // The form of every report: a name, one sentence, and one pure function from facts and parameters to a document.
 import type { ReportDocument } from "./document.ts";
 import type { FactPart, ReportFacts } from "./facts.ts";
+import type { WrittenNarrative } from "./narrative.ts";
 
 export interface ReportInput {
   readonly facts: ReportFacts;
@@ -12,6 +13,8 @@ export interface ReportInput {
   readonly include?: readonly string[];
   /** Of a report about one strategy. */
   readonly strategyId?: string;
+  /** Of a post-mortem: what a language model wrote; it is checked, and the template's words stand where it does not hold. */
+  readonly written?: WrittenNarrative;
 }
 
 export interface Report {

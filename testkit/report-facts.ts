@@ -135,6 +135,9 @@ function furtherFacts(days: readonly string[]): Partial<ReportFacts> {
       { version: 1, updated_at: `${days[0] ?? ""}T00:00:00Z`, updated_by: "operator:duty", limits: limits("0.07") },
       { version: 2, updated_at: last, updated_by: "operator:duty", limits: limits("0.05") },
     ],
+    orders: [],
+    audit: { began_at: `${days[0] ?? ""}T00:00:00Z`, entries: [] },
+    minutes: [],
     strategies: [{ strategy_id: "alpha-momentum", status: "live", allocation_pct: 0.1 }],
     backtests: [
       {

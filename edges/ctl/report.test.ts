@@ -69,6 +69,8 @@ describe("from kept facts", () => {
     ["nav --window itd", "nav_report"],
     ["trade --start 2025-11-04 --end 2025-12-15", "trade_report"],
     ["settlement --year 2025", "settlement_report"],
+    ["tca --window itd", "tca_report"],
+    ["postmortem --drawdown-start 2025-11-04 --drawdown-end 2025-12-15", "postmortem_auto_rca"],
     ["alpha-decay --strategy-id alpha-momentum", "alpha_decay"],
     ["risk-envelope", "risk_envelope_report"],
     ["regime-attribution --start 2025-11-04 --end 2025-12-15", "regime_attribution"],
@@ -101,6 +103,10 @@ describe("what it refuses", () => {
     [
       "report factor-attribution --facts facts.json --factors x.csv --start 2025-11-04 --end 2025-12-15",
       "leave one of",
+    ],
+    [
+      "report postmortem --facts facts.json --drawdown-start 2025-12-15 --drawdown-end 2025-12-01",
+      "ends before it begins",
     ],
     ["report nav --facts newer.json --window itd", "expected version 1 or 2: this program reads no other"],
     ["report nav --fund-id alpha --as-of yesterday", "which is no time"],

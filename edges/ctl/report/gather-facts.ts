@@ -18,6 +18,7 @@ export interface FactsRequest {
   /** What is read beside what every report needs. */
   readonly parts: ReadonlySet<FactPart>;
   readonly strategyId?: string | undefined;
+  readonly period?: { readonly start: string; readonly end: string } | undefined;
   readonly factors?: ReportFacts["factors"];
   readonly say: (line: string) => void;
 }
@@ -49,7 +50,13 @@ export async function gatherFacts(client: Client, request: FactsRequest): Promis
   const { fills, ledger } = await tradesOf(client, fundId, until);
   const instruments = await client.listInstruments();
   const isNow = request.asOf === undefined;
-  const further = await gatherFurther(client, { ...request, asOf, isNow, strategyId: request.strategyId });
+  const further = await gatherFurther(client, {
+    ...request,
+    asOf,
+    isNow,
+    strategyId: request.strategyId,
+    period: request.period,
+  });
   say("Reading closes");
   const [first, last] = [navs[0], navs.at(-1)];
   const days = { from: dayOf(first), to: dayOf(last) };

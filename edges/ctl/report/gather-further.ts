@@ -6,6 +6,7 @@ import type { FactPart, ReportFacts } from "../../../reports/facts.ts";
 import type { AnswerOf, Client } from "../../client/src/types.ts";
 import { isApiError, usageRefusal } from "../failure.ts";
 import { followPages } from "../follow-pages.ts";
+import { auditOf, minutesOf } from "./gather-log.ts";
 
 export interface FurtherRequest {
   readonly fundId: string;
@@ -15,6 +16,8 @@ export interface FurtherRequest {
   readonly isNow: boolean;
   /** Signals are read of this strategy alone; of all of the fund's when absent. */
   readonly strategyId: string | undefined;
+  /** The days whose audit entries are read. */
+  readonly period: { readonly start: string; readonly end: string } | undefined;
   readonly say: (line: string) => void;
 }
 
@@ -67,6 +70,11 @@ export async function gatherFurther(client: Client, request: FurtherRequest): Pr
   }
   if (parts.has("limit_use"))
     found.limit_use = request.isNow ? (await client.getLimitUse({ fundId })).map(limitUseFact) : [];
+  if (parts.has("audit") && request.period !== undefined) {
+    say("Reading the audit log");
+    found.audit = await auditOf(client, fundId, request.period, asOf);
+  }
+  if (parts.has("minutes")) found.minutes = await minutesOf(client, fundId, asOf);
   if (parts.has("strategies")) Object.assign(found, await strategiesOf(client, request));
   return found;
 }

@@ -14,6 +14,7 @@ import { renderCsv } from "../../../reports/render/csv.ts";
 import { renderHtml } from "../../../reports/render/html.ts";
 import { renderJson } from "../../../reports/render/json.ts";
 import { type Report, ReportRefused } from "../../../reports/shape.ts";
+import { windowOf } from "../../../reports/windows.ts";
 import { writeWhole } from "../audit/audit-file.ts";
 import { usageRefusal } from "../failure.ts";
 import { clean } from "../text/text.ts";
@@ -57,7 +58,18 @@ export interface Period {
 export interface Asked {
   readonly fundId?: string | undefined;
   readonly strategyId?: string | undefined;
+  readonly period?: Period | undefined;
   readonly factors?: ReportFacts["factors"];
+}
+
+/** Two days as typed; what they are not is a mistake of whoever typed them. */
+export function daysAsked(start: string | undefined, end: string | undefined): Period {
+  try {
+    return windowOf(`${start}..${end}`, "", "");
+  } catch (thrown) {
+    if (thrown instanceof ReportRefused) throw usageRefusal(thrown.message);
+    throw thrown;
+  }
 }
 
 export async function makeReport(
@@ -128,6 +140,7 @@ async function factsOf(context: Context, report: Report, asked: Asked): Promise<
     rfAnnual,
     parts: new Set(report.needs),
     strategyId: asked.strategyId,
+    period: asked.period,
     factors: asked.factors,
     say: context.terminal.say,
   });

@@ -78,9 +78,11 @@ import { reportAlphaDecay } from "./report-alpha-decay.ts";
 import { reportFactorAttribution } from "./report-factor-attribution.ts";
 import { reportNav } from "./report-nav.ts";
 import { reportPositionAttribution } from "./report-position-attribution.ts";
+import { reportPostmortem } from "./report-postmortem.ts";
 import { reportRegimeAttribution } from "./report-regime-attribution.ts";
 import { reportRiskEnvelope } from "./report-risk-envelope.ts";
 import { reportSettlement } from "./report-settlement.ts";
+import { reportTca } from "./report-tca.ts";
 import { reportTrade } from "./report-trade.ts";
 import { researchBacktestShow } from "./research-backtest-show.ts";
 import { researchSignalsList } from "./research-signals-list.ts";
@@ -211,6 +213,8 @@ export const verbs: readonly Verb[] = [
   riskengineBooks,
   reportNav,
   reportTrade,
+  reportPostmortem,
+  reportTca,
   reportSettlement,
   reportAlphaDecay,
   reportRiskEnvelope,

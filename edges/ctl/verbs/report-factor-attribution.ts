@@ -5,10 +5,9 @@ import { messageOf } from "../../../contracts/src/fault.ts";
 import { factorAttributionReport } from "../../../reports/factor-attribution-report.ts";
 import { factorsFromCsv } from "../../../reports/factors-csv.ts";
 import { ReportRefused } from "../../../reports/shape.ts";
-import { windowOf } from "../../../reports/windows.ts";
 import { usageRefusal } from "../failure.ts";
 import { periodVerb } from "../report/period-verb.ts";
-import { makeReport } from "../report/report-verb.ts";
+import { daysAsked, makeReport } from "../report/report-verb.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
 
 export const reportFactorAttribution: Verb = {
@@ -41,7 +40,7 @@ async function run(context: Context): Promise<Answer> {
     throw usageRefusal("--factors says what facts are read, and --facts has them already: leave one of the two out.");
   }
   const factors = file === undefined ? undefined : await factorsIn(resolve(context.folder, file));
-  const period = windowOf(`${context.option("start")}..${context.option("end")}`, "", "");
+  const period = daysAsked(context.option("start"), context.option("end"));
   return makeReport(context, factorAttributionReport, () => period, { factors });
 }
 

@@ -1,0 +1,128 @@
+// A fall with a known cause: its parts sum to the loss, what is missing is a finding, the log stands in order, and words may use no number of their own.
+import { describe, expect, it } from "vitest";
+import * as decimal from "../contracts/src/decimal.ts";
+import { reportFactsOf } from "../testkit/report-facts.ts";
+import { isReconciled, type ReportDocument, reportDocument } from "./document.ts";
+import type { ReportFacts } from "./facts.ts";
+import { type NumberedFact, refusalOf, type WrittenNarrative } from "./narrative.ts";
+import { postmortemReport } from "./postmortem-report.ts";
+import { renderHtml } from "./render/html.ts";
+
+const usual = reportFactsOf({ days: 80, tradesEvery: 3, deposit: "50000" });
+const start = usual.navs.at(-10)?.day ?? "";
+const end = usual.navs.at(-1)?.day ?? "";
+
+function made(facts: ReportFacts, written?: WrittenNarrative): ReportDocument {
+  const input = { facts, factsSha256: "0".repeat(64), start, end };
+  return postmortemReport.build(written === undefined ? input : { ...input, written });
+}
+function rows(document: ReportDocument, id: string) {
+  const found = document.sections
+    .flatMap(({ blocks }) => blocks)
+    .find((block) => block.kind === "table" && block.id === id);
+  return found?.kind === "table" ? found.rows : [];
+}
+const amounts = (document: ReportDocument) =>
+  new Map(rows(document, "waterfall_parts").map((row) => [row[0], String(row[2])]));
+
+describe("the waterfall", () => {
+  it("explains every cent, and the deposit is none of it", () => {
+    const document = made(usual);
+    expect(reportDocument.parse(JSON.parse(JSON.stringify(document)))).toEqual(document);
+    expect(isReconciled(document)).toBe(true);
+    expect(amounts(document).get("UNEXPLAINED")).toBe("0");
+    const [opening, closing] = [usual.navs.at(-11)?.nav ?? "0", usual.navs.at(-1)?.nav ?? "0"];
+    const changed = decimal.subtract(
+      decimal.subtract(decimal.parse(closing), decimal.parse(opening)),
+      decimal.parse("50000"),
+    );
+    expect(amounts(document).get("all")).toBe(decimal.format(changed));
+  });
+  it("leaves what its parts do not explain as a finding, and says that it failed", () => {
+    const navs = usual.navs.map((nav) =>
+      nav.day === end ? { ...nav, nav: String(Number(nav.nav) - 5_000), cash: String(Number(nav.cash) - 5_000) } : nav,
+    );
+    const document = made({ ...usual, navs });
+    expect(Number(amounts(document).get("UNEXPLAINED"))).toBeCloseTo(-5_000, 6);
+    expect(isReconciled(document)).toBe(false);
+    expect(renderHtml(document)).toContain("THIS REPORT FAILED");
+  });
+});
+
+describe("the timeline", () => {
+  const entry = (sequence: number, time: string, action: string, actor = "service:operations") => ({
+    sequence,
+    at: `${end}T${time}Z`,
+    action,
+    actor,
+    subject_id: "alpha",
+  });
+  /** Two per cent lost on the last day, where a day moves by far less. */
+  function fallen(): ReportFacts {
+    const navs = usual.navs.map((nav) =>
+      nav.day === end
+        ? { ...nav, nav: String(Number(nav.nav) - 20_000), cash: String(Number(nav.cash) - 20_000) }
+        : nav,
+    );
+    const entries = [
+      entry(40, "15:00:00", "order.accepted"),
+      entry(41, "15:00:01", "stop.triggered"),
+      entry(42, "15:00:02", "halt.requested", "operator:duty"),
+    ];
+    return { ...usual, navs, audit: { began_at: `${start}T00:00:00Z`, entries } };
+  }
+  it("has the log's entries in order with their numbers, and counts routine ones", () => {
+    const document = made(fallen());
+    expect(rows(document, "audit_entries").map((row) => [row[0], row[2]])).toEqual([
+      [41, "stop.triggered"],
+      [42, "halt.requested"],
+    ]);
+    expect(document.exclusions).toContainEqual(
+      expect.objectContaining({ what: "Routine entries of the log", count: 1 }),
+    );
+    expect(renderHtml(document)).not.toContain("before the log began: nothing");
+  });
+  it("names the onset by the values, and what lies before the log", () => {
+    const document = made({ ...fallen(), audit: { began_at: null, entries: [] } });
+    expect(renderHtml(document)).toContain(`Onset ${end}T23:59:59Z`);
+    expect(renderHtml(document)).toContain("The fall began before the log began");
+    expect(document.metrics.find(({ id }) => id === "time_to_detect")).toMatchObject({
+      value: null,
+      reason: "NO_DATA",
+    });
+  });
+});
+
+describe("the words", () => {
+  const facts: readonly NumberedFact[] = [
+    { id: "F1", text: "The loss was -1,250.00 USD, 3.10 % of the value, on 2026-11-18." },
+    { id: "F2", text: "Fees: 12.00 USD." },
+  ];
+  const says = (text: string, ...named: string[]) => refusalOf([{ text, facts: named }], facts);
+  it("may print what a named fact prints, and nothing else", () => {
+    expect(says("On 2026-11-18 the fund lost -1,250.00 USD (3.10 %).", "F1")).toBeNull();
+    expect(says("The fund lost 3.1 %.", "F1")).toContain('"3.1%"');
+    expect(says("Fees were 12.00 USD.", "F1")).toContain('"12.00"');
+    expect(says("The loss was 1,250.00 USD.", "F1")).toContain('"1,250.00"');
+    expect(says("On 2026-11-17 it began.", "F1")).toContain('"2026-11-17"');
+    expect(says("It lost twice as much.", "F1")).toContain('"twice"');
+    expect(says("It lost ３ USD.", "F1")).toContain("another script");
+    expect(says("It lost.", "F9")).toContain("no fact");
+  });
+  it("are the template's, labelled, without a model and when a model invents one number", () => {
+    const account = made(usual).narrative;
+    expect(account).toMatchObject({ source: "template", refused: null, model: null });
+    expect(refusalOf(account?.paragraphs ?? [], account?.facts ?? [])).toBeNull();
+    const meta = { model: "m", promptSha256: "a".repeat(64), costUsd: "0.01" };
+    const invented = made(usual, { ...meta, paragraphs: [{ text: "The fund lost 999,999 USD.", facts: ["F2"] }] });
+    expect(invented.narrative).toMatchObject({
+      source: "template",
+      model: "m",
+      refused: expect.stringContaining("999,999"),
+    });
+    expect(renderHtml(invented)).toContain("Written by a template, not by a model. A model");
+    const [first] = account?.paragraphs ?? [];
+    const taken = made(usual, { ...meta, paragraphs: first === undefined ? [] : [first] });
+    expect(taken.narrative).toMatchObject({ source: "model", refused: null, cost_usd: "0.01" });
+  });
+});
