@@ -5,6 +5,7 @@ import { type BookDay, type Books, booksOf } from "./books.ts";
 import type { Cell, ReportDocument } from "./document.ts";
 import { metricMaker } from "./figures.ts";
 import { modifiedDietz, moneyWeighted } from "./metrics/money-weighted.ts";
+import { bandSection, quantileSection, rollingBeta } from "./nav-sections.ts";
 import {
   drawdownSection,
   equityCurve,
@@ -18,7 +19,17 @@ import {
 import { chosenSections, documentOf, qualityOf } from "./report-parts.ts";
 import type { Report, ReportInput } from "./shape.ts";
 
-const sections = ["summary", "bridge", "holdings", "equity_curve", "drawdowns", "monthly_returns", "rolling"] as const;
+const sections = [
+  "summary",
+  "bridge",
+  "holdings",
+  "equity_curve",
+  "drawdowns",
+  "monthly_returns",
+  "quantiles",
+  "rolling",
+  "band",
+] as const;
 
 const money = decimal.format;
 
@@ -71,6 +82,7 @@ function build(input: ReportInput): ReportDocument {
     bridge(books),
     holdings(last),
     ...curves(returns),
+    bandSection(facts, books.days, returns),
   ];
   return documentOf(input, {
     report: "nav_report",
@@ -98,8 +110,14 @@ const curves = (returns: Returns): readonly Section[] => [
   equityCurve(returns),
   drawdownSection(returns),
   monthlySection(returns),
-  rollingSection(returns),
+  quantileSection(returns),
+  withBeta(rollingSection(returns), returns),
 ];
+
+const withBeta = (section: Section, returns: Returns): Section => ({
+  ...section,
+  blocks: [...section.blocks, ...rollingBeta(returns)],
+});
 
 function bridge({ days }: Books): Section {
   const rows: Cell[][] = days.map((day) => [
@@ -183,6 +201,6 @@ export const navReport: Report = {
   title: "NAV report",
   sentence: "What a fund was worth day by day, with every step from one value to the next accounted for.",
   sections,
-  needs: [],
+  needs: ["strategies", "backtests"],
   build,
 };

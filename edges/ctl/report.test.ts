@@ -130,6 +130,7 @@ describe("from a server", () => {
     expect(gathered.navs).toEqual(facts.navs);
     expect(gathered.fills).toEqual(facts.fills);
     expect(gathered.ledger).toEqual(facts.ledger);
+    expect(gathered.backtests).toEqual(facts.backtests);
     await run("report nav --facts kept.json --window itd --output offline.html");
     expect(read("offline.html")).toBe(read("served.html"));
   });
@@ -156,6 +157,12 @@ function answerFrom(given: ReportFacts): void {
   server.on(`GET /v1/treasury/navs?fund_id=alpha&${from}&every=day&count_max=500`, body(navs));
   server.on("GET /v1/oms/fills?fund_id=alpha&count_max=500", body([...given.fills].reverse()));
   server.on("GET /v1/treasury/ledger?fund_id=alpha&count_max=500", body([...ledger].reverse()));
+  server.on(
+    "GET /v1/research/strategies?fund_id=alpha",
+    body([{ strategy_id: "alpha-momentum", fund_id: "alpha", status: "live", allocation_pct: 0.1 }]),
+  );
+  const [backtest] = given.backtests ?? [];
+  server.on("GET /v1/research/strategies/alpha-momentum/backtest", body(backtest));
   server.on("GET /v1/treasury/instruments", body(given.instruments));
   const bars = (symbol: string, closes: readonly { readonly day: string; readonly close: string }[]) => {
     const end = encodeURIComponent(`${lastDay}T23:59:59.900000Z`);
