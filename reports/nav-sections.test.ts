@@ -5,7 +5,7 @@ import type { ReportDocument } from "./document.ts";
 import type { ReportFacts } from "./facts.ts";
 import { navReport } from "./nav-report.ts";
 
-const facts = reportFactsOf({ days: 80, tradesEvery: 3, deposit: "50000" });
+const facts = reportFactsOf({ days: 80, tradesEvery: 7, deposit: "50000" });
 const end = facts.navs.at(-1)?.day ?? "";
 
 const made = (given: ReportFacts): ReportDocument =>
