@@ -49,6 +49,7 @@ import {
   untilEnding,
   worst,
 } from "./compose/shared.ts";
+import { beginOrStandBy } from "./compose/stand-by.ts";
 import { certificateOf, isOpenlyReached, localSocket } from "./compose/tls.ts";
 import { messageOf } from "./contracts/src/fault.ts";
 import { subjects } from "./contracts/src/subjects.ts";
@@ -94,7 +95,10 @@ export async function compose(
   };
   try {
     const chosen = services.filter((service) => input.parts.includes(service.name));
-    if (chosen.length > 0) await startServices(chosen, input, log, addresses, stops, ending.signal);
+    // On a free port the place of who stood by is the place of who takes over.
+    const begin = () => startServices(chosen, { ...input, addresses }, log, addresses, stops, ending.signal);
+    const standing = { chosen, input, log, addresses, stops, ending: ending.signal, listenAddress };
+    if (chosen.length > 0) await beginOrStandBy(standing, begin);
     if (input.parts.includes("gateway")) {
       // Its routes and pages are much code that no other part needs to read.
       const { startGateway } = await import("./compose/gateway.ts");
@@ -227,7 +231,9 @@ async function startService(
   const running = await service.start(ports);
   stops.push(() => running.stop());
   const leasing = { ...ports, store: around.leaseStore };
-  const lease = await takeLease(service.name, { host: hostname(), pid: process.pid }, leasing);
+  const { group, configuration } = input;
+  const work = configuration.services.filter((name) => name !== "gateway");
+  const lease = await takeLease(service.name, { host: hostname(), pid: process.pid, group, services: work }, leasing);
   stops.push(() => lease.retire());
   await running.leased?.(lease);
   const isLocal = "path" in listenAddress(service.name, input).address;

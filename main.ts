@@ -360,8 +360,8 @@ function inputOn(
   hasOwnLogin: boolean,
   { configuration, foundation, parts, addresses }: Given,
 ): PartInput {
-  const { dataFolder, runtimeFolder, databaseFolders } = foundation;
-  const common = { configuration, parts, database, hasOwnLogin, dataFolder, runtimeFolder, databaseFolders };
+  const { dataFolder, runtimeFolder, databaseFolders, group } = foundation;
+  const common = { configuration, parts, database, hasOwnLogin, dataFolder, runtimeFolder, databaseFolders, group };
   return { ...common, development: development(configuration), addresses: { ...addresses } };
 }
 

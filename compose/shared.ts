@@ -12,6 +12,7 @@ import { createTracer } from "../adapters/telemetry/otel-tracer.ts";
 import { createMetrics } from "../adapters/telemetry/prometheus-metrics.ts";
 import type { Health } from "../ports/health.ts";
 import type { Log } from "../ports/log.ts";
+import type { ProcessGroup } from "../services/shared/process-group.ts";
 import type { ServiceName } from "../services/shared/service.ts";
 
 export type PartName = ServiceName | "gateway";
@@ -27,6 +28,8 @@ export interface PartInput {
   readonly runtimeFolder: string;
   /** Where the embedded database writes; none when the database is the user's. */
   readonly databaseFolders: readonly string[];
+  /** Which of several data folders on one database this is; undefined on the embedded one, which has but one. */
+  readonly group?: ProcessGroup | undefined;
   /** Whether the development operators exist: with the embedded provider and outside production. */
   readonly development: boolean;
   /** Addresses that are known already: of parts that run elsewhere, and of our own after a restart on port 0. */

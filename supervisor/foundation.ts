@@ -12,12 +12,14 @@ import { migrations } from "../adapters/postgres/migrations/index.ts";
 import { type DataFolder, openDataFolder } from "../adapters/system/data-folder.ts";
 import { diskReserve } from "../adapters/system/disk-reserve.ts";
 import { systemDiskSpace } from "../adapters/system/disk-space.ts";
+import { folderMark } from "../adapters/system/folder-mark.ts";
 import { installationFile } from "../adapters/system/installation-file.ts";
 import { Fault, messageOf } from "../contracts/src/fault.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 import type { Random } from "../ports/random.ts";
 import type { Timers } from "../ports/timers.ts";
+import type { ProcessGroup } from "../services/shared/process-group.ts";
 import { type DiskRoom, keepRoom } from "./disk-room.ts";
 
 export interface FoundationPorts {
@@ -35,6 +37,8 @@ export interface Foundation {
   readonly database: DatabaseAddress;
   /** A login for each service, or why there is none. */
   readonly logins: PreparedLogins;
+  /** Which of several data folders on the user's database this is; undefined on the embedded one. */
+  readonly group?: ProcessGroup;
   /** The embedded server, or undefined when the database is the user's. */
   embedded(): EmbeddedPostgres | undefined;
   /** Settles only when the embedded server was given up. */
@@ -78,6 +82,7 @@ async function onServerOf(
     dataFolder: folder.path,
     runtimeFolder: folder.runtimeFolder,
     databaseFolders: [],
+    group: { mark: folderMark(folder.path), startedAt: ports.clock.now() },
     database,
     logins,
     embedded: () => undefined,

@@ -16,6 +16,8 @@ export interface StartOptions {
   readonly funds?: "as configured";
   /** Start on this data folder instead of a fresh one. */
   readonly dataFolder?: string;
+  /** Started by this command, which sees the file system as the folder `root` shows it; `dataFolder` is as the command sees it. */
+  readonly within?: { readonly command: readonly string[]; readonly root: string };
   /** Whether a fresh platform makes its database as a user's does; it begins with a copy of a made one unless a test asks for this. */
   readonly database?: "from nothing";
 }
@@ -57,7 +59,10 @@ export function startPlatform(options: StartOptions = {}): Platform {
   const owned = options.dataFolder === undefined ? temporaryFolder("platform") : undefined;
   const dataFolder = options.dataFolder ?? join(owned ?? "", "data");
   if (owned !== undefined && wantsMadeDatabase(options)) giveMadeDatabase(dataFolder);
-  const child = spawn(process.execPath, [join(root, "bin", "portcullis.js"), ...(options.arguments ?? [])], {
+  const words = [process.execPath, join(root, "bin", "portcullis.js"), ...(options.arguments ?? [])];
+  const [program = process.execPath, ...others] = [...(options.within?.command ?? []), ...words];
+  const seenFolder = options.within === undefined ? dataFolder : join(options.within.root, dataFolder);
+  const child = spawn(program, others, {
     cwd: owned ?? root,
     // The parts inherit the mark but no setting, so that every process of this platform can be found by it.
     env: {
@@ -82,11 +87,11 @@ export function startPlatform(options: StartOptions = {}): Platform {
   const exited = new Promise<PlatformExit>((resolve) => {
     child.once("exit", (code, signal) => resolve({ code, signal }));
   });
-  const runFile = () => JSON.parse(readFileSync(join(dataFolder, "run.json"), "utf8")) as RunFile;
+  const runFile = () => JSON.parse(readFileSync(join(seenFolder, "run.json"), "utf8")) as RunFile;
   const everything = () => `${output.stdout}\n${output.stderr}`;
   const processes = () => processesMentioning(dataFolder);
   return {
-    dataFolder,
+    dataFolder: seenFolder,
     pid: child.pid ?? 0,
     exited,
     stdout: () => output.stdout,

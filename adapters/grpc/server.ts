@@ -51,6 +51,8 @@ export interface GrpcServerOptions extends RpcPorts {
   /** The path of a unix socket, where our own processes on this machine come in beside the port. */
   readonly localSocket?: string | undefined;
   readonly services: readonly RpcService[];
+  /** What a procedure without a handler answers; that it is not implemented unless this says otherwise. */
+  readonly unserved?: Fault;
   /** Who is calling; asked for every call that not just anyone may make. */
   readonly verifier: Verifier;
   readonly health: () => Health;
@@ -120,7 +122,7 @@ export async function serveGrpc(given: GrpcServerOptions): Promise<GrpcServer> {
     bidirectional: bidirectionalMounter(options, limits, identity.identityOf),
   };
   for (const [described, service] of mounted) {
-    server.addService(definitionOf(described), implementationOf(described, service, mount, options.random));
+    server.addService(definitionOf(described), implementationOf(described, service, mount, options));
   }
   server.addService(healthDefinition, health.handlers);
   const named = [...mounted.map(([described]) => described.fullName), healthServiceName];
@@ -235,34 +237,35 @@ function implementationOf(
   described: DescribedService,
   service: RpcService,
   mount: Mounters,
-  random: Random,
+  { random, unserved }: Pick<GrpcServerOptions, "random" | "unserved">,
 ): UntypedServiceImplementation {
   const implementationOfMethod = (method: DescribedMethod): UntypedHandleCall => {
     const declared = service.handlers[method.name];
     const streams = method.requestStream || method.responseStream;
-    if (streams && declared === undefined) return unimplementedStream(described, method, random);
+    const fault = unserved ?? unimplemented(described, method);
+    if (streams && declared === undefined) return unservedStream(fault, random);
     return (streams ? mount.bidirectional : mount.unary)({
       service: described.name,
       method,
       request: codecOf(method.requestType),
       response: codecOf(method.responseType),
-      handler: declared ?? unimplementedUnary(described, method),
+      handler: declared ?? unservedUnary(fault),
     });
   };
   return Object.fromEntries(described.methods.map((method) => [method.name, implementationOfMethod(method)]));
 }
 
-function unimplementedUnary(service: DescribedService, method: DescribedMethod): UnaryHandler {
+function unservedUnary(fault: Fault): UnaryHandler {
   return async () => {
-    throw unimplemented(service, method);
+    throw fault;
   };
 }
 
-function unimplementedStream(service: DescribedService, method: DescribedMethod, random: Random): UntypedHandleCall {
+function unservedStream(fault: Fault, random: Random): UntypedHandleCall {
   type AnyStream = ServerReadableStream<Buffer, Buffer> | ServerWritableStream<Buffer, Buffer>;
   return (call: AnyStream | ServerDuplexStream<Buffer, Buffer>, callback?: sendUnaryData<Buffer>) => {
     const requestId = requestIdFrom(call.metadata.get(requestIdHeader)[0], random);
-    const reported = failure(unimplemented(service, method), requestId);
+    const reported = failure(fault, requestId);
     if (callback === undefined) call.emit("error", reported);
     else callback(reported);
   };

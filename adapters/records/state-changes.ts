@@ -169,6 +169,7 @@ export const unitsOfWork: Readonly<Record<string, UnitRule>> = {
   "restrictions.look": onlyReads,
   "restrictions.end": tells("restrictionEnded"),
   "leases.look": tells("serviceLost"),
+  "standby.look": onlyReads,
   "lease.register": tells("serviceStarted"),
   "lease.renew": tells("serviceStarted"),
   "lease.retire": tells("serviceStopped"),

@@ -5,6 +5,8 @@ import { Defect, messageOf } from "../../contracts/src/fault.ts";
 import type { Instant } from "../../contracts/src/instant.ts";
 import { format, plusMilliseconds } from "../../contracts/src/instant.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
+import type { Instance } from "../../ports/store.ts";
+import { incarnationIn, type ProcessGroup, takenOverBy } from "./process-group.ts";
 import type { Lease, ServiceName, ServicePorts } from "./service.ts";
 
 /** What a lease needs; the gateway, which is no service, has it as well. */
@@ -16,6 +18,16 @@ const renewEveryMs = 1_000;
 export interface ProcessIdentity {
   readonly host: string;
   readonly pid: number;
+  /** Where several data folders may use one database: which of them this is, and the services that it does. */
+  readonly group?: ProcessGroup | undefined;
+  readonly services?: readonly string[] | undefined;
+}
+
+/** It ends; whoever starts it again finds the other at work, and stands by. */
+function takenOver(service: string, { service: other, host, pid }: Instance): Defect {
+  return new Defect(
+    `${other} of another data folder (${host}, process ${pid}) has taken over, so this ${service} ends`,
+  );
 }
 
 export async function takeLease(
@@ -24,7 +36,8 @@ export async function takeLease(
   ports: LeasePorts,
 ): Promise<Lease> {
   const { clock, store, log } = ports;
-  const incarnation = ports.random.uuid();
+  const { group, services = [service] } = process;
+  const incarnation = group === undefined ? ports.random.uuid() : incarnationIn(group, ports.random.uuid());
   const startedAt = clock.now();
   const announcement = () => ({
     service,
@@ -71,8 +84,9 @@ export async function takeLease(
 
   async function renewOnce(): Promise<void> {
     const leaseUntil = plusMilliseconds(clock.now(), leaseMs);
-    await store.transact("lease.renew", async (unit) => {
-      if (await unit.instances.renew(incarnation, leaseUntil)) return;
+    const alive = await store.transact("lease.renew", async (unit) => {
+      const others = group === undefined ? [] : await unit.instances.alive(clock.now());
+      if (await unit.instances.renew(incarnation, leaseUntil)) return others;
       // Declared lost while the store was out of reach: this process is alive, so it says so again.
       await unit.instances.register({
         service,
@@ -83,7 +97,10 @@ export async function takeLease(
         leaseUntil,
       });
       await unit.events.publish(subjects.serviceStarted, announcement());
+      return others;
     });
+    const winner = group === undefined ? undefined : takenOverBy(alive, services, group);
+    if (winner !== undefined) throw takenOver(service, winner);
     const now = clock.now();
     if (now >= renewedUntil) since = now;
     renewedUntil = leaseUntil;

@@ -54,6 +54,8 @@ export const faults = {
   DISK_NOT_MEASURED: fault("How much of a disk is free cannot be measured.", "UNAVAILABLE"),
   DATABASE_START_FAILED: fault("The embedded database could not be started.", "UNAVAILABLE"),
 
+  SERVICE_STANDING_BY: fault("Another process does this service's work; this one stands by.", "UNAVAILABLE"),
+
   // The bus.
   BUS_UNAVAILABLE: fault("The message bus does not answer.", "UNAVAILABLE"),
   BUS_UNSUPPORTED: fault("The message bus server cannot do what is needed of it.", "FAILED_PRECONDITION", {
