@@ -1,6 +1,6 @@
 // A small file system of its own for a test: a tmpfs in a mount namespace that ends with the process that holds it, so that nothing stays mounted. Root
 // needs no more; others get it where the kernel lets them have a user namespace.
-import { execFileSync, spawn } from "node:child_process";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { rmSync, statfsSync } from "node:fs";
 import { join } from "node:path";
 import type { StartOptions } from "./platform.ts";
@@ -11,8 +11,10 @@ export interface SmallDisk {
   /** A path below the folder, as this process sees it. */
   seen(name: string): string;
   freeMb(): number;
-  /** Takes so much that only this is left; 0 takes everything. */
+  /** Takes so much that only this is left. */
   leave(megabytes: number): void;
+  /** Takes everything, to the last block. */
+  fill(): void;
   /** Gives back what was taken. */
   clear(): void;
   end(): void;
@@ -48,6 +50,11 @@ export async function smallDisk(folder: string, megabytes: number): Promise<Smal
       if (bytes <= 0) throw new Error(`only ${free()} bytes are free`);
       count += 1;
       execFileSync("fallocate", ["--length", String(bytes), seen(`balloon-${count}`)]);
+    },
+    fill() {
+      count += 1;
+      // It ends with an error, when nothing more can be written: that is what it is for.
+      spawnSync("dd", ["if=/dev/zero", `of=${seen(`balloon-${count}`)}`, "bs=64k", "status=none"], { stdio: "ignore" });
     },
     clear() {
       for (; count > 0; count -= 1) rmSync(seen(`balloon-${count}`), { force: true });

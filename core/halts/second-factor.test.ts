@@ -113,7 +113,21 @@ describe(`second factor (seed ${seed})`, () => {
     expect(judgeAttempt(used, { matched: 8, at: start }).verdict.kind).toBe("accepted");
   });
 
-  it("6: bounds the guesses of whoever never stops", () => {
+  it("6: a lock of a clock that ran ahead ends as one of now", () => {
+    const hourMs = 3_600_000;
+    let state = freshAttempts;
+    for (let count = 0; count < 6; count += 1) {
+      const at = plusMilliseconds(start, hourMs + count * 200_000);
+      state = judgeAttempt(state, { matched: "nothing", at }).next;
+    }
+    // The sixth wrong code locks for two minutes, an hour from now.
+    const { verdict, next } = judgeAttempt(state, { matched: 7, at: start });
+    expect(verdict).toEqual({ kind: "locked", retryAfterS: 120 });
+    expect(judgeAttempt(next, { matched: 7, at: plusMilliseconds(start, 119_999) }).verdict.kind).toBe("locked");
+    expect(judgeAttempt(next, { matched: 7, at: plusMilliseconds(start, 120_000) }).verdict.kind).toBe("accepted");
+  });
+
+  it("7: bounds the guesses of whoever never stops", () => {
     let state = freshAttempts;
     let guesses = 0;
     for (let second = 0; second < 24 * 3_600; second += 1) {

@@ -8,7 +8,8 @@
 //  4. An accepted attempt forgets all failures.
 //  5. A code of a used step is refused and changes nothing: whoever shows it held the right code once, so it is no guess, and an
 //     operator who pressed twice is not on the way to a lock.
-//  6. So nobody can try more than 9 wrong codes plus 4 an hour.
+//  6. A lock that ends later than one of now could was set while the clock ran ahead: it lasts as long as one that begins now, and not until then.
+//  7. So nobody can try more than 9 wrong codes plus 4 an hour.
 import { type Instant, millisecondsBetween, plusMilliseconds } from "../../contracts/src/instant.ts";
 
 export interface AttemptState {
@@ -47,7 +48,10 @@ const lockMsMax = 900_000;
 export function judgeAttempt(state: AttemptState, attempt: Attempt): Judgement {
   const { matched, at } = attempt;
   if (at < state.lockedUntil) {
-    return { verdict: { kind: "locked", retryAfterS: secondsUntil(state.lockedUntil, at) }, next: state };
+    const latest = plusMilliseconds(at, lockMsAfter(state.failures));
+    const lockedUntil = state.lockedUntil > latest ? latest : state.lockedUntil;
+    const next = lockedUntil === state.lockedUntil ? state : { ...state, lockedUntil };
+    return { verdict: { kind: "locked", retryAfterS: secondsUntil(lockedUntil, at) }, next };
   }
   if (matched === "nothing") return wrong(state, at);
   if (matched === "recovery code") return accepted(state.lastStep);
