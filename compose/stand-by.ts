@@ -76,7 +76,7 @@ async function openWaiting({ chosen, input, log }: StandByInput, group: ProcessG
   const names = chosen.map((service) => service.name);
   const source = names.join("+");
   const base = await basePorts(source, input, log.with({ service: source }));
-  const opened = openStore({ ...base.ports, database: input.database.app, source, services: names });
+  const opened = openStore({ ...base.ports, database: input.database, source, services: names });
   const services = input.configuration.services.filter((name) => name !== "gateway");
   const closers: (() => Promise<void>)[] = [base.close, () => opened.close()];
   return {
