@@ -1,7 +1,7 @@
 // A PostgreSQL server as a user's administrator runs it: nothing in it is ours, not even a role. Either Debian's, found where its package puts it,
 // else fetched into the project's cache without installing it, or the embedded one's programs without our settings. It listens on a
 // unix socket in a folder of its own and ends with the process that started it.
-import { access, chmod, chown, constants, mkdtemp, open, readdir, rm } from "node:fs/promises";
+import { access, chmod, chown, constants, mkdtemp, open, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -35,9 +35,32 @@ const initdbMsMax = 60_000;
 /** Of Debian's releases that are supported: 13 and 12. */
 const debianVersions = ["17", "15"];
 const debianRoot = "/usr/lib/postgresql";
-const port = 5432;
+const localPort = 5432;
 
-export async function startPlainPostgres(make: PostgresMake): Promise<PlainPostgres> {
+/** For a server that is reached over the network, with TLS and passwords. */
+export interface TcpOptions {
+  readonly port: number;
+  /** PEM. */
+  readonly certificate: string;
+  readonly key: string;
+}
+
+/** Passwords over TLS, and nothing else, but for the administrator on the machine. */
+const tcpRules = `local all administrator trust
+hostssl all all 127.0.0.1/32 scram-sha-256
+`;
+
+async function tcpSettings(data: string, user: ServerUser, tcp: TcpOptions): Promise<readonly string[]> {
+  const files = { "server.crt": tcp.certificate, "server.key": tcp.key, "pg_hba.conf": tcpRules };
+  for (const [name, content] of Object.entries(files)) {
+    const path = join(data, name);
+    await writeFile(path, content, { mode: 0o600 });
+    if (user.borrowed) await chown(path, user.uid, user.gid);
+  }
+  return ["listen_addresses=127.0.0.1", `port=${tcp.port}`, "ssl=on"];
+}
+
+export async function startPlainPostgres(make: PostgresMake, tcp?: TcpOptions): Promise<PlainPostgres> {
   removeAbandoned(tmpdir(), folderName);
   const folder = await mkdtemp(join(tmpdir(), ownPrefix(folderName)));
   const user = await chooseServerUser(undefined);
@@ -60,7 +83,9 @@ export async function startPlainPostgres(make: PostgresMake): Promise<PlainPostg
   if (!made.ok) throw new Error(`initdb failed: ${made.stderr}`);
   const log = await open(join(folder, "log"), "a");
   const server = program(found.binary);
-  const settings = ["fsync=off", "listen_addresses=", `unix_socket_directories=${folder}`, `port=${port}`];
+  const port = tcp?.port ?? localPort;
+  const listening = tcp === undefined ? ["listen_addresses=", `port=${port}`] : await tcpSettings(data, user, tcp);
+  const settings = ["fsync=off", `unix_socket_directories=${folder}`, ...listening];
   const child = spawnAs(
     user,
     server.file,

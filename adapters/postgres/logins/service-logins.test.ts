@@ -273,7 +273,7 @@ describe("28.6: logins that an administrator made", () => {
     const statements = [...missing.matchAll(/^ {2}(CREATE ROLE .*;)$/gm)].map(([, statement]) => statement);
     expect(statements).toHaveLength(platformServices.length);
     expect(statements[0]).toBe(
-      `CREATE ROLE "${owner.database}_riskengine" LOGIN PASSWORD 'a password for riskengine';`,
+      `CREATE ROLE "${owner.database}_riskengine" LOGIN PASSWORD 'a password for riskengine'; ALTER ROLE "${owner.database}_riskengine" SET search_path = portcullis;`,
     );
     for (const service of platformServices) expect(missing).toContain(`_${service}"`);
     expect(missing).toContain("PORTCULLIS_DATABASE_LOGINS_RISKENGINE=postgres://");

@@ -139,6 +139,8 @@ async function makeLogins(client: pg.Client, { owner, random, log }: ServiceLogi
     );
     if (known.rowCount === 0) {
       await client.query(`CREATE ROLE ${quotedName(role)} LOGIN`);
+      // A pooler between us and the server may drop what a connection asks for.
+      await client.query(`ALTER ROLE ${quotedName(role)} SET search_path = ${schemaName}`);
       await client.query(`COMMENT ON ROLE ${quotedName(role)} IS ${quotedText(mark)}`);
       log.debug("a database login was made", { service, role });
     } else if (known.rows[0]?.mark !== mark) throw foreignRole(role);
@@ -253,7 +255,7 @@ async function mustLogIn(
 function howToMake({ database }: ConnectionTarget): string {
   const statements = platformServices.map((service) => {
     const role = quotedName(roleNameOf(database, service));
-    return `  CREATE ROLE ${role} LOGIN PASSWORD 'a password for ${service}';`;
+    return `  CREATE ROLE ${role} LOGIN PASSWORD 'a password for ${service}'; ALTER ROLE ${role} SET search_path = ${schemaName};`;
   });
   return [
     "Each service needs a database login of its own, and the login of database.url may not create roles. Let an administrator of the server run",
