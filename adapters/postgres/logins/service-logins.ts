@@ -251,7 +251,7 @@ async function mustLogIn(
   }
 }
 
-/** What an administrator runs, and what the start is told then. */
+/** What an administrator runs, and which settings name it then. */
 function howToMake({ database }: ConnectionTarget): string {
   const statements = platformServices.map((service) => {
     const role = quotedName(roleNameOf(database, service));

@@ -98,15 +98,14 @@ const risk: Readonly<Record<string, TableGrants>> = {
   restriction: readable(by(["operations"], "insert", "update (ended_us, ended)")),
 };
 
+const subjectKeyRights = ["insert (id, person, wrapped)", "update (wrapped, told)"] as const; // of audit_subject_key
+
 const audit: Readonly<Record<string, TableGrants>> = {
   audit_entry: readable(),
   audit_head: readable(),
   audit_checkpoint: readable(),
   audit_tile: readable(by(["operations"], "insert", "update (hashes)")),
-  audit_subject_key: secretOf(
-    ["operations"],
-    by(["operations"], "insert (id, person, wrapped)", "update (wrapped, told)"),
-  ),
+  audit_subject_key: secretOf(["operations"], by(["operations"], ...subjectKeyRights)),
   audit_standing: readable(by(["operations"], ...kept)),
   audit_closed_log: readable(),
   audit_anew_request: readable(by(["operations"], "insert")),
