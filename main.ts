@@ -6,7 +6,6 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { complaintLine } from "./adapters/configuration/complaint.ts";
 import { loadConfiguration } from "./adapters/configuration/load-configuration.ts";
-import { settingsFor } from "./adapters/configuration/own-settings.ts";
 import { printConfiguration } from "./adapters/configuration/print-configuration.ts";
 import type { Configuration } from "./adapters/configuration/schema.ts";
 import { keptLog, keptLogs, lateKeptLog } from "./adapters/log/kept-log.ts";
@@ -18,6 +17,7 @@ import { type RunFile, removeRunFile, writeRunFile } from "./adapters/system/run
 import { spawnService } from "./adapters/system/service-process.ts";
 import { systemTimers } from "./adapters/system/timers.ts";
 import { tellConfiguration } from "./compose/configuration.ts";
+import { settingsFor } from "./compose/own-settings.ts";
 import { logFor, type PartInput, type PartName } from "./compose/shared.ts";
 import { httpUrls, isOpenlyReached } from "./compose/tls.ts";
 import { compose, plans } from "./compose.ts";

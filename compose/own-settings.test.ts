@@ -1,9 +1,9 @@
 // What a service's process is handed of the secrets in the settings.
 import { describe, expect, it } from "vitest";
-import { platformServices } from "../../contracts/src/platform-services.ts";
-import { valid } from "../../testkit/configuration/loading.ts";
+import { type KeyNode, keyTree } from "../adapters/configuration/schema-tree.ts";
+import { platformServices } from "../contracts/src/platform-services.ts";
+import { valid } from "../testkit/configuration/loading.ts";
 import { secretReaders, settingsFor } from "./own-settings.ts";
-import { type KeyNode, keyTree } from "./schema-tree.ts";
 
 function secretPaths(node: KeyNode, path: readonly string[]): readonly string[] {
   const own = node.facts?.secrecy === undefined ? [] : [path.join(".")];

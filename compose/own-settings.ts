@@ -1,8 +1,9 @@
 // The settings as a service's process gets them: without what is secret and another's. The owner's login never leaves the start; a key that is secret and has no
 // line here goes to nobody, and a test says so.
-import { type PlatformService, platformServices } from "../../contracts/src/platform-services.ts";
-import type { Configuration } from "./schema.ts";
-import { serverOf } from "./value-forms.ts";
+
+import type { Configuration } from "../adapters/configuration/schema.ts";
+import { serverOf } from "../adapters/configuration/value-forms.ts";
+import { type PlatformService, platformServices } from "../contracts/src/platform-services.ts";
 
 const all: readonly PlatformService[] = platformServices;
 
