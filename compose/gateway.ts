@@ -30,8 +30,8 @@ import { Fault } from "../contracts/src/fault.ts";
 import { subjects } from "../contracts/src/subjects.ts";
 import { gatewayRoutes } from "../edges/gateway/index.ts";
 import type { LoginFacts, Restarts, WebhookParts } from "../edges/gateway/parts.ts";
-import type { FundPolicies } from "../edges/gateway/public/fund-policy.ts";
 import { type RunningMarketFeed, startMarketFeed } from "../edges/gateway/public/market-feed.ts";
+import type { ReportQueue } from "../edges/gateway/reports/report-queue.ts";
 import { createStreamHub } from "../edges/gateway/stream/stream-hub.ts";
 import { streamRoute } from "../edges/gateway/stream/stream-route.ts";
 import { deskPrefixes } from "../edges/web/desk-list.ts";
@@ -44,6 +44,8 @@ import type { Store } from "../ports/store.ts";
 import { services } from "../services/index.ts";
 import { takeLease } from "../services/shared/lease.ts";
 import type { Lease } from "../services/shared/service.ts";
+import { fundPolicies } from "./fund-policies.ts";
+import { startReports } from "./reports.ts";
 import { restartsOf } from "./restarts.ts";
 import {
   type AskRunner,
@@ -151,6 +153,7 @@ export async function startGateway(
   });
   stops.push(() => stream.stop());
   const webhook = webhookParts(input, ports, { store, secrets });
+  const reports = await startReports({ ...ports, store, configuration, addresses }, stops);
   let server: HttpServer | undefined;
   const certificate = certificateOf(input, { ...ports, store }, "gateway", httpOwner, stops);
   const doorHealth = (): Health =>
@@ -159,14 +162,14 @@ export async function startGateway(
       server?.health() ?? { status: "ok" },
       certificate?.health() ?? { status: "ok" },
     ]);
-  const asked = { doorHealth, directory, calls, restarts, events, marketFeed, store, webhook, ending };
+  const asked = { doorHealth, directory, calls, restarts, events, marketFeed, store, webhook, reports, ending };
   const routes = routesOf(input, ports, identity, asked, Object.keys(targets), metrics, addresses);
-  const reports = doorReports(ports, store, stops);
+  const refusals = doorReports(ports, store, stops);
   // Given back after the listeners have drained.
   let lease: Lease | undefined;
   stops.push(async () => lease?.retire());
   const once = oncePerKey({ ...ports, store, holder: () => lease?.incarnation });
-  const doorPorts = { ...ports, ...reports, oncePerKey: once, certificate };
+  const doorPorts = { ...ports, ...refusals, oncePerKey: once, certificate };
   const listening = await listen(input, doorPorts, identity, routes, [streamRoute(stream)], addresses);
   server = listening;
   stops.push(async () => void (await listening.drain(drainMs(input))));
@@ -206,6 +209,7 @@ function routesOf(
     marketFeed,
     store,
     webhook,
+    reports,
     ending,
   }: {
     readonly doorHealth: () => Health;
@@ -216,6 +220,7 @@ function routesOf(
     readonly marketFeed: RunningMarketFeed;
     readonly store: Pick<Store, "transact">;
     readonly webhook: WebhookParts;
+    readonly reports: ReportQueue;
     readonly ending: AbortSignal;
   },
   expectedServices: readonly string[],
@@ -256,6 +261,7 @@ function routesOf(
     signingKeys: identity.signingKeys,
     restarts,
     webhook,
+    reports,
     publicOpenApi,
     publicUrl: () => publicUrlOf(identity, addresses),
     openApi: () => {
@@ -269,16 +275,6 @@ function routesOf(
     return publicDocument;
   }
   return routes;
-}
-
-/** What each fund's configuration says of strangers. */
-function fundPolicies({ funds }: PartInput["configuration"]): FundPolicies {
-  return new Map(
-    funds.map(({ fund_id, public: { listed, nav, nav_delay_s, exposure } }) => [
-      fund_id,
-      { listed, nav, navDelayS: nav_delay_s, exposure },
-    ]),
-  );
 }
 
 /** Where the operators' listener is reached, with the other port. */

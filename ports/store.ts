@@ -28,6 +28,7 @@ import type { OmsRecords } from "./oms-records.ts";
 import type { PaperFaultsRecords } from "./paper-faults.ts";
 import type { ParkedRecords } from "./parked-events.ts";
 import type { ReconcileRecords } from "./reconcile-records.ts";
+import type { ReportRecords } from "./report-records.ts";
 import type { RequestKeyRecords } from "./request-keys.ts";
 import type { ResearchRecords } from "./research-records.ts";
 import type { RestrictionRecords } from "./restriction-records.ts";
@@ -170,6 +171,7 @@ export interface UnitOfWork {
   readonly watchdogs: WatchdogRecords;
   readonly requestKeys: RequestKeyRecords;
   readonly signals: SignalRecords;
+  readonly reports: ReportRecords;
 }
 
 export type Outcome = "committed" | "not committed";

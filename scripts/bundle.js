@@ -22,7 +22,7 @@ const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 
 /** Each bundle is one folder under dist/ with its entry points; shared code is split into chunks. */
 const bundles = {
-  portcullis: ["main.ts", "supervisor/service-process.ts"],
+  portcullis: ["main.ts", "supervisor/service-process.ts", "compose/report-process.ts"],
   bench: [
     "bench/main.ts",
     "bench/check-order/check-order-server.ts",

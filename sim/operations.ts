@@ -87,6 +87,7 @@ export const simulated: Readonly<Record<ChangingOperation, Simulated>> = {
   ),
   ReceiveSignal: by("the charting platform, which resends what was not taken"),
   RecordRefusedSignal: not("It is the gateway's own, which does not run here.", "services/oms/signals/signals.test.ts"),
+  MakeReport: not("It is the gateway's own, which does not run here.", "edges/gateway/reports/report-queue.test.ts"),
   AdjustPosition: drawn(4, money.adjustPosition),
   SetPaperWeather: drawn(8, queries.setPaperWeather),
   BookCorporateAction: drawn(12, bookCorporateAction),

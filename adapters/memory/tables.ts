@@ -23,6 +23,7 @@ import { type LossTables, lossTables } from "./units/loss.ts";
 import { type OmsTables, omsTables } from "./units/oms.ts";
 import type { WeatherTables } from "./units/paper-faults.ts";
 import { type ReconcileTables, reconcileTables } from "./units/reconcile.ts";
+import { type ReportTables, reportTables } from "./units/reports.ts";
 import type { RequestKeyTables } from "./units/request-keys.ts";
 import { type ResearchTables, researchTables } from "./units/research.ts";
 import type { RestrictionTables } from "./units/restrictions.ts";
@@ -93,6 +94,7 @@ export interface MemoryTables {
   readonly watchdogs: WatchdogTables;
   readonly requestKeys: RequestKeyTables;
   readonly signals: SignalTables;
+  readonly reports: ReportTables;
   readonly watchers: Set<Watcher>;
   nextSequence(): number;
   nextTransaction(): string;
@@ -151,6 +153,7 @@ export function memoryTables(faults: MemoryFaults = noFaults): MemoryTables {
     watchdogs: watchdogTables(),
     requestKeys: new Map(),
     signals: signalTables(),
+    reports: reportTables(),
     watchers: new Set(),
     nextSequence() {
       sequence += 1;

@@ -25,6 +25,7 @@ import { omsChanges } from "./units/oms.ts";
 import { faultsChanges } from "./units/paper-faults.ts";
 import { reconcileChanges } from "./units/reconcile.ts";
 import { configurationChanges, referenceChanges, riskChanges, treasuryChanges } from "./units/records.ts";
+import { reportChanges } from "./units/reports.ts";
 import { requestKeyChanges } from "./units/request-keys.ts";
 import { researchChanges } from "./units/research.ts";
 import { restrictionChanges } from "./units/restrictions.ts";
@@ -172,6 +173,7 @@ function unitOf(tables: MemoryTables, events: UnitOfWork["events"], tools: Recor
     watchdogs: watchdogChanges(tables.watchdogs, tools),
     requestKeys: requestKeyChanges(tables.requestKeys, tools),
     signals: signalChanges(tables.signals, tools),
+    reports: reportChanges(tables.reports, tools),
     handled: handledChanges(tables.handled, tools),
     instances: instanceChanges(tables.instances, tools),
   };

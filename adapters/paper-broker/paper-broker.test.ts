@@ -10,6 +10,7 @@ import { corporateActionConformance } from "../../testkit/conformance/corporate-
 import { firstSeenConformance } from "../../testkit/conformance/first-seen-records.ts";
 import { paperFaultsConformance } from "../../testkit/conformance/paper-faults-records.ts";
 import { parkedConformance } from "../../testkit/conformance/parked-records.ts";
+import { reportConformance } from "../../testkit/conformance/report-records.ts";
 import { requestKeyConformance } from "../../testkit/conformance/request-key-records.ts";
 import { signalConformance } from "../../testkit/conformance/signal-records.ts";
 import { eventually } from "../../testkit/conformance/waiting.ts";
@@ -55,6 +56,10 @@ watchdogConformance("memory", async () => {
   return { store, close };
 });
 signalConformance("memory", async () => {
+  const { store, close } = await memoryStoreFixture({ seed: 1 });
+  return { store, close };
+});
+reportConformance("memory", async () => {
   const { store, close } = await memoryStoreFixture({ seed: 1 });
   return { store, close };
 });

@@ -9,6 +9,7 @@ import { corporateActionConformance } from "../../testkit/conformance/corporate-
 import { firstSeenConformance } from "../../testkit/conformance/first-seen-records.ts";
 import { paperFaultsConformance } from "../../testkit/conformance/paper-faults-records.ts";
 import { parkedConformance } from "../../testkit/conformance/parked-records.ts";
+import { reportConformance } from "../../testkit/conformance/report-records.ts";
 import { requestKeyConformance } from "../../testkit/conformance/request-key-records.ts";
 import { signalConformance } from "../../testkit/conformance/signal-records.ts";
 import { watchdogConformance } from "../../testkit/conformance/watchdog-records.ts";
@@ -47,8 +48,10 @@ paperFaultsConformance("PostgreSQL", async () => openPeer(database.address.app))
 corporateActionConformance("PostgreSQL", async () => openPeer(database.address.app));
 auditStandingConformance("PostgreSQL", async () => openPeer(database.address.app));
 firstSeenConformance("PostgreSQL", async () => openPeer(database.address.app));
-// Suites share the database, and this one counts what a fund received.
-signalConformance("PostgreSQL", async () => {
+// Suites share the database, and these two count what is there.
+reportConformance("PostgreSQL", ownDatabase);
+signalConformance("PostgreSQL", ownDatabase);
+async function ownDatabase() {
   const own = await testDatabase();
   const peer = openPeer(own.address.app);
   return {
@@ -58,7 +61,7 @@ signalConformance("PostgreSQL", async () => {
       await own.drop();
     },
   };
-});
+}
 requestKeyConformance("PostgreSQL", async () => openPeer(database.address.app));
 watchdogConformance("PostgreSQL", async () => openPeer(database.address.app));
 parkedConformance("PostgreSQL", async () => openPeer(database.address.app));

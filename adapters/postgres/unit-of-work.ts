@@ -23,6 +23,7 @@ import { paperFaultsRecords } from "./units/paper-faults.ts";
 import { parkedRecords } from "./units/parked.ts";
 import { reconcileRecords } from "./units/reconcile.ts";
 import { referenceRecords, treasuryRecords } from "./units/reference.ts";
+import { reportRecords } from "./units/reports.ts";
 import { requestKeyRecords } from "./units/request-keys.ts";
 import { researchRecords } from "./units/research.ts";
 import { restrictionRecords } from "./units/restrictions.ts";
@@ -95,6 +96,7 @@ export function createUnitOfWork(options: {
     watchdogs: watchdogRecords(options.sql),
     requestKeys: requestKeyRecords(options.sql),
     signals: signalRecords(options.sql),
+    reports: reportRecords(options.sql),
   };
   return {
     unit,

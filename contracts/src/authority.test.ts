@@ -144,6 +144,8 @@ ReadSchema                x      x      x      x          x         x      x
 ReadMetrics               .      .      x      x          x         x      x
 ListServices              .      .      x      x          x         x      x
 ReadLogs                  .      .      .      x          x         x      .
+MakeReport                .      .      .      x          x         x      .
+ReadReports               .      .      x      x          x         x      x
 InspectInstance           .      .      .      .          .         .      x
 LogIn                     x      x      x      x          x         x      x
 ReadIdentity              .      x      x      x          x         x      x
@@ -380,7 +382,7 @@ describe("a service token", () => {
       ...["ListStrategies", "GetBacktest", "ListSignals", "ListQuotes", "ListBars", "ListNews", "GetBooks"],
       ...["ListRestrictions", "ListWebhookSignals", "GetWebhookSignal"],
       ...["ListStops", "ListDifferences", "GetReferenceData", "ReadMetrics", "InspectInstance"],
-      ...["ListServices", "TailEvents"],
+      ...["ListServices", "TailEvents", "ReadReports"],
     ];
     expect([...serviceOperations].sort()).toEqual(named.sort());
   });
@@ -402,6 +404,7 @@ describe("subjects", () => {
     "operations.halt.lifted": ["operations", "riskengine"],
     "operations.resume.": ["operations", "riskengine"],
     "operations.restart.requested": ["gateway"],
+    "operations.report.made": ["gateway"],
     "operations.alarm.raised": [...platformServices],
     "operations.bus.parked": [...platformServices],
     "operations.bus.retried": [...platformServices],

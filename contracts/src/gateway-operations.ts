@@ -30,6 +30,25 @@ export const gatewayOperations = {
       readLogs: "operator GET /v1/platform/logs/:service",
     },
   },
+  MakeReport: {
+    sentence: "Have a report made of what the platform knows.",
+    allowed: ["operator", "risk_officer", "admin"],
+    reads: false,
+    auditsRefusals: true,
+    routes: {
+      makeReport: "operator POST /v1/reports",
+    },
+  },
+  ReadReports: {
+    sentence: "See which reports were made, and read them.",
+    allowed: [...people, "service"],
+    reads: true,
+    routes: {
+      listReports: "operator GET /v1/reports",
+      getReport: "operator GET /v1/reports/:report_id",
+      getReportDocument: "operator GET /v1/reports/:report_id/document",
+    },
+  },
   ReadWebPages: {
     sentence: "Load the pages of the web desks; every figure on them is asked for with a login.",
     allowed: "anyone",

@@ -60,6 +60,9 @@ export const routeExamples: Readonly<Record<string, RouteExample>> = {
   getPositions: { query: { fund_id: "alpha" } },
   getPublicQuotes: { query: { symbols: "AAPL,MSFT" } },
   getPublicBars: { query: { interval: "1m", count_max: "5" } },
+  makeReport: {
+    body: { report: "nav_report", parameters: { fund_id: "alpha", window: "30d" }, format: "pdf" },
+  },
   putSecret: {
     params: { path: "chat/token" },
     body: { value: "the-token-of-the-bot", reason: "A new bot." },

@@ -13,6 +13,7 @@ import type { Instance } from "../../ports/store.ts";
 import type { Timers } from "../../ports/timers.ts";
 import type { WebhookChecks, WebhookSecrets } from "../../ports/webhook.ts";
 import type { MarketFeed } from "./public/market-sources.ts";
+import type { ReportQueue } from "./reports/report-queue.ts";
 
 /** How a caller logs in here. Addresses are asked for when they are needed: a port of 0 is known only after listening. */
 export interface LoginFacts {
@@ -119,6 +120,7 @@ export interface GatewayParts {
   readonly signingKeys: SigningKeys | undefined;
   readonly restarts: Restarts;
   readonly webhook: WebhookParts;
+  readonly reports: ReportQueue;
   /** Where the public listener is reached, without a slash at the end. */
   publicUrl(): string;
   /** Both listeners' routes as an OpenAPI document. */

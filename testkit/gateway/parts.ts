@@ -101,6 +101,7 @@ type CalledParts = Pick<
   | "publicUrl"
   | "publicOpenApi"
   | "webhook"
+  | "reports"
 >;
 
 /** Lets everything in. */
@@ -144,6 +145,14 @@ function peopleParts(outcome: Answering): Pick<GatewayParts, "operators" | "iden
   };
 }
 
+const noReports: GatewayParts["reports"] = {
+  ask: async () => Promise.reject(new Fault("UNIMPLEMENTED", "Nothing makes reports here.", { retry: "never" })),
+  reports: async () => [],
+  report: async () => undefined,
+  document: async () => undefined,
+  stop: async () => undefined,
+};
+
 export function testParts(behaviour: Behaviour = {}): { readonly parts: CalledParts; readonly calls: unknown[][] } {
   const calls: unknown[][] = [];
   const { denial, retryAfterS } = behaviour;
@@ -186,6 +195,7 @@ export function testParts(behaviour: Behaviour = {}): { readonly parts: CalledPa
         ...given,
       ),
     ),
+    reports: noReports,
     ownToken: () => "the-gateways-own-token",
     login: {
       issuer: () => (behaviour.externalIssuer === true ? "https://login.example" : duty.issuer),

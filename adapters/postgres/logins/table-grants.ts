@@ -48,6 +48,8 @@ const bus: Readonly<Record<string, TableGrants>> = {
   service_instance: readable(by(all, "insert", "update (lease_until_us)", "delete")),
   request_key: readable(by(all, ...free)),
   configuration_value: readable(),
+  report: readable(by(["gateway"], ...free)),
+  report_document: readable(by(["gateway"], ...free)),
 };
 
 const identity: Readonly<Record<string, TableGrants>> = {

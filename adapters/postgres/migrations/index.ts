@@ -44,6 +44,7 @@ import { installationMigration } from "./0041-installation.ts";
 import { serviceLoginsMigration } from "./0042-service-logins.ts";
 import { rowPoliciesMigration } from "./0043-row-policies.ts";
 import { operatorsMigration } from "./0044-operators.ts";
+import { reportsMigration } from "./0045-reports.ts";
 
 export const migrations: readonly Migration[] = [
   outboxMigration,
@@ -90,4 +91,5 @@ export const migrations: readonly Migration[] = [
   serviceLoginsMigration,
   rowPoliciesMigration,
   operatorsMigration,
+  reportsMigration,
 ];

@@ -46,6 +46,7 @@ export const alarms = {
     "A TLS certificate's new files cannot be used: the one before is still served.",
   ),
   SERVICE_TOKEN_ENDING: alarm("warning", "A machine's token runs out within 14 days and has no successor."),
+  REPORT_NOT_RECONCILED: alarm("critical", "A report was made whose books do not tie; every page of it says so."),
   CLOCK_STEPPED: alarm("warning", "The wall clock jumped."),
 
   // Trading.

@@ -22,6 +22,7 @@ import {
   retriedEvent,
   secretChanged,
 } from "../records/platform.ts";
+import { reportMade } from "../records/report.ts";
 import { restrictionEnded } from "../records/restriction.ts";
 import {
   aboutScope,
@@ -146,6 +147,14 @@ export const operationsEvents = {
     sentence: "An operator had the five services restarted.",
     publishers: ["gateway"],
     audit: { action: "restart.requested", about: () => "platform", by: requestedBy },
+  }),
+  reportMade: event({
+    subject: "svc.v1.operations.report.made",
+    schema: reportMade,
+    key: ({ report_id }) => report_id,
+    sentence: "A report was made; its documents are known by their hashes.",
+    publishers: ["gateway"],
+    audit: { action: "report.made", about: ({ report_id }) => report_id, by: requestedBy },
   }),
   watchdogHealth: event({
     subject: "svc.v1.operations.watchdog.health",

@@ -6,7 +6,7 @@ import { type EventsAsked, type EventsOptions, followEvents } from "./events.ts"
 import { operationTable } from "./generated/operations.ts";
 import { nextPath } from "./link.ts";
 import { type Arguments, type OperationPlace, requestShape } from "./operation.ts";
-import type { Client } from "./types.ts";
+import type { Client, ReportDocumentAsked } from "./types.ts";
 
 export interface ClientOptions extends ConnectionOptions {
   readonly token?: TokenSource | undefined;
@@ -18,6 +18,8 @@ export function createClient(options: ClientOptions): Client {
   const made = {
     ...methodsOf(table, connection),
     pages: (id: string, given: Arguments = {}, call: CallOptions = {}) => pagesOf(table, id, given, call, connection),
+    reportDocument: ({ reportId, format }: ReportDocumentAsked, call: CallOptions = {}) =>
+      documentOf(reportId, format, call, connection),
     events: (asked: EventsAsked = {}, call: EventsOptions = {}) => followEvents(asked, call, connection),
   };
   // The table and the types are generated from one document, so each method is what its type says.
@@ -37,6 +39,19 @@ export function methodsOf(
     },
   ]);
   return Object.fromEntries(methods);
+}
+
+async function documentOf(reportId: string, format: string | undefined, call: CallOptions, connection: Connection) {
+  const query = format === undefined ? "" : `?format=${encodeURIComponent(format)}`;
+  const path = `/v1/reports/${encodeURIComponent(reportId)}/document${query}`;
+  const shape = { method: "GET", path, body: undefined };
+  const { value, headers } = await perform(
+    { id: "getReportDocument", shape, answer: "bytes", takesKey: false },
+    call,
+    connection,
+  );
+  call.onHeaders?.(headers);
+  return value;
 }
 
 function askedOf(id: string, place: OperationPlace, given: Arguments, { body }: CallOptions = {}) {

@@ -64,7 +64,7 @@ function checkedBaseUrl(text: string): string {
 export interface Asked {
   readonly id: string;
   readonly shape: RequestShape;
-  readonly answer: "json" | "text";
+  readonly answer: "json" | "text" | "bytes";
   /** A POST that the server does once for a key, however often it comes. */
   readonly takesKey: boolean;
 }
@@ -118,16 +118,19 @@ async function performOnce(
   const { baseUrl } = connection;
   let response: Response;
   let text: string;
+  let bytes: Uint8Array | undefined;
   try {
     response = await connection.fetch(`${baseUrl}${shape.path}`, requestInit(shape, token, more, signal));
     // The bound holds until the last byte of the body.
-    text = await response.text();
+    if (answer === "bytes" && response.status < 400) bytes = new Uint8Array(await response.arrayBuffer());
+    text = bytes === undefined ? await response.text() : "";
   } catch (cause) {
     throw new UnreachableError(baseUrl, whyNot(cause), cause, true);
   }
   refuseRedirect(response, baseUrl);
   tellDeprecated(id, response.headers, connection);
   if (response.status >= 400) throw apiError(response, text);
+  if (bytes !== undefined) return { value: bytes, headers: response.headers };
   if (answer === "text") return { value: text, headers: response.headers };
   const read = readJson(text);
   if (read === undefined) {

@@ -6,6 +6,7 @@ export type { TokenSource } from "./connection.ts";
 export { ApiError, type ApiErrorFacts, type ErrorCode, type Problem, UnreachableError } from "./errors.ts";
 export type { EventsAsked, EventsOptions, EventsReset, PlatformEvent } from "./events.ts";
 export { createPublicClient, type PublicClientOptions } from "./public-client.ts";
+export { createReports, ReportFailedError, type ReportOptions, type Reports } from "./reports.ts";
 export type { RetryOptions } from "./retry.ts";
 export type { StreamAsked, StreamItem, WebSocketConstructor, WebSocketLike } from "./stream.ts";
 export type {

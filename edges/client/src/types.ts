@@ -64,8 +64,16 @@ interface Pages<Operations> {
   ): AsyncIterableIterator<AnswerIn<Operations[Id]>>;
 }
 
+export interface ReportDocumentAsked {
+  readonly reportId: string;
+  /** html, pdf, json or csv; the one that was asked for when absent. */
+  readonly format?: string | undefined;
+}
+
 export type Client = Methods<operations> &
   Pages<operations> & {
+    /** A report's document, byte for byte as it was made. */
+    reportDocument(asked: ReportDocumentAsked, options?: CallOptions): Promise<Uint8Array>;
     /** What happens on the platform, as it happens; reconnects by itself and misses nothing that the server still keeps. */
     events(asked?: EventsAsked, options?: EventsOptions): AsyncIterableIterator<PlatformEvent | EventsReset>;
   };

@@ -76,12 +76,14 @@ import { paperFaultsShow } from "./paper-weather-show.ts";
 import { platformServicesList } from "./platform-services-list.ts";
 import { reportAlphaDecay } from "./report-alpha-decay.ts";
 import { reportFactorAttribution } from "./report-factor-attribution.ts";
+import { reportList } from "./report-list.ts";
 import { reportNav } from "./report-nav.ts";
 import { reportPositionAttribution } from "./report-position-attribution.ts";
 import { reportPostmortem } from "./report-postmortem.ts";
 import { reportRegimeAttribution } from "./report-regime-attribution.ts";
 import { reportRiskEnvelope } from "./report-risk-envelope.ts";
 import { reportSettlement } from "./report-settlement.ts";
+import { reportShow } from "./report-show.ts";
 import { reportTca } from "./report-tca.ts";
 import { reportTrade } from "./report-trade.ts";
 import { researchBacktestShow } from "./research-backtest-show.ts";
@@ -221,6 +223,8 @@ export const verbs: readonly Verb[] = [
   reportRegimeAttribution,
   reportFactorAttribution,
   reportPositionAttribution,
+  reportList,
+  reportShow,
   treasuryFundsList,
   treasuryNavsList,
   treasuryLedgerList,

@@ -24,6 +24,9 @@ const without: Readonly<Record<string, string>> = {
   getAuditCheckpoint: "for witnesses and mirrors, in their own format; `ctl operations audit status` shows it",
   getAuditTile: "for witnesses and mirrors, in their own format",
   tailAudit: "the stream; `ctl operations audit tail --follow` reads pages, which survive a restart",
+  makeReport:
+    "for programs; `ctl report nav` and its like make the same here, and `ctl report list` shows the platform's",
+  getReportDocument: "comes as bytes, by the client's reportDocument: `ctl report show --output`",
   verifyAudit: "answers in one piece; `ctl operations audit verify` begins a verification and follows it",
 };
 

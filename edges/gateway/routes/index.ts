@@ -43,6 +43,7 @@ import {
   reference,
   referenceStyleSheet,
 } from "./reference.ts";
+import { reportDocumentRead, reportMake, reportRead, reportsList } from "./reports.ts";
 import { decisions, rejectionsList, stopsList } from "./riskengine.ts";
 import { secondFactorBegin, secondFactorConfirm, stepUp } from "./second-factor.ts";
 import { serviceTokenIssue, serviceTokenRevoke, serviceTokenRotate, serviceTokensList } from "./service-tokens.ts";
@@ -88,6 +89,10 @@ const gatewayRoutes: readonly MakeRoute[] = [
   servicesRestart,
   servicesList,
   logsRead,
+  reportMake,
+  reportsList,
+  reportRead,
+  reportDocumentRead,
   publicQuote,
   publicQuotes,
   publicInstruments,

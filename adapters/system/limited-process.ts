@@ -1,0 +1,87 @@
+// A process for one piece of work, with an end to its time and its memory. What it is handed travels over the IPC channel, so that no secret stands in
+// an argument list or in the environment. However it dies, only its own work is lost.
+import { spawn } from "node:child_process";
+import { readFile } from "node:fs/promises";
+
+export interface WorkLimits {
+  readonly timeMsMax: number;
+  readonly memoryBytesMax: number;
+}
+
+export interface Work {
+  /** The module that runs it. */
+  readonly entry: string;
+  readonly input: unknown;
+  /** Beside what this process has without the platform's own settings; no secrets. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly limits: WorkLimits;
+  readonly signal: AbortSignal;
+  /** What it says before its last word. */
+  heard(message: unknown): void;
+}
+
+export type WorkEnd =
+  /** It ended by itself, well. */
+  { readonly kind: "done" } | { readonly kind: "died"; readonly why: string };
+
+const lookEveryMs = 200;
+
+export async function runLimited({ entry, input, environment, limits, signal, heard }: Work): Promise<WorkEnd> {
+  const heapMb = Math.floor((limits.memoryBytesMax * 0.8) / 1_048_576);
+  const child = spawn(process.execPath, [`--max-old-space-size=${heapMb}`, entry], {
+    stdio: ["ignore", "ignore", "inherit", "ipc"],
+    serialization: "json",
+    env: { ...withoutSettings(process.env), ...environment },
+  });
+  let why: string | undefined;
+  const kill = (reason: string): void => {
+    why ??= reason;
+    child.kill("SIGKILL");
+  };
+  const clock = setTimeout(() => kill(`it took longer than ${limits.timeMsMax / 1_000} s`), limits.timeMsMax);
+  const memory = setInterval(() => {
+    void residentBytes(child.pid).then((bytes) => {
+      if (bytes > limits.memoryBytesMax) kill(`it took more than ${limits.memoryBytesMax / 1e9} GB of memory`);
+    });
+  }, lookEveryMs);
+  const onAbort = (): void => kill("it was ended");
+  signal.addEventListener("abort", onAbort, { once: true });
+  if (signal.aborted) onAbort();
+  child.on("message", heard);
+  try {
+    return await new Promise<WorkEnd>((resolve) => {
+      child.once("error", (error) => resolve({ kind: "died", why: why ?? error.message }));
+      child.once("exit", (code, exitSignal) => {
+        if (why === undefined && code === 0) resolve({ kind: "done" });
+        else resolve({ kind: "died", why: why ?? `its process ended with ${exitSignal ?? code}` });
+      });
+      // One that died at once cannot be handed anything; its exit says the rest.
+      child.send({ input }, () => undefined);
+    });
+  } finally {
+    clearTimeout(clock);
+    clearInterval(memory);
+    signal.removeEventListener("abort", onAbort);
+  }
+}
+
+/** 0 where the system does not say. */
+async function residentBytes(pid: number | undefined): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, "latin1").catch(() => "");
+  return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1] ?? 0) * 1_024;
+}
+
+function withoutSettings(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith("PORTCULLIS_")));
+}
+
+/** The process's side: what it was handed. It ends when whoever started it is gone. */
+export function handedIn(): { readonly input: Promise<unknown>; say(message: object): Promise<void> } {
+  process.on("disconnect", () => process.exit(1));
+  return {
+    input: new Promise((resolve) =>
+      process.once("message", (message) => resolve((message as { input: unknown }).input)),
+    ),
+    say: (message) => new Promise((resolve) => process.send?.(message, undefined, undefined, () => resolve())),
+  };
+}
