@@ -212,19 +212,24 @@ describe("on /ops", () => {
     await expectAudited(paused, "operator.attempted");
     await leaveDialog(duty);
     await press(duty.page, button("watchdogs", "Watch again…"));
-    expect(await confirmByKeyboard(duty, {})).toMatch(/^WATCHES/);
+    const again = await confirmByKeyboard(duty, { reason: "test over" });
+    expect(again).toMatch(/^WATCHES/);
+    await expectAudited(again, "operator.attempted");
     await leaveDialog(duty);
   });
 
   test("a drill", { timeout }, async () => {
+    await openPath("/ops");
     await press(duty.page, button("drills", "Run a drill…"));
-    const outcome = await confirmByKeyboard(duty, { reason: "test" });
+    const outcome = await confirmByKeyboard(duty, {});
     expect(outcome).toMatch(/^PASSED/);
+    await expectAudited(outcome, "drill.measured");
     await leaveDialog(duty);
     await expect.poll(() => duty.at("panel-drills").textContent(), { timeout: 30_000 }).toContain("passed");
   });
 
   test("a simulated fault begins and ends", { timeout }, async () => {
+    await openPath("/ops");
     await press(duty.page, button("weather", "Silence the broker…"));
     const set = await confirmByKeyboard(duty, { reason: "test" });
     expect(set).toMatch(/^SET/);
@@ -238,12 +243,14 @@ describe("on /ops", () => {
   });
 
   test("the audit log is verified", { timeout }, async () => {
+    await openPath("/ops");
     await press(duty.page, button("audit", "Verify…"));
     expect(await confirmByKeyboard(duty, {}, 150_000)).toMatch(/^VERIFIED \d+ entries/);
     await leaveDialog(duty);
   });
 
   test("all services are restarted", { timeout }, async () => {
+    await openPath("/ops");
     await press(duty.page, button("services", "Restart all…"));
     const outcome = await confirmByKeyboard(duty, { reason: "test" }, 240_000);
     expect(outcome).toMatch(/ALL ARE HEALTHY AGAIN/);

@@ -1,7 +1,7 @@
 // Under which id the audit log has what somebody just did. Most answers do not carry it, so the entry is looked for: by this person, of this action, after the
 // place where the log stood before. An act never waits for that: where the log cannot be read, the outcome says so and stands.
 import { parseJson } from "../../../contracts/src/parse-json.ts";
-import type { Acting } from "../../tui/effects/act.ts";
+import type { Acting, Outcome } from "../../tui/effects/act.ts";
 import { failureOf } from "../model/panel-state.ts";
 import type { Typed } from "./ask.ts";
 
@@ -14,7 +14,8 @@ const pageMax = 500;
 export interface AuditedWork {
   /** The action of its entry: "envelope.updated". */
   readonly action: string;
-  run(typed: Typed, client: Acting["client"]): Promise<readonly string[]>;
+  /** What the server answered; good unless it says otherwise. */
+  run(typed: Typed, client: Acting["client"]): Promise<readonly string[] | Pick<Outcome, "lines" | "tone">>;
 }
 
 /** For acts whose answer is the outcome. */
@@ -22,15 +23,13 @@ export function audited({ action, run }: AuditedWork): (typed: Typed, acting: Ac
   return async (typed, acting) => {
     const { client, report } = acting;
     const before = await client.getAuditStatus({}, { timeoutMs: callMs }).catch(failureOf);
-    const lines = await run(typed, client);
+    const answer = await run(typed, client);
+    const { lines, tone } = "tone" in answer ? answer : { lines: answer, tone: "good" as const };
     const isKnown = before !== undefined && "size" in before;
-    if (isKnown) report({ lines: [...lines, "Audit: its entry is looked for."], tone: "good", done: false });
+    if (isKnown) report({ lines: [...lines, "Audit: its entry is looked for."], tone, done: false });
     const found = isKnown ? await entryAfter(before.size, action, acting) : (before?.detail ?? "it could not be read");
-    report({
-      lines: [...lines, typeof found === "string" ? `Audit id not known: ${found}` : line(found)],
-      tone: "good",
-      done: true,
-    });
+    const last = typeof found === "string" ? `Audit id not known: ${found}` : line(found);
+    report({ lines: [...lines, last], tone, done: true });
   };
 }
 

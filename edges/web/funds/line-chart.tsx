@@ -21,6 +21,30 @@ export function dataOf(points: readonly Point[]) {
   return found;
 }
 
+const themes = ["(prefers-color-scheme: dark)", "print"];
+
+/** The library draws on a canvas and knows no style sheet: it gets the page's colours. */
+function coloursOf(element: HTMLElement) {
+  const style = getComputedStyle(element);
+  const colour = (name: string): string => style.getPropertyValue(name).trim();
+  const hair = colour("--hair");
+  return {
+    line: colour("--accent"),
+    page: {
+      layout: {
+        attributionLogo: false,
+        background: { color: colour("--panel") },
+        textColor: colour("--quiet"),
+        fontFamily: "Inter, sans-serif",
+        fontSize: 12,
+      },
+      grid: { vertLines: { visible: false }, horzLines: { color: hair } },
+      timeScale: { borderColor: hair },
+      rightPriceScale: { borderColor: hair },
+    },
+  };
+}
+
 export function LineChart({
   label,
   points,
@@ -35,27 +59,27 @@ export function LineChart({
   useEffect(() => {
     const element = place.current;
     if (element === null) return undefined;
-    const colour = (name: string): string => getComputedStyle(element).getPropertyValue(name).trim();
     const chart = createChart(element, {
       height,
       autoSize: true,
-      layout: {
-        attributionLogo: false,
-        background: { color: colour("--panel") },
-        textColor: colour("--quiet"),
-        fontFamily: "Inter, sans-serif",
-        fontSize: 12,
-      },
-      grid: { vertLines: { visible: false }, horzLines: { color: colour("--hair") } },
       localization: { locale: "en-US" },
-      timeScale: { timeVisible: true, borderColor: colour("--hair") },
-      rightPriceScale: { borderColor: colour("--hair") },
+      timeScale: { timeVisible: true },
       handleScroll: false,
       handleScale: false,
     });
-    const line = chart.addSeries(LineSeries, { color: colour("--accent"), lineWidth: 2, priceLineVisible: false });
+    const line = chart.addSeries(LineSeries, { lineWidth: 2, priceLineVisible: false });
+    const paint = (): void => {
+      const { page, line: colour } = coloursOf(element);
+      chart.applyOptions(page);
+      line.applyOptions({ color: colour });
+    };
+    paint();
+    // The page may change its colours while it is open: by day and night, and for paper.
+    const media = themes.map((one) => window.matchMedia(one));
+    for (const one of media) one.addEventListener("change", paint);
     series.current = { setData: (data) => line.setData(data), fit: () => chart.timeScale().fitContent() };
     return () => {
+      for (const one of media) one.removeEventListener("change", paint);
       series.current = undefined;
       chart.remove();
     };

@@ -57,3 +57,24 @@ test("a tab whose timers stand still passes on with the next event what it gathe
   await live.run();
   expect(heard).toEqual([["oms.fills.created"], ["operations.resume.requested", "oms.fills.created"]]);
 });
+
+test("a tab whose login ran out lets another one lead", async () => {
+  let tries = 0;
+  const live = openLive({
+    client: {
+      // biome-ignore lint/correctness/useYield: it is refused before anything comes.
+      async *events() {
+        tries += 1;
+        live.report({ kind: "expired", expired: true });
+        throw new Error("not logged in");
+      },
+    } as never,
+    clock: { now: () => fromUnixMs(0) },
+    timers: { after: () => undefined, sleep: async () => undefined } as never,
+    channel: { postMessage: () => undefined, onmessage: null },
+    signal: new AbortController().signal,
+    lead: (work) => work(),
+  });
+  await live.run();
+  expect(tries).toBe(1);
+});

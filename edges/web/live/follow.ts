@@ -120,8 +120,8 @@ export function openLive(options: LiveOptions): Live & { run(): Promise<void>; h
     failed,
     async run() {
       await lead(async () => {
-        while (!signal.aborted) {
-          // A refusal that stays one, such as a login that ran out, is tried again as well: the person may log in anew.
+        // A tab whose login ran out leaves the lead to one whose login has not.
+        while (!signal.aborted && !link.expired) {
           await follow().catch(failed);
           await timers.sleep(againMs, signal);
         }

@@ -3,6 +3,7 @@
 import { tookText } from "../../ctl/text/drill-text.ts";
 import { age } from "../../tui/view/figures.ts";
 import type { DangerAsk } from "../danger/ask.ts";
+import { audited } from "../danger/audited.ts";
 import { useDanger } from "../danger/danger-dialog.tsx";
 import type { Lists } from "../data/lists.ts";
 import { useList } from "../data/use-list.ts";
@@ -167,16 +168,19 @@ const drillAsk: DangerAsk = {
   reason: "optional",
   code: "none",
   command: "ctl operations drills run --reason TEXT",
-  run: async ({ reason }, { client, report }) => {
-    const drill = await client.runDrill(reason === "" ? {} : { reason }, { timeoutMs: drillMsMax });
-    report({
-      lines: [
-        drill.passed ? "PASSED" : `FAILED: ${drill.complaint ?? ""}`,
-        `Drill ${drill.drill_id}`,
-        `Latched ${tookText(drill.latched_ms)}, blocked ${tookText(drill.blocked_ms)}, cancelled ${tookText(drill.cancelled_ms)}, notified ${tookText(drill.notified_ms)}`,
-      ],
-      tone: drill.passed ? "good" : "bad",
-      done: true,
-    });
-  },
+  run: audited({
+    action: "drill.measured",
+    run: async ({ reason }, client) => {
+      const drill = await client.runDrill(reason === "" ? {} : { reason }, { timeoutMs: drillMsMax });
+      const { latched_ms, blocked_ms, cancelled_ms, notified_ms } = drill;
+      return {
+        lines: [
+          drill.passed ? "PASSED" : `FAILED: ${drill.complaint ?? ""}`,
+          `Drill ${drill.drill_id}`,
+          `Latched ${tookText(latched_ms)}, blocked ${tookText(blocked_ms)}, cancelled ${tookText(cancelled_ms)}, notified ${tookText(notified_ms)}`,
+        ],
+        tone: drill.passed ? "good" : "bad",
+      };
+    },
+  }),
 };

@@ -129,13 +129,13 @@ function unpauseAsk(one: Watchdog): DangerAsk {
     scope: scopeText(one),
     scopeId: one.fund_id ?? "",
     facts: ["It judges and acts again at once."],
-    reason: "optional",
+    reason: "required",
     code: "none",
-    command: `ctl operations watchdog resume --watchdog ${one.watchdog}`,
+    command: `ctl operations watchdog resume --watchdog ${one.watchdog} --reason TEXT`,
     run: audited({
       action: "operator.attempted",
       run: async ({ reason }, client) => {
-        const found = await client.resumeWatchdog({ ...named(one), ...(reason === "" ? {} : { reason }) } as never);
+        const found = await client.resumeWatchdog({ ...named(one), reason } as never);
         return found.map(
           (each) => `${each.paused === null ? "WATCHES" : "STILL PAUSED"}: ${scopeText(each)}, ${each.state}`,
         );

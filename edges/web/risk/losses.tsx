@@ -31,7 +31,13 @@ const columns: readonly Column<Loss>[] = [
     cell: (one) => <Percent fraction={one.loss_pct} digits={2} />,
   },
   { id: "state", head: "State", by: lossWord, cell: (one) => <StateWord word={lossWord(one)} grade={gradeOf(one)} /> },
-  { id: "period", head: "Period", by: (one) => one.period, cell: (one) => utcText(one.period) },
+  {
+    id: "period",
+    head: "Since",
+    unit: "UTC",
+    by: (one) => one.period,
+    cell: (one) => <span title={utcText(one.period)}>{utcText(one.period).slice(0, 10)}</span>,
+  },
 ];
 
 function lossWord({ state }: Loss): string {
