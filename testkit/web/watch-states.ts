@@ -15,6 +15,13 @@ const watched = ["halt-banner", "cosign-card", "logged-out"];
 
 const script = `
   window.moments = [];
+  // Time as it counts for a promise: a page that the machine does not let run for a second had no second of it.
+  window.ticks = [[Date.now(), 0]];
+  setInterval(() => {
+    const [at, counted] = window.ticks.at(-1);
+    const now = Date.now();
+    window.ticks.push([now, counted + Math.min(now - at, 100)]);
+  }, 50);
   const look = () => {
     const panels = [...document.querySelectorAll("[data-testid^=panel-]")].map((one) => one.dataset.testid.slice(6) + "=" + one.dataset.state);
     const shown = ${JSON.stringify(watched)}.filter((name) => document.querySelector("[data-testid=" + name + "]") !== null);
@@ -34,7 +41,13 @@ export async function watchStates(page: Page): Promise<() => Promise<readonly Mo
   return async () => (await page.evaluate("window.moments")) as readonly Moment[];
 }
 
-/** When something was there first, of the page's own clock. */
-export function firstShown(moments: readonly Moment[], name: string): number | undefined {
-  return moments.find(({ shown }) => shown.includes(name))?.atMs;
+/** How long after a moment something was there first; of the time in which the page could run. */
+export async function shownAfterMs(page: Page, name: string, sinceMs: number): Promise<number> {
+  const [moments, ticks] = (await page.evaluate("[window.moments, window.ticks]")) as [
+    readonly Moment[],
+    readonly (readonly [number, number])[],
+  ];
+  const atMs = moments.find(({ shown }) => shown.includes(name))?.atMs ?? Number.NaN;
+  const countedAt = (ms: number): number => ticks.find(([at]) => at >= ms)?.[1] ?? ticks.at(-1)?.[1] ?? Number.NaN;
+  return countedAt(atMs) - countedAt(sinceMs);
 }

@@ -1,6 +1,6 @@
 // What stands around every desk: where one is, in which mode, what is halted, who is logged in, how the server is heard, and the way to stop everything.
 import { Link, Outlet, useRouterState } from "@tanstack/react-router";
-import { useEffect } from "react";
+import { useEffect, useSyncExternalStore } from "react";
 import { fromUnixMs } from "../../../contracts/src/instant.ts";
 import { haltAsk } from "../danger/asks.ts";
 import { useDanger } from "../danger/danger-dialog.tsx";
@@ -221,11 +221,12 @@ function LoginOver() {
 
 function LoggedOut() {
   const { session } = useWeb();
+  const isEnded = useSyncExternalStore(session.subscribe, session.isEnded);
   return (
     <main className="alone" data-testid="logged-out">
       <h1>You are logged out</h1>
       <p>Every tab of this browser is. Nothing of the desks is kept here.</p>
-      {!session.isEnded() && (
+      {!isEnded && (
         <p role="alert" className="note critical">
           The server did not confirm it: whoever opens this browser may still be logged in at it. Log in and out again,
           or close the browser.

@@ -32,7 +32,6 @@ function coloursOf(element: HTMLElement) {
     line: colour("--accent"),
     page: {
       layout: {
-        attributionLogo: false,
         background: { color: colour("--panel") },
         textColor: colour("--quiet"),
         fontFamily: "Inter, sans-serif",
@@ -62,6 +61,8 @@ export function LineChart({
     const chart = createChart(element, {
       height,
       autoSize: true,
+      // From the beginning: the logo brings a style with it, which the page's policy forbids.
+      layout: { attributionLogo: false },
       localization: { locale: "en-US" },
       timeScale: { timeVisible: true },
       handleScroll: false,

@@ -19,7 +19,7 @@ function fixture(
     { token: "first", refreshToken: "r1", lastsS: 300 },
     {
       clock: { now: () => now },
-      timers: { sleep: async () => undefined },
+      timers: { sleep: () => new Promise((resolve) => setTimeout(resolve, 20)) },
       provider: {
         begin: async () => undefined,
         silently: silent ?? (async () => undefined),
@@ -70,7 +70,12 @@ describe("a login", () => {
 
   test("ends in every tab, and says when the server did not confirm it", async () => {
     const good = fixture(async () => undefined);
-    await good.session.logOut(async () => undefined);
+    let sentWith: string | undefined;
+    await good.session.logOut(async () => {
+      expect([good.session.state(), good.posted]).toEqual(["out", ["logged out"]]);
+      sentWith = await good.session.token();
+    });
+    expect([sentWith, await good.session.token()]).toEqual(["first", undefined]);
     expect([good.session.state(), good.posted, good.session.isEnded()]).toEqual(["out", ["logged out"], true]);
     const silent = fixture(async () => undefined);
     await silent.session.logOut(() => new Promise(() => undefined));

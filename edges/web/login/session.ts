@@ -32,14 +32,15 @@ export interface SessionOptions {
 
 /** Renewed this long before it runs out. */
 const marginMs = 20_000;
-/** All tabs are logged out within two seconds, and the others must hear of it. */
-const endMsMax = 1_200;
+/** After that the page says that the server did not confirm it. */
+const endMsMax = 10_000;
 
 export function openSession(first: Tokens, { clock, timers, provider, channel, returnTo }: SessionOptions): Session {
   let held: Tokens | undefined = first;
   let since = clock.now();
   let state: SessionState = "in";
   let renewing: Promise<string | undefined> | undefined;
+  let ending: Tokens | undefined;
   let isEnded = true;
   const listeners = new Set<() => void>();
   const become = (next: SessionState): void => {
@@ -72,7 +73,7 @@ export function openSession(first: Tokens, { clock, timers, provider, channel, r
 
   return {
     async token() {
-      if (state !== "in") return undefined;
+      if (state !== "in") return ending?.token;
       if (held !== undefined && millisecondsBetween(since, clock.now()) < held.lastsS * 1_000 - marginMs)
         return held.token;
       renewing ??= renewed().finally(() => {
@@ -90,17 +91,18 @@ export function openSession(first: Tokens, { clock, timers, provider, channel, r
     },
     renew: () => provider.begin(returnTo()),
     async logOut(end) {
-      // Nobody waits longer for a server that does not answer: the tabs forget their tokens in any case.
-      isEnded = await Promise.race([
-        end().then(
-          () => true,
-          () => false,
-        ),
-        timers.sleep(endMsMax).then(() => false),
-      ]);
-      channel.postMessage("logged out");
+      // At once, in every tab: nobody waits for a server that may not answer. It is asked with the token that was held.
+      ending = held;
       held = undefined;
+      channel.postMessage("logged out");
       become("out");
+      const asked = end().then(
+        () => true,
+        () => false,
+      );
+      isEnded = await Promise.race([asked, timers.sleep(endMsMax).then(() => false)]);
+      ending = undefined;
+      for (const listen of listeners) listen();
     },
     isEnded: () => isEnded,
   };
