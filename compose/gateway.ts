@@ -10,7 +10,7 @@ import type { HttpMount } from "../adapters/http/mount.ts";
 import { openApiOf } from "../adapters/http/open-api.ts";
 import { type HttpServer, type HttpServerOptions, serveHttp } from "../adapters/http/server.ts";
 import { cliClientId, scopes as embeddedScopes, webClientId } from "../adapters/identity/embedded/options.ts";
-import { type GatewayIdentity, openGatewayIdentity } from "../adapters/identity/gateway-identity.ts";
+import { type GatewayIdentity, openGatewayIdentity, routePartsOf } from "../adapters/identity/gateway-identity.ts";
 import { hasRealOperators } from "../adapters/identity/real-operators.ts";
 import { removeDevelopmentOperators } from "../adapters/identity/remove-development-operators.ts";
 import { openSealing } from "../adapters/identity/sealing.ts";
@@ -253,12 +253,7 @@ function routesOf(
     marketFeed,
     ownToken: () => identity.platformToken("gateway"),
     login: loginFacts(input, identity),
-    secondFactors: identity.secondFactors,
-    serviceTokens: identity.serviceTokens,
-    operators: identity.operators,
-    identityRequests: identity.identityRequests,
-    sessions: identity.sessions,
-    signingKeys: identity.signingKeys,
+    ...routePartsOf(identity),
     restarts,
     webhook,
     reports,

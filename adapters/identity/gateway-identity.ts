@@ -68,6 +68,14 @@ export interface GatewayIdentity extends Omit<OpenedVerifier, "feed"> {
   close(): Promise<void>;
 }
 
+type RouteParts = "secondFactors" | "serviceTokens" | "operators" | "identityRequests" | "sessions" | "signingKeys";
+
+/** What the gateway's routes are handed of it. */
+export function routePartsOf(identity: GatewayIdentity): Pick<GatewayIdentity, RouteParts> {
+  const { secondFactors, serviceTokens, operators, identityRequests, sessions, signingKeys } = identity;
+  return { secondFactors, serviceTokens, operators, identityRequests, sessions, signingKeys };
+}
+
 export async function openGatewayIdentity(options: GatewayIdentityOptions): Promise<GatewayIdentity> {
   const { configuration, store, secrets, random } = options;
   const external = configuration.identity.issuer;

@@ -133,8 +133,8 @@ describe("28.6: a database login for each service", () => {
       `select relname::text as name from pg_class where relnamespace = 'portcullis'::regnamespace and relkind = 'r'
          and (has_any_column_privilege(oid, 'insert, update') or has_table_privilege(oid, 'delete, truncate'))`,
     );
-    // What every process writes of itself, and what it wants to tell or be answered once.
-    const everybodys = ["commit_marker", "outbox", "request_key", "service_instance"];
+    // What every process writes of itself, what it wants to tell or be answered once, and which tokens it saw.
+    const everybodys = ["commit_marker", "outbox", "request_key", "service_instance", "service_token_use"];
     const own = Object.keys(tableGrants).filter((table) => table.startsWith("research_"));
     expect(changeable.map(({ name }) => String(name)).sort()).toEqual([...everybodys, ...own].sort());
   });
