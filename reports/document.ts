@@ -5,7 +5,7 @@
 //  2. Money is exact decimal text. A reconciliation difference other than 0 stamps every page of every rendering.
 import { z } from "zod";
 import { decimalText, instantText } from "../contracts/src/records/fields.ts";
-import { narrative } from "./narrative.ts";
+import { narrative } from "./postmortem/narrative.ts";
 
 const date = z.string().regex(/^\d{4}-\d{2}-\d{2}$/, "expected a date such as 2026-11-18");
 

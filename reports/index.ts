@@ -3,7 +3,7 @@ import { alphaDecayReport } from "./alpha-decay-report.ts";
 import { factorAttributionReport } from "./factor-attribution-report.ts";
 import { navReport } from "./nav-report.ts";
 import { positionAttributionReport } from "./position-attribution-report.ts";
-import { postmortemReport } from "./postmortem-report.ts";
+import { postmortemReport } from "./postmortem/postmortem-report.ts";
 import { regimeAttributionReport } from "./regime-attribution-report.ts";
 import { riskEnvelopeReport } from "./risk-envelope-report.ts";
 import { settlementReport } from "./settlement-report.ts";

@@ -1,7 +1,7 @@
 // The form of every report: a name, one sentence, and one pure function from facts and parameters to a document.
 import type { ReportDocument } from "./document.ts";
 import type { FactPart, ReportFacts } from "./facts.ts";
-import type { WrittenNarrative } from "./narrative.ts";
+import type { WrittenNarrative } from "./postmortem/narrative.ts";
 
 export interface ReportInput {
   readonly facts: ReportFacts;

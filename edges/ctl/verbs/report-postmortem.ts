@@ -1,5 +1,5 @@
 // `ctl report postmortem`: why a fund fell.
-import { postmortemReport } from "../../../reports/postmortem-report.ts";
+import { postmortemReport } from "../../../reports/postmortem/postmortem-report.ts";
 import { daysAsked, makeReport, reportOptions } from "../report/report-verb.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
 

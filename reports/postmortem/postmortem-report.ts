@@ -1,15 +1,12 @@
 // postmortem_auto_rca: why a fund fell. Timeline, onset, a waterfall whose parts are counted from below, causes by their share with the loss without each,
 // fixes with what they would have saved, and an account in words that may use no number of its own.
-import * as decimal from "../contracts/src/decimal.ts";
-import { type BookDay, booksOf } from "./books.ts";
-import type { Block, Cell, ReportDocument } from "./document.ts";
-import type { ReportFacts } from "./facts.ts";
-import { metricMaker } from "./figures.ts";
-import { waterfall } from "./metrics/post-mortem.ts";
-import { type Narrative, type NumberedFact, narrativeOf, type Paragraph } from "./narrative.ts";
-import { attributedDays } from "./position-days.ts";
-import { type FallParts, fallParts, type PartName, partNames } from "./postmortem-parts.ts";
-import { type FallTimeline, fallTimeline } from "./postmortem-timeline.ts";
+import * as decimal from "../../contracts/src/decimal.ts";
+import { type BookDay, booksOf } from "../books.ts";
+import type { Block, Cell, ReportDocument } from "../document.ts";
+import type { ReportFacts } from "../facts.ts";
+import { metricMaker } from "../figures.ts";
+import { waterfall } from "../metrics/post-mortem.ts";
+import { attributedDays } from "../position-days.ts";
 import {
   chosenSections,
   columnsOf,
@@ -21,9 +18,12 @@ import {
   sectionOf,
   tableOf,
   textOf,
-} from "./report-parts.ts";
-import type { Report, ReportInput } from "./shape.ts";
-import { tie, worstDay } from "./tie-out.ts";
+} from "../report-parts.ts";
+import type { Report, ReportInput } from "../shape.ts";
+import { tie, worstDay } from "../tie-out.ts";
+import { type Narrative, type NumberedFact, narrativeOf, type Paragraph } from "./narrative.ts";
+import { type FallParts, fallParts, type PartName, partNames } from "./postmortem-parts.ts";
+import { type FallTimeline, fallTimeline } from "./postmortem-timeline.ts";
 
 type Decimal = decimal.Decimal;
 

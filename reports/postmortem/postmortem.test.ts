@@ -1,12 +1,12 @@
 // A fall with a known cause: its parts sum to the loss, what is missing is a finding, the log stands in order, and words may use no number of their own.
 import { describe, expect, it } from "vitest";
-import * as decimal from "../contracts/src/decimal.ts";
-import { reportFactsOf } from "../testkit/report-facts.ts";
-import { isReconciled, type ReportDocument, reportDocument } from "./document.ts";
-import type { ReportFacts } from "./facts.ts";
+import * as decimal from "../../contracts/src/decimal.ts";
+import { reportFactsOf } from "../../testkit/report-facts.ts";
+import { isReconciled, type ReportDocument, reportDocument } from "../document.ts";
+import type { ReportFacts } from "../facts.ts";
+import { renderHtml } from "../render/html.ts";
 import { type NumberedFact, refusalOf, type WrittenNarrative } from "./narrative.ts";
 import { postmortemReport } from "./postmortem-report.ts";
-import { renderHtml } from "./render/html.ts";
 
 const usual = reportFactsOf({ days: 80, tradesEvery: 3, deposit: "50000" });
 const start = usual.navs.at(-10)?.day ?? "";

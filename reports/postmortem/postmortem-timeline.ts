@@ -1,12 +1,12 @@
 // When a fall began, when it was noticed and when somebody acted: the onset from the values, the rest from the audit log with its sequence numbers. What
 // lies before the log began is said so, and nothing is put in its place.
-import { format, millisecondsBetween, parse } from "../contracts/src/instant.ts";
-import { mean, standardDeviation } from "../core/stats/moments.ts";
-import { booksOf } from "./books.ts";
-import type { ReportFacts } from "./facts.ts";
-import { onset } from "./metrics/post-mortem.ts";
-import { returnsOf } from "./performance-sections.ts";
-import { tradeDates } from "./trade-dates.ts";
+import { format, millisecondsBetween, parse } from "../../contracts/src/instant.ts";
+import { mean, standardDeviation } from "../../core/stats/moments.ts";
+import { booksOf } from "../books.ts";
+import type { ReportFacts } from "../facts.ts";
+import { onset } from "../metrics/post-mortem.ts";
+import { returnsOf } from "../performance-sections.ts";
+import { tradeDates } from "../trade-dates.ts";
 
 export type AuditRow = NonNullable<ReportFacts["audit"]>["entries"][number];
 

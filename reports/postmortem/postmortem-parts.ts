@@ -1,13 +1,13 @@
 // What a fall was made of, from below: every position's price move is split by its own loadings into market, factors and what is the position's own; trades,
 // fees, funding and positions without a price are counted from fills, ledger and marks. None of them is the rest of the others: what they do not explain
 // stays a finding.
-import * as decimal from "../contracts/src/decimal.ts";
-import type { BookDay } from "./books.ts";
-import { factorsOf } from "./factors.ts";
-import type { ReportFacts } from "./facts.ts";
-import { marketAxis, returnsOn } from "./market-days.ts";
-import { factorFit } from "./metrics/regression.ts";
-import { type AttributedDay, fundLine } from "./position-days.ts";
+import * as decimal from "../../contracts/src/decimal.ts";
+import type { BookDay } from "../books.ts";
+import { factorsOf } from "../factors.ts";
+import type { ReportFacts } from "../facts.ts";
+import { marketAxis, returnsOn } from "../market-days.ts";
+import { factorFit } from "../metrics/regression.ts";
+import { type AttributedDay, fundLine } from "../position-days.ts";
 
 type Decimal = decimal.Decimal;
 
