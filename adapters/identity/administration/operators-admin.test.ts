@@ -271,6 +271,7 @@ describe("outside production", () => {
     const outcome = await operators.add(await asked(anna, adding), added);
     if (!outcome.ok || "request" in outcome.value) throw new Error("not done");
     expect(await people.authenticate("erika", outcome.value.password ?? "", "::1")).toMatchObject({ ok: true });
+    expect(await fixture.rows("select id from identity_revocation"), "a new person logs in at once").toEqual([]);
     expect(await requests.list()).toEqual([]);
     const parameters = { name: "acme-oms", operations: ["CheckOrder"], expires_in_s: 3_600 };
     const proof = await proofFor(anna, { action: "IssueServiceToken", parameters });

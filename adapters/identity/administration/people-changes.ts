@@ -71,8 +71,9 @@ export function createPeopleChanges({ issuer, sessionS }: PeopleChangesOptions):
   return {
     async add(it, { name, roles, passwordHash }, people) {
       const isBack = people !== "external" && people.some((person) => person.name === name);
-      // Whatever an earlier bearer of the name left behind is not theirs.
-      await end(it, name);
+      // Whatever an earlier bearer of the name left behind is not theirs. A new person has no logins to end, and tokens say in whole seconds when
+      // they were issued: the first login may come within this one.
+      if (isBack) await end(it, name);
       await removeFactors(it, name);
       await putOperator(it.sql, { name, roles, passwordHash, at: it.at });
       return tell(it, await reported(it, name), isBack ? "restored" : "made");
