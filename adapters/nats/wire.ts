@@ -5,6 +5,7 @@ import { messageOf } from "../../contracts/src/fault.ts";
 import { fromMicroseconds, type Instant } from "../../contracts/src/instant.ts";
 import { parseJson } from "../../contracts/src/parse-json.ts";
 import type { Subject } from "../../contracts/src/subject.ts";
+import { everySubject } from "../../contracts/src/subjects.ts";
 import type { BusEvent, Claimed, Unread } from "../../ports/bus.ts";
 
 const idHeader = "Nats-Msg-Id";
@@ -22,7 +23,7 @@ const positionHeader = "Portcullis-Position";
 const conflatedPrefix = "transient.";
 
 /** Tried when the server's permissions are (guard.ts); nobody listens to it. */
-export const probeSubject = "svc.v1.probe";
+export const probeSubject = everySubject.replace(">", "probe");
 
 export function isProbe(subject: string): boolean {
   return subject === probeSubject || subject === conflatedName(probeSubject);

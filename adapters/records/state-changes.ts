@@ -285,6 +285,8 @@ export const otherWriters: Readonly<Record<string, string>> = {
   "adapters/postgres/audit/audit-append.ts": "The audit log itself.",
   "adapters/postgres/audit/audit-log.ts": "The audit log itself, its checkpoints and tiles.",
   "adapters/postgres/migrate.ts": "The schema, before anything runs.",
+  "adapters/postgres/logins/service-logins.ts":
+    "The passwords of the services' own logins, made by the start before anything runs.",
   "adapters/postgres/installation.ts": "Whose the database is, once, before anything runs.",
   "adapters/paper-broker/postgres-books.ts":
     "The books of a broker, which is outside of the platform: what it does to our orders is reported by ours when they hear of it.",
