@@ -50,7 +50,7 @@ import {
   worst,
 } from "./compose/shared.ts";
 import { beginOrStandBy } from "./compose/stand-by.ts";
-import { certificateOf, isOpenlyReached, localSocket } from "./compose/tls.ts";
+import { certificateOf, isOpenlyReached, localSocket, peerSecurityOf } from "./compose/tls.ts";
 import { messageOf } from "./contracts/src/fault.ts";
 import { subjects } from "./contracts/src/subjects.ts";
 import type { TellRefusal } from "./ports/attempts.ts";
@@ -148,7 +148,7 @@ async function startServices(
   stops.push(() => secrets.close());
   const beginnings = await place.beginnings({ configuration, now: base.ports.clock.now() });
   // Only operations writes the audit log, and so only it keeps its anchors.
-  const anchors = anchorsOf(configuration.audit, chosen.some(isOperations), log);
+  const anchors = anchorsOf(configuration.audit, chosen.some(isOperations), log, configuration.database);
   stops.push(anchors.close);
   const paper = await paperPorts({ base: base.ports, input, place, chosen, beginnings }, stops);
   const openKey = () => openSealing(secrets, configuration.secrets.prefix, base.ports.random);
@@ -177,7 +177,8 @@ async function startServices(
   const shared = () => worst([untilEnding(ending), readiness.health()]);
   const upstreams = upstreamsOf(configuration, verifier);
   for (const service of chosen) {
-    const asked = { service: service.name, input, addresses, clock: base.ports.clock, platformToken };
+    const security = peerSecurityOf(input, { ...base.ports, store }, service.name, stops);
+    const asked = { service: service.name, input, addresses, clock: base.ports.clock, platformToken, security };
     const { close: closePeers, ...asking } = openPeers(asked);
     stops.push(async () => closePeers());
     const own = { log: log.with({ service: service.name }), secrets, ...asking };
@@ -285,6 +286,7 @@ async function serveService(
     tellRefusal,
     internals,
     address,
+    takesOwnInsecurely: input.configuration.rpc.insecure,
     localSocket: "path" in address ? undefined : localSocket(service.name, input),
     environmentVariable,
     purpose,

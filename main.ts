@@ -4,6 +4,7 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { allowedClearText } from "./adapters/configuration/checks/clear-text-checks.ts";
 import { complaintLine } from "./adapters/configuration/complaint.ts";
 import { loadConfiguration } from "./adapters/configuration/load-configuration.ts";
 import { printConfiguration } from "./adapters/configuration/print-configuration.ts";
@@ -185,7 +186,8 @@ async function run(configuration: Configuration, start: Start, adopt: string | u
     const extra = { addresses, urls, foundation, busUrl, tookMs, developmentLogin };
     const oneLogin = isAlone && configuration.services.length > 1 ? singleProcessLogin : foundation.logins.missing;
     const openBus = await openToAnybody(configuration);
-    process.stdout.write(banner({ ...extra, isInsecure: isOpenlyReached(configuration), oneLogin, openBus }));
+    const exposed = { isInsecure: isOpenlyReached(configuration), clearText: allowedClearText(configuration) };
+    process.stdout.write(banner({ ...extra, ...exposed, oneLogin, openBus }));
     const end = await Promise.race([stopping.signalled, running.gaveUp, foundation.gaveUp]);
     if (end instanceof Fault) throw end;
     return 0;
@@ -345,7 +347,8 @@ function serviceInput(
   const [only, ...others] = parts;
   const own = only === undefined || others.length > 0 ? undefined : foundation.logins.targets?.[only];
   const given = { configuration: settingsFor(parts, configuration), foundation, parts, addresses };
-  return inputOn(own ?? foundation.database.app, own !== undefined, given);
+  const input = inputOn(own ?? foundation.database.app, own !== undefined, given);
+  return { ...input, clearText: allowedClearText(configuration) };
 }
 
 interface Given {

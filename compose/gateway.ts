@@ -59,7 +59,7 @@ import {
   untilEnding,
   worst,
 } from "./shared.ts";
-import { certificateOf, httpUrls, isOpenlyReached, localTarget } from "./tls.ts";
+import { certificateOf, httpUrls, isOpenlyReached, localTarget, peerSecurityOf, rpcAddressOf } from "./tls.ts";
 import { webhookParts } from "./webhook.ts";
 
 /**
@@ -128,13 +128,11 @@ export async function startGateway(
   const identity = await openGatewayIdentity({ ...ports, configuration, dataFolder, development, store, secrets });
   stops.push(() => identity.close());
   const targets = serviceTargets(input, addresses);
-  const directory = createHealthDirectory({
-    ...ports,
-    targets,
-    credentials: () => identity.platformToken("gateway"),
-  });
+  const security = peerSecurityOf(input, { ...ports, store }, "gateway", stops);
+  const credentials = () => identity.platformToken("gateway");
+  const directory = createHealthDirectory({ ...ports, targets, security, credentials });
   stops.push(async () => directory.close());
-  const calls = createRpcClient({ targets, clock: ports.clock });
+  const calls = createRpcClient({ targets, clock: ports.clock, security });
   stops.push(async () => calls.close());
   const restarts = restartsOf({ ...ports, store, ask });
   const marketFeed = startMarketFeed({
@@ -238,12 +236,12 @@ function routesOf(
     expectedServices,
     directory,
     isInsecure: isOpenlyReached(input.configuration),
+    clearText: input.clearText ?? [],
     ownHealth: () => worst([untilEnding(ending), expected, marketFeed.health(), identity.health(), doorHealth()]),
     instances: () => store.transact("platform.instances", ({ instances }) => instances.alive(ports.clock.now())),
     keptLogs: readKeptLogs(input.dataFolder, ports.timers),
     elsewhere: (service) => {
-      const configured: Readonly<Record<string, string | undefined>> = input.configuration.rpc;
-      return addresses[service] === undefined ? configured[service] : undefined;
+      return addresses[service] === undefined ? rpcAddressOf(input, service) : undefined;
     },
     collectMetrics: () => directory.collectMetrics(),
     ownMetrics: async () => JSON.stringify(await metrics.json()),
@@ -383,10 +381,9 @@ function serviceTargets(
   input: PartInput,
   addresses: Readonly<Record<string, string>>,
 ): Readonly<Record<string, string>> {
-  const configured: Readonly<Record<string, string | undefined>> = input.configuration.rpc;
   return Object.fromEntries(
     services.flatMap(({ name }) => {
-      const target = localTarget(name, input) ?? addresses[name] ?? configured[name];
+      const target = localTarget(name, input) ?? addresses[name] ?? rpcAddressOf(input, name);
       return target === undefined ? [] : [[name, target]];
     }),
   );

@@ -39,7 +39,7 @@ describe("28.7: the settings of a process", () => {
       research: ["a long passphrase"],
       gateway: ["a long passphrase"],
     });
-    expect(settingsFor(["oms"], configuration).database).toEqual({ url: "postgres://db.example", logins: {} });
+    expect(settingsFor(["oms"], configuration).database).toMatchObject({ url: "postgres://db.example", logins: {} });
     expect(configuration.database.url).toContain("ownerword");
   });
 

@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { createGrpcPeers, type GrpcPeers } from "../adapters/peers/grpc-peers.ts";
 import { addressInRunFile } from "../adapters/system/run-file.ts";
+import type { PeerSecurity } from "../adapters/tls/peer-security.ts";
 import type { PlatformService } from "../contracts/src/platform-services.ts";
 import type { Clock } from "../ports/clock.ts";
 import { services } from "../services/index.ts";
@@ -16,9 +17,10 @@ export interface OpenPeersOptions {
   readonly addresses: Readonly<Record<string, string>>;
   readonly clock: Clock;
   readonly platformToken: (service: PlatformService) => string;
+  readonly security: PeerSecurity | undefined;
 }
 
-export function openPeers({ service, input, addresses, clock, platformToken }: OpenPeersOptions): GrpcPeers {
+export function openPeers({ service, input, addresses, clock, platformToken, security }: OpenPeersOptions): GrpcPeers {
   /** Found once: who is started again keeps its address. */
   const found = new Map<ServiceName, string>();
   const inFile = (name: ServiceName): string | undefined => {
@@ -34,7 +36,7 @@ export function openPeers({ service, input, addresses, clock, platformToken }: O
         return target === undefined ? [] : [[name, target]];
       }),
     );
-  return createGrpcPeers({ clock, token: platformToken(service), targets });
+  return createGrpcPeers({ clock, token: () => platformToken(service), targets, security });
 }
 
 /** Who starts later than the one who asks is found at its socket, or where the supervisor says when it is there. */

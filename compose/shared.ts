@@ -32,6 +32,8 @@ export interface PartInput {
   readonly group?: ProcessGroup | undefined;
   /** Whether the development operators exist: with the embedded provider and outside production. */
   readonly development: boolean;
+  /** The keys that allow clear text to other machines, of connections that use it; the start knows all of them. */
+  readonly clearText?: readonly string[];
   /** Addresses that are known already: of parts that run elsewhere, and of our own after a restart on port 0. */
   readonly addresses: Readonly<Record<string, string>>;
 }

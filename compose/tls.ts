@@ -3,7 +3,9 @@
 import { join } from "node:path";
 import type { Configuration } from "../adapters/configuration/schema.ts";
 import { createAlarms } from "../adapters/postgres/alarms.ts";
+import type { CertificateFiles } from "../adapters/tls/certificate-pair.ts";
 import { type KeptCertificate, keepCertificate } from "../adapters/tls/kept-certificate.ts";
+import { type PeerSecurity, peerSecurity } from "../adapters/tls/peer-security.ts";
 import { subjects } from "../contracts/src/subjects.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
@@ -27,17 +29,45 @@ export function certificateOf(
   owner: string,
   stops: Stops,
 ): KeptCertificate | undefined {
-  if (tls.cert_file === undefined || tls.key_file === undefined) return undefined;
+  const files = source === "gateway" ? shownToPeople(tls) : (shownToPeers(tls) ?? shownToPeople(tls));
+  if (files === undefined) return undefined;
   const alarms = createAlarms({ ...ports, subject: subjects.alarmRaised, source });
-  const files = { certFile: tls.cert_file, keyFile: tls.key_file };
   const certificate = keepCertificate({ ...ports, ...files, alarms, owner });
   stops.push(async () => certificate.close());
   return certificate;
 }
 
+type Tls = Configuration["tls"];
+
+function shownToPeople({ cert_file: certFile, key_file: keyFile }: Tls): CertificateFiles | undefined {
+  return certFile === undefined || keyFile === undefined ? undefined : { certFile, keyFile };
+}
+
+function shownToPeers(tls: Tls): CertificateFiles | undefined {
+  const { peer_cert_file: certFile, peer_key_file: keyFile, peer_ca_file: caFile } = tls;
+  return certFile === undefined || keyFile === undefined ? undefined : { certFile, keyFile, caFile };
+}
+
+/** How this process speaks to services on other machines; undefined where that is not configured. */
+export function peerSecurityOf(
+  { configuration: { tls } }: PartInput,
+  ports: CertificatePorts,
+  source: PartName,
+  stops: Stops,
+): PeerSecurity | undefined {
+  const files = shownToPeers(tls);
+  if (files === undefined) return undefined;
+  const alarms = createAlarms({ ...ports, subject: subjects.alarmRaised, source });
+  const certificate = keepCertificate({ ...ports, ...files, alarms, owner: `${source} towards other machines` });
+  stops.push(async () => certificate.close());
+  return peerSecurity(certificate);
+}
+
 /** Whether other machines may reach this one without TLS. */
-export function isOpenlyReached({ insecure, tls }: Configuration): boolean {
-  return insecure && tls.cert_file === undefined;
+export function isOpenlyReached({ insecure, tls, services }: Configuration): boolean {
+  const isEncrypted =
+    shownToPeople(tls) !== undefined || (shownToPeers(tls) !== undefined && !services.includes("gateway"));
+  return insecure && !isEncrypted;
 }
 
 /**
@@ -46,13 +76,21 @@ export function isOpenlyReached({ insecure, tls }: Configuration): boolean {
  */
 export function localSocket(name: ServiceName, { configuration, runtimeFolder }: PartInput): string | undefined {
   const { tls, services } = configuration;
-  if (tls.cert_file === undefined || !services.includes(name)) return undefined;
+  const isEncrypted = shownToPeople(tls) !== undefined || shownToPeers(tls) !== undefined;
+  if (!isEncrypted || !services.includes(name)) return undefined;
   return join(runtimeFolder, `${name}.sock`);
 }
 
 export function localTarget(name: ServiceName, input: PartInput): string | undefined {
   const socket = localSocket(name, input);
   return socket === undefined ? undefined : `unix:${socket}`;
+}
+
+/** Where a service answers according to the configuration. */
+export function rpcAddressOf({ configuration: { rpc } }: PartInput, name: string): string | undefined {
+  const { insecure: _, ...addresses } = rpc;
+  const configured: Readonly<Record<string, string | undefined>> = addresses;
+  return configured[name];
 }
 
 /** Under which addresses people reach the two HTTP listeners. */

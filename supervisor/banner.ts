@@ -19,16 +19,20 @@ export interface BannerFacts {
   readonly oneLogin: string | undefined;
   /** What anybody can do on the bus; undefined when nobody can. */
   readonly openBus: string | undefined;
+  /** The keys that allow clear text to other machines, of connections that use it. */
+  readonly clearText: readonly string[];
 }
 
 export function banner(facts: BannerFacts): string {
-  const { urls, foundation, tookMs, developmentLogin, isInsecure, oneLogin, openBus } = facts;
+  const { urls, foundation, tookMs, developmentLogin, isInsecure, clearText, oneLogin, openBus } = facts;
   const lines = [`Portcullis is up (${(tookMs / 1_000).toFixed(1)} s). Ctrl-C stops it.`, ""];
   for (const [label, value] of places(facts)) lines.push(`  ${label.padEnd(16)}${value}`);
   if (oneLogin !== undefined) lines.push(...oneLoginLines(oneLogin));
   if (isInsecure)
     lines.push(`  ${"insecure".padEnd(16)}may be reached from other machines without TLS (insecure: true)`);
   if (openBus !== undefined) lines.push(`  ${"open bus".padEnd(16)}${openBus}`);
+  for (const key of clearText)
+    lines.push(`  ${"insecure".padEnd(16)}speaks to another machine in clear text (${key}: true)`);
   const operator = urls["gateway"];
   if (operator !== undefined) {
     lines.push(

@@ -72,7 +72,7 @@ async function onServerOf(
   ports: FoundationPorts,
   adopt: string | undefined,
 ): Promise<Foundation> {
-  const database = addressFromUrl(url, configuration.database.app_url);
+  const database = addressFromUrl(url, configuration.database.app_url, configuration.database);
   const whose = { ...ports, owner: database.owner, file: installationFile(folder.path), adopt };
   await checkInstallation(whose);
   await migrate(database.owner, migrations, ports.log);
@@ -103,7 +103,8 @@ async function loginsOn(
   const isNamed = services.some((service) => configured[service] !== undefined);
   const isBorne = mode === "development" && !isNamed;
   try {
-    const prepared = await prepareServiceLogins({ ...ports, owner: database.owner, configured, services });
+    const security = configuration.database;
+    const prepared = await prepareServiceLogins({ ...ports, owner: database.owner, configured, services, security });
     if (prepared.missing === undefined || isBorne) return prepared;
     throw new Fault("STORE_FORBIDDEN", prepared.missing, { retry: "never" });
   } catch (error) {

@@ -40,24 +40,29 @@ const localPort = 5432;
 /** For a server that is reached over the network, with TLS and passwords. */
 export interface TcpOptions {
   readonly port: number;
+  /** Where it is reached over TLS by any login without a password; 127.0.0.1 with passwords when absent. */
+  readonly addresses?: readonly string[];
   /** PEM. */
   readonly certificate: string;
   readonly key: string;
 }
 
 /** Passwords over TLS, and nothing else, but for the administrator on the machine. */
-const tcpRules = `local all administrator trust
-hostssl all all 127.0.0.1/32 scram-sha-256
-`;
+function tcpRules({ addresses }: TcpOptions): string {
+  const over = addresses?.map((one) => `hostssl all all ${one}/32 trust`) ?? [
+    "hostssl all all 127.0.0.1/32 scram-sha-256",
+  ];
+  return `${["local all administrator trust", ...over].join("\n")}\n`;
+}
 
 async function tcpSettings(data: string, user: ServerUser, tcp: TcpOptions): Promise<readonly string[]> {
-  const files = { "server.crt": tcp.certificate, "server.key": tcp.key, "pg_hba.conf": tcpRules };
+  const files = { "server.crt": tcp.certificate, "server.key": tcp.key, "pg_hba.conf": tcpRules(tcp) };
   for (const [name, content] of Object.entries(files)) {
     const path = join(data, name);
     await writeFile(path, content, { mode: 0o600 });
     if (user.borrowed) await chown(path, user.uid, user.gid);
   }
-  return ["listen_addresses=127.0.0.1", `port=${tcp.port}`, "ssl=on"];
+  return [`listen_addresses=${(tcp.addresses ?? ["127.0.0.1"]).join(",")}`, `port=${tcp.port}`, "ssl=on"];
 }
 
 export async function startPlainPostgres(make: PostgresMake, tcp?: TcpOptions): Promise<PlainPostgres> {

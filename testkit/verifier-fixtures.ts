@@ -5,7 +5,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type CryptoKey, exportJWK, generateKeyPair, type JWK, type JWTPayload, SignJWT } from "jose";
 import type pg from "pg";
-import { platformToken } from "../adapters/identity/platform-token.ts";
+import { createPlatformTokens } from "../adapters/identity/platform-token.ts";
 import { openExternalKeys } from "../adapters/identity/verifier/external-keys.ts";
 import { createIdentityFeed } from "../adapters/identity/verifier/identity-feed.ts";
 import { createSnapshotReader } from "../adapters/identity/verifier/identity-snapshot.ts";
@@ -196,7 +196,7 @@ async function openFixture(publisherOf: (fixture: Fixture) => Promise<Publisher>
     },
     withdrawPrevious: () => publisher.withdraw(previous),
     ...machines(fixture.owner, clock),
-    platformToken: (service) => platformToken(platformKey, service),
+    platformToken: createPlatformTokens(platformKey, clock),
     async passTime(ms) {
       clock.push(ms);
       await fixture.feed.refresh();

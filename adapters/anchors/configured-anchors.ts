@@ -2,7 +2,7 @@
 import type { Anchor } from "../../ports/anchors.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Configuration } from "../configuration/schema.ts";
-import { targetFromUrl } from "../postgres/connection.ts";
+import { type DatabaseSecurity, targetFromUrl } from "../postgres/connection.ts";
 import { fileAnchor } from "./file-anchor.ts";
 import { postgresAnchor } from "./postgres-anchor.ts";
 
@@ -16,11 +16,12 @@ export function anchorsOf(
   { anchor_file: file, anchor_database_url: url }: Configuration["audit"],
   isOurs: boolean,
   log: Log,
+  security: DatabaseSecurity = {},
 ): ConfiguredAnchors {
   const all: Anchor[] = [];
   if (isOurs && file !== undefined) all.push(fileAnchor(file));
   if (isOurs && url !== undefined) {
-    const target = targetFromUrl("PORTCULLIS_AUDIT_ANCHOR_DATABASE_URL", url, "");
+    const target = targetFromUrl("PORTCULLIS_AUDIT_ANCHOR_DATABASE_URL", url, "", security);
     all.push(postgresAnchor({ target, log }));
   }
   return {

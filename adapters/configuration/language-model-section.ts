@@ -1,7 +1,7 @@
 // The section `language_model` of the configuration: whom the risk officer's gate asks. Absent means that nobody can be asked.
 import { z } from "zod";
 import { key } from "./key-facts.ts";
-import { section, text, usd, whole } from "./key-forms.ts";
+import { clearText, section, text, usd, whole } from "./key-forms.ts";
 import { isHttpUrl } from "./value-forms.ts";
 
 export const languageModel = section({
@@ -21,6 +21,7 @@ export const languageModel = section({
     expected: "a URL such as http://127.0.0.1:11434/v1",
     whenAbsent: "the provider's own address",
   }),
+  insecure: clearText("a model", "PORTCULLIS_LANGUAGE_MODEL_INSECURE"),
   api_key: key(text().optional(), {
     sentence: "The key for it.",
     environment: "PORTCULLIS_LANGUAGE_MODEL_KEY",

@@ -234,7 +234,7 @@ describe("complaints", () => {
 
   it.each([
     "rpc: {riskengine: '127.0.0.1:7000'}\ngrpc: {port: 8080}",
-    "services: [gateway]\ngrpc: {port: 8080}\nrpc: {oms: 'oms.example:8080'}",
+    "services: [gateway]\ngrpc: {port: 8080}\nrpc: {oms: 'oms.example:8080', insecure: true}",
     "services: [riskengine, oms]\nhttp: {port: 50051}",
     "grpc: {host: 10.0.0.1, port: 8080}",
     "rpc: {oms: '127.0.0.2:8080', treasury: '[::1]:8080'}",

@@ -15,8 +15,8 @@ describe("secrets", () => {
     [`database: {url: "postgres://u:${planted}@h/d"}`, "PORTCULLIS_DATABASE_URL"],
     [`database: {url: "postgres://u@h/d?password=${planted}"}`, "PORTCULLIS_DATABASE_URL"],
     [`database: {url: "postgres://u:1/${planted}@h/d"}`, "PORTCULLIS_DATABASE_URL"],
-    [`bus: {url: "nats://${planted}@h:4222"}`, "PORTCULLIS_BUS_URL"],
-    [`bus: {url: "nats://a,nats://u:${planted}@h:4222"}`, "PORTCULLIS_BUS_URL"],
+    [`bus: {url: "tls://${planted}@h:4222"}`, "PORTCULLIS_BUS_URL"],
+    [`bus: {url: "tls://a,tls://u:${planted}@h:4222"}`, "PORTCULLIS_BUS_URL"],
   ])("are not taken from the file: %s", (text, variable) => {
     const found = complaints(text);
     expect(found).toHaveLength(1);
@@ -49,7 +49,7 @@ describe("secrets", () => {
     expect(JSON.stringify(wrong)).not.toContain(planted);
     const { configuration, sources } = valid(undefined, {
       PORTCULLIS_DATABASE_URL: `postgres://u:${planted}@db:5432/d`,
-      PORTCULLIS_BUS_URL: `nats://${planted}@bus:4222`,
+      PORTCULLIS_BUS_URL: `tls://${planted}@bus:4222`,
       PORTCULLIS_SECRETS_PASSPHRASE: planted,
       PORTCULLIS_VAULT_TOKEN: planted,
     });
@@ -58,7 +58,7 @@ describe("secrets", () => {
     expect(printed).not.toContain(planted);
     expect(printed).toContain("# passphrase: present, not shown; environment PORTCULLIS_SECRETS_PASSPHRASE");
     expect(printed).toContain(
-      "# url: present, credentials not shown, server nats://bus:4222; environment PORTCULLIS_BUS_URL",
+      "# url: present, credentials not shown, server tls://bus:4222; environment PORTCULLIS_BUS_URL",
     );
     expect(printed).toContain("# secret_id: absent");
   });
@@ -76,7 +76,7 @@ funds:
 reports:
   schedule:
     "1e3": {cron: "0 6 * * MON-FRI", funds: [b, "12"], distribute: [email]}
-bus: {url: "nats://a:1,nats://b:2"}
+bus: {url: "tls://a:1,tls://b:2"}
 `;
     const { configuration, sources } = valid(text, { PORTCULLIS_GRPC_PORT: "0" });
     const printed = printConfiguration(configuration, sources);

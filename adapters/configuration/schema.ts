@@ -3,15 +3,15 @@
 import { z } from "zod";
 import { passphraseLengthMin } from "../secrets-file/store-key.ts";
 import { audit } from "./audit-section.ts";
-import { bus } from "./bus-section.ts";
 import { disk } from "./disk-section.ts";
 import { identity } from "./identity-section.ts";
 import { key } from "./key-facts.ts";
-import { dayS, path, pathExpected, section, text, usd, whole } from "./key-forms.ts";
+import { clearText, dayS, path, pathExpected, section, text, usd, whole } from "./key-forms.ts";
 import { languageModel } from "./language-model-section.ts";
-import { research } from "./research-section.ts";
 import { market, paper, risk } from "./risk-section.ts";
-import { tls } from "./tls-section.ts";
+import { bus } from "./sections/bus-section.ts";
+import { research } from "./sections/research-section.ts";
+import { tls } from "./sections/tls-section.ts";
 import { tradingview } from "./tradingview-section.ts";
 import {
   isAddressRange,
@@ -106,6 +106,11 @@ const rpc = section({
   oms: rpcAddress("oms", socket),
   treasury: rpcAddress("treasury", socket),
   research: rpcAddress("research", socket),
+  insecure: key(z.boolean().default(false), {
+    sentence:
+      "Speak to services on other machines, and let them speak to those here, without certificates; banner and health say so.",
+    environment: "PORTCULLIS_RPC_INSECURE",
+  }),
 });
 
 const postgresUrl = (environment: string, sentence: string, whenAbsent: string) =>
@@ -139,6 +144,14 @@ const database = section({
     research: login("research"),
     gateway: login("gateway"),
   }).prefault({}),
+  ca_file: key(path().optional(), {
+    sentence:
+      "The authority of your PostgreSQL's certificate, as PEM; with it every connection is verified (verify-full), on this machine too.",
+    environment: "PORTCULLIS_DATABASE_CA_FILE",
+    expected: pathExpected("a file"),
+    whenAbsent: "the authorities that Node.js knows",
+  }),
+  insecure: clearText("a PostgreSQL", "PORTCULLIS_DATABASE_INSECURE"),
 });
 
 const wholeSecret = (environment: string, sentence: string, charsMin = 1) =>
@@ -222,6 +235,7 @@ const telemetry = section({
     expected: "a URL such as http://localhost:4318",
     whenAbsent: "no spans",
   }),
+  insecure: clearText("a collector", "PORTCULLIS_TELEMETRY_INSECURE"),
 });
 
 const lifecycle = section({

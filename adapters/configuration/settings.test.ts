@@ -97,7 +97,8 @@ describe("settings", () => {
     ["never", true, false],
   ])("paper.seed %s, embedded %s: paper funds %s", (seed, embedded, seeds) => {
     const environment = seed === undefined ? {} : { PORTCULLIS_PAPER_SEED: seed };
-    const database = embedded ? {} : { url: "postgres://somebody@example.com/own" };
+    const { database: none } = loaded({});
+    const database = embedded ? none : { ...none, url: "postgres://somebody@example.com/own" };
     expect(wantsPaperFunds({ ...loaded(environment), database })).toBe(seeds);
     expect(settings(environment, seeds).seedPaperPlatform).toBe(seeds);
   });

@@ -2,7 +2,7 @@
 // do by themselves, and where people are notified.
 import { z } from "zod";
 import { key } from "./key-facts.ts";
-import { dayS, section, text, whole } from "./key-forms.ts";
+import { clearText, dayS, section, text, whole } from "./key-forms.ts";
 import { isHttpUrl } from "./value-forms.ts";
 
 export const syntheticStop = section({
@@ -43,6 +43,7 @@ export const chat = section({
     environment: "PORTCULLIS_CHAT_URL",
     expected: "a URL such as https://discord.com/api/v10",
   }),
+  insecure: clearText("a chat service", "PORTCULLIS_CHAT_INSECURE"),
   channel_id: key(
     text(64)
       .regex(/^[0-9]+$/)

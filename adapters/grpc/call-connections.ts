@@ -13,6 +13,8 @@ export interface CallConnections {
   end(metadata: Metadata): void;
   /** Its caller showed a good token. */
   know(metadata: Metadata, identity: Identity): void;
+  /** Why a token of our own processes does not count on the call's connection; undefined when it does. */
+  objectionToOwn(metadata: Metadata): string | undefined;
   /** Undefined when the call was gone before it was noted. */
   of(metadata: Metadata): ServerHttp2Session | undefined;
 }
@@ -20,13 +22,16 @@ export interface CallConnections {
 // On the metadata itself: a weak map with an entry per call is work for the garbage collector.
 const session = Symbol("connection");
 const socketOf = Symbol("socket");
+const objection = Symbol("objection to tokens of our own");
 
 type Noted = Metadata & { [session]?: Marked | undefined };
 type Marked = ServerHttp2Session & { [socketOf]?: Socket | undefined };
 
 /** A session hands its socket out behind a stand-in that passes properties on: this one leads back to the socket itself. */
-export function markSocket(socket: Socket): void {
-  (socket as Socket & { [socketOf]?: Socket })[socketOf] = socket;
+export function markSocket(socket: Socket, objectionToOwn?: string): void {
+  const marked = socket as Socket & { [socketOf]?: Socket; [objection]?: string | undefined };
+  marked[socketOf] = socket;
+  marked[objection] = objectionToOwn;
 }
 
 export function callConnections(room?: Pick<ConnectionRoom, "begin" | "end" | "know">): CallConnections {
@@ -53,6 +58,11 @@ export function callConnections(room?: Pick<ConnectionRoom, "begin" | "end" | "k
     know: (metadata, identity) => {
       const socket = placeOf(metadata);
       if (socket !== undefined) room?.know(socket, standingOf(identity));
+    },
+    objectionToOwn: (metadata) => {
+      const socket = placeOf(metadata) as { [objection]?: string | undefined } | undefined;
+      // Nobody is one of ours on a connection that is not known any more.
+      return socket === undefined ? "The connection is gone." : socket[objection];
     },
     of: (metadata) => (metadata as Noted)[session],
   };

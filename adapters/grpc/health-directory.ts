@@ -4,12 +4,13 @@
 // would by itself. A deadline that passed while our own event loop stood still says nothing about the service, so such a
 // question is put once more. Answers are shared for a moment, and no longer than the channels they came over stand: a service
 // that begins to end says goodbye on its channel at once.
-import { Client, type ClientOptions, connectivityState, credentials, Metadata, status } from "@grpc/grpc-js";
+import { Client, type ClientOptions, connectivityState, Metadata, status } from "@grpc/grpc-js";
 import type { InstanceHealth, InstanceMetrics } from "../../contracts/src/generated/svc/v1/instance.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Health, HealthDirectory } from "../../ports/health.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Timers } from "../../ports/timers.ts";
+import { distrustIn, type PeerSecurity, peerCredentials } from "../tls/peer-security.ts";
 import { authorizationHeader } from "./bearer-token.ts";
 import { codecOf, instanceService, methodOf } from "./definitions.ts";
 import { watchLateness } from "./lateness.ts";
@@ -23,6 +24,8 @@ export interface DirectoryOptions {
   readonly clock: Clock;
   readonly timers: Timers;
   readonly log: Log;
+  /** How those on other machines are spoken to; in clear text when absent. */
+  readonly security?: PeerSecurity | undefined;
   /** How long a service has to answer; default 500. */
   readonly deadlineMs?: number;
   /** For how long one round of answers serves everybody who asks; default 100. */
@@ -52,7 +55,7 @@ type Ask = <Response>(method: string) => Promise<Response>;
 export function createHealthDirectory(options: DirectoryOptions): GrpcDirectory {
   const deadlineMs = options.deadlineMs ?? 500;
   const clients = Object.entries(options.targets).map(([name, target]) => {
-    const client = new Client(target, credentials.createInsecure(), channelOptions);
+    const client = new Client(target, peerCredentials(target, options.security), channelOptions);
     return { name, client, ask: patiently(asker(client, options, deadlineMs), options, deadlineMs) };
   });
   const askEach = async <T>(one: (name: string, ask: Ask) => Promise<T>): Promise<Readonly<Record<string, T>>> =>
@@ -156,9 +159,12 @@ function silence(thrown: unknown, deadlineMs: number): string {
   const code = codeOf(thrown);
   if (code === status.DEADLINE_EXCEEDED) return `it did not answer within ${deadlineMs} ms`;
   if (code === status.UNAUTHENTICATED || code === status.PERMISSION_DENIED)
-    return "it refuses the platform's own token";
+    return detailsOf(thrown).includes("certificate") ? detailsOf(thrown) : "it refuses the platform's own token";
   if (code === status.UNAVAILABLE && reportedBy(thrown)) return "it cannot find out who asks for its health";
-  if (code === status.UNAVAILABLE) return "it cannot be reached";
+  if (code === status.UNAVAILABLE) {
+    const distrust = distrustIn(detailsOf(thrown));
+    return distrust === undefined ? "it cannot be reached" : `it ${distrust}`;
+  }
   return "it did not answer the question for its health";
 }
 
@@ -166,6 +172,10 @@ function silence(thrown: unknown, deadlineMs: number): string {
 function reportedBy(thrown: unknown): boolean {
   const metadata = typeof thrown === "object" && thrown !== null && "metadata" in thrown ? thrown.metadata : undefined;
   return metadata instanceof Metadata && metadata.get(codeTrailer).length > 0;
+}
+
+function detailsOf(thrown: unknown): string {
+  return typeof thrown === "object" && thrown !== null && "details" in thrown ? String(thrown.details) : "";
 }
 
 function codeOf(thrown: unknown): unknown {

@@ -22,6 +22,7 @@ import type { Metrics } from "../../ports/metrics.ts";
 import type { Random } from "../../ports/random.ts";
 import type { CancelTimer, Timers } from "../../ports/timers.ts";
 import { requestIdFrom, requestIdHeader } from "../http/request-id.ts";
+import { standingOf } from "../listener/connection-limit.ts";
 import { stranger } from "../listener/refused-attempts.ts";
 import { sampledLines } from "../log/sampled-lines.ts";
 import { authorizationHeader, bearerToken } from "./bearer-token.ts";
@@ -65,6 +66,12 @@ export function identityGate(
     const operation = guards.get(method.path);
     if (operation !== undefined && mayCall(operation, undefined)) return new ServerInterceptingCall(call);
     let connection: ReturnType<CallConnections["of"]>;
+    let headers: Metadata | undefined;
+    const ownObjection = (identity: Identity): Fault | undefined => {
+      if (headers === undefined || standingOf(identity) !== "own") return undefined;
+      const sentence = connections.objectionToOwn(headers);
+      return sentence === undefined ? undefined : new Fault("UNAUTHENTICATED", sentence, { retry: "never" });
+    };
     let over = false;
     let stopTimer: CancelTimer = () => undefined;
     const end = (): void => {
@@ -87,7 +94,7 @@ export function identityGate(
       const judge = (identity: Identity): void => {
         stopTimer();
         if (over) return;
-        const objection = objectionTo(identity, operation, method.path);
+        const objection = ownObjection(identity) ?? objectionTo(identity, operation, method.path);
         if (objection === undefined) {
           pass(identity);
           return;
@@ -110,6 +117,7 @@ export function identityGate(
     const listener: ServerListener = {
       onReceiveMetadata: (metadata, next) => {
         connection = connections.of(metadata);
+        headers = metadata;
         // Kept where the handler looks for it, so that a call has one id from its beginning to its end.
         const requestId = requestIdFrom(metadata.get(requestIdHeader)[0], ports.random);
         metadata.set(requestIdHeader, requestId);
@@ -122,7 +130,9 @@ export function identityGate(
           (metadata as Known)[known] = identity;
           floods.passed(connection);
           connections.know(metadata, identity);
-          if (method.requestStream || method.responseStream) watch(token, requestId, identity);
+          // Tokens of our own processes are never revoked, only renewed: what was opened with one goes on when it ends.
+          const isWatched = (method.requestStream || method.responseStream) && standingOf(identity) !== "own";
+          if (isWatched) watch(token, requestId, identity);
           next(metadata);
         });
       },

@@ -9,6 +9,7 @@ import { Fault } from "../../contracts/src/fault.ts";
 import { addressText, errnoOf, listenFault, portInUse, resolveHost, type TcpAddress } from "../http/listen.ts";
 import type { ConnectionRoom } from "../listener/connection-limit.ts";
 import type { KeptCertificate } from "../tls/kept-certificate.ts";
+import { type OwnProcessRule, objectionToOwn } from "../tls/own-processes.ts";
 import { renewOn, serverOptions, takePlaces } from "../tls/secure-server.ts";
 import { markSocket } from "./call-connections.ts";
 
@@ -23,6 +24,8 @@ export interface ListenOptions {
   readonly room: ConnectionRoom;
   /** With it a TCP port speaks TLS and nothing else; a unix socket never leaves the machine. */
   readonly certificate?: KeptCertificate | undefined;
+  /** Over which connections tokens of our own processes count. */
+  readonly ownProcesses: OwnProcessRule;
   /** How long a handshake may take. */
   readonly handshakeMsMax: number;
   /** Takes the connection over, and says once that it speaks HTTP/2. */
@@ -49,7 +52,7 @@ export async function openListener(options: ListenOptions): Promise<GrpcListener
   const { room } = options;
   const server = serverFor(options, (socket) => {
     sockets.add(socket);
-    markSocket(socket);
+    markSocket(socket, objectionToOwn(socket, "path" in options.address, options.ownProcesses));
     socket.once("close", () => {
       sockets.delete(socket);
       if (sockets.size === 0) for (const done of emptied.splice(0)) done();

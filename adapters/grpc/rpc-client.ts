@@ -2,7 +2,7 @@
 // channels that stay open. What a service denied comes back as that denial and what failed as that fault, each under the code that the
 // service gave, so that a caller over HTTP reads the same code as one over gRPC. A service that is not there is named.
 
-import { Client, type ClientOptions, credentials, Metadata, type ServiceError, status } from "@grpc/grpc-js";
+import { Client, type ClientOptions, Metadata, type ServiceError, status } from "@grpc/grpc-js";
 import { codeEntry, type Denial, type FaultCode, isFaultCode } from "../../contracts/src/codes.ts";
 import { Defect, type Facts, Fault, type Retry } from "../../contracts/src/fault.ts";
 import { idempotencyKeyHeader, idempotencyPathHeader, replayHeader } from "../../contracts/src/idempotency.ts";
@@ -10,6 +10,7 @@ import { parseJson } from "../../contracts/src/parse-json.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Outcome } from "../../ports/identity.ts";
 import { requestIdHeader } from "../http/request-id.ts";
+import { distrustIn, type PeerSecurity, peerCredentials } from "../tls/peer-security.ts";
 import { authorizationHeader } from "./bearer-token.ts";
 import { codecOf, methodOf } from "./definitions.ts";
 import { codeTrailer, factsTrailer, retryTrailer } from "./status.ts";
@@ -19,6 +20,8 @@ export interface RpcClientOptions {
   /** Where each process answers, by its name: "127.0.0.1:50051" or "unix:/path/of/a.sock". */
   readonly targets: Readonly<Record<string, string>>;
   readonly clock: Clock;
+  /** How those on other machines are spoken to; in clear text when absent. */
+  readonly security?: PeerSecurity | undefined;
 }
 
 export interface RpcCallOptions {
@@ -76,7 +79,7 @@ export function createRpcClient(options: RpcClientOptions): RpcClient {
   const clients = new Map(
     Object.entries(options.targets).map(([name, target]) => [
       name,
-      new Client(target, credentials.createInsecure(), channelOptions),
+      new Client(target, peerCredentials(target, options.security), channelOptions),
     ]),
   );
   return {
@@ -176,7 +179,7 @@ function settle(
 function unspoken(error: ServiceError, process: string, timeoutMs: number): Fault {
   switch (error.code) {
     case status.UNAVAILABLE:
-      return unavailable(process, "does not answer", error);
+      return unavailable(process, distrustIn(error.details) ?? "does not answer", error);
     case status.DEADLINE_EXCEEDED:
       return later("DEADLINE_EXCEEDED", `The service ${process} did not answer within ${timeoutMs} ms.`, error);
     case status.CANCELLED:

@@ -48,6 +48,8 @@ export interface GrpcServerOptions extends RpcPorts {
   readonly environmentVariable: string;
   /** With it the TCP port speaks TLS and nothing else. */
   readonly certificate?: KeptCertificate | undefined;
+  /** Whether tokens of our own processes count from other machines without a certificate; not unless asked. */
+  readonly takesOwnInsecurely?: boolean;
   /** The path of a unix socket, where our own processes on this machine come in beside the port. */
   readonly localSocket?: string | undefined;
   readonly services: readonly RpcService[];
@@ -140,7 +142,9 @@ async function listen(
   onConnection: ListenOptions["onConnection"],
 ): Promise<GrpcListener> {
   const { purpose, environmentVariable, certificate, localSocket } = options;
-  const common = { purpose, environmentVariable, certificate, handshakeMsMax, room, onConnection };
+  const hasAuthority = certificate?.current().ca !== undefined;
+  const ownProcesses = { hasAuthority, isInsecure: options.takesOwnInsecurely ?? false };
+  const common = { purpose, environmentVariable, certificate, handshakeMsMax, room, ownProcesses, onConnection };
   const listener = await openListener({ ...common, address: options.address });
   if (localSocket === undefined) return listener;
   try {

@@ -10,7 +10,7 @@ import type { Secrets } from "../../ports/secrets.ts";
 import type { Timers } from "../../ports/timers.ts";
 import type { Configuration } from "../configuration/schema.ts";
 import type { PostgresStore } from "../postgres/store.ts";
-import { openPlatformKey, platformToken } from "./platform-token.ts";
+import { createPlatformTokens, openPlatformKey } from "./platform-token.ts";
 import { openExternalKeys } from "./verifier/external-keys.ts";
 import { createIdentityFeed, type IdentityFeed } from "./verifier/identity-feed.ts";
 import { createSnapshotReader } from "./verifier/identity-snapshot.ts";
@@ -34,7 +34,7 @@ export interface OpenedVerifier {
   readonly verifier: Verifier;
   /** For whoever changed something in this process: when `refresh` resolves, its own verifier knows. */
   readonly feed: { refresh(): Promise<void> };
-  /** What a process of ours shows to another. */
+  /** What a process of ours shows to another, now: ask for it with every call. */
   platformToken(service: PlatformService): string;
 }
 
@@ -56,7 +56,7 @@ export async function openVerifier(options: OpenVerifierOptions): Promise<Opened
       },
     },
     feed: { refresh: () => feed.refresh() },
-    platformToken: (service) => platformToken(platformKey, service),
+    platformToken: createPlatformTokens(platformKey, options.clock),
   };
 }
 

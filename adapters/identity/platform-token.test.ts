@@ -1,10 +1,17 @@
 // The platform key is made once, whoever starts first, and its tokens are nobody else's.
 import { describe, expect, it } from "vitest";
 import { Fault } from "../../contracts/src/fault.ts";
+import { fromUnixMs } from "../../contracts/src/instant.ts";
 import { platformServices } from "../../contracts/src/platform-services.ts";
 import { memorySecrets } from "../../testkit/identity/test-secrets.ts";
 import { prng } from "../../testkit/virtual/prng.ts";
-import { openPlatformKey, platformToken, verifyPlatformToken } from "./platform-token.ts";
+import {
+  createPlatformTokens,
+  isPlatformTokenTimely,
+  openPlatformKey,
+  platformToken,
+  readPlatformToken,
+} from "./platform-token.ts";
 
 const path = "secret/desk/identity/platform-key";
 
@@ -34,13 +41,40 @@ describe("platform token", () => {
 
   it("each service has its own, and only the key that made it verifies it", async () => {
     const [one, other] = await Promise.all([1, 2].map((seed) => openPlatformKey(memorySecrets(), "desk", prng(seed))));
+    const end = fromUnixMs(1_800_000_000_000);
     for (const service of platformServices) {
-      const token = platformToken(one ?? "", service);
-      expect(token).toMatch(new RegExp(`^pci_${service}_[0-9a-f]{64}$`));
-      expect(verifyPlatformToken(one ?? "", token)).toBe(service);
-      expect(verifyPlatformToken(other ?? "", token)).toBeUndefined();
-      expect(verifyPlatformToken(one ?? "", token.replace(service, "ctl"))).toBeUndefined();
+      const token = platformToken(one ?? "", service, end);
+      expect(token).toMatch(new RegExp(`^pci_${service}_1800000000_[0-9a-f]{64}$`));
+      expect(readPlatformToken(one ?? "", token)).toEqual({ service, expiresAt: end });
+      expect(readPlatformToken(other ?? "", token)).toBeUndefined();
+      expect(readPlatformToken(one ?? "", token.replace(service, "ctl"))).toBeUndefined();
+      expect(readPlatformToken(one ?? "", token.replace("1800000000", "1800000001"))).toBeUndefined();
     }
-    expect(new Set(platformServices.map((service) => platformToken(one ?? "", service))).size).toBe(6);
+    expect(new Set(platformServices.map((service) => platformToken(one ?? "", service, end))).size).toBe(6);
+  });
+
+  it("holds for 15 minutes, is made anew five minutes after it was made, and when the clock was set back", async () => {
+    const key = await openPlatformKey(memorySecrets(), "desk", prng(1));
+    let nowMs = 1_800_000_000_000;
+    const now = () => fromUnixMs(nowMs);
+    const tokens = createPlatformTokens(key, { now });
+    const first = tokens("oms");
+    const read = readPlatformToken(key, first);
+    expect(read?.expiresAt).toBe(fromUnixMs(nowMs + 900_000));
+    nowMs += 299_000;
+    expect(tokens("oms")).toBe(first);
+    nowMs += 2_000;
+    const second = tokens("oms");
+    expect(second).not.toBe(first);
+    const timely = (atMs: number): boolean => read !== undefined && isPlatformTokenTimely(read, fromUnixMs(atMs));
+    // A minute more on either side, because two machines' clocks are never the same.
+    expect([-61_000, -59_000, 959_000, 961_000].map((ms) => timely(1_800_000_000_000 + ms))).toEqual([
+      false,
+      true,
+      true,
+      false,
+    ]);
+    nowMs -= 3_600_000;
+    expect(readPlatformToken(key, tokens("oms"))?.expiresAt).toBe(fromUnixMs(nowMs + 900_000));
   });
 });

@@ -1,9 +1,17 @@
-// How our own processes recognise each other: a token per service, derived from one key in the secrets store. There is nothing to
-// store and nothing to ask, so a process can be asked for its health while the database is away; what else each may ask of the others is in
+// How our own processes recognise each other: a token per service that holds for 15 minutes, derived from one key in the secrets store. There is nothing
+// to store and nothing to ask, so a process can be asked for its health while the database is away; what else each may ask of the others is in
 // the table of authority.
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { Fault } from "../../contracts/src/fault.ts";
+import {
+  fromUnixMs,
+  type Instant,
+  millisecondsBetween,
+  plusMilliseconds,
+  toUnixMs,
+} from "../../contracts/src/instant.ts";
 import { type PlatformService, platformServices } from "../../contracts/src/platform-services.ts";
+import type { Clock } from "../../ports/clock.ts";
 import type { Random } from "../../ports/random.ts";
 import type { Secrets } from "../../ports/secrets.ts";
 import { findOrMakeSecret } from "./shared-secret.ts";
@@ -11,7 +19,11 @@ import { findOrMakeSecret } from "./shared-secret.ts";
 export const platformTokenPrefix = "pci_";
 const keyBytes = 32;
 const keyForm = /^[A-Za-z0-9_-]{43}$/;
-const tokenForm = /^pci_([a-z]{1,32})_([0-9a-f]{64})$/;
+const tokenForm = /^pci_([a-z]{1,32})_([1-9]\d{0,11})_([0-9a-f]{64})$/;
+/** How long a token of our own processes holds. */
+export const platformTokenMs = 15 * 60_000;
+const renewAtMs = 10 * 60_000;
+const clockToleranceMs = 60_000;
 
 export async function openPlatformKey(secrets: Secrets, prefix: string, random: Random): Promise<string> {
   const path = `secret/${prefix}/identity/platform-key`;
@@ -25,17 +37,50 @@ export async function openPlatformKey(secrets: Secrets, prefix: string, random: 
   );
 }
 
-export function platformToken(key: string, service: PlatformService): string {
-  const mac = createHmac("sha256", Buffer.from(key, "base64url")).update(`portcullis internal ${service}`);
-  return `${platformTokenPrefix}${service}_${mac.digest("hex")}`;
+export function platformToken(key: string, service: PlatformService, expiresAt: Instant): string {
+  const ends = Math.floor(toUnixMs(expiresAt) / 1_000);
+  return `${platformTokenPrefix}${service}_${ends}_${macOf(key, service, ends)}`;
 }
 
-/** Whose token this is, or undefined when it is nobody's. */
-export function verifyPlatformToken(key: string, token: string): PlatformService | undefined {
-  const named = tokenForm.exec(token)?.[1];
+function macOf(key: string, service: PlatformService, ends: number): string {
+  const mac = createHmac("sha256", Buffer.from(key, "base64url"));
+  return mac.update(`portcullis internal ${service} until ${ends}`).digest("hex");
+}
+
+/** What a process shows to others: made anew while the one before still holds for ten minutes, so that none runs out on its way. */
+export function createPlatformTokens(key: string, clock: Clock): (service: PlatformService) => string {
+  const made = new Map<PlatformService, { readonly token: string; readonly expiresAt: Instant }>();
+  return (service) => {
+    const now = clock.now();
+    const before = made.get(service);
+    const leftMs = before === undefined ? 0 : millisecondsBetween(now, before.expiresAt);
+    // More is left than there was when the clock was set back.
+    if (before !== undefined && leftMs > renewAtMs && leftMs <= platformTokenMs) return before.token;
+    const expiresAt = plusMilliseconds(now, platformTokenMs);
+    const token = platformToken(key, service, expiresAt);
+    made.set(service, { token, expiresAt });
+    return token;
+  };
+}
+
+/** Whose token this is and when it ends, or undefined when it is nobody's. Whether it has ended is the caller's to judge. */
+export function readPlatformToken(key: string, token: string): PlatformTokenFacts | undefined {
+  const [, named, digits, shown = ""] = tokenForm.exec(token) ?? [];
   const service = platformServices.find((one) => one === named);
   if (service === undefined) return undefined;
-  const expected = Buffer.from(platformToken(key, service), "latin1");
-  const shown = Buffer.from(token, "latin1");
-  return expected.length === shown.length && timingSafeEqual(expected, shown) ? service : undefined;
+  const ends = Number(digits);
+  const expected = Buffer.from(macOf(key, service, ends), "latin1");
+  if (!timingSafeEqual(expected, Buffer.from(shown, "latin1"))) return undefined;
+  return { service, expiresAt: fromUnixMs(ends * 1_000) };
+}
+
+/** Between its making and its end, give or take how far the clocks of two machines may be apart. */
+export function isPlatformTokenTimely({ expiresAt }: PlatformTokenFacts, now: Instant): boolean {
+  const leftMs = millisecondsBetween(now, expiresAt);
+  return leftMs > -clockToleranceMs && leftMs <= platformTokenMs + clockToleranceMs;
+}
+
+export interface PlatformTokenFacts {
+  readonly service: PlatformService;
+  readonly expiresAt: Instant;
 }

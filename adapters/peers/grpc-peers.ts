@@ -3,6 +3,7 @@
 import { Fault } from "../../contracts/src/fault.ts";
 import type { Clock } from "../../ports/clock.ts";
 import { createRpcClient, type RpcClient } from "../grpc/rpc-client.ts";
+import type { PeerSecurity } from "../tls/peer-security.ts";
 import { type Peers, peersOver } from "./peers.ts";
 
 /** A check is answered within milliseconds; whoever waits longer asks again with the same key. */
@@ -23,8 +24,10 @@ const timeoutsMs: Readonly<Record<string, number>> = {
 
 export interface GrpcPeersOptions {
   readonly clock: Clock;
-  /** What this process shows of itself. */
-  readonly token: string;
+  /** What this process shows of itself, now. */
+  readonly token: () => string;
+  /** How services on other machines are spoken to; in clear text when absent. */
+  readonly security?: PeerSecurity | undefined;
   /** Where each service answers, as far as it is known now. */
   readonly targets: () => Readonly<Record<string, string>>;
 }
@@ -33,7 +36,7 @@ export interface GrpcPeers extends Peers {
   close(): void;
 }
 
-export function createGrpcPeers({ clock, token, targets }: GrpcPeersOptions): GrpcPeers {
+export function createGrpcPeers({ clock, token, targets, security }: GrpcPeersOptions): GrpcPeers {
   let client: RpcClient | undefined;
   let opened = "";
   let isClosed = false;
@@ -44,14 +47,14 @@ export function createGrpcPeers({ clock, token, targets }: GrpcPeersOptions): Gr
     const shape = JSON.stringify(wanted);
     if (client !== undefined && shape === opened) return client;
     client?.close();
-    client = createRpcClient({ targets: wanted, clock });
+    client = createRpcClient({ targets: wanted, clock, security });
     opened = shape;
     return client;
   }
 
   const peers = peersOver(async (service, method, request) => {
     const timeoutMs = timeoutsMs[method] ?? answerMsMax;
-    return channels().call(service, method, request, { bearer: token, timeoutMs });
+    return channels().call(service, method, request, { bearer: token(), timeoutMs });
   });
   return {
     ...peers,

@@ -1,4 +1,7 @@
 // Addresses are parsed without ever repeating a password, and connections neither round values nor end the process.
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { Fault } from "../../contracts/src/fault.ts";
 import type { Log, LogFields } from "../../ports/log.ts";
@@ -18,7 +21,7 @@ describe("addressFromUrl", () => {
       user: "ann",
       password: "p@ss",
       database: "risk",
-      ssl: false,
+      ssl: { rejectUnauthorized: true, host: "db.example" },
       options: "-c search_path=portcullis",
     });
     expect({ ...address.app, options: "" }).toEqual({ ...address.owner, options: "" });
@@ -41,12 +44,35 @@ describe("addressFromUrl", () => {
       port: 5432,
     });
     expect(addressFromUrl("postgres://ann@[::1]/d").owner.host).toBe("::1");
-    const tls = (mode: string): unknown => addressFromUrl(`postgres://ann@h/d?sslmode=${mode}`).owner.ssl;
+    const tls = (mode: string): unknown => addressFromUrl(`postgres://ann@127.0.0.1/d?sslmode=${mode}`).owner.ssl;
     expect([tls("disable"), tls("require"), tls("verify-full")]).toEqual([
       false,
       { rejectUnauthorized: false },
-      { rejectUnauthorized: true },
+      { rejectUnauthorized: true, host: "127.0.0.1" },
     ]);
+    expect(addressFromUrl("postgres://ann@127.0.0.1/d").owner.ssl).toBe(false);
+  });
+
+  it("verifies a server on another machine whatever is not said, and refuses less unless it is allowed", () => {
+    const url = "postgres://ann@10.0.0.7/d";
+    expect(addressFromUrl(url).owner.ssl).toEqual({ rejectUnauthorized: true, host: "10.0.0.7" });
+    for (const mode of ["disable", "allow", "prefer", "require", "no-verify"]) {
+      const weak = `${url}?sslmode=${mode}`;
+      expect(() => addressFromUrl(weak)).toThrow(`names another machine with sslmode=${mode}`);
+      const { ssl } = addressFromUrl(weak, undefined, { insecure: true }).owner;
+      expect(ssl).toEqual(mode === "require" || mode === "no-verify" ? { rejectUnauthorized: false } : false);
+    }
+  });
+
+  it("takes the authority from its file, and verifies on this machine too then", () => {
+    const folder = mkdtempSync(join(tmpdir(), "portcullis-ca-"));
+    const caFile = join(folder, "ca.crt");
+    writeFileSync(caFile, "an authority");
+    const { ssl } = addressFromUrl("postgres://ann@127.0.0.1/d", undefined, { ca_file: caFile }).owner;
+    expect(ssl).toEqual({ rejectUnauthorized: true, host: "127.0.0.1", ca: "an authority" });
+    const socket = addressFromUrl("postgres:///d?host=/run/postgresql&user=ann", undefined, { ca_file: caFile });
+    expect(socket.owner.ssl).toBe(false);
+    rmSync(folder, { recursive: true });
   });
 
   it.each([

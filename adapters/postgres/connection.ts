@@ -8,6 +8,7 @@ import { readFileSync } from "node:fs";
 import pg from "pg";
 import { Fault, messageOf } from "../../contracts/src/fault.ts";
 import type { Log } from "../../ports/log.ts";
+import { isLoopbackHost } from "../configuration/value-forms.ts";
 
 /** The schema that holds everything of ours, so that a shared database is not littered. */
 export const schemaName = "portcullis";
@@ -16,6 +17,8 @@ export const appRoleName = "portcullis_app";
 
 export interface TlsTarget {
   readonly rejectUnauthorized: boolean;
+  /** Whose certificate is expected, also where it is an address: the driver names only names. */
+  readonly host?: string;
   readonly ca?: string;
   readonly cert?: string;
   readonly key?: string;
@@ -83,10 +86,18 @@ const sessionOptions = [
 const serviceOptions = `${ownerOptions} ${sessionOptions}`;
 const appOptions = `${serviceOptions} -c role=${appRoleName}`;
 
+/** What is asked of a server's certificate beside what its URL says. */
+export interface DatabaseSecurity {
+  /** The authority that it must come from. */
+  readonly ca_file?: string | undefined;
+  /** Whether a server on another machine may speak clear text, or not prove itself. */
+  readonly insecure?: boolean;
+}
+
 /** The address of a server of the user's. Without a login of its own the app side shares the owner's and takes the role. */
-export function addressFromUrl(url: string, appUrl?: string): DatabaseAddress {
-  const owner = targetFromUrl("PORTCULLIS_DATABASE_URL", url, ownerOptions);
-  const app = targetFromUrl("PORTCULLIS_DATABASE_APP_URL", appUrl ?? url, appOptions);
+export function addressFromUrl(url: string, appUrl?: string, security: DatabaseSecurity = {}): DatabaseAddress {
+  const owner = targetFromUrl("PORTCULLIS_DATABASE_URL", url, ownerOptions, security);
+  const app = targetFromUrl("PORTCULLIS_DATABASE_APP_URL", appUrl ?? url, appOptions, security);
   return { owner, app, description: describeTarget(owner) };
 }
 
@@ -105,13 +116,13 @@ export function loginTarget(owner: ConnectionTarget, user: string, password: str
 
 function withoutKey(ssl: ConnectionTarget["ssl"]): Pick<ConnectionTarget, "ssl"> {
   if (typeof ssl !== "object") return ssl === undefined ? {} : { ssl };
-  const { rejectUnauthorized, ca } = ssl;
-  return { ssl: { rejectUnauthorized, ...(ca === undefined ? {} : { ca }) } };
+  const { cert: _cert, key: _key, ...kept } = ssl;
+  return { ssl: kept };
 }
 
 /** A login of a service, as its URL names it. */
-export function loginFromUrl(variable: string, url: string): ConnectionTarget {
-  return targetFromUrl(variable, url, serviceOptions);
+export function loginFromUrl(variable: string, url: string, security: DatabaseSecurity = {}): ConnectionTarget {
+  return targetFromUrl(variable, url, serviceOptions, security);
 }
 
 /** The same server and logins, another database. */
@@ -126,7 +137,12 @@ function describeTarget(target: ConnectionTarget): string {
 }
 
 /** Nothing of the URL itself is repeated in a complaint: a password may stand anywhere in a malformed one. */
-export function targetFromUrl(variable: string, text: string, options: string): ConnectionTarget {
+export function targetFromUrl(
+  variable: string,
+  text: string,
+  options: string,
+  security: DatabaseSecurity = {},
+): ConnectionTarget {
   const url = parseUrl(variable, text);
   const query = url.searchParams;
   const host = query.get("host") ?? decode(variable, url.hostname).replace(/^\[(.*)\]$/, "$1");
@@ -148,7 +164,7 @@ export function targetFromUrl(variable: string, text: string, options: string): 
     user,
     database,
     ...(password === "" ? {} : { password }),
-    ssl: tlsFromQuery(variable, query),
+    ssl: tlsFromQuery(variable, query, host, security),
     options: extra === null ? options : `${extra} ${options}`,
   };
 }
@@ -170,10 +186,20 @@ function decode(variable: string, text: string): string {
   }
 }
 
-/** libpq's words. `prefer` and `allow` need a second try in clear text, which the driver does not make: clear text it is. */
-function tlsFromQuery(variable: string, query: URLSearchParams): false | TlsTarget {
-  const mode = query.get("sslmode") ?? "prefer";
-  const ca = readPem(variable, query.get("sslrootcert"));
+/**
+ * libpq's words. `prefer` and `allow` need a second try in clear text, which the driver does not make: clear text it is. Who says nothing gets
+ * clear text within this machine, and verify-full beyond it or where an authority is named; less than that to another machine must be allowed.
+ */
+function tlsFromQuery(
+  variable: string,
+  query: URLSearchParams,
+  host: string,
+  { ca_file: caFile, insecure = false }: DatabaseSecurity,
+): false | TlsTarget {
+  const isHere = host.startsWith("/") || isLoopbackHost(host);
+  const isVerified = host.startsWith("/") ? false : !isHere || caFile !== undefined;
+  const mode = query.get("sslmode") ?? (isVerified ? "verify-full" : "prefer");
+  const ca = readPem(variable, query.get("sslrootcert") ?? caFile ?? null);
   const cert = readPem(variable, query.get("sslcert"));
   const key = readPem(variable, query.get("sslkey"));
   const files = {
@@ -181,10 +207,19 @@ function tlsFromQuery(variable: string, query: URLSearchParams): false | TlsTarg
     ...(cert === undefined ? {} : { cert }),
     ...(key === undefined ? {} : { key }),
   };
-  if (mode === "disable" || mode === "allow" || mode === "prefer") return false;
-  if (mode === "require" || mode === "no-verify") return { rejectUnauthorized: ca !== undefined, ...files };
-  if (mode === "verify-ca" || mode === "verify-full") return { rejectUnauthorized: true, ...files };
-  throw complaint(variable, "has an sslmode other than disable, allow, prefer, require, verify-ca or verify-full");
+  if (mode === "verify-ca" || mode === "verify-full") return { rejectUnauthorized: true, host, ...files };
+  if (mode === "require" && ca !== undefined) return { rejectUnauthorized: true, host, ...files };
+  if (!["disable", "allow", "prefer", "require", "no-verify"].includes(mode)) {
+    throw complaint(variable, "has an sslmode other than disable, allow, prefer, require, verify-ca or verify-full");
+  }
+  if (!isHere && !insecure) {
+    const instead = "write sslmode=verify-full or nothing, or allow it with database.insecure";
+    throw complaint(
+      variable,
+      `names another machine with sslmode=${mode}, which does not prove who answers: ${instead}`,
+    );
+  }
+  return mode === "require" || mode === "no-verify" ? { rejectUnauthorized: false, ...files } : false;
 }
 
 function readPem(variable: string, path: string | null): string | undefined {

@@ -48,7 +48,7 @@ async function start({ part, enginePort, ...place }: HaltServerStart): Promise<{
 
 function startManager(place: PartPlace, enginePort: number | undefined): Promise<HaltProcess> {
   const targets = () => ({ riskengine: `127.0.0.1:${enginePort}` });
-  return startManagerProcess(place, createGrpcPeers({ ...benchTools(), token: "bench", targets }).haltsConfirmer);
+  return startManagerProcess(place, createGrpcPeers({ ...benchTools(), token: () => "bench", targets }).haltsConfirmer);
 }
 
 if (process.send !== undefined && process.argv[2] === "halt-server") {

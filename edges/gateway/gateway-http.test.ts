@@ -46,6 +46,7 @@ async function fixture(behaviour: Behaviour = {}) {
       directory: { all: async () => ({}) },
       ownHealth: () => ({ status: "ok" }),
       isInsecure: false,
+      clearText: [],
       collectMetrics: async () => ({}),
       ownMetrics: async () => "[]",
     }),

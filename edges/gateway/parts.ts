@@ -97,6 +97,8 @@ export interface GatewayParts {
   ownHealth(): Health;
   /** Whether the platform is allowed to listen beyond this machine without TLS: every answer about health says so. */
   readonly isInsecure: boolean;
+  /** The keys that allow clear text to other machines, of connections that use it. */
+  readonly clearText: readonly string[];
   /** Every service's metrics as the registry's JSON; undefined for a service that did not answer. */
   collectMetrics(): Promise<Readonly<Record<string, string | undefined>>>;
   /** The gateway's own, in the same form. */

@@ -54,14 +54,16 @@ export const machineChecks: readonly VerifierCheck[] = [
         actor: "service:gateway",
         operations: platformOperations.gateway,
       });
-      const mac = token.slice("pci_gateway_".length);
+      const [, , ends = "", mac = ""] = token.split("_");
       for (const forged of [
-        `pci_riskengine_${mac}`,
-        `pci_gateway_${mac.replace(/^./, (digit) => (digit === "0" ? "1" : "0"))}`,
-        `pci_gateway_${randomBytes(32).toString("hex")}`,
-        `pci_gateway_${mac.toUpperCase()}`,
-        `pci_somebody_${mac}`,
-        `pci_gateway_${mac}00`,
+        `pci_riskengine_${ends}_${mac}`,
+        `pci_gateway_${ends}_${mac.replace(/^./, (digit) => (digit === "0" ? "1" : "0"))}`,
+        `pci_gateway_${ends}_${randomBytes(32).toString("hex")}`,
+        `pci_gateway_${ends}_${mac.toUpperCase()}`,
+        `pci_somebody_${ends}_${mac}`,
+        `pci_gateway_${Number(ends) + 60}_${mac}`,
+        `pci_gateway_${mac}`,
+        `pci_gateway_${ends}_${mac}00`,
         "pci_gateway_",
         "pci_",
       ]) {

@@ -8,7 +8,8 @@ import { type Path, pathText } from "../schema-tree.ts";
 import { valueAt } from "../tree.ts";
 import { hostsOverlap } from "../value-forms.ts";
 import { type CheckInput, complain, effective } from "./check-input.ts";
-import { addressToAnnounce, beyondThisMachine, modeIsSaid, wholeTls } from "./exposure-checks.ts";
+import { noClearText } from "./clear-text-checks.ts";
+import { addressToAnnounce, beyondThisMachine, modeIsSaid, servicesElsewhere, wholeTls } from "./exposure-checks.ts";
 import { listenersHere } from "./listeners-here.ts";
 
 type CrossCheck = (input: CheckInput) => readonly Complaint[];
@@ -18,6 +19,8 @@ const crossChecks: readonly CrossCheck[] = [
   modeIsSaid,
   beyondThisMachine,
   wholeTls,
+  servicesElsewhere,
+  noClearText,
   addressToAnnounce,
   fundOrFunds,
   distinctFunds,

@@ -5,7 +5,7 @@ import { type Complaint, complaintAt } from "../complaint.ts";
 import type { Configuration } from "../schema.ts";
 import { type Path, pathText } from "../schema-tree.ts";
 import { type Tree, valueAt } from "../tree.ts";
-import { isEveryAddress, isHost, isLoopbackHost } from "../value-forms.ts";
+import { hostAndPortOf, isEveryAddress, isHost, isHostAndPort, isLoopbackHost } from "../value-forms.ts";
 import { type CheckInput, complain, effective } from "./check-input.ts";
 import { type Listener, listenersHere } from "./listeners-here.ts";
 
@@ -25,17 +25,51 @@ export function modeIsSaid(input: CheckInput): readonly Complaint[] {
 export function beyondThisMachine(input: CheckInput): readonly Complaint[] {
   const beyond = listenersHere(input).find(isExposed);
   if (beyond === undefined) return [];
+  const isSet = (name: string): boolean => valueAt(input.tree, ["tls", name]) !== undefined;
+  const bare = listenersHere(input).find((listener) => {
+    const isHttp = listener.hostPath[0] === "http";
+    return isExposed(listener) && !isSet("cert_file") && (isHttp || !isSet("peer_cert_file"));
+  });
   const why = `because ${pathText(beyond.hostPath)} (${beyond.host}) is reached from other machines`;
   const complaints: Complaint[] = [];
   if (effective(input, ["mode"]) !== "production") {
     complaints.push(complain(input, ["mode"], `${productionLine}, ${why}; or listen on 127.0.0.1`));
   }
-  if (valueAt(input.tree, ["tls", "cert_file"]) === undefined && effective(input, ["insecure"]) !== true) {
+  if (bare !== undefined && effective(input, ["insecure"]) !== true) {
     const expected = `a certificate (PORTCULLIS_TLS_CERT_FILE and PORTCULLIS_TLS_KEY_FILE), ${why}; or \`insecure: true\` (PORTCULLIS_INSECURE=true) for clear text, or listen on 127.0.0.1 behind a proxy that ends TLS`;
     complaints.push(complain(input, ["tls", "cert_file"], expected));
   }
   return complaints;
 }
+
+/** What another machine is asked over must prove itself to it, and it to us. */
+export function servicesElsewhere(input: CheckInput): readonly Complaint[] {
+  const peers = ["peer_ca_file", "peer_cert_file", "peer_key_file"].map((name): Path => ["tls", name]);
+  const missing = peers.find((path) => valueAt(input.tree, path) === undefined);
+  if (missing === undefined) return [];
+  const there = peers.find((path) => valueAt(input.tree, path) !== undefined);
+  if (there !== undefined) return [complain(input, missing, `a file as well, because ${pathText(there)} is set`)];
+  const away = awayServices(input);
+  if (away === undefined || effective(input, ["rpc", "insecure"]) === true) return [];
+  const why = `because rpc.${away.name} (${away.host}) is another machine`;
+  const expected = `the authority of our own processes' certificates (and tls.peer_cert_file, tls.peer_key_file), ${why}; or \`rpc.insecure: true\` (PORTCULLIS_RPC_INSECURE=true) for clear text`;
+  return [complain(input, missing, expected)];
+}
+
+/** The first service that runs on another machine, as far as the keys say it. */
+export function awayServices(input: CheckInput): { readonly name: string; readonly host: string } | undefined {
+  const services = effective(input, ["services"]);
+  return serviceNames
+    .filter((name) => Array.isArray(services) && !services.includes(name))
+    .flatMap((name) => {
+      const address = valueAt(input.tree, ["rpc", name]);
+      if (typeof address !== "string" || !isHostAndPort(address)) return [];
+      const { host } = hostAndPortOf(address);
+      return isLoopbackHost(host) ? [] : [{ name, host }];
+    })[0];
+}
+
+const serviceNames = ["riskengine", "operations", "oms", "treasury", "research"];
 
 /** One file is of no use without the other, and tokens that name an address in clear text would be sent there. */
 export function wholeTls(input: CheckInput): readonly Complaint[] {

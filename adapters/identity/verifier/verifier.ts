@@ -18,7 +18,7 @@ import type { Identity, Verifier } from "../../../ports/identity.ts";
 import type { Log } from "../../../ports/log.ts";
 import type { Metrics } from "../../../ports/metrics.ts";
 import { tokenLengthMax } from "../../listener/bearer-form.ts";
-import { platformTokenPrefix, verifyPlatformToken } from "../platform-token.ts";
+import { isPlatformTokenTimely, platformTokenPrefix, readPlatformToken } from "../platform-token.ts";
 import { hashOf } from "../sealing.ts";
 import { serviceTokenIdOf, serviceTokenPrefix } from "../service-token-text.ts";
 import { identityOf } from "./claims.ts";
@@ -48,7 +48,6 @@ const cacheSizeMaxDefault = 10_000;
 const lookMsMax = 500;
 /** Tokens of ours have no issuer with an address. */
 const ownIssuer = "portcullis";
-const never = fromMicroseconds(Number.MAX_SAFE_INTEGER);
 const theBeginning = fromMicroseconds(0);
 
 export function createVerifier(options: VerifierOptions): Verifier {
@@ -62,8 +61,10 @@ export function createVerifier(options: VerifierOptions): Verifier {
   const toleranceUs = issuer.toleranceS * microsecondsPerSecond;
 
   function platform(token: string): Identity {
-    const service = verifyPlatformToken(options.platformKey, token);
-    if (service === undefined) throw refusals.platformForged();
+    const read = readPlatformToken(options.platformKey, token);
+    if (read === undefined) throw refusals.platformForged();
+    if (!isPlatformTokenTimely(read, clock.now())) throw refusals.platformRanOut();
+    const { service, expiresAt } = read;
     return {
       kind: "service",
       actor: `service:${service}`,
@@ -74,7 +75,7 @@ export function createVerifier(options: VerifierOptions): Verifier {
       operations: platformOperations[service],
       tokenId: `platform:${service}`,
       issuedAt: theBeginning,
-      expiresAt: never,
+      expiresAt,
     };
   }
 

@@ -14,6 +14,7 @@ import type { Random } from "../../../ports/random.ts";
 import {
   appRoleName,
   type ConnectionTarget,
+  type DatabaseSecurity,
   loginFromUrl,
   loginTarget,
   openClient,
@@ -27,6 +28,8 @@ import { scramVerifier } from "./scram-verifier.ts";
 export interface ServiceLoginsOptions {
   readonly owner: ConnectionTarget;
   /** What the configuration names, by service. */
+  /** What is asked of the server's certificate beside what the URLs say. */
+  readonly security?: DatabaseSecurity;
   readonly configured: Partial<Readonly<Record<PlatformService, string | undefined>>>;
   /** The services that run here: each must be able to log in. */
   readonly services: readonly PlatformService[];
@@ -67,10 +70,10 @@ export async function prepareServiceLogins(options: ServiceLoginsOptions): Promi
 }
 
 /** All that run here, or none: a half would leave somebody on the owner's login unseen. */
-function configuredTargets({ configured, services, owner }: ServiceLoginsOptions): LoginTargets | undefined {
+function configuredTargets({ configured, services, owner, security }: ServiceLoginsOptions): LoginTargets | undefined {
   const urls = platformServices.flatMap((service) => {
     const url = configured[service];
-    return url === undefined ? [] : [[service, loginFromUrl(loginVariable(service), url)] as const];
+    return url === undefined ? [] : [[service, loginFromUrl(loginVariable(service), url, security)] as const];
   });
   if (urls.length === 0) return undefined;
   const targets: LoginTargets = Object.fromEntries(urls);

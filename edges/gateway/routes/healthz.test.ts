@@ -22,13 +22,19 @@ const states: readonly (Health | undefined)[] = [
   undefined,
 ];
 
-function ask(own: Health, services: Readonly<Record<string, Health | undefined>>, isInsecure = false) {
+function ask(
+  own: Health,
+  services: Readonly<Record<string, Health | undefined>>,
+  isInsecure = false,
+  clearText: string[] = [],
+) {
   const known = Object.entries(services).flatMap(([name, health]) => (health ? [[name, health] as const] : []));
   const parts = {
     clock: { now: () => parse("2026-11-15T13:30:00Z") },
     expectedServices: ["riskengine", "operations"],
     ownHealth: () => own,
     isInsecure,
+    clearText,
     directory: { all: async () => Object.fromEntries(known) },
   };
   return Promise.all([operatorHealthz(parts).handle(request), publicHealthz(parts).handle(request)]);
@@ -84,6 +90,15 @@ describe("healthz", () => {
     for (const answer of await ask({ status: "starting" }, well, true)) {
       expect(answer).toMatchObject({ status: 503, body: { detail: expect.stringContaining("insecure: true") } });
     }
+  });
+
+  it("says in every answer that another machine is spoken to in clear text, and operators which connection", async () => {
+    const well = { riskengine: { status: "ok" }, operations: { status: "ok" } } as const;
+    const [operator, open] = await ask({ status: "ok" }, well, false, ["bus.insecure"]);
+    expect(operator.body).toMatchObject({ insecure: true, notes: [expect.stringContaining("(bus.insecure: true)")] });
+    expect(open.body).toEqual({ status: "ok", insecure: true });
+    const [failing] = await ask({ status: "starting" }, well, false, ["bus.insecure"]);
+    expect(failing.body).toMatchObject({ detail: expect.stringContaining("bus.insecure: true") });
   });
 
   it("does not care about services that this platform does not expect", async () => {

@@ -7,7 +7,7 @@ import { defineRoute } from "../define-route.ts";
 import type { GatewayParts } from "../parts.ts";
 import { anyQuery, healthAnswer, operatorHealthAnswer } from "../schemas/platform.ts";
 
-type HealthParts = Pick<GatewayParts, "directory" | "expectedServices" | "ownHealth" | "isInsecure">;
+type HealthParts = Pick<GatewayParts, "directory" | "expectedServices" | "ownHealth" | "isInsecure" | "clearText">;
 
 const path = "/v1/healthz";
 
@@ -24,7 +24,7 @@ export function operatorHealthz(parts: HealthParts): Route {
     handle: async () => {
       const { complaints, notes } = await partsOf(parts);
       if (complaints.length > 0) return unavailable(parts, `${complaints.join("; ")}.`);
-      return ok(parts, notes);
+      return ok(parts, [...parts.clearText.map(clearTextSentence), ...notes]);
     },
   });
 }
@@ -46,15 +46,21 @@ export function publicHealthz(parts: HealthParts & Pick<GatewayParts, "clock">):
   });
 }
 
-function ok({ isInsecure }: HealthParts, notes: readonly string[] = []): HttpAnswer {
-  const extra = { ...(notes.length === 0 ? {} : { notes }), ...(isInsecure ? { insecure: true } : {}) };
+function ok({ isInsecure, clearText }: HealthParts, notes: readonly string[] = []): HttpAnswer {
+  const isOpen = isInsecure || clearText.length > 0;
+  const extra = { ...(notes.length === 0 ? {} : { notes }), ...(isOpen ? { insecure: true } : {}) };
   return { status: 200, body: { status: "ok", ...extra } };
 }
 
+const clearTextSentence = (key: string): string =>
+  `another machine is spoken to in clear text, or without it proving itself (${key}: true)`;
+
 const insecureSentence = "It may be reached from other machines without TLS (insecure: true).";
 
-function unavailable({ isInsecure }: HealthParts, why?: string): HttpAnswer {
-  const sentences = [...(why === undefined ? [] : [why]), ...(isInsecure ? [insecureSentence] : [])];
+function unavailable({ isInsecure, clearText }: HealthParts, why?: string): HttpAnswer {
+  // Which connections they are is for operators, as the reason is.
+  const open = why === undefined ? [] : clearText.map((key) => `${clearTextSentence(key)}.`);
+  const sentences = [...(why === undefined ? [] : [why]), ...(isInsecure ? [insecureSentence] : []), ...open];
   const detail = sentences.length === 0 ? {} : { detail: sentences.join(" ") };
   return { status: 503, body: { code: "SERVICE_UNAVAILABLE", ...detail }, headers: { "retry-after": "1" } };
 }

@@ -10,10 +10,10 @@ const logLevelNames = ["debug", "info", "warn", "error"] as const;
 /** Monitors add what they like to get around caches; nothing of it is read. */
 export const anyQuery = z.looseObject({});
 
-const insecure = z
-  .literal(true)
-  .optional()
-  .meta({ description: "The platform may be reached from other machines without TLS; absent when it may not." });
+const insecure = z.literal(true).optional().meta({
+  description:
+    "The platform may be reached from other machines, or speaks to some, without TLS; absent when it does not.",
+});
 
 export const healthAnswer = z.object({ status: z.literal("ok"), insecure });
 

@@ -816,7 +816,7 @@ export interface operations {
                         /** @enum {string} */
                         status: "ok";
                         /**
-                         * @description The platform may be reached from other machines without TLS; absent when it may not.
+                         * @description The platform may be reached from other machines, or speaks to some, without TLS; absent when it does not.
                          * @enum {boolean}
                          */
                         insecure?: true;

@@ -1,6 +1,6 @@
 // The section `research` of the configuration: how often strategies decide.
-import { key } from "./key-facts.ts";
-import { section, whole } from "./key-forms.ts";
+import { key } from "../key-facts.ts";
+import { section, whole } from "../key-forms.ts";
 
 export const research = section({
   decide_every_s: key(whole(1, 3_600).default(15), {

@@ -1,8 +1,8 @@
 // The section `bus` of the configuration: which transport carries events, and how NATS is reached.
 import { z } from "zod";
-import { key } from "./key-facts.ts";
-import { dayS, path, pathExpected, section, whole } from "./key-forms.ts";
-import { isBusUrl } from "./value-forms.ts";
+import { key } from "../key-facts.ts";
+import { clearText, dayS, path, pathExpected, section, whole } from "../key-forms.ts";
+import { isBusUrl } from "../value-forms.ts";
 
 export const bus = section({
   url: key(z.string().refine(isBusUrl).optional(), {
@@ -36,6 +36,7 @@ export const bus = section({
     expected: pathExpected("a file"),
     whenAbsent: "the authorities that Node.js knows",
   }),
+  insecure: clearText("a NATS server", "PORTCULLIS_BUS_INSECURE"),
   replicas: key(whole(1, 5).default(1), {
     sentence: "How many servers of a NATS cluster keep the stream; only for a stream that does not exist yet.",
     environment: "PORTCULLIS_BUS_REPLICAS",
