@@ -45,7 +45,7 @@ const groups: Readonly<Record<string, VerbGroup>> = {
   "treasury funds": { heading: "Funds", sentence: "The funds and what they are worth." },
   "treasury instruments": { heading: "Reference data", sentence: "What may be traded." },
   "treasury reference": { heading: "Reference data", sentence: "Reference data by kind: show, set." },
-  report: { heading: "Funds", sentence: "Reports of a fund that tie to the cent: nav, trade." },
+  report: { heading: "Funds", sentence: "Reports of a fund that tie to the cent, as HTML, PDF, JSON or CSV." },
   research: { heading: "Trading", sentence: "Strategies and their backtests." },
   "research strategies": { heading: "Strategies", sentence: "Strategies: list, set." },
   "research signals": { heading: "Strategies", sentence: "What strategies wanted, and what came of it." },

@@ -81,6 +81,7 @@ it("bundles for a browser out of its own files and the one reader of JSON", asyn
     "link.ts",
     "operation.ts",
     "public-client.ts",
+    "reports.ts",
     "retry.ts",
     "server-sent-events.ts",
     "stream.ts",

@@ -25,7 +25,10 @@ export function Amount({ text }: { readonly text: string | undefined }) {
 /** Every digit that the server sent, in groups of thousands. */
 export function grouped(text: string | undefined): string {
   const [whole = "", rest] = (text ?? "").split(".");
-  return `${whole.replaceAll(/\B(?=(\d{3})+$)/g, ",")}${rest === undefined ? "" : `.${rest}`}`;
+  const [, sign = "", digits = ""] = /^(\D*)(.*)$/.exec(whole) ?? [];
+  const groups: string[] = [];
+  for (let end = digits.length; end > 0; end -= 3) groups.unshift(digits.slice(Math.max(0, end - 3), end));
+  return `${sign}${groups.join(",")}${rest === undefined ? "" : `.${rest}`}`;
 }
 
 /** What may be below zero says so either way. */

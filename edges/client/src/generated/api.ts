@@ -6598,7 +6598,7 @@ export interface operations {
                         /** @description What a part can work with and somebody should know, such as a silent broker; absent without any. */
                         notes?: string[];
                         /**
-                         * @description The platform may be reached from other machines without TLS; absent when it may not.
+                         * @description The platform may be reached from other machines, or speaks to some, without TLS; absent when it does not.
                          * @enum {boolean}
                          */
                         insecure?: true;
