@@ -203,8 +203,8 @@ describe("a halt of the firm", () => {
     await relief.at("cosign-sign").click();
     const database = await openDatabase();
     await database.query(
-      "update resume_request set content = jsonb_set(content::jsonb, '{expires_at}', to_jsonb($1::text))::json where not has_ended",
-      [new Date(Date.now() - 1_000).toISOString()],
+      "update resume_request set content = jsonb_set(content::jsonb, '{expiresAt}', to_jsonb($1::bigint))::json where not has_ended",
+      [(Date.now() - 1_000) * 1_000],
     );
     await database.end();
     const outcome = await confirmDanger(relief, { word: "RESUME", code: await relief.code() });
