@@ -173,3 +173,18 @@ test("28.5: behind logins that are held to their subjects foreign fills are beli
   );
   expect(bus.health().note).toBeUndefined();
 });
+
+test("28.5: a server that is open after a reconnect is found without waiting for a fill", async () => {
+  const permitted = `permissions { publish: ["$JS.>", "_INBOX.>"], subscribe: ">" }`;
+  const closed = await startNatsServer({
+    jetStream: true,
+    configuration: `authorization { users: [ { user: ours, password: "p-secret", ${permitted} } ] }`,
+  });
+  const { bus } = await transport(urlAs(closed, "ours"), { source: "riskengine", production: true });
+  expect(bus.health().complaint).toBeUndefined();
+  await closed.stop();
+  const other = await startNatsServer({ jetStream: true, port: closed.port });
+  ends.push(() => other.stop());
+  const wrong = () => bus.health().complaint ?? "";
+  await eventually({}, "the new server is tried", () => wrong().includes("lets anybody publish"), wrong);
+});

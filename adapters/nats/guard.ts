@@ -2,7 +2,8 @@
 // login where it has no business. What is published for that is never stored (it names a stream that does not exist), and every reader ignores it.
 //
 //  1. Asked again after every reconnect, because another server may answer; while nobody can say, the server counts as open.
-//  2. In production a server that is open ends the start; in development it is reported, and money is believed only with its row in the outbox.
+//  2. In production a server that is open ends the start, and turns health red when it is met later; in development it is reported. In both, money is
+//     believed then only with its row in the outbox.
 import {
   AuthorizationError,
   connect,
@@ -11,6 +12,7 @@ import {
   PermissionViolationError,
 } from "@nats-io/transport-node";
 import { Fault, messageOf } from "../../contracts/src/fault.ts";
+import type { BusHealth } from "../../ports/bus.ts";
 import type { Log } from "../../ports/log.ts";
 import { connectionSettings, type NatsConnectOptions, type NatsLink, parseTarget } from "./connect.ts";
 import { conflatedName, probeSubject } from "./wire.ts";
@@ -18,8 +20,8 @@ import { conflatedName, probeSubject } from "./wire.ts";
 export interface Guard {
   /** Whether whoever published was let in by the server under a name that may. */
   isClosed(): Promise<boolean>;
-  /** What the newest trial found; undefined when nothing is open. */
-  complaint(): string | undefined;
+  /** What the newest trial found: whoever asks for health has a server tried that was not tried yet. */
+  health(): Pick<BusHealth, "complaint" | "note">;
 }
 
 export interface GuardOptions {
@@ -47,21 +49,31 @@ export async function createGuard(options: GuardOptions): Promise<Guard> {
     [connection, complaint] = [asked, found];
   }
 
+  function askOnce(): Promise<void> {
+    asking ??= ask().finally(() => {
+      asking = undefined;
+    });
+    return asking;
+  }
+
   await ask();
   if (complaint !== undefined && options.production) {
     throw new Fault("BUS_UNSUPPORTED", complaint, { retry: "never", facts: { feature: "permissions" } });
   }
   return {
     async isClosed() {
-      if (connection !== link.lost()) {
-        asking ??= ask().finally(() => {
-          asking = undefined;
-        });
-        await asking;
-      }
+      if (connection !== link.lost()) await askOnce();
       return connection === link.lost() && complaint === undefined;
     },
-    complaint: () => complaint,
+    health() {
+      if (connection !== link.lost() && link.health().connected) {
+        askOnce().catch((thrown: unknown) =>
+          log.warn("the NATS server could not be tried", { error: messageOf(thrown) }),
+        );
+      }
+      if (complaint === undefined) return {};
+      return options.production ? { complaint } : { note: complaint };
+    },
   };
 }
 

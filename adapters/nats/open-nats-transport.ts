@@ -122,10 +122,11 @@ export async function openNatsTransport(
   return {
     bus: {
       ...bus,
-      health: () => ({
-        ...worstOf([bus.health(), relay?.health(), { connected: true, ...complaintOf(locks) }]),
-        ...(guard.complaint() !== undefined && { note: guard.complaint() }),
-      }),
+      health() {
+        const own = worstOf([bus.health(), relay?.health(), { connected: true, ...complaintOf(locks) }]);
+        // What is wrong with the transport itself comes first.
+        return { ...guard.health(), ...own };
+      },
     },
     historyFloor: () => oldestStored(link, streamName(stream), options.clock),
   };

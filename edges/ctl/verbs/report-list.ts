@@ -23,7 +23,7 @@ type Row = AnswerOf<"listReports">[number];
 
 const columns: readonly Column<Row>[] = [
   { name: "requested_at", head: "requested", key: true, of: (one) => one.requested_at, time: true },
-  { name: "report_id", id: true, of: (one) => one.report_id },
+  { name: "report_id", head: "id", id: true, of: (one) => one.report_id },
   { name: "report", always: true, of: (one) => one.report },
   { name: "status", always: true, of: (one) => one.status },
   { name: "reconciled", of: (one) => (one.reconciled === null ? undefined : one.reconciled ? "yes" : "NO") },
