@@ -27,6 +27,7 @@ import type { LossRecords } from "./loss-records.ts";
 import type { OmsRecords } from "./oms-records.ts";
 import type { PaperFaultsRecords } from "./paper-faults.ts";
 import type { ParkedRecords } from "./parked-events.ts";
+import type { QuoteRecords } from "./quote-records.ts";
 import type { ReconcileRecords } from "./reconcile-records.ts";
 import type { ReportRecords } from "./report-records.ts";
 import type { RequestKeyRecords } from "./request-keys.ts";
@@ -157,6 +158,7 @@ export interface UnitOfWork {
   readonly losses: LossRecords;
   readonly configuration: ConfigurationRecords;
   readonly oms: OmsRecords;
+  readonly quotes: QuoteRecords;
   readonly research: ResearchRecords;
   readonly corporateActions: CorporateActionRecords;
   readonly stops: StopRecords;

@@ -232,6 +232,16 @@ export const definitions = {
     "ratio",
     "sd over filled orders / sqrt(n), basis points",
   ),
+  effective_spread_bps: define(
+    "Effective spread, basis points",
+    "ratio",
+    "2s(P - mid at the fill) / that mid x 10,000, weighted by the quantity of each order's fills, then by f x Pa over orders",
+  ),
+  realised_spread_bps: define(
+    "Realised spread after 300 s, basis points",
+    "ratio",
+    "2s(P - mid 300 seconds after the fill) / mid at the fill x 10,000, weighted as the effective spread",
+  ),
   fall: define("Profit or loss of the fall", "money", "closing NAV - opening NAV - flows"),
   fall_explained: define("Explained", "money", "sum of the waterfall's parts"),
   fall_unexplained: define("UNEXPLAINED", "money", "profit or loss - sum of the parts"),

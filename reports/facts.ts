@@ -48,6 +48,8 @@ const orderFact = z.object({
   decided_at: instantText.nullable(),
   /** The denial's; empty where it was approved, null where nobody decided. */
   code: z.string().nullable(),
+  /** The order that this one is a slice of; absent or null for one that is whole. */
+  parent_order_id: z.string().nullable().optional(),
   /** Bid and ask when it was created and routed; absent or null where they were not kept. */
   quotes: z.object({ created: quoteFact.nullable(), routed: quoteFact.nullable() }).optional(),
 });
@@ -94,7 +96,7 @@ const auditFact = z.object({
 /** What is only read for the reports that need it: a part that is absent was not asked for, an empty one was and has nothing. */
 const furtherFacts = {
   orders: z.array(orderFact).optional(),
-  /** Bid and ask at each fill, and 300 seconds later. */
+  /** Bid and ask at each fill, and 300 seconds later, by the fill's id; null where it was not known, or that moment lies ahead. */
   fill_quotes: z
     .record(z.string(), z.object({ at_fill: quoteFact.nullable(), after_300s: quoteFact.nullable() }))
     .optional(),

@@ -44,10 +44,17 @@ const fillOf = (order: string, side: Fill["side"]): Fill => ({
   filled_at: `${day}T15:00:01Z`,
 });
 
+const cashOf = ({ side, quantity, price, fee }: Fill): string =>
+  String((side === "BUY" ? -1 : 1) * Number(quantity) * Number(price) - Number(fee));
+
 /** A purchase and a sale of the same, so that nothing is held and the values stay; fees are what cash lost. */
-function made(orders: readonly OrderFact[], fills: readonly Fill[] = []): ReportDocument {
+function made(
+  orders: readonly OrderFact[],
+  fills: readonly Fill[] = [],
+  more: Partial<ReportFacts> = {},
+): ReportDocument {
   const last = base.navs.at(-1);
-  const fees = fills.length;
+  const fees = fills.reduce((sum, fill) => sum + Number(fill.fee), 0);
   const navs = base.navs.map((nav) =>
     nav === last ? { ...nav, nav: String(Number(nav.nav) - fees), cash: String(Number(nav.cash) - fees) } : nav,
   );
@@ -56,7 +63,7 @@ function made(orders: readonly OrderFact[], fills: readonly Fill[] = []): Report
     kind: "FILL",
     at: fill.filled_at,
     symbol: "AAA",
-    postings: [{ account: "cash", currency: "USD", amount: fill.side === "BUY" ? "-1011" : "1009" }],
+    postings: [{ account: "cash", currency: "USD", amount: cashOf(fill) }],
   }));
   const facts: ReportFacts = {
     ...base,
@@ -64,6 +71,7 @@ function made(orders: readonly OrderFact[], fills: readonly Fill[] = []): Report
     orders: [...orders],
     fills: [...fills],
     ledger: [...base.ledger, ...ledger],
+    ...more,
   };
   return tcaReport.build({ facts, factsSha256: "0".repeat(64), start: day, end: day });
 }
@@ -110,4 +118,59 @@ it("guesses nothing: an order without kept quotes is listed, counted and in no c
 it("finds a fill that is missing from a costed order", () => {
   const document = made([orderOf("b", "BUY"), orderOf("s", "SELL")], [fillOf("s", "SELL")]);
   expect(document.reconciliation.find(({ name }) => name.startsWith("Filled by"))?.difference).toBe("10");
+});
+
+describe("spreads", () => {
+  const quote = (bid: string, ask: string) => ({ bid, ask, at: `${day}T15:00:01Z` });
+  const spreads = (quotes: NonNullable<ReportFacts["fill_quotes"]>, asOf = base.as_of) =>
+    made([orderOf("b", "BUY"), orderOf("s", "SELL")], [fillOf("b", "BUY"), fillOf("s", "SELL")], {
+      fill_quotes: quotes,
+      as_of: asOf,
+    });
+  const whatOf = (document: ReportDocument) => document.data_quality.map(({ what }) => what);
+
+  it("are twice the distance from the mid at the fill, and from the mid 300 seconds later", () => {
+    const both = { at_fill: quote("99.9", "100.1"), after_300s: quote("100.4", "100.6") };
+    const document = spreads({ "f-b": both });
+    expect(figure(document, "effective_spread_bps")).toBeCloseTo(200, 9);
+    expect(figure(document, "realised_spread_bps")).toBeCloseTo(100, 9);
+    expect(document.metrics.find(({ id }) => id === "realised_spread_bps")?.n).toBe(1);
+    expect(whatOf(document)).toEqual(expect.arrayContaining(["No quote at the fill", "No quote 300 s after the fill"]));
+  });
+  it("say that 300 seconds have not passed instead of taking another quote", () => {
+    const document = spreads(
+      { "f-b": { at_fill: quote("99.9", "100.1"), after_300s: null } },
+      `${day}T15:04:00.000000Z`,
+    );
+    expect(figure(document, "realised_spread_bps")).toBeNull();
+    expect(whatOf(document)).toContain("300 s after the fill lies ahead");
+    expect(whatOf(document)).not.toContain("No quote 300 s after the fill");
+  });
+});
+
+it("takes an order that went out in slices for one, routed with its first slice and filled by all of them", () => {
+  const slice = (id: string, bid: string, ask: string) =>
+    orderOf(id, "SELL", {
+      quantity: "5",
+      filled_quantity: "5",
+      parent_order_id: "p",
+      quotes: { created: null, routed: { bid, ask, at: `${day}T15:00:00Z` } },
+    });
+  const parent = orderOf("p", "SELL", { code: null });
+  const half = (id: string): Fill => ({ ...fillOf(id, "SELL"), quantity: "5", fee: "0.5" });
+  const document = made(
+    [
+      orderOf("b", "BUY"),
+      { ...parent, quotes: { created: parent.quotes?.created ?? null, routed: null } },
+      slice("p/1", "100.4", "100.6"),
+      slice("p/2", "120", "121"),
+    ],
+    [fillOf("b", "BUY"), half("p/1"), half("p/2")],
+  );
+  expect(rows(document, "order_costs").map((row) => row.slice(7, 12))).toEqual([
+    ["5", "5", "0", "1", "11"],
+    ["-5", "-5", "0", "1", "-9"],
+  ]);
+  expect(figure(document, "orders")).toBe(2);
+  expect(isReconciled(document)).toBe(true);
 });

@@ -44,6 +44,7 @@ const money = decimal.format;
 const total = (amounts: readonly Decimal[]): Decimal => amounts.reduce(decimal.add, decimal.zero);
 
 interface CostedOrder {
+  readonly fills: readonly Fill[];
   readonly order: OrderFact;
   readonly cost: OrderCost;
 }
@@ -83,6 +84,8 @@ function build(input: ReportInput): ReportDocument {
       slippages.length,
       "TOO_FEW",
     ),
+    make("effective_spread_bps", ...spreadOf(costed, "effectiveSpreadBps")),
+    make("realised_spread_bps", ...spreadOf(costed, "realisedSpreadBps")),
     make("fees", total(books.days.map((day) => day.fees)), books.days.length),
   ];
   const found: readonly Section[] = [
@@ -115,25 +118,82 @@ function build(input: ReportInput): ReportDocument {
         ? []
         : [{ what: "Seeded trades", why: "They are from before the log began and have no orders.", count: seeded }]),
     ],
-    quality: qualityOf(facts, books.days),
+    quality: [...qualityOf(facts, books.days), ...unquotedFills(facts, costed)],
   });
+}
+
+/** The average over orders that have it, by what each filled at its arrival price, and how many they are. */
+function spreadOf(
+  costed: readonly CostedOrder[],
+  which: "effectiveSpreadBps" | "realisedSpreadBps",
+): readonly [number | null, number] {
+  const known = costed.flatMap(({ cost }) => {
+    const spread = cost[which];
+    return spread === null ? [] : [{ spread, weight: decimal.toNumber(cost.arrivalNotional) }];
+  });
+  const weight = known.reduce((sum, one) => sum + one.weight, 0);
+  if (weight === 0) return [null, 0];
+  return [known.reduce((sum, one) => sum + one.spread * one.weight, 0) / weight, known.length];
+}
+
+const laterMs = 300_000;
+
+/** Fills of costed orders that no spread is known of, and why. */
+function unquotedFills(facts: ReportFacts, costed: readonly CostedOrder[]) {
+  const ids = new Set(costed.flatMap(({ fills }) => fills.map(({ fill_id }) => fill_id)));
+  const fills = facts.fills.filter(({ fill_id }) => ids.has(fill_id));
+  const quotesOf = (fill: Fill) => facts.fill_quotes?.[fill.fill_id];
+  const isLater = (fill: Fill): boolean => millisecondsBetween(parse(fill.filled_at), parse(facts.as_of)) > laterMs;
+  const without = fills.filter((fill) => !quotesOf(fill)?.at_fill).length;
+  const unheard = fills.filter((fill) => isLater(fill) && !quotesOf(fill)?.after_300s).length;
+  const ahead = fills.filter((fill) => !isLater(fill)).length;
+  const line = (count: number, what: string, why: string) =>
+    count === 0 ? [] : [{ what, detail: `${count} of ${fills.length} fills: ${why}` }];
+  return [
+    ...line(without, "No quote at the fill", "none was known then, so they are in no spread."),
+    ...line(unheard, "No quote 300 s after the fill", "none was known then, so they are in no realised spread."),
+    ...line(ahead, "300 s after the fill lies ahead", "they are in no realised spread yet."),
+  ];
 }
 
 const isDenied = ({ state, code }: OrderFact): boolean => state === "REJECTED" || (code !== null && code !== "");
 
 function sortedOrders(facts: ReportFacts, start: string, end: string): Sorted {
   const dateOf = tradeDates(facts);
-  const all = needed(facts, "orders").filter(({ created_at: at }) => dateOf(at) >= start && dateOf(at) <= end);
+  const orders = needed(facts, "orders");
+  const parents = new Map(orders.map(({ order_id, parent_order_id }) => [order_id, parent_order_id ?? order_id]));
+  // An order that went out in slices is one decision: its slices are its fills, and no orders beside it.
+  const all = wholeOrders(orders).filter(({ created_at: at }) => dateOf(at) >= start && dateOf(at) <= end);
   const fills = new Map<string, Fill[]>();
-  for (const fill of facts.fills) fills.set(fill.order_id, [...(fills.get(fill.order_id) ?? []), fill]);
+  for (const fill of facts.fills) {
+    const id = parents.get(fill.order_id) ?? fill.order_id;
+    const own = fills.get(id);
+    if (own === undefined) fills.set(id, [fill]);
+    else own.push(fill);
+  }
   const costed = all.flatMap((order) => {
-    const cost = isDenied(order)
-      ? null
-      : costOf(facts, order, fills.get(order.order_id) ?? [], dateOf(order.created_at));
-    return cost === null ? [] : [{ order, cost }];
+    const own = fills.get(order.order_id) ?? [];
+    const cost = isDenied(order) ? null : costOf(facts, order, own, dateOf(order.created_at));
+    return cost === null ? [] : [{ order, cost, fills: own }];
   });
   const done = new Set(costed.map(({ order }) => order.order_id));
   return { all, costed, without: all.filter((order) => !isDenied(order) && !done.has(order.order_id)) };
+}
+
+/** A sliced order was routed when its first slice was. */
+function wholeOrders(orders: readonly OrderFact[]): readonly OrderFact[] {
+  const routed = new Map<string, QuoteFact | null>();
+  for (const { parent_order_id: parent, quotes } of orders) {
+    if (typeof parent === "string" && !routed.has(parent)) routed.set(parent, quotes?.routed ?? null);
+  }
+  return orders
+    .filter(({ parent_order_id: parent }) => typeof parent !== "string")
+    .map((order) => {
+      const first = routed.get(order.order_id);
+      return first === undefined
+        ? order
+        : { ...order, quotes: { created: order.quotes?.created ?? null, routed: first } };
+    });
 }
 
 const middle = (quote: QuoteFact): Decimal =>
@@ -148,21 +208,24 @@ function costOf(facts: ReportFacts, order: OrderFact, fills: readonly Fill[], da
   // What was not filled is counted at the day's close: without one it cannot be counted.
   if (!isWhole && close === undefined) return null;
   const from = parse(order.created_at);
+  // In money of one unit that is traded: an option's is a hundred times its quoted price.
+  const multiplier = decimal.parse(facts.instruments.find(({ symbol }) => symbol === order.symbol)?.multiplier ?? "1");
+  const worth = (price: Decimal): Decimal => decimal.multiply(price, multiplier, "half-even");
   return orderCost({
     direction: directionOf(order.side),
     quantity: decimal.parse(order.quantity),
-    decisionPrice: middle(created),
-    arrivalPrice: middle(routed),
-    endPrice: close === undefined ? middle(routed) : decimal.parse(close),
+    decisionPrice: worth(middle(created)),
+    arrivalPrice: worth(middle(routed)),
+    endPrice: worth(close === undefined ? middle(routed) : decimal.parse(close)),
     fills: fills.map((fill) => {
       const quotes = facts.fill_quotes?.[fill.fill_id];
       return {
         atSeconds: millisecondsBetween(from, parse(fill.filled_at)) / 1_000,
-        price: decimal.parse(fill.price),
+        price: worth(decimal.parse(fill.price)),
         quantity: decimal.parse(fill.quantity),
         fee: decimal.parse(fill.fee ?? "0"),
-        midAtFill: quotes?.at_fill ? middle(quotes.at_fill) : null,
-        midAfter300s: quotes?.after_300s ? middle(quotes.after_300s) : null,
+        midAtFill: quotes?.at_fill ? worth(middle(quotes.at_fill)) : null,
+        midAfter300s: quotes?.after_300s ? worth(middle(quotes.after_300s)) : null,
       };
     }),
     marketTrades: [],
@@ -341,6 +404,6 @@ export const tcaReport: Report = {
   sentence:
     "What it cost to trade, order by order, with unfilled and denied orders counted and orders without kept quotes excluded.",
   sections,
-  needs: ["orders"],
+  needs: ["orders", "fill_quotes"],
   build,
 };

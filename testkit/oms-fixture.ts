@@ -186,6 +186,7 @@ export async function omsFixture(options: { readonly seed: number; readonly faul
     risk,
     outside,
     start,
+    lives,
     /** Kills what has not finished starting. */
     killStarting(): void {
       for (const abandon of beginning) abandon();
@@ -213,8 +214,9 @@ export async function omsFixture(options: { readonly seed: number; readonly faul
       const record = { fund_id: fundId, since: at, reason, at };
       return outside.transact("risk.unjudged", (unit) => unit.events.publish(subjects.lossesUnjudged, record));
     },
-    mark(symbol: string, price: string): void {
-      outsideBus.broadcast(subjects.marketMarks, { symbol, price, source: "fixture", at: format(clock.now()) });
+    mark(symbol: string, price: string, quoted: { readonly bid?: string; readonly ask?: string } = {}): void {
+      const mark = { symbol, price, ...quoted, source: "fixture", at: format(clock.now()) };
+      outsideBus.broadcast(subjects.marketMarks, mark);
     },
     order: (orderId: string): Promise<StoredOrder | undefined> =>
       outside.transact("look", (unit) => unit.oms.order(orderId)),

@@ -22,6 +22,7 @@ import { type LedgerTables, ledgerTables } from "./units/ledger.ts";
 import { type LossTables, lossTables } from "./units/loss.ts";
 import { type OmsTables, omsTables } from "./units/oms.ts";
 import type { WeatherTables } from "./units/paper-faults.ts";
+import { type QuoteTables, quoteTables } from "./units/quotes.ts";
 import { type ReconcileTables, reconcileTables } from "./units/reconcile.ts";
 import { type ReportTables, reportTables } from "./units/reports.ts";
 import type { RequestKeyTables } from "./units/request-keys.ts";
@@ -77,6 +78,7 @@ export interface MemoryTables {
   readonly halts: HaltTables;
   readonly flattens: FlattenTables;
   readonly oms: OmsTables;
+  readonly quotes: QuoteTables;
   readonly ledger: LedgerTables;
   readonly losses: LossTables;
   readonly research: ResearchTables;
@@ -137,6 +139,7 @@ export function memoryTables(faults: MemoryFaults = noFaults): MemoryTables {
     halts: haltTables(),
     flattens: flattenTables(),
     oms: omsTables(),
+    quotes: quoteTables(),
     ledger: ledgerTables(),
     losses: lossTables(),
     research: researchTables(),

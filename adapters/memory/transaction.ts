@@ -23,6 +23,7 @@ import { ledgerChanges } from "./units/ledger.ts";
 import { lossChanges } from "./units/loss.ts";
 import { omsChanges } from "./units/oms.ts";
 import { faultsChanges } from "./units/paper-faults.ts";
+import { quoteChanges } from "./units/quotes.ts";
 import { reconcileChanges } from "./units/reconcile.ts";
 import { configurationChanges, referenceChanges, riskChanges, treasuryChanges } from "./units/records.ts";
 import { reportChanges } from "./units/reports.ts";
@@ -159,6 +160,7 @@ function unitOf(tables: MemoryTables, events: UnitOfWork["events"], tools: Recor
     halts: haltChanges(tables.halts, tools),
     ...flattenChanges(tables.flattens, tools),
     oms: omsChanges(tables.oms, tables.risk, tables.ledger, tools),
+    quotes: quoteChanges(tables.quotes, tools),
     ledger: ledgerChanges(tables.ledger, treasury, tools),
     losses: lossChanges(tables.losses, tools),
     research: researchChanges(tables.research, tools),

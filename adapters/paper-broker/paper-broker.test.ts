@@ -10,6 +10,7 @@ import { corporateActionConformance } from "../../testkit/conformance/corporate-
 import { firstSeenConformance } from "../../testkit/conformance/first-seen-records.ts";
 import { paperFaultsConformance } from "../../testkit/conformance/paper-faults-records.ts";
 import { parkedConformance } from "../../testkit/conformance/parked-records.ts";
+import { quoteConformance } from "../../testkit/conformance/quote-records.ts";
 import { reportConformance } from "../../testkit/conformance/report-records.ts";
 import { requestKeyConformance } from "../../testkit/conformance/request-key-records.ts";
 import { signalConformance } from "../../testkit/conformance/signal-records.ts";
@@ -56,6 +57,10 @@ watchdogConformance("memory", async () => {
   return { store, close };
 });
 signalConformance("memory", async () => {
+  const { store, close } = await memoryStoreFixture({ seed: 1 });
+  return { store, close };
+});
+quoteConformance("memory", async () => {
   const { store, close } = await memoryStoreFixture({ seed: 1 });
   return { store, close };
 });

@@ -9,6 +9,7 @@ import { corporateActionConformance } from "../../testkit/conformance/corporate-
 import { firstSeenConformance } from "../../testkit/conformance/first-seen-records.ts";
 import { paperFaultsConformance } from "../../testkit/conformance/paper-faults-records.ts";
 import { parkedConformance } from "../../testkit/conformance/parked-records.ts";
+import { quoteConformance } from "../../testkit/conformance/quote-records.ts";
 import { reportConformance } from "../../testkit/conformance/report-records.ts";
 import { requestKeyConformance } from "../../testkit/conformance/request-key-records.ts";
 import { signalConformance } from "../../testkit/conformance/signal-records.ts";
@@ -48,6 +49,7 @@ paperFaultsConformance("PostgreSQL", async () => openPeer(database.address.app))
 corporateActionConformance("PostgreSQL", async () => openPeer(database.address.app));
 auditStandingConformance("PostgreSQL", async () => openPeer(database.address.app));
 firstSeenConformance("PostgreSQL", async () => openPeer(database.address.app));
+quoteConformance("PostgreSQL", async () => openPeer(database.address.app));
 // Suites share the database, and these two count what is there.
 reportConformance("PostgreSQL", ownDatabase);
 signalConformance("PostgreSQL", ownDatabase);

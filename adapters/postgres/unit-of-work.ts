@@ -21,6 +21,7 @@ import { lossRecords } from "./units/losses.ts";
 import { omsRecords } from "./units/oms.ts";
 import { paperFaultsRecords } from "./units/paper-faults.ts";
 import { parkedRecords } from "./units/parked.ts";
+import { quoteRecords } from "./units/quotes.ts";
 import { reconcileRecords } from "./units/reconcile.ts";
 import { referenceRecords, treasuryRecords } from "./units/reference.ts";
 import { reportRecords } from "./units/reports.ts";
@@ -79,6 +80,7 @@ export function createUnitOfWork(options: {
     losses: lossRecords(options.sql),
     configuration: configurationRecords(options.sql),
     oms: omsRecords(options.sql),
+    quotes: quoteRecords(options.sql),
     research: researchRecords(options.sql),
     stops: stopRecords(options.sql),
     reconcile: reconcileRecords(options.sql),

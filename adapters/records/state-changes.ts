@@ -42,6 +42,9 @@ export const unitsOfWork: Readonly<Record<string, UnitRule>> = {
   "oms.cross": tells("fillsCreated"),
   "oms.settle": tells("fillsCreated"),
   "oms.alarm": tells("alarmRaised"),
+  "oms.quote": unaudited(
+    "What the market quoted 300 seconds after a fill; prices are not audited, the fill was reported.",
+  ),
   "oms.trim": unaudited(
     "Forgets idempotency keys that count no more, and alerts that ended long ago; orders and audited events stay.",
   ),

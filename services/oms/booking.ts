@@ -16,6 +16,7 @@ import type { UnitOfWork } from "../../ports/store.ts";
 import type { Instruments } from "./instruments.ts";
 import { learn } from "./learning.ts";
 import type { OmsPorts } from "./oms-parts.ts";
+import type { QuoteKeeping } from "./quotes/keep-quotes.ts";
 import { hexOf } from "./slicing.ts";
 import { alarm, move, type OrderChanges } from "./transitions.ts";
 
@@ -27,10 +28,15 @@ export interface Booked {
   readonly hasTraded: boolean;
 }
 
+export interface BookingParts {
+  readonly ports: OmsPorts;
+  readonly instruments: Instruments;
+  readonly quotes: Pick<QuoteKeeping, "ofFill" | "owed">;
+}
+
 /** Undefined when the books are not where this report follows: somebody else reads reports too, or one is missing. */
 export async function bookReport(
-  ports: OmsPorts,
-  instruments: Instruments,
+  { ports, instruments, quotes }: BookingParts,
   broker: Broker,
   report: BrokerReport,
 ): Promise<Booked | undefined> {
@@ -46,15 +52,14 @@ export async function bookReport(
     const traded =
       execution === undefined
         ? undefined
-        : await bookExecution(unit, { ports, broker, report, execution, multiplier, at }, stored);
+        : await bookExecution(unit, { ports, quotes, broker, report, execution, multiplier, at }, stored);
     const after = traded ?? stored;
     const known = hasEnded(after.state) ? after : await learn(unit, after, report.status, at);
     return { stored: known, hasTraded: traded !== undefined };
   });
 }
 
-interface Booking {
-  readonly ports: OmsPorts;
+interface Booking extends Omit<BookingParts, "instruments"> {
   readonly broker: Broker;
   readonly report: BrokerReport;
   readonly execution: Execution;
@@ -68,7 +73,7 @@ async function bookExecution(
   booking: Booking,
   stored: StoredOrder,
 ): Promise<StoredOrder | undefined> {
-  const { ports, broker, execution, report, multiplier, at } = booking;
+  const { ports, quotes, broker, execution, report, multiplier, at } = booking;
   const { order } = stored;
   const fill: Fill = {
     fill_id: fillIdOf(ports, broker.name, execution.executionId),
@@ -86,6 +91,7 @@ async function bookExecution(
     kind: "TRADE",
   };
   if ((await bookFill(unit, fill, multiplier, at)) === undefined) return undefined;
+  await quotes.ofFill(unit, fill);
   const moved = await addToOrder(unit, stored, execution, at);
   if (stored.parentOrderId !== undefined) {
     const parent = await unit.oms.lockOrder(stored.parentOrderId);

@@ -5,6 +5,7 @@ import { type Instant, millisecondsBetween, parse } from "../../contracts/src/in
 import type { Instrument, Mark } from "../../contracts/src/records/market.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { OmsPorts } from "./oms-parts.ts";
+import { createHeardQuotes, type HeardQuotes } from "./quotes/heard-quotes.ts";
 
 /** One mark per symbol is kept while we are busy. */
 const marksMax = 100_000;
@@ -21,6 +22,8 @@ export interface Instruments {
   multiplier(symbol: string): Promise<decimal.Decimal>;
   /** The newest price, if it is not older than new risk may be decided on. */
   freshPrice(symbol: string): Priced | undefined;
+  /** Bid and ask of the last moments. */
+  readonly quotes: HeardQuotes;
   /** What was heard of its price is of other terms than those that it has now. */
   forgetPrice(symbol: string): void;
   stop(): Promise<void>;
@@ -28,6 +31,7 @@ export interface Instruments {
 
 export async function openInstruments(ports: OmsPorts): Promise<Instruments> {
   const marks = new Map<string, Priced>();
+  const quotes = createHeardQuotes();
   let known: ReadonlyMap<string, Instrument> = new Map();
   let change = -1;
 
@@ -44,6 +48,7 @@ export async function openInstruments(ports: OmsPorts): Promise<Instruments> {
     { subjects: [subjects.marketMarks.name], queueMax: marksMax, overflow: "keep-newest-per-key" },
     async ({ payload }) => {
       const mark = payload as Mark;
+      quotes.hear(mark, ports.clock.now());
       const at = parse(mark.at);
       const before = marks.get(mark.symbol);
       if (before === undefined || at >= before.at) marks.set(mark.symbol, { price: decimal.parse(mark.price), at });
@@ -61,7 +66,11 @@ export async function openInstruments(ports: OmsPorts): Promise<Instruments> {
       const ageMs = millisecondsBetween(priced.at, ports.clock.now());
       return ageMs <= ports.settings.risk.markAgeMsMax ? priced : undefined;
     },
-    forgetPrice: (symbol) => void marks.delete(symbol),
+    quotes,
+    forgetPrice(symbol) {
+      marks.delete(symbol);
+      quotes.forget(symbol);
+    },
     stop: () => listening.close(),
   };
 }

@@ -20,6 +20,7 @@ import { createOrderCommands } from "./order-commands.ts";
 import { createOrderLists } from "./order-lists.ts";
 import { createDrivers, type Drivers } from "./order-worker.ts";
 import { createPaperFaults } from "./paper-faults.ts";
+import { keepQuotes } from "./quotes/keep-quotes.ts";
 import { createReductions } from "./reductions.ts";
 import { type ReportReader, readReports } from "./reports.ts";
 import { createRouting, type Routing } from "./routing.ts";
@@ -52,6 +53,8 @@ async function assemble(ports: ServicePorts, stops: (() => Promise<void>)[]): Pr
   await seedPositions(ports);
   const instruments = await openInstruments(ports);
   stops.push(instruments.stop);
+  const quotes = keepQuotes(ports, instruments.quotes);
+  stops.push(quotes.stop);
   // Who rings is there before who hears: until then there is nobody to ring for.
   const heard: { drivers?: Drivers; look?: Bells["position"]; readonly readers: Map<string, ReportReader> } = {
     readers: new Map(),
@@ -67,8 +70,8 @@ async function assemble(ports: ServicePorts, stops: (() => Promise<void>)[]): Pr
   const unjudged = await sweepUnjudged(ports, cancelling);
   stops.push(() => unjudged.close());
   const check = createChecking(ports);
-  const routing = createRouting(ports, bells, sweep.halts);
-  const slicing = createSlicing({ ports, instruments, cancelling, bells });
+  const routing = createRouting({ ports, bells, haltsHeard: sweep.halts, quotes });
+  const slicing = createSlicing({ ports, instruments, cancelling, bells, quotes });
   const amending = createAmending(ports, sweep.halts);
   const stepOf = steps({ check: firstStep(ports, slicing, check), routing, slicing, cancelling, amending });
   const drivers = createDrivers(ports, stepOf);
@@ -77,7 +80,8 @@ async function assemble(ports: ServicePorts, stops: (() => Promise<void>)[]): Pr
   const reductions = createReductions({ ports, cancelling, amending, bells });
   heard.look = reductions.look;
   stops.push(reductions.stop);
-  for (const broker of ports.brokers) heard.readers.set(broker.name, readReports(ports, instruments, broker, bells));
+  const booking = { ports, instruments, quotes };
+  for (const broker of ports.brokers) heard.readers.set(broker.name, readReports(booking, broker, bells));
   for (const reader of heard.readers.values()) stops.push(reader.stop);
   const taking = await keepTakingUp(ports, drivers, bells);
   stops.push(taking.stop);
@@ -90,7 +94,7 @@ async function assemble(ports: ServicePorts, stops: (() => Promise<void>)[]): Pr
   const commands = createOrderCommands({ ports, drivers, cancelling, amending });
   const faults = createPaperFaults(ports);
   const lists = createOrderLists(ports, instruments);
-  const submit = createSubmitting(ports, drivers);
+  const submit = createSubmitting(ports, drivers, quotes);
   const signals = createSignals(ports, submit);
   stops.push(signals.stop);
   const handlers = {

@@ -13,11 +13,12 @@ import type {
 } from "../../contracts/src/generated/svc/v1/platform.ts";
 import { type Instant, tryParse } from "../../contracts/src/instant.ts";
 import { type OrderState, orderState } from "../../contracts/src/records/values.ts";
+import type { KeptQuote } from "../../ports/quote-records.ts";
 import { mustKnowFund } from "../shared/must-know-fund.ts";
 import type { Instruments } from "./instruments.ts";
 import type { OmsPorts } from "./oms-parts.ts";
 import { noSuchOrder } from "./order-commands.ts";
-import { fillMessageOf, positionMessageOf, statusOf } from "./order-status.ts";
+import { fillMessageOf, fillQuotesOf, orderQuotesOf, positionMessageOf, statusOf } from "./order-status.ts";
 
 const countDefault = 100;
 const countMax = 1_000;
@@ -42,11 +43,26 @@ function instantOf(asked: string): Instant {
 
 export function createOrderLists(ports: OmsPorts, instruments: Instruments) {
   const { store, omsQueries } = ports;
+
+  /** By the id of the order or fill. */
+  async function quotesOf(ids: readonly string[]): Promise<ReadonlyMap<string, readonly KeptQuote[]>> {
+    if (ids.length === 0) return new Map();
+    const kept = await store.transact("oms.look", (unit) => unit.quotes.quotesOf(ids));
+    const byId = new Map<string, KeptQuote[]>();
+    for (const one of kept) {
+      const own = byId.get(one.id);
+      if (own === undefined) byId.set(one.id, [one]);
+      else own.push(one);
+    }
+    return byId;
+  }
+
   return {
     async getOrder({ order_id: orderId }: GetOrderRequest): Promise<OrderStatus> {
       const stored = await store.transact("oms.look", (unit) => unit.oms.order(orderId));
       if (stored === undefined) throw noSuchOrder(orderId);
-      return statusOf(stored);
+      const quotes = orderQuotesOf((await quotesOf([orderId])).get(orderId) ?? []);
+      return { ...statusOf(stored), ...(quotes !== undefined && { quotes }) };
     },
 
     async listOrders(request: ListOrdersRequest): Promise<OrderStatuses> {
@@ -60,7 +76,13 @@ export function createOrderLists(ports: OmsPorts, instruments: Instruments) {
         ...(request.after_order_id !== undefined && { afterOrderId: request.after_order_id }),
       });
       if (found.length === 0) await mustKnowFund(ports, request.fund_id);
-      return { orders: found.map(statusOf) };
+      const kept = await quotesOf(found.map(({ order }) => order.order_id));
+      return {
+        orders: found.map((stored) => {
+          const quotes = orderQuotesOf(kept.get(stored.order.order_id) ?? []);
+          return { ...statusOf(stored), ...(quotes !== undefined && { quotes }) };
+        }),
+      };
     },
 
     async listFills(request: ListFillsRequest): Promise<Fills> {
@@ -72,7 +94,13 @@ export function createOrderLists(ports: OmsPorts, instruments: Instruments) {
         ...(request.after_fill_id !== undefined && { afterFillId: request.after_fill_id }),
       });
       if (found.length === 0) await mustKnowFund(ports, request.fund_id);
-      return { fills: found.map(fillMessageOf) };
+      const kept = await quotesOf(found.map(({ fill_id }) => fill_id));
+      return {
+        fills: found.map((fill) => {
+          const quotes = fillQuotesOf(kept.get(fill.fill_id) ?? []);
+          return { ...fillMessageOf(fill), ...(quotes !== undefined && { quotes }) };
+        }),
+      };
     },
 
     /** Those that are not flat. */

@@ -1,11 +1,19 @@
 // Orders, trades and positions as people read them.
 import * as decimal from "../../contracts/src/decimal.ts";
-import type { Fill as FillMessage, OrderStatus, Position } from "../../contracts/src/generated/svc/v1/platform.ts";
+import type {
+  Fill as FillMessage,
+  FillQuotes,
+  KeptQuote as KeptQuoteMessage,
+  OrderQuotes,
+  OrderStatus,
+  Position,
+} from "../../contracts/src/generated/svc/v1/platform.ts";
 import { format } from "../../contracts/src/instant.ts";
 import type { Instrument } from "../../contracts/src/records/market.ts";
 import type { Fill } from "../../contracts/src/records/order.ts";
 import { valued } from "../../core/ledger/position.ts";
 import type { StoredOrder, StoredPosition } from "../../ports/oms-records.ts";
+import type { KeptQuote, QuoteMoment } from "../../ports/quote-records.ts";
 import { bookedPosition } from "./booking.ts";
 import type { Priced } from "./instruments.ts";
 import { remainingOf } from "./transitions.ts";
@@ -28,6 +36,24 @@ export function statusOf(stored: StoredOrder): OrderStatus {
     created_at: format(stored.createdAt),
     submitted_by: stored.submittedBy,
   };
+}
+
+/** Those that were known; undefined when none was. */
+export function orderQuotesOf(kept: readonly KeptQuote[]): OrderQuotes | undefined {
+  const [created, routed] = [quoteAt(kept, "CREATED"), quoteAt(kept, "ROUTED")];
+  if (created === undefined && routed === undefined) return undefined;
+  return { ...(created !== undefined && { created }), ...(routed !== undefined && { routed }) };
+}
+
+export function fillQuotesOf(kept: readonly KeptQuote[]): FillQuotes | undefined {
+  const [atFill, after] = [quoteAt(kept, "FILLED"), quoteAt(kept, "AFTER_300S")];
+  if (atFill === undefined && after === undefined) return undefined;
+  return { ...(atFill !== undefined && { at_fill: atFill }), ...(after !== undefined && { after_300s: after }) };
+}
+
+function quoteAt(kept: readonly KeptQuote[], moment: QuoteMoment): KeptQuoteMessage | undefined {
+  const quote = kept.find((one) => one.moment === moment)?.quote;
+  return quote === undefined ? undefined : { bid: quote.bid, ask: quote.ask, quoted_at: format(quote.at) };
 }
 
 export function fillMessageOf(fill: Fill): FillMessage {

@@ -4,9 +4,8 @@ import { Defect, messageOf } from "../../contracts/src/fault.ts";
 import type { Instant } from "../../contracts/src/instant.ts";
 import { hasEnded } from "../../core/orders/order-lifecycle.ts";
 import type { Broker, BrokerReport } from "../../ports/broker.ts";
-import { type Booked, bookReport } from "./booking.ts";
-import type { Instruments } from "./instruments.ts";
-import type { Bells, OmsPorts } from "./oms-parts.ts";
+import { type Booked, type BookingParts, bookReport } from "./booking.ts";
+import type { Bells } from "./oms-parts.ts";
 import { alarm } from "./transitions.ts";
 
 const pollMs = 500;
@@ -22,7 +21,8 @@ export interface ReportReader {
   stop(): Promise<void>;
 }
 
-export function readReports(ports: OmsPorts, instruments: Instruments, broker: Broker, bells: Bells): ReportReader {
+export function readReports(parts: BookingParts, broker: Broker, bells: Bells): ReportReader {
+  const { ports } = parts;
   const ending = new AbortController();
   let sleeping = new AbortController();
   let isRung = false;
@@ -82,7 +82,7 @@ export function readReports(ports: OmsPorts, instruments: Instruments, broker: B
       if (report.cursor < next) continue;
       // One is missing: what follows waits for it.
       if (report.cursor > next) return false;
-      const booked = await bookReport(ports, instruments, broker, report);
+      const booked = await bookReport(parts, broker, report);
       if (booked === undefined) return true;
       tell(report, booked);
       next += 1;
@@ -98,7 +98,10 @@ export function readReports(ports: OmsPorts, instruments: Instruments, broker: B
     const { order, parentOrderId } = stored;
     bells.order(order.order_id);
     if (parentOrderId !== undefined) bells.order(parentOrderId);
-    if (hasTraded) bells.position(order.fund_id, order.symbol);
+    if (hasTraded) {
+      bells.position(order.fund_id, order.symbol);
+      parts.quotes.owed();
+    }
     const mayTrade = report.status.state === "WORKING" || report.status.state === "PARTIALLY_FILLED";
     if (hasEnded(stored.state) && stored.state !== "FILLED" && mayTrade) stray(order.order_id);
   }

@@ -21,6 +21,7 @@ import type { StoredOrder } from "../../ports/oms-records.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
 import { hasUnreported, learn } from "./learning.ts";
 import { type Bells, brokerOf, isSilence, type OmsPorts, type StepOutcome } from "./oms-parts.ts";
+import type { QuoteKeeping } from "./quotes/keep-quotes.ts";
 import { createReferenceGuard } from "./reference-guard.ts";
 import { alarm, move } from "./transitions.ts";
 
@@ -34,7 +35,14 @@ export interface Routing {
   inquire(stored: StoredOrder): Promise<StepOutcome>;
 }
 
-export function createRouting(ports: OmsPorts, bells: Bells, haltsHeard: () => readonly ActiveHalt[]): Routing {
+export interface RoutingParts {
+  readonly ports: OmsPorts;
+  readonly bells: Bells;
+  readonly haltsHeard: () => readonly ActiveHalt[];
+  readonly quotes: Pick<QuoteKeeping, "ofOrder">;
+}
+
+export function createRouting({ ports, bells, haltsHeard, quotes }: RoutingParts): Routing {
   const referenceGone = createReferenceGuard(ports);
   const { clock, store } = ports;
 
@@ -62,6 +70,7 @@ export function createRouting(ports: OmsPorts, bells: Bells, haltsHeard: () => r
       if (stored.state !== "ACCEPTED") return { stored, mayBeSent: false };
       const denial = await refusal(unit, stored, exitsPass);
       if (denial !== undefined) return { stored: await move(unit, stored, "refuse", at, denial), mayBeSent: false };
+      await quotes.ofOrder(unit, "ROUTED", stored.order, at);
       return { stored: await move(unit, stored, "route", at), mayBeSent: true };
     });
     return routed.mayBeSent ? send(routed.stored, exitsPass) : routed.stored;

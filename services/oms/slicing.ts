@@ -12,6 +12,7 @@ import type { StoredOrder, StoredPosition } from "../../ports/oms-records.ts";
 import type { Cancelling } from "./cancelling.ts";
 import type { Instruments } from "./instruments.ts";
 import type { Bells, OmsPorts, StepOutcome } from "./oms-parts.ts";
+import type { QuoteKeeping } from "./quotes/keep-quotes.ts";
 import { lock } from "./routing.ts";
 import { move, remainingOf } from "./transitions.ts";
 
@@ -32,9 +33,10 @@ export interface SlicingParts {
   readonly instruments: Instruments;
   readonly cancelling: Cancelling;
   readonly bells: Bells;
+  readonly quotes: Pick<QuoteKeeping, "ofOrder">;
 }
 
-export function createSlicing({ ports, instruments, cancelling, bells }: SlicingParts): Slicing {
+export function createSlicing({ ports, instruments, cancelling, bells, quotes }: SlicingParts): Slicing {
   /** The size of the next slice of what is left; undefined without limits or price, and then nothing is cut. */
   async function sizeOf({ order }: StoredOrder, left: decimal.Decimal, made: number) {
     const envelope = await ports.riskChecks.envelope(order.fund_id);
@@ -138,6 +140,7 @@ export function createSlicing({ ports, instruments, cancelling, bells }: Slicing
       const order = sliceOf(parent.order, number, decimal.format(quantity));
       const { bodyHash, submittedBy } = parent;
       const at = ports.clock.now();
+      await quotes.ofOrder(unit, "CREATED", order, at);
       await unit.oms.insertOrder({
         order,
         state: "PENDING_CHECK",

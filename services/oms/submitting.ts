@@ -23,6 +23,7 @@ import { verdictOf } from "./checking.ts";
 import { keyWindowMs, type OmsPorts } from "./oms-parts.ts";
 import { statusOf } from "./order-status.ts";
 import type { Drivers } from "./order-worker.ts";
+import type { QuoteKeeping } from "./quotes/keep-quotes.ts";
 import { mustBeFree } from "./reserved-names.ts";
 import { hexOf } from "./slicing.ts";
 import { transitionOf } from "./transitions.ts";
@@ -40,7 +41,7 @@ const onItsWay: ReadonlySet<string> = new Set(["PENDING_CHECK", "ACCEPTED", "ROU
 
 type Call = Pick<RpcCall, "identity">;
 
-export function createSubmitting(ports: OmsPorts, drivers: Drivers) {
+export function createSubmitting(ports: OmsPorts, drivers: Drivers, quotes: Pick<QuoteKeeping, "ofOrder">) {
   const { clock, store } = ports;
 
   async function submit(request: OrderMessage, { identity }: Call): Promise<OrderStatus | DeniedAnswer> {
@@ -105,6 +106,7 @@ export function createSubmitting(ports: OmsPorts, drivers: Drivers) {
       createdAt: at,
       updatedAt: at,
     };
+    await quotes.ofOrder(unit, "CREATED", order, at);
     if (refusal === undefined) {
       await unit.oms.insertOrder(pending);
       await unit.events.publish(subjects.ordersCreated, { ...order, submitted_by: submittedBy });

@@ -122,6 +122,8 @@ const orders: Readonly<Record<string, TableGrants>> = {
   }),
   oms_fund: readable(by(["oms"], ...kept)),
   oms_fill: readable(by(["oms"], "insert")),
+  oms_quote: readable(by(["oms"], "insert")),
+  oms_quote_due: readable(by(["oms"], "insert", "delete")),
   oms_position: readable(by(["oms"], ...kept)),
   oms_report_cursor: readable(by(["oms"], ...kept)),
   oms_signal: readable(by(["oms"], ...free)),

@@ -45,6 +45,7 @@ import { serviceLoginsMigration } from "./0042-service-logins.ts";
 import { rowPoliciesMigration } from "./0043-row-policies.ts";
 import { operatorsMigration } from "./0044-operators.ts";
 import { reportsMigration } from "./0045-reports.ts";
+import { keptQuotesMigration } from "./0046-kept-quotes.ts";
 
 export const migrations: readonly Migration[] = [
   outboxMigration,
@@ -92,4 +93,5 @@ export const migrations: readonly Migration[] = [
   rowPoliciesMigration,
   operatorsMigration,
   reportsMigration,
+  keptQuotesMigration,
 ];

@@ -491,6 +491,11 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"broker","type":"text","optional":true,"kind":"LINE","minLength":1,"maxLength":200},
     {"name":"filled_at","type":"text","description":"RFC 3339.","kind":"INSTANT"},
     {"name":"kind","type":"text","description":"TRADE, ADJUSTMENT, SEED, CORPORATE_ACTION, CASH_IN_LIEU, CROSS or SETTLEMENT.","values":["TRADE","ADJUSTMENT","SEED","CORPORATE_ACTION","CASH_IN_LIEU","CROSS","SETTLEMENT"]},
+    {"name":"quotes","type":"message","message":"FillQuotes","optional":true,"description":"What the market quoted; absent where it was not known then."},
+  ]},
+  FillQuotes: {"fields":[
+    {"name":"at_fill","type":"message","message":"KeptQuote","optional":true,"description":"The quote in force at the fill."},
+    {"name":"after_300s","type":"message","message":"KeptQuote","optional":true,"description":"The quote in force 300 seconds later; absent before then."},
   ]},
   Fills: {"fields":[
     {"name":"fills","type":"message","message":"Fill","list":true,"description":"Newest first."},
@@ -733,6 +738,11 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"watchdog","type":"text","description":"The watchdog.","kind":"ID","required":true},
     {"name":"fund_id","type":"text","optional":true,"description":"A fund, or `firm`; all when absent.","kind":"ID"},
     {"name":"reason","type":"text","description":"Why, in your words; it stands in the record.","maxLength":10000},
+  ]},
+  KeptQuote: {"description":"Bid and ask as order management knew them at a moment.","fields":[
+    {"name":"bid","type":"text","description":"Decimals.","kind":"DECIMAL"},
+    {"name":"ask","type":"text","kind":"DECIMAL"},
+    {"name":"quoted_at","type":"text","description":"When the quote was true at its source; RFC 3339.","kind":"INSTANT"},
   ]},
   KeptSecret: {"fields":[
     {"name":"path","type":"text","description":"Below the folder of the platform: chat/token.","example":"chat/token"},
@@ -1029,6 +1039,10 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"created_at","type":"text","optional":true,"description":"RFC 3339."},
     {"name":"dry_run","type":"boolean","optional":true,"description":"Ask without spending anything, not even the key."},
   ]},
+  OrderQuotes: {"fields":[
+    {"name":"created","type":"message","message":"KeptQuote","optional":true,"description":"When order management took it in."},
+    {"name":"routed","type":"message","message":"KeptQuote","optional":true,"description":"When it was sent to its broker."},
+  ]},
   OrderRejection: {"description":"Why an order was denied, complete in one record: the payload of svc.v1.risk.gate.failed.","fields":[
     {"name":"order_id","type":"text"},
     {"name":"decision_id","type":"text"},
@@ -1064,6 +1078,7 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"parent_order_id","type":"text","optional":true,"description":"The order that this one is a slice of."},
     {"name":"created_at","type":"text","description":"RFC 3339.","kind":"INSTANT"},
     {"name":"submitted_by","type":"text","description":"Who handed it in, as proved; `order.actor` is only what the order itself claims.","mayBeMissing":true},
+    {"name":"quotes","type":"message","message":"OrderQuotes","optional":true,"description":"What the market quoted when it was created and sent; absent where it was not known then. In answers to GetOrder and ListOrders."},
   ]},
   OrderStatuses: {"fields":[
     {"name":"orders","type":"message","message":"OrderStatus","list":true,"description":"What was open, and what became of each."},

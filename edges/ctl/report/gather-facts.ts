@@ -56,6 +56,7 @@ export async function gatherFacts(client: Client, request: FactsRequest): Promis
     isNow,
     strategyId: request.strategyId,
     period: request.period,
+    fills,
   });
   say("Reading closes");
   const [first, last] = [navs[0], navs.at(-1)];

@@ -1,5 +1,6 @@
 // The further facts of the reports that need them: orders, denials, envelopes, use of limits, strategies with their backtests and signals, the universe.
 // Each is read by the operation that people read it with.
+import * as decimal from "../../../contracts/src/decimal.ts";
 import { format, type Instant, parse, plusMilliseconds } from "../../../contracts/src/instant.ts";
 import { side } from "../../../contracts/src/records/values.ts";
 import type { FactPart, ReportFacts } from "../../../reports/facts.ts";
@@ -18,10 +19,13 @@ export interface FurtherRequest {
   readonly strategyId: string | undefined;
   /** The days whose audit entries are read. */
   readonly period: { readonly start: string; readonly end: string } | undefined;
+  /** The fund's fills until then, newest first. */
+  readonly fills: readonly FillRow[];
   readonly say: (line: string) => void;
 }
 
 type Further = { -readonly [Part in FactPart]?: ReportFacts[Part] };
+type FillRow = AnswerOf<"listFills">[number];
 type OrderRow = AnswerOf<"listOrders">[number];
 type DenialRow = AnswerOf<"listRejections">[number];
 type EnvelopeRow = AnswerOf<"listEnvelopes">[number];
@@ -41,11 +45,13 @@ export async function gatherFurther(client: Client, request: FurtherRequest): Pr
       (one: OrderRow) => one.order.order_id,
       (page) => client.listOrders({ fundId, ...page }),
     );
+    const filled = filledBy(request.fills, rows);
     found.orders = rows
       .filter((row) => until(row.created_at))
-      .map(orderFact)
+      .map((row) => (until(row.updated_at) ? orderFact(row) : openOrder(row, filled(row), until)))
       .reverse();
   }
+  if (parts.has("fill_quotes")) found.fill_quotes = fillQuotesOf(request.fills, until);
   if (parts.has("denials")) {
     say("Reading denials");
     const rows = await all(
@@ -145,6 +151,8 @@ const orderFact = ({
   filled_quantity,
   created_at,
   decision,
+  parent_order_id,
+  quotes,
 }: OrderRow): NonNullable<ReportFacts["orders"]>[number] => ({
   order_id: order.order_id,
   strategy_id: order.strategy_id,
@@ -158,7 +166,57 @@ const orderFact = ({
   created_at,
   decided_at: decision?.decided_at ?? null,
   code: decision?.code ?? null,
+  parent_order_id: parent_order_id ?? null,
+  quotes: { created: quoteFact(quotes?.created), routed: quoteFact(quotes?.routed) },
 });
+
+type QuoteRow = NonNullable<NonNullable<OrderRow["quotes"]>["created"]>;
+
+const quoteFact = (quote: QuoteRow | undefined) =>
+  quote === undefined ? null : { bid: quote.bid, ask: quote.ask, at: quote.quoted_at };
+
+/** One that went on after the moment of the report: open then, with what it had filled until then. */
+function openOrder(row: OrderRow, filled: string, until: (at: string) => boolean) {
+  const fact = orderFact(row);
+  const isDecided = fact.decided_at !== null && until(fact.decided_at);
+  const routed = fact.quotes?.routed ?? null;
+  return {
+    ...fact,
+    state: "OPEN",
+    filled_quantity: filled,
+    decided_at: isDecided ? fact.decided_at : null,
+    code: isDecided ? fact.code : null,
+    quotes: { created: fact.quotes?.created ?? null, routed: routed !== null && until(routed.at) ? routed : null },
+  };
+}
+
+/** What an order had filled by these fills, its slices' included. */
+function filledBy(fills: readonly FillRow[], orders: readonly OrderRow[]): (row: OrderRow) => string {
+  const parents = new Map(orders.map(({ order, parent_order_id }) => [order.order_id, parent_order_id]));
+  const sums = new Map<string, decimal.Decimal>();
+  for (const { order_id, quantity } of fills) {
+    for (const id of [order_id, parents.get(order_id)]) {
+      if (id !== undefined) sums.set(id, decimal.add(sums.get(id) ?? decimal.zero, decimal.parse(quantity)));
+    }
+  }
+  return ({ order }) => decimal.format(sums.get(order.order_id) ?? decimal.zero);
+}
+
+/** The quote after a fill is not known before its moment. */
+function fillQuotesOf(fills: readonly FillRow[], until: (at: string) => boolean) {
+  return Object.fromEntries(
+    fills.flatMap(({ fill_id, quotes }) => {
+      if (quotes === undefined) return [];
+      const later = quoteFact(quotes.after_300s);
+      return [
+        [
+          fill_id,
+          { at_fill: quoteFact(quotes.at_fill), after_300s: later !== null && until(later.at) ? later : null },
+        ] as const,
+      ];
+    }),
+  );
+}
 
 const denialFact = ({
   decision_id,

@@ -2848,6 +2848,14 @@ export interface components {
              * @enum {string}
              */
             kind: "TRADE" | "ADJUSTMENT" | "SEED" | "CORPORATE_ACTION" | "CASH_IN_LIEU" | "CROSS" | "SETTLEMENT";
+            /** @description What the market quoted; absent where it was not known then. */
+            quotes?: components["schemas"]["FillQuotes"];
+        };
+        FillQuotes: {
+            /** @description The quote in force at the fill. */
+            at_fill?: components["schemas"]["KeptQuote"];
+            /** @description The quote in force 300 seconds later; absent before then. */
+            after_300s?: components["schemas"]["KeptQuote"];
         };
         FlatProof: {
             proof_id: string;
@@ -3146,6 +3154,21 @@ export interface components {
             /** @enum {string} */
             right?: "CALL" | "PUT";
         };
+        /** @description Bid and ask as order management knew them at a moment. */
+        KeptQuote: {
+            /**
+             * Format: decimal
+             * @description Decimals.
+             */
+            bid: string;
+            /** Format: decimal */
+            ask: string;
+            /**
+             * Format: date-time
+             * @description When the quote was true at its source; RFC 3339.
+             */
+            quoted_at: string;
+        };
         KeptSecret: {
             /**
              * @description Below the folder of the platform: chat/token.
@@ -3404,6 +3427,12 @@ export interface components {
             /** @description Only ask whether it would be approved; nothing is sent. */
             dry_run?: boolean;
         };
+        OrderQuotes: {
+            /** @description When order management took it in. */
+            created?: components["schemas"]["KeptQuote"];
+            /** @description When it was sent to its broker. */
+            routed?: components["schemas"]["KeptQuote"];
+        };
         OrderStatus: {
             order: components["schemas"]["AskedOrder"];
             /**
@@ -3446,6 +3475,8 @@ export interface components {
             created_at: string;
             /** @description Who handed it in, as proved; `order.actor` is only what the order itself claims. */
             submitted_by?: string;
+            /** @description What the market quoted when it was created and sent; absent where it was not known then. In answers to GetOrder and ListOrders. */
+            quotes?: components["schemas"]["OrderQuotes"];
         };
         OrderStatuses: {
             /** @description What was open, and what became of each. */
@@ -6937,7 +6968,19 @@ export interface operations {
                      *           "broker_order_id": "paper-42",
                      *           "parent_order_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
                      *           "created_at": "2026-11-17T14:30:00.000000Z",
-                     *           "submitted_by": "operator:duty"
+                     *           "submitted_by": "operator:duty",
+                     *           "quotes": {
+                     *             "created": {
+                     *               "bid": "187.25",
+                     *               "ask": "187.25",
+                     *               "quoted_at": "2026-11-17T14:30:00.000000Z"
+                     *             },
+                     *             "routed": {
+                     *               "bid": "187.25",
+                     *               "ask": "187.25",
+                     *               "quoted_at": "2026-11-17T14:30:00.000000Z"
+                     *             }
+                     *           }
                      *         }
                      *       ],
                      *       "audit_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0"
@@ -7007,7 +7050,19 @@ export interface operations {
                      *         "currency": "USD",
                      *         "broker": "paper",
                      *         "filled_at": "2026-11-17T14:30:00.000000Z",
-                     *         "kind": "TRADE"
+                     *         "kind": "TRADE",
+                     *         "quotes": {
+                     *           "at_fill": {
+                     *             "bid": "187.25",
+                     *             "ask": "187.25",
+                     *             "quoted_at": "2026-11-17T14:30:00.000000Z"
+                     *           },
+                     *           "after_300s": {
+                     *             "bid": "187.25",
+                     *             "ask": "187.25",
+                     *             "quoted_at": "2026-11-17T14:30:00.000000Z"
+                     *           }
+                     *         }
                      *       }
                      *     ]
                      */
@@ -7168,7 +7223,19 @@ export interface operations {
                      *         "broker_order_id": "paper-42",
                      *         "parent_order_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
                      *         "created_at": "2026-11-17T14:30:00.000000Z",
-                     *         "submitted_by": "operator:duty"
+                     *         "submitted_by": "operator:duty",
+                     *         "quotes": {
+                     *           "created": {
+                     *             "bid": "187.25",
+                     *             "ask": "187.25",
+                     *             "quoted_at": "2026-11-17T14:30:00.000000Z"
+                     *           },
+                     *           "routed": {
+                     *             "bid": "187.25",
+                     *             "ask": "187.25",
+                     *             "quoted_at": "2026-11-17T14:30:00.000000Z"
+                     *           }
+                     *         }
                      *       }
                      *     ]
                      */
@@ -7334,7 +7401,19 @@ export interface operations {
                      *       "broker_order_id": "paper-42",
                      *       "parent_order_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
                      *       "created_at": "2026-11-17T14:30:00.000000Z",
-                     *       "submitted_by": "operator:duty"
+                     *       "submitted_by": "operator:duty",
+                     *       "quotes": {
+                     *         "created": {
+                     *           "bid": "187.25",
+                     *           "ask": "187.25",
+                     *           "quoted_at": "2026-11-17T14:30:00.000000Z"
+                     *         },
+                     *         "routed": {
+                     *           "bid": "187.25",
+                     *           "ask": "187.25",
+                     *           "quoted_at": "2026-11-17T14:30:00.000000Z"
+                     *         }
+                     *       }
                      *     }
                      */
                     "application/json": components["schemas"]["OrderStatus"];
@@ -7485,7 +7564,19 @@ export interface operations {
                      *       "broker_order_id": "paper-42",
                      *       "parent_order_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
                      *       "created_at": "2026-11-17T14:30:00.000000Z",
-                     *       "submitted_by": "operator:duty"
+                     *       "submitted_by": "operator:duty",
+                     *       "quotes": {
+                     *         "created": {
+                     *           "bid": "187.25",
+                     *           "ask": "187.25",
+                     *           "quoted_at": "2026-11-17T14:30:00.000000Z"
+                     *         },
+                     *         "routed": {
+                     *           "bid": "187.25",
+                     *           "ask": "187.25",
+                     *           "quoted_at": "2026-11-17T14:30:00.000000Z"
+                     *         }
+                     *       }
                      *     }
                      */
                     "application/json": components["schemas"]["OrderStatus"];
@@ -7663,7 +7754,19 @@ export interface operations {
                      *       "broker_order_id": "paper-42",
                      *       "parent_order_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
                      *       "created_at": "2026-11-17T14:30:00.000000Z",
-                     *       "submitted_by": "operator:duty"
+                     *       "submitted_by": "operator:duty",
+                     *       "quotes": {
+                     *         "created": {
+                     *           "bid": "187.25",
+                     *           "ask": "187.25",
+                     *           "quoted_at": "2026-11-17T14:30:00.000000Z"
+                     *         },
+                     *         "routed": {
+                     *           "bid": "187.25",
+                     *           "ask": "187.25",
+                     *           "quoted_at": "2026-11-17T14:30:00.000000Z"
+                     *         }
+                     *       }
                      *     }
                      */
                     "application/json": components["schemas"]["OrderStatus"];
@@ -7830,7 +7933,19 @@ export interface operations {
                      *       "broker_order_id": "paper-42",
                      *       "parent_order_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
                      *       "created_at": "2026-11-17T14:30:00.000000Z",
-                     *       "submitted_by": "operator:duty"
+                     *       "submitted_by": "operator:duty",
+                     *       "quotes": {
+                     *         "created": {
+                     *           "bid": "187.25",
+                     *           "ask": "187.25",
+                     *           "quoted_at": "2026-11-17T14:30:00.000000Z"
+                     *         },
+                     *         "routed": {
+                     *           "bid": "187.25",
+                     *           "ask": "187.25",
+                     *           "quoted_at": "2026-11-17T14:30:00.000000Z"
+                     *         }
+                     *       }
                      *     }
                      */
                     "application/json": components["schemas"]["OrderStatus"];

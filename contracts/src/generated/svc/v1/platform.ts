@@ -47,6 +47,35 @@ export interface OrderStatus {
   created_at: string;
   /** Who handed it in, as proved; `order.actor` is only what the order itself claims. */
   submitted_by: string;
+  /** What the market quoted when it was created and sent; absent where it was not known then. In answers to GetOrder and ListOrders. */
+  quotes?: OrderQuotes | undefined;
+}
+
+export interface OrderQuotes {
+  /** When order management took it in. */
+  created?:
+    | KeptQuote
+    | undefined;
+  /** When it was sent to its broker. */
+  routed?: KeptQuote | undefined;
+}
+
+/** Bid and ask as order management knew them at a moment. */
+export interface KeptQuote {
+  /** Decimals. */
+  bid: string;
+  ask: string;
+  /** When the quote was true at its source; RFC 3339. */
+  quoted_at: string;
+}
+
+export interface FillQuotes {
+  /** The quote in force at the fill. */
+  at_fill?:
+    | KeptQuote
+    | undefined;
+  /** The quote in force 300 seconds later; absent before then. */
+  after_300s?: KeptQuote | undefined;
 }
 
 export interface OrderStatuses {
@@ -189,6 +218,8 @@ export interface Fill {
   filled_at: string;
   /** TRADE, ADJUSTMENT, SEED, CORPORATE_ACTION, CASH_IN_LIEU, CROSS or SETTLEMENT. */
   kind: string;
+  /** What the market quoted; absent where it was not known then. */
+  quotes?: FillQuotes | undefined;
 }
 
 export interface Fills {
@@ -615,6 +646,7 @@ function createBaseOrderStatus(): OrderStatus {
     parent_order_id: undefined,
     created_at: "",
     submitted_by: "",
+    quotes: undefined,
   };
 }
 
@@ -658,6 +690,9 @@ export const OrderStatus: MessageFns<OrderStatus> = {
     }
     if (message.submitted_by !== "") {
       writer.uint32(106).string(message.submitted_by);
+    }
+    if (message.quotes !== undefined) {
+      OrderQuotes.encode(message.quotes, writer.uint32(122).fork()).join();
     }
     return writer;
   },
@@ -777,6 +812,196 @@ export const OrderStatus: MessageFns<OrderStatus> = {
             }
 
             message.submitted_by = reader.string();
+            continue;
+          }
+          case 15: {
+            if (tag !== 122) {
+              break;
+            }
+
+            message.quotes = OrderQuotes.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseOrderQuotes(): OrderQuotes {
+  return { created: undefined, routed: undefined };
+}
+
+export const OrderQuotes: MessageFns<OrderQuotes> = {
+  encode(message: OrderQuotes, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.created !== undefined) {
+      KeptQuote.encode(message.created, writer.uint32(10).fork()).join();
+    }
+    if (message.routed !== undefined) {
+      KeptQuote.encode(message.routed, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): OrderQuotes {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseOrderQuotes();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.created = KeptQuote.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.routed = KeptQuote.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseKeptQuote(): KeptQuote {
+  return { bid: "", ask: "", quoted_at: "" };
+}
+
+export const KeptQuote: MessageFns<KeptQuote> = {
+  encode(message: KeptQuote, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.bid !== "") {
+      writer.uint32(10).string(message.bid);
+    }
+    if (message.ask !== "") {
+      writer.uint32(18).string(message.ask);
+    }
+    if (message.quoted_at !== "") {
+      writer.uint32(26).string(message.quoted_at);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): KeptQuote {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseKeptQuote();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.bid = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.ask = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.quoted_at = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseFillQuotes(): FillQuotes {
+  return { at_fill: undefined, after_300s: undefined };
+}
+
+export const FillQuotes: MessageFns<FillQuotes> = {
+  encode(message: FillQuotes, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.at_fill !== undefined) {
+      KeptQuote.encode(message.at_fill, writer.uint32(10).fork()).join();
+    }
+    if (message.after_300s !== undefined) {
+      KeptQuote.encode(message.after_300s, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): FillQuotes {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseFillQuotes();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.at_fill = KeptQuote.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.after_300s = KeptQuote.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -1613,6 +1838,7 @@ function createBaseFill(): Fill {
     broker: undefined,
     filled_at: "",
     kind: "",
+    quotes: undefined,
   };
 }
 
@@ -1656,6 +1882,9 @@ export const Fill: MessageFns<Fill> = {
     }
     if (message.kind !== "") {
       writer.uint32(106).string(message.kind);
+    }
+    if (message.quotes !== undefined) {
+      FillQuotes.encode(message.quotes, writer.uint32(114).fork()).join();
     }
     return writer;
   },
@@ -1775,6 +2004,14 @@ export const Fill: MessageFns<Fill> = {
             }
 
             message.kind = reader.string();
+            continue;
+          }
+          case 14: {
+            if (tag !== 114) {
+              break;
+            }
+
+            message.quotes = FillQuotes.decode(reader, reader.uint32());
             continue;
           }
         }

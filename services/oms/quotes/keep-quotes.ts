@@ -1,0 +1,116 @@
+// Keeps what the market quoted when an order was created and sent, when it was filled, and 300 seconds after each fill: what a report of transaction costs is
+// made of.
+//
+//  1. The first three are written with the order or fill, in its own transaction. A quote that is older than new risk may be decided on is none.
+//  2. The fourth is owed from the fill on, in the store, so that it is taken over a restart as well. It is the quote in force at that moment or, when none was
+//     heard, the first within ten seconds after it.
+//  3. What was not known then is kept as missing, for good. It is never made up from a later price.
+import { Defect, messageOf } from "../../../contracts/src/fault.ts";
+import { type Instant, millisecondsBetween, parse, plusMilliseconds } from "../../../contracts/src/instant.ts";
+import type { Fill, Order } from "../../../contracts/src/records/order.ts";
+import type { DueQuote, KeptQuote } from "../../../ports/quote-records.ts";
+import type { UnitOfWork } from "../../../ports/store.ts";
+import type { OmsPorts } from "../oms-parts.ts";
+import type { HeardQuotes } from "./heard-quotes.ts";
+
+export const afterFillMs = 300_000;
+/** How old the quote 300 seconds after a fill may be, and how late. */
+export const awayMsMax = 10_000;
+const lookAgainMs = 1_000;
+const retryMs = 5_000;
+/** A fill that a broker reports late may be due before the next that is known. */
+const waitMsMax = 10_000;
+const portionMax = 200;
+
+export interface QuoteKeeping {
+  ofOrder(unit: UnitOfWork, moment: "CREATED" | "ROUTED", order: Order, at: Instant): Promise<void>;
+  ofFill(unit: UnitOfWork, fill: Fill): Promise<void>;
+  /** A fill was booked: its later quote is owed. */
+  owed(): void;
+  stop(): Promise<void>;
+}
+
+export function keepQuotes(ports: OmsPorts, heard: HeardQuotes): QuoteKeeping {
+  const { clock, store, timers } = ports;
+  const { markAgeMsMax } = ports.settings.risk;
+  const ending = new AbortController();
+  let sleeping = new AbortController();
+  let isOwed = false;
+
+  /** What is due now and can be told, or never will be; gives for how long nothing more is, undefined while nothing is owed. */
+  async function takeDue(): Promise<number | undefined> {
+    return store.transact("oms.quote", async (unit) => {
+      const now = clock.now();
+      const owed = await unit.quotes.earliestDue(portionMax);
+      const due = owed.filter(({ dueAt }) => dueAt <= now);
+      const taken: string[] = [];
+      for (const one of due) {
+        const quote = heard.inForce(one.symbol, one.dueAt, awayMsMax) ?? heard.next(one.symbol, one.dueAt, awayMsMax);
+        // One that comes late may still come.
+        if (quote === undefined && millisecondsBetween(one.dueAt, now) <= awayMsMax) continue;
+        await unit.quotes.keepQuote(laterQuoteOf(one, quote));
+        taken.push(one.fillId);
+      }
+      if (taken.length > 0) await unit.quotes.takeDue(taken);
+      if (taken.length === portionMax) return 0;
+      if (due.length > taken.length) return lookAgainMs;
+      const [next] = owed.filter(({ dueAt }) => dueAt > now);
+      if (next !== undefined) return Math.min(Math.max(millisecondsBetween(now, next.dueAt), 0), waitMsMax);
+      return taken.length > 0 ? 0 : undefined;
+    });
+  }
+
+  async function run(): Promise<void> {
+    while (!ending.signal.aborted) {
+      isOwed = false;
+      let waitMs: number | undefined;
+      try {
+        waitMs = await takeDue();
+      } catch (thrown) {
+        if (thrown instanceof Defect) ports.crash.die(thrown);
+        ports.log.debug("quotes after fills cannot be kept yet", { error: messageOf(thrown) });
+        waitMs = retryMs;
+      }
+      if (waitMs !== undefined) await timers.sleep(waitMs, ending.signal);
+      else if (!isOwed) await untilOwed();
+    }
+  }
+
+  async function untilOwed(): Promise<void> {
+    const { signal } = sleeping;
+    if (!signal.aborted) await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
+    sleeping = new AbortController();
+  }
+
+  const running = run();
+  return {
+    async ofOrder(unit, moment, { order_id: id, fund_id: fundId, symbol }, at) {
+      const quote = heard.inForce(symbol, at, markAgeMsMax);
+      await unit.quotes.keepQuote({ moment, id, fundId, symbol, wantedAt: at, quote });
+    },
+    async ofFill(unit, { fill_id: id, fund_id: fundId, symbol, filled_at }) {
+      const at = parse(filled_at);
+      const quote = heard.inForce(symbol, at, markAgeMsMax);
+      await unit.quotes.keepQuote({ moment: "FILLED", id, fundId, symbol, wantedAt: at, quote });
+      await unit.quotes.addDue({ fillId: id, fundId, symbol, dueAt: plusMilliseconds(at, afterFillMs) });
+    },
+    owed() {
+      isOwed = true;
+      sleeping.abort();
+    },
+    async stop() {
+      ending.abort();
+      sleeping.abort();
+      await running;
+    },
+  };
+}
+
+const laterQuoteOf = ({ fillId, fundId, symbol, dueAt }: DueQuote, quote: KeptQuote["quote"]): KeptQuote => ({
+  moment: "AFTER_300S",
+  id: fillId,
+  fundId,
+  symbol,
+  wantedAt: dueAt,
+  quote,
+});
