@@ -1,7 +1,13 @@
 // What the market quoted at the moments of an order, in virtual time: kept with it, owed over a kill, missing where nothing was heard.
 import { afterEach, expect, it } from "vitest";
 import type { Instant } from "../../../contracts/src/instant.ts";
-import { format, minusMilliseconds, parse, plusMilliseconds } from "../../../contracts/src/instant.ts";
+import {
+  format,
+  millisecondsBetween,
+  minusMilliseconds,
+  parse,
+  plusMilliseconds,
+} from "../../../contracts/src/instant.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
 import type { KeptQuote } from "../../../ports/quote-records.ts";
 import { type OmsFixture, omsFixture, orderOf } from "../../../testkit/oms-fixture.ts";
@@ -75,8 +81,11 @@ it("keeps the quote in force 300 seconds after the fill, also when it was killed
 
 it("keeps a quote after the fill as missing when none was heard near its moment, and never a later one", async () => {
   const fixture = await fixtureOf();
-  await filled(fixture);
-  await fixture.time.timers.sleep(311_000);
+  const due = plusMilliseconds(await filled(fixture), 300_000);
+  const sleepUntil = (at: Instant) => fixture.time.timers.sleep(millisecondsBetween(fixture.time.clock.now(), at));
+  await sleepUntil(plusMilliseconds(due, 9_500));
+  expect(await quotesOf(fixture, "paper:e-1")).not.toHaveProperty("AFTER_300S");
+  await sleepUntil(plusMilliseconds(due, 10_001));
   await heardBy(fixture, "150", "151");
   await fixture.until("nothing is owed", nothingIsOwed(fixture), 60_000);
   const { AFTER_300S: later } = await quotesOf(fixture, "paper:e-1");
