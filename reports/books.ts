@@ -333,9 +333,11 @@ function reconciled(
       "Closing NAV = opening + realised + unrealised + income - fees + flows",
       days.map((day) => ({ day: day.day, left: day.closing, right: decimal.subtract(day.closing, day.difference) })),
     ),
-    ...worstDay("Cash = the ledger's cash", ledgerCash(facts, navs, valued)),
+    ...worstDay("Cash = the ledger's cash and dividends due", ledgerCash(facts, navs, valued)),
   ];
 }
+
+const cashAccounts: ReadonlySet<string> = new Set(["cash", "dividends_due"]);
 
 /** Of the last day, unless it lies before the ledger's first entry: the seeded history has none. */
 function ledgerCash(facts: ReportFacts, navs: readonly NavFact[], valued: readonly (readonly Fill[])[]) {
@@ -352,7 +354,8 @@ function ledgerCash(facts: ReportFacts, navs: readonly NavFact[], valued: readon
         facts.ledger
           .filter(({ at, entry_id }) => parse(at) <= parse(nav.as_of) && !late.has(entry_id.replace(/^fill:/, "")))
           .flatMap(({ postings }) => postings)
-          .filter(({ account, currency }) => account === "cash" && currency === facts.fund.currency)
+          // What is due counts in cash from the ex-date on.
+          .filter(({ account, currency }) => cashAccounts.has(account) && currency === facts.fund.currency)
           .map(({ amount }) => decimal.parse(amount)),
       ),
     }));

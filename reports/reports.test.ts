@@ -167,6 +167,37 @@ describe("a fill that was booked a moment after the day was valued", () => {
   });
 });
 
+describe("a dividend that is due and paid later", () => {
+  const facts = reportFactsOf(usual);
+  const [ex, paid] = facts.navs.slice(-2);
+  const more = (amount: string, by: string): string =>
+    decimal.format(decimal.add(decimal.parse(amount), decimal.parse(by)));
+  const entry = (id: string, kind: string, day: string | undefined, from: string, to: string) => ({
+    entry_id: id,
+    kind,
+    at: `${day ?? ""}T13:30:00Z`,
+    symbol: null,
+    postings: [
+      { account: from, currency: "USD", amount: "-26.26" },
+      { account: to, currency: "USD", amount: "26.26" },
+    ],
+  });
+  const due = entry("due", "DIVIDEND_DUE", ex?.day, "dividends", "dividends_due");
+  const cash = entry("paid", "DIVIDEND", paid?.day, "dividends_due", "cash");
+  /** It counts in the value and its cash from the ex-date on. */
+  const navs = facts.navs.map((nav) =>
+    nav === ex || nav === paid ? { ...nav, nav: more(nav.nav, "26.26"), cash: more(nav.cash, "26.26") } : nav,
+  );
+
+  it.each(names)("is income of its ex-date and none of its pay date: %s ties", (name) => {
+    expect(isReconciled(made(name, { ...facts, navs, ledger: [...facts.ledger, due, cash] }))).toBe(true);
+  });
+  it("ties while it is not paid, and does not where it was not booked", () => {
+    expect(isReconciled(made("nav_report", { ...facts, navs, ledger: [...facts.ledger, due] }))).toBe(true);
+    expect(isReconciled(made("nav_report", { ...facts, navs }))).toBe(false);
+  });
+});
+
 describe("what is in a document", () => {
   it("is text, never markup and never a formula", () => {
     const thesis = '=HYPERLINK("x")<script>alert(1)</script>#text[\u0007\u202e';

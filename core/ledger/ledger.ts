@@ -1,6 +1,6 @@
 // The double-entry ledger of the paper funds, pure: what is posted for a trade, a flow, a fee for borrowed shares and the first capital, and what
 // that does to the holdings. The chart of accounts is small: `cash` and `position:<symbol>` are what the fund has, `capital` and `flows` are
-// where it came from, `fees` and `borrow_fees` are what it cost, `dividends` what it earned.
+// where it came from, `fees` and `borrow_fees` are what it cost, `dividends` what it earned, `dividends_due` what of that is not paid yet.
 //
 // Invariants (ledger.test.ts names them):
 //  1. The postings of an entry sum to zero in every currency.
@@ -39,6 +39,10 @@ export interface MovedMoney extends BookedAs {
 export interface BorrowCharge extends MovedMoney {
   readonly strategyId: string;
   readonly symbol: string;
+}
+
+export interface PaidDividend extends BorrowCharge {
+  readonly wasDue: boolean;
 }
 
 export function positionAccount(symbol: string): string {
@@ -90,9 +94,15 @@ export function borrowFeeEntry({ currency, amount, ...rest }: BorrowCharge): Led
   return { ...rest, kind: "BORROW_FEE", postings: transfer("cash", "borrow_fees", currency, amount) };
 }
 
-/** What a strategy receives for what it held, or pays for what it was short of when the amount is negative: income, and no flow. */
-export function dividendEntry({ currency, amount, ...rest }: BorrowCharge): LedgerEntry {
-  return { ...rest, kind: "DIVIDEND", postings: transfer("dividends", "cash", currency, amount) };
+/** What a strategy is due for what it held when the share went ex, or owes for what it was short of: income from that moment on, and no cash yet. */
+export function dividendDueEntry({ currency, amount, ...rest }: BorrowCharge): LedgerEntry {
+  return { ...rest, kind: "DIVIDEND_DUE", postings: transfer("dividends", "dividends_due", currency, amount) };
+}
+
+/** What a strategy receives, or pays when the amount is negative: no flow, and income only where it was not booked as due before. */
+export function dividendEntry({ wasDue, currency, amount, ...rest }: PaidDividend): LedgerEntry {
+  const from = wasDue ? "dividends_due" : "dividends";
+  return { ...rest, kind: "DIVIDEND", postings: transfer(from, "cash", currency, amount) };
 }
 
 /** In whole cents, half up, away from zero alike for who receives and who pays. */

@@ -136,7 +136,9 @@ describe(`23.4: cash dividends, seed ${seed}`, () => {
     quote("AAPL", "199.74");
     await settle();
     expect(newest()).toEqual(due);
-    // It is no cash yet, and nothing of it is lost with the process.
+    // It is income that is due: no cash yet, and nothing of it is lost with the process.
+    const owed = await books.balances("alpha");
+    expect([owed["dividends USD"], owed["dividends_due USD"]]).toEqual(["-182", "182"]);
     expect((await books.held("alpha"))["USD"]).toBe(cash);
     running = await books.start();
     quote("AAPL", "199.74");
@@ -154,6 +156,8 @@ describe(`23.4: cash dividends, seed ${seed}`, () => {
     const fee = fees.reduce((sum, { amount }) => decimal.add(sum, decimal.parse(amount)), decimal.zero);
     expect(decimal.subtract(decimal.parse(newest().nav), fee)).toBe(decimal.parse(before.nav));
     expect(dividends()).toHaveLength(2);
+    const settled = await books.balances("alpha");
+    expect([settled["dividends USD"], settled["dividends_due USD"] ?? "0"]).toEqual(["-182", "0"]);
   });
 
   it("wait for trades that are not booked yet, and the price counts with the dividend as long", async () => {

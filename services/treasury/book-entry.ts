@@ -20,8 +20,8 @@ export async function bookEntry(unit: UnitOfWork, entry: LedgerEntry): Promise<b
   }
   if (!(await unit.ledger.book(entry, movesOf(entry)))) return false;
   const { kind } = entry;
-  // Fills are reported by order management, each as an event of its own.
-  if (kind === "FILL") return true;
+  // Fills are reported by order management, each as an event of its own; that dividends are due, by their corporate action.
+  if (kind === "FILL" || kind === "DIVIDEND_DUE") return true;
   const moved = entry.postings.find(({ account }) => account === "cash");
   if (moved === undefined) throw new Defect(`the entry ${entry.entryId} moves no cash`);
   await unit.events.publish(subjects.ledgerBooked, {
@@ -42,7 +42,7 @@ export async function bookEntry(unit: UnitOfWork, entry: LedgerEntry): Promise<b
 /** An id that follows from what it is for, whatever letters that has: the same parts are the same entry. */
 export function entryIdOf(
   sha256: Sha256,
-  kind: "capital" | "flow" | "borrow" | "dividend",
+  kind: "capital" | "flow" | "borrow" | "dividend" | "dividend-due",
   ...parts: readonly string[]
 ): string {
   return `${kind}-${hexOf(sha256(canonicalText(parts)))}`;

@@ -1,13 +1,13 @@
 // What becomes of dividends that were declared. At the moment at which the share goes ex it is fixed, in one transaction, who held it then: longs
-// get the amount per share, shorts owe it, in whole cents. From that transaction on the share's price is one without the dividend, and the amounts count in
-// the fund's value, as cash that is due. On the pay date they become cash, in one transaction with their entries.
+// get the amount per share, shorts owe it, in whole cents. From that transaction on the share's price is one without the dividend, and the amounts are income,
+// booked as due, and count in the fund's value. On the pay date they become cash. Each is one transaction with its entries.
 //
 // Both happen right before funds are valued, so no value is made in between. What is held at the ex moment is what is held now less what traded
 // since, by the trades' own times. While trades in the share are not booked yet it waits, and its price is counted with the dividend.
 import * as decimal from "../../contracts/src/decimal.ts";
 import { format, type Instant } from "../../contracts/src/instant.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
-import { dividendEntry, dividendOf } from "../../core/ledger/ledger.ts";
+import { type BorrowCharge, dividendDueEntry, dividendEntry, dividendOf } from "../../core/ledger/ledger.ts";
 import type { DividendDue, StoredAction, StoredDividend } from "../../ports/corporate-actions.ts";
 import type { Sha256 } from "../../ports/hashing.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
@@ -52,7 +52,11 @@ async function step(
   const due = dividend.due ?? (await dueAtEx(unit, action, dividend, view));
   if (due === undefined) return undefined;
   const after = { ...action, appliedAt: dividend.exAt, dividend: { ...dividend, due } };
-  if (at < (dividend.payAt ?? at)) return { ...after, state: "EX" };
+  if (at < (dividend.payAt ?? at)) {
+    for (const one of due)
+      await bookEntry(unit, dividendDueEntry(chargeOf("dividend-due", action, dividend, one, ports, at)));
+    return { ...after, state: "EX" };
+  }
   for (const one of due) await pay(unit, action, dividend, one, ports, at);
   return { ...after, state: "DONE", doneAt: at };
 }
@@ -87,15 +91,29 @@ async function dueAtEx(
 
 async function pay(
   unit: UnitOfWork,
+  action: StoredAction,
+  dividend: StoredDividend,
+  due: DividendDue,
+  ports: DividendPorts,
+  at: Instant,
+): Promise<void> {
+  const dueId = entryIdOf(ports.sha256, "dividend-due", action.actionId, due.fundId, due.strategyId);
+  // One that went ex before dividends were booked as due has no such entry.
+  const wasDue = (await unit.ledger.entry(dueId)) !== undefined;
+  await bookEntry(unit, dividendEntry({ wasDue, ...chargeOf("dividend", action, dividend, due, ports, at) }));
+}
+
+function chargeOf(
+  kind: "dividend" | "dividend-due",
   { actionId, symbol, reason, bookedBy }: StoredAction,
   { perShare, currency, exDate }: StoredDividend,
   { fundId, strategyId, quantity, amount }: DividendDue,
   { sha256 }: DividendPorts,
   at: Instant,
-): Promise<void> {
+): BorrowCharge {
   const words = `${perShare} ${currency} a share on ${quantity} ${symbol}, ex ${exDate}`;
-  const entry = dividendEntry({
-    entryId: dividendEntryId(sha256, actionId, fundId, strategyId),
+  return {
+    entryId: entryIdOf(sha256, kind, actionId, fundId, strategyId),
     fundId,
     strategyId,
     symbol,
@@ -104,8 +122,7 @@ async function pay(
     bookedBy,
     at,
     reason: `${words}: ${reason}`.slice(0, 2_000),
-  });
-  await bookEntry(unit, entry);
+  };
 }
 
 export function dividendEntryId(sha256: Sha256, actionId: string, fundId: string, strategyId: string): string {

@@ -2,11 +2,11 @@
 import type { Decimal } from "../decimal.ts";
 import type { Instant } from "../instant.ts";
 
-export type LedgerKind = "CAPITAL" | "FLOW" | "FILL" | "BORROW_FEE" | "DIVIDEND";
+export type LedgerKind = "CAPITAL" | "FLOW" | "FILL" | "BORROW_FEE" | "DIVIDEND_DUE" | "DIVIDEND";
 
 /** A debit is positive, a credit negative. */
 export interface LedgerPosting {
-  /** cash, capital, flows, fees, borrow_fees, dividends or position:<symbol>. */
+  /** cash, capital, flows, fees, borrow_fees, dividends, dividends_due or position:<symbol>. */
   readonly account: string;
   readonly currency: string;
   readonly amount: Decimal;

@@ -3208,7 +3208,7 @@ export interface components {
              * @description CAPITAL, FLOW, FILL, BORROW_FEE or DIVIDEND.
              * @enum {string}
              */
-            kind: "CAPITAL" | "FLOW" | "FILL" | "BORROW_FEE" | "DIVIDEND";
+            kind: "CAPITAL" | "FLOW" | "FILL" | "BORROW_FEE" | "DIVIDEND_DUE" | "DIVIDEND";
             /** @description They sum to zero in every currency. */
             postings: components["schemas"]["LedgerPosting"][];
             reason: string;
