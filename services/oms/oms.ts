@@ -8,6 +8,7 @@ import type { RpcService, UnaryHandler } from "../../ports/rpc.ts";
 import type { RunningService, Service, ServicePorts } from "../shared/service.ts";
 import { createAdjusting } from "./adjusting.ts";
 import { type Amending, createAmending } from "./amendments/amending.ts";
+import type { BookingParts } from "./booking.ts";
 import { type Cancelling, createCancelling } from "./cancelling.ts";
 import { createChecking } from "./checking.ts";
 import { carryOutActions } from "./corporate-actions/corporate-actions.ts";
@@ -80,9 +81,7 @@ async function assemble(ports: ServicePorts, stops: (() => Promise<void>)[]): Pr
   const reductions = createReductions({ ports, cancelling, amending, bells });
   heard.look = reductions.look;
   stops.push(reductions.stop);
-  const booking = { ports, instruments, quotes };
-  for (const broker of ports.brokers) heard.readers.set(broker.name, readReports(booking, broker, bells));
-  for (const reader of heard.readers.values()) stops.push(reader.stop);
+  stops.push(...readBrokers({ ports, instruments, quotes }, heard.readers, bells));
   const taking = await keepTakingUp(ports, drivers, bells);
   stops.push(taking.stop);
   stops.push(trimKeys(ports));
@@ -120,6 +119,16 @@ async function assemble(ports: ServicePorts, stops: (() => Promise<void>)[]): Pr
       for (const stop of stops.splice(0).reverse()) await stop();
     },
   };
+}
+
+/** Gives the functions that end them. */
+function readBrokers(
+  parts: BookingParts,
+  readers: Map<string, ReportReader>,
+  bells: Bells,
+): readonly ReportReader["stop"][] {
+  for (const broker of parts.ports.brokers) readers.set(broker.name, readReports(parts, broker, bells));
+  return [...readers.values()].map(({ stop }) => stop);
 }
 
 /** An exit that is too large is cut; everything else is checked. */

@@ -1,4 +1,4 @@
-// The last quotes of each symbol that were heard, so that one of a moment that has just passed can still be told. What was not heard is not known: nothing
+// The last quotes of each symbol that were heard, so that one of a moment that has just passed is still known. What was not heard is not known: nothing
 // is taken for a quote of another moment than its own.
 import type { Instant } from "../../../contracts/src/instant.ts";
 import { millisecondsBetween, parse } from "../../../contracts/src/instant.ts";

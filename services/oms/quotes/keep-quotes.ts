@@ -37,7 +37,7 @@ export function keepQuotes(ports: OmsPorts, heard: HeardQuotes): QuoteKeeping {
   let sleeping = new AbortController();
   let isOwed = false;
 
-  /** What is due now and can be told, or never will be; gives for how long nothing more is, undefined while nothing is owed. */
+  /** Keeps what is due now and known, or never will be; gives for how long nothing more is, undefined while nothing is owed. */
   async function takeDue(): Promise<number | undefined> {
     return store.transact("oms.quote", async (unit) => {
       const now = clock.now();
