@@ -41,10 +41,6 @@ export interface BorrowCharge extends MovedMoney {
   readonly symbol: string;
 }
 
-export interface PaidDividend extends BorrowCharge {
-  readonly wasDue: boolean;
-}
-
 export function positionAccount(symbol: string): string {
   return `position:${symbol}`;
 }
@@ -99,10 +95,14 @@ export function dividendDueEntry({ currency, amount, ...rest }: BorrowCharge): L
   return { ...rest, kind: "DIVIDEND_DUE", postings: transfer("dividends", "dividends_due", currency, amount) };
 }
 
-/** What a strategy receives, or pays when the amount is negative: no flow, and income only where it was not booked as due before. */
-export function dividendEntry({ wasDue, currency, amount, ...rest }: PaidDividend): LedgerEntry {
-  const from = wasDue ? "dividends_due" : "dividends";
-  return { ...rest, kind: "DIVIDEND", postings: transfer(from, "cash", currency, amount) };
+/** What was due becomes cash. */
+export function dividendPaidEntry({ currency, amount, ...rest }: BorrowCharge): LedgerEntry {
+  return { ...rest, kind: "DIVIDEND", postings: transfer("dividends_due", "cash", currency, amount) };
+}
+
+/** What a strategy receives at once for what it held, or pays for what it was short of when the amount is negative: income, and no flow. */
+export function dividendEntry({ currency, amount, ...rest }: BorrowCharge): LedgerEntry {
+  return { ...rest, kind: "DIVIDEND", postings: transfer("dividends", "cash", currency, amount) };
 }
 
 /** In whole cents, half up, away from zero alike for who receives and who pays. */

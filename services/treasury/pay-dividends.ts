@@ -7,7 +7,13 @@
 import * as decimal from "../../contracts/src/decimal.ts";
 import { format, type Instant } from "../../contracts/src/instant.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
-import { type BorrowCharge, dividendDueEntry, dividendEntry, dividendOf } from "../../core/ledger/ledger.ts";
+import {
+  type BorrowCharge,
+  dividendDueEntry,
+  dividendEntry,
+  dividendOf,
+  dividendPaidEntry,
+} from "../../core/ledger/ledger.ts";
 import type { DividendDue, StoredAction, StoredDividend } from "../../ports/corporate-actions.ts";
 import type { Sha256 } from "../../ports/hashing.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
@@ -100,7 +106,8 @@ async function pay(
   const dueId = entryIdOf(ports.sha256, "dividend-due", action.actionId, due.fundId, due.strategyId);
   // One that went ex before dividends were booked as due has no such entry.
   const wasDue = (await unit.ledger.entry(dueId)) !== undefined;
-  await bookEntry(unit, dividendEntry({ wasDue, ...chargeOf("dividend", action, dividend, due, ports, at) }));
+  const charge = chargeOf("dividend", action, dividend, due, ports, at);
+  await bookEntry(unit, wasDue ? dividendPaidEntry(charge) : dividendEntry(charge));
 }
 
 function chargeOf(
