@@ -214,6 +214,12 @@ describe("planted violations are caught", () => {
       'import { x } from "../services/x.ts";',
       /adapters must not import services/,
     ],
+    [
+      "the web desks to ctl",
+      "edges/web/planted.ts",
+      'import { x } from "../ctl/x.ts";',
+      /web must not import the face ctl.*edges\/words/,
+    ],
     ["edges to core", "edges/gateway/planted.ts", 'import { x } from "../../core/x.ts";', /edges must not import core/],
     [
       "product to testkit",

@@ -183,7 +183,7 @@ describe("on /funds", () => {
     await duty.page.keyboard.press("ArrowDown");
     await retype(duty.page, duty.page.getByLabel("Allocation of alpha-meanrev, a fraction"), "0.09");
     await press(duty.page, duty.page.locator("tr", { hasText: "alpha-meanrev" }).getByRole("button", { name: "Set…" }));
-    expect(await duty.at("danger-effects").textContent()).toContain("Status from live to shadow.");
+    expect(await duty.at("danger-effects").textContent()).toContain("Status from trading to shadow.");
     const outcome = await confirmByKeyboard(duty, { reason: "test" });
     expect(outcome).toContain("alpha-meanrev (alpha) is shadow");
     await expectAudited(outcome, "strategy.changed");
@@ -210,6 +210,10 @@ describe("on /ops", () => {
     const paused = await confirmByKeyboard(duty, { reason: "test" });
     expect(paused).toMatch(/^PAUSED until/);
     await expectAudited(paused, "operator.attempted");
+    // That one alone: not every fund's, where it belongs to none.
+    const quiet = (await (await clientOf()).listWatchdogs()).filter((one) => one.paused !== null);
+    expect(quiet.length).toBeGreaterThan(0);
+    expect(new Set(quiet.map((one) => `${one.watchdog}/${one.fund_id ?? "firm"}`)).size).toBe(1);
     await leaveDialog(duty);
     await press(duty.page, button("watchdogs", "Watch again…"));
     const again = await confirmByKeyboard(duty, { reason: "test over" });

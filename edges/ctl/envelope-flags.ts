@@ -2,15 +2,12 @@
 // stays as it is.
 
 import { exitCodes } from "../../contracts/src/codes/shape.ts";
-import { camelCase } from "../client/src/operation.ts";
-import type { AnswerOf, Client } from "../client/src/types.ts";
-import { type EnvelopeField, envelopeFields } from "../envelope-fields.ts";
+import type { Client } from "../client/src/types.ts";
+import { type EnvelopeField, envelopeFields } from "../words/envelope-fields.ts";
+import { type Envelope, type Proposed, proposedEnvelope } from "../words/envelope-proposal.ts";
 import { isApiError, Refusal, usageRefusal } from "./failure.ts";
-import { amountOf, countOf, fractionOf } from "./text/numbers.ts";
+import { numberRefusal } from "./text/numbers.ts";
 import type { Context, VerbOption } from "./verbs/verb.ts";
-
-export type Envelope = AnswerOf<"getEnvelope">;
-export type Proposed = NonNullable<Parameters<Client["diffEnvelopes"]>[0]["proposed"]>;
 
 const fields: readonly EnvelopeField[] = envelopeFields;
 
@@ -75,78 +72,18 @@ async function knownFunds(client: Client): Promise<readonly string[] | undefined
   }
 }
 
-/** The next version: the current one with what was typed. What the engine writes itself is left out. */
-export function proposedEnvelope(
+/** The next version: the current one with what was typed. */
+export function flaggedEnvelope(
   context: Pick<Context, "optionsOf">,
   current: Envelope | undefined,
 ): Proposed & { version: number } {
-  const typed = fields.filter((field) => context.optionsOf(flagOf(field)).length > 0);
-  if (typed.length === 0) {
-    throw usageRefusal("There is no limit to change: add at least one, for example --max-position-pct 0.05.");
-  }
-  const {
-    updated_by: _by,
-    updated_at: _at,
-    loosening: _loosening,
-    hash: _hash,
-    reason: _reason,
-    fund_id: _fund,
-    ...limits
-  } = current ?? empty;
-  const next: Record<string, unknown> = { ...limits, version: (current?.version ?? 0) + 1 };
-  for (const field of typed) {
-    const value = typedValue(field, context.optionsOf(flagOf(field)), next[field.name]);
-    if (value === undefined) delete next[field.name];
-    else next[field.name] = value;
-  }
-  // Every field that was put in is of the kind that the list of fields gives it.
-  return next as Proposed & { version: number };
-}
-
-/** A fund without limits begins with nothing allowed; the engine names what is missing. */
-const empty: Partial<Envelope> & Pick<Proposed, "sector_limits_pct"> = {
-  sector_limits_pct: {},
-  allowed_brokers: [],
-  allowed_order_types: [],
-  allowed_asset_classes: [],
-};
-
-export function asArguments(fundId: string, envelope: object): Parameters<Client["updateEnvelope"]>[0] {
-  const entries = Object.entries(envelope).map(([name, value]) => [camelCase(name), value]);
-  return { fundId, ...Object.fromEntries(entries) } as Parameters<Client["updateEnvelope"]>[0];
-}
-
-/** Undefined takes the field away. */
-function typedValue(field: EnvelopeField, typed: readonly string[], before: unknown): unknown {
-  const option = flagOf(field);
-  const last = typed.at(-1) ?? "";
-  if (last === "off" && field.absent !== undefined) return undefined;
-  switch (field.kind) {
-    case "fraction":
-      return fractionOf(option, last);
-    case "amount":
-      return amountOf(option, last);
-    case "count":
-      return countOf(option, last);
-    case "switch":
-      return last === "true";
-    case "word":
-      return last;
-    case "words":
-      return typed.length === 1 && last === "none" ? [] : typed;
-    case "fractions":
-      return sectorsOf(option, typed, before as Readonly<Record<string, number>>);
-  }
-}
-
-function sectorsOf(option: string, typed: readonly string[], before: Readonly<Record<string, number>>): object {
-  const sectors = new Map(Object.entries(before));
-  for (const one of typed) {
-    const at = one.lastIndexOf("=");
-    const [name, share] = [one.slice(0, at), one.slice(at + 1)];
-    if (at < 1) throw usageRefusal(`--${option} is a sector and its share, such as technology=0.3; "${one}" is not.`);
-    if (share === "off") sectors.delete(name);
-    else sectors.set(name, fractionOf(option, share));
-  }
-  return Object.fromEntries(sectors);
+  const proposed = proposedEnvelope(
+    {
+      valuesOf: (field) => context.optionsOf(flagOf(field)),
+      refusal: (field, typed, wrong) => numberRefusal(flagOf(field), typed, wrong),
+    },
+    current,
+  );
+  if (proposed !== undefined) return proposed;
+  throw usageRefusal("There is no limit to change: add at least one, for example --max-position-pct 0.05.");
 }

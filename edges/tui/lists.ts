@@ -56,9 +56,3 @@ export const alwaysNeeded: readonly ListName[] = [
   "watchdogs",
   "use",
 ];
-
-const endedStates: ReadonlySet<Order["state"]> = new Set(["FILLED", "CANCELLED", "EXPIRED", "REJECTED"]);
-
-export function isOpen({ state }: Pick<Order, "state">): boolean {
-  return !endedStates.has(state);
-}

@@ -1,15 +1,18 @@
 // The desk without a screen: what it would show first, and then every change as one line, for screen readers, pipes and logs.
+
 import type { Clock } from "../../ports/clock.ts";
 import type { Timers } from "../../ports/timers.ts";
-import { clean } from "../ctl/text/text.ts";
-import { type Data, type Fund, isOpen, type ListName, type Lists, type Order } from "./lists.ts";
+import { clean } from "../words/clean.ts";
+import { amount } from "../words/figures.ts";
+import { isOpen } from "../words/order-words.ts";
+import { watchdogWord } from "../words/risk-words.ts";
+import type { Data, Fund, ListName, Lists, Order } from "./lists.ts";
 import { linkWord } from "./model/link.ts";
 import { reduce } from "./model/reduce.ts";
 import { initialState, type State } from "./model/state.ts";
-import { watchdogWord } from "./screens/risk.ts";
 import type { Source } from "./source.ts";
 import { attentionOf } from "./view/attention.ts";
-import { amount, profit } from "./view/figures.ts";
+import { profit } from "./view/figures.ts";
 
 export interface PlainTables {
   readonly source: Source;

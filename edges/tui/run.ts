@@ -2,7 +2,7 @@
 import type { Clock } from "../../ports/clock.ts";
 import type { Timers } from "../../ports/timers.ts";
 import type { Client } from "../client/src/types.ts";
-import { act } from "./effects/act.ts";
+import { actReported } from "./effects/act.ts";
 import { detailOf } from "./effects/detail.ts";
 import { createKeyDecoder } from "./keys.ts";
 import type { Effect } from "./model/events.ts";
@@ -139,7 +139,7 @@ function performer(tables: TuiTables, storeOf: () => Store, signal: AbortSignal,
         });
         return;
       case "act":
-        void act(effect.request, {
+        void actReported(effect.request, {
           client,
           clock,
           timers,

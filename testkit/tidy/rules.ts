@@ -51,6 +51,7 @@ function forbidden(path: string, home: { name: string; room: Room }, target: str
     const allowed = room.rooms.includes(otherRoom) || (isTest(path) && (otherRoom === "testkit" || name === otherRoom));
     if (!allowed && !isTest(path)) return `${name} must not import ${otherRoom} (${other}): ${room.instead}`;
     if (name === "services" && otherRoom === "services") return betweenServices(path, other);
+    if (name === "edges" && otherRoom === "edges" && !isTest(path)) return betweenFaces(path, other);
     return undefined;
   }
   if (isTest(path)) return undefined;
@@ -72,6 +73,23 @@ function betweenServices(path: string, other: string): string | undefined {
   const [, to = "", ...toRest] = other.split("/");
   if (fromRest.length === 0 || toRest.length === 0 || from === to || sharedByServices.has(to)) return undefined;
   return `service ${from} must not import service ${to}: they meet on the bus or through a client port`;
+}
+
+/** What each face may take from beside itself; `ctl tui` opens the terminal desk, and the gateway hands out the web desks. */
+const besideFaces: Readonly<Record<string, readonly string[]>> = {
+  client: [],
+  words: ["client"],
+  web: ["client", "words"],
+  tui: ["client", "words", "ctl"],
+  ctl: ["client", "words", "tui"],
+  gateway: ["client", "words", "web"],
+};
+
+function betweenFaces(path: string, other: string): string | undefined {
+  const [, from = ""] = path.split("/");
+  const [, to = ""] = other.split("/");
+  if (from === to || besideFaces[from]?.includes(to) === true) return undefined;
+  return `the face ${from} must not import the face ${to}: what two of them say alike stands in edges/words`;
 }
 
 /** JSON from outside is read in one way, because one runtime misreads escaped names. */

@@ -1,9 +1,11 @@
 // The checks of `ctl doctor`, one function each: a name, a state, what was seen, and what to do about it.
+
 import { statSync } from "node:fs";
 import { dirname } from "node:path";
 import { exitCodes } from "../../../contracts/src/codes/shape.ts";
 import { millisecondsBetween, tryParse } from "../../../contracts/src/instant.ts";
 import type { Client } from "../../client/src/types.ts";
+import type { Halt } from "../../words/halt-words.ts";
 import { dataFolders, operatorAddress, readRunFacts, runningPlatform } from "../data-folder.ts";
 import { type Failure, failureOf, Refusal } from "../failure.ts";
 import { ensureWritable, exposure, profileOnDisk, removeMade } from "../login/profile.ts";
@@ -17,7 +19,6 @@ import {
   type Settings,
   tokenVariable,
 } from "../settings.ts";
-import type { Halt } from "../text/halt-text.ts";
 import { moment, span } from "../text/text.ts";
 import type { Context } from "../verbs/verb.ts";
 import { alarmsCheck } from "./alarms.ts";

@@ -3,9 +3,10 @@
 import { gateQuestions } from "../../../contracts/src/generated/gates.ts";
 import type { Instant } from "../../../contracts/src/instant.ts";
 import type { AnswerOf } from "../../client/src/types.ts";
+import { exactPercent } from "../../words/figures.ts";
+import { oldText } from "../../words/times.ts";
 import type { Paint } from "../terminal.ts";
-import { percent } from "./envelope-text.ts";
-import { clean, moment, pairs, span } from "./text.ts";
+import { clean, moment, pairs } from "./text.ts";
 
 type Records = AnswerOf<"getDecisions">;
 type Order = Records[number]["order"];
@@ -18,12 +19,6 @@ export function decisionsText(records: Records, now: Instant, paint: Paint): str
   if (texts.length === 1) return texts.join("");
   const title = (at: number): string => paint.bold(`Decision ${at + 1} of ${texts.length}`);
   return texts.map((text, at) => `${title(at)}\n${text}`).join("\n\n");
-}
-
-/** ", 0.4 s old"; nothing for what cannot age. */
-export function ageText(ageMs: number | undefined): string {
-  if (ageMs === undefined) return "";
-  return ageMs < 10_000 ? `, ${Number((ageMs / 1_000).toFixed(3))} s old` : `, ${span(ageMs)} old`;
 }
 
 function decisionText({ order, decision }: Records[number], now: Instant, paint: Paint): string {
@@ -87,7 +82,7 @@ function checkText({ gate, result, figures, microseconds }: Check, paint: Paint)
   const took = `${Number(microseconds.toPrecision(3))} µs`;
   const width = Math.max(0, ...figures.map(({ name }) => clean(name).length));
   const lines = figures.map(
-    ({ name, value, age_ms }) => `        ${clean(name).padEnd(width)}  ${clean(value)}${ageText(age_ms)}`,
+    ({ name, value, age_ms }) => `        ${clean(name).padEnd(width)}  ${clean(value)}${oldText(age_ms)}`,
   );
   const head = `${word}  ${clean(gate).padEnd(nameWidth)}  ${paint.dim(`${gateQuestions[gate] ?? ""} (${took})`)}`;
   return [head, ...lines].join("\n");
@@ -104,7 +99,7 @@ function notReached({ checks, approved }: Decision): readonly string[] {
 function warningsText({ warnings }: Decision): readonly string[] {
   if (warnings.length === 0) return [];
   const lines = warnings.map(({ limit, used, threshold }) =>
-    clean(`  ${limit}: ${percent(used)} of the limit would be used (reported from ${percent(threshold)} on)`),
+    clean(`  ${limit}: ${exactPercent(used)} of the limit would be used (reported from ${exactPercent(threshold)} on)`),
   );
   return ["", "Warnings", ...lines];
 }

@@ -1,12 +1,9 @@
 // A drill as people read it: what was tripped, and how long each step after it took.
 import type { AnswerOf } from "../../client/src/types.ts";
+import { tookText } from "../../words/times.ts";
 import { pairs } from "./text.ts";
 
 export type Drill = AnswerOf<"listDrills">[number];
-
-export function tookText(ms: number | undefined): string {
-  return ms === undefined ? "did not happen in time" : `${ms.toFixed(1)} ms`;
-}
 
 export function drillText(drill: Drill): string {
   return [

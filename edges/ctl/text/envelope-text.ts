@@ -1,8 +1,9 @@
 // A fund's limits and their changes as a person reads them: fractions with their percentage beside them, changes with what they do to risk.
 
 import type { AnswerOf, Client } from "../../client/src/types.ts";
-import { type EnvelopeField, envelopeFields } from "../../envelope-fields.ts";
-import type { Envelope } from "../envelope-flags.ts";
+import { type EnvelopeField, envelopeFields } from "../../words/envelope-fields.ts";
+import type { Envelope } from "../../words/envelope-proposal.ts";
+import { exactPercent } from "../../words/figures.ts";
 import { isApiError } from "../failure.ts";
 import type { Context } from "../verbs/verb.ts";
 import type { Column } from "./listing.ts";
@@ -18,17 +19,13 @@ export interface Change {
 
 const fields: readonly EnvelopeField[] = envelopeFields;
 
-export function percent(fraction: number): string {
-  return `${Number((fraction * 100).toPrecision(6))} %`;
-}
-
 /** For tables, where figures stand below each other. */
 export function percentInTable(fraction: number): string {
   return `${(fraction * 100).toFixed(2)} %`;
 }
 
 function fractionText(value: number): string {
-  return `${value} (${percent(value)})`;
+  return `${value} (${exactPercent(value)})`;
 }
 
 function valueText(field: EnvelopeField, value: unknown): string {
@@ -69,7 +66,7 @@ function meant(field: string, value: string): string {
   if (value === "") return "not set";
   const kind = fields.find(({ name }) => name === field || field.startsWith(`${name}.`))?.kind;
   const isFraction = (kind === "fraction" || kind === "fractions") && /^[0-9.e+-]+$/.test(value);
-  return isFraction ? percent(Number(value)) : value;
+  return isFraction ? exactPercent(Number(value)) : value;
 }
 
 /** "max_position_pct 5 % -> 100 %". */

@@ -1,33 +1,9 @@
 // Halts as people read them: whom they stop, since when, why, and what is still to be done about each.
 import type { Instant } from "../../../contracts/src/instant.ts";
-import type { AnswerOf } from "../../client/src/types.ts";
+import { clean } from "../../words/clean.ts";
+import { baselineText, type Halt, type HaltStatus, provenText } from "../../words/halt-words.ts";
+import { moment } from "../../words/times.ts";
 import type { Column } from "./listing.ts";
-import { clean, moment } from "./text.ts";
-
-export type Halt = AnswerOf<"listHalts">[number];
-export type HaltStatus = AnswerOf<"getHaltStatus">;
-
-export function scopeText({
-  severity,
-  fund_id,
-  strategy_id,
-}: Pick<Halt, "severity" | "fund_id" | "strategy_id">): string {
-  if (severity === "FIRM_HALT") return "the firm";
-  if (severity === "FUND_HALT") return `fund ${clean(fund_id)}`;
-  return `strategy ${clean(strategy_id ?? "")} of ${clean(fund_id)}`;
-}
-
-export function haltLine(halt: Halt, now: Instant): string {
-  const since = halt.since === undefined ? "" : `, since ${moment(halt.since, now)}`;
-  return `${halt.severity}  ${scopeText(halt)}${since}, by ${clean(halt.requested_by)}: ${clean(halt.reason)}`;
-}
-
-/** Where losses are counted from once the halts are lifted. */
-export function baselineText(baseline: HaltStatus["baseline"]): string {
-  return baseline === "rebased"
-    ? "Losses are counted from now on."
-    : "Losses go on being counted from the baseline that they had.";
-}
 
 /** A request to lift everything, for whoever may sign it. */
 export function pendingText(status: HaltStatus, now: Instant): readonly string[] {
@@ -69,13 +45,6 @@ function stepsText(progress: HaltStatus["progress"], haltId: string | undefined)
       proven ? `${step} ${provenText(step, detail)}` : `${step} NOT YET${detail === "" ? "" : ` (${detail})`}`,
     )
     .join(", ");
-}
-
-/** How many orders were cancelled, and that a message stands in the log alone; as the server's own words say. */
-export function provenText(step: string, detail: string): string {
-  if (step === "NOTIFIED" && detail.startsWith("log only")) return "log only";
-  const count = step === "CANCELLED" ? /\b([0-9]+) orders? (?:was|were) cancelled/.exec(detail)?.[1] : undefined;
-  return count === undefined ? "yes" : `yes (${count} ${count === "1" ? "order" : "orders"})`;
 }
 
 export const haltColumns: readonly Column<HaltRow>[] = [

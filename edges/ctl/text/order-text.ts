@@ -3,9 +3,10 @@
 import { type ExitCode, exitCodes } from "../../../contracts/src/codes/shape.ts";
 import type { Instant } from "../../../contracts/src/instant.ts";
 import type { AnswerOf } from "../../client/src/types.ts";
+import { price } from "../../words/money.ts";
+import { isOpen, termsText } from "../../words/order-words.ts";
 import type { ModeOf } from "../fund-modes.ts";
 import type { Column } from "./listing.ts";
-import { price } from "./money.ts";
 import { clean, moment, pairs } from "./text.ts";
 
 export type OrderStatus = AnswerOf<"getOrder">;
@@ -31,11 +32,6 @@ function filled({ order, filled_quantity, average_price }: OrderStatus): string 
   return `Filled are ${filled_quantity} of ${order.quantity}${at}`;
 }
 
-/** Nothing remains to be filled of an order that trades no more. */
-function hasEnded({ state }: OrderStatus): boolean {
-  return ["REJECTED", "FILLED", "CANCELLED", "EXPIRED"].includes(state);
-}
-
 /** A rejection is a refusal; what nobody knows the end of is pending. */
 export function exitOf({ state }: OrderStatus): ExitCode {
   if (state === "REJECTED") return exitCodes.refused;
@@ -53,14 +49,6 @@ export function outcomeText(status: OrderStatus): string {
   return lines.map(clean).join("\n");
 }
 
-/** "BUY 10 AAPL LIMIT 187.5 DAY, reduce only". */
-export function termsText({ order }: Pick<OrderStatus, "order">): string {
-  const prices = [order.limit_price, order.stop_price === undefined ? undefined : `stop ${order.stop_price}`];
-  const words = [order.side, order.quantity, order.symbol, order.order_type, ...prices, order.tif];
-  const spoken = words.filter((word) => word !== undefined).join(" ");
-  return order.reduce_only === true ? `${spoken}, reduce only` : spoken;
-}
-
 export function orderText(status: OrderStatus, mode: string, now: Instant): string {
   const { order, decision } = status;
   return [
@@ -72,7 +60,7 @@ export function orderText(status: OrderStatus, mode: string, now: Instant): stri
       ["Broker", status.broker_order_id === undefined ? order.broker : `${order.broker}, as ${status.broker_order_id}`],
       [
         "Filled",
-        hasEnded(status) ? status.filled_quantity : `${status.filled_quantity}, remaining ${status.remaining_quantity}`,
+        !isOpen(status) ? status.filled_quantity : `${status.filled_quantity}, remaining ${status.remaining_quantity}`,
       ],
       ["Average", status.average_price],
       ["Slice of", status.parent_order_id],

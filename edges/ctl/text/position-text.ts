@@ -1,8 +1,9 @@
 // Positions as a list: what is held, what it cost, what it is worth. One without a fresh price has no value, and says so.
+
 import type { AnswerOf } from "../../client/src/types.ts";
+import { money, price } from "../../words/money.ts";
 import type { ModeOf } from "../fund-modes.ts";
 import type { Column } from "./listing.ts";
-import { money, price } from "./money.ts";
 
 export type Position = AnswerOf<"getPositions">[number];
 

@@ -1,6 +1,8 @@
 // `ctl cmd resume`: lifts one scope's halts; without an argument it lists every halt and asks for all of them to be lifted, which another operator signs.
+
 import { exitCodes } from "../../../contracts/src/codes/shape.ts";
 import type { Client } from "../../client/src/types.ts";
+import { baselineText, type HaltStatus, haltLine } from "../../words/halt-words.ts";
 import { confirmed, confirmOption } from "../confirm.ts";
 import { dryRun, dryRunOption, hitLines } from "../danger.ts";
 import { isApiError, Refusal, usageRefusal } from "../failure.ts";
@@ -8,7 +10,7 @@ import { onlyOne } from "../id-prefix.ts";
 import { sixDigits } from "../login/one-time-code.ts";
 import { reasonOf, reasonOption } from "../reason.ts";
 import { scopeArgument } from "../scope-argument.ts";
-import { baselineText, type HaltStatus, haltLine, pendingText } from "../text/halt-text.ts";
+import { pendingText } from "../text/halt-text.ts";
 import { clean, moment, pairs } from "../text/text.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
 

@@ -1,7 +1,8 @@
 // `ctl ls`: positions across all funds, with what each fund's are worth together. Paper and money are never summed into one figure, nor are currencies.
+
 import type { AnswerOf } from "../../client/src/types.ts";
+import { money, sum } from "../../words/money.ts";
 import { type Column, isForPeople, listing, listOptions } from "../text/listing.ts";
-import { money, sum } from "../text/money.ts";
 import { type Position, positionColumns } from "../text/position-text.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
 

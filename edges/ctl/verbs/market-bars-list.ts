@@ -1,7 +1,8 @@
 // `ctl market bars list`: how a symbol's price moved.
+
 import type { AnswerOf } from "../../client/src/types.ts";
+import { price } from "../../words/money.ts";
 import { type Column, listing, listOptions } from "../text/listing.ts";
-import { price } from "../text/money.ts";
 import { countOf } from "../text/numbers.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
 

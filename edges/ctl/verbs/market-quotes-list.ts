@@ -1,7 +1,8 @@
 // `ctl market quotes list`: the newest price of each symbol, with its age.
+
 import type { AnswerOf } from "../../client/src/types.ts";
+import { price } from "../../words/money.ts";
 import { type Column, listing, listOptions } from "../text/listing.ts";
-import { price } from "../text/money.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
 
 export const marketQuotesList: Verb = {

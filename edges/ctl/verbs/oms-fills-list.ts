@@ -1,10 +1,11 @@
 // `ctl oms fills list`: trades, newest first.
+
 import type { AnswerOf } from "../../client/src/types.ts";
+import { price } from "../../words/money.ts";
 import { followPages, limitOption } from "../follow-pages.ts";
 import { fundModes } from "../fund-modes.ts";
 import { wholeOrderId } from "../id-prefix.ts";
 import { type Column, listing, listOptions } from "../text/listing.ts";
-import { price } from "../text/money.ts";
 import { countOf } from "../text/numbers.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
 

@@ -1,8 +1,9 @@
 // `ctl oms orders amend`: changes an open order; the change passes the same gates as a new order.
+import { termsText } from "../../words/order-words.ts";
 import { usageRefusal } from "../failure.ts";
 import { wholeOrderId } from "../id-prefix.ts";
 import { reasonOf, reasonOption } from "../reason.ts";
-import { exitOf, outcomeText, termsText } from "../text/order-text.ts";
+import { exitOf, outcomeText } from "../text/order-text.ts";
 import { clean } from "../text/text.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
 

@@ -1,13 +1,15 @@
 // `ctl oms orders submit`: hands an order in and says how far it came. Being accepted is never reported as being filled, and an answer that was lost is reported as
 // that, with how to ask again without doing it twice.
+
 import { exitCodes } from "../../../contracts/src/codes/shape.ts";
 import type { Client } from "../../client/src/types.ts";
+import { termsText } from "../../words/order-words.ts";
 import { fundOption } from "../envelope-flags.ts";
 import { isApiError, Refusal, usageRefusal } from "../failure.ts";
 import { fundModes } from "../fund-modes.ts";
 import { reasonOption } from "../reason.ts";
 import { isForPeople } from "../text/listing.ts";
-import { exitOf, type OrderStatus, outcomeText, termsText } from "../text/order-text.ts";
+import { exitOf, type OrderStatus, outcomeText } from "../text/order-text.ts";
 import { clean } from "../text/text.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
 

@@ -1,7 +1,8 @@
 // `ctl operations drills list`: what drills measured.
 
+import { tookText } from "../../words/times.ts";
 import { followPages } from "../follow-pages.ts";
-import { type Drill, tookText } from "../text/drill-text.ts";
+import type { Drill } from "../text/drill-text.ts";
 import { type Column, listing, listOptions } from "../text/listing.ts";
 import { countOf } from "../text/numbers.ts";
 import type { Answer, Context, Verb } from "./verb.ts";

@@ -1,9 +1,10 @@
 // `ctl paper weather set`: makes the paper broker and the paper market suffer, for a drill. What is not typed stays as it is.
+
 import { format, plusMilliseconds } from "../../../contracts/src/instant.ts";
 import type { Client } from "../../client/src/types.ts";
+import { type Faults, faultsText, isSilent } from "../../words/fault-text.ts";
 import { usageRefusal } from "../failure.ts";
 import { needsReason, reasonOption } from "../reason.ts";
-import { type Faults, faultsText, isSilent } from "../text/fault-text.ts";
 import { fractionOf } from "../text/numbers.ts";
 import { secondsOf } from "../text/text.ts";
 import type { Answer, Context, Verb } from "./verb.ts";

@@ -1,6 +1,6 @@
 // `ctl paper weather show`: what the paper broker and the paper market are made to suffer.
 
-import { faultsText } from "../text/fault-text.ts";
+import { faultsText } from "../../words/fault-text.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
 
 export const paperFaultsShow: Verb = {

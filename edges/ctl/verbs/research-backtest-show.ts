@@ -1,6 +1,7 @@
 // `ctl research backtest show`: how a strategy would have done, in figures and day by day.
+
 import type { AnswerOf } from "../../client/src/types.ts";
-import { percent } from "../text/envelope-text.ts";
+import { exactPercent } from "../../words/figures.ts";
 import { type Column, listing, listOptions } from "../text/listing.ts";
 import { clean, pairs } from "../text/text.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
@@ -57,7 +58,7 @@ function leadOf(backtest: Backtest): string {
 }
 
 function share(fraction: number | undefined): string {
-  return fraction === undefined ? "none" : percent(Number(fraction.toFixed(6)));
+  return fraction === undefined ? "none" : exactPercent(Number(fraction.toFixed(6)));
 }
 
 function figure(value: number | undefined): string {

@@ -1,9 +1,10 @@
 // `ctl research strategies list`: the strategies, what they may work with and what came of it.
+
 import type { AnswerOf, Client } from "../../client/src/types.ts";
+import { money } from "../../words/money.ts";
 import { isApiError } from "../failure.ts";
 import { percentInTable } from "../text/envelope-text.ts";
 import { type Column, isForPeople, listing, listOptions } from "../text/listing.ts";
-import { money } from "../text/money.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
 
 export const researchStrategiesList: Verb = {

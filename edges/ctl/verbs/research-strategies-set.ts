@@ -1,8 +1,8 @@
 // `ctl research strategies set`: lets a strategy trade, only compute, or rest, and says how much of the fund it may work with.
 
+import { exactPercent } from "../../words/figures.ts";
 import { usageRefusal } from "../failure.ts";
 import { needsReason, reasonOption } from "../reason.ts";
-import { percent } from "../text/envelope-text.ts";
 import { fractionOf } from "../text/numbers.ts";
 import { clean } from "../text/text.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
@@ -51,6 +51,6 @@ async function run(context: Context): Promise<Answer> {
     ...(share === undefined ? {} : { allocationPct: fractionOf("allocation-pct", share) }),
     reason: needsReason(context),
   });
-  const words = `${changed.strategy_id} (${changed.fund_id}) is ${changed.status}, with ${percent(changed.allocation_pct)} of NAV.`;
+  const words = `${changed.strategy_id} (${changed.fund_id}) is ${changed.status}, with ${exactPercent(changed.allocation_pct)} of NAV.`;
   return { data: changed, text: clean(words) };
 }

@@ -1,7 +1,8 @@
 // `ctl riskengine envelope history`: every version of a fund's limits, who set it, when and why.
 
-import { envelopeFields } from "../../envelope-fields.ts";
-import { type Envelope, fundOption } from "../envelope-flags.ts";
+import { envelopeFields } from "../../words/envelope-fields.ts";
+import type { Envelope } from "../../words/envelope-proposal.ts";
+import { fundOption } from "../envelope-flags.ts";
 import { followPages, limitOption } from "../follow-pages.ts";
 import { changedText } from "../text/envelope-text.ts";
 import { type Column, listing, listOptions } from "../text/listing.ts";

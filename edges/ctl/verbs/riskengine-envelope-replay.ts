@@ -1,7 +1,7 @@
 // `ctl riskengine envelope replay`: which of the recorded decisions would have been others under changed limits. It changes nothing.
 import { format, minusMilliseconds } from "../../../contracts/src/instant.ts";
 import type { AnswerOf } from "../../client/src/types.ts";
-import { envelopeOptions, fundOption, proposedEnvelope } from "../envelope-flags.ts";
+import { envelopeOptions, flaggedEnvelope, fundOption } from "../envelope-flags.ts";
 import { type Column, listing, listOptions } from "../text/listing.ts";
 import { hoursOf } from "../text/numbers.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
@@ -40,7 +40,7 @@ async function run(context: Context): Promise<Answer> {
   const fundId = context.option("fund-id") ?? "";
   const hours = hoursOf("hours", context.option("hours") ?? "");
   const client = await context.client();
-  const proposed = proposedEnvelope(context, await client.getEnvelope({ fundId }));
+  const proposed = flaggedEnvelope(context, await client.getEnvelope({ fundId }));
   const now = context.clock.now();
   const from = format(minusMilliseconds(now, Math.round(hours * hourMs)));
   const replay = await client.replayEnvelope({ fundId, proposed, from }, { timeoutMs });

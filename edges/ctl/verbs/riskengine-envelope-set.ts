@@ -1,16 +1,10 @@
 // `ctl riskengine envelope set`: changes what was typed and leaves the rest of a fund's limits as they are. It says what loosens and what
 // tightens, and sends the current version plus 1, so that two people cannot overwrite each other unseen.
+
 import { exitCodes } from "../../../contracts/src/codes/shape.ts";
 import type { Client } from "../../client/src/types.ts";
-import {
-  asArguments,
-  assertFundExists,
-  currentEnvelope,
-  envelopeOptions,
-  fundOption,
-  type Proposed,
-  proposedEnvelope,
-} from "../envelope-flags.ts";
+import { asArguments, type Proposed } from "../../words/envelope-proposal.ts";
+import { assertFundExists, currentEnvelope, envelopeOptions, flaggedEnvelope, fundOption } from "../envelope-flags.ts";
 import { isApiError, Refusal, usageRefusal } from "../failure.ts";
 import { factorOptions, stepUpProof } from "../login/one-time-code.ts";
 import { reasonOf, reasonOption } from "../reason.ts";
@@ -64,7 +58,7 @@ async function run(context: Context): Promise<Answer> {
   const client = await context.client();
   const current = await currentEnvelope(client, fundId);
   if (current === undefined) await assertFundExists(client, fundId);
-  const proposed = { ...proposedEnvelope(context, current), ...reasonOf(context) };
+  const proposed = { ...flaggedEnvelope(context, current), ...reasonOf(context) };
   await warnOfSectors(context, client, current, proposed);
   // A fund's first limits have nothing to be compared with.
   const compared =

@@ -1,8 +1,8 @@
 // `ctl riskengine halts history`: what was halted, and when each halt was lifted.
 
 import type { AnswerOf } from "../../client/src/types.ts";
+import { scopeText } from "../../words/halt-words.ts";
 import { followPages } from "../follow-pages.ts";
-import { scopeText } from "../text/halt-text.ts";
 import { type Column, listing, listOptions } from "../text/listing.ts";
 import { countOf } from "../text/numbers.ts";
 import type { Answer, Context, Verb } from "./verb.ts";

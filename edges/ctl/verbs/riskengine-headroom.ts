@@ -1,7 +1,8 @@
 // `ctl riskengine headroom`: how much more of a symbol a fund may trade right now, and which limit binds.
+
 import type { AnswerOf } from "../../client/src/types.ts";
+import { oldText } from "../../words/times.ts";
 import { fundOption } from "../envelope-flags.ts";
-import { ageText } from "../text/decision-text.ts";
 import { type Column, listing, listOptions } from "../text/listing.ts";
 import { clean, moment, pairs } from "../text/text.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
@@ -59,7 +60,7 @@ function leadOf(headroom: Headroom, context: Context): string {
   const facts = pairs([
     ["Worth", headroom.notional],
     ["Bound by", headroom.binding === "" ? "nothing" : headroom.binding],
-    ["Price", price === undefined ? "none" : `${price.value} (${price.name}${ageText(price.age_ms)})`],
+    ["Price", price === undefined ? "none" : `${price.value} (${price.name}${oldText(price.age_ms)})`],
     ["Envelope", headroom.envelope_version === undefined ? "none" : `version ${headroom.envelope_version}`],
     ["As of", moment(headroom.as_of, context.clock.now())],
   ]);

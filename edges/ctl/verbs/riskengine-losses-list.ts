@@ -1,7 +1,8 @@
 // `ctl riskengine losses list`: what each fund has lost since its baselines, beside the limits that would halt it.
+
 import type { AnswerOf } from "../../client/src/types.ts";
+import { price } from "../../words/money.ts";
 import { type Column, listing, listOptions } from "../text/listing.ts";
-import { price } from "../text/money.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
 
 export const riskengineLossesList: Verb = {

@@ -1,9 +1,10 @@
 // `ctl riskengine stops list`: the synthetic stops, those that rest and those that fired and are owed their exit.
+
 import type { AnswerOf } from "../../client/src/types.ts";
+import { price } from "../../words/money.ts";
 import { usageRefusal } from "../failure.ts";
 import { followPages, limitOption } from "../follow-pages.ts";
 import { type Column, isForPeople, listing, listOptions } from "../text/listing.ts";
-import { price } from "../text/money.ts";
 import { countOf, hoursOf } from "../text/numbers.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
 

@@ -1,8 +1,9 @@
 // `ctl treasury funds list`: the funds, what they are worth and since when that is known, and whether they are halted.
+
 import type { AnswerOf } from "../../client/src/types.ts";
+import { money } from "../../words/money.ts";
 import { percentInTable } from "../text/envelope-text.ts";
 import { type Column, listing, listOptions } from "../text/listing.ts";
-import { money } from "../text/money.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
 
 export const treasuryFundsList: Verb = {

@@ -1,9 +1,10 @@
 // `ctl treasury ledger list`: a fund's cash ledger, posting by posting. The postings of an entry sum to zero.
+
 import type { AnswerOf } from "../../client/src/types.ts";
+import { money } from "../../words/money.ts";
 import { fundOption } from "../envelope-flags.ts";
 import { followPages, limitOption } from "../follow-pages.ts";
 import { type Column, listing, listOptions } from "../text/listing.ts";
-import { money } from "../text/money.ts";
 import { countOf } from "../text/numbers.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
 

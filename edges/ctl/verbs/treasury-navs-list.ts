@@ -2,11 +2,11 @@
 
 import { format, minusMilliseconds } from "../../../contracts/src/instant.ts";
 import type { AnswerOf } from "../../client/src/types.ts";
+import { money } from "../../words/money.ts";
 import { fundOption } from "../envelope-flags.ts";
 import { followPages } from "../follow-pages.ts";
 import { fundModes } from "../fund-modes.ts";
 import { type Column, isForPeople, listing, listOptions } from "../text/listing.ts";
-import { money } from "../text/money.ts";
 import { countOf, hoursOf } from "../text/numbers.ts";
 import { span } from "../text/text.ts";
 import type { Answer, Context, Verb } from "./verb.ts";

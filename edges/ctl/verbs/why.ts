@@ -2,11 +2,11 @@
 
 import { exitCodes } from "../../../contracts/src/codes/shape.ts";
 import type { Client } from "../../client/src/types.ts";
+import { haltLine } from "../../words/halt-words.ts";
+import { termsText } from "../../words/order-words.ts";
 import { isApiError, Refusal } from "../failure.ts";
 import { wholeOrderId } from "../id-prefix.ts";
 import { decisionsText } from "../text/decision-text.ts";
-import { haltLine } from "../text/halt-text.ts";
-import { termsText } from "../text/order-text.ts";
 import { clean, moment } from "../text/text.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
 

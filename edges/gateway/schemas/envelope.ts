@@ -1,10 +1,11 @@
 // A fund's limits over HTTP. Answers are the contracts' record; what is asked for is only held to its types here, because ranges and sense are
 // the engine's to judge, and a mistake must have one code (ENVELOPE_INVALID) on every surface.
+
 import { z } from "zod";
 import type { RiskEnvelope as EnvelopeMessage } from "../../../contracts/src/generated/svc/v1/envelope.ts";
 import { riskEnvelope } from "../../../contracts/src/records/envelope.ts";
 import { countNumber, idText } from "../../../contracts/src/records/fields.ts";
-import { type EnvelopeFieldName, envelopeFields } from "../../envelope-fields.ts";
+import { type EnvelopeFieldName, envelopeFields } from "../../words/envelope-fields.ts";
 import { timeText } from "./fields.ts";
 import { proofText } from "./second-factor.ts";
 

@@ -1,5 +1,6 @@
 // What Enter opens, as lines of text: an order with every gate and figure as `ctl why` has them, a position with headroom and stop, a fund with its limits and
 // strategies, a halt with what will restart. The words are ctl's own.
+
 import picocolors from "picocolors";
 import type { Instant } from "../../../contracts/src/instant.ts";
 import type { Clock } from "../../../ports/clock.ts";
@@ -7,14 +8,16 @@ import type { AnswerOf, Client } from "../../client/src/types.ts";
 import { failureOf, isApiError } from "../../ctl/failure.ts";
 import { decisionsText } from "../../ctl/text/decision-text.ts";
 import { envelopeText } from "../../ctl/text/envelope-text.ts";
-import { haltLine, pendingText } from "../../ctl/text/halt-text.ts";
-import { price } from "../../ctl/text/money.ts";
+import { pendingText } from "../../ctl/text/halt-text.ts";
 import { orderText } from "../../ctl/text/order-text.ts";
-import { clean, moment } from "../../ctl/text/text.ts";
+import { clean } from "../../words/clean.ts";
+import { amount as money, percent } from "../../words/figures.ts";
+import { haltLine } from "../../words/halt-words.ts";
+import { price } from "../../words/money.ts";
+import { moment } from "../../words/times.ts";
 import type { Target } from "../model/target.ts";
 import { evidenceText } from "../screens/halts.ts";
 import { limitName } from "../screens/risk.ts";
-import { amount as money, percent } from "../view/figures.ts";
 
 const noPaint = picocolors.createColors(false);
 

@@ -1,16 +1,7 @@
 // A dialog as data: what is to be done, to what, and the questions that stand before it. What it is for is fixed when it opens; the lists may move below it.
+import type { Choice, Request } from "../../words/act.ts";
 
-export type Act = "halt" | "resume" | "cosign" | "cancel" | "flatten" | "unlock";
-
-export interface Choice {
-  readonly label: string;
-  /** Empty means everything. */
-  readonly id: string;
-  /** What is lifted by it: nobody lifts what was raised after they read the list. */
-  readonly haltIds?: readonly string[];
-  /** Whether a one-time code is asked for. */
-  readonly needsCode?: boolean;
-}
+export type Act = Request["act"] | "unlock";
 
 export type Step =
   | { readonly kind: "choose"; readonly label: string; readonly choices: readonly Choice[]; readonly index: number }
@@ -34,16 +25,6 @@ export interface Dialog {
   readonly requestId?: string;
   /** Why an entry was not taken. */
   readonly complaint: string | undefined;
-}
-
-/** What was answered, for whoever carries it out. */
-export interface Request {
-  readonly act: Exclude<Act, "unlock">;
-  readonly target: Choice;
-  readonly reason: string;
-  readonly confirmation: string;
-  readonly code: string;
-  readonly requestId?: string;
 }
 
 /** Steps that are not asked for are passed over: a code, where the choice needs none. */

@@ -1,8 +1,9 @@
 // What can happen to the desk, and what it asks to be done about it. Both are data, so that a test can play any night.
+
 import type { Instant } from "../../../contracts/src/instant.ts";
+import type { Request } from "../../words/act.ts";
 import type { KeyEvent } from "../keys.ts";
 import type { ListName, Lists } from "../lists.ts";
-import type { Request } from "./dialog.ts";
 import type { State } from "./state.ts";
 import type { Target } from "./target.ts";
 

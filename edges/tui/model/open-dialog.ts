@@ -1,7 +1,9 @@
 // What each acting key asks before it acts. Stopping is easy: it needs no unlocking. Everything else needs `u` with a reason first.
+
+import type { Choice } from "../../words/act.ts";
+import { scopeIdOf, scopeOf } from "../../words/halt-words.ts";
 import { type Data, type Halt, listOf } from "../lists.ts";
-import { scopeIdOf, scopeOf } from "../screens/halts.ts";
-import type { Act, Choice, Dialog, Step } from "./dialog.ts";
+import type { Act, Dialog, Step } from "./dialog.ts";
 import { currentRow } from "./rows.ts";
 import type { State } from "./state.ts";
 

@@ -1,7 +1,11 @@
 // `f`: the funds, what they are worth, what the day made of them, how much is exposed, and whether they are halted.
+
 import type { Instant } from "../../../contracts/src/instant.ts";
+import { amount, percent } from "../../words/figures.ts";
+import { scopeWord } from "../../words/halt-words.ts";
+import { age, ageMs } from "../../words/times.ts";
 import { type Data, type Fund, listOf } from "../lists.ts";
-import { age, ageMs, amount, percent, profit, sizeOf } from "../view/figures.ts";
+import { profit, sizeOf } from "../view/figures.ts";
 import { span } from "../view/text.ts";
 import { type Column, noneOf, type Screen, section } from "./screen.ts";
 
@@ -71,9 +75,4 @@ function columnsOf(data: Data, now: Instant): readonly Column<Fund>[] {
     { head: "NAME", rank: 3, of: (one) => one.name },
     { head: "STRATEGIES", rank: 4, of: (one) => strategiesOf(one.fund_id) },
   ];
-}
-
-export function scopeWord(severity: Fund["severity"]): string {
-  if (severity === undefined) return "";
-  return { FIRM_HALT: "firm", FUND_HALT: "fund", STRATEGY_HALT: "strategy" }[severity];
 }

@@ -1,10 +1,10 @@
 // `h`: what is halted, how far each halt has come (BLOCKED, CANCELLED, NOTIFIED), on what evidence, and a request to resume that waits for its second
 // signature. Nothing here acts.
+
 import type { Instant } from "../../../contracts/src/instant.ts";
-import { provenText } from "../../ctl/text/halt-text.ts";
-import { leftMs } from "../../ctl/text/text.ts";
+import { byStrictness, provenText, scopeIdOf, scopeOf } from "../../words/halt-words.ts";
+import { age, ageMs, duration, leftMs } from "../../words/times.ts";
 import type { Data, Halt, Lists } from "../lists.ts";
-import { age, ageMs, duration } from "../view/figures.ts";
 import { type Span, span } from "../view/text.ts";
 import { type Column, noneOf, type Screen, type Section, section } from "./screen.ts";
 
@@ -20,28 +20,6 @@ export const halts: Screen = {
   command: "ctl riskengine halts list",
   sections: (data, { now }) => [haltSection(data, now), ...requestSection(data, now)],
 };
-
-/** Strictest first, then the newest. */
-export function byStrictness(list: readonly Halt[]): readonly Halt[] {
-  const order = ["FIRM_HALT", "FUND_HALT", "STRATEGY_HALT"];
-  return [...list].sort(
-    (one, other) =>
-      order.indexOf(one.severity) - order.indexOf(other.severity) ||
-      (other.since ?? "").localeCompare(one.since ?? "", "en"),
-  );
-}
-
-/** "firm", "fund alpha", "strategy alpha-momentum". */
-export function scopeOf({ severity, fund_id, strategy_id }: Halt): string {
-  if (severity === "FIRM_HALT") return "firm";
-  return severity === "FUND_HALT" ? `fund ${fund_id}` : `strategy ${strategy_id ?? ""}`;
-}
-
-/** As ctl takes it; empty for the firm. */
-export function scopeIdOf({ severity, fund_id, strategy_id }: Halt): string {
-  if (severity === "FIRM_HALT") return "";
-  return severity === "FUND_HALT" ? fund_id : (strategy_id ?? "");
-}
 
 function haltSection(data: Data, now: Instant): Section {
   const status = data.held.halts?.value;

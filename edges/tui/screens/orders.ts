@@ -1,7 +1,10 @@
 // `o`: orders, open ones first, then the newest; each with its state and, where it was refused, the code.
+
 import type { Instant } from "../../../contracts/src/instant.ts";
-import { type Data, isOpen, listOf, type Order } from "../lists.ts";
-import { age, ageMs, sizeOf } from "../view/figures.ts";
+import { isOpen } from "../../words/order-words.ts";
+import { age, ageMs } from "../../words/times.ts";
+import { type Data, listOf, type Order } from "../lists.ts";
+import { sizeOf } from "../view/figures.ts";
 import { type Span, span } from "../view/text.ts";
 import { type Column, isMixed, modeOf, noneOf, type Screen, section } from "./screen.ts";
 

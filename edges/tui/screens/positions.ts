@@ -1,8 +1,11 @@
 // `p`: what is held, what it is worth, what it made, how much of the position limit it uses, and how old its price is.
+
 import type { Instant } from "../../../contracts/src/instant.ts";
-import { price } from "../../ctl/text/money.ts";
+import { amount, percent } from "../../words/figures.ts";
+import { price } from "../../words/money.ts";
+import { age, ageMs } from "../../words/times.ts";
 import { type Data, type Lists, listOf, type Position } from "../lists.ts";
-import { age, ageMs, amount, percent, profit, sizeOf, toneOfBand } from "../view/figures.ts";
+import { profit, sizeOf, toneOfBand } from "../view/figures.ts";
 import { span } from "../view/text.ts";
 import { type Column, isMixed, modeOf, noneOf, type Screen, section } from "./screen.ts";
 

@@ -1,9 +1,13 @@
 // `r`: everything that a risk officer asks for at once. An overview stands first, then every limit as a bar with its number and band, losses against their
 // limits, what denies new risk, stops owed, differences, watchdogs, and the alarms of the last hour.
+
 import type { Instant } from "../../../contracts/src/instant.ts";
-import { price } from "../../ctl/text/money.ts";
+import { amount, percent } from "../../words/figures.ts";
+import { price } from "../../words/money.ts";
+import { blockScope, type WatchdogWord, watchdogStates, watchdogWord } from "../../words/risk-words.ts";
+import { age, ageMs } from "../../words/times.ts";
 import { type Data, type ListName, type Lists, listOf } from "../lists.ts";
-import { age, ageMs, amount, percent, toneOfBand } from "../view/figures.ts";
+import { toneOfBand } from "../view/figures.ts";
 import { type Span, span } from "../view/text.ts";
 import { noneOf, type Screen, type Section, section, type Viewing } from "./screen.ts";
 
@@ -108,18 +112,11 @@ function lossWords(list: Lists["losses"]): Span {
   return span(names.join(", "), "bad");
 }
 
-const graveness = ["ACTION", "WARN", "STALE", "PAUSED", "WARMUP", "OK"] as const;
-type WatchdogWord = (typeof graveness)[number];
 type Watchdog = Lists["watchdogs"][number];
-
-/** Paused is a state of its own here: what nobody watches is not in order. */
-export function watchdogWord({ state, paused }: Pick<Watchdog, "state" | "paused">): WatchdogWord {
-  return paused === null ? state : "PAUSED";
-}
 
 function watchdogWords(list: Lists["watchdogs"]): Span {
   if (list.length === 0) return span("the server reports none", "warn");
-  const counts = graveness
+  const counts = watchdogStates
     .map((word) => ({ word, count: list.filter((one) => watchdogWord(one) === word).length }))
     .filter(({ count }) => count > 0);
   const worst = counts[0]?.word ?? "OK";
@@ -233,12 +230,6 @@ function blocks(data: Data, now: Instant): Section {
   });
 }
 
-export function blockScope({ scope, fund_id, strategy_id, symbol }: Lists["blocks"][number]): string {
-  if (scope === "firm") return "firm";
-  const names = { fund: fund_id, strategy: strategy_id, symbol: [fund_id, symbol].filter(Boolean).join(" ") };
-  return `${scope} ${names[scope] ?? ""}`.trim();
-}
-
 export function owedStops(data: Data): Lists["stops"] {
   return listOf(data, "stops").filter(({ state }) => state === "OWED" || state === "EXITING");
 }
@@ -291,7 +282,7 @@ function differences(data: Data, now: Instant): Section {
 
 function watchdogs(data: Data, now: Instant): Section {
   const sorted = [...listOf(data, "watchdogs")].sort(
-    (one, other) => graveness.indexOf(watchdogWord(one)) - graveness.indexOf(watchdogWord(other)),
+    (one, other) => watchdogStates.indexOf(watchdogWord(one)) - watchdogStates.indexOf(watchdogWord(other)),
   );
   return section<Watchdog>({
     title: "WATCHDOGS",

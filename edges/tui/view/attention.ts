@@ -1,10 +1,13 @@
 // The second line of every screen: what is halted, or else what needs somebody's attention most, and how much more of it there is.
+
+import { percent } from "../../words/figures.ts";
+import { byStrictness, scopeOf } from "../../words/halt-words.ts";
+import { blockScope, watchdogWord } from "../../words/risk-words.ts";
+import { age } from "../../words/times.ts";
 import type { Data, Halt } from "../lists.ts";
 import { listOf } from "../lists.ts";
 import type { State } from "../model/state.ts";
-import { byStrictness, scopeOf } from "../screens/halts.ts";
-import { blockScope, limitName, openDifferences, owedStops, watchdogWord } from "../screens/risk.ts";
-import { age, percent } from "./figures.ts";
+import { limitName, openDifferences, owedStops } from "../screens/risk.ts";
 
 export interface Attention {
   readonly kind: "halted" | "attention" | "calm";

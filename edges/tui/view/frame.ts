@@ -1,6 +1,8 @@
 // The whole screen as lines, from the state alone: header, halt line, the screen's name, table, message, keys. It is one row less than the terminal has, because a
 // frame as high as the terminal makes the library clear it every time.
+
 import { millisecondsBetween } from "../../../contracts/src/instant.ts";
+import { duration } from "../../words/times.ts";
 import { alwaysNeeded } from "../lists.ts";
 import { isFresh, linkWord } from "../model/link.ts";
 import { allRows, cursorIndex, isShownFresh, oldLists, shownSections } from "../model/rows.ts";
@@ -8,7 +10,6 @@ import { type State, shownData } from "../model/state.ts";
 import { screenNamed } from "../screens/index.ts";
 import { attentionOf } from "./attention.ts";
 import { dialogLines } from "./dialog-lines.ts";
-import { duration } from "./figures.ts";
 import { helpLines } from "./help-lines.ts";
 import { keysLine } from "./keys-line.ts";
 import { tableLines } from "./table.ts";

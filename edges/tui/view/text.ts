@@ -1,7 +1,8 @@
 // Text that fits a terminal: how wide it is there, cut and padded to a width, and in plain ASCII where nothing else can be shown. Whatever came from
 // elsewhere is cleaned as ctl cleans it before its width is taken.
+
 import stringWidth from "string-width";
-import { clean } from "../../ctl/text/text.ts";
+import { clean } from "../../words/clean.ts";
 
 export type Tone = "plain" | "good" | "bad" | "warn" | "dim" | "strong" | "inverse";
 

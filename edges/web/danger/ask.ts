@@ -1,5 +1,5 @@
 // What a dangerous action asks before it acts, as data. Its target is fixed when the dialog opens; the lists may move below it.
-import type { Acting } from "../../tui/effects/act.ts";
+import type { Acting } from "../../words/act.ts";
 
 /** What somebody typed. */
 export interface Typed {
@@ -15,6 +15,8 @@ export interface DangerAsk {
   /** Which funds and strategies that is; "" is everything, undefined none of them. */
   readonly scopeId: string | undefined;
   readonly paperOnly?: boolean;
+  /** Where no fund of the list is meant, and all the same it is known. */
+  readonly mode?: "PAPER";
   /** What will happen, said before the word is typed. */
   readonly facts: readonly string[];
   /** The word that the server checks; none when absent. */

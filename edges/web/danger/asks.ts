@@ -1,7 +1,6 @@
 // Every dangerous action of the frame and of /risk as a question. The words are those of ctl and of the terminal desk, and so is what carries them out.
-import { act } from "../../tui/effects/act.ts";
-import type { Request } from "../../tui/model/dialog.ts";
-import { scopeIdOf, scopeOf } from "../../tui/screens/halts.ts";
+import { act, type Request } from "../../words/act.ts";
+import { scopeIdOf, scopeOf } from "../../words/halt-words.ts";
 import type { Lists } from "../data/lists.ts";
 import type { Halt } from "../model/halted.ts";
 import type { DangerAsk, Typed } from "./ask.ts";
@@ -40,7 +39,7 @@ export function resumeAllAsk(status: HaltStatus): DangerAsk {
   const { halts, restarts } = status;
   return {
     title: "Resume: ask for every halt to be lifted",
-    scope: `ALL ${halts.length} ${halts.length === 1 ? "halt" : "halts"}: ${halts.map(scopeOf).join(", ")}`,
+    scope: `${halts.length === 1 ? "THE ONLY HALT" : `ALL ${halts.length} HALTS`}: ${halts.map(scopeOf).join(", ")}`,
     scopeId: "",
     facts: [
       "Nothing is lifted yet: another operator must sign.",

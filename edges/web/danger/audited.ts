@@ -1,7 +1,8 @@
 // Under which id the audit log has what somebody just did. Most answers do not carry it, so the entry is looked for: by this person, of this action, after the
 // place where the log stood before. An act never waits for that: where the log cannot be read, the outcome says so and stands.
+
 import { parseJson } from "../../../contracts/src/parse-json.ts";
-import type { Acting, Outcome } from "../../tui/effects/act.ts";
+import type { Acting, Outcome } from "../../words/act.ts";
 import { failureOf } from "../model/panel-state.ts";
 import type { Typed } from "./ask.ts";
 

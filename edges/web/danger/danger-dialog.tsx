@@ -1,9 +1,11 @@
 // The one dialog of everything dangerous: PAPER or LIVE, what it is done to, what the server says it hits, the word, the reason and the code. Its target is
 // fixed while data moves below, a double click sends once, and the outcome is what the server proved.
+
 import { Dialog } from "@base-ui/react/dialog";
 import { createContext, type ReactNode, type SubmitEvent, useContext, useEffect, useRef, useState } from "react";
-import type { Outcome } from "../../tui/effects/act.ts";
+import type { Outcome } from "../../words/act.ts";
 import { failureOf } from "../model/panel-state.ts";
+import { Unbroken } from "../panels/figures.tsx";
 import { useWeb } from "../web-context.tsx";
 import type { DangerAsk, Typed } from "./ask.ts";
 import { type Effects, readEffects } from "./effects.ts";
@@ -130,11 +132,13 @@ function useEffects(ask: DangerAsk): Effects | undefined {
 }
 
 function DangerHead({ ask, effects }: { readonly ask: DangerAsk; readonly effects: Effects | undefined }) {
-  const mode = effects?.mode ?? "mode not known";
+  const mode = ask.mode ?? effects?.mode ?? "mode not known";
   const isLive = mode.includes("LIVE");
   return (
     <>
-      <p className={isLive ? "mode live" : "mode"}>{effects === undefined ? "reading…" : mode}</p>
+      <p className={isLive ? "mode live" : "mode"}>
+        {effects === undefined && ask.mode === undefined ? "reading…" : mode}
+      </p>
       <Dialog.Title>{ask.title}</Dialog.Title>
       <p data-testid="danger-scope" className="danger-scope">
         {ask.scope}
@@ -142,14 +146,24 @@ function DangerHead({ ask, effects }: { readonly ask: DangerAsk; readonly effect
       <Dialog.Description render={<div />} data-testid="danger-effects" className="danger-effects">
         <ul>
           {ask.facts.map((line) => (
-            <li key={line}>{line}</li>
+            <li key={line}>
+              <Unbroken text={line} />
+            </li>
           ))}
         </ul>
         {ask.scopeId !== undefined && (
           <>
             <p>It hits:</p>
             <ul className="hits">
-              {effects === undefined ? <li>reading…</li> : effects.lines.map((line) => <li key={line}>{line}</li>)}
+              {effects === undefined ? (
+                <li>reading…</li>
+              ) : (
+                effects.lines.map((line) => (
+                  <li key={line}>
+                    <Unbroken text={line} />
+                  </li>
+                ))
+              )}
               {effects?.lines.length === 0 && <li>No fund.</li>}
             </ul>
           </>
@@ -253,7 +267,9 @@ function DangerOutcome({
         {outcome.lines.map((line, index) => (
           // Lines of one outcome may repeat; their place is what they are.
           // biome-ignore lint/suspicious/noArrayIndexKey: the place is the identity
-          <p key={index}>{line}</p>
+          <p key={index}>
+            <Unbroken text={line} />
+          </p>
         ))}
         {!outcome.done && <p>Still asking the server…</p>}
       </div>

@@ -1,9 +1,7 @@
 // What is halted, on every desk and before everything else; and a request to resume that waits for its second signature.
 
-import { baselineText } from "../../ctl/text/halt-text.ts";
-import { leftMs } from "../../ctl/text/text.ts";
-import { byStrictness, scopeOf } from "../../tui/screens/halts.ts";
-import { age, duration } from "../../tui/view/figures.ts";
+import { baselineText, byStrictness, scopeOf } from "../../words/halt-words.ts";
+import { age, duration, leftMs } from "../../words/times.ts";
 import { cosignAsk, resumeAllAsk } from "../danger/asks.ts";
 import { useDanger } from "../danger/danger-dialog.tsx";
 import { useList } from "../data/use-list.ts";
@@ -31,7 +29,9 @@ export function HaltBanner() {
     <div role="alert" className="halt-banner" data-testid="halt-banner">
       <p>
         <strong>HALTED {scopeOf(first)}</strong> {first.reason}, by {first.requested_by}, since{" "}
-        <time dateTime={first.since}>{utcText(first.since)}</time> ({age(first.since, now)})
+        <time dateTime={first.since}>{utcText(first.since)}</time>{" "}
+        {/* An alert is read out again whenever it changes: not once a second. */}
+        <span aria-hidden="true">({age(first.since, now)})</span>
         {more.length > 0 && <span>, and {more.length} more</span>}
       </p>
       <button type="button" data-testid="resume-button" onClick={() => open(resumeAllAsk(status))}>

@@ -1,8 +1,9 @@
 // The funds by mode: PAPER and LIVE stand apart and are never added up.
+
 import { format, type Instant } from "../../../contracts/src/instant.ts";
-import { act } from "../../tui/effects/act.ts";
-import { scopeWord } from "../../tui/screens/funds.ts";
-import { age } from "../../tui/view/figures.ts";
+import { act } from "../../words/act.ts";
+import { scopeWord } from "../../words/halt-words.ts";
+import { age } from "../../words/times.ts";
 import type { DangerAsk } from "../danger/ask.ts";
 import { useDanger } from "../danger/danger-dialog.tsx";
 import { useList } from "../data/use-list.ts";
@@ -14,10 +15,10 @@ import { Panel } from "../panels/panel.tsx";
 import { useNow } from "../web-context.tsx";
 import { periodStart, profitSince } from "./unit-value.ts";
 
+/** What the desk is asked for stands first: a telephone shows three columns. */
 function columnsAt(now: Instant): readonly Column<Fund>[] {
   return [
     { id: "fund", head: "Fund", by: (one) => one.fund_id },
-    { id: "name", head: "Name", by: (one) => one.name },
     {
       id: "nav",
       head: "NAV",
@@ -26,7 +27,6 @@ function columnsAt(now: Instant): readonly Column<Fund>[] {
       cell: (one) =>
         one.nav === undefined ? <StateWord word="not valued" grade="warning" /> : <Amount text={one.nav} />,
     },
-    { id: "currency", head: "Currency", by: (one) => one.currency },
     { id: "day", head: "Day", number: true, by: (one) => one.day_pnl, cell: (one) => <Profit text={one.day_pnl} /> },
     {
       id: "month",
@@ -58,6 +58,7 @@ function columnsAt(now: Instant): readonly Column<Fund>[] {
       by: (one) => one.net_exposure_pct,
       cell: (one) => <Percent fraction={one.net_exposure_pct} isSigned />,
     },
+    { id: "currency", head: "Currency", by: (one) => one.currency },
     { id: "age", head: "Valued", by: () => undefined, cell: (one) => `${age(one.nav_at, now) || "?"} ago` },
     {
       id: "halted",
@@ -66,6 +67,7 @@ function columnsAt(now: Instant): readonly Column<Fund>[] {
       cell: (one) =>
         one.halted ? <StateWord word={`HALTED ${scopeWord(one.severity)}`.trim()} grade="critical" /> : "no",
     },
+    { id: "name", head: "Name", by: (one) => one.name },
   ];
 }
 

@@ -1,7 +1,8 @@
 // The ledger of a fund, entry by entry, and the booking of what flows in or out.
+
 import { useState } from "react";
 import type { Client } from "../../client/src/types.ts";
-import { amount } from "../../tui/view/figures.ts";
+import { amount } from "../../words/figures.ts";
 import type { DangerAsk, Typed } from "../danger/ask.ts";
 import { audited } from "../danger/audited.ts";
 import { useDanger } from "../danger/danger-dialog.tsx";

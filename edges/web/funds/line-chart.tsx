@@ -68,7 +68,12 @@ export function LineChart({
       handleScroll: false,
       handleScale: false,
     });
-    const line = chart.addSeries(LineSeries, { lineWidth: 2, priceLineVisible: false });
+    const line = chart.addSeries(LineSeries, {
+      lineWidth: 2,
+      priceLineVisible: false,
+      // It would cover the figures of the scale; the last value stands above the chart.
+      lastValueVisible: false,
+    });
     const paint = (): void => {
       const { page, line: colour } = coloursOf(element);
       chart.applyOptions(page);

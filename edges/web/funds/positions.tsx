@@ -1,8 +1,9 @@
 // What is held and what is ordered.
+
 import type { Instant } from "../../../contracts/src/instant.ts";
-import { price } from "../../ctl/text/money.ts";
-import { isOpen } from "../../tui/lists.ts";
-import { age } from "../../tui/view/figures.ts";
+import { price } from "../../words/money.ts";
+import { isOpen } from "../../words/order-words.ts";
+import { age } from "../../words/times.ts";
 import { cancelAllAsk } from "../danger/asks.ts";
 import { useDanger } from "../danger/danger-dialog.tsx";
 import type { Lists } from "../data/lists.ts";

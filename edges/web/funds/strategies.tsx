@@ -1,13 +1,15 @@
 // The strategies beside their backtest, with the two things that a manager changes: whether one trades, and with how much.
+
 import { useState } from "react";
-import { percent } from "../../ctl/text/envelope-text.ts";
-import { fractionOf } from "../../ctl/text/numbers.ts";
+import { exactPercent } from "../../words/figures.ts";
+import { typedFraction } from "../../words/typed-numbers.ts";
 import type { DangerAsk } from "../danger/ask.ts";
 import { audited } from "../danger/audited.ts";
 import { useDanger } from "../danger/danger-dialog.tsx";
 import type { Lists } from "../data/lists.ts";
 import { useList } from "../data/use-list.ts";
 import { useDeskSearch } from "../frame/use-search.ts";
+import { complaintOf } from "../model/typed-refusal.ts";
 import { type Column, DataTable } from "../panels/data-table.tsx";
 import { Percent, Profit, StateWord } from "../panels/figures.tsx";
 import { Panel } from "../panels/panel.tsx";
@@ -130,6 +132,7 @@ function Change({ strategy }: { readonly strategy: Strategy }) {
   const [status, setStatus] = useState<Strategy["base_status"]>(strategy.base_status);
   const [share, setShare] = useState(String(strategy.base_allocation_pct));
   const isChanged = status !== strategy.base_status || share !== String(strategy.base_allocation_pct);
+  const complaint = complaintOf("Allocation", share, typedFraction);
   return (
     <span className="inline-form">
       <select
@@ -138,18 +141,30 @@ function Change({ strategy }: { readonly strategy: Strategy }) {
         onChange={(event) => setStatus(event.target.value as typeof status)}
       >
         {statuses.map((one) => (
-          <option key={one}>{one}</option>
+          <option key={one} value={one}>
+            {statusWord(one)}
+          </option>
         ))}
       </select>
       <input
         aria-label={`Allocation of ${strategy.strategy_id}, a fraction`}
         className="short"
+        aria-invalid={complaint !== undefined}
         value={share}
         onChange={(event) => setShare(event.target.value)}
       />
-      <button type="button" disabled={!isChanged} onClick={() => open(strategyAsk(strategy, status, share))}>
+      <button
+        type="button"
+        disabled={!isChanged || complaint !== undefined}
+        onClick={() => open(strategyAsk(strategy, status, share))}
+      >
         Set…
       </button>
+      {complaint !== undefined && (
+        <span className="note critical" role="status">
+          {complaint}
+        </span>
+      )}
     </span>
   );
 }
@@ -161,7 +176,7 @@ function strategyAsk(strategy: Strategy, status: Strategy["base_status"], share:
     scope: `strategy ${strategyId}`,
     scopeId: strategyId,
     facts: [
-      ...(status === base_status ? [] : [`Status from ${base_status} to ${status}.`]),
+      ...(status === base_status ? [] : [`Status from ${statusWord(base_status)} to ${statusWord(status)}.`]),
       ...(share === String(base_allocation_pct)
         ? []
         : [`Allocation from ${base_allocation_pct} to ${share}, a fraction of NAV.`]),
@@ -176,10 +191,10 @@ function strategyAsk(strategy: Strategy, status: Strategy["base_status"], share:
           strategyId,
           reason,
           ...(status === base_status ? {} : { status }),
-          ...(share === String(base_allocation_pct) ? {} : { allocationPct: fractionOf("allocation-pct", share) }),
+          ...(share === String(base_allocation_pct) ? {} : { allocationPct: typedFraction(share.trim()) }),
         });
         return [
-          `${changed.strategy_id} (${changed.fund_id}) is ${changed.status}, with ${percent(changed.allocation_pct)} of NAV.`,
+          `${changed.strategy_id} (${changed.fund_id}) is ${statusWord(changed.status)}, with ${exactPercent(changed.allocation_pct)} of NAV.`,
         ];
       },
     }),

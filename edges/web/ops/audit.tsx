@@ -5,6 +5,7 @@ import { useDanger } from "../danger/danger-dialog.tsx";
 import { useList } from "../data/use-list.ts";
 import { useDeskSearch, useRange } from "../frame/use-search.ts";
 import { utcText } from "../model/moments.ts";
+import { failureOf } from "../model/panel-state.ts";
 import { isWithin } from "../model/range.ts";
 import { type Column, DataTable } from "../panels/data-table.tsx";
 import { StateWord } from "../panels/figures.tsx";
@@ -45,8 +46,9 @@ export function Audit() {
           <dd className="figure">{status.checkpoint_size.toLocaleString("en-US")}</dd>
           <dt>Witnessed</dt>
           <dd>
-            {status.witnessed_size.toLocaleString("en-US")} by {status.witnesses.length} of {status.witnesses_needed}{" "}
-            needed
+            {status.witnesses_needed === 0
+              ? "no witness is asked for: only this platform vouches"
+              : `${status.witnessed_size.toLocaleString("en-US")} by ${status.witnesses.length} of ${status.witnesses_needed} needed`}
           </dd>
           <dt>Verified</dt>
           <dd>
@@ -77,7 +79,16 @@ const verifyAsk: DangerAsk = {
   code: "none",
   command: "ctl operations audit verify",
   run: async (_typed, { client, report }) => {
-    const found = await client.verifyAudit({}, { timeoutMs: verifyMsMax });
+    const found = await client.verifyAudit({}, { timeoutMs: verifyMsMax }).catch((thrown: unknown) => {
+      const failure = failureOf(thrown);
+      if (failure?.code !== "CHAIN_INTEGRITY") throw thrown;
+      return failure;
+    });
+    // That it does not verify is an answer, and the gravest one.
+    if ("detail" in found) {
+      const next = "Copy the database first: it is evidence. What next is in docs/audit.md, When it stands still.";
+      return report({ lines: [`BROKEN: ${found.detail}`, next], tone: "bad", done: true });
+    }
     const lines = [
       `VERIFIED ${found.entry_count} entries, trust: ${found.trust_level}.`,
       `${found.unanchored_count} are not anchored outside, ${found.gap_count} gaps.`,

@@ -1,7 +1,6 @@
 // The books held against each other, and the drills of the halt with what each step took.
 
-import { tookText } from "../../ctl/text/drill-text.ts";
-import { age } from "../../tui/view/figures.ts";
+import { age, tookText } from "../../words/times.ts";
 import type { DangerAsk } from "../danger/ask.ts";
 import { audited } from "../danger/audited.ts";
 import { useDanger } from "../danger/danger-dialog.tsx";
@@ -163,7 +162,8 @@ const drillMsMax = 60_000;
 const drillAsk: DangerAsk = {
   title: "Run a drill",
   scope: "the drill's own paper fund",
-  scopeId: "drill",
+  scopeId: undefined,
+  mode: "PAPER",
   facts: ["A real halt of that fund, measured step by step and lifted again. No other fund is touched."],
   reason: "optional",
   code: "none",

@@ -1,5 +1,5 @@
 // Every process: how it is, since when, and what it complains about; one that was never heard of is not in order.
-import { age } from "../../tui/view/figures.ts";
+import { age } from "../../words/times.ts";
 import type { DangerAsk } from "../danger/ask.ts";
 import { useDanger } from "../danger/danger-dialog.tsx";
 import type { Lists } from "../data/lists.ts";

@@ -1,6 +1,7 @@
 // The faults that the paper broker and market are made to suffer: a drill that goes on must be seen, and can be ended here.
+
 import { format, plusMilliseconds } from "../../../contracts/src/instant.ts";
-import { faultsText } from "../../ctl/text/fault-text.ts";
+import { faultsText } from "../../words/fault-text.ts";
 import type { DangerAsk } from "../danger/ask.ts";
 import { audited } from "../danger/audited.ts";
 import { useDanger } from "../danger/danger-dialog.tsx";

@@ -1,7 +1,7 @@
 // The tokens of machines: what each may do, until when; never a token itself.
 
 import { format } from "../../../contracts/src/instant.ts";
-import { age } from "../../tui/view/figures.ts";
+import { age } from "../../words/times.ts";
 import type { Lists } from "../data/lists.ts";
 import { useList } from "../data/use-list.ts";
 import { utcText } from "../model/moments.ts";

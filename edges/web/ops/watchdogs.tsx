@@ -1,6 +1,6 @@
 // The watchdogs, the gravest first; paused is a state of its own, because what nobody watches is not in order.
-import { watchdogWord } from "../../tui/screens/risk.ts";
-import { age } from "../../tui/view/figures.ts";
+import { watchdogStates, watchdogWord } from "../../words/risk-words.ts";
+import { age } from "../../words/times.ts";
 import type { DangerAsk } from "../danger/ask.ts";
 import { audited } from "../danger/audited.ts";
 import { useDanger } from "../danger/danger-dialog.tsx";
@@ -13,8 +13,6 @@ import { Panel } from "../panels/panel.tsx";
 import { useNow } from "../web-context.tsx";
 
 type Watchdog = Lists["watchdogs"][number];
-
-const graveness = ["ACTION", "WARN", "STALE", "PAUSED", "WARMUP", "OK"];
 
 function gradeOf(one: Watchdog) {
   const word = watchdogWord(one);
@@ -29,7 +27,7 @@ export function Watchdogs() {
   const now = useNow();
   const rows = (watchdogs.data ?? [])
     .filter(({ fund_id }) => fund === undefined || fund_id === null || fund_id === fund)
-    .sort((one, other) => graveness.indexOf(watchdogWord(one)) - graveness.indexOf(watchdogWord(other)));
+    .sort((one, other) => watchdogStates.indexOf(watchdogWord(one)) - watchdogStates.indexOf(watchdogWord(other)));
   const columns: readonly Column<Watchdog>[] = [
     { id: "watchdog", head: "Watchdog", by: (one) => one.watchdog },
     { id: "about", head: "About", by: (one) => [one.strategy_id ?? one.fund_id, one.symbol].filter(Boolean).join(" ") },
@@ -99,18 +97,24 @@ export function Watchdogs() {
 
 const pauseS = 3_600;
 
-const scopeText = ({ watchdog, fund_id }: Watchdog): string => `${watchdog}${fund_id === null ? "" : ` of ${fund_id}`}`;
-const named = ({ watchdog, fund_id }: Watchdog) => ({ watchdog, ...(fund_id === null ? {} : { fundId: fund_id }) });
+/** As the server names what belongs to no fund; without a name it would be all of them. */
+const firm = "firm";
+
+const scopeText = ({ watchdog, fund_id }: Watchdog): string => `${watchdog} of ${fund_id ?? "the firm"}`;
+const named = ({ watchdog, fund_id }: Watchdog) => ({ watchdog, fundId: fund_id ?? firm });
+const flags = ({ watchdog, fund_id }: Watchdog): string => `--watchdog ${watchdog} --fund-id ${fund_id ?? firm}`;
 
 function pauseAsk(one: Watchdog): DangerAsk {
   return {
     title: "Pause a watchdog for an hour",
     scope: scopeText(one),
     scopeId: one.fund_id ?? "",
-    facts: ["For an hour it judges and does nothing. It begins again by itself."],
+    facts: [
+      "For an hour it judges and does nothing, for every strategy and symbol that it watches there. It begins again by itself.",
+    ],
     reason: "required",
     code: "none",
-    command: `ctl operations watchdog pause --watchdog ${one.watchdog} --for 1h --reason TEXT`,
+    command: `ctl operations watchdog pause ${flags(one)} --for 1h --reason TEXT`,
     run: audited({
       action: "operator.attempted",
       run: async ({ reason }, client) => {
@@ -131,7 +135,7 @@ function unpauseAsk(one: Watchdog): DangerAsk {
     facts: ["It judges and acts again at once."],
     reason: "required",
     code: "none",
-    command: `ctl operations watchdog resume --watchdog ${one.watchdog} --reason TEXT`,
+    command: `ctl operations watchdog resume ${flags(one)} --reason TEXT`,
     run: audited({
       action: "operator.attempted",
       run: async ({ reason }, client) => {

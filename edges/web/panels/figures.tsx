@@ -1,7 +1,8 @@
 // Figures as they stand on the desks: the sign always, groups of thousands, gain and loss by arrow and sign and only then by colour.
 
+import { Fragment } from "react";
 import * as decimal from "../../../contracts/src/decimal.ts";
-import { amount, percent } from "../../tui/view/figures.ts";
+import { amount, percent } from "../../words/figures.ts";
 
 export function Profit({ text }: { readonly text: string | undefined }) {
   const value = decimal.tryParse(text ?? "");
@@ -50,6 +51,20 @@ export function Percent({
   const text = percent(fraction, digits).replace(" %", "");
   return <>{isSigned ? signed(text) : text}</>;
 }
+
+/** Ids, times and names with hyphens stay on one line where they fit: half of one cannot be compared or copied. */
+export function Unbroken({ text }: { readonly text: string }) {
+  return text.split(" ").map((word, index, { length }) => (
+    // Words of one sentence may repeat; their place is what they are.
+    // biome-ignore lint/suspicious/noArrayIndexKey: the place is the identity
+    <Fragment key={index}>
+      {word.includes("-") && word.length <= unbrokenMax ? <span className="unbroken">{word}</span> : word}
+      {index < length - 1 && " "}
+    </Fragment>
+  ));
+}
+
+const unbrokenMax = 38;
 
 export type Grade = "info" | "warning" | "critical";
 

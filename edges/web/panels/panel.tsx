@@ -1,8 +1,9 @@
 // The shell of every panel: its name, its one state, its age, how its figures came about and, when something is wrong, what and what to do next.
+
 import { Link } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import { fromUnixMs } from "../../../contracts/src/instant.ts";
-import { duration } from "../../tui/view/figures.ts";
+import { duration } from "../../words/times.ts";
 import type { Asked } from "../data/list-place.ts";
 import { type ListName, lists } from "../data/lists.ts";
 import { type ListRead, useList } from "../data/use-list.ts";

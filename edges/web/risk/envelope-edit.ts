@@ -1,7 +1,8 @@
-// What somebody typed into the editor of a fund's limits becomes a proposal in the way that ctl's flags do: the same fields, the same exact numbers, the same
-// sentences when one is no number. What was not touched stays as it is.
-import { type Envelope, flagOf, type Proposed, proposedEnvelope } from "../../ctl/envelope-flags.ts";
-import type { EnvelopeField } from "../../envelope-fields.ts";
+// What somebody typed into the editor of a fund's limits becomes a proposal in the way that ctl's flags do: the same fields, the same exact numbers. What was
+// not touched stays as it is.
+import type { EnvelopeField } from "../../words/envelope-fields.ts";
+import { type Envelope, type Proposed, proposedEnvelope } from "../../words/envelope-proposal.ts";
+import { typedRefusal } from "../model/typed-refusal.ts";
 
 /** By the field's name; a field that was not touched is not in it. */
 export type TypedLimits = Readonly<Record<string, string>>;
@@ -25,13 +26,21 @@ export function proposalOf(
   typed: TypedLimits,
   current: Envelope,
 ): Proposed & { version: number } {
-  const byFlag = new Map<string, readonly string[]>();
+  const byName = new Map<string, readonly string[]>();
   for (const field of fields) {
     const text = typed[field.name];
     if (text === undefined || text.trim() === limitText(field, current)) continue;
-    byFlag.set(flagOf(field), valuesOf(field, text.trim(), current));
+    byName.set(field.name, valuesOf(field, text.trim(), current));
   }
-  return proposedEnvelope({ optionsOf: (name) => [...(byFlag.get(name) ?? [])] }, current);
+  const proposed = proposedEnvelope(
+    {
+      valuesOf: ({ name }) => byName.get(name) ?? [],
+      refusal: ({ name }, text, wrong) => typedRefusal(name, text, wrong),
+    },
+    current,
+  );
+  if (proposed === undefined) throw new Error("Nothing is changed yet: type another value into one of the fields.");
+  return proposed;
 }
 
 function valuesOf(field: EnvelopeField, text: string, current: Envelope): readonly string[] {

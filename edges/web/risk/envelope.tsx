@@ -1,8 +1,9 @@
 // The editor of a fund's limits: what is typed is compared by the server first, so that somebody sees what tightens and what loosens before it is asked for.
+
 import { type SubmitEvent, useState } from "react";
 import type { AnswerOf, Client } from "../../client/src/types.ts";
-import { asArguments, type Envelope as Limits, type Proposed } from "../../ctl/envelope-flags.ts";
-import { type EnvelopeField, envelopeFields } from "../../envelope-fields.ts";
+import { type EnvelopeField, envelopeFields } from "../../words/envelope-fields.ts";
+import { asArguments, type Envelope as Limits, type Proposed } from "../../words/envelope-proposal.ts";
 import type { DangerAsk, Typed } from "../danger/ask.ts";
 import { audited } from "../danger/audited.ts";
 import { useDanger } from "../danger/danger-dialog.tsx";
@@ -117,7 +118,7 @@ function Limit({
   };
   return (
     // biome-ignore lint/a11y/noLabelWithoutControl: one of the two fields is always inside.
-    <label>
+    <label className={field.kind === "fractions" || field.kind === "words" ? "long" : undefined}>
       {field.name}
       {field.kind === "switch" ? (
         <select {...shown} onChange={(event) => onType(event.target.value)}>
@@ -144,8 +145,12 @@ function Changes({ diff }: { readonly diff: Diff }) {
       <thead>
         <tr>
           <th scope="col">Limit</th>
-          <th scope="col">Before</th>
-          <th scope="col">After</th>
+          <th scope="col" className="number">
+            Before
+          </th>
+          <th scope="col" className="number">
+            After
+          </th>
           <th scope="col">Effect</th>
         </tr>
       </thead>
@@ -165,6 +170,13 @@ function Changes({ diff }: { readonly diff: Diff }) {
   );
 }
 
+/** As ctl takes the same change. */
+function flagText({ field, after }: Pick<Diff["changes"][number], "field" | "after">): string {
+  const value = after === "" ? "off" : after;
+  const [name = "", sector] = field.split(".");
+  return sector === undefined ? `--${name.replaceAll("_", "-")} ${value}` : `--sector-limit ${sector}=${value}`;
+}
+
 function envelopeAsk(fundId: string, proposed: Proposed & { version: number }, diff: Diff): DangerAsk {
   return {
     title: `Set version ${proposed.version} of the envelope`,
@@ -173,7 +185,7 @@ function envelopeAsk(fundId: string, proposed: Proposed & { version: number }, d
     facts: diff.changes.map(({ field, before, after, effect }) => `${effect}: ${field} from ${before} to ${after}`),
     reason: diff.loosens ? "required" : "optional",
     code: diff.loosens ? "maybe" : "none",
-    command: `ctl riskengine envelope set --fund-id ${fundId} …`,
+    command: `ctl riskengine envelope set --fund-id ${fundId} ${diff.changes.map(flagText).join(" ")}`,
     run: audited({
       action: "envelope.updated",
       run: (typed, client) => setEnvelope(client, fundId, proposed, typed),

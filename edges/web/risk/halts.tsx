@@ -1,12 +1,11 @@
 // What denies new risk now and what ends it; and every halt with the proof of its three steps.
 
 import type { Instant } from "../../../contracts/src/instant.ts";
-import { provenText } from "../../ctl/text/halt-text.ts";
-import { byStrictness, scopeOf } from "../../tui/screens/halts.ts";
-import { blockScope } from "../../tui/screens/risk.ts";
-import { age } from "../../tui/view/figures.ts";
+import { byStrictness, provenText, scopeOf } from "../../words/halt-words.ts";
+import { blockScope } from "../../words/risk-words.ts";
+import { age } from "../../words/times.ts";
 import type { DangerAsk } from "../danger/ask.ts";
-import { cancelAllAsk, haltAsk, releaseThrottleAsk, resumeScopeAsk } from "../danger/asks.ts";
+import { cancelAllAsk, haltAsk, releaseThrottleAsk, resumeAllAsk, resumeScopeAsk } from "../danger/asks.ts";
 import { useDanger } from "../danger/danger-dialog.tsx";
 import type { Lists } from "../data/lists.ts";
 import { useList } from "../data/use-list.ts";
@@ -125,10 +124,11 @@ function haltColumns(
       head: "Action",
       by: () => undefined,
       cell: (one) =>
-        one.severity === "FIRM_HALT" || status === undefined ? (
-          <span className="quiet">see the banner</span>
-        ) : (
-          <button type="button" onClick={() => open(resumeScopeAsk(one, status))}>
+        status !== undefined && (
+          <button
+            type="button"
+            onClick={() => open(one.severity === "FIRM_HALT" ? resumeAllAsk(status) : resumeScopeAsk(one, status))}
+          >
             Resume…
           </button>
         ),

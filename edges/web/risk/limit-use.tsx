@@ -21,7 +21,13 @@ const columns: readonly Column<Use>[] = [
     by: (one) => one.share,
     cell: (one) => <Percent fraction={one.share} />,
   },
-  { id: "bar", head: "Used of the limit", by: (one) => one.share, cell: (one) => <Bar use={one} /> },
+  {
+    id: "bar",
+    head: "Used of the limit",
+    unit: bands.join(" "),
+    by: (one) => one.share,
+    cell: (one) => <Bar use={one} />,
+  },
   { id: "used", head: "Used", number: true, by: (one) => one.used, cell: (one) => <Amount text={one.used} /> },
   {
     id: "allowed",
@@ -43,9 +49,11 @@ const columns: readonly Column<Use>[] = [
   },
 ];
 
-/** The scope is said once. */
+/** The scope is said once. Those of the envelope are named as its fields; the others are losses, whose names alone do not say so. */
 export function limitName({ limit, scope }: Pick<Use, "limit" | "scope">): string {
-  return scope === "" || limit.endsWith(`.${scope}`) ? limit : `${limit} ${scope}`;
+  const isField = limit.startsWith("max_") || limit.includes("_pct");
+  const name = isField ? limit : `${limit} loss`;
+  return scope === "" || limit.endsWith(`.${scope}`) ? name : `${name} ${scope}`;
 }
 
 export function LimitUse() {
@@ -67,7 +75,10 @@ export function LimitUse() {
           figure: "Share",
           formula: "Used divided by allowed. Both count the worst case: positions and every open order.",
         },
-        { figure: "Band", formula: "The highest of 50, 75, 85, 90 and 95 % that the share has reached." },
+        {
+          figure: "Band",
+          formula: "The highest of 50, 75, 85, 90 and 95 % that the share has reached; the bar has a tick at each.",
+        },
         { figure: "Used", formula: "What counts against the limit now, in its own unit." },
         { figure: "Allowed", formula: "The envelope's fraction of the fund's value, or its amount." },
       ]}

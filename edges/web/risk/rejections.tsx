@@ -1,6 +1,7 @@
 // What was denied in the last day, and by which gate; a row opens all seven gates with the figures that each of them read.
+
 import { gateQuestions } from "../../../contracts/src/generated/gates.ts";
-import { ageText } from "../../ctl/text/decision-text.ts";
+import { oldText } from "../../words/times.ts";
 import { dayHours, type Lists } from "../data/lists.ts";
 import { useList } from "../data/use-list.ts";
 import { useChangeSearch, useDeskSearch, useRange } from "../frame/use-search.ts";
@@ -141,7 +142,7 @@ function GateItem({
               <dt>{figure.name}</dt>
               <dd>
                 {figure.value}
-                {ageText(figure.age_ms)}
+                {oldText(figure.age_ms)}
               </dd>
             </div>
           ))}

@@ -1,6 +1,6 @@
 // Synthetic stops, those that owe an exit first; and differences with the broker.
-import { price } from "../../ctl/text/money.ts";
-import { age } from "../../tui/view/figures.ts";
+import { price } from "../../words/money.ts";
+import { age } from "../../words/times.ts";
 import { endStopAsk, reconcileAsk } from "../danger/asks.ts";
 import { useDanger } from "../danger/danger-dialog.tsx";
 import type { Lists } from "../data/lists.ts";

@@ -1,8 +1,8 @@
 // The list of limits misses none that a person sets, and the gates' questions miss no gate.
 import { expect, it } from "vitest";
-import { gateQuestions } from "../contracts/src/generated/gates.ts";
-import { riskEnvelope } from "../contracts/src/records/envelope.ts";
-import { assetClass, gateName, orderType } from "../contracts/src/records/values.ts";
+import { gateQuestions } from "../../contracts/src/generated/gates.ts";
+import { riskEnvelope } from "../../contracts/src/records/envelope.ts";
+import { assetClass, gateName, orderType } from "../../contracts/src/records/values.ts";
 import { type EnvelopeField, envelopeFields } from "./envelope-fields.ts";
 
 const fields: readonly EnvelopeField[] = envelopeFields;

@@ -10,7 +10,7 @@ import {
   parse,
   tryParse,
   zero,
-} from "../../../contracts/src/decimal.ts";
+} from "../../contracts/src/decimal.ts";
 
 /** Two places, as money is read; what is no decimal is shown as it is. */
 export function money(text: string | undefined): string {

@@ -1,8 +1,9 @@
 // The simulated faults of the paper broker and the paper market as a person reads it.
-import type { Instant } from "../../../contracts/src/instant.ts";
-import type { AnswerOf } from "../../client/src/types.ts";
-import { percent } from "./envelope-text.ts";
-import { leftMs, moment, pairs } from "./text.ts";
+import type { Instant } from "../../contracts/src/instant.ts";
+import type { AnswerOf } from "../client/src/types.ts";
+import { pairs } from "./clean.ts";
+import { exactPercent } from "./figures.ts";
+import { leftMs, moment } from "./times.ts";
 
 export type Faults = AnswerOf<"getPaperWeather">;
 
@@ -16,11 +17,11 @@ export function faultsText(faults: Faults, now: Instant): string {
   const silent = isSilent(faults, now) ? `silent until ${moment(faults.broker_silent_until ?? "", now)}` : "answers";
   return pairs([
     ["Broker", silent],
-    ["Reports lost", lost === undefined || lost === 0 ? "none" : percent(lost)],
-    ["Reports twice", repeated === undefined || repeated === 0 ? "none" : percent(repeated)],
+    ["Reports lost", lost === undefined || lost === 0 ? "none" : exactPercent(lost)],
+    ["Reports twice", repeated === undefined || repeated === 0 ? "none" : exactPercent(repeated)],
     ...gaps.map(({ symbol, pct, from }) => {
       const since = from === undefined ? "" : ` since ${moment(from, now)}`;
-      return ["Gap", `${symbol} ${pct > 0 ? "+" : ""}${percent(pct)}${since}`] as const;
+      return ["Gap", `${symbol} ${pct > 0 ? "+" : ""}${exactPercent(pct)}${since}`] as const;
     }),
     ...news.map(({ symbol, count }) => ["News", `${symbol}: ${count} stories`] as const),
     ...informed.map(({ symbol, side }) => ["Informed", `${symbol} ${side}`] as const),
