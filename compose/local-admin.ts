@@ -26,7 +26,10 @@ export async function makeAdmin(input: PartInput, name: string, log: Log): Promi
     });
     stops.push(closeStore);
     const account = userInfo().username;
-    const made = await makeLocalAdmin({ ...ports, store, hashing: createPasswordHashing(), sessionS, account }, name);
+    const made = await makeLocalAdmin(
+      { ...ports, store, hashing: createPasswordHashing(ports.timers), sessionS, account },
+      name,
+    );
     if (!made.ok) throw refusal(made.denial.reason);
     return saidOf(name, made.password, made.others);
   } finally {

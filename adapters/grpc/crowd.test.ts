@@ -153,6 +153,35 @@ const stranger = {};
 const viewer = { authorization: "Bearer viewer" };
 const known = { authorization: `Bearer ${everyRole}` };
 
+describe("a flood of calls that anybody may make", () => {
+  const limits = { strangerCallsAtOnceMax: 20, strangerCallsPerSecondMax: 1 };
+  const check = { ":path": "/grpc.health.v1.Health/Check" };
+
+  it("is cut when they are answered, and when they are reset at once", async () => {
+    const { port } = await serve(limits);
+    const [{ session: asking }, { session: resetting }] = [await openSession(port), await openSession(port)];
+    for (let count = 0; count < 20; count += 1) expect(await call(asking, check)).toBe("0");
+    void call(asking, check);
+    await expect.poll(() => asking.destroyed).toBe(true);
+    const headers = { ":method": "POST", "content-type": "application/grpc", te: "trailers", ...check };
+    for (let count = 0; count < 40 && !resetting.destroyed; count += 1) {
+      resetting
+        .request(headers)
+        .on("error", () => undefined)
+        .close(constants.NGHTTP2_CANCEL);
+      await sleep(2);
+    }
+    await expect.poll(() => resetting.destroyed).toBe(true);
+  });
+
+  it("is none of who showed a token", async () => {
+    const { port } = await serve(limits);
+    const { session } = await openSession(port);
+    expect(await call(session, known)).toBe("0");
+    for (let count = 0; count < 60; count += 1) expect(await call(session, check)).toBe("0");
+  });
+});
+
 describe("a flood of refused calls", () => {
   it.each([
     ["strangers'", stranger, "16"],

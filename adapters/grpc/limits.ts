@@ -25,6 +25,9 @@ export interface GrpcLimits {
   readonly prefaceMsMax: number;
   /** A connection on which nobody showed a token is cut after this long without a call. */
   readonly strangerIdleMsMax: number;
+  /** Calls that a connection may bring on which nobody showed a token: at once (more than it may have open), and a second after that. Beyond it is cut. */
+  readonly strangerCallsAtOnceMax: number;
+  readonly strangerCallsPerSecondMax: number;
   /** Calls refused in a row on one connection, none let through in between, after which it is closed. */
   readonly refusalsPerConnectionMax: number;
   /** Calls of one connection at once. Callers are reported, and a well-made one keeps further calls back by itself. */
@@ -52,6 +55,8 @@ export const grpcLimitsDefault: GrpcLimits = {
   connectionsMax: 512,
   prefaceMsMax: 3_000,
   strangerIdleMsMax: 10_000,
+  strangerCallsAtOnceMax: 1_000,
+  strangerCallsPerSecondMax: 100,
   refusalsPerConnectionMax: 100,
   streamsPerConnectionMax: 256,
   connectionIdleMsMax: 600_000,

@@ -82,6 +82,7 @@ export async function serveGrpc(given: GrpcServerOptions): Promise<GrpcServer> {
     connectionsMax: limits.connectionsMax,
     firstMsMax: limits.prefaceMsMax,
     idleMsMax: limits.strangerIdleMsMax,
+    strangerCalls: { atOnceMax: limits.strangerCallsAtOnceMax, perSecondMax: limits.strangerCallsPerSecondMax },
     clock: given.clock,
     timers: given.timers,
     onCrowded: given.onCrowded,

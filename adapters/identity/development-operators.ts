@@ -198,7 +198,7 @@ async function agreeOnFactor(
   if (current?.secret !== secret) {
     const [source = current] = moved;
     const lastStep = Math.max(-1, ...[current, ...moved].map((row) => row?.attempts.lastStep ?? -1));
-    const attempts = isNew ? freshAttempts : { ...(source?.attempts ?? freshAttempts), lastStep };
+    const attempts = isNew ? freshAttempts : { ...(source?.attempts ?? freshAttempts), lastStep, usedSteps: [] };
     const sealed = sealing.seal(secret, factorContext(owner.subject));
     await saveFactor(sql, owner, { sealed, enrolledAt: moved[0]?.enrolledAt ?? at, attempts });
     await dropProofs(sql, owner.subject);

@@ -32,12 +32,13 @@ interface RawRow {
   readonly pending_us: string | null;
   readonly pending_session: string | null;
   readonly last_step: string;
+  readonly used_steps: readonly string[];
   readonly failures: number;
   readonly locked_until_us: string;
 }
 
 const columns =
-  "subject, secret_sealed, enrolled_us, pending_sealed, pending_us, pending_session, last_step, failures, locked_until_us";
+  "subject, secret_sealed, enrolled_us, pending_sealed, pending_us, pending_session, last_step, used_steps, failures, locked_until_us";
 
 export const factorContext = (subject: string): string => `second_factor ${subject}`;
 
@@ -56,6 +57,7 @@ function rowOf(raw: RawRow, opened: (sealed: Buffer) => string): FactorRow {
           },
     attempts: {
       lastStep: Number(raw.last_step),
+      usedSteps: raw.used_steps.map(Number),
       failures: raw.failures,
       lockedUntil: fromMicroseconds(Number(raw.locked_until_us)),
     },
@@ -96,12 +98,12 @@ function openedOr(sealing: Sealing, sealed: Buffer, subject: string): string {
   }
 }
 
-/** `lastStep` belongs to the confirmed secret: attempts at a pending one leave it alone. */
+/** `lastStep` and `usedSteps` belong to the confirmed secret: attempts at a pending one leave it alone. */
 export async function saveAttempts(sql: Sql, subject: string, attempts: AttemptState): Promise<void> {
   await sql.write({
     name: "second_factor_attempts",
-    text: "update second_factor set last_step = $2, failures = $3, locked_until_us = $4 where subject = $1",
-    values: [subject, attempts.lastStep, attempts.failures, attempts.lockedUntil],
+    text: "update second_factor set last_step = $2, used_steps = $3, failures = $4, locked_until_us = $5 where subject = $1",
+    values: [subject, attempts.lastStep, attempts.usedSteps, attempts.failures, attempts.lockedUntil],
   });
 }
 
@@ -134,16 +136,17 @@ export async function saveFactor(
   const { sealed, enrolledAt, attempts } = factor;
   await sql.write({
     name: "second_factor_save",
-    text: `insert into second_factor (subject, actor, secret_sealed, enrolled_us, last_step, failures, locked_until_us)
-           values ($1, $2, $3, $4, $5, $6, $7)
+    text: `insert into second_factor (subject, actor, secret_sealed, enrolled_us, last_step, used_steps, failures, locked_until_us)
+           values ($1, $2, $3, $4, $5, $6, $7, $8)
            on conflict (subject) do update set actor = $2, secret_sealed = $3, enrolled_us = $4, pending_sealed = null,
-             pending_us = null, pending_session = null, last_step = $5, failures = $6, locked_until_us = $7`,
+             pending_us = null, pending_session = null, last_step = $5, used_steps = $6, failures = $7, locked_until_us = $8`,
     values: [
       owner.subject,
       owner.actor,
       sealed,
       enrolledAt,
       attempts.lastStep,
+      attempts.usedSteps,
       attempts.failures,
       attempts.lockedUntil,
     ],

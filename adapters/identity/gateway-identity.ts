@@ -88,7 +88,7 @@ export async function openGatewayIdentity(options: GatewayIdentityOptions): Prom
   let isReady = false;
   const issuer = (): string => external ?? `${known(baseUrl)}/oidc`;
   const sessionS = configuration.identity.session_s;
-  const hashing = createPasswordHashing();
+  const hashing = createPasswordHashing(options.timers);
   const ending = startEndingTokens(options);
   const signingKeys: SigningKeys = { rotate: (...given) => known(provider).keys.rotate(...given) };
   const sessions = createSessions({ ...options, issuer, sessionS, everybodyIsKnown: external === undefined });

@@ -20,7 +20,7 @@ const verified: string[] = [];
 beforeAll(async () => {
   database = await testDatabase();
   fixture = openIdentityFixture(database.address);
-  const real = createPasswordHashing();
+  const real = createPasswordHashing(systemTimers());
   const hashing: PasswordHashing = {
     hash: real.hash,
     verify(hash, shown) {
@@ -131,11 +131,48 @@ describe("operators", () => {
 
 describe("limits", () => {
   it("runs a few hashes at a time and refuses who would wait too long", async () => {
-    const hashing = createPasswordHashing({ runningMax: 1, waitingMax: 2 });
+    const hashing = createPasswordHashing(systemTimers(), { runningMax: 1, waitingMax: 2, restMs: 0 });
     const ends = await Promise.allSettled(Array.from({ length: 5 }, () => hashing.hash(password)));
     expect(ends.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled", "fulfilled", "rejected", "rejected"]);
     expect(ends[4]).toMatchObject({ reason: { code: "RESOURCE_EXHAUSTED" } });
     await expect(hashing.hash(password), "the places are free again").resolves.toMatch(/^\$argon2id/);
+  });
+
+  it("lets addresses take turns, and one of them wait in a quarter of the places alone", async () => {
+    const hashing = createPasswordHashing(systemTimers(), { runningMax: 1, waitingMax: 8, restMs: 1 });
+    const right = await hashing.hash(password);
+    const order: string[] = [];
+    const attempt = (from: string) =>
+      hashing.verify(right, password, from).then(
+        () => order.push(from),
+        ({ code }: { code: string }) => order.push(`${from} ${code}`),
+      );
+    await Promise.all(["flood", "flood", "flood", "flood", "flood", "ada", "eve"].map(attempt));
+    expect(order.toSorted()).toEqual([
+      ...["ada", "eve", "flood", "flood", "flood"],
+      ...["flood RESOURCE_EXHAUSTED", "flood RESOURCE_EXHAUSTED"],
+    ]);
+    // Of those who waited the flood had the first turn and not the second.
+    expect(order.filter((line) => !line.includes(" "))).toEqual(["flood", "flood", "ada", "eve", "flood"]);
+  });
+
+  it("keeps the place of a try from outside for a while after its answer, so that a flood leaves time to others", async () => {
+    const rests: (() => void)[] = [];
+    const after = (_ms: number, then: () => void) => {
+      rests.push(then);
+      return () => undefined;
+    };
+    const hashing = createPasswordHashing({ after }, { runningMax: 1, waitingMax: 8, restMs: 90 });
+    const right = await hashing.hash(password);
+    expect(await hashing.verify(right, password, "x")).toBe(true);
+    let isAnswered = false;
+    const second = hashing.verify(right, password, "x").finally(() => {
+      isAnswered = true;
+    });
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(isAnswered).toBe(false);
+    rests.shift()?.();
+    expect(await second).toBe(true);
   });
 
   it("remembers a bounded number of names, the newest", () => {

@@ -86,7 +86,7 @@ export function createOperators(options: OperatorsOptions): People {
       if (retryAfterS !== undefined) return { ok: false, code: "RESOURCE_EXHAUSTED", retryAfterS };
       const nobody = await hashOfNobody();
       const row = await findRow(name);
-      const isRight = await hashing.verify(row?.password_hash ?? nobody, password);
+      const isRight = await hashing.verify(row?.password_hash ?? nobody, password, remoteAddress);
       // Whoever is disabled hears what everybody hears who may not: a right password is no news to give away.
       if (row === undefined || row.disabled || !isRight) {
         const more = row === undefined ? invented.admit() : 0;

@@ -115,9 +115,10 @@ export function createSecondFactors(options: SecondFactorsOptions): SecondFactor
         const { secret } = row.pending;
         // The steps of the old secret say nothing about this one.
         const matched = matchTotp(secret, code, at) ?? "nothing";
-        const { verdict, next } = judgeAttempt({ ...row.attempts, lastStep: -1 }, { matched, at });
+        const { verdict, next } = judgeAttempt({ ...row.attempts, lastStep: -1, usedSteps: [] }, { matched, at });
         if (verdict.kind !== "accepted") {
-          await saveAttempts(sql, row.subject, { ...next, lastStep: row.attempts.lastStep });
+          const { lastStep, usedSteps } = row.attempts;
+          await saveAttempts(sql, row.subject, { ...next, lastStep, usedSteps });
           return refuse(attempt, "totp", refusalOf(verdict));
         }
         const recoveryCodes = Array.from({ length: recoveryCodesCount }, () => newRecoveryCode(random));

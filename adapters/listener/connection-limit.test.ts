@@ -93,6 +93,28 @@ describe("strangers", () => {
     expect(here([silent, streams, known].flatMap((guest) => guest ?? []))).toEqual([true, true, true]);
   });
 
+  it("that bring more calls than they may are cut, and who showed a token is not (6)", async () => {
+    const { come, pass } = room(20, { strangerCalls: { atOnceMax: 5, perSecondMax: 10 } });
+    const [flooding, steady, known] = [come(), come(), come()];
+    known.know("holder");
+    const bring = (guest: ReturnType<typeof come>, count: number): void => {
+      for (let n = 0; n < count; n += 1) {
+        guest.begin();
+        guest.end();
+      }
+    };
+    bring(steady, 5);
+    pass(300);
+    bring(steady, 3);
+    bring(known, 100);
+    bring(flooding, 5);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(here([flooding, steady, known])).toEqual([true, true, true]);
+    bring(flooding, 1);
+    await expect.poll(() => flooding.isHere()).toBe(false);
+    expect(here([steady, known])).toEqual([true, true]);
+  });
+
   it("leave the places of others free (3)", () => {
     const { many, come } = room(32);
     const strangers = many(32);

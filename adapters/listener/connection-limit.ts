@@ -8,7 +8,10 @@
 //  4. One remote address gets at most a tenth of the places. Addresses that many share do not count: this machine's own, unix sockets, and
 //     proxies that we trust.
 //  5. With TLS the place is taken before the handshake, whose time counts as time without a word; the encrypted connection then has that place.
-//  6. A caller with a token for whom there is no place is answered all the same, and makes way like a stranger. That is what health tells.
+//  6. Where calls are bounded, a stranger's connection has so many at once and so many a second, and is cut when it brings more: a call costs its
+//     server more than its caller, whether it is answered, refused or reset. Before the first token is verified a client may have sent as many as it
+//     may have open, so the first number is larger than that.
+//  7. A caller with a token for whom there is no place is answered all the same, and makes way like a stranger. That is what health tells.
 import type { Socket } from "node:net";
 import { type Instant, millisecondsBetween } from "../../contracts/src/instant.ts";
 import type { Clock } from "../../ports/clock.ts";
@@ -32,8 +35,15 @@ export interface RoomOptions {
   readonly isShared?: (address: string) => boolean;
   /** Ends a connection that is late; cuts it when absent. */
   readonly onLate?: (socket: Socket) => void;
+  /** How many calls a stranger's connection may bring at once, and how many a second after that; any number without it. */
+  readonly strangerCalls?: StrangerCalls;
   /** Reported of each that had to make way, or found no place of its own. */
   readonly onCrowded?: ((standing: Standing) => void) | undefined;
+}
+
+export interface StrangerCalls {
+  readonly atOnceMax: number;
+  readonly perSecondMax: number;
 }
 
 export interface ConnectionRoom {
@@ -68,6 +78,9 @@ interface Guest {
   /** A good token was shown, and there was no place for its holder. */
   isUnplaced: boolean;
   calls: number;
+  /** Calls that it may still bring, as of then. */
+  allowance: number;
+  allowanceAt: Instant;
   stopClock: CancelTimer;
 }
 
@@ -184,7 +197,7 @@ export function connectionRoom(options: RoomOptions): ConnectionRoom {
   }
 
   return {
-    ...callsOf(list, timers, idleMsMax),
+    ...callsOf(list, timers, idleMsMax, allowanceOf(options)),
     admit: (socket) => {
       const caller = callerOf(socket.remoteAddress, options.isShared);
       if (!hasPlace(caller)) {
@@ -194,7 +207,8 @@ export function connectionRoom(options: RoomOptions): ConnectionRoom {
       }
       const onLate = options.onLate ?? ((late: Socket) => void late.destroy());
       const stopClock = timers.after(options.firstMsMax, () => onLate(guest.socket));
-      const guest: Guest = { ...stranger, caller, socket, stopClock };
+      const allowance = options.strangerCalls?.atOnceMax ?? 0;
+      const guest: Guest = { ...stranger, caller, socket, allowance, allowanceAt: clock.now(), stopClock };
       list.add(socket, guest);
       return true;
     },
@@ -225,11 +239,28 @@ export function connectionRoom(options: RoomOptions): ConnectionRoom {
   };
 }
 
+/** Takes one call from what a guest may still bring; false when there is none left. */
+function allowanceOf({ strangerCalls, clock }: RoomOptions): (guest: Guest) => boolean {
+  if (strangerCalls === undefined) return () => true;
+  const { atOnceMax, perSecondMax } = strangerCalls;
+  return (guest) => {
+    // Whoever showed a token is no stranger, though there was no place.
+    if (guest.standing !== "stranger" || guest.isUnplaced) return true;
+    const now = clock.now();
+    // A clock that was set back gives nothing and takes nothing.
+    const passedMs = Math.max(0, millisecondsBetween(guest.allowanceAt, now));
+    guest.allowance = Math.min(atOnceMax, guest.allowance + (passedMs * perSecondMax) / 1_000) - 1;
+    guest.allowanceAt = now;
+    return guest.allowance >= 0;
+  };
+}
+
 /** What calls do to the place of a stranger; those who are known keep theirs. */
 function callsOf(
   { guests, idle, busy }: ReturnType<typeof guestList>,
   timers: Timers,
   idleMsMax: number,
+  mayCall: (guest: Guest) => boolean,
 ): Pick<ConnectionRoom, "prove" | "begin" | "end"> {
   /** Without a call in hand it is among the next to go, and does not stay for long. */
   function rest(socket: Socket, guest: Guest): void {
@@ -250,6 +281,8 @@ function callsOf(
       const guest = guests.get(socket);
       if (guest === undefined) return;
       guest.calls += 1;
+      // A turn later: its frames are being read.
+      if (!mayCall(guest)) timers.after(0, () => void socket.destroy());
       if (guest.standing !== "stranger" || guest.calls > 1) return;
       guest.hasSpoken = true;
       guest.stopClock();

@@ -6,6 +6,9 @@
 import { spawn } from "node:child_process";
 import { Fault, messageOf } from "../../contracts/src/fault.ts";
 
+/** For the risk engine alone. */
+const heapFlag = "--heap-growing-percent=400";
+
 /**
  * A part's pauses are its collector's, so it is notified how to have few and short ones; and its compiler, to take its time.
  *  1. What lives for one call must die young. V8 notices where objects are made that outlive a small collection, as all do that are in hand during a busy
@@ -14,7 +17,8 @@ import { Fault, messageOf } from "../../contracts/src/fault.ts";
  *  2. Then little survives, and a small collection takes as long as there is to read: a millisecond for eight megabytes.
  *  3. It is done by the one thread that waits for it: its helpers would compete with the other parts for the same few processors, and it would
  *     wait for the last of them.
- *  4. The heap grows to five times what was alive after the last large collection before there is another: a rare long pause meets fewer than frequent shorter ones.
+ *  4. The risk engine's heap grows to five times what was alive after the last large collection before there is another: a rare long pause meets fewer than
+ *     frequent shorter ones. The others keep V8's own measure: nobody waits for them so, and a crowd at their ports made the gateway grow to 370 MB.
  *  5. A check of an order is some three hundred small functions. The compiler puts four times as much of them into one as it would by itself; that is a
  *     seventh of a check's time.
  */
@@ -23,10 +27,14 @@ export const nodeFlags: readonly string[] = [
   "--no-allocation-site-pretenuring",
   "--max-semi-space-size=8",
   "--no-parallel-scavenge",
-  "--heap-growing-percent=400",
+  heapFlag,
   "--max-inlined-bytecode-size=1000",
   "--max-inlined-bytecode-size-cumulative=4000",
 ];
+
+function flagsOf(name: string): readonly string[] {
+  return name === "riskengine" ? nodeFlags : nodeFlags.filter((flag) => flag !== heapFlag);
+}
 
 export interface PartFailure {
   readonly code: string;
@@ -92,7 +100,7 @@ export interface SpawnPartOptions {
 
 /** How long it may take to become ready is its supervisor's to say: a machine with much to do takes long to load a program that cannot beat meanwhile. */
 export function spawnService(options: SpawnPartOptions, lookEveryMs = beatEveryMs): PartProcess {
-  const child = spawn(options.node, [...nodeFlags, options.entry, options.name], {
+  const child = spawn(options.node, [...flagsOf(options.name), options.entry, options.name], {
     stdio: ["ignore", "inherit", "inherit", "ipc"],
     detached: true,
     serialization: "json",

@@ -68,6 +68,50 @@ describe(`second factor (seed ${seed})`, () => {
     });
   });
 
+  it("1: accepts every step at most once, whatever the clock does", () => {
+    const jumps = fc.array(
+      fc.record({
+        jumpMs: fc.constantFrom(0, 0, 10_000, 30_000, 3_600_000, -3_600_000),
+        shown: fc.integer({ min: -1, max: 1 }),
+      }),
+      { maxLength: 200 },
+    );
+    fc.assert(
+      fc.property(jumps, (events) => {
+        const accepted: number[] = [];
+        let at: Instant = start;
+        let state = freshAttempts;
+        for (const { jumpMs, shown } of events) {
+          at = plusMilliseconds(at, jumpMs);
+          const matched = Math.floor(at / 30_000_000) + shown;
+          const { verdict, next } = judgeAttempt(state, { at, matched });
+          if (verdict.kind === "accepted") accepted.push(matched);
+          expect(next.usedSteps.length).toBeLessThanOrEqual(33);
+          state = next;
+        }
+        expect(accepted).toHaveLength(new Set(accepted).size);
+      }),
+      { seed, numRuns: 400 },
+    );
+  });
+
+  it("1: takes codes again when a clock that ran ahead was set back, and none that was used", () => {
+    const step = Math.floor(start / 30_000_000);
+    const shown = (state: AttemptState, matched: number) => judgeAttempt(state, { at: start, matched });
+    const before = shown(freshAttempts, step).next;
+    const ahead = judgeAttempt(before, { at: plusMilliseconds(start, 3_600_000), matched: step + 120 }).next;
+    expect(shown(ahead, step).verdict.kind).toBe("replayed");
+    const back = shown(ahead, step + 1);
+    expect(back.verdict.kind).toBe("accepted");
+    expect(shown(back.next, step).verdict.kind).toBe("replayed");
+    expect(shown(back.next, step + 1).verdict.kind).toBe("replayed");
+    // An hour later the code that was used while the clock ran ahead comes round.
+    expect(shown(back.next, step + 120).verdict.kind).toBe("replayed");
+    expect(shown(back.next, step + 121).verdict.kind).toBe("accepted");
+    // What was kept before steps were remembered counts as used up to the last.
+    expect(shown({ ...freshAttempts, lastStep: step + 120 }, step + 1).verdict.kind).toBe("replayed");
+  });
+
   it("2: refuses everything while locked, whatever the code, and changes nothing", () => {
     check((reported) => {
       for (const { attempt, before } of reported.filter((one) => one.attempt.at < one.before.lockedUntil)) {
@@ -141,7 +185,12 @@ describe(`second factor (seed ${seed})`, () => {
   });
 
   it("is open again at the very end of a lock", () => {
-    const locked: AttemptState = { lastStep: 1, failures: 5, lockedUntil: plusMilliseconds(start, 1) };
+    const locked: AttemptState = {
+      ...freshAttempts,
+      lastStep: 1,
+      failures: 5,
+      lockedUntil: plusMilliseconds(start, 1),
+    };
     expect(judgeAttempt(locked, { matched: 2, at: start }).verdict).toEqual({ kind: "locked", retryAfterS: 1 });
     expect(judgeAttempt(locked, { matched: 2, at: plusMilliseconds(start, 1) }).verdict).toEqual({ kind: "accepted" });
   });

@@ -2,7 +2,9 @@
 // asks here, and keeps the next state together with the answer.
 //
 // Invariants:
-//  1. A time step is accepted at most once, and never after a later one: a code that was seen over a shoulder is worth nothing.
+//  1. A time step is accepted at most once, whatever the clock does, and never after a later one: a code that was seen over a shoulder is worth nothing.
+//     Only where the later one was accepted by a clock that ran ahead and was set back, earlier ones count again that were not used themselves: nobody
+//     is kept out for as long as the clock was wrong.
 //  2. While locked, every attempt is refused, changes nothing, and the answer does not depend on the code.
 //  3. The fifth wrong code in a row locks for 60 s; each further wrong one doubles that, up to 15 minutes.
 //  4. An accepted attempt forgets all failures.
@@ -15,6 +17,8 @@ import { type Instant, millisecondsBetween, plusMilliseconds } from "../../contr
 export interface AttemptState {
   /** The newest time step that was accepted; -1 before the first. */
   readonly lastStep: number;
+  /** Every step up to the first of these counts as used; the others were used beyond it. Empty: every step up to `lastStep`. */
+  readonly usedSteps: readonly number[];
   /** Wrong codes since the last accepted one. */
   readonly failures: number;
   readonly lockedUntil: Instant;
@@ -38,7 +42,11 @@ export interface Judgement {
   readonly next: AttemptState;
 }
 
-export const freshAttempts: AttemptState = { lastStep: -1, failures: 0, lockedUntil: 0 as Instant };
+export const freshAttempts: AttemptState = { lastStep: -1, usedSteps: [], failures: 0, lockedUntil: 0 as Instant };
+
+/** A code is good one step before and after its own: by the same clock nothing is accepted that lies further ahead of what is shown. */
+const stepsAheadMax = 2;
+const usedStepsMax = 32;
 
 /** Wrong codes in a row before the first lock. */
 const failuresMax = 5;
@@ -54,12 +62,26 @@ export function judgeAttempt(state: AttemptState, attempt: Attempt): Judgement {
     return { verdict: { kind: "locked", retryAfterS: secondsUntil(lockedUntil, at) }, next };
   }
   if (matched === "nothing") return wrong(state, at);
-  if (matched === "recovery code") return accepted(state.lastStep);
-  return matched <= state.lastStep ? { verdict: { kind: "replayed" }, next: state } : accepted(matched);
+  if (matched === "recovery code") return accepted(state);
+  if (isUsed(state, matched)) return { verdict: { kind: "replayed" }, next: state };
+  return accepted({ lastStep: matched, usedSteps: withStep(state, matched) });
 }
 
-function accepted(lastStep: number): Judgement {
-  return { verdict: { kind: "accepted" }, next: { ...freshAttempts, lastStep } };
+function accepted({ lastStep, usedSteps }: Pick<AttemptState, "lastStep" | "usedSteps">): Judgement {
+  return { verdict: { kind: "accepted" }, next: { ...freshAttempts, lastStep, usedSteps } };
+}
+
+function isUsed({ lastStep, usedSteps }: AttemptState, step: number): boolean {
+  const [upTo = lastStep, ...beyond] = usedSteps;
+  const wasSetBack = lastStep > step + stepsAheadMax;
+  return step <= upTo || beyond.includes(step) || (!wasSetBack && step <= lastStep);
+}
+
+/** Where there are too many, those that lie furthest back become one. */
+function withStep({ lastStep, usedSteps }: AttemptState, step: number): readonly number[] {
+  const [upTo = lastStep, ...beyond] = usedSteps;
+  const used = [...beyond, step].sort((one, other) => one - other);
+  return used.length > usedStepsMax ? used : [upTo, ...used];
 }
 
 function wrong(state: AttemptState, at: Instant): Judgement {

@@ -86,7 +86,8 @@ export function haltPeople(fixture: EngineFixture, throws: Prng): HaltPeople {
         tokens.set(name, (await logInAs(fixture.platform(), name)).access_token);
       }
     },
-    freshCodes: async () => void (await owner.query("update portcullis.second_factor set last_step = -1")),
+    freshCodes: async () =>
+      void (await owner.query("update portcullis.second_factor set last_step = -1, used_steps = '{}'")),
     async halt(through, scope) {
       const haltId = throws.uuid();
       ledger.unanswered.add(haltId);

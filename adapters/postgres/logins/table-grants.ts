@@ -66,7 +66,7 @@ const identity: Readonly<Record<string, TableGrants>> = {
   identity_request: secretOf(["gateway"], by(["gateway"], ...free)),
   operator: secretOf(["gateway"], by(["gateway"], ...free)),
   second_factor: secretOf(["gateway", ...halting], {
-    ...by(halting, "update (last_step, failures, locked_until_us)"),
+    ...by(halting, "update (last_step, used_steps, failures, locked_until_us)"),
     ...by(["gateway"], ...free),
   }),
   recovery_code: secretOf(["gateway"], by(["gateway"], ...free)),

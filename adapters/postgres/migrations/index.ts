@@ -46,6 +46,7 @@ import { rowPoliciesMigration } from "./0043-row-policies.ts";
 import { operatorsMigration } from "./0044-operators.ts";
 import { reportsMigration } from "./0045-reports.ts";
 import { keptQuotesMigration } from "./0046-kept-quotes.ts";
+import { usedStepsMigration } from "./0047-used-steps.ts";
 
 export const migrations: readonly Migration[] = [
   outboxMigration,
@@ -94,4 +95,5 @@ export const migrations: readonly Migration[] = [
   operatorsMigration,
   reportsMigration,
   keptQuotesMigration,
+  usedStepsMigration,
 ];
