@@ -28,7 +28,7 @@ beforeAll(async () => {
   await ctl.json(0, "auth", "login", "--dev", "duty");
   await eventually("an order is approved", async () => (await check()) === "approved");
   expect(await halt("beta-trend")).toBe(0);
-}, 240_000);
+}, 600_000);
 
 afterAll(async () => {
   await ctl?.end();
