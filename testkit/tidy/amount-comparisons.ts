@@ -4,7 +4,7 @@
 import { dirname, join, relative } from "node:path";
 import ts from "typescript";
 import type { Complaint } from "./rules.ts";
-import { visit } from "./source.ts";
+import { nodesOf } from "./source.ts";
 
 /** Those that know how an amount is kept. */
 const insiders: ReadonlySet<string> = new Set(["core/money/amount.ts", "core/money/exact.ts", "core/money/plain.ts"]);
@@ -30,14 +30,14 @@ export function amountComparisons(
     const tree = program.getSourceFile(join(root, path));
     if (tree === undefined) throw new Error(`${path} is not there`);
     if (insiders.has(path)) continue;
-    visit(tree, (node) => {
-      if (!ts.isBinaryExpression(node) || !operators.has(node.operatorToken.kind)) return;
-      if (isNoAmount(node.left) || isNoAmount(node.right)) return;
-      if (!isAmount(checker, node.left) || !isAmount(checker, node.right)) return;
+    for (const node of nodesOf(tree).get(ts.SyntaxKind.BinaryExpression) ?? []) {
+      if (!ts.isBinaryExpression(node) || !operators.has(node.operatorToken.kind)) continue;
+      if (isNoAmount(node.left) || isNoAmount(node.right)) continue;
+      if (!isAmount(checker, node.left) || !isAmount(checker, node.right)) continue;
       const line = tree.getLineAndCharacterOfPosition(node.getStart(tree)).line + 1;
       const operator = node.operatorToken.getText(tree);
       found.push({ path, line, message: `two amounts compared with ${operator}: take isMore, isEqual or isIdentical` });
-    });
+    }
   }
   return found;
 }

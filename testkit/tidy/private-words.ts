@@ -11,31 +11,31 @@ interface PrivateWord {
 const wire = /PaperWeather|WEATHER_NOT_PAPER|paper[._-]weather|paper weather|oms\.weather|"weather"|weather (set|show)/;
 
 export const privateWords: readonly PrivateWord[] = [
-  { word: /\brig(s|ged)?\b|\w+Rigs?\b/, say: "fixture" },
-  { word: /\w+Grounds?\b|\bmemory world\b|\w+Worlds?\b/, say: "fixture, or tables" },
+  { word: /\brig(s|ged)?\b|(?<=\w)Rigs?\b/, say: "fixture" },
+  { word: /(?<=\w)Grounds?\b|\bmemory world\b|(?<=\w)Worlds?\b/, say: "fixture, or tables" },
   {
-    word: /\b(un)?told\b|\w+Told\b|\btellers?\b|\w+Teller\b/i,
+    word: /\b(un)?told\b|(?<=\w)Told\b|\btellers?\b|(?<=\w)Teller\b/i,
     say: "reported, notified, audited",
     except:
       /halt_told|audit_subject_key|\bteller\b.*(halt_id|row\.)|readonly teller|row\.teller|and not told|told = true|filled_told/,
   },
-  { word: /\bwish(es)?\b|\w+Wish\b/i, say: "request" },
+  { word: /\bwish(es)?\b|(?<=\w)Wish\b/i, say: "request" },
   {
-    word: /\bpens?\b|\w+Pens?\b/,
+    word: /\bpens?\b|(?<=\w)Pens?\b/,
     say: "writer epoch",
     except:
       /risk_pen|take_pen|with_pen|audit_head|select pen|\bpen::text|known\.pen|rows\[0\]\?\.pen|row\.pen|taken\?\.pen|set pen = |where pen = |\(pen,/,
   },
-  { word: /\bladders?\b|\w+Ladders?\b/i, say: "resume workflow", except: /cash[ _]?ladder/i },
+  { word: /\bladders?\b|(?<=\w)Ladders?\b/i, say: "resume workflow", except: /cash[ _]?ladder/i },
   { word: /\bforesee(s|n)?\b/i, say: "pre-encode" },
   { word: /\bbringNear\b/, say: "prefetch" },
-  { word: /\bsheets?\b|\w+Sheets?\b/, say: "fund state", except: /style ?sheet/i },
+  { word: /\bsheets?\b|(?<=\w)Sheets?\b/, say: "fund state", except: /style ?sheet/i },
   { word: /\bworthless\b/i, say: "zero" },
-  { word: /\bdice\b|\bDice\b|\w+Dice\b/, say: "PRNG, random" },
-  { word: /\bweather\b|\w*Weather\b/i, say: "faults", except: wire },
+  { word: /\bdice\b|\bDice\b|(?<=\w)Dice\b/, say: "PRNG, random" },
+  { word: /\bweather\b|(?<=\w)Weather\b/i, say: "faults", except: wire },
   { word: /\bblows?\b/, say: "kill", except: /fork\("blows"\)/ },
   { word: /\broads?\b/, say: "network", except: /fork\("roads"\)/ },
-  { word: /\w+Desks?\b/, say: "queries", except: /\b(Risk|Audit|Halt|Market)Desk\b/ },
+  { word: /(?<=\w)Desks?\b/, say: "queries", except: /\b(Risk|Audit|Halt|Market)Desk\b/ },
   { word: /\blook(s|ed|ing)? at\b/i, say: "read, check" },
 ];
 
@@ -55,6 +55,12 @@ export function privateWordComplaints(path: string, text: string): readonly stri
     .flatMap((line, index) =>
       met
         .filter(({ word, except }) => word.test(line) && !(except?.test(line) ?? false))
-        .map(({ word, say }) => `${path}:${index + 1} ${JSON.stringify(word.exec(line)?.[0])}: say ${say}`),
+        .map(({ word, say }) => `${path}:${index + 1} ${JSON.stringify(wholeWord(line, word))}: say ${say}`),
     );
+}
+
+function wholeWord(line: string, word: RegExp): string {
+  const found = word.exec(line);
+  if (found === null) return "";
+  return (/\w*$/.exec(line.slice(0, found.index))?.[0] ?? "") + found[0];
 }

@@ -2,7 +2,9 @@
 import { posix } from "node:path";
 import ts from "typescript";
 import { type Room, rooms } from "./rooms.ts";
-import { functionsOf, importsOf, lineOf, type SourceFile, visit } from "./source.ts";
+import { functionsOf, importsOf, lineOf, type SourceFile } from "./source.ts";
+
+const { SyntaxKind } = ts;
 
 export interface Complaint {
   readonly path: string;
@@ -98,11 +100,11 @@ function* jsonInOneWay(file: SourceFile): Iterable<Complaint> {
   // The offline verifier shares no code; the other is a test's child process.
   if (/^(verifier|adapters\/postgres\/embedded\/harness)\//.test(file.path)) return;
   const found: Complaint[] = [];
-  visit(file.tree, (node) => {
-    if (ts.isPropertyAccessExpression(node) && node.getText(file.tree) === "JSON.parse") {
+  for (const node of file.nodes.get(SyntaxKind.PropertyAccessExpression) ?? []) {
+    if (node.getText(file.tree) === "JSON.parse") {
       found.push(at(file, node, "JSON.parse outside contracts/src/parse-json.ts: take parseJson"));
     }
-  });
+  }
   yield* found;
 }
 
@@ -119,62 +121,50 @@ function* clocksAndRandomness(file: SourceFile): Iterable<Complaint> {
   // The offline verifier is a program of its own that shares no code: it has no adapters to take a clock from.
   if (file.path === "verifier/audit-verify.js") return;
   const found: Complaint[] = [];
-  visit(file.tree, (node) => {
-    if (ts.isPropertyAccessExpression(node)) {
-      const name = node.getText(file.tree);
-      const instead = clockCalls[name];
-      if (instead !== undefined) found.push(at(file, node, `${name} outside adapters/system: ${instead}`));
-    } else if (ts.isNewExpression(node) && node.expression.getText(file.tree) === "Date" && !node.arguments?.length) {
+  for (const node of file.nodes.get(SyntaxKind.PropertyAccessExpression) ?? []) {
+    const name = node.getText(file.tree);
+    const instead = clockCalls[name];
+    if (instead !== undefined) found.push(at(file, node, `${name} outside adapters/system: ${instead}`));
+  }
+  for (const node of file.nodes.get(SyntaxKind.NewExpression) ?? []) {
+    if (ts.isNewExpression(node) && node.expression.getText(file.tree) === "Date" && !node.arguments?.length) {
       found.push(at(file, node, "new Date() outside adapters/system/clock.ts: take an Instant or a Clock"));
     }
-  });
+  }
   yield* found;
 }
 
 function* timersInPureRooms(file: SourceFile): Iterable<Complaint> {
-  if (isTest(file.path) || !/^(core|contracts|reports|services|ports)\//.test(file.path)) return;
-  const found: Complaint[] = [];
-  visit(file.tree, (node) => {
-    if (
-      ts.isCallExpression(node) &&
-      /^(setTimeout|setInterval|setImmediate|fetch)$/.test(node.expression.getText(file.tree))
-    ) {
-      found.push(
-        at(file, node, `${node.expression.getText(file.tree)} in ${roomOf(file.path)}: take Timers or another port`),
-      );
+  if (isTest(file.path) || isGenerated(file.path)) return;
+  if (!/^(core|contracts|reports|services|ports)\//.test(file.path)) return;
+  for (const node of file.nodes.get(SyntaxKind.CallExpression) ?? []) {
+    const name = ts.isCallExpression(node) ? node.expression.getText(file.tree) : "";
+    if (/^(setTimeout|setInterval|setImmediate|fetch)$/.test(name)) {
+      yield at(file, node, `${name} in ${roomOf(file.path)}: take Timers or another port`);
     }
-    if (/^(core|contracts|reports)\//.test(file.path) && isAsync(node)) {
-      found.push(
-        at(file, node, `async in ${roomOf(file.path)}: it is pure; the shell awaits, the core is called with data`),
-      );
+  }
+  if (!/^(core|contracts|reports)\//.test(file.path)) return;
+  for (const kind of [SyntaxKind.AwaitExpression, SyntaxKind.AsyncKeyword]) {
+    for (const node of file.nodes.get(kind) ?? []) {
+      yield at(file, node, `async in ${roomOf(file.path)}: it is pure; the shell awaits, the core is called with data`);
     }
-  });
-  if (!isGenerated(file.path)) yield* found;
+  }
 }
 
-function isAsync(node: ts.Node): boolean {
-  return (
-    ts.isAwaitExpression(node) || (ts.canHaveModifiers(node) && (ts.getModifiers(node) ?? []).some(isAsyncKeyword))
-  );
-}
-
-function isAsyncKeyword(modifier: ts.Modifier): boolean {
-  return modifier.kind === ts.SyntaxKind.AsyncKeyword;
-}
+const textKinds = [SyntaxKind.StringLiteral, SyntaxKind.NoSubstitutionTemplateLiteral, SyntaxKind.TemplateHead];
 
 function* literalSubjects(file: SourceFile): Iterable<Complaint> {
   if (isTest(file.path) || file.path.startsWith("testkit/tidy/") || isGenerated(file.path)) return;
   if (file.path === "contracts/src/subjects.ts" || file.path.startsWith("contracts/src/events/")) return;
-  const found: Complaint[] = [];
-  visit(file.tree, (node) => {
-    const text = ts.isStringLiteralLike(node) ? node.text : ts.isTemplateHead(node) ? node.text : undefined;
-    if (text !== undefined && /^svc\.v1\.($|[a-z*>])/.test(text)) {
-      found.push(
-        at(file, node, `a literal subject "${text}": declare its event in contracts/src/events and import it`),
-      );
+  if (!file.text.includes("svc.v1.")) return;
+  for (const kind of textKinds) {
+    for (const node of file.nodes.get(kind) ?? []) {
+      const text = ts.isStringLiteralLike(node) || ts.isTemplateHead(node) ? node.text : "";
+      if (/^svc\.v1\.($|[a-z*>])/.test(text)) {
+        yield at(file, node, `a literal subject "${text}": declare its event in contracts/src/events and import it`);
+      }
     }
-  });
-  yield* found;
+  }
 }
 
 function* portsHaveNoBody(file: SourceFile): Iterable<Complaint> {
@@ -218,11 +208,11 @@ function* style(file: SourceFile): Iterable<Complaint> {
 /** Members of an object stand in it themselves, one a line: a spread of a literal only packs them. */
 function* packedMembers(file: SourceFile): Iterable<Complaint> {
   if (!file.text.includes("...{")) return;
-  const found: ts.Node[] = [];
-  visit(file.tree, (node) => {
-    if (ts.isSpreadAssignment(node) && ts.isObjectLiteralExpression(node.expression)) found.push(node);
-  });
-  for (const node of found) yield at(file, node, "a literal is spread into a literal: write its members themselves");
+  for (const node of file.nodes.get(SyntaxKind.SpreadAssignment) ?? []) {
+    if (ts.isSpreadAssignment(node) && ts.isObjectLiteralExpression(node.expression)) {
+      yield at(file, node, "a literal is spread into a literal: write its members themselves");
+    }
+  }
 }
 
 function at(file: SourceFile, node: ts.Node, message: string): Complaint {

@@ -6,6 +6,8 @@ export interface SourceFile {
   readonly path: string;
   readonly text: string;
   readonly tree: ts.SourceFile;
+  /** Every node of the tree by its kind: walked once, and a rule reads only what it is about. */
+  readonly nodes: ReadonlyMap<ts.SyntaxKind, readonly ts.Node[]>;
 }
 
 export interface Import {
@@ -15,34 +17,45 @@ export interface Import {
 }
 
 export function parseSource(path: string, text: string): SourceFile {
-  return { path, text, tree: ts.createSourceFile(path, text, ts.ScriptTarget.ES2023, true) };
+  const tree = ts.createSourceFile(path, text, ts.ScriptTarget.ES2023, true);
+  return { path, text, tree, nodes: nodesOf(tree) };
+}
+
+export function nodesOf(tree: ts.Node): ReadonlyMap<ts.SyntaxKind, readonly ts.Node[]> {
+  const nodes = new Map<ts.SyntaxKind, ts.Node[]>();
+  const collect = (node: ts.Node): void => {
+    const alike = nodes.get(node.kind);
+    if (alike === undefined) nodes.set(node.kind, [node]);
+    else alike.push(node);
+    node.forEachChild(collect);
+  };
+  collect(tree);
+  return nodes;
 }
 
 export function lineOf(file: SourceFile, node: ts.Node): number {
   return file.tree.getLineAndCharacterOfPosition(node.getStart(file.tree)).line + 1;
 }
 
-export function visit(node: ts.Node, see: (node: ts.Node) => void): void {
-  see(node);
-  node.forEachChild((child) => visit(child, see));
-}
+const { SyntaxKind } = ts;
 
 /** Static and dynamic imports and re-exports. */
 export function importsOf(file: SourceFile): readonly Import[] {
   const found: Import[] = [];
-  visit(file.tree, (node) => {
-    if (ts.isImportDeclaration(node) && ts.isStringLiteral(node.moduleSpecifier)) {
-      const typeOnly = node.importClause?.isTypeOnly ?? false;
-      found.push({ target: node.moduleSpecifier.text, typeOnly, line: lineOf(file, node) });
-    } else if (ts.isExportDeclaration(node) && node.moduleSpecifier && ts.isStringLiteral(node.moduleSpecifier)) {
-      found.push({ target: node.moduleSpecifier.text, typeOnly: node.isTypeOnly, line: lineOf(file, node) });
-    } else if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) {
-      const [target] = node.arguments;
-      if (target && ts.isStringLiteral(target)) {
-        found.push({ target: target.text, typeOnly: false, line: lineOf(file, node) });
-      }
+  const add = (node: ts.Node, target: ts.Node | undefined, typeOnly: boolean): void => {
+    if (target !== undefined && ts.isStringLiteral(target)) {
+      found.push({ target: target.text, typeOnly, line: lineOf(file, node) });
     }
-  });
+  };
+  for (const node of file.nodes.get(SyntaxKind.ImportDeclaration) ?? []) {
+    if (ts.isImportDeclaration(node)) add(node, node.moduleSpecifier, node.importClause?.isTypeOnly ?? false);
+  }
+  for (const node of file.nodes.get(SyntaxKind.ExportDeclaration) ?? []) {
+    if (ts.isExportDeclaration(node)) add(node, node.moduleSpecifier, node.isTypeOnly);
+  }
+  for (const { parent: node } of file.nodes.get(SyntaxKind.ImportKeyword) ?? []) {
+    if (ts.isCallExpression(node)) add(node, node.arguments[0], false);
+  }
   return found;
 }
 
@@ -50,34 +63,39 @@ export function importsOf(file: SourceFile): readonly Import[] {
 export function functionsOf(
   file: SourceFile,
 ): readonly { name: string; lines: number; line: number; reason: boolean }[] {
-  const found: { name: string; lines: number; line: number; reason: boolean }[] = [];
-  visit(file.tree, (node) => {
-    if (!isFunction(node)) return;
-    const total = span(file, node);
-    let nested = 0;
-    node.forEachChild(function count(child): void {
-      if (isFunction(child) && span(file, child) > 3) nested += span(file, child) - 1;
-      else child.forEachChild(count);
-    });
-    const leading = file.text.slice(node.getFullStart(), node.getStart(file.tree));
-    found.push({
-      name: nameOf(node),
-      lines: total - nested,
-      line: lineOf(file, node),
-      reason: leading.includes("tidy: long because "),
-    });
-  });
-  return found;
+  const functions = [...functionKinds]
+    .flatMap((kind) => file.nodes.get(kind) ?? [])
+    .filter(isFunction)
+    .map((node) => ({ node, total: span(file, node) }));
+  const nested = new Map<ts.Node, number>();
+  for (const { node, total } of functions) {
+    const outer = total > 3 ? outerFunction(node) : undefined;
+    if (outer !== undefined) nested.set(outer, (nested.get(outer) ?? 0) + total - 1);
+  }
+  return functions.map(({ node, total }) => ({
+    name: nameOf(node),
+    lines: total - (nested.get(node) ?? 0),
+    line: lineOf(file, node),
+    reason: file.text.slice(node.getFullStart(), node.getStart(file.tree)).includes("tidy: long because "),
+  }));
 }
 
+function outerFunction(node: ts.Node): ts.Node | undefined {
+  let outer: ts.Node | undefined = node.parent;
+  while (outer !== undefined && !isFunction(outer)) outer = outer.parent;
+  return outer;
+}
+
+const functionKinds: ReadonlySet<ts.SyntaxKind> = new Set([
+  SyntaxKind.FunctionDeclaration,
+  SyntaxKind.FunctionExpression,
+  SyntaxKind.ArrowFunction,
+  SyntaxKind.MethodDeclaration,
+  SyntaxKind.Constructor,
+]);
+
 function isFunction(node: ts.Node): node is ts.FunctionLikeDeclaration {
-  return (
-    ts.isFunctionDeclaration(node) ||
-    ts.isFunctionExpression(node) ||
-    ts.isArrowFunction(node) ||
-    ts.isMethodDeclaration(node) ||
-    ts.isConstructorDeclaration(node)
-  );
+  return functionKinds.has(node.kind);
 }
 
 function span(file: SourceFile, node: ts.Node): number {
