@@ -48,13 +48,22 @@ it.each([
   "\u043eperator:duty",
   "service:operations",
   "principal:x",
+  "treasury",
+  "riskengine",
+  "watchdog.news",
   "",
   " ",
-])("a machine that calls itself %j is called what its token says", (asked) => {
-  expect(read({ requested_by: asked }).requested_by).toBe(machine.actor);
+])("32.6: a machine that calls itself %j is called what its token says, and what it says is kept beside", (asked) => {
+  const { requested_by, evidence } = read({ requested_by: asked, evidence: { loss: 1 } });
+  expect(requested_by).toBe(machine.actor);
+  expect(evidence?.["claimed_by"] === undefined).toBe(asked.trim() === "");
+  expect(evidence).toMatchObject({ loss: 1 });
 });
 
-it("a machine may say which of its parts asks; a person is who they are", () => {
-  expect(read({ requested_by: "watchdog.news" }).requested_by).toBe("watchdog.news");
-  expect(read({ requested_by: "watchdog.news" }, person("duty")).requested_by).toBe("operator:duty");
+it("32.6: a claim is kept also without other evidence, and cannot be given as evidence; a person is who they are", () => {
+  expect(read({ requested_by: "treasury" }).evidence).toEqual({ claimed_by: "treasury" });
+  expect(read({ requested_by: "treasury", evidence: { claimed_by: "oms" } }).evidence).toEqual({ claimed_by: "treasury" });
+  expect(read({ requested_by: machine.actor }).evidence).toBeUndefined();
+  const asked = read({ requested_by: "watchdog.news" }, person("duty"));
+  expect([asked.requested_by, asked.evidence]).toEqual(["operator:duty", undefined]);
 });

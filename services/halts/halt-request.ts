@@ -35,12 +35,16 @@ export function readHalt({ request, identity, at, newId }: HaltAsked, funds: Fun
   if (request.halt_id !== undefined && !idText.safeParse(request.halt_id).success) {
     return invalid("The halt_id is no identifier.");
   }
+  const claimed = claimedBy(request.requested_by, identity);
+  const evidence = request.evidence === undefined ? {} : flatFacts(request.evidence);
   return {
     ...scope,
     reason: line(request.reason, 2_000),
-    requested_by: requester(request.requested_by, identity),
+    requested_by: identity.actor,
     ...(request.confirmation === undefined ? {} : { confirmation: line(request.confirmation, 20) }),
-    ...(request.evidence === undefined ? {} : { evidence: flatFacts(request.evidence) }),
+    ...(request.evidence === undefined && claimed === undefined
+      ? {}
+      : { evidence: { ...evidence, ...(claimed !== undefined && { claimed_by: claimed }) } }),
     halt_id: request.halt_id ?? newId(),
     since: format(at),
   };
@@ -66,14 +70,10 @@ function readScope({ severity, fund_id: fundId, strategy_id: strategyId }: HaltR
   return invalid("A halt says its severity: STRATEGY_HALT, FUND_HALT or FIRM_HALT.");
 }
 
-/**
- * People are who they proved to be; a machine may say which of its parts asks, but never pass for somebody else: what looks like a name of ours, or like
- * nothing, is not taken.
- */
-function requester(asked: string, identity: Identity): string {
+/** Who asks is who they proved to be. What a machine calls itself is a claim, kept among the evidence: whichever word stands there, nobody passes for another. */
+function claimedBy(asked: string, { kind, actor }: Identity): string | undefined {
   const named = line(asked, 200).trim();
-  const isPart = /^[!-~][ -~]*$/.test(named) && !/^(operator|service|principal|person):/i.test(named);
-  return identity.kind === "operator" || !isPart ? identity.actor : named;
+  return kind === "operator" || named === "" || named === actor ? undefined : named;
 }
 
 const factsMax = 100;

@@ -199,10 +199,9 @@ describe("a halt that was asked for", () => {
     expect(read(request)).toEqual({ code: "HALT_SCOPE_INVALID", reason: expect.stringContaining(words) });
   });
 
-  it("a machine may name its part and never passes for a person", () => {
+  it("a machine never passes for anybody else", () => {
     const severity = "FIRM_HALT";
-    expect(read({ severity, requested_by: "watchdog:vpin" }, service)).toMatchObject({ requested_by: "watchdog:vpin" });
-    for (const requested_by of ["operator:duty", " Operator:duty", ""]) {
+    for (const requested_by of ["watchdog:vpin", "treasury", "operator:duty", " Operator:duty", ""]) {
       expect(read({ severity, requested_by }, service)).toMatchObject({ requested_by: "service:drawdown" });
     }
     expect(read({ severity, requested_by: "operator:relief" })).toMatchObject({ requested_by: "operator:duty" });

@@ -54,7 +54,9 @@ describe("RequestHalt of the halt manager", () => {
     const { confirmation: _word, ...silent } = alpha;
     const asked = { ...silent, requested_by: "watchdog.news", reason: "spike", evidence: { zscore: 4.5 } };
     expect(await halt(fixture, asked, machine)).toMatchObject({ acknowledged: true });
-    expect(fixture.tables.risk.halts).toMatchObject([{ requested_by: "watchdog.news", evidence: { zscore: 4.5 } }]);
+    expect(fixture.tables.risk.halts).toMatchObject([
+      { requested_by: machine.actor, evidence: { zscore: 4.5, claimed_by: "watchdog.news" } },
+    ]);
   });
 
   it("the same halt_id twice is one halt, at either service; lifted it is refused by name", async () => {
