@@ -33,7 +33,12 @@ export interface MarketSettings {
   readonly quoteEveryMs: number;
   /** Whether the paper market trades around the clock, which it does when this is absent, or as the instruments' calendars say. */
   readonly sessions?: "always" | "real";
+  /** Whether the simulated market quotes, which it does when this is absent, and the same for the venues that say otherwise. */
+  readonly feed?: MarketFeed;
+  readonly feedByVenue?: Readonly<Record<string, MarketFeed>>;
 }
+
+export type MarketFeed = "paper" | "off";
 
 export interface AuditSettings {
   /** Where the key that signs checkpoints is kept among the secrets. */

@@ -225,6 +225,7 @@ function passingView(): FundView {
     price: d("200"),
     bid: undefined,
     ask: undefined,
+    priceSource: "",
     priceAgeMs: 500,
     fxRate: decimal.one,
     fxAgeMs: Number.NaN,

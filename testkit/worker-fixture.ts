@@ -53,6 +53,8 @@ export interface WorkerFixture {
   readonly time: Scheduler;
   readonly oms: ScriptedOms;
   readonly newest: Map<string, Quote>;
+  /** The same from outside, which LIVE funds see. */
+  readonly live: Map<string, Quote>;
   readonly store: Store;
   quote(symbol: string, bid: string, ask: string, ageMs?: number): void;
   /** Ports for one life of the workers, and its end. */
@@ -66,6 +68,7 @@ export async function workerFixture(seed: number): Promise<WorkerFixture> {
   const { time, tables, reported, close } = platform;
   const { store } = platform.processOf("oms");
   const newest = new Map<string, Quote>();
+  const live = new Map<string, Quote>();
   await platform.putReference(store);
   await store.transact("test.seed", async (unit) => {
     for (const envelope of paperEnvelopes) await unit.risk.putEnvelope(envelope);
@@ -74,6 +77,7 @@ export async function workerFixture(seed: number): Promise<WorkerFixture> {
     tables,
     time,
     newest,
+    live,
     store,
     oms: scriptedOms(tables, store, time),
     quote(symbol, bid, ask, ageMs = 0) {

@@ -62,7 +62,20 @@ export const risk = section({
   }),
 });
 
+const feed = z.enum(["paper", "off"]);
+
 export const market = section({
+  feed: key(feed.default("paper"), {
+    sentence:
+      "Whether the simulated market quotes prices (`paper`) or prices come from outside alone (`off`). No LIVE fund ever sees a simulated price.",
+    environment: "PORTCULLIS_MARKET_FEED",
+  }),
+  venues: z
+    .record(
+      z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/),
+      section({ feed: key(feed, { sentence: "The same for the instruments of that venue alone." }) }),
+    )
+    .default({}),
   seed: key(whole(0, 2_147_483_647).default(1), {
     sentence:
       "The seed of the paper market: the same seed shows the same prices at the same moment. A database keeps the one that it began with.",

@@ -20,7 +20,7 @@ describe("settings", () => {
       ...testSettings,
       audit: { ...testSettings.audit, behindMaxMs: 30_000 },
       risk: { ...testSettings.risk, lossValueAgeMsMax: 15_000 },
-      market: { ...testSettings.market, sessions: "always" },
+      market: { ...testSettings.market, sessions: "always", feed: "paper", feedByVenue: {} },
       seedPaperHistory: true,
       tradingView: { ageMsMax: 300_000, requiresTime: false, liveFunds: [], funds: {}, heartbeatsMs: {} },
     }));
@@ -70,7 +70,7 @@ describe("settings", () => {
     };
     const { risk, market } = settings(given, true);
     expect([risk.markAgeMsMax, risk.haltPollMs, risk.openOrdersPerFundMax]).toEqual([3_000, 100, 7]);
-    expect(market).toEqual({ seed: 42, quoteEveryMs: 250, sessions: "always" });
+    expect(market).toEqual({ seed: 42, quoteEveryMs: 250, sessions: "always", feed: "paper", feedByVenue: {} });
   });
 
   it("24: judge losses by values of at most 15 s, and never by older ones than decisions are made on", () => {

@@ -49,6 +49,7 @@ export function emptyView(ages: InputAges = inputAgesDefault): FundView {
     ask: undefined,
     market: undefined,
     priceAgeMs: Number.NaN,
+    priceSource: "",
     fxRate: undefined,
     fxAgeMs: Number.NaN,
     unitValue: undefined,

@@ -27,7 +27,7 @@ import * as fundStates from "./fast/fund-state.ts";
 import { headOf, noRow, pendingBuyAt, pendingSellAt, positionAt, rowOf, sumOf } from "./fast/fund-state.ts";
 import type { NameHashes } from "./fast/order-hash.ts";
 import type { InputAges } from "./input-ages.ts";
-import type { Books, FundBook, StrategyBook, SymbolBook } from "./records.ts";
+import { type Books, type FundBook, pricesOf, type StrategyBook, type SymbolBook } from "./records.ts";
 import type { FundView } from "./view.ts";
 
 /** The halts in force, by whom they cover; the strictest of each level. */
@@ -210,6 +210,9 @@ function leaveOut(view: FundView, amended: OpenOrder): void {
   else view.pendingSell = amounts.minus(view.pendingSell, amended.remaining);
 }
 
+/** One that nobody knows sees what a LIVE one would. */
+const unknownFund = { isPaper: false };
+
 function fillPrices(
   view: FundView,
   books: Books,
@@ -217,11 +220,13 @@ function fillPrices(
   book: SymbolBook | undefined,
   at: Instant,
 ): void {
-  view.price = book?.price;
-  view.bid = book?.bid;
-  view.ask = book?.ask;
-  view.market = book?.market;
-  view.priceAgeMs = book === undefined ? Number.NaN : (at - book.markedAt) / 1_000;
+  const prices = book && pricesOf(book, fund ?? unknownFund);
+  view.price = prices?.price;
+  view.bid = prices?.bid;
+  view.ask = prices?.ask;
+  view.market = prices?.market;
+  view.priceAgeMs = prices === undefined ? Number.NaN : (at - prices.markedAt) / 1_000;
+  view.priceSource = prices?.price === undefined ? (book?.paper.source ?? "") : prices.source;
   view.borrowAvailable = book?.borrowAvailable;
   view.borrowFee = book?.borrowFee;
   view.borrowAgeMs = book === undefined ? Number.NaN : (at - book.borrowAt) / 1_000;

@@ -22,12 +22,10 @@ export interface SymbolBook {
   /** Where it stands in the columns; free again when the symbol leaves. */
   readonly slot: number;
   facts: InstrumentFacts | undefined;
-  price: Amount | undefined;
-  bid: Amount | undefined;
-  ask: Amount | undefined;
-  /** The highest of the three. */
-  market: Amount | undefined;
-  markedAt: number;
+  /** As LIVE funds see it: never from the simulated market. */
+  readonly live: SymbolPrices;
+  /** As PAPER funds see it: from the simulated market as soon as that has said one, before from anybody. */
+  readonly paper: SymbolPrices;
   borrowAvailable: Amount | undefined;
   borrowFee: Amount | undefined;
   borrowAt: number;
@@ -37,24 +35,37 @@ export interface SymbolBook {
   derived: readonly SymbolBook[];
 }
 
-/** What an option's exposure is counted by. */
-export interface OptionBook {
-  /** Undefined when it names none, or one in another currency: then it cannot be counted. */
-  readonly underlying: SymbolBook | undefined;
-  /** The first moment at which it has ended; NaN when nobody said. */
-  readonly endsAt: number;
-  readonly isCall: boolean;
-  /** From its newest mark that had them. */
+export interface SymbolPrices {
+  price: Amount | undefined;
+  bid: Amount | undefined;
+  ask: Amount | undefined;
+  /** The highest of the three. */
+  market: Amount | undefined;
+  markedAt: number;
+  /** The feed that said so; empty without a price. */
+  source: string;
+  /** Of an option, from its newest mark that had them. */
   delta: Amount | undefined;
   stressedUp: Amount | undefined;
   stressedDown: Amount | undefined;
   deltaAt: number;
 }
 
+/** What an option's exposure is counted by, beside its prices. */
+export interface OptionBook {
+  /** Undefined when it names none, or one in another currency: then it cannot be counted. */
+  readonly underlying: SymbolBook | undefined;
+  /** The first moment at which it has ended; NaN when nobody said. */
+  readonly endsAt: number;
+  readonly isCall: boolean;
+}
+
 /** A fund is its fund state and what does not fit there. Every number that a check reads stands in the fund state: in a record it would be an object of its own. */
 export interface FundBook extends FundState {
   readonly id: string;
   known: boolean;
+  /** Whether it may see prices of the simulated market; a fund whose mode is not known may not. */
+  isPaper: boolean;
   currency: string;
   envelope: Envelope | undefined;
   /** A NAV that is not plain; the plain one stands in the fund state. */
@@ -125,9 +136,10 @@ export interface FxQuote {
   readonly at: number;
 }
 
-/** What one unit of each symbol is worth in one currency, by slot. */
+/** What one unit of each symbol is worth in one currency to funds that see the same prices, by slot. */
 export interface ValueTable {
   readonly currency: string;
+  readonly isPaper: boolean;
   values: (Amount | undefined)[];
   /** Of options: what one adds to net exposure, with its delta's sign. */
   nets: (Amount | undefined)[];
@@ -155,12 +167,14 @@ export interface Books {
   readonly strategyPositions: StrategyPositions;
   /** By base, then by quote. */
   readonly fx: Map<string, Map<string, FxQuote>>;
-  /** By currency; there is one for every currency that some fund has. */
+  /** By currency and by which prices are seen; there is one for every such pair that some fund has. */
   readonly tables: Map<string, ValueTable>;
   /** By slot. */
   readonly bySlot: (SymbolBook | undefined)[];
   readonly freeSlots: number[];
-  markedAt: Float64Array;
+  /** By slot, when the price was true that LIVE funds see, and that PAPER funds see. */
+  liveMarkedAt: Float64Array;
+  paperMarkedAt: Float64Array;
   /** By slot, the number of the symbol's sector; 0 is none. */
   sectorAt: Int32Array;
   readonly sectorNumbers: Map<string, number>;
@@ -189,7 +203,8 @@ export function createBooks(): Books {
     tables: new Map(),
     bySlot: [],
     freeSlots: [],
-    markedAt: new Float64Array(slotsFirst).fill(Number.NaN),
+    liveMarkedAt: new Float64Array(slotsFirst).fill(Number.NaN),
+    paperMarkedAt: new Float64Array(slotsFirst).fill(Number.NaN),
     sectorAt: new Int32Array(slotsFirst),
     sectorNumbers: new Map(),
     adding: { sums: new Float64Array(3), sectors: new Float64Array(64) },
@@ -205,17 +220,39 @@ function createSymbolBook(symbol: string, place: number, slot: number): SymbolBo
     place,
     slot,
     facts: undefined,
-    price: undefined,
-    bid: undefined,
-    ask: undefined,
-    market: undefined,
-    markedAt: Number.NaN,
+    live: noPrices(),
+    paper: noPrices(),
     borrowAvailable: undefined,
     borrowFee: undefined,
     borrowAt: Number.NaN,
     option: undefined,
     derived: [],
   };
+}
+
+export function noPrices(): SymbolPrices {
+  return {
+    price: undefined,
+    bid: undefined,
+    ask: undefined,
+    market: undefined,
+    markedAt: Number.NaN,
+    source: "",
+    delta: undefined,
+    stressedUp: undefined,
+    stressedDown: undefined,
+    deltaAt: Number.NaN,
+  };
+}
+
+/** What the fund may see of the symbol's price. */
+export function pricesOf(book: SymbolBook, { isPaper }: { readonly isPaper: boolean }): SymbolPrices {
+  return isPaper ? book.paper : book.live;
+}
+
+/** When the prices were true that the fund sees, by slot. */
+export function marksOf(books: Books, { isPaper }: { readonly isPaper: boolean }): Float64Array {
+  return isPaper ? books.paperMarkedAt : books.liveMarkedAt;
 }
 
 /** Written out, so that everything stands in the record itself; what a check reads comes first. */
@@ -235,6 +272,7 @@ function createFundBook(arena: CellArena, rings: CellArena, id: string): FundBoo
     table: undefined,
     pace: createInstantRing(rings),
     currency: "",
+    isPaper: false,
     known: false,
     lossPending: false,
     lossReason: "",
@@ -273,13 +311,15 @@ export function symbolBookOf(books: Books, symbol: string): SymbolBook {
   const slot = books.freeSlots.pop() ?? books.bySlot.length;
   const book = createSymbolBook(symbol, books.places, slot);
   books.bySlot[slot] = book;
-  if (slot >= books.markedAt.length) {
-    books.markedAt = widened(books.markedAt, slot + 1);
-    const sectorAt = new Int32Array(books.markedAt.length);
+  if (slot >= books.liveMarkedAt.length) {
+    books.liveMarkedAt = widened(books.liveMarkedAt, slot + 1);
+    books.paperMarkedAt = widened(books.paperMarkedAt, slot + 1);
+    const sectorAt = new Int32Array(books.liveMarkedAt.length);
     sectorAt.set(books.sectorAt);
     books.sectorAt = sectorAt;
   }
-  books.markedAt[slot] = Number.NaN;
+  books.liveMarkedAt[slot] = Number.NaN;
+  books.paperMarkedAt[slot] = Number.NaN;
   books.sectorAt[slot] = 0;
   // Whoever had the slot before left its value behind.
   for (const table of books.tables.values()) {

@@ -8,10 +8,10 @@ import type { FxRate, ReferenceContents } from "../../contracts/src/records/refe
 import type { Envelope } from "../envelope/envelope.ts";
 import { forgetLimits, setNavOf } from "../envelope/nav-limits.ts";
 import { createSharedParts, type SharedParts, shareParts } from "../envelope/shared-envelope.ts";
-import { highestPrice } from "../exposure/valuation.ts";
-import { noteChange, noteEveryChange } from "../exposure/value-tables.ts";
+import { forgetPrices, hearMark } from "../exposure/hear-mark.ts";
+import { noteEveryChange } from "../exposure/value-tables.ts";
 import { isAhead } from "../losses/dated.ts";
-import { type Amount, isEqual, parseAmount } from "../money/amount.ts";
+import { parseAmount } from "../money/amount.ts";
 import { endOfDate } from "../options/option-expiry.ts";
 import { createOrderBook } from "../orders/reservations.ts";
 import { createRestrictionBook } from "../restrictions/restriction-book.ts";
@@ -29,7 +29,8 @@ import {
   createBooks,
   forgetSymbol,
   fundBookOf,
-  type SymbolBook,
+  marksOf,
+  pricesOf,
   strategyBookOf,
   symbolBookOf,
 } from "./records.ts";
@@ -164,9 +165,8 @@ function setOptions(books: Books, instruments: ReadonlyMap<string, Instrument>):
     }
     const listed = instruments.get(instrument.underlying ?? "");
     const underlying = listed?.currency === instrument.currency ? books.symbols.get(listed.symbol) : undefined;
-    const { delta, stressedUp, stressedDown, deltaAt = Number.NaN } = book.option ?? {};
     const endsAt = endOfDate(instrument.expiry ?? "") ?? Number.NaN;
-    book.option = { underlying, endsAt, isCall: instrument.right === "CALL", delta, stressedUp, stressedDown, deltaAt };
+    book.option = { underlying, endsAt, isCall: instrument.right === "CALL" };
     if (underlying !== undefined) underlying.derived = [...underlying.derived, book];
   }
   for (const fund of books.funds.values()) {
@@ -176,11 +176,15 @@ function setOptions(books: Books, instruments: ReadonlyMap<string, Instrument>):
 }
 
 function setFunds(books: Books, funds: ReferenceContents["funds"]): void {
-  for (const fund of books.funds.values()) fund.known = false;
+  for (const fund of books.funds.values()) {
+    fund.known = false;
+    fund.isPaper = false;
+  }
   for (const strategy of books.strategies.values()) strategy.fund = undefined;
   for (const reference of funds) {
     const fund = fundBookOf(books, reference.fund_id);
     fund.known = true;
+    fund.isPaper = reference.mode === "PAPER";
     if (fund.currency !== reference.currency) {
       // A value in another currency is no value.
       if (fund.currency !== "") setNavOf(fund, undefined);
@@ -250,36 +254,7 @@ export function setLosses({ books }: EngineState, { fundId, judgedUntil, reason,
 
 /** Marks of symbols that nobody knows or holds are not kept, and neither are those of symbols whose terms are about to change. */
 export function setMark({ books, heldSymbols }: EngineState, mark: Mark): void {
-  const book = books.symbols.get(mark.symbol);
-  if (book === undefined || heldSymbols.has(mark.symbol)) return;
-  const at = instant.parse(mark.at);
-  if (at < book.markedAt) return;
-  if (mark.currency !== undefined && book.facts !== undefined && mark.currency !== book.facts.currency) return;
-  const price = parseAmount(mark.price);
-  const isOther = setOptionRisk(book, mark.option_risk);
-  const changed = isOther || book.price === undefined || !isEqual(price, book.price);
-  book.price = price;
-  book.bid = parsed(mark.bid);
-  book.ask = parsed(mark.ask);
-  book.market = highestPrice(price, book.bid, book.ask);
-  book.markedAt = at;
-  books.markedAt[book.slot] = at;
-  if (at > books.newestMarkAt) books.newestMarkAt = at;
-  if (changed) noteChange(books, book);
-}
-
-/** A mark without a delta leaves the one before, which grows old. Whether it is another one now. */
-function setOptionRisk({ option }: SymbolBook, risk: Mark["option_risk"]): boolean {
-  if (option === undefined || risk === undefined) return false;
-  const before = [option.delta, option.stressedUp, option.stressedDown];
-  option.delta = parseAmount(risk.delta);
-  option.stressedUp = parseAmount(risk.stressed_up);
-  option.stressedDown = parseAmount(risk.stressed_down);
-  option.deltaAt = instant.parse(risk.at);
-  return [option.delta, option.stressedUp, option.stressedDown].some((now, index) => {
-    const then = before[index];
-    return then === undefined || !isEqual(now, then);
-  });
+  if (!heldSymbols.has(mark.symbol)) hearMark(books, mark);
 }
 
 /** Whoever decides by a clock looks whether it was set back since. */
@@ -293,12 +268,15 @@ export function noteClock(state: EngineState, now: instant.Instant): void {
 function clockSetBack({ books }: EngineState, now: instant.Instant): void {
   books.newestMarkAt = Number.NEGATIVE_INFINITY;
   for (const book of books.symbols.values()) {
-    if (book.markedAt > now) {
-      book.markedAt = now;
-      books.markedAt[book.slot] = now;
+    for (const isPaper of [false, true]) {
+      const prices = pricesOf(book, { isPaper });
+      if (prices.markedAt > now) {
+        prices.markedAt = now;
+        marksOf(books, { isPaper })[book.slot] = now;
+      }
+      if (prices.deltaAt > now) prices.deltaAt = now;
+      if (prices.markedAt > books.newestMarkAt) books.newestMarkAt = prices.markedAt;
     }
-    if (book.option !== undefined && book.option.deltaAt > now) book.option.deltaAt = now;
-    if (book.markedAt > books.newestMarkAt) books.newestMarkAt = book.markedAt;
   }
   for (const fund of books.funds.values()) {
     // What is remembered of the oldest mark holds only while marks grow younger.
@@ -306,10 +284,6 @@ function clockSetBack({ books }: EngineState, now: instant.Instant): void {
     if (fund.navAt > now) fund.navAt = now;
     if (headOf(fund, fundStates.navPricedAt) > now) setHead(fund, fundStates.navPricedAt, now);
   }
-}
-
-function parsed(text: string | undefined): Amount | undefined {
-  return text === undefined ? undefined : parseAmount(text);
 }
 
 export interface HaltState {
@@ -383,12 +357,6 @@ export function setHeldSymbols({ books, heldSymbols }: EngineState, held: readon
   heldSymbols.clear();
   for (const { symbol, reason, since } of held) {
     heldSymbols.set(symbol, { reason, since });
-    const book = books.symbols.get(symbol);
-    if (book === undefined || book.price === undefined) continue;
-    const unknown = { delta: undefined, stressedUp: undefined, stressedDown: undefined, deltaAt: Number.NaN };
-    if (book.option !== undefined) Object.assign(book.option, unknown);
-    Object.assign(book, { price: undefined, bid: undefined, ask: undefined, market: undefined, markedAt: Number.NaN });
-    books.markedAt[book.slot] = Number.NaN;
-    noteChange(books, book);
+    forgetPrices(books, symbol);
   }
 }

@@ -139,6 +139,8 @@ export interface FundView {
   bid: Amount | undefined;
   ask: Amount | undefined;
   priceAgeMs: number;
+  /** The feed that said the price; without one, the simulated market's name when only that has said one, which is none for a LIVE fund. Empty in what was recorded before. */
+  priceSource: string;
   /** Units of the fund's currency per unit of the instrument's; 1 when they are the same. */
   fxRate: Amount | undefined;
   fxAgeMs: number;

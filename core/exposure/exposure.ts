@@ -25,7 +25,7 @@ import {
   slotsOf,
   sumOf,
 } from "../engine/fast/fund-state.ts";
-import type { Books, FundBook, SymbolBook } from "../engine/records.ts";
+import { type Books, type FundBook, marksOf, pricesOf, type SymbolBook } from "../engine/records.ts";
 import type { Amount } from "../money/amount.ts";
 import * as amounts from "../money/amount.ts";
 import * as exact from "../money/exact.ts";
@@ -161,7 +161,9 @@ function addGross(books: Books, fund: FundBook, book: SymbolBook, change: Notion
 }
 
 /** A line that is new in the sums may bring an older mark or an older rate. */
-function noteInputs(books: Books, fund: FundBook, { slot, markedAt }: SymbolBook): void {
+function noteInputs(books: Books, fund: FundBook, book: SymbolBook): void {
+  const { slot } = book;
+  const { markedAt } = pricesOf(book, fund);
   if (markedAt < headOf(fund, fundStates.oldestMarkAt)) setHead(fund, fundStates.oldestMarkAt, markedAt);
   const fxAt = tableOf(books, fund).fxAt[slot] ?? Number.NaN;
   if (fxAt < headOf(fund, fundStates.oldestFxAt)) setHead(fund, fundStates.oldestFxAt, fxAt);
@@ -182,8 +184,9 @@ export function oldestMarkAgeMs(books: Books, fund: FundBook, except: number, at
   }
   let oldest = Number.POSITIVE_INFINITY;
   let age = 0;
+  const marks = marksOf(books, fund);
   for (const slot of slotsOf(fund)) {
-    const markedAt = books.markedAt[slot] ?? Number.NaN;
+    const markedAt = marks[slot] ?? Number.NaN;
     if (markedAt < oldest) oldest = markedAt;
     if (slot === except) continue;
     const distance = markedAt - at > microsecondsMax ? markedAt - at : at - markedAt;
@@ -225,11 +228,12 @@ export function firstUnpriced(
   // It may have been another fund's rate that was old.
   setHead(fund, fundStates.oldestFxAt, oldest);
   if (first === undefined) return undefined;
-  const { symbol, slot, facts, price } = first;
+  const { symbol, slot, facts } = first;
   if (values[slot] !== undefined) {
     return { symbol, rate: "old", rateAgeMs: (at - (fxAt[slot] ?? Number.NaN)) / 1_000 };
   }
-  if (facts === undefined || price === undefined) return { symbol, rate: undefined, rateAgeMs: Number.NaN };
+  if (facts === undefined || pricesOf(first, fund).price === undefined)
+    return { symbol, rate: undefined, rateAgeMs: Number.NaN };
   return { symbol, rate: rates[slot] === undefined ? "missing" : "delta", rateAgeMs: Number.NaN };
 }
 

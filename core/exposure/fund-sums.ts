@@ -15,7 +15,7 @@ import {
   slotsAt,
   sumPlace,
 } from "../engine/fast/fund-state.ts";
-import type { Books, FundBook, ValueTable } from "../engine/records.ts";
+import { type Books, type FundBook, marksOf, type ValueTable } from "../engine/records.ts";
 import { type Plain, packedMax, placeMax, placeOf, unitsBetween } from "../money/plain.ts";
 import { scaledAt, tableOf } from "./value-tables.ts";
 
@@ -56,7 +56,8 @@ function addUpEvenly(books: Books, fund: FundBook, place: number): boolean {
   const { cells, words, count, sectorCount } = fund;
   const table = tableOf(books, fund);
   const values = scaledAt(table, place);
-  const { sectorAt, markedAt } = books;
+  const { sectorAt } = books;
+  const markedAt = marksOf(books, fund);
   const { sums } = books.adding;
   if (books.adding.sectors.length < sectorCount) books.adding.sectors = new Float64Array(sectorCount * 2);
   const inSectors = books.adding.sectors.fill(0, 0, sectorCount);
@@ -130,7 +131,8 @@ function addUpAt(books: Books, fund: FundBook, sumsAt: number): number {
   const { cells, words, count } = fund;
   const table = tableOf(books, fund);
   const { digits, places } = table;
-  const { sectorAt, markedAt } = books;
+  const { sectorAt } = books;
+  const markedAt = marksOf(books, fund);
   const sectors = sectorsAt(fund);
   const sectorsEnd = sectors + fund.sectorCount;
   const slots = slotsAt(fund);

@@ -1,7 +1,7 @@
 // What one unit of each symbol is worth, once per currency that some fund has. A mark changes one number per currency and nothing per fund:
 // whoever is asked about adds up anew. Beside the exact value stand its digits as a plain number, for adding up many at once.
 import * as decimal from "../../contracts/src/decimal.ts";
-import { type Books, type FundBook, type SymbolBook, type ValueTable, widened } from "../engine/records.ts";
+import { type Books, type FundBook, pricesOf, type SymbolBook, type ValueTable, widened } from "../engine/records.ts";
 import {
   type Amount,
   amountOf,
@@ -18,17 +18,19 @@ import {
 import { digitsMax, digitsOf, placeOf, unitsBetween } from "../money/plain.ts";
 import { unitValueAt } from "./valuation.ts";
 
-/** The table of a fund's currency. */
+/** The table of a fund's currency and of the prices that it may see. */
 export function tableOf(books: Books, fund: FundBook): ValueTable {
-  fund.table ??= valueTable(books, fund.currency);
+  fund.table ??= valueTable(books, fund);
   return fund.table;
 }
 
-function valueTable(books: Books, currency: string): ValueTable {
-  let table = books.tables.get(currency);
+function valueTable(books: Books, { currency, isPaper }: FundBook): ValueTable {
+  const key = isPaper ? `${currency} PAPER` : currency;
+  let table = books.tables.get(key);
   if (table === undefined) {
     table = {
       currency,
+      isPaper,
       values: [],
       nets: [],
       rates: [],
@@ -38,15 +40,16 @@ function valueTable(books: Books, currency: string): ValueTable {
       places: new Uint8Array(0),
       scaled: [],
     };
-    books.tables.set(currency, table);
+    books.tables.set(key, table);
     for (const book of books.symbols.values()) evaluate(books, table, book);
   }
   return table;
 }
 
-/** The symbol is worth something else now, in every currency. */
-export function noteChange(books: Books, book: SymbolBook): void {
+/** The symbol is worth something else now, in every currency, to those that see this price. */
+export function noteChange(books: Books, book: SymbolBook, isPaper: boolean): void {
   for (const table of books.tables.values()) {
+    if (table.isPaper !== isPaper) continue;
     evaluate(books, table, book);
     for (const option of book.derived) evaluate(books, table, option);
   }
@@ -56,18 +59,19 @@ export function noteChange(books: Books, book: SymbolBook): void {
 /** Everything may be worth something else now; currencies that nobody has any more leave. */
 export function noteEveryChange(books: Books): void {
   books.tables.clear();
-  for (const fund of books.funds.values()) fund.table = valueTable(books, fund.currency);
+  for (const fund of books.funds.values()) fund.table = valueTable(books, fund);
   books.changes += 1;
 }
 
 function evaluate(books: Books, table: ValueTable, book: SymbolBook): void {
-  const { slot, facts, price } = book;
+  const { slot, facts } = book;
+  const { price } = pricesOf(book, table);
   makeRoom(books, table, slot);
   const quote = facts === undefined ? undefined : rateBetween(books, facts.currency, table.currency);
   table.rates[slot] = quote?.rate;
   table.fxAt[slot] = quote?.at ?? Number.NaN;
   if (quote !== undefined && quote.at < table.oldestFxAt) table.oldestFxAt = quote.at;
-  const risk = book.option === undefined || quote === undefined ? undefined : optionValue(book, quote.rate);
+  const risk = book.option === undefined || quote === undefined ? undefined : optionValue(book, table, quote.rate);
   table.nets[slot] = risk;
   if (facts === undefined || quote === undefined || price === undefined || (book.option && risk === undefined)) {
     table.values[slot] = undefined;
@@ -88,13 +92,15 @@ function evaluate(books: Books, table: ValueTable, book: SymbolBook): void {
  * What one contract adds to net exposure: delta x the underlying's price x multiplier x rate, away from zero to a hundredth, so that sums with it
  * stay plain. Undefined while the delta or the underlying's price is not known.
  */
-function optionValue({ option, facts }: SymbolBook, rate: Amount): Amount | undefined {
-  const price = option?.underlying?.price;
-  if (option?.delta === undefined || price === undefined || facts === undefined) return undefined;
-  const size = timesUp(magnitude(option.delta), magnitude(price));
+function optionValue(book: SymbolBook, table: ValueTable, rate: Amount): Amount | undefined {
+  const { facts, option } = book;
+  const { delta } = pricesOf(book, table);
+  const price = option?.underlying && pricesOf(option.underlying, table).price;
+  if (delta === undefined || price === undefined || facts === undefined) return undefined;
+  const size = timesUp(magnitude(delta), magnitude(price));
   const value = toDecimal(unitValueAt(size, facts, rate));
   const cents = amountOf((((value + hundredth - 1n) / hundredth) * hundredth) as decimal.Decimal);
-  return isNegative(option.delta) ? negated(cents) : cents;
+  return isNegative(delta) ? negated(cents) : cents;
 }
 
 const hundredth = decimal.one / 100n;
@@ -124,7 +130,7 @@ function scaledTo(place: number, value = Number.NaN, own = 0): number {
 
 function makeRoom(books: Books, table: ValueTable, slot: number): void {
   if (slot < table.digits.length) return;
-  const length = Math.max(slot + 1, books.markedAt.length);
+  const length = Math.max(slot + 1, books.liveMarkedAt.length);
   table.digits = widened(table.digits, length);
   table.fxAt = widened(table.fxAt, length);
   table.scaled = table.scaled.map((column) => column && widened(column, length));

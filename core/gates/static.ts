@@ -6,6 +6,7 @@
 import type { Denial } from "../../contracts/src/codes.ts";
 import type { Order } from "../../contracts/src/generated/svc/v1/order.ts";
 import { format, type Instant } from "../../contracts/src/instant.ts";
+import { paperSource } from "../../contracts/src/records/market.ts";
 import type { FundView } from "../engine/view.ts";
 import { amount, money, quoted, seconds } from "../engine/wording.ts";
 import type { Envelope } from "../envelope/envelope.ts";
@@ -111,14 +112,19 @@ function throttleDenial(order: Order, view: FundView, notes: Notes): Denial | un
   return { code: "THROTTLE_TRIPPED", reason };
 }
 
+function noPrice({ priceSource }: FundView): string {
+  return priceSource === paperSource ? "no price but that of the simulated market, which no LIVE fund sees" : "no price";
+}
+
 /** The price and the rate that new risk is valued with. A price of zero or less can value nothing. */
 function inputDenial(order: Order, view: FundView, notes: Notes): Denial | undefined {
   const { price, priceAgeMs, fxRate, fxAgeMs, ages } = view;
   if (price === undefined || !amounts.isPositive(price)) {
-    const words = price === undefined ? "no price" : `the price ${amount(price)}`;
+    const words = price === undefined ? noPrice(view) : `the price ${amount(price)}`;
     return { code: "REFERENCE_PRICE_MISSING", reason: `${quoted(order.symbol)} has ${words}.` };
   }
   notes.decimal("price", price, priceAgeMs);
+  if (view.priceSource !== "") notes.word("price_source", view.priceSource);
   if (!isFresh(priceAgeMs, ages.mark)) {
     const age = `${seconds(priceAgeMs)} old; ${seconds(ages.mark)} is the most`;
     return { code: "REFERENCE_PRICE_STALE", reason: `The price of ${quoted(order.symbol)} is ${age}.` };

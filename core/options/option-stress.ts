@@ -6,7 +6,7 @@
 //  1. A line loses at its worse end: every pending buy fills and no sell does, or the other way round.
 //  2. An underlying that would gain in both cases loses nothing, and makes up for no other.
 import { type Decimal, one } from "../../contracts/src/decimal.ts";
-import type { SymbolBook } from "../engine/records.ts";
+import type { SymbolBook, SymbolPrices } from "../engine/records.ts";
 import type { Losses, UnitStress } from "../engine/view.ts";
 import { type Amount, minus, plus, toDecimal } from "../money/amount.ts";
 import type { Exact } from "../money/exact.ts";
@@ -16,7 +16,11 @@ export const noLosses: Losses = { up: 0n as Exact, down: 0n as Exact };
 const movedBy = 5n;
 
 /** Undefined while the option's stressed prices, or a price, are not known. */
-export function unitStress({ option, price, facts }: SymbolBook, rate: Amount | undefined): UnitStress | undefined {
+export function unitStress(
+  { option, facts }: SymbolBook,
+  { price, stressedUp, stressedDown }: SymbolPrices,
+  rate: Amount | undefined,
+): UnitStress | undefined {
   if (price === undefined || facts === undefined || rate === undefined) return undefined;
   const notional = (change: bigint): Decimal => {
     const contract = (change * toDecimal(facts.multiplier)) / one;
@@ -24,7 +28,6 @@ export function unitStress({ option, price, facts }: SymbolBook, rate: Amount | 
   };
   const now = toDecimal(price);
   if (option === undefined) return { up: notional(now / movedBy), down: notional(-now / movedBy) };
-  const { stressedUp, stressedDown } = option;
   if (stressedUp === undefined || stressedDown === undefined) return undefined;
   return { up: notional(toDecimal(stressedUp) - now), down: notional(toDecimal(stressedDown) - now) };
 }

@@ -19,7 +19,7 @@ import {
   slotsOf,
   sumOf,
 } from "../engine/fast/fund-state.ts";
-import type { Books, FundBook, OptionGroup, SymbolBook } from "../engine/records.ts";
+import { type Books, type FundBook, type OptionGroup, pricesOf, type SymbolBook } from "../engine/records.ts";
 import type { Losses } from "../engine/view.ts";
 import { type LineValue, lineValue } from "../exposure/line-value.ts";
 import { tableOf } from "../exposure/value-tables.ts";
@@ -42,7 +42,7 @@ export function addUpOptions(books: Books, fund: FundBook): void {
     const book = books.bySlot[slot];
     if (book?.option === undefined) continue;
     found = true;
-    oldestDeltaAt = Math.min(oldestDeltaAt, deltaTimeOf(book));
+    oldestDeltaAt = Math.min(oldestDeltaAt, deltaTimeOf(book, fund));
     const row = rowOf(fund, slot);
     lineValue(fund, row, values[slot], line);
     const ends = netEnds(fund, row, nets[slot]);
@@ -106,7 +106,8 @@ export function groupOf(books: Books, fund: FundBook, underlying: SymbolBook): O
 
 /** What a line loses in the stress; nothing while that cannot be said, and then nothing new passes anyway. */
 export function lossesOf(books: Books, fund: FundBook, row: number, book: SymbolBook): Losses {
-  const unit = row === noRow ? undefined : unitStress(book, tableOf(books, fund).rates[book.slot]);
+  const unit =
+    row === noRow ? undefined : unitStress(book, pricesOf(book, fund), tableOf(books, fund).rates[book.slot]);
   if (unit === undefined) return noLosses;
   return lineLosses(positionAt(fund, row), pendingBuyAt(fund, row), pendingSellAt(fund, row), unit);
 }
@@ -123,7 +124,8 @@ export function owedOf(calls: amounts.Amount, multiplier: amounts.Amount): amoun
 }
 
 /** A delta is as old as the older of itself and its underlying's price; NaN, which no age passes, without either. */
-export function deltaTimeOf({ option }: SymbolBook): number {
-  const { deltaAt = Number.NaN, underlying } = option ?? {};
-  return Math.min(deltaAt, underlying?.markedAt ?? Number.NaN);
+export function deltaTimeOf(book: SymbolBook, fund: FundBook): number {
+  const { underlying } = book.option ?? {};
+  const pricedAt = underlying === undefined ? Number.NaN : pricesOf(underlying, fund).markedAt;
+  return Math.min(pricesOf(book, fund).deltaAt, pricedAt);
 }

@@ -2,7 +2,7 @@
 import type { Instant } from "../../contracts/src/instant.ts";
 import * as fundStates from "../engine/fast/fund-state.ts";
 import { noRow, pendingSellAt, positionAt, rowOf, slotsOf, sumOf } from "../engine/fast/fund-state.ts";
-import type { Books, FundBook, OptionGroup, SymbolBook } from "../engine/records.ts";
+import { type Books, type FundBook, type OptionGroup, pricesOf, type SymbolBook } from "../engine/records.ts";
 import type { FundView } from "../engine/view.ts";
 import { type LineValue, lineValue } from "../exposure/line-value.ts";
 import { tableOf } from "../exposure/value-tables.ts";
@@ -37,11 +37,11 @@ export function fillOptions(view: FundView, books: Books, fund: FundBook, { book
   const group = underlying === undefined ? noGroup : groupOf(books, fund, underlying);
   view.option = {
     underlying: underlying?.symbol ?? "",
-    delta: book.option?.delta,
-    deltaAgeMs: book.option === undefined ? Number.NaN : (at - deltaTimeOf(book)) / 1_000,
+    delta: book.option && pricesOf(book, fund).delta,
+    deltaAgeMs: book.option === undefined ? Number.NaN : (at - deltaTimeOf(book, fund)) / 1_000,
     netValue: table.nets[book.slot],
     groupOthers: underlying === undefined ? zeroNotional : exact.minus(group.gross, own.gross),
-    unitStress: unitStress(book, table.rates[book.slot]),
+    unitStress: unitStress(book, pricesOf(book, fund), table.rates[book.slot]),
     lossesOthers: minusLosses(group.losses, underlying === undefined ? noLosses : lossesOf(books, fund, row, book)),
     stressRest: ((fund.options?.stress ?? 0n) - groupStress(fund, underlying)) as Exact,
     isCall: book.option?.isCall,
@@ -83,7 +83,7 @@ function findOldDelta(view: FundView, books: Books, fund: FundBook, asked: Symbo
   for (const slot of slotsOf(fund)) {
     const book = books.bySlot[slot];
     if (book?.option === undefined) continue;
-    const deltaAt = deltaTimeOf(book);
+    const deltaAt = deltaTimeOf(book, fund);
     oldest = Math.min(oldest, deltaAt);
     const ageMs = (at - deltaAt) / 1_000;
     if (book === asked || isFresh(ageMs, ageMsMax)) continue;

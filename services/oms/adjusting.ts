@@ -52,7 +52,7 @@ export function createAdjusting(ports: OmsPorts, instruments: Instruments, bells
     });
     if ("denial" in answer) return { denial: answer.denial };
     bells.position(fundId, symbol);
-    return positionMessageOf(answer.position, instrument, instruments.freshPrice(symbol));
+    return positionMessageOf(answer.position, instrument, await instruments.freshPrice(symbol, fundId));
   };
 }
 

@@ -49,6 +49,7 @@ export function createCrossing(ports: OmsPorts, instruments: Instruments, bells:
     const { fund_id: fundId, symbol } = request;
     const instrument = await instruments.find(symbol);
     const exitsPass = (await ports.riskChecks.envelope(fundId))?.halt_allow_reduce_only ?? false;
+    const marked = await instruments.freshPrice(symbol, fundId);
     const answer = await ports.store.transact("oms.cross", async (unit) => {
       const at = ports.clock.now();
       // Always in the same order, so that two crosses of the same strategies never wait for each other.
@@ -59,7 +60,7 @@ export function createCrossing(ports: OmsPorts, instruments: Instruments, bells:
       }
       const known = await unit.oms.fillsOf(request.cross_id);
       if (known.length > 0) return { fills: known };
-      const priced = freshMark(instruments.freshPrice(symbol), at);
+      const priced = freshMark(marked, at);
       if (instrument === undefined || priced === undefined) return { denial: unpriced(symbol) };
       const denial = (await moved(unit, cross, held)) ?? (exitsPass ? undefined : await halted(unit, cross));
       if (denial !== undefined) return { denial };

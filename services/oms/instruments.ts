@@ -1,9 +1,10 @@
 // What order management knows of instruments and prices: the reference data, read again when it changed, and the newest mark of each symbol,
 // heard on the bus. Both are soft: after a restart there is no price until a fresh one comes.
 import * as decimal from "../../contracts/src/decimal.ts";
-import { type Instant, millisecondsBetween, parse } from "../../contracts/src/instant.ts";
+import { type Instant, millisecondsBetween } from "../../contracts/src/instant.ts";
 import type { Instrument, Mark } from "../../contracts/src/records/market.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
+import { createNewestMarks } from "../shared/newest-marks.ts";
 import type { OmsPorts } from "./oms-parts.ts";
 import { createHeardQuotes, type HeardQuotes } from "./quotes/heard-quotes.ts";
 
@@ -20,9 +21,9 @@ export interface Instruments {
   find(symbol: string): Promise<Instrument | undefined>;
   /** What one unit of price is worth; one when the instrument is not known. */
   multiplier(symbol: string): Promise<decimal.Decimal>;
-  /** The newest price, if it is not older than new risk may be decided on. */
-  freshPrice(symbol: string): Priced | undefined;
-  /** Bid and ask of the last moments. */
+  /** The newest price that the fund may see, if it is not older than new risk may be decided on. */
+  freshPrice(symbol: string, fundId: string): Promise<Priced | undefined>;
+  /** Bid and ask of the last moments, as PAPER funds see them: what trades here trades on paper. */
   readonly quotes: HeardQuotes;
   /** What was heard of its price is of other terms than those that it has now. */
   forgetPrice(symbol: string): void;
@@ -30,15 +31,17 @@ export interface Instruments {
 }
 
 export async function openInstruments(ports: OmsPorts): Promise<Instruments> {
-  const marks = new Map<string, Priced>();
+  const marks = createNewestMarks<Priced>(({ price }, at) => ({ price: decimal.parse(price), at }));
   const quotes = createHeardQuotes();
   let known: ReadonlyMap<string, Instrument> = new Map();
+  let paperFunds: ReadonlySet<string> = new Set();
   let change = -1;
 
   async function find(symbol: string): Promise<Instrument | undefined> {
     if ((await ports.referenceData.changed()) !== change) {
       const reference = await ports.referenceData.read();
       known = new Map(reference.instruments.map((instrument) => [instrument.symbol, instrument]));
+      paperFunds = new Set(reference.funds.flatMap(({ fund_id, mode }) => (mode === "PAPER" ? [fund_id] : [])));
       change = reference.change;
     }
     return known.get(symbol);
@@ -48,10 +51,9 @@ export async function openInstruments(ports: OmsPorts): Promise<Instruments> {
     { subjects: [subjects.marketMarks.name], queueMax: marksMax, overflow: "keep-newest-per-key" },
     async ({ payload }) => {
       const mark = payload as Mark;
-      quotes.hear(mark, ports.clock.now());
-      const at = parse(mark.at);
-      const before = marks.get(mark.symbol);
-      if (before === undefined || at >= before.at) marks.set(mark.symbol, { price: decimal.parse(mark.price), at });
+      const now = ports.clock.now();
+      marks.hear(mark, now);
+      if (marks.isSeenOnPaper(mark)) quotes.hear(mark, now);
     },
   );
   return {
@@ -60,15 +62,16 @@ export async function openInstruments(ports: OmsPorts): Promise<Instruments> {
       const instrument = await find(symbol);
       return instrument === undefined ? decimal.one : decimal.parse(instrument.multiplier);
     },
-    freshPrice(symbol) {
-      const priced = marks.get(symbol);
+    async freshPrice(symbol, fundId) {
+      await find(symbol);
+      const priced = (paperFunds.has(fundId) ? marks.paper : marks.live).get(symbol);
       if (priced === undefined) return undefined;
       const ageMs = millisecondsBetween(priced.at, ports.clock.now());
       return ageMs <= ports.settings.risk.markAgeMsMax ? priced : undefined;
     },
     quotes,
     forgetPrice(symbol) {
-      marks.delete(symbol);
+      marks.forget(symbol);
       quotes.forget(symbol);
     },
     stop: () => listening.close(),

@@ -110,7 +110,11 @@ export function createOrderLists(ports: OmsPorts, instruments: Instruments) {
       if (held.length === 0) await mustKnowFund(ports, fundId);
       const positions = await Promise.all(
         held.map(async (position) =>
-          positionMessageOf(position, await instruments.find(position.symbol), instruments.freshPrice(position.symbol)),
+          positionMessageOf(
+            position,
+            await instruments.find(position.symbol),
+            await instruments.freshPrice(position.symbol, position.fundId),
+          ),
         ),
       );
       return { positions };

@@ -57,7 +57,7 @@ export function createSlicing({ ports, instruments, cancelling, bells, quotes }:
   async function priceOf(order: Order): Promise<decimal.Decimal | undefined> {
     const own = order.limit_price ?? order.stop_price;
     if (own !== undefined) return decimal.parse(own);
-    const fresh = instruments.freshPrice(order.symbol);
+    const fresh = await instruments.freshPrice(order.symbol, order.fund_id);
     if (fresh !== undefined) return fresh.price;
     const positions = await ports.store.transact("oms.look", (unit) => unit.oms.positions(order.fund_id));
     return positions.find(({ symbol, quantity }) => symbol === order.symbol && quantity !== decimal.zero)?.averagePrice;

@@ -6,6 +6,7 @@ import type { Mark, Quote } from "../../contracts/src/records/market.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { Quotes } from "../../ports/quotes.ts";
 import { exampleQuote } from "../../testkit/record-examples.ts";
+import { testSettings } from "../../testkit/virtual/memory-platform.ts";
 import { type ServiceFixture, serviceFixture } from "../../testkit/virtual/service-fixture.ts";
 import { paperListings, paperReference } from "../shared/paper-seeds.ts";
 import type { ServicePorts } from "../shared/service.ts";
@@ -29,10 +30,15 @@ const instrument = {
   calendar: "always-open",
 };
 
-async function list(fixture: ServiceFixture, version: number, symbols: readonly string[]): Promise<void> {
+async function list(
+  fixture: ServiceFixture,
+  version: number,
+  symbols: readonly string[],
+  venue?: string,
+): Promise<void> {
   const seeded = paperReference("").instruments.filter(({ asset_class }) => asset_class === "OPTION");
   const content = symbols.map(
-    (symbol) => seeded.find((option) => option.symbol === symbol) ?? { ...instrument, symbol },
+    (symbol) => seeded.find((option) => option.symbol === symbol) ?? { ...instrument, symbol, ...(venue !== undefined && { venue }) },
   );
   const setAt = fixture.time.clock.now();
   await fixture
@@ -93,6 +99,18 @@ describe(`the feed of marks, seed ${seed}`, () => {
     const perSymbol = heard.length / symbols.length;
     expect(perSymbol).toBeGreaterThan(18);
     expect(perSymbol).toBeLessThanOrEqual(25);
+  });
+
+  it.each([
+    ["everywhere", { feed: "off" as const }],
+    ["at its venue", { feedByVenue: { XNAS: "off" as const } }],
+  ])("32.2: quotes nothing that is switched off %s, and does not call that silence", async (_where, switched) => {
+    const market = { ...testSettings.market, ...switched };
+    const { fixture, heard } = await feed({ settings: { ...testSettings, market } });
+    await list(fixture, 1, ["AAPL", "MSFT"], "XNAS");
+    await fixture.time.timers.sleep(30_000);
+    expect(heard).toEqual([]);
+    expect(fixture.reported(subjects.alarmRaised)).toEqual([]);
   });
 
   it("23.8: tells the delta of every option with its mark, and of nothing else", async () => {

@@ -114,10 +114,16 @@ export function startMarks(ports: MarksPorts): MarksFeed {
     }
   }
 
+  /** Prices of the others come from outside, or not at all. */
+  function isQuoted({ venue }: Instrument): boolean {
+    const { feed = "paper", feedByVenue = {} } = ports.settings.market;
+    return (feedByVenue[venue ?? ""] ?? feed) === "paper";
+  }
+
   /** Asks for what the reference data lists now. */
   async function follow(): Promise<void> {
     const reference = await ports.referenceData.read();
-    const listed = new Set(reference.instruments.map(({ symbol }) => symbol));
+    const listed = new Set(reference.instruments.filter(isQuoted).map(({ symbol }) => symbol));
     instruments = new Map(reference.instruments.map((instrument) => [instrument.symbol, instrument]));
     if (stream === undefined || !sameMembers(listed, asked)) {
       await stream?.stop();

@@ -19,6 +19,7 @@ import { type RunningHalts, startHalts } from "./halts/halts.ts";
 import { marketQueries } from "./market-queries.ts";
 import { startMarks } from "./marks.ts";
 import { rememberQuotes } from "./newest-quotes.ts";
+import { hearOutsideQuotes } from "./outside-quotes.ts";
 import { startParked } from "./parked/parked.ts";
 import { restrictionHandlers } from "./restrictions.ts";
 import { riskQueries } from "./risk-queries.ts";
@@ -52,7 +53,8 @@ export const operations: Service = {
     const leases = watchLeases(ports, createWorkerAlarms(ports));
     const remembered = rememberQuotes(ports.quotes, ports.clock);
     const marks = startMarks({ ...ports, quotes: remembered.quotes });
-    const workers = await startWorkers(ports, remembered.newest);
+    const outside = await hearOutsideQuotes(ports);
+    const workers = await startWorkers(ports, { simulated: remembered.newest, live: outside.newest });
     const halts = await startHalts(ports, createWorkerAlarms(ports));
     const parked = startParked(ports);
     const unsigned = watchCheckpointAge({ ports, alarms: createWorkerAlarms(ports), status: audit.status });
@@ -84,6 +86,7 @@ export const operations: Service = {
         await halts.stop();
         await workers.stop();
         await marks.stop();
+        await outside.stop();
         await leases.stop();
         await secretWatch.stop();
         await audit.stop();

@@ -1,12 +1,12 @@
 // The risk engine's workers, which run beside operations so that no check waits for them: synthetic stops, the broker-exit reconciler, the
 // alerts of both in chat, and the job that holds the books against each other.
-import type { Quote } from "../../contracts/src/records/market.ts";
 import type { Health } from "../../ports/health.ts";
 import type { RpcService } from "../../ports/rpc.ts";
 import type { ServicePorts } from "../shared/service.ts";
 import { type RunningBooks, startBooks } from "./books/books.ts";
 import { startAlertsToChat } from "./chat/alerts-to-chat.ts";
 import { startReconciler } from "./reconcile/reconcile.ts";
+import type { QuoteSources } from "./stops/quote-board.ts";
 import { startStops } from "./stops/stops.ts";
 import { createWorkerAlarms } from "./worker-alarms.ts";
 
@@ -16,7 +16,7 @@ export interface RunningWorkers {
   stop(): Promise<void>;
 }
 
-export async function startWorkers(ports: ServicePorts, newest: ReadonlyMap<string, Quote>): Promise<RunningWorkers> {
+export async function startWorkers(ports: ServicePorts, quotes: QuoteSources): Promise<RunningWorkers> {
   // Positions are kept with one broker at a time; the paper broker is the default.
   const [broker] = ports.brokers;
   if (broker === undefined) {
@@ -26,7 +26,7 @@ export async function startWorkers(ports: ServicePorts, newest: ReadonlyMap<stri
   const alarms = createWorkerAlarms(ports);
   const { orderManagement } = ports;
   const chat = await startAlertsToChat({ ports, chat: ports.chat, alarms });
-  const stops = startStops({ ports, newest, orderManagement, broker: broker.name, alarms });
+  const stops = startStops({ ports, quotes, orderManagement, broker: broker.name, alarms });
   const reconciler = startReconciler({ ports, broker, orderManagement, alarms });
   const books = booksOf(ports);
   return {

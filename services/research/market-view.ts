@@ -4,7 +4,8 @@ import * as decimal from "../../contracts/src/decimal.ts";
 import { type Instant, minusMilliseconds, parse, plusMilliseconds, toUnixMs } from "../../contracts/src/instant.ts";
 import type { Mark } from "../../contracts/src/records/market.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
-import { isAhead, isNewest } from "../../core/losses/dated.ts";
+import { isAhead } from "../../core/losses/dated.ts";
+import { createNewestMarks } from "../shared/newest-marks.ts";
 import type { ServicePorts } from "../shared/service.ts";
 
 export type MarketViewPorts = Pick<ServicePorts, "bus" | "clock" | "marketHistory">;
@@ -33,11 +34,10 @@ export interface MarketView {
 const priceAgeMsMax = 10_000;
 const minuteMs = 60_000;
 const marksQueueMax = 10_000;
-/** Symbols that are kept; more than any platform lists here. */
-const symbolsMax = 10_000;
 
 export async function openMarketView(ports: MarketViewPorts): Promise<MarketView> {
-  const seen = new Map<string, SeenPrice>();
+  // Strategies of ours trade in PAPER funds.
+  const seen = createNewestMarks<SeenPrice>(readMark);
   /** The closes before this minute, asked once per minute. */
   const minutes = new Map<
     string,
@@ -48,21 +48,10 @@ export async function openMarketView(ports: MarketViewPorts): Promise<MarketView
     queueMax: marksQueueMax,
     overflow: "keep-newest-per-key",
   } as const;
-  const listening = await ports.bus.listen(options, async ({ payload }) => {
-    const mark = payload as Mark;
-    const at = parse(mark.at);
-    const before = seen.get(mark.symbol);
-    if (before === undefined && seen.size >= symbolsMax) return;
-    if (!isNewest(at, before?.at, ports.clock.now())) return;
-    const price = decimal.parse(mark.price);
-    const bid = mark.bid === undefined ? price : decimal.parse(mark.bid);
-    const ask = mark.ask === undefined ? price : decimal.parse(mark.ask);
-    const delta = mark.option_risk === undefined ? undefined : decimal.parse(mark.option_risk.delta);
-    seen.set(mark.symbol, { price, bid, ask, delta, at });
-  });
+  const listening = await ports.bus.listen(options, async ({ payload }) => seen.hear(payload as Mark, ports.clock.now()));
 
   function price(symbol: string): SeenPrice | undefined {
-    const found = seen.get(symbol);
+    const found = seen.paper.get(symbol);
     if (found === undefined || decimal.sign(found.bid) <= 0) return undefined;
     const now = ports.clock.now();
     return found.at < minusMilliseconds(now, priceAgeMsMax) || isAhead(found.at, now) ? undefined : found;
@@ -101,4 +90,12 @@ export async function openMarketView(ports: MarketViewPorts): Promise<MarketView
     forgetPast: () => minutes.clear(),
     close: () => listening.close(),
   };
+}
+
+function readMark(mark: Mark, at: Instant): SeenPrice {
+  const price = decimal.parse(mark.price);
+  const bid = mark.bid === undefined ? price : decimal.parse(mark.bid);
+  const ask = mark.ask === undefined ? price : decimal.parse(mark.ask);
+  const delta = mark.option_risk === undefined ? undefined : decimal.parse(mark.option_risk.delta);
+  return { price, bid, ask, delta, at };
 }

@@ -13,12 +13,11 @@ import type {
   ReferenceDataRequest,
   ReferenceDocument,
 } from "../../contracts/src/generated/svc/v1/platform.ts";
-import { parse } from "../../contracts/src/instant.ts";
 import type { Mark } from "../../contracts/src/records/market.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
-import { isNewest } from "../../core/losses/dated.ts";
 import type { Subscription } from "../../ports/bus.ts";
 import type { DeniedAnswer, RpcCall, RpcService } from "../../ports/rpc.ts";
+import { createNewestMarks, type NewestMarks } from "../shared/newest-marks.ts";
 import type { Service, ServicePorts } from "../shared/service.ts";
 import { createBorrowAccrual } from "./accrue-borrow.ts";
 import { announceAction } from "./announce-action.ts";
@@ -53,7 +52,7 @@ export const treasury: Service = {
     const reader = referenceReader(ports.referenceData);
     await reader.refresh();
     const valuer = await createValuer(ports);
-    const prices = new Map<string, Price>();
+    const prices = createNewestMarks<Price>(({ price }, at) => ({ price: decimal.parse(price), at }));
     const marks = await hearMarks(ports, reader, prices);
     const waiting = createWaitingFills(ports, bookFill);
     // What waits since before this start keeps its fund waiting from the first fill on.
@@ -78,7 +77,7 @@ export const treasury: Service = {
 function hearMarks(
   { bus, clock }: ServicePorts,
   reader: ReferenceReader,
-  prices: Map<string, Price>,
+  prices: NewestMarks<Price>,
 ): Promise<Subscription> {
   const options = {
     subjects: [subjects.marketMarks.name],
@@ -87,10 +86,7 @@ function hearMarks(
   } as const;
   return bus.listen(options, async (event) => {
     const mark = event.payload as Mark;
-    const at = parse(mark.at);
-    if (!reader.current().instruments.has(mark.symbol)) return;
-    if (!isNewest(at, prices.get(mark.symbol)?.at, clock.now())) return;
-    prices.set(mark.symbol, { price: decimal.parse(mark.price), at });
+    if (reader.current().instruments.has(mark.symbol)) prices.hear(mark, clock.now());
   });
 }
 
@@ -98,7 +94,7 @@ function keepValuing(
   ports: ServicePorts,
   reader: ReferenceReader,
   { valuer, waiting }: { readonly valuer: Valuer; readonly waiting: WaitingFills },
-  prices: Map<string, Price>,
+  prices: NewestMarks<Price>,
 ): { stop(): Promise<void> } {
   const ending = new AbortController();
   const borrow = createBorrowAccrual(ports);
@@ -123,13 +119,15 @@ function keepValuing(
 
   async function once(): Promise<void> {
     const view = await reader.refresh();
-    for (const symbol of prices.keys()) if (!view.instruments.has(symbol)) prices.delete(symbol);
+    for (const symbol of [...prices.paper.keys(), ...prices.live.keys()]) {
+      if (!view.instruments.has(symbol)) prices.forget(symbol);
+    }
     await keepPaperFresh(ports, view);
     await waiting.retry(view);
-    // A day's fees are in the first value after it.
-    await borrow.accrue(view, prices);
+    // A day's fees are in the first value after it. Only PAPER funds are valued here.
+    await borrow.accrue(view, prices.paper);
     await payDividends(ports, view);
-    await valuer.publish(view, prices);
+    await valuer.publish(view, prices.paper);
     await thinner.thin();
   }
 

@@ -1,13 +1,14 @@
 // Prices: the only subject that may lose messages. One entry an event: subject, payload, order, publishers and what the audit log says of it.
 
-import { mark } from "../records/market.ts";
+import { isSimulated, mark, paperSource } from "../records/market.ts";
 import { event } from "./event.ts";
 
 export const marketEvents = {
   marketMarks: event({
     subject: "svc.v1.market.marks",
     schema: mark,
-    key: (price) => price.symbol,
+    // A simulated price never takes the place of a real one.
+    key: (price) => (isSimulated(price) ? `${price.symbol} ${paperSource}` : price.symbol),
     delivery: "conflated",
     sentence: "A price moved; only the newest per symbol matters.",
     publishers: ["operations"],

@@ -61,6 +61,13 @@ export const mark = z.object({
 });
 export type Mark = z.infer<typeof mark>;
 
+/** The name of the simulated market. What it says is a price for PAPER funds alone. */
+export const paperSource = "paper";
+
+export function isSimulated({ source }: Pick<Mark, "source">): boolean {
+  return source === paperSource;
+}
+
 export const barInterval = z.enum(["1m", "5m", "15m", "30m", "1h", "4h", "1d", "1w"]);
 export type BarInterval = z.infer<typeof barInterval>;
 

@@ -67,6 +67,7 @@ const views: fc.Arbitrary<FundView> = fc
     bid: maybe(amount),
     ask: maybe(amount),
     priceAgeMs: age,
+    priceSource: words,
     fxRate: maybe(amount),
     fxAgeMs: age,
     unitValue: maybe(amount),
@@ -157,17 +158,26 @@ describe("a view as bytes", () => {
     const content = packer.pack(view, startOfDay);
     // Behind the two bytes of blocks stands only the text of one: its length in two bytes, or one, and six letters.
     const second = content.length - packer.pack({ ...view, auditBlock: undefined }, startOfDay).length;
-    const at = content.length - second - 1;
+    // And behind everything the empty text of who said the price.
+    const at = content.length - second - 3;
     expect(content[at]).toBe(0);
-    const ninth = Uint8Array.of(9, ...content.subarray(1, at), ...content.subarray(at + 1));
+    const ninth = Uint8Array.of(9, ...content.subarray(1, at), ...content.subarray(at + 1, -2));
     expect(unpackViews(ninth)).toEqual(unpackViews(content));
     expect(unpackViews(ninth)[0].view).toMatchObject({ auditBlock: "behind", diskBlock: undefined });
+  });
+
+  it("32.2: of the tenth form does not say who said the price", () => {
+    const view = { ...emptyView(), priceSource: "feed" };
+    const content = packer.pack(view, startOfDay);
+    const tenth = Uint8Array.of(10, ...content.subarray(1, -2 - view.priceSource.length));
+    expect(unpackViews(content)[0].view.priceSource).toBe("feed");
+    expect(unpackViews(tenth)[0].view).toEqual({ ...unpackViews(content)[0].view, priceSource: "" });
   });
 
   it("is refused when it is cut short or of another form", () => {
     const content = packer.pack(emptyView(), startOfDay);
     expect(() => unpackViews(content.subarray(0, 50))).toThrow(/end before they should/);
-    expect(() => unpackViews(Uint8Array.of(11, ...content.subarray(1)))).toThrow(/form 11/);
+    expect(() => unpackViews(Uint8Array.of(12, ...content.subarray(1)))).toThrow(/form 12/);
   });
 
   it("stays small", () => {

@@ -16,9 +16,9 @@ import { readRestrictions, writeRestrictions } from "./restriction-bytes.ts";
  * Form 1 ended before what form 2 says of amendments and of rates. Form 3 says the same as form 2, and that today's rules were in force; form 4
  * adds what else blocks, and what of unsent approvals has lapsed; form 5 whether an exit's broker holds what it closes; form 6 what options make of it;
  * form 7 what an exit's strategy holds; form 8 which exit of the platform waits for room; form 9 what watchdogs restrict;
- * form 10 has a second byte of blocks, and the disk.
+ * form 10 has a second byte of blocks, and the disk; form 11 who said the price.
  */
-const formVersion = 10;
+const formVersion = 11;
 const refusals: readonly FundView["amendRefusal"][] = [undefined, "another", "ended", "unapproved"];
 const rateWords: readonly FundView["unpricedRate"][] = [undefined, "missing", "old", "delta"];
 const lossBlocks: readonly FundView["lossBlock"][] = [undefined, "pending", "missing", "not judged"];
@@ -60,6 +60,7 @@ export function createViewPacker(): ViewPacker {
       writeFund(writer, view);
       writeRest(writer, view);
       writeBlocks(writer, view);
+      writer.text(view.priceSource);
       return writer.take();
     },
   };
@@ -97,6 +98,7 @@ function unpack(content: Uint8Array): RecordedView {
   if (version >= 2) readRest(reader, view);
   view.earlierRules = version < 3;
   if (version >= 4) readBlocks(reader, view, version);
+  if (version >= 11) view.priceSource = reader.text() ?? "";
   if (version < 5) view.heldAtBroker = undefined;
   if (version < 7) view.strategyPosition = undefined;
   return { at, view };

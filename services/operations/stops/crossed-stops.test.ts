@@ -36,7 +36,7 @@ function start(fixture: WorkerFixture) {
   const alarms = createWorkerAlarms(life.ports);
   const stops = startStops({
     ports: life.ports,
-    newest: fixture.newest,
+    quotes: { simulated: fixture.newest, live: fixture.live },
     orderManagement: fixture.oms.orderManagement,
     broker: "paper",
     alarms,

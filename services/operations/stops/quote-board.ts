@@ -1,5 +1,5 @@
 // What the stops know of the market: the newest quote of every symbol, as it came, and the instruments. Quotes that no price can be made of stay in,
-// because a stop must know that its quote is bad.
+// because a stop must know that its quote is bad. The simulated market's are for PAPER funds alone; LIVE funds are judged by marks from outside.
 import type { Instrument, Quote } from "../../../contracts/src/records/market.ts";
 import type { ServicePorts } from "../../shared/service.ts";
 import { startWorkerLoop } from "../worker-loop.ts";
@@ -7,7 +7,8 @@ import { startWorkerLoop } from "../worker-loop.ts";
 const lookEveryMs = 1_000;
 
 export interface QuoteBoard {
-  newest(symbol: string): Quote | undefined;
+  /** That the fund may see. */
+  newest(symbol: string, fundId: string): Quote | undefined;
   instrument(symbol: string): Instrument | undefined;
   /** Resolves when the instruments are known, or the board is stopped. */
   ready(): Promise<void>;
@@ -16,8 +17,15 @@ export interface QuoteBoard {
 
 export type QuoteBoardPorts = Pick<ServicePorts, "timers" | "log" | "crash" | "referenceData">;
 
-export function startQuoteBoard(ports: QuoteBoardPorts, newest: ReadonlyMap<string, Quote>): QuoteBoard {
+/** The newest quote of each symbol as it came: the simulated market's, and from outside. */
+export interface QuoteSources {
+  readonly simulated: ReadonlyMap<string, Quote>;
+  readonly live: ReadonlyMap<string, Quote>;
+}
+
+export function startQuoteBoard(ports: QuoteBoardPorts, { simulated, live }: QuoteSources): QuoteBoard {
   let instruments: ReadonlyMap<string, Instrument> = new Map();
+  let paperFunds: ReadonlySet<string> = new Set();
   let change = -1;
   let isReady: () => void = () => undefined;
   const ready = new Promise<void>((resolve) => {
@@ -28,6 +36,7 @@ export function startQuoteBoard(ports: QuoteBoardPorts, newest: ReadonlyMap<stri
     if ((await ports.referenceData.changed()) === change) return lookEveryMs;
     const reference = await ports.referenceData.read();
     instruments = new Map(reference.instruments.map((one) => [one.symbol, one]));
+    paperFunds = new Set(reference.funds.flatMap(({ fund_id, mode }) => (mode === "PAPER" ? [fund_id] : [])));
     change = reference.change;
     isReady();
     return lookEveryMs;
@@ -35,7 +44,7 @@ export function startQuoteBoard(ports: QuoteBoardPorts, newest: ReadonlyMap<stri
 
   const loop = startWorkerLoop({ ports, what: "the stops' instruments", firstAfterMs: 0, run: follow });
   return {
-    newest: (symbol) => newest.get(symbol),
+    newest: (symbol, fundId) => (paperFunds.has(fundId) ? simulated.get(symbol) : undefined) ?? live.get(symbol),
     instrument: (symbol) => instruments.get(symbol),
     ready: () => ready,
     stop: async () => {

@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { systemSha256 } from "../../../adapters/system/hashing.ts";
 import { parse as d, zero } from "../../../contracts/src/decimal.ts";
 import type { Stop, Stops } from "../../../contracts/src/generated/svc/v1/riskworkers.ts";
+import { format } from "../../../contracts/src/instant.ts";
 import type { Order } from "../../../contracts/src/records/order.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
 import { hasEnded } from "../../../core/orders/order-lifecycle.ts";
@@ -14,6 +15,7 @@ import { ignoreEndedIncarnations } from "../../../testkit/virtual/incarnation.ts
 import { testSettings } from "../../../testkit/virtual/memory-platform.ts";
 import { prng } from "../../../testkit/virtual/prng.ts";
 import { type WorkerFixture, workerFixture } from "../../../testkit/worker-fixture.ts";
+import { paperReference } from "../../shared/paper-seeds.ts";
 import { createWorkerAlarms } from "../worker-alarms.ts";
 import { stopIdOf } from "./stop-order.ts";
 import { startStops } from "./stops.ts";
@@ -48,7 +50,7 @@ function start(fixture: WorkerFixture, settings: Partial<Settings> = {}) {
   const alarms = createWorkerAlarms(life.ports);
   const stops = startStops({
     ports: life.ports,
-    newest: fixture.newest,
+    quotes: { simulated: fixture.newest, live: fixture.live },
     orderManagement: fixture.oms.orderManagement,
     broker: "paper",
     alarms,
@@ -105,6 +107,25 @@ describe("a stop", () => {
     expect((await list({ owed_only: false, ended_hours: 1, fund_id: "alpha" })).stops).toEqual([]);
     await expect(list({ owed_only: false, count_max: 5 })).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
     await expect(list({ owed_only: false, fund_id: "nonesuch" })).rejects.toMatchObject({ code: "NOT_FOUND" });
+    await stops.stop();
+  });
+
+  it("32.2: of a LIVE fund does not see the simulated market: it says so, and fires at the price from outside", async () => {
+    const fixture = await open();
+    await fixture.store.transact("test.live", async (unit) => {
+      const funds = paperReference(format(fixture.time.clock.now())).funds.map((fund) => ({ ...fund, mode: "LIVE" }));
+      const setAt = fixture.time.clock.now();
+      await unit.reference.put({ kind: "funds", version: 2, content: funds, setBy: "t", setAt, reason: "r", hash: "0" });
+    });
+    const { stops, list } = start(fixture);
+    await pass(fixture, 20_000, through);
+    expect(fixture.reported(subjects.stopTriggered)).toEqual([]);
+    expect((await list()).stops).toMatchObject([{ state: "UNPRICED" }]);
+    expect(alarmsOf(fixture)).toContain("STOP_QUOTE_UNUSABLE");
+    const quoted_at = format(fixture.time.clock.now());
+    fixture.live.set("BTC-USD", { symbol: "BTC-USD", bid: "60000", ask: "60010", quoted_at });
+    await pass(fixture, 5_000, calm);
+    expect(fixture.reported(subjects.stopTriggered)).toMatchObject([{ observed_price: "60000" }]);
     await stops.stop();
   });
 

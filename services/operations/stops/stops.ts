@@ -1,13 +1,12 @@
 // Synthetic stops: watches every position's price, fires, and sees every exit through. Switched off it fires nothing, but what had fired before is
 // still owed and still brought to its end.
-import type { Quote } from "../../../contracts/src/records/market.ts";
 import type { Health } from "../../../ports/health.ts";
 import type { OrderManagement } from "../../../ports/peers.ts";
 import type { RpcService } from "../../../ports/rpc.ts";
 import type { ServicePorts } from "../../shared/service.ts";
 import type { WorkerAlarms } from "../worker-alarms.ts";
 import { startWorkerLoop } from "../worker-loop.ts";
-import { type QuoteBoard, startQuoteBoard } from "./quote-board.ts";
+import { type QuoteBoard, type QuoteSources, startQuoteBoard } from "./quote-board.ts";
 import { stopQueries } from "./stop-queries.ts";
 import { createStopWorker } from "./stop-worker.ts";
 import { watchPositions } from "./watch-positions.ts";
@@ -23,8 +22,7 @@ export interface StopsOptions {
     ServicePorts,
     "store" | "clock" | "timers" | "log" | "crash" | "referenceData" | "riskStore" | "settings" | "sha256"
   >;
-  /** The newest quote of each symbol, as it came. */
-  readonly newest: ReadonlyMap<string, Quote>;
+  readonly quotes: QuoteSources;
   readonly orderManagement: OrderManagement;
   /** Which broker exits go to. */
   readonly broker: string;
@@ -37,9 +35,9 @@ export interface RunningStops {
   stop(): Promise<void>;
 }
 
-export function startStops({ ports, newest, orderManagement, broker, alarms }: StopsOptions): RunningStops {
+export function startStops({ ports, quotes, orderManagement, broker, alarms }: StopsOptions): RunningStops {
   const { enabled, cryptoEveryMs, othersEveryMs } = ports.settings.stops;
-  const board: QuoteBoard = startQuoteBoard(ports, newest);
+  const board: QuoteBoard = startQuoteBoard(ports, quotes);
   const watch = watchPositions({ ports, board, alarms });
   const worker = createStopWorker({ ports, orderManagement, broker, board, alarms });
   const driving = startWorkerLoop({

@@ -59,7 +59,7 @@ export function watchPositions({ ports, board, alarms }: PositionWatchOptions): 
     const watched = { quantity, basisPrice: averagePrice };
     // What was paid out of the price is no loss: it is judged as if the price still had it.
     const paid = dividendsOf(position, actions);
-    const quote = raised(stopQuoteOf(board.newest(symbol), actions), paid);
+    const quote = raised(stopQuoteOf(board.newest(symbol, position.fundId), actions), paid);
     return lowered(judgeStop(watched, pct, quote, at, quoteAgeMsMax), paid);
   }
 
