@@ -630,7 +630,7 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"fund_id","type":"text","description":"The fund of a FUND_HALT; empty for a FIRM_HALT."},
     {"name":"strategy_id","type":"text","optional":true,"description":"The strategy of a STRATEGY_HALT.","omitEmpty":true},
     {"name":"reason","type":"text","description":"Free text."},
-    {"name":"requested_by","type":"text","description":"The requesting service, or operator:<name>."},
+    {"name":"requested_by","type":"text","description":"In an answer who asked, as their token proves it. In a request a claim: where a machine asks and it says something else, it is kept as claimed_by among the evidence."},
     {"name":"confirmation","type":"text","optional":true,"description":"The typed word (HALT) where a person asks."},
     {"name":"evidence","type":"struct","optional":true,"description":"The figures that tripped it, when a machine asks.","kind":"FACTS"},
     {"name":"halt_id","type":"text","optional":true,"description":"Set when the halt is latched, as are the next two.","kind":"ID"},

@@ -3040,7 +3040,7 @@ export interface components {
             strategy_id?: string;
             /** @description Free text. */
             reason: string;
-            /** @description The requesting service, or operator:<name>. */
+            /** @description In an answer who asked, as their token proves it. In a request a claim: where a machine asks and it says something else, it is kept as claimed_by among the evidence. */
             requested_by: string;
             /** @description The typed word (HALT) where a person asks. */
             confirmation?: string;

@@ -80,7 +80,7 @@ export interface HaltRequest {
     | undefined;
   /** Free text. */
   reason: string;
-  /** The requesting service, or operator:<name>. */
+  /** In an answer who asked, as their token proves it. In a request a claim: where a machine asks and it says something else, it is kept as claimed_by among the evidence. */
   requested_by: string;
   /** The typed word (HALT) where a person asks. */
   confirmation?:
