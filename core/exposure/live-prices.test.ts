@@ -2,7 +2,15 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { format, type Instant } from "../../contracts/src/instant.ts";
-import { engineFixture, fillOf, markOf, moment, orderOf, reference, startOfDay } from "../../testkit/risk/engine-fixture.ts";
+import {
+  engineFixture,
+  fillOf,
+  markOf,
+  moment,
+  orderOf,
+  reference,
+  startOfDay,
+} from "../../testkit/risk/engine-fixture.ts";
 import { decisionMessage } from "../engine/decision.ts";
 import type { Engine } from "../engine/engine.ts";
 

@@ -113,7 +113,9 @@ function throttleDenial(order: Order, view: FundView, notes: Notes): Denial | un
 }
 
 function noPrice({ priceSource }: FundView): string {
-  return priceSource === paperSource ? "no price but that of the simulated market, which no LIVE fund sees" : "no price";
+  return priceSource === paperSource
+    ? "no price but that of the simulated market, which no LIVE fund sees"
+    : "no price";
 }
 
 /** The price and the rate that new risk is valued with. A price of zero or less can value nothing. */

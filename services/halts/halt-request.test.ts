@@ -62,7 +62,9 @@ it.each([
 
 it("32.6: a claim is kept also without other evidence, and cannot be given as evidence; a person is who they are", () => {
   expect(read({ requested_by: "treasury" }).evidence).toEqual({ claimed_by: "treasury" });
-  expect(read({ requested_by: "treasury", evidence: { claimed_by: "oms" } }).evidence).toEqual({ claimed_by: "treasury" });
+  expect(read({ requested_by: "treasury", evidence: { claimed_by: "oms" } }).evidence).toEqual({
+    claimed_by: "treasury",
+  });
   expect(read({ requested_by: machine.actor }).evidence).toBeUndefined();
   const asked = read({ requested_by: "watchdog.news" }, person("duty"));
   expect([asked.requested_by, asked.evidence]).toEqual(["operator:duty", undefined]);

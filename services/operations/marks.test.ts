@@ -38,7 +38,12 @@ async function list(
 ): Promise<void> {
   const seeded = paperReference("").instruments.filter(({ asset_class }) => asset_class === "OPTION");
   const content = symbols.map(
-    (symbol) => seeded.find((option) => option.symbol === symbol) ?? { ...instrument, symbol, ...(venue !== undefined && { venue }) },
+    (symbol) =>
+      seeded.find((option) => option.symbol === symbol) ?? {
+        ...instrument,
+        symbol,
+        ...(venue !== undefined && { venue }),
+      },
   );
   const setAt = fixture.time.clock.now();
   await fixture

@@ -48,7 +48,9 @@ export async function openMarketView(ports: MarketViewPorts): Promise<MarketView
     queueMax: marksQueueMax,
     overflow: "keep-newest-per-key",
   } as const;
-  const listening = await ports.bus.listen(options, async ({ payload }) => seen.hear(payload as Mark, ports.clock.now()));
+  const listening = await ports.bus.listen(options, async ({ payload }) =>
+    seen.hear(payload as Mark, ports.clock.now()),
+  );
 
   function price(symbol: string): SeenPrice | undefined {
     const found = seen.paper.get(symbol);

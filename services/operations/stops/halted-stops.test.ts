@@ -73,7 +73,13 @@ async function open(halt: (typeof halts)[number]) {
   const life = fixture.life();
   const orderManagement = askingOrderManagement(fixture, engine);
   const alarms = createWorkerAlarms(life.ports);
-  const stops = startStops({ ports: life.ports, quotes: { simulated: fixture.newest, live: fixture.live }, orderManagement, broker: "paper", alarms });
+  const stops = startStops({
+    ports: life.ports,
+    quotes: { simulated: fixture.newest, live: fixture.live },
+    orderManagement,
+    broker: "paper",
+    alarms,
+  });
   return { fixture, engine, orderManagement, stop: () => stops.stop() };
 }
 

@@ -115,7 +115,15 @@ describe("a stop", () => {
     await fixture.store.transact("test.live", async (unit) => {
       const funds = paperReference(format(fixture.time.clock.now())).funds.map((fund) => ({ ...fund, mode: "LIVE" }));
       const setAt = fixture.time.clock.now();
-      await unit.reference.put({ kind: "funds", version: 2, content: funds, setBy: "t", setAt, reason: "r", hash: "0" });
+      await unit.reference.put({
+        kind: "funds",
+        version: 2,
+        content: funds,
+        setBy: "t",
+        setAt,
+        reason: "r",
+        hash: "0",
+      });
     });
     const { stops, list } = start(fixture);
     await pass(fixture, 20_000, through);
