@@ -315,6 +315,14 @@ const ways: Ways = {
         await passes(fixture, {});
       },
     },
+    UNAUDITED_CHANGE: {
+      order: {},
+      within: async (fixture, work) => {
+        await fixture.withPlantedKey(work);
+        // A change that is undone lifts it.
+        await passes(fixture, {});
+      },
+    },
     AUDIT_UNAVAILABLE: {
       order: {},
       within: async (fixture, work) => {

@@ -71,4 +71,8 @@ export interface IdentityRequests {
   list(): Promise<readonly IdentityRequest[]>;
   /** The proof names CosignIdentityRequest with `request_id`. */
   cosign(asked: Omit<AskedBy, "reason">, requestId: string): Promise<Outcome<Cosigned>>;
+  /** Asks for a change that nobody audited to be accepted. The proof names AcceptUnauditedChange with `change_id`. */
+  requestAcceptance(asked: AskedBy, changeId: string): Promise<Outcome<Requested>>;
+  /** Of AcceptUnauditedChange alone, by somebody who need not be an admin. The proof names CosignUnauditedChange with `request_id`. */
+  cosignAcceptance(asked: Omit<AskedBy, "reason">, requestId: string): Promise<Outcome<Cosigned>>;
 }

@@ -36,6 +36,7 @@ import type { RestrictionRecords } from "./restriction-records.ts";
 import type { SignalRecords } from "./signal-records.ts";
 import type { StepUpRecords } from "./step-ups.ts";
 import type { StopRecords } from "./stop-records.ts";
+import type { UnauditedChangeRecords } from "./unaudited-changes.ts";
 import type { WatchdogRecords } from "./watchdog-records.ts";
 
 /** The outbox: what the world shall hear if, and only if, this unit of work commits. */
@@ -174,6 +175,7 @@ export interface UnitOfWork {
   readonly requestKeys: RequestKeyRecords;
   readonly signals: SignalRecords;
   readonly reports: ReportRecords;
+  readonly unauditedChanges: UnauditedChangeRecords;
 }
 
 export type Outcome = "committed" | "not committed";

@@ -116,6 +116,8 @@ export const simulated: Readonly<Record<ChangingOperation, Simulated>> = {
   DisableOperator: not(gateway, "acceptance/operators.long.test.ts"),
   ResetOperatorFactor: not(gateway, "acceptance/operators.long.test.ts"),
   CosignIdentityRequest: not(gateway, "acceptance/operators.long.test.ts"),
+  AcceptUnauditedChange: not(gateway, "acceptance/unaudited.long.test.ts"),
+  CosignUnauditedChange: not(gateway, "acceptance/unaudited.long.test.ts"),
   RotateSigningKeys: not(gateway, "acceptance/identity.test.ts"),
 };
 

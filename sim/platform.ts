@@ -202,6 +202,7 @@ export function platform(options: PlatformOptions): Platform {
       sha256OfBytes: systemSha256OfBytes,
       stopwatch: () => 0,
       diskSpace: undefined,
+      unauditedChanges: undefined,
       signing,
       cipher: systemCipher,
       witnesses: undefined,

@@ -83,6 +83,8 @@ export interface RiskFixture {
   withRestrictionsUnreadable(work: () => Promise<void>): Promise<void>;
   /** Runs the work while the data folder is away, so that nobody can tell how much of its disk is free. */
   withDiskUnmeasurable(work: () => Promise<void>): Promise<void>;
+  /** Runs the work while a signing key stands that somebody put in; then takes it out again. */
+  withPlantedKey(work: () => Promise<void>): Promise<void>;
   /** Runs the work while a fund that was in the far west is in the far east, where its next day has begun, and nobody can write so. */
   withDayUnwritten(fundId: string, work: () => Promise<void>): Promise<void>;
   /** Runs the work while the newest entries of the audit log are gone, as the database's owner can make them; then puts them back. */
@@ -244,6 +246,16 @@ function fixtureOn(
         await work();
       } finally {
         renameSync(away, platform.dataFolder);
+      }
+    },
+    async withPlantedKey(work) {
+      const planter = await openClient(owner, { log: quietLog, applicationName: "somebody with every right" });
+      await planter.query("insert into identity_key (kid, public_jwk, created_us) values ('planted', '{}', 1)");
+      try {
+        await work();
+      } finally {
+        await planter.query("delete from identity_key where kid = 'planted'");
+        await planter.end();
       }
     },
     withRestrictionsUnreadable: (work) => withLocked("restriction", work),

@@ -31,6 +31,7 @@ import { restrictionRecords } from "./units/restrictions.ts";
 import { riskRecords } from "./units/risk.ts";
 import { signalRecords } from "./units/signals.ts";
 import { stopRecords } from "./units/stops.ts";
+import { unauditedChangeRecords } from "./units/unaudited-changes.ts";
 import { watchdogRecords } from "./units/watchdogs.ts";
 
 export interface BufferedUnit {
@@ -99,6 +100,7 @@ export function createUnitOfWork(options: {
     requestKeys: requestKeyRecords(options.sql),
     signals: signalRecords(options.sql),
     reports: reportRecords(options.sql),
+    unauditedChanges: unauditedChangeRecords(options.sql),
   };
   return {
     unit,

@@ -9,11 +9,13 @@ import type { ReferenceData } from "../../ports/reference-data.ts";
 import type { RiskQueries } from "../../ports/risk-queries.ts";
 import type { RiskStore } from "../../ports/risk-store.ts";
 import type { TreasuryQueries } from "../../ports/treasury-queries.ts";
+import type { UnauditedChanges } from "../../ports/unaudited-changes.ts";
 import { whenWritten } from "../postgres/bus/wake.ts";
 import { createBooksQueries } from "../postgres/queries/books-queries.ts";
 import { createDatabaseCare } from "../postgres/queries/database-care.ts";
 import { createPostgresReferenceData } from "../postgres/queries/reference-store.ts";
 import { createTreasuryQueries } from "../postgres/queries/treasury-queries.ts";
+import { createUnauditedChanges } from "../postgres/queries/unaudited-changes.ts";
 import { createRiskQueries } from "../postgres/risk/risk-queries.ts";
 import { type Ask, createRiskReads } from "../postgres/risk/risk-reads.ts";
 import { createPostgresRiskStore } from "../postgres/risk/risk-store.ts";
@@ -26,6 +28,7 @@ export interface OpenedRiskStore {
   readonly treasuryQueries: TreasuryQueries;
   readonly booksQueries: BooksQueries;
   readonly databaseCare: DatabaseCare;
+  readonly unauditedChanges: UnauditedChanges;
   readonly referenceData: ReferenceData;
   close(): Promise<void>;
 }
@@ -37,6 +40,7 @@ export function openRiskStore(options: OpenStoreOptions, opened: OpenedStore): O
     treasuryQueries: createTreasuryQueries(pool),
     booksQueries: createBooksQueries(pool),
     databaseCare: createDatabaseCare(pool, options.clock),
+    unauditedChanges: createUnauditedChanges(pool),
     referenceData: createPostgresReferenceData(pool),
   };
   if (!options.services.includes("riskengine")) {

@@ -6,6 +6,7 @@ import { serveGrpc } from "../../adapters/grpc/server.ts";
 import { memoryDisk } from "../../adapters/memory/disk-space.ts";
 import type { DatabaseAddress } from "../../adapters/postgres/connection.ts";
 import { createPostgresReferenceData } from "../../adapters/postgres/queries/reference-store.ts";
+import { createUnauditedChanges } from "../../adapters/postgres/queries/unaudited-changes.ts";
 import { createRiskQueries } from "../../adapters/postgres/risk/risk-queries.ts";
 import { createPostgresRiskStore } from "../../adapters/postgres/risk/risk-store.ts";
 import { openStore } from "../../adapters/records/open-store.ts";
@@ -150,6 +151,7 @@ export async function startEngine(
     blake3: systemBlake3,
     stopwatch: () => performance.now() * 1_000,
     diskSpace: memoryDisk(),
+    unauditedChanges: createUnauditedChanges(opened.pool),
     riskStore: variant === "async" ? forgetful : store,
     riskQueries: createRiskQueries(opened.pool),
     brokers: [],

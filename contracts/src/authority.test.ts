@@ -84,6 +84,7 @@ BeginAuditAnew            .      .      .      .          .         x      .
 CosignAuditAnew           .      .      .      x          x         x      .
 EraseAuditSubject         .      .      .      .          .         x      .
 ReadPersonalData          .      .      .      .          x         x      .
+ListUnauditedChanges      .      .      x      x          x         x      x
 ListParked                .      .      x      x          x         x      x
 RetryParked               .      .      .      x          .         x      .
 DiscardParked             .      .      .      .          .         x      .
@@ -167,6 +168,8 @@ DisableOperator           .      .      .      .          .         x      .
 ResetOperatorFactor       .      .      .      .          .         x      .
 ListIdentityRequests      .      .      .      .          .         x      .
 CosignIdentityRequest     .      .      .      .          .         x      .
+AcceptUnauditedChange     .      .      .      .          .         x      .
+CosignUnauditedChange     .      .      .      x          x         x      .
 RotateSigningKeys         .      .      .      .          .         x      .
 `;
 
@@ -367,7 +370,7 @@ describe("a service token", () => {
       ...["ListHaltHistory", "GetFlatten", "ListDrills", "AppendAudit", "GetAuditTrail"],
       ...["VerifyAudit", "ReadAudit", "GetAuditProof", "GetAuditConsistency", "TailAudit", "GetAuditBundleHead"],
       ...["GetAuditStatus", "GetAuditTile", "ListAlarms"],
-      ...["BeginAuditVerification", "WatchAuditRun", "ListParked", "ReportRegulatoryEvent"],
+      ...["BeginAuditVerification", "WatchAuditRun", "ListUnauditedChanges", "ListParked", "ReportRegulatoryEvent"],
       ...["ListWatchdogs", "ListEpisodes", "GetWatchdogConfig"],
       ...["SubmitOrder", "CancelOrder", "AmendOrder", "GetOrder", "ListOrders", "ListPositions", "ListFills"],
       ...[

@@ -281,6 +281,24 @@ export const gatewayOperations = {
       cosignIdentityRequest: "operator POST /v1/auth/requests/:request_id/cosign",
     },
   },
+  AcceptUnauditedChange: {
+    sentence: "Ask for a change that has no event to be accepted as it stands; a second person signs.",
+    allowed: ["admin"],
+    reads: false,
+    auditsRefusals: true,
+    routes: {
+      acceptUnauditedChange: "operator POST /v1/operations/unaudited-changes/:change_id/accept",
+    },
+  },
+  CosignUnauditedChange: {
+    sentence: "Sign an admin's request to accept a change that has no event.",
+    allowed: ["operator", "risk_officer", "admin"],
+    reads: false,
+    auditsRefusals: true,
+    routes: {
+      cosignUnauditedChange: "operator POST /v1/operations/unaudited-requests/:request_id/cosign",
+    },
+  },
   RotateSigningKeys: {
     sentence: "Replace the key that signs tokens.",
     allowed: ["admin"],

@@ -53,6 +53,10 @@ const words: Readonly<Partial<Record<DenialCode | FaultCode, Words>>> = {
     ends: "It ends by itself when there is room on the disk again, or when it can be measured again; marked exits pass meanwhile.",
     command: "ctl doctor",
   }),
+  UNAUDITED_CHANGE: () => ({
+    ends: "It ends when the change is undone, or accepted by an admin and a second person; marked exits pass meanwhile.",
+    command: "ctl operations unaudited list",
+  }),
   LOSS_CONFIRMATION_PENDING: (named) => ({
     ends: "The next valuations confirm the loss, which halts the fund, or clear it.",
     command: lossesList(named),

@@ -110,6 +110,7 @@ const conditions = fc.record({
   haltsUnknown: fc.boolean(),
   auditLate: fc.boolean(),
   diskLow: fc.boolean(),
+  unaudited: fc.boolean(),
   lossPending: fc.boolean(),
   lossMissing: fc.boolean(),
   restricted: names([], ["AAPL"], ["AAPL", "BTC-USD"]),
@@ -166,6 +167,7 @@ function under(given: Conditions): { readonly engine: Engine; readonly at: insta
   engine.setRestrictionsKnown(!given.watchedUnknown);
   if (given.auditLate) engine.setAudit({ goodUntil: moment(-1), reason: "The audit log is behind" });
   if (given.diskLow) engine.setDisk({ reason: "The disk of /data has 900 MB free", since: startOfDay });
+  if (given.unaudited) engine.setUnaudited({ reason: "The row h-1 of halt was removed", since: startOfDay });
   const judgedUntil = given.lossMissing ? undefined : moment(100_000_000);
   engine.setLosses({ fundId: "beta", judgedUntil, reason: "no baseline", isPending: given.lossPending });
   return { engine, at };
@@ -262,6 +264,7 @@ describe("22.10: blocks", () => {
       laterMs: 0,
       auditLate: true,
       diskLow: true,
+      unaudited: true,
       watched: ["THROTTLE", "COOLDOWN", "SHADOW", "GROSS", "NO_SHORT_OPTIONS"],
       watchedUnknown: true,
     });
@@ -270,6 +273,7 @@ describe("22.10: blocks", () => {
     const sinceOf = (code: string) => found.find((block) => block.code === code)?.since;
     for (const code of [
       "DISK_LOW",
+      "UNAUDITED_CHANGE",
       "FIRM_HALTED",
       "FUND_HALTED",
       "STRATEGY_HALTED",
@@ -294,6 +298,7 @@ describe("22.10: blocks", () => {
           "HALT_STATE_UNKNOWN",
         ],
         ...["LOSS_CONFIRMATION_PENDING", "NAV_MISSING", "REFERENCE_PRICE_MISSING", "REFERENCE_PRICE_STALE"],
+        "UNAUDITED_CHANGE",
         ...["STRATEGY_HALTED", "SYMBOL_BLOCKED", "SYMBOL_RESTRICTED", "RESTRICTIONS_UNKNOWN", ...watchedCodes],
       ].sort(),
     );

@@ -76,6 +76,7 @@ export function emptyView(ages: InputAges = inputAgesDefault): FundView {
     lossReason: "",
     auditBlock: undefined,
     diskBlock: undefined,
+    changeBlock: undefined,
     strategyOrdersInSecond: 0,
     fundOrdersInSecond: 0,
     throttleTripped: false,

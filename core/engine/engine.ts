@@ -55,7 +55,7 @@ import type { Checked as CheckResult } from "./decision.ts";
 import * as fundStates from "./fast/fund-state.ts";
 import { sumOf } from "./fast/fund-state.ts";
 import { type Hash, hashOfBytes } from "./fast/order-hash.ts";
-import type { AuditStanding, DiskStanding } from "./fill-view.ts";
+import type { AuditStanding, ChangeStanding, DiskStanding } from "./fill-view.ts";
 import { headroom } from "./headroom.ts";
 import type { HeadroomQuestion } from "./limits-in-force.ts";
 import { type EngineSnapshot, restoreSnapshot, takeSnapshot } from "./snapshot.ts";
@@ -131,6 +131,8 @@ export interface Engine {
   setAudit(standing: Readonly<AuditStanding>): void;
   /** Why the disk has too little room for new risk; undefined when it has enough. As with the audit log, the shell tells before it serves. */
   setDisk(low: DiskStanding["low"]): void;
+  /** Which change nobody audited, or why nobody knows of any; undefined when there is none. The shell says so before it serves. */
+  setUnaudited(found: ChangeStanding["found"]): void;
   check(order: Order, at: Instant, asker?: Asker): Checked;
   /** The second half of a check whose outcome is "ask", with the risk officer's answer. */
   conclude(asked: Checked, verdict: Verdict, at: Instant): Checked;
@@ -204,6 +206,9 @@ export function createEngine(options: EngineOptions): Engine {
       state.restrictions.known = known;
     },
     setAudit: (standing) => setAudit(state, standing),
+    setUnaudited(found) {
+      state.changes.found = found;
+    },
     setDisk(low) {
       state.disk.low = low;
     },

@@ -60,6 +60,11 @@ export interface DiskStanding {
   low: { readonly reason: string; readonly since: Instant } | undefined;
 }
 
+/** What the engine last heard of changes that nobody audited: why new risk is denied, and since when; undefined when there are none. */
+export interface ChangeStanding {
+  found: { readonly reason: string; readonly since: Instant } | undefined;
+}
+
 /** Where the view is filled from. */
 export interface ViewSource {
   readonly books: Books;
@@ -72,6 +77,7 @@ export interface ViewSource {
   readonly waitingExits: WaitingExits;
   readonly audit: AuditStanding;
   readonly disk: DiskStanding;
+  readonly changes: ChangeStanding;
   readonly restrictions: RestrictionBook;
   readonly ages: InputAges;
   readonly openOrdersPerFundMax: number;
@@ -139,9 +145,10 @@ export function fillView(
   fillFund(view, source, found, at);
   fillHalts(view, source.halts, order);
   fillStrategy(view, source, found, order, at);
-  const { symbolBlocks, heldSymbols, audit, disk, restrictions } = source;
+  const { symbolBlocks, heldSymbols, audit, disk, changes, restrictions } = source;
   view.auditBlock = at < audit.goodUntil ? undefined : audit.reason;
   view.diskBlock = disk.low?.reason;
+  view.changeBlock = changes.found?.reason;
   view.symbolBlock = symbolBlocks.size === 0 ? undefined : symbolBlocks.get(order.fund_id)?.get(order.symbol);
   if (heldSymbols.size > 0) view.symbolBlock = heldSymbols.get(order.symbol)?.reason ?? view.symbolBlock;
   view.restrictions = restrictions.count === 0 && restrictions.known ? undefined : restrictionsOf(restrictions, order);

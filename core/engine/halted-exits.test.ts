@@ -30,6 +30,11 @@ const situations: readonly (readonly [name: string, code: string, begin: (engine
     (engine) => engine.setDisk({ reason: "The disk of /data has 900 MB free", since: moment(0) }),
   ],
   [
+    "a change was not audited",
+    "UNAUDITED_CHANGE",
+    (engine) => engine.setUnaudited({ reason: "The row h-1 of halt was removed without its event", since: moment(0) }),
+  ],
+  [
     "the audit log is behind",
     "AUDIT_UNAVAILABLE",
     (engine) => engine.setAudit({ goodUntil: moment(0), reason: "The audit log is behind since 13:29" }),

@@ -231,6 +231,13 @@ export const standingConditions: Readonly<Partial<Record<DenialCode, Standing>>>
     },
     (_view, { disk }) => disk.low?.since,
   ),
+  UNAUDITED_CHANGE: standing(
+    "firm",
+    (view) => {
+      view.changeBlock = undefined;
+    },
+    (_view, { changes }) => changes.found?.since,
+  ),
   LOSS_CONFIRMATION_PENDING: standing("fund", lossesSettled),
   LOSS_NOT_JUDGED: standing("fund", lossesSettled),
   LOSS_BASELINE_MISSING: standing("fund", lossesSettled),

@@ -83,6 +83,7 @@ export function createEngineState(options: EngineOptions): EngineState {
     waitingExits: new Map(),
     audit: { goodUntil: Number.POSITIVE_INFINITY, reason: "" },
     disk: { low: undefined },
+    changes: { found: undefined },
     restrictions: createRestrictionBook(),
     symbolBlocksSince: new Map(),
     ages: options.ages,

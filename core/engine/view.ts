@@ -199,6 +199,8 @@ export interface FundView {
   auditBlock?: string | undefined;
   /** Why too little of the disk is known to be free, and what is asked for; undefined when there is room. */
   diskBlock?: string | undefined;
+  /** Which change nobody audited, or why nobody knows of any; undefined when there is none. */
+  changeBlock?: string | undefined;
 
   // Pace.
   /** New-risk orders that passed the static gate within the last second. */

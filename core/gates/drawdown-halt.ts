@@ -1,5 +1,6 @@
 // Gate 5: no new risk under a halt of the firm, the fund or the strategy, none while a loss of the fund waits for its confirmation or one of its
-// loss limits is not judged, none that the audit log could not tell of, and none that the disk has no room for. Not knowing counts as halted. The way out stays open: what the
+// loss limits is not judged, none that the audit log could not tell of, none that the disk has no room for, and none while a change
+// that nobody audited stands. Not knowing counts as halted. The way out stays open: what the
 // engine itself proves to shrink the position passes, if it is marked so and the envelope lets it; under a strategy's halt it must shrink that
 // strategy's own position as well, or it would trade against what another one holds. So does what only takes away from an
 // order that is with a broker already: like cancelling it, which nobody is asked about.
@@ -27,12 +28,14 @@ export const drawdownHalt: Gate = {
     notes.count("halt_epoch", view.haltEpoch);
     notes.word("halt", view.halt ?? (view.haltsKnown ? "none" : "unknown"));
     const isHalted = view.halt !== undefined || !view.haltsKnown || view.lossBlock !== undefined;
-    if (!isHalted && view.auditBlock === undefined && view.diskBlock === undefined) return undefined;
+    if (!isHalted && view.auditBlock === undefined && view.diskBlock === undefined && view.changeBlock === undefined)
+      return undefined;
 
     if (view.halt !== undefined) notes.word("halt_id", view.haltId);
     if (view.lossBlock !== undefined) notes.word("losses", view.lossBlock);
     if (view.auditBlock !== undefined) notes.word("audit", view.auditBlock);
     if (view.diskBlock !== undefined) notes.word("disk", view.diskBlock);
+    if (view.changeBlock !== undefined) notes.word("unaudited", view.changeBlock);
     if (view.lowers === true) {
       notes.word("exit", "lowers an open order");
       return undefined;
@@ -42,7 +45,7 @@ export const drawdownHalt: Gate = {
       notes.decimal("strategy_position", view.strategyPosition);
       if (!view.reducesStrategy) return ownDenial(view);
     }
-    // The envelope's switch is about halts; that nothing can be audited or that the disk fills keeps nobody from getting out.
+    // The envelope's switch is about halts; that nothing can be audited, that something was not, or that the disk fills keeps nobody from getting out.
     if (exit && (!isHalted || view.envelope?.haltAllowReduceOnly === true)) {
       notes.word("exit", "proven reduction");
       return undefined;
@@ -80,6 +83,7 @@ function haltDenial(view: FundView, hint: string): Denial {
   }
   if (view.lossBlock !== undefined) return lossDenial(view, hint);
   if (view.auditBlock !== undefined) return { code: "AUDIT_UNAVAILABLE", reason: `${view.auditBlock}, and ${hint}.` };
+  if (view.changeBlock !== undefined) return { code: "UNAUDITED_CHANGE", reason: `${view.changeBlock}, and ${hint}.` };
   return { code: "DISK_LOW", reason: `${view.diskBlock}, and ${hint}.` };
 }
 

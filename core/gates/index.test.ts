@@ -137,6 +137,7 @@ const oneMistake: Readonly<Record<string, Row>> = {
   LOSS_CONFIRMATION_PENDING: view({ lossBlock: "pending" }),
   LOSS_NOT_JUDGED: view({ lossBlock: "not judged", lossReason: "daily: no baseline" }),
   DISK_LOW: view({ diskBlock: "The disk of /data has 900 MB free, less than the 1000 MB of disk.new_risk_mb" }),
+  UNAUDITED_CHANGE: view({ changeBlock: "The row h-1 of halt was removed without its event" }),
   AUDIT_UNAVAILABLE: view({ auditBlock: "The audit log does not verify since 12:00" }),
 
   COVER_EXCEEDS_SHORT: order({ side: "BUY_TO_COVER" }),

@@ -62,6 +62,12 @@ export function tokenNeedsTwo(operations: readonly Operation[], isProduction: bo
   return isProduction && operations.some((operation) => changesState(operation));
 }
 
+/** The same for somebody who need not be an admin. */
+function judgePerson({ name }: Pick<Caller, "name">, people: People): Denial | undefined {
+  const denial = judgeAdmin({ name }, people);
+  return denial?.code === "OPERATOR_NOT_ADMIN" ? undefined : denial;
+}
+
 /** Whether the caller may still ask or sign: a token lives a moment longer than its owner's rights. */
 export function judgeAdmin({ name }: Pick<Caller, "name">, people: People): Denial | undefined {
   if (people === "external") return undefined;
@@ -148,6 +154,7 @@ export function judgeCosign(
   by: Caller,
   people: People,
   at: Instant,
+  signer: "admin" | "second person" = "admin",
 ): CosignVerdict {
   if (request === undefined) {
     return { denial: denied("IDENTITY_REQUEST_UNKNOWN", "There is no such request: see `ctl auth requests list`.") };
@@ -165,7 +172,7 @@ export function judgeCosign(
   if (request.subject === by.subject || request.requestedBy === by.actor) {
     return { denial: denied("IDENTITY_SAME_PERSON", "You asked for this yourself: another admin has to sign it.") };
   }
-  const mayNotSign = judgeAdmin(by, people);
+  const mayNotSign = signer === "admin" ? judgeAdmin(by, people) : judgePerson(by, people);
   if (mayNotSign !== undefined) return { denial: mayNotSign };
   const requester = { name: request.requestedBy.replace(/^operator:/, "") };
   if (judgeAdmin(requester, people) !== undefined) {

@@ -70,6 +70,10 @@ const groups: Readonly<Record<string, VerbGroup>> = {
     heading: "Events put aside",
     sentence: "Events that a subscription could not handle: list, retry, discard.",
   },
+  "operations unaudited": {
+    heading: "Changes without an event",
+    sentence: "Rows that were changed without an event, for which new risk is denied: list, accept.",
+  },
   "operations audit": { heading: "The record", sentence: "The audit chain: show, follow, verify, prove, export." },
   "operations audit key": { heading: "The key", sentence: "The key that signs its checkpoints: rotate, revoke." },
 };

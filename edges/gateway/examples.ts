@@ -33,6 +33,7 @@ export const routeExamples: Readonly<Record<string, RouteExample>> = {
       reason: "Announced by the issuer.",
     },
   },
+  acceptUnauditedChange: { params: { change_id: "0f1e2d3c4b5a6978" }, body: { reason: "Restored by hand." } },
   addOperator: { body: { name: "erika", roles: ["operator"], reason: "Joins the desk." } },
   changeOperatorRoles: { body: { roles: ["viewer"], reason: "Changes desks." } },
   disableOperator: { body: { reason: "The laptop is lost." } },

@@ -24,6 +24,7 @@ import { startParked } from "./parked/parked.ts";
 import { restrictionHandlers } from "./restrictions.ts";
 import { riskQueries } from "./risk-queries.ts";
 import { secretQueries } from "./secrets/secrets.ts";
+import { startUnaudited } from "./unaudited.ts";
 import { watchLeases } from "./watch-leases.ts";
 import { type RunningWatchdogs, startWatchdogs } from "./watchdogs/watchdogs.ts";
 import { createWorkerAlarms } from "./worker-alarms.ts";
@@ -57,6 +58,7 @@ export const operations: Service = {
     const workers = await startWorkers(ports, { simulated: remembered.newest, live: outside.newest });
     const halts = await startHalts(ports, createWorkerAlarms(ports));
     const parked = startParked(ports);
+    const unaudited = startUnaudited(ports);
     const unsigned = watchCheckpointAge({ ports, alarms: createWorkerAlarms(ports), status: audit.status });
     const watchdogs = await watchdogsOf(ports, audit, halts, remembered.newest, folder, chat);
     const orderManagement = startHaltQueries(ports, halts, remembered.newest);
@@ -67,7 +69,7 @@ export const operations: Service = {
         riskQueries(ports),
         marketQueries({ ...ports, ...remembered }),
         secretQueries({ ...ports, folder }),
-        { name: "RiskWorkers", handlers: { ...workers.handlers, ...parked.handlers } },
+        { name: "RiskWorkers", handlers: { ...workers.handlers, ...parked.handlers, ...unaudited.handlers } },
         { name: "HaltDesk", handlers: { ...orderManagement.handlers, ...haltChanges(ports) } },
         ...(ports.eventFeed === undefined ? [] : [eventQueries(ports.eventFeed)]),
         { name: "Watchdogs", handlers: { ...restrictionHandlers(ports), ...watchdogs?.handlers } },
@@ -82,6 +84,7 @@ export const operations: Service = {
         await orderManagement.stop();
         await watchdogs?.stop();
         await unsigned.stop();
+        await unaudited.stop();
         await parked.stop();
         await halts.stop();
         await workers.stop();

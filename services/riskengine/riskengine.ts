@@ -47,6 +47,7 @@ import { riskOfficer } from "./risk-officer.ts";
 import { seedEnvelopes } from "./seed-envelopes.ts";
 import { watchSymbolBlocks } from "./symbol-blocks.ts";
 import { createReleaseThrottle } from "./throttles.ts";
+import { type UnauditedWatch, watchUnaudited } from "./unaudited-watch.ts";
 
 /** A clean end gives the store this long to finish what is in hand. */
 const finishMsMax = 4_000;
@@ -106,6 +107,7 @@ async function assemble(
   const standing = await withRestrictions(ports, engine, watch, stops);
   stops.push((await watchAudit(ports, engine, alarms)).stop);
   const disk = await withDisk(ports, engine, alarms, stops);
+  const unaudited = await withUnaudited(ports, engine, alarms, stops);
   const incarnation = ports.random.uuid();
   const recovered = await recover(ports, engine, incarnation, keyWindowMs);
   const drawdown = await createDrawdown({ ports, engine, envelopes, reference, watch, alarms });
@@ -153,7 +155,7 @@ async function assemble(
   return {
     rpc: [rpc],
     leased: watch.leased,
-    health: () => healthOf(commit, standing, disk),
+    health: () => healthOf(commit, standing, disk, unaudited),
     stop: async () => {
       await checks.stop();
       await approvals.stop();
@@ -199,6 +201,20 @@ async function withDisk(
   const { diskSpace } = ports;
   if (diskSpace === undefined) return undefined;
   const watch = await watchDisk({ ...ports, diskSpace }, engine, alarms);
+  stops.push(watch.stop);
+  return watch;
+}
+
+/** Undefined where only units of work reach the records. */
+async function withUnaudited(
+  ports: ServicePorts,
+  engine: Engine,
+  alarms: Alarms,
+  stops: (() => Promise<void>)[],
+): Promise<UnauditedWatch | undefined> {
+  const { unauditedChanges } = ports;
+  if (unauditedChanges === undefined) return undefined;
+  const watch = await watchUnaudited({ ...ports, unauditedChanges }, engine, alarms);
   stops.push(watch.stop);
   return watch;
 }
@@ -338,10 +354,17 @@ function limitUseOf(
   };
 }
 
-function healthOf(commit: GroupCommit, watch: Standing, disk: DiskWatch | undefined): Health {
+function healthOf(
+  commit: GroupCommit,
+  watch: Standing,
+  disk: DiskWatch | undefined,
+  unaudited: UnauditedWatch | undefined,
+): Health {
   const state = commit.state();
   if (state === "taken over") return { status: "failing", complaint: "another risk engine has taken over" };
   if (state === "asking") return { status: "failing", complaint: "the outcome of a commit is not known yet" };
   const health = watch.health();
-  return health.status === "ok" ? (disk?.health() ?? health) : health;
+  if (health.status !== "ok") return health;
+  const complaints = [unaudited?.health().complaint, disk?.health().complaint].filter((one) => one !== undefined);
+  return complaints.length === 0 ? health : { status: "ok", complaint: complaints.join(" ") };
 }

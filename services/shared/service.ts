@@ -39,6 +39,7 @@ import type { Cipher, SubjectKeys } from "../../ports/subject-keys.ts";
 import type { Timers } from "../../ports/timers.ts";
 import type { Tracer } from "../../ports/tracer.ts";
 import type { TreasuryQueries } from "../../ports/treasury-queries.ts";
+import type { UnauditedChanges } from "../../ports/unaudited-changes.ts";
 import type { Upstream } from "../../ports/upstream.ts";
 import type { Witnesses } from "../../ports/witnesses.ts";
 
@@ -60,6 +61,8 @@ export interface ServicePorts {
   readonly stopwatch: Stopwatch;
   /** Where this process and the embedded database write; undefined where nothing is written to a disk, and none can fill. */
   readonly diskSpace: DiskSpace | undefined;
+  /** Undefined where nobody but units of work reaches the records. */
+  readonly unauditedChanges: UnauditedChanges | undefined;
   readonly riskStore: RiskStore;
   readonly riskQueries: RiskQueries;
   readonly referenceData: ReferenceData;

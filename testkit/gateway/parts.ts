@@ -141,6 +141,8 @@ function peopleParts(outcome: Answering): Pick<GatewayParts, "operators" | "iden
     identityRequests: {
       list: async () => [request],
       cosign: (...given) => outcome({ request, cosignedBy: "operator:duty", operator }, "cosign", ...given),
+      requestAcceptance: (...given) => outcome({ request }, "requestAcceptance", ...given),
+      cosignAcceptance: (...given) => outcome({ request, cosignedBy: "operator:duty" }, "cosignAcceptance", ...given),
     },
   };
 }

@@ -198,6 +198,7 @@ function absentPorts() {
     blake3: systemBlake3,
     stopwatch: () => 0,
     diskSpace: undefined,
+    unauditedChanges: undefined,
     riskQueries: notHere<ServicePorts["riskQueries"]>("queries"),
     treasuryQueries: notHere<ServicePorts["treasuryQueries"]>("queries"),
     booksQueries: undefined,

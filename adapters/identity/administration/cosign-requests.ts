@@ -7,9 +7,10 @@ import { Fault } from "../../../contracts/src/fault.ts";
 import { judgeChange, judgeCosign, type People, type PersonChange } from "../../../core/identity/identity-rules.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { Outcome } from "../../../ports/identity.ts";
-import type { Cosigned, IdentityRequests } from "../../../ports/operators.ts";
+import type { AskedBy, Cosigned, IdentityRequests } from "../../../ports/operators.ts";
 import type { Random } from "../../../ports/random.ts";
 import type { PostgresStore } from "../../postgres/store.ts";
+import type { Sql } from "../../postgres/store-transaction.ts";
 import { newRecoveryCode } from "../one-time-codes.ts";
 import type { PasswordHashing } from "../password-hashing.ts";
 import type { Sealing } from "../sealing.ts";
@@ -27,6 +28,7 @@ import {
 } from "./identity-requests.ts";
 import { type NewPassword, requestContext } from "./operators-admin.ts";
 import { changeOf, type PeopleChanges } from "./people-changes.ts";
+import { acceptance, createUnauditedAcceptance, ownDenial } from "./unaudited-acceptance.ts";
 
 export interface CosignRequestsOptions {
   readonly store: PostgresStore;
@@ -54,6 +56,7 @@ const asked = z.discriminatedUnion("operation", [
     operations: z.array(z.string()),
     expires_in_s: seconds,
   }),
+  z.strictObject({ operation: z.literal(acceptance), change_id: name, table: name, row: z.string(), found: name }),
   z.strictObject({ operation: z.literal("RotateServiceToken"), id: name, overlap_s: seconds, expires_in_s: seconds }),
 ]);
 type Asked = z.infer<typeof asked>;
@@ -76,11 +79,15 @@ export function createCosignRequests(options: CosignRequestsOptions): IdentityRe
   async function judge(it: ChangeWork, of: Asked, people: People): Promise<Denial | undefined> {
     if (of.operation === "IssueServiceToken") return tokens.judgeIssue(it, tokenOf(of));
     if (of.operation === "RotateServiceToken") return tokens.judgeRotate(it, rotationOf(of));
+    if (of.operation === acceptance) return undefined;
     return judgeChange(personChange(of), people);
   }
 
   async function carryOut(it: ChangeWork, of: Asked, people: People, password: NewPassword | undefined): Promise<Done> {
     switch (of.operation) {
+      // Operations uses the signed request up.
+      case acceptance:
+        return {};
       case "IssueServiceToken":
         return { token: await tokens.issue(it, tokenOf(of)) };
       case "RotateServiceToken":
@@ -97,41 +104,55 @@ export function createCosignRequests(options: CosignRequestsOptions): IdentityRe
     }
   }
 
+  async function sign(
+    { identity, proof }: Omit<AskedBy, "reason">,
+    requestId: string,
+    as: "CosignIdentityRequest" | "CosignUnauditedChange",
+  ): Promise<Outcome<Cosigned>> {
+    const password = await passwordFor(requestId);
+    return store.transactSql("identity.request_cosign", async ({ events }, sql): Promise<Outcome<Cosigned>> => {
+      const at = clock.now();
+      const attempt = { events, identity, at };
+      const people = await options.people(sql);
+      const found = await lockRequest(sql, requestId);
+      const isAccepted = as === "CosignUnauditedChange";
+      // Whoever need not be an admin signs this one thing.
+      const request = isAccepted && found?.operation !== acceptance ? undefined : found;
+      const { denial, ends } = judgeCosign(request, identity, people, at, isAccepted ? "second person" : "admin");
+      if (denial !== undefined || request === undefined) {
+        if (request !== undefined && ends !== undefined) {
+          await endRequest(sql, events, request, { outcome: ends, by: identity.actor, at });
+        }
+        return refused(attempt, as, requestId, denial ?? unknown);
+      }
+      const of = readAsked(request);
+      const { requestedBy: actor, subject, reason } = request;
+      const it: ChangeWork = { sql, events, at, actor, subject, reason, requestId, cosignedBy: identity.actor };
+      const impossible = (await judge(it, of, people)) ?? (await ownOf(sql, of, identity));
+      if (impossible !== undefined) return refused(attempt, as, requestId, impossible);
+      const named = { action: as, parameters: { request_id: requestId } } as const;
+      const unproved = await redeemOrTell(sql, events, { proof, identity, named, at });
+      if (unproved !== undefined) return { ok: false, denial: unproved };
+      // Ended first: what is done may end what its requester still waits for, and this one was signed.
+      await endRequest(sql, events, request, { outcome: "signed", by: identity.actor, at });
+      const done = await carryOut(it, of, people, password);
+      return { ok: true, value: { request: publicRequest(request), cosignedBy: identity.actor, ...done } };
+    });
+  }
+
   return {
     list: () =>
       store.transactSql("identity.request_list", async (_unit, sql) =>
         (await listWaiting(sql, clock.now())).map(publicRequest),
       ),
-
-    async cosign({ identity, proof }, requestId) {
-      const password = await passwordFor(requestId);
-      return store.transactSql("identity.request_cosign", async ({ events }, sql): Promise<Outcome<Cosigned>> => {
-        const at = clock.now();
-        const attempt = { events, identity, at };
-        const people = await options.people(sql);
-        const request = await lockRequest(sql, requestId);
-        const { denial, ends } = judgeCosign(request, identity, people, at);
-        if (denial !== undefined || request === undefined) {
-          if (request !== undefined && ends !== undefined) {
-            await endRequest(sql, events, request, { outcome: ends, by: identity.actor, at });
-          }
-          return refused(attempt, "CosignIdentityRequest", requestId, denial ?? unknown);
-        }
-        const of = readAsked(request);
-        const { requestedBy: actor, subject, reason } = request;
-        const it: ChangeWork = { sql, events, at, actor, subject, reason, requestId, cosignedBy: identity.actor };
-        const impossible = await judge(it, of, people);
-        if (impossible !== undefined) return refused(attempt, "CosignIdentityRequest", requestId, impossible);
-        const named = { action: "CosignIdentityRequest", parameters: { request_id: requestId } } as const;
-        const unproved = await redeemOrTell(sql, events, { proof, identity, named, at });
-        if (unproved !== undefined) return { ok: false, denial: unproved };
-        // Ended first: what is done may end what its requester still waits for, and this one was signed.
-        await endRequest(sql, events, request, { outcome: "signed", by: identity.actor, at });
-        const done = await carryOut(it, of, people, password);
-        return { ok: true, value: { request: publicRequest(request), cosignedBy: identity.actor, ...done } };
-      });
-    },
+    cosign: (by, requestId) => sign(by, requestId, "CosignIdentityRequest"),
+    ...createUnauditedAcceptance(options),
+    cosignAcceptance: (by, requestId) => sign(by, requestId, "CosignUnauditedChange"),
   };
+}
+
+async function ownOf(sql: Sql, of: Asked, identity: AskedBy["identity"]): Promise<Denial | undefined> {
+  return of.operation === acceptance ? ownDenial(sql, identity) : undefined;
 }
 
 const unknown: Denial = { code: "IDENTITY_REQUEST_UNKNOWN", reason: "There is no such request." };

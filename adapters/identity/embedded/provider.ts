@@ -4,6 +4,8 @@ import type { EventEmitter } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { KoaContextWithOIDC } from "oidc-provider";
 import { Fault, messageOf } from "../../../contracts/src/fault.ts";
+import { format } from "../../../contracts/src/instant.ts";
+import { subjects } from "../../../contracts/src/subjects.ts";
 import type { SigningKeys } from "../../../ports/identity.ts";
 import { findOrMakeSecret } from "../shared-secret.ts";
 import { registerDevelopmentGrant } from "./development-grant.ts";
@@ -156,13 +158,23 @@ function cookieKey({ secrets, secretsPrefix, random }: EmbeddedProviderOptions):
 
 /** Verifiers in every process read from here whom they believe. */
 async function announceIssuer(options: EmbeddedProviderOptions): Promise<void> {
-  await options.store.transactSql("identity_issuer", async (_unit, sql) => {
+  await options.store.transactSql("identity_issuer", async ({ events }, sql) => {
     const found = await sql.read({ text: "select issuer from identity_issuer" });
-    if (found.rows[0]?.issuer === options.issuer) return;
+    const before: string | undefined = found.rows[0]?.issuer;
+    if (before === options.issuer) return;
     await sql.write({
       text: `insert into identity_issuer (issuer, updated_us) values ($1, $2)
              on conflict (one) do update set issuer = excluded.issuer, updated_us = excluded.updated_us`,
       values: [options.issuer, options.clock.now()],
+    });
+    await events.publish(subjects.configurationChanged, {
+      service: "gateway",
+      path: "identity.issuer",
+      ...(before === undefined ? {} : { old_value: before }),
+      new_value: options.issuer,
+      redacted: false,
+      actor: "service:gateway",
+      at: format(options.clock.now()),
     });
   });
 }

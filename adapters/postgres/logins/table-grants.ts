@@ -78,13 +78,9 @@ const identity: Readonly<Record<string, TableGrants>> = {
 };
 
 const risk: Readonly<Record<string, TableGrants>> = {
-  risk_journal: readable(
-    by(
-      ["riskengine"],
-      "insert (kind, approved, at_us, event_id, batch, key_hash, body_hash, fund_id, order_id, code, fill_id, payload)",
-    ),
-  ),
-  risk_pen: readable(by(["riskengine"], "update (pen, incarnation, taken_us)")),
+  // Written by risk_append alone.
+  risk_journal: readable(),
+  risk_pen: readable(),
   risk_snapshot: readable(by(["riskengine"], ...free)),
   risk_envelope: readable(by(["riskengine"], "insert")),
   risk_envelope_head: readable(by(["riskengine"], ...kept)),
@@ -198,13 +194,26 @@ export const tableGrants: Readonly<Record<string, TableGrants>> = {
   migrations: ownersOnly,
   installation: ownersOnly,
   service_login: ownersOnly,
+  guarded_row: ownersOnly,
+  guarded_acceptance: ownersOnly,
 };
 
 /** Functions that somebody calls, with the types of their arguments; those of triggers are nobody's. */
 export const functionGrants: Readonly<Record<string, readonly PlatformService[]>> = {
+  // Those that only triggers and other functions call.
+  "guard_digest(jsonb)": [],
+  "guard_has_event(text[], text[])": [],
+  "guard_move(text, text, bytea, text, bytea, bigint)": [],
+  "guard_differences()": [...halting, "gateway"],
+  "guard_change_id(text, text, text, bytea)": [...halting, "gateway"],
+  // Who signs writes as the gateway, who uses it up is operations: neither accepts alone what it changed.
+  "guard_signed()": ["operations"],
+  "guard_accept()": ["operations"],
   "trim_outbox(bigint, integer)": ["operations"],
   "trim_history(bigint, integer)": ["operations"],
   "risk_append(bigint, uuid, risk_entry[])": ["riskengine"],
+  "risk_take_pen(text, bigint)": ["riskengine"],
+  "risk_move_pen(bigint, bigint)": ["riskengine"],
   "risk_journal_before(bigint)": all,
   "audit_take_pen(text, bigint)": ["operations"],
   "audit_append(bigint, bigint, audit_row[], bigint, text, text)": ["operations"],
@@ -213,5 +222,5 @@ export const functionGrants: Readonly<Record<string, readonly PlatformService[]>
   "audit_begin_anew(bigint, bigint, audit_row[], bigint, text, text, bigint)": ["operations"],
 };
 
-/** Whose numbers rows of the journal take. */
-export const sequenceGrants: Readonly<Record<string, readonly PlatformService[]>> = { outbox_id_seq: ["riskengine"] };
+/** Numbers that a service takes by itself. */
+export const sequenceGrants: Readonly<Record<string, readonly PlatformService[]>> = {};

@@ -63,9 +63,7 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 // What the append relies on, whatever the server's own defaults are.
 const sessionText =
   "set synchronous_commit = on; set default_transaction_isolation = 'read committed'; set plan_cache_mode = force_generic_plan; set jit = off";
-const takeText = `
-update risk_pen set pen = pen + 1, incarnation = $1, taken_us = $2
-returning pen::text, (select coalesce(max(id), 0) from risk_journal)::text as newest`;
+const takeText = "select pen::text, newest::text from risk_take_pen($1, $2)";
 
 export function createPostgresRiskStore(options: PostgresRiskStoreOptions): PostgresRiskStore {
   const { pool, wake, clock, timers } = options;
@@ -152,13 +150,10 @@ export function createPostgresRiskStore(options: PostgresRiskStoreOptions): Post
     const after = known?.after ?? 0n;
     if (await isInJournal(batchId, after)) return "committed";
     // If somebody took the writer epoch since, it has moved already, and an innocent one keeps what is its own.
-    const moved = "update risk_pen set pen = pen + 1, incarnation = '', taken_us = $1";
-    if (known === undefined) await ask("moving the writer epoch", { text: moved, values: [clock.now()] });
-    else
-      await ask("moving the writer epoch", {
-        text: `${moved} where pen = $2`,
-        values: [clock.now(), known.writerEpoch],
-      });
+    await ask("moving the writer epoch", {
+      text: "select risk_move_pen($1, $2)",
+      values: [clock.now(), known?.writerEpoch ?? null],
+    });
     return (await isInJournal(batchId, after)) ? "committed" : "not committed";
   }
 

@@ -26,6 +26,10 @@ export const alarms = {
     "critical",
     "Less of the disk is free than `disk.new_risk_mb`, or how much is cannot be measured: new risk is denied.",
   ),
+  UNAUDITED_CHANGE_STOPS_NEW_RISK: alarm(
+    "critical",
+    "A halt, a person, a second factor, a key or a token was changed without its event, or whether one was cannot be read: new risk is denied.",
+  ),
   AUDIT_TAKEN_OVER: alarm("critical", "Another process has taken the audit log; this one writes no entries any more."),
   AUDIT_CHECKPOINT_OLD: alarm(
     "critical",

@@ -96,6 +96,9 @@ export const gateDenials = {
     LOSS_NOT_JUDGED: denial("A loss limit of the envelope is not judged; the reason says which, why and what ends it."),
     AUDIT_UNAVAILABLE: denial("The audit log takes no entries, does not verify, or is too far behind the outbox."),
     DISK_LOW: denial("Too little of the disk is free for new risk, or how much is cannot be measured."),
+    UNAUDITED_CHANGE: denial(
+      "A halt, a person, a second factor, a key or a token was changed without its event, or whether one was cannot be read.",
+    ),
   },
   short_side: {
     EXIT_HAS_PRIORITY: denial(
@@ -237,6 +240,13 @@ export const commandDenials = {
   IDENTITY_REASON_MISSING: denial("This is not done without a reason.", "FAILED_PRECONDITION"),
   IDENTITY_SAME_PERSON: denial("Requester and co-signer must be two people.", "PERMISSION_DENIED"),
   IDENTITY_REQUEST_UNKNOWN: denial("There is no such request to sign.", "NOT_FOUND", { exit: exitCodes.refused }),
+  UNAUDITED_CHANGE_UNKNOWN: denial("There is no such change without an event.", "NOT_FOUND", {
+    exit: exitCodes.refused,
+  }),
+  UNAUDITED_CHANGE_OWN: denial(
+    "Whoever asks or signs was put in or changed without an event, and accepts nothing.",
+    "PERMISSION_DENIED",
+  ),
   IDENTITY_REQUEST_VOID: denial(
     "The request was signed already, or whoever made it may not any more.",
     "FAILED_PRECONDITION",

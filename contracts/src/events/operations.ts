@@ -12,7 +12,13 @@ import {
   resumeRequested,
 } from "../records/halt.ts";
 import type { WatchdogAlarm } from "../records/operations.ts";
-import { auditAnewRequested, auditEntry, auditProgress, watchdogAlarm } from "../records/operations.ts";
+import {
+  auditAnewRequested,
+  auditEntry,
+  auditProgress,
+  unauditedAccepted,
+  watchdogAlarm,
+} from "../records/operations.ts";
 import {
   alarmRaised,
   configurationChanged,
@@ -139,6 +145,14 @@ export const operationsEvents = {
     sentence: "A risk officer ended a watchdog's restriction before its episode cleared.",
     publishers: ["operations"],
     audit: { action: "restriction.ended", about: (of) => of.restriction_id, by: (of) => of.ended_by },
+  }),
+  unauditedAccepted: event({
+    subject: "svc.v1.operations.unaudited.accepted",
+    schema: unauditedAccepted,
+    key: (of) => of.change_id,
+    sentence: "An admin and a second person accepted a change that had no event.",
+    publishers: ["operations"],
+    audit: { action: "unaudited.accepted", about: (of) => `${of.table}:${of.row}`, by: requestedBy },
   }),
   restartRequested: event({
     subject: "svc.v1.operations.restart.requested",

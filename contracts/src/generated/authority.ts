@@ -96,6 +96,7 @@ export const procedureOperations = {
   ListDifferences: {"sentence":"See where our positions and the broker's differ.","allowed":["viewer","operator","risk_officer","admin","service"],"reads":true},
   ProveFlat: {"sentence":"Ask the broker whether a fund is flat, and record the answer.","allowed":["operator","risk_officer"],"reads":false},
   GetBooks: {"sentence":"See whether orders, positions, cash and exposure agree.","allowed":["viewer","operator","risk_officer","admin","service"],"reads":true},
+  ListUnauditedChanges: {"sentence":"See the changes that have no event.","allowed":["viewer","operator","risk_officer","admin","service"],"reads":true},
   ListParked: {"sentence":"See the events that a subscription put aside.","allowed":["viewer","operator","risk_officer","admin","service"],"reads":true},
   RetryParked: {"sentence":"Have an event that was put aside tried again.","allowed":["operator","admin"],"reads":false},
   DiscardParked: {"sentence":"Decide that an event that was put aside is never handled.","allowed":["admin"],"reads":false},

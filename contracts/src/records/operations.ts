@@ -49,6 +49,21 @@ export const auditAnewRequested = z.object({
 });
 export type AuditAnewRequested = z.infer<typeof auditAnewRequested>;
 
+/** A change that nobody audited is accepted as it stands. */
+export const unauditedAccepted = z.object({
+  change_id: idText,
+  /** The table, and what the row is called. */
+  table: nameText,
+  row: z.string().max(1_000),
+  found: z.enum(["added", "removed", "changed"]),
+  request_id: idText,
+  requested_by: nameText,
+  cosigned_by: nameText,
+  reason: reasonText,
+  at: instantText,
+});
+export type UnauditedAccepted = z.infer<typeof unauditedAccepted>;
+
 /** What a caller appends; the sequencer adds the rest. */
 export const auditAppend = z.strictObject({
   actor: nameText,

@@ -92,6 +92,7 @@ const views: fc.Arbitrary<FundView> = fc
     symbolBlock: fc.option(fc.string(), { nil: undefined }),
     auditBlock: fc.option(fc.string(), { nil: undefined }),
     diskBlock: fc.option(fc.string(), { nil: undefined }),
+    changeBlock: fc.option(fc.string(), { nil: undefined }),
     lossBlock: fc.constantFrom("pending" as const, "missing" as const, "not judged" as const, undefined),
     repeatedExecutions: fc.nat(),
     borrowAvailable: maybe(amount),
@@ -177,7 +178,7 @@ describe("a view as bytes", () => {
   it("is refused when it is cut short or of another form", () => {
     const content = packer.pack(emptyView(), startOfDay);
     expect(() => unpackViews(content.subarray(0, 50))).toThrow(/end before they should/);
-    expect(() => unpackViews(Uint8Array.of(12, ...content.subarray(1)))).toThrow(/form 12/);
+    expect(() => unpackViews(Uint8Array.of(13, ...content.subarray(1)))).toThrow(/form 13/);
   });
 
   it("stays small", () => {

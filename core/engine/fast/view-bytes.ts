@@ -16,9 +16,10 @@ import { readRestrictions, writeRestrictions } from "./restriction-bytes.ts";
  * Form 1 ended before what form 2 says of amendments and of rates. Form 3 says the same as form 2, and that today's rules were in force; form 4
  * adds what else blocks, and what of unsent approvals has lapsed; form 5 whether an exit's broker holds what it closes; form 6 what options make of it;
  * form 7 what an exit's strategy holds; form 8 which exit of the platform waits for room; form 9 what watchdogs restrict;
- * form 10 has a second byte of blocks, and the disk; form 11 who said the price.
+ * form 10 has a second byte of blocks, and the disk; form 11 who said the price;
+ * form 12 adds changes that nobody audited.
  */
-const formVersion = 11;
+const formVersion = 12;
 const refusals: readonly FundView["amendRefusal"][] = [undefined, "another", "ended", "unapproved"];
 const rateWords: readonly FundView["unpricedRate"][] = [undefined, "missing", "old", "delta"];
 const lossBlocks: readonly FundView["lossBlock"][] = [undefined, "pending", "missing", "not judged"];
@@ -297,7 +298,8 @@ function writeBlocks(writer: ByteWriter, view: FundView): void {
   const rest = held | (option === undefined ? 0 : 8) | ofStrategy | waits | (restrictions === undefined ? 0 : 128);
   writer.byte((isWithoutAudit ? 1 : 0) | (isLapsed ? 2 : 0) | rest);
   const isDiskLow = view.diskBlock !== undefined;
-  writer.byte(isDiskLow ? 1 : 0);
+  const isUnaudited = view.changeBlock !== undefined;
+  writer.byte((isDiskLow ? 1 : 0) | (isUnaudited ? 2 : 0));
   if (isWithoutAudit) writer.text(view.auditBlock);
   if (isLapsed) writer.integer(lapsed);
   if (option !== undefined) writeOption(writer, option);
@@ -308,6 +310,7 @@ function writeBlocks(writer: ByteWriter, view: FundView): void {
   }
   if (restrictions !== undefined) writeRestrictions(writer, restrictions);
   if (isDiskLow) writer.text(view.diskBlock);
+  if (isUnaudited) writer.text(view.changeBlock);
 }
 
 function readBlocks(reader: ByteReader, view: FundView, version: number): void {
@@ -325,6 +328,7 @@ function readBlocks(reader: ByteReader, view: FundView, version: number): void {
   }
   if ((set & 128) !== 0) view.restrictions = readRestrictions(reader);
   if ((more & 1) !== 0) view.diskBlock = reader.text() ?? "";
+  if ((more & 2) !== 0) view.changeBlock = reader.text() ?? "";
 }
 
 function writeOption(writer: ByteWriter, option: OptionView): void {

@@ -30,6 +30,7 @@ const commands: Partial<Readonly<Record<Operation, string>>> = {
   ResetOperatorFactor: "ctl auth operators reset-factor",
   IssueServiceToken: "ctl auth tokens issue",
   RotateServiceToken: "ctl auth tokens rotate",
+  AcceptUnauditedChange: "ctl operations unaudited accept",
 };
 
 export function commandOf(operation: Operation): string {

@@ -60,6 +60,8 @@ import { operationsRestrictionsEnd } from "./operations-restrictions-end.ts";
 import { operationsRestrictionsList } from "./operations-restrictions-list.ts";
 import { operationsSecretsList } from "./operations-secrets-list.ts";
 import { operationsSecretsPut } from "./operations-secrets-put.ts";
+import { operationsUnauditedAccept } from "./operations-unaudited-accept.ts";
+import { operationsUnauditedList } from "./operations-unaudited-list.ts";
 import { operationsWatchdogConfig } from "./operations-watchdog-config.ts";
 import { operationsWatchdogEpisodes } from "./operations-watchdog-episodes.ts";
 import { operationsWatchdogJudge } from "./operations-watchdog-judge.ts";
@@ -164,6 +166,8 @@ export const verbs: readonly Verb[] = [
   operationsParkedList,
   operationsParkedRetry,
   operationsParkedDiscard,
+  operationsUnauditedList,
+  operationsUnauditedAccept,
   operationsWatchdogStatus,
   operationsWatchdogConfig,
   operationsWatchdogPause,

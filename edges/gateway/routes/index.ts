@@ -50,6 +50,7 @@ import { serviceTokenIssue, serviceTokenRevoke, serviceTokenRotate, serviceToken
 import { servicesRestart } from "./services.ts";
 import { servicesList } from "./services-list.ts";
 import { fundsList, navsList, referenceData, referenceDataSet } from "./treasury.ts";
+import { unauditedChangeAccept, unauditedChangeCosign } from "./unaudited.ts";
 import { watchdogConfigSet } from "./watchdogs.ts";
 
 type MakeRoute = (parts: GatewayParts) => Route;
@@ -85,6 +86,8 @@ const gatewayRoutes: readonly MakeRoute[] = [
   operatorFactorReset,
   identityRequestsList,
   identityRequestCosign,
+  unauditedChangeAccept,
+  unauditedChangeCosign,
   signingKeysRotate,
   servicesRestart,
   servicesList,

@@ -47,6 +47,13 @@ export const disableOperatorBody = z.strictObject({
   ...proved,
 });
 export const resetFactorBody = z.strictObject(proved);
+export const acceptBody = z.strictObject(proved);
+export const acceptParams = z.strictObject({
+  change_id: z
+    .string()
+    .regex(/^[0-9a-f]{16}$/, "expected the id of a change")
+    .meta({ description: "As the list of changes without an event shows it." }),
+});
 export const cosignBody = z.strictObject({ step_up_proof: proofText.optional() });
 
 export const operatorAnswer = z.object({

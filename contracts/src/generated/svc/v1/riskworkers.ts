@@ -190,6 +190,26 @@ export interface Books {
   checks: BookCheck[];
 }
 
+export interface ListUnauditedChangesRequest {
+}
+
+/** A row that differs from what the last change with an event left. */
+export interface UnauditedChange {
+  /** What it is accepted by; absent for what can only be undone. */
+  change_id: string;
+  /** The table. */
+  table: string;
+  /** What the row is called. */
+  row: string;
+  /** added, removed or changed. */
+  found: string;
+}
+
+export interface UnauditedChanges {
+  /** The first hundred. */
+  changes: UnauditedChange[];
+}
+
 export interface ListParkedRequest {
   /** At most this many, 100 when absent; the next page is in the Link header. */
   count_max: number;
@@ -1630,6 +1650,166 @@ export const Books: MessageFns<Books> = {
             }
 
             message.checks.push(BookCheck.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseListUnauditedChangesRequest(): ListUnauditedChangesRequest {
+  return {};
+}
+
+export const ListUnauditedChangesRequest: MessageFns<ListUnauditedChangesRequest> = {
+  encode(_: ListUnauditedChangesRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListUnauditedChangesRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListUnauditedChangesRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseUnauditedChange(): UnauditedChange {
+  return { change_id: "", table: "", row: "", found: "" };
+}
+
+export const UnauditedChange: MessageFns<UnauditedChange> = {
+  encode(message: UnauditedChange, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.change_id !== "") {
+      writer.uint32(10).string(message.change_id);
+    }
+    if (message.table !== "") {
+      writer.uint32(18).string(message.table);
+    }
+    if (message.row !== "") {
+      writer.uint32(26).string(message.row);
+    }
+    if (message.found !== "") {
+      writer.uint32(34).string(message.found);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UnauditedChange {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUnauditedChange();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.change_id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.table = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.row = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.found = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseUnauditedChanges(): UnauditedChanges {
+  return { changes: [] };
+}
+
+export const UnauditedChanges: MessageFns<UnauditedChanges> = {
+  encode(message: UnauditedChanges, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.changes) {
+      UnauditedChange.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UnauditedChanges {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUnauditedChanges();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.changes.push(UnauditedChange.decode(reader, reader.uint32()));
             continue;
           }
         }

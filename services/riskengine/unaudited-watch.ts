@@ -1,0 +1,117 @@
+// Changes that nobody audited, as the engine knows them: a halt that was lifted, a person, a key or a second factor that was put in without its event denies new
+// risk, whoever did it, until it is undone or accepted. Halts and exits go on.
+//
+//  1. They are read before anything is served, and twice a second after that: one is noticed within a second.
+//  2. What cannot be read for as long as makes halts unknown denies as well: nothing says that there is none.
+//  3. It ends with the first reading that finds none.
+import { Defect, messageOf } from "../../contracts/src/fault.ts";
+import { type Instant, millisecondsBetween } from "../../contracts/src/instant.ts";
+import type { Engine } from "../../core/engine/engine.ts";
+import type { Health } from "../../ports/health.ts";
+import type { UnauditedChange, UnauditedChanges } from "../../ports/unaudited-changes.ts";
+import { line } from "../shared/one-line.ts";
+import type { ServicePorts } from "../shared/service.ts";
+import type { Alarms } from "./alarms.ts";
+
+const readEveryMs = 400;
+/** The alarm and the denial name the first ones. */
+const namedMax = 3;
+const rowCharactersMax = 80;
+const about = "records";
+
+export interface UnauditedWatch {
+  health(): Health;
+  stop(): Promise<void>;
+}
+
+type Ports = Pick<ServicePorts, "clock" | "timers" | "log" | "crash" | "settings"> & {
+  readonly unauditedChanges: UnauditedChanges;
+};
+
+/** Undefined when there is none; without a full stop. */
+export function sentenceOf(changes: readonly UnauditedChange[]): string | undefined {
+  if (changes.length === 0) return undefined;
+  const named = changes
+    .slice(0, namedMax)
+    .map(({ table, row, found }) => `${line(row, rowCharactersMax)} of ${table} was ${found}`);
+  const more = changes.length > namedMax ? [`and there are more`] : [];
+  return `A change has no event: ${[...named, ...more].join("; ")}`;
+}
+
+/** Resolves when the engine has the first reading. */
+export async function watchUnaudited(ports: Ports, engine: Engine, alarms: Alarms): Promise<UnauditedWatch> {
+  const { unauditedChanges, clock, timers, log } = ports;
+  const { haltUnknownMs } = ports.settings.risk;
+  const ending = new AbortController();
+  let heardAt = clock.now();
+  let reading: Promise<void> | undefined;
+  let heard: string | undefined;
+  let block: string | undefined;
+  let since: Instant | undefined;
+  let isTroubled = false;
+
+  async function read(): Promise<void> {
+    // The answer is as old as the question.
+    const askedAt = clock.now();
+    heard = sentenceOf(await unauditedChanges.list(namedMax + 1));
+    heardAt = askedAt;
+    isTroubled = false;
+  }
+
+  /** One that hangs is waited for, not asked again beside it. */
+  function readOnce(): Promise<void> {
+    reading ??= read()
+      .catch((thrown: unknown) => {
+        if (thrown instanceof Defect) ports.crash.die(thrown);
+        if (!isTroubled) log.warn("changes that nobody audited cannot be read", { error: messageOf(thrown) });
+        isTroubled = true;
+      })
+      .finally(() => {
+        reading = undefined;
+      });
+    return reading;
+  }
+
+  function judge(): void {
+    const isKnown = Math.abs(millisecondsBetween(heardAt, clock.now())) <= haltUnknownMs;
+    const unknown = "Whether a change was made without its event cannot be read";
+    const before = block;
+    block = heard ?? (isKnown ? undefined : unknown);
+    if (block === undefined) {
+      since = undefined;
+      engine.setUnaudited(undefined);
+      if (before === undefined) return;
+      alarms.clear("UNAUDITED_CHANGE_STOPS_NEW_RISK", about);
+      log.info("every change has its event again, and new risk is no longer denied for one that has none");
+      return;
+    }
+    since ??= clock.now();
+    engine.setUnaudited({ reason: block, since });
+    if (before !== undefined && before !== block) alarms.clear("UNAUDITED_CHANGE_STOPS_NEW_RISK", about);
+    alarms.raise(
+      "UNAUDITED_CHANGE_STOPS_NEW_RISK",
+      about,
+      `${block}: new risk is denied until it is undone, or accepted by an admin and a second person.`,
+    );
+  }
+
+  async function watch(): Promise<void> {
+    while (!ending.signal.aborted) {
+      await timers.sleep(readEveryMs, ending.signal);
+      if (ending.signal.aborted) return;
+      await Promise.race([readOnce(), timers.sleep(readEveryMs, ending.signal)]);
+      judge();
+    }
+  }
+
+  await read();
+  judge();
+  const watching = watch();
+  return {
+    health: () => (block === undefined ? { status: "ok" } : { status: "ok", complaint: `${block}.` }),
+    stop: async () => {
+      ending.abort();
+      await watching;
+    },
+  };
+}
