@@ -2,7 +2,6 @@
 // unknown in one thing, and the hands of order management, treasury and the market. Everything is put in through the doors that others
 // use: reference data and limits by a person, fills, values and prices over the bus.
 
-import { renameSync } from "node:fs";
 import { openClient } from "../adapters/postgres/connection.ts";
 import { createPostgresStore, type PostgresStore } from "../adapters/postgres/store.ts";
 import { systemClock } from "../adapters/system/clock.ts";
@@ -26,6 +25,7 @@ import { type ModelReply, startModelServer } from "./model-server.ts";
 import { type Platform, pause, startPlatform } from "./platform.ts";
 import { testDatabase } from "./postgres.ts";
 import { noMetrics, noTracer, openPeer } from "./postgres-fixture.ts";
+import { withFolderAway, withPlantedKey } from "./risk/disturbances.ts";
 import { openRiskClient, type RiskClient } from "./risk-client.ts";
 
 /** As many open orders as one fund of this ground may have. */
@@ -239,25 +239,8 @@ function fixtureOn(
       }
       throw new Error(`the world did not become as it should be: ${last?.code} ${last?.reason}`);
     },
-    async withDiskUnmeasurable(work) {
-      const away = `${platform.dataFolder}-away`;
-      renameSync(platform.dataFolder, away);
-      try {
-        await work();
-      } finally {
-        renameSync(away, platform.dataFolder);
-      }
-    },
-    async withPlantedKey(work) {
-      const planter = await openClient(owner, { log: quietLog, applicationName: "somebody with every right" });
-      await planter.query("insert into identity_key (kid, public_jwk, created_us) values ('planted', '{}', 1)");
-      try {
-        await work();
-      } finally {
-        await planter.query("delete from identity_key where kid = 'planted'");
-        await planter.end();
-      }
-    },
+    withDiskUnmeasurable: (work) => withFolderAway(platform.dataFolder, work),
+    withPlantedKey: (work) => withPlantedKey(owner, work),
     withRestrictionsUnreadable: (work) => withLocked("restriction", work),
     withHaltsUnreadable: (work) => withLocked("halt_epoch, halt", work),
     async withNewestEntriesGone(work) {

@@ -58,6 +58,7 @@ const cannotGrow: Readonly<Record<string, string>> = {
   getHeadroom: "the limits of one envelope",
   getLimitUse: "the limits of the envelopes",
   listLosses: "the loss limits of the envelopes",
+  listUnauditedChanges: "the first hundred: while there is one, nothing else matters",
   listFunds: "the funds",
   listInstruments: "the instruments",
   getReferenceData: "one document, which is set as a whole",

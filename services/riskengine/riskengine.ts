@@ -106,8 +106,7 @@ async function assemble(
   stops.push((await watchSymbolBlocks(ports, engine)).stop);
   const standing = await withRestrictions(ports, engine, watch, stops);
   stops.push((await watchAudit(ports, engine, alarms)).stop);
-  const disk = await withDisk(ports, engine, alarms, stops);
-  const unaudited = await withUnaudited(ports, engine, alarms, stops);
+  const watches = [await withUnaudited(ports, engine, alarms, stops), await withDisk(ports, engine, alarms, stops)];
   const incarnation = ports.random.uuid();
   const recovered = await recover(ports, engine, incarnation, keyWindowMs);
   const drawdown = await createDrawdown({ ports, engine, envelopes, reference, watch, alarms });
@@ -155,7 +154,7 @@ async function assemble(
   return {
     rpc: [rpc],
     leased: watch.leased,
-    health: () => healthOf(commit, standing, disk, unaudited),
+    health: () => healthOf(commit, standing, watches),
     stop: async () => {
       await checks.stop();
       await approvals.stop();
@@ -354,17 +353,14 @@ function limitUseOf(
   };
 }
 
-function healthOf(
-  commit: GroupCommit,
-  watch: Standing,
-  disk: DiskWatch | undefined,
-  unaudited: UnauditedWatch | undefined,
-): Health {
+type Complaining = Pick<DiskWatch, "health"> | undefined;
+
+function healthOf(commit: GroupCommit, watch: Standing, others: readonly Complaining[]): Health {
   const state = commit.state();
   if (state === "taken over") return { status: "failing", complaint: "another risk engine has taken over" };
   if (state === "asking") return { status: "failing", complaint: "the outcome of a commit is not known yet" };
   const health = watch.health();
   if (health.status !== "ok") return health;
-  const complaints = [unaudited?.health().complaint, disk?.health().complaint].filter((one) => one !== undefined);
+  const complaints = others.flatMap((other) => other?.health().complaint ?? []);
   return complaints.length === 0 ? health : { status: "ok", complaint: complaints.join(" ") };
 }

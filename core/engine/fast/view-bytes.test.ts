@@ -11,6 +11,8 @@ import { createViewPacker, joinViews, unpackViews } from "./view-bytes.ts";
 
 const whole = fc.bigInt({ min: -(10n ** 40n), max: 10n ** 40n });
 const amount = whole.map((value) => value as Decimal);
+/** What is nothing is not written, and comes back as a plain number. */
+const some = amount.filter((value) => value !== 0n);
 const exact = whole.map((value) => (value * 10n ** 30n) as Exact);
 const maybe = <Value>(arbitrary: fc.Arbitrary<Value>) => fc.option(arbitrary, { nil: undefined });
 const age = fc.oneof(fc.constant(Number.NaN), fc.double({ noNaN: true, noDefaultInfinity: true }));
@@ -55,9 +57,9 @@ const views: fc.Arbitrary<FundView> = fc
     position: amount,
     pendingBuy: amount,
     pendingSell: amount,
-    lapsed: amount,
-    strategyPosition: amount,
-    strategyPending: amount,
+    lapsed: some,
+    strategyPosition: some,
+    strategyPending: some,
     strategyHalted: fc.boolean(),
     ownRemaining: amount,
     ownFilled: amount,
