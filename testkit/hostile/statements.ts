@@ -40,7 +40,7 @@ const halts: readonly HostileStatement[] = [
   ...against(
     "resume_request",
     "update resume_request set has_ended = true",
-    "insert into resume_request (request_id, has_ended, content, requested_us) values ('forged', false, '{}', 1)",
+    "update resume_request set content = '{}' where not has_ended",
     "delete from resume_request",
   ),
   ...against("restriction", "update restriction set ended_us = 1, ended = '{}'", "delete from restriction"),
@@ -74,7 +74,7 @@ const identity: readonly HostileStatement[] = [
   ...against(
     "step_up_proof",
     `insert into step_up_proof values ('forged', 's', null, 'a', 'p', 1, ${far})`,
-    "delete from step_up_proof",
+    "update step_up_proof set redeemed_us = null",
   ),
   ...against(
     "service_token",

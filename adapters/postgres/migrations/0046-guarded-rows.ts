@@ -28,6 +28,8 @@ interface GuardedTable {
   readonly names?: readonly string[];
   /** A new row restricts, and needs no event. */
   readonly isFreeToAdd?: boolean;
+  /** One that is gone takes something away from somebody, and needs none either. */
+  readonly isFreeToRemove?: boolean;
   /** A change from `o` to `r` that restricts further, and needs none either. */
   readonly isFreeChange?: string;
 }
@@ -91,7 +93,8 @@ export const guardedTables: readonly GuardedTable[] = [
     table: "identity_revocation",
     id: "r.kind || ' ' || r.id",
     columns: ["revoked_us", "until_us"],
-    ends: "r.until_us",
+    // Whoever removes what has ended may have a clock that is an hour ahead of the server's.
+    ends: "r.until_us - 3600000000",
     events: ["sessionClosed"],
     isFreeToAdd: true,
     isFreeChange: "r.revoked_us >= o.revoked_us and r.until_us >= o.until_us",
@@ -124,7 +127,9 @@ export const guardedTables: readonly GuardedTable[] = [
     isLive: "r.redeemed_us is null",
     columns: ["proof_hash", "session_id", "action", "parameters_hash", "expires_us"],
     ends: "r.expires_us",
-    events: ["stepUpGranted", "stepUpRedeemed", "sessionClosed", "factorChanged", "operatorChanged"],
+    events: ["stepUpGranted"],
+    names: ["r.parameters_hash"],
+    isFreeToRemove: true,
   },
   {
     table: "service_token",
@@ -165,10 +170,11 @@ const ofRow = (expression: string, row: string): string => expression.replaceAll
 const now = "(extract(epoch from clock_timestamp()) * 1000000)::bigint";
 
 function triggerBody(guarded: GuardedTable): string {
-  const { table, id, isLive = "true", columns, ends, events, names, isFreeToAdd, isFreeChange } = guarded;
+  const { table, id, isLive = "true", columns, ends, events, names, isFreeChange } = guarded;
   const named = names === undefined ? "null" : `array[${names.map((one) => ofRow(one, "named")).join(", ")}]`;
   const free = [
-    ...(isFreeToAdd ? ["was is null"] : []),
+    ...(guarded.isFreeToAdd ? ["was is null"] : []),
+    ...(guarded.isFreeToRemove ? ["is_now is null"] : []),
     ...(ends === undefined ? [] : [`(is_now is null and ${ofRow(ends, "old")} <= ${now})`]),
     ...(isFreeChange === undefined
       ? []

@@ -154,6 +154,18 @@ describe("28.6: changes that nobody audited", () => {
     await pool.query(undo);
   });
 
+  it("a proof that was used does not come back, and what ran out is removed without an event", async () => {
+    await audited(`insert into step_up_proof values ('p-2', 's-0', null, 'a', 'p', 1, ${far})`, "stepUpGranted", "p");
+    await pool.query("update step_up_proof set redeemed_us = 1");
+    expect(await found()).toEqual([]);
+    await pool.query("update step_up_proof set redeemed_us = null");
+    expect(await found()).toEqual([expect.stringMatching(/^step_up_proof .* added$/)]);
+    await pool.query("delete from step_up_proof");
+    await pool.query("insert into identity_revocation values ('token', 'old', 1, 5, 'operator:ada')");
+    await pool.query("delete from identity_revocation where id = 'old'");
+    expect(await found()).toEqual([]);
+  });
+
   it("an audited change after it does not hide it", async () => {
     await audited("insert into operator values ('ada', 'x', '{viewer}', false, 1)", "operatorChanged", "operator:ada");
     await pool.query("update operator set roles = '{admin}'");
