@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { addressOfSocket, type ConnectionTarget, loginTarget, openClient } from "../adapters/postgres/connection.ts";
 import { ownerRoleName } from "../adapters/postgres/embedded/cluster.ts";
 import { roleNameOf } from "../adapters/postgres/logins/service-logins.ts";
-import { guardedTables } from "../adapters/postgres/migrations/0046-guarded-rows.ts";
+import { guardedTables } from "../adapters/postgres/migrations/0048-guarded-rows.ts";
 import type { RiskDecision } from "../contracts/src/generated/svc/v1/order.ts";
 import { platformServices } from "../contracts/src/platform-services.ts";
 import { type Ctl, ctlIn } from "../testkit/ctl/ctl.ts";

@@ -47,7 +47,7 @@ import { operatorsMigration } from "./0044-operators.ts";
 import { reportsMigration } from "./0045-reports.ts";
 import { keptQuotesMigration } from "./0046-kept-quotes.ts";
 import { usedStepsMigration } from "./0047-used-steps.ts";
-import { guardedRowsMigration } from "./0046-guarded-rows.ts";
+import { guardedRowsMigration } from "./0048-guarded-rows.ts";
 
 export const migrations: readonly Migration[] = [
   outboxMigration,

@@ -6,7 +6,7 @@ import type { UnauditedChanges } from "../../../ports/unaudited-changes.ts";
 import { quietLog } from "../../../testkit/global-setup.ts";
 import { type TestDatabase, testDatabase } from "../../../testkit/postgres.ts";
 import { openPool } from "../connection.ts";
-import { guardedTables } from "../migrations/0046-guarded-rows.ts";
+import { guardedTables } from "../migrations/0048-guarded-rows.ts";
 import { createUnauditedChanges } from "./unaudited-changes.ts";
 
 const far = "9999999999999999";

@@ -1,9 +1,9 @@
-// Changes that nobody audited. The database compares (migrations/0046-guarded-rows.ts); what compares is itself held against the
+// Changes that nobody audited. The database compares (migrations/0048-guarded-rows.ts); what compares is itself held against the
 // program's text each time, so that whoever replaces or switches off a piece of it is found as well.
 import type pg from "pg";
 import type { UnauditedChange, UnauditedChanges } from "../../../ports/unaudited-changes.ts";
 import { schemaName } from "../connection.ts";
-import { guardBodies, guardedTables } from "../migrations/0046-guarded-rows.ts";
+import { guardBodies, guardedTables } from "../migrations/0048-guarded-rows.ts";
 import { storeFault } from "../store-fault.ts";
 
 interface Row {

@@ -1,4 +1,4 @@
-// The forty-sixth step: changes that nobody audited are found. For every table that holds power over risk, `guarded_row` has a digest of each row as the last
+// The forty-eighth step: changes that nobody audited are found. For every table that holds power over risk, `guarded_row` has a digest of each row as the last
 // change that published its event left it. A difference between the two is a change without its event, whoever made it.
 //
 //  1. The digest moves at the end of a transaction that published the event of the change, in the same transaction; and where a change takes power away
@@ -361,4 +361,4 @@ create trigger guard_snapshot before delete on risk_snapshot for each row execut
 revoke all on function guard_losses(), guard_snapshot() from public;
 `;
 
-export const guardedRowsMigration: Migration = { number: 46, name: "guarded-rows", sql };
+export const guardedRowsMigration: Migration = { number: 48, name: "guarded-rows", sql };
