@@ -950,6 +950,8 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
   ListStrategiesRequest: {"isRequest":true,"fields":[
     {"name":"fund_id","type":"text","optional":true,"description":"Only this fund's; every fund's when absent.","kind":"ID"},
   ]},
+  ListUnauditedChangesRequest: {"isRequest":true,"fields":[
+  ]},
   ListWatchdogsRequest: {"isRequest":true,"fields":[
     {"name":"watchdog","type":"text","optional":true,"description":"Only this one; all ten when absent.","kind":"ID"},
     {"name":"fund_id","type":"text","optional":true,"description":"Only this fund's, and the firm's; every fund's when absent.","kind":"ID"},
@@ -1453,6 +1455,15 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"fund_id","type":"text"},
     {"name":"tripped","type":"boolean"},
     {"name":"since","type":"text","optional":true,"description":"RFC 3339; absent when it is not tripped.","kind":"INSTANT"},
+  ]},
+  UnauditedChange: {"description":"A row that differs from what the last change with an event left.","fields":[
+    {"name":"change_id","type":"text","description":"What it is accepted by; absent for what can only be undone.","kind":"ID","omitEmpty":true},
+    {"name":"table","type":"text","description":"The table."},
+    {"name":"row","type":"text","description":"What the row is called."},
+    {"name":"found","type":"text","description":"added, removed or changed."},
+  ]},
+  UnauditedChanges: {"fields":[
+    {"name":"changes","type":"message","message":"UnauditedChange","list":true,"description":"The first hundred."},
   ]},
   ValuedPosition: {"fields":[
     {"name":"symbol","type":"text","kind":"SYMBOL"},
