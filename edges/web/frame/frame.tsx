@@ -54,6 +54,7 @@ export function Frame() {
             {desk.panels.length > 0 && <Choices />}
           </div>
         )}
+        <NoSuchFund />
         <Outlet />
       </main>
       <footer className="print-only">
@@ -93,6 +94,22 @@ function TopBar({ mode }: { readonly mode: string }) {
         Halt…
       </button>
     </header>
+  );
+}
+
+/** Said once, above panels that can only repeat it. */
+function NoSuchFund() {
+  const { fund } = useDeskSearch();
+  const change = useChangeSearch();
+  const { data: funds } = useList("funds");
+  if (fund === undefined || funds === undefined || funds.some(({ fund_id }) => fund_id === fund)) return null;
+  return (
+    <p className="note critical" role="status">
+      There is no fund called {fund}.{" "}
+      <button type="button" onClick={() => change({ fund: undefined })}>
+        Show all funds
+      </button>
+    </p>
   );
 }
 

@@ -34,7 +34,14 @@ export function Headroom() {
   const funds = useList("funds");
   const instruments = useList("instruments");
   const fund = search.fund ?? funds.data?.[0]?.fund_id;
-  const symbol = search.symbol ?? instruments.data?.[0]?.symbol;
+  const positions = useList("positions", { fund: search.fund });
+  const held = [
+    ...new Set((positions.data ?? []).filter((one) => one.fund_id === fund).map((one) => one.symbol)),
+  ].sort();
+  const others = (instruments.data ?? []).map((one) => one.symbol).filter((one) => !held.includes(one));
+  // What the fund holds is what somebody asks about first; AAPL says nothing to a crypto fund.
+  const first = positions.hasData || positions.failure !== undefined ? (held[0] ?? others[0]) : undefined;
+  const symbol = search.symbol ?? first;
   const isNamed = fund !== undefined && symbol !== undefined;
   const headroom = useList("headroom", { fund, symbol }, isNamed);
   const answer = headroom.data;
@@ -50,8 +57,8 @@ export function Headroom() {
         <label>
           <span className="unseen">Symbol</span>
           <select value={symbol ?? ""} onChange={(event) => change({ symbol: event.target.value })}>
-            {(instruments.data ?? []).map((one) => (
-              <option key={one.symbol}>{one.symbol}</option>
+            {[...held, ...others].map((one) => (
+              <option key={one}>{one}</option>
             ))}
           </select>
         </label>
