@@ -24,14 +24,30 @@ export interface Surroundings {
 
 const callbackPath = "/auth/callback";
 
+const againMs = 3_000;
+
 export async function startWeb(element: HTMLElement, surroundings: Surroundings): Promise<void> {
   const root = createRoot(element);
-  try {
-    const begun = await logIn();
-    if (begun !== undefined) await open(root, begun, surroundings);
-  } catch (thrown) {
-    root.render(<NotStarted thrown={thrown} />);
+  for (;;) {
+    try {
+      const begun = await logIn();
+      if (begun !== undefined) await open(root, begun, surroundings);
+      return;
+    } catch (thrown) {
+      const passes = willPass(thrown);
+      root.render(<NotStarted thrown={thrown} isTriedAgain={passes} />);
+      if (!passes) return;
+      await new Promise<void>((resolve) => void surroundings.timers.after(againMs, resolve));
+      // A code is good once: whoever came back with one begins anew, without a click where the browser still has a login.
+      if (window.location.pathname === callbackPath) return window.location.replace("/");
+    }
   }
+}
+
+/** A server that restarts or cannot be reached comes back; a refusal stays one. */
+function willPass(thrown: unknown): boolean {
+  const { name, status } = thrown as { readonly name?: unknown; readonly status?: unknown };
+  return name === "UnreachableError" || (thrown instanceof TypeError && status === undefined) || Number(status) >= 500;
 }
 
 interface Begun {
@@ -131,7 +147,7 @@ function followSession(
   });
 }
 
-function NotStarted({ thrown }: { readonly thrown: unknown }) {
+function NotStarted({ thrown, isTriedAgain }: { readonly thrown: unknown; readonly isTriedAgain: boolean }) {
   const failure = failureOf(thrown);
   const insecure = window.isSecureContext
     ? ""
@@ -146,6 +162,7 @@ function NotStarted({ thrown }: { readonly thrown: unknown }) {
       <p className="quiet">
         <code>{failure?.code}</code> {failure?.requestId}
       </p>
+      {isTriedAgain && <p role="status">It is tried again every {againMs / 1_000} s.</p>}
       <a href="/">Try again</a>
     </main>
   );

@@ -28,19 +28,28 @@ const columns: readonly Column<Limit>[] = [
   },
 ];
 
+/** Those that the fund holds stand first, because they are asked about first; AAPL says nothing to a crypto fund. */
+function useSymbols(fund: string | undefined): { readonly symbols: readonly string[]; readonly first?: string } {
+  const { fund: chosen } = useDeskSearch();
+  const instruments = useList("instruments");
+  const positions = useList("positions", { fund: chosen });
+  const held = [
+    ...new Set((positions.data ?? []).filter((one) => one.fund_id === fund).map((one) => one.symbol)),
+  ].sort();
+  const others = (instruments.data ?? []).map((one) => one.symbol).filter((one) => !held.includes(one));
+  const symbols = [...held, ...others];
+  // Before the positions are known the first would be another one a moment later.
+  const isKnown = positions.hasData || positions.failure !== undefined;
+  return isKnown && symbols[0] !== undefined ? { symbols, first: symbols[0] } : { symbols };
+}
+
 export function Headroom() {
   const search = useDeskSearch();
   const change = useChangeSearch();
   const funds = useList("funds");
   const instruments = useList("instruments");
   const fund = search.fund ?? funds.data?.[0]?.fund_id;
-  const positions = useList("positions", { fund: search.fund });
-  const held = [
-    ...new Set((positions.data ?? []).filter((one) => one.fund_id === fund).map((one) => one.symbol)),
-  ].sort();
-  const others = (instruments.data ?? []).map((one) => one.symbol).filter((one) => !held.includes(one));
-  // What the fund holds is what somebody asks about first; AAPL says nothing to a crypto fund.
-  const first = positions.hasData || positions.failure !== undefined ? (held[0] ?? others[0]) : undefined;
+  const { symbols, first } = useSymbols(fund);
   const symbol = search.symbol ?? first;
   const isNamed = fund !== undefined && symbol !== undefined;
   const headroom = useList("headroom", { fund, symbol }, isNamed);
@@ -57,7 +66,7 @@ export function Headroom() {
         <label>
           <span className="unseen">Symbol</span>
           <select value={symbol ?? ""} onChange={(event) => change({ symbol: event.target.value })}>
-            {[...held, ...others].map((one) => (
+            {symbols.map((one) => (
               <option key={one}>{one}</option>
             ))}
           </select>
