@@ -113,6 +113,8 @@ async function configurationOf(options: SecondIssuerOptions, privateKey: CryptoK
       RefreshToken: 3_600,
       Session: 3_600,
     },
+    // A page in a browser fetches its tokens from here.
+    clientBasedCORS: () => true,
     issueRefreshToken: async (_ctx, client) => client.grantTypeAllowed("refresh_token"),
     interactions: { url: (_ctx, interaction) => `/interaction/${interaction.uid}` },
     findAccount: (_ctx, sub) =>

@@ -26,7 +26,11 @@ export async function openPerson(
   browser: Browser,
   platform: Platform,
   name: string,
-  { path = "/risk", ...look }: BrowserContextOptions & { readonly path?: string } = {},
+  {
+    path = "/risk",
+    base = operatorUrl(platform),
+    ...look
+  }: BrowserContextOptions & { readonly path?: string; readonly base?: string } = {},
 ): Promise<DeskPerson> {
   const operator = developmentOperator(platform.dataFolder, name);
   const context = await browser.newContext({ locale: "en-US", ...look });
@@ -40,7 +44,7 @@ export async function openPerson(
   });
   page.on("pageerror", (error) => complaints.push(error.message));
   page.on("request", (request) => origins.add(new URL(request.url()).origin));
-  await page.goto(`${operatorUrl(platform)}${path}`);
+  await page.goto(`${base}${path}`);
   await page.fill("input[name=name]", operator.name);
   await page.fill("input[name=password]", operator.password);
   await page.click("button[value=login]");
