@@ -194,7 +194,7 @@ function isFresh(name) {
 }
 
 async function build(name) {
-  const { build: esbuild } = await import("esbuild");
+  const { build: esbuild, stop } = await import("esbuild");
   const place = join(root, "dist", name);
   mkdirSync(place, { recursive: true });
   // Built beside its place and moved into it file by file, the manifest last. Old chunks stay: their names carry their content, and
@@ -216,6 +216,8 @@ async function build(name) {
     writeManifest(name, manifest);
   } finally {
     rmSync(fresh, { recursive: true, force: true });
+    // Its helper would stay as long as the platform, with several hundred megabytes.
+    await stop();
   }
 }
 
