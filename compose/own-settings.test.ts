@@ -37,7 +37,7 @@ describe("28.7: the settings of a process", () => {
       oms: ["a long passphrase"],
       treasury: ["a long passphrase"],
       research: ["a long passphrase"],
-      gateway: ["a long passphrase"],
+      gateway: ["modelword", "a long passphrase"],
     });
     expect(settingsFor(["oms"], configuration).database).toMatchObject({ url: "postgres://db.example", logins: {} });
     expect(configuration.database.url).toContain("ownerword");

@@ -24,8 +24,8 @@ export const secretReaders: Readonly<Record<string, readonly PlatformService[]>>
   "secrets.vault.role_id": all,
   "secrets.vault.secret_id": all,
   "telemetry.otlp_endpoint": all,
-  // Operations asks whether the provider answers and accepts the key.
-  "language_model.api_key": ["riskengine", "operations"],
+  // Operations asks whether the provider answers and accepts the key; the gateway has the words of post-mortems written.
+  "language_model.api_key": ["riskengine", "operations", "gateway"],
   "audit.anchor_database_url": ["operations"],
 };
 

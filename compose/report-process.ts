@@ -15,6 +15,7 @@ import { runCtl } from "../edges/ctl/main.ts";
 import type { Streams } from "../edges/ctl/terminal.ts";
 import { verbs } from "../edges/ctl/verbs/index.ts";
 import { reportDocument } from "../reports/document.ts";
+import type { NumberedFact, WrittenNarrative } from "../reports/postmortem/narrative.ts";
 import { renderCsv } from "../reports/render/csv.ts";
 import { renderHtml } from "../reports/render/html.ts";
 import { pdfOf } from "./report-pdf.ts";
@@ -26,9 +27,18 @@ export interface ReportInput {
   readonly report: string;
   readonly parameters: ReportParameters;
   readonly format: ReportFormat;
+  /** Whether somebody writes the words of a post-mortem. */
+  readonly hasModel: boolean;
 }
 
-export type FromReport = { readonly progress: string } | { readonly failed: string };
+/** The key of a language model is not here: whoever started it asks. */
+export type FromReport =
+  | { readonly progress: string }
+  | { readonly failed: string }
+  | { readonly narrate: readonly NumberedFact[] };
+export interface ToReport {
+  readonly written: WrittenNarrative | null;
+}
 
 const side = handedIn();
 const input = (await side.input) as ReportInput;
@@ -37,7 +47,15 @@ if (failed !== undefined) await side.say({ failed } satisfies FromReport);
 process.exit(0);
 
 /** Why it failed; undefined when it did not. */
-async function make({ url, token, folder, report, parameters, format }: ReportInput): Promise<string | undefined> {
+async function make({
+  url,
+  token,
+  folder,
+  report,
+  parameters,
+  format,
+  hasModel,
+}: ReportInput): Promise<string | undefined> {
   const known = parametersOf(report);
   const foreign = Object.keys(parameters).find((name) => !known.includes(name));
   if (foreign !== undefined) return `${report} has no parameter ${foreign}. Its parameters are ${known.join(", ")}.`;
@@ -57,12 +75,18 @@ async function make({ url, token, folder, report, parameters, format }: ReportIn
     repository: undefined,
     version: () => "",
     renderPdf: pdfOf,
+    ...(hasModel && { writeNarrative: askForWords }),
     runWitness: () => Promise.reject(new Error("a report has no witness")),
   });
   if (exit !== exitCodes.ok && exit !== exitCodes.verificationFailed) return detailOf(talk);
   await side.say({ progress: `Rendering ${format}` } satisfies FromReport);
   await render(folder, format);
   return undefined;
+}
+
+async function askForWords(facts: readonly NumberedFact[]): Promise<WrittenNarrative | undefined> {
+  const answer = (await side.ask({ narrate: facts } satisfies FromReport)) as ToReport;
+  return answer.written ?? undefined;
 }
 
 async function render(folder: string, format: ReportFormat): Promise<void> {

@@ -4,17 +4,20 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Configuration } from "../adapters/configuration/schema.ts";
+import { openLanguageModel } from "../adapters/language-model/open-language-model.ts";
 import { createAlarms } from "../adapters/postgres/alarms.ts";
 import { runLimited } from "../adapters/system/limited-process.ts";
 import type { ReportFormat } from "../contracts/src/records/report.ts";
 import { subjects } from "../contracts/src/subjects.ts";
+import { type Narrator, narratorBy } from "../edges/gateway/reports/narrator.ts";
 import type { MakeReport, ReportOutcome, ReportTask } from "../edges/gateway/reports/report-maker.ts";
 import { type ReportQueue, startReportQueue } from "../edges/gateway/reports/report-queue.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 import type { Random } from "../ports/random.ts";
 import type { Store } from "../ports/store.ts";
-import type { FromReport, ReportInput } from "./report-process.ts";
+import type { Timers } from "../ports/timers.ts";
+import type { FromReport, ReportInput, ToReport } from "./report-process.ts";
 import type { Stops } from "./shared.ts";
 import { httpUrls } from "./tls.ts";
 
@@ -23,6 +26,7 @@ const entry = fileURLToPath(new URL("report-process.js", import.meta.url));
 
 export interface ReportsOptions {
   readonly clock: Clock;
+  readonly timers: Timers;
   readonly random: Random;
   readonly log: Log;
   readonly store: Store;
@@ -35,7 +39,7 @@ export async function startReports(options: ReportsOptions, stops: Stops): Promi
   const alarms = createAlarms({ ...options, subject: subjects.alarmRaised, source: "gateway" });
   const queue = await startReportQueue({
     ...options,
-    make: makeBy(options),
+    make: narrated(makeBy(options), await narratorOf(options)),
     unreconciled: (about, sentence) =>
       sentence === undefined
         ? alarms.clear("REPORT_NOT_RECONCILED", about)
@@ -44,6 +48,23 @@ export async function startReports(options: ReportsOptions, stops: Stops): Promi
   stops.push(() => queue.stop());
   return queue;
 }
+
+/** Asked here and not in the report's process, which so never has the model's key. */
+async function narratorOf({ configuration, timers }: ReportsOptions): Promise<Narrator | undefined> {
+  const model = await openLanguageModel(configuration.language_model, timers);
+  return model === undefined ? undefined : narratorBy(model);
+}
+
+interface Narrated {
+  readonly narrator?: Narrator | undefined;
+}
+
+const narrated =
+  (make: MakeReport, narrator: Narrator | undefined): MakeReport =>
+  (task, say, signal) => {
+    const withNarrator: typeof task & Narrated = { ...task, narrator };
+    return make(withNarrator, say, signal);
+  };
 
 const makeBy =
   ({ configuration, addresses }: ReportsOptions): MakeReport =>
@@ -71,15 +92,17 @@ async function made(
 ): Promise<ReportOutcome> {
   let failure: string | undefined;
   const { token, report, parameters, format } = task;
+  const { narrator } = task as Narrated;
   const end = await runLimited({
     entry,
-    input: { url, token, folder, report, parameters, format } satisfies ReportInput,
+    input: { url, token, folder, report, parameters, format, hasModel: narrator !== undefined } satisfies ReportInput,
     environment: certFile === undefined ? {} : { NODE_EXTRA_CA_CERTS: certFile },
     limits,
     signal,
-    heard: (message) => {
+    heard: (message, answer) => {
       const heard = message as FromReport;
       if ("progress" in heard) say(heard.progress);
+      else if ("narrate" in heard) void wordsOf(narrator, heard.narrate, signal).then(answer);
       else failure = heard.failed;
     },
   });
@@ -91,3 +114,7 @@ async function made(
   );
   return { kind: "made", files: new Map(files) };
 }
+
+const wordsOf = async (narrator: Narrator | undefined, facts: unknown, signal: AbortSignal): Promise<ToReport> => ({
+  written: narrator === undefined ? null : await narrator(facts, signal),
+});

@@ -122,6 +122,21 @@ const furtherFacts = {
       }),
     )
     .optional(),
+  /** How orders of the period would have been decided with another limit; empty where they could not be run again. */
+  replays: z
+    .array(
+      z.object({
+        limit: z.string(),
+        from: decimalText,
+        to: decimalText,
+        replayed: z.int().nonnegative(),
+        /** Orders that were approved and would have been denied. */
+        denied: z.array(z.string()),
+        /** More of them than are named. */
+        unnamed: z.int().nonnegative(),
+      }),
+    )
+    .optional(),
   limit_use: z.array(limitUseFact).optional(),
   strategies: z.array(strategyFact).optional(),
   backtests: z.array(backtestFact).optional(),

@@ -1,4 +1,4 @@
-// The section `language_model` of the configuration: whom the risk officer's gate asks. Absent means that nobody can be asked.
+// The section `language_model` of the configuration: whom the risk officer's gate asks, and who writes the words of post-mortems. Absent means that nobody can be asked.
 import { z } from "zod";
 import { key } from "./key-facts.ts";
 import { clearText, section, text, usd, whole } from "./key-forms.ts";
@@ -6,7 +6,8 @@ import { isHttpUrl } from "./value-forms.ts";
 
 export const languageModel = section({
   provider: key(z.enum(["none", "openai", "anthropic", "google", "openai_compatible"]).default("none"), {
-    sentence: "Whose language model the risk officer's gate asks.",
+    sentence:
+      "Whose language model the risk officer's gate asks, and writes the words of post-mortems that the platform makes.",
     environment: "PORTCULLIS_LANGUAGE_MODEL_PROVIDER",
   }),
   model: key(text().optional(), {

@@ -16,8 +16,8 @@ export interface Work {
   readonly environment: Readonly<Record<string, string>>;
   readonly limits: WorkLimits;
   readonly signal: AbortSignal;
-  /** What it says before its last word. */
-  heard(message: unknown): void;
+  /** What it says before its last word; `answer` is for what it asks. */
+  heard(message: unknown, answer: (message: object) => void): void;
 }
 
 export type WorkEnd =
@@ -47,7 +47,11 @@ export async function runLimited({ entry, input, environment, limits, signal, he
   const onAbort = (): void => kill("it was ended");
   signal.addEventListener("abort", onAbort, { once: true });
   if (signal.aborted) onAbort();
-  child.on("message", heard);
+  child.on("message", (message) =>
+    heard(message, (answer) => {
+      if (child.connected) child.send(answer, () => undefined);
+    }),
+  );
   try {
     return await new Promise<WorkEnd>((resolve) => {
       child.once("error", (error) => resolve({ kind: "died", why: why ?? error.message }));
@@ -75,13 +79,25 @@ function withoutSettings(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith("PORTCULLIS_")));
 }
 
+export interface HandedIn {
+  readonly input: Promise<unknown>;
+  say(message: object): Promise<void>;
+  /** One question at a time. */
+  ask(message: object): Promise<unknown>;
+}
+
 /** The process's side: what it was handed. It ends when whoever started it is gone. */
-export function handedIn(): { readonly input: Promise<unknown>; say(message: object): Promise<void> } {
+export function handedIn(): HandedIn {
   process.on("disconnect", () => process.exit(1));
   return {
     input: new Promise((resolve) =>
       process.once("message", (message) => resolve((message as { input: unknown }).input)),
     ),
     say: (message) => new Promise((resolve) => process.send?.(message, undefined, undefined, () => resolve())),
+    ask: (message) =>
+      new Promise((resolve) => {
+        process.once("message", resolve);
+        process.send?.(message);
+      }),
   };
 }

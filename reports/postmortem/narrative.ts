@@ -8,6 +8,11 @@ export interface NumberedFact {
   readonly text: string;
 }
 
+export const numberedFacts = z
+  .array(z.object({ id: z.string().max(10), text: z.string().max(500) }))
+  .min(1)
+  .max(100);
+
 const paragraph = z.object({ text: z.string().min(1).max(2_000), facts: z.array(z.string()).max(50) });
 export type Paragraph = z.infer<typeof paragraph>;
 
@@ -16,7 +21,8 @@ export const narrativeAnswer = z.object({ paragraphs: z.array(paragraph).min(1).
 
 /** A model's answer, with what it was asked and what that cost. */
 export interface WrittenNarrative {
-  readonly paragraphs: readonly Paragraph[];
+  /** Or why it gave none. */
+  readonly paragraphs: readonly Paragraph[] | { readonly none: string };
   readonly model: string;
   readonly promptSha256: string;
   readonly costUsd: string | null;
@@ -73,15 +79,16 @@ export function narrativeOf(
   template: readonly Paragraph[],
   written: WrittenNarrative | undefined,
 ): Narrative {
-  const refused = written === undefined ? null : refusalOf(written.paragraphs, facts);
-  const isModels = written !== undefined && refused === null;
+  const given = written?.paragraphs ?? template;
+  const refused = "none" in given ? given.none : written === undefined ? null : refusalOf(given, facts);
+  const paragraphs = "none" in given || refused !== null ? template : given;
   return {
-    source: isModels ? "model" : "template",
+    source: written !== undefined && refused === null ? "model" : "template",
     model: written?.model ?? null,
     prompt_sha256: written?.promptSha256 ?? null,
     cost_usd: written?.costUsd ?? null,
     refused,
     facts: facts.map(({ id, text }) => ({ id, text })),
-    paragraphs: (isModels ? written.paragraphs : template).map((each) => ({ text: each.text, facts: [...each.facts] })),
+    paragraphs: paragraphs.map((each) => ({ text: each.text, facts: [...each.facts] })),
   };
 }

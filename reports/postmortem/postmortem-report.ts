@@ -3,7 +3,6 @@
 import * as decimal from "../../contracts/src/decimal.ts";
 import { type BookDay, booksOf } from "../books.ts";
 import type { Block, Cell, ReportDocument } from "../document.ts";
-import type { ReportFacts } from "../facts.ts";
 import { metricMaker } from "../figures.ts";
 import { waterfall } from "../metrics/post-mortem.ts";
 import { attributedDays } from "../position-days.ts";
@@ -22,6 +21,7 @@ import {
 import type { Report, ReportInput } from "../shape.ts";
 import { tie, worstDay } from "../tie-out.ts";
 import { type Narrative, type NumberedFact, narrativeOf, type Paragraph } from "./narrative.ts";
+import { fixesSection } from "./postmortem-fixes.ts";
 import { type FallParts, fallParts, type PartName, partNames } from "./postmortem-parts.ts";
 import { type FallTimeline, fallTimeline } from "./postmortem-timeline.ts";
 
@@ -80,7 +80,7 @@ function build(input: ReportInput): ReportDocument {
     timelineSection(fall.timeline),
     waterfallSection(fall),
     causesSection(fall),
-    fixesSection(facts, fall),
+    fixesSection(facts, found, books.days),
     positionsSection(found),
   ];
   const document = documentOf(input, {
@@ -197,7 +197,7 @@ function wordsSection({ source, model, refused, paragraphs }: Narrative): Sectio
   return sectionOf(
     "narrative",
     "What happened",
-    textOf("narrative_label", refused === null ? label : `${label} A model's text was refused: ${refused}.`),
+    textOf("narrative_label", refused === null ? label : `${label} A model's text is not used: ${refused}.`),
     ...paragraphs.map(({ text }, index) => textOf(`paragraph_${index + 1}`, text)),
   );
 }
@@ -282,34 +282,6 @@ function causesSection({ actual, found, split }: Fall): Section {
   );
 }
 
-const half = decimal.parse("-0.5");
-const fixesMax = 3;
-
-/** What half the position would have saved, and the line that asks how the limit would have decided. Nothing is executed. */
-function fixesSection(facts: ReportFacts, { found }: Fall): Section {
-  const envelope = [...(facts.envelopes ?? [])].sort((one, other) => other.version - one.version)[0];
-  const limit = Number(envelope?.limits["max_position_pct"] ?? Number.NaN);
-  const rows = found.bySymbol
-    .filter(({ amount }) => amount < 0n)
-    .slice(0, fixesMax)
-    .map(({ symbol, amount }): Cell[] => [
-      `half as much of ${symbol}`,
-      money(decimal.multiply(amount, half, "half-even")),
-      Number.isFinite(limit)
-        ? `ctl riskengine envelope replay --fund-id ${facts.fund.fund_id} --max-position-pct ${limit / 2}`
-        : null,
-    ]);
-  const columns = columnsOf("fix:Fix", "avoided:Loss avoided:money", "command:Asks how orders would have been decided");
-  const note =
-    "Estimates: the same prices, half the position. Nothing is executed; a change of the envelope takes its own command and its own reason.";
-  return sectionOf(
-    "fixes",
-    "Fixes",
-    tableOf("fixes_table", "Of the largest losses by position", columns, rows),
-    textOf("fixes_note", note),
-  );
-}
-
 function positionsSection({ bySymbol }: FallParts): Section {
   const rows = bySymbol.map(({ symbol, amount }): Cell[] => [symbol, money(amount)]);
   return sectionOf(
@@ -330,6 +302,6 @@ export const postmortemReport: Report = {
   sentence:
     "Why a fund fell: timeline, onset, a waterfall counted from below, causes with the loss without each, and fixes.",
   sections,
-  needs: ["universe", "envelopes", "audit", "minutes"],
+  needs: ["universe", "envelopes", "replays", "audit", "minutes"],
   build,
 };

@@ -121,8 +121,36 @@ describe("the words", () => {
       refused: expect.stringContaining("999,999"),
     });
     expect(renderHtml(invented)).toContain("Written by a template, not by a model. A model");
+    const silent = made(usual, {
+      ...meta,
+      costUsd: null,
+      paragraphs: { none: "the model gave no text: m could not be reached" },
+    });
+    expect(silent.narrative).toMatchObject({
+      source: "template",
+      model: "m",
+      refused: expect.stringContaining("no text"),
+    });
+    expect(silent.narrative?.paragraphs).toEqual(account?.paragraphs);
     const [first] = account?.paragraphs ?? [];
     const taken = made(usual, { ...meta, paragraphs: first === undefined ? [] : [first] });
     expect(taken.narrative).toMatchObject({ source: "model", refused: null, cost_usd: "0.01" });
   });
+});
+
+it("counts what a tighter limit would have saved by the fills of the orders that it would have denied", () => {
+  const buy = usual.fills.findLast(({ side }) => side === "BUY");
+  const last = usual.closes[buy?.symbol ?? ""]?.at(-1);
+  if (buy === undefined || last === undefined) throw new Error("nothing was bought");
+  const replay = { limit: "max_position_pct", from: "0.07", to: "0.035", replayed: 9, denied: [buy.order_id] };
+  const rowsOf = (replays: NonNullable<ReportFacts["replays"]>) => rows(made({ ...usual, replays }), "fixes_table");
+  const lost = Number(buy.quantity) * (Number(buy.price) - Number(last.close)) + Number(buy.fee);
+  const [row] = rowsOf([{ ...replay, unnamed: 0 }]);
+  expect(Number(row?.[2])).toBeCloseTo(lost, 9);
+  expect(row?.slice(0, 2)).toEqual([
+    "max_position_pct 0.035 instead of 0.07",
+    "1 of 9 orders denied; 1 fills at the end's prices",
+  ]);
+  expect(row?.[3]).toBe("ctl riskengine envelope replay --fund-id alpha --max-position-pct 0.035");
+  expect(rowsOf([{ ...replay, denied: [], unnamed: 0 }])[0]?.[2]).toBe("0");
 });

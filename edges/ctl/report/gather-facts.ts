@@ -1,5 +1,10 @@
-// Everything that a report of a fund is made of, read from the platform as of one moment. Values are read first; fills and ledger entries, which only ever
-// grow, are read after them and cut at that moment, so that nothing in the values is missing from the books.
+// Everything that a report of a fund is made of, read from the platform as of one moment, while it trades on. There is no snapshot over the services' answers;
+// what is read is append-only, and the order of reading makes one cut of it:
+//
+//  1. Values first, then the ledger, then fills, then orders: what is in one of them was in the next before. So nothing in the values is missing from the
+//     ledger, and no entry's fill is missing from the fills.
+//  2. Each is cut at the moment after the values were read. A fill that treasury had not booked by a value counts from the next one on (reports/books.ts).
+//  3. An order that went on after that moment stands as it stood by the fills until then.
 import { z } from "zod";
 import { format, type Instant, minusMilliseconds, parse } from "../../../contracts/src/instant.ts";
 import { type FactPart, type ReportFacts, reportFacts } from "../../../reports/facts.ts";
@@ -105,15 +110,15 @@ export async function gatherFacts(client: Client, request: FactsRequest): Promis
 
 /** Newest first, as they are listed. */
 async function tradesOf(client: Client, fundId: string, until: (at: string) => boolean) {
-  const fills = await all(
-    "fills",
-    (one: Fill) => one.fill_id,
-    (page) => client.listFills({ fundId, ...page }),
-  );
   const ledger = await all(
     "entries",
     (one: Entry) => one.entry_id,
     (page) => client.listLedger({ fundId, ...page }),
+  );
+  const fills = await all(
+    "fills",
+    (one: Fill) => one.fill_id,
+    (page) => client.listFills({ fundId, ...page }),
   );
   return { fills: fills.filter((one) => until(one.filled_at)), ledger: ledger.filter((one) => until(one.at)) };
 }

@@ -8,6 +8,7 @@ import type { AnswerOf, Client } from "../../client/src/types.ts";
 import { isApiError, usageRefusal } from "../failure.ts";
 import { followPages } from "../follow-pages.ts";
 import { auditOf, minutesOf } from "./gather-log.ts";
+import { replaysOf } from "./gather-replays.ts";
 
 export interface FurtherRequest {
   readonly fundId: string;
@@ -80,6 +81,10 @@ export async function gatherFurther(client: Client, request: FurtherRequest): Pr
     say("Reading the audit log");
     found.audit = await auditOf(client, fundId, request.period, asOf);
   }
+  if (parts.has("replays") && request.period !== undefined) {
+    say("Running orders against other limits");
+    found.replays = await replaysOf(client, fundId, request.period, asOf);
+  }
   if (parts.has("minutes")) found.minutes = await minutesOf(client, fundId, asOf);
   if (parts.has("strategies")) Object.assign(found, await strategiesOf(client, request));
   return found;
@@ -119,6 +124,9 @@ async function strategiesOf(
 async function backtestOf(client: Client, strategyId: string): Promise<NonNullable<ReportFacts["backtests"]>> {
   try {
     const { strategy_id, days } = await client.getBacktest({ strategyId });
+    const said = days.flatMap(({ day, signals = [] }) =>
+      signals.map(({ symbol, value }) => ({ day, symbol, value: value ?? 0 })),
+    );
     return [
       {
         strategy_id,
@@ -127,6 +135,8 @@ async function backtestOf(client: Client, strategyId: string): Promise<NonNullab
           return: earned ?? 0,
           information_coefficient: skill ?? null,
         })),
+        // One that was made before signals were kept has none.
+        ...(said.length > 0 && { signals: said }),
       },
     ];
   } catch (thrown) {

@@ -10,6 +10,7 @@ import { tryParse } from "../../../contracts/src/instant.ts";
 import { parseJson } from "../../../contracts/src/parse-json.ts";
 import { isReconciled, type ReportDocument } from "../../../reports/document.ts";
 import { factsHash, factsText, type ReportFacts, reportFacts } from "../../../reports/facts.ts";
+import type { WrittenNarrative } from "../../../reports/postmortem/narrative.ts";
 import { renderCsv } from "../../../reports/render/csv.ts";
 import { renderHtml } from "../../../reports/render/html.ts";
 import { renderJson } from "../../../reports/render/json.ts";
@@ -79,7 +80,7 @@ export async function makeReport(
   asked: Asked = {},
 ): Promise<Answer> {
   const facts = await factsOf(context, report, asked);
-  const document = builtFrom(report, facts, periodOf);
+  const document = await narrated(context, report, facts, periodOf);
   const target = targetOf(context, document);
   const content = target.format === "pdf" ? await pdfOf(context, document) : texts[target.format](document);
   const saved = context.option("save-facts");
@@ -105,10 +106,29 @@ export async function makeReport(
   return { data, text: lines.join("\n"), ...exit };
 }
 
-function builtFrom(report: Report, facts: ReportFacts, periodOf: (facts: ReportFacts) => Period): ReportDocument {
+/** Built once for its numbered facts, and again with the words that a model made of them, where one is asked. */
+async function narrated(
+  context: Context,
+  report: Report,
+  facts: ReportFacts,
+  periodOf: (facts: ReportFacts) => Period,
+): Promise<ReportDocument> {
+  const document = builtFrom(report, facts, periodOf);
+  if (document.narrative === undefined || context.writeNarrative === undefined) return document;
+  context.terminal.say("Asking for the words");
+  const written = await context.writeNarrative(document.narrative.facts);
+  return written === undefined ? document : builtFrom(report, facts, periodOf, written);
+}
+
+function builtFrom(
+  report: Report,
+  facts: ReportFacts,
+  periodOf: (facts: ReportFacts) => Period,
+  written?: WrittenNarrative,
+): ReportDocument {
   try {
     const factsSha256 = factsHash(facts, (text) => createHash("sha256").update(text).digest());
-    return report.build({ facts, factsSha256, ...periodOf(facts) });
+    return report.build({ facts, factsSha256, ...periodOf(facts), ...(written !== undefined && { written }) });
   } catch (thrown) {
     if (thrown instanceof ReportRefused) throw usageRefusal(thrown.message);
     throw thrown;

@@ -6,6 +6,7 @@ import type { Clock } from "../../../ports/clock.ts";
 import type { Random } from "../../../ports/random.ts";
 import type { Timers } from "../../../ports/timers.ts";
 import type { ReportDocument } from "../../../reports/document.ts";
+import type { NumberedFact, WrittenNarrative } from "../../../reports/postmortem/narrative.ts";
 import type { Client } from "../../client/src/types.ts";
 import type { Flags, Settings } from "../settings.ts";
 import type { Environment, Terminal } from "../terminal.ts";
@@ -107,6 +108,8 @@ export interface Tables {
   readonly verbs: readonly Verb[];
   /** A report as PDF, by a compiler that is loaded when it is asked for. */
   renderPdf(document: ReportDocument): Promise<Uint8Array>;
+  /** Has the words of a post-mortem written by a language model; absent where there is none to ask. */
+  writeNarrative?(facts: readonly NumberedFact[]): Promise<WrittenNarrative | undefined>;
   /** Runs a witness in this process until the signal aborts. */
   runWitness(request: WitnessRequest, say: (line: string) => void, signal: AbortSignal): Promise<void>;
 }
