@@ -59,6 +59,8 @@ export interface StoredBacktest {
     readonly day: string;
     readonly return: number;
     readonly informationCoefficient?: number;
+    /** What it said after that day's close. */
+    readonly signals?: readonly { readonly symbol: string; readonly value: number }[];
   }[];
 }
 

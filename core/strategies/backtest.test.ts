@@ -27,6 +27,9 @@ describe.each(strategies.map((strategy) => [strategy.name, strategy] as const))(
     const [one, other] = [long, changed].map((days) => backtest(strategy, days, instruments, nav, "2026-04-01"));
     expect(earlier(other?.days ?? [])).toEqual(earlier(one?.days ?? []));
     expect(trades(other?.trades ?? [])).toEqual(trades(one?.trades ?? []));
+    const said = (all: ReturnType<typeof backtest>["signals"]) => all.filter(({ day }) => day < "2026-08-01");
+    expect(said(other?.signals ?? [])).toEqual(said(one?.signals ?? []));
+    expect(one?.signals.map(({ day }) => day)).toEqual(one?.days.map(({ day }) => day));
     expect(one?.trades.length).toBeGreaterThan(5);
   });
 

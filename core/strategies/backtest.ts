@@ -35,6 +35,13 @@ export interface BacktestDay {
 export interface Backtested extends Performance {
   readonly days: readonly BacktestDay[];
   readonly trades: readonly BacktestTrade[];
+  /** What it said of every symbol after each day's close. */
+  readonly signals: readonly BacktestSignals[];
+}
+
+export interface BacktestSignals {
+  readonly day: string;
+  readonly signals: StrategyOpinion["signals"];
 }
 
 export function backtest(
@@ -50,6 +57,7 @@ export function backtest(
   const rows = new Map<string, number[]>();
   const reported: Reported[][] = [];
   const results: BacktestDay[] = [];
+  const signals: BacktestSignals[] = [];
   let opinion: StrategyOpinion = { signals: [], targets: [] };
   for (const [place, today] of days.entries()) {
     if (place > 0) reported.push(realised(opinion, days[place - 1], today));
@@ -59,6 +67,7 @@ export function backtest(
     const { allocationPct } = strategy;
     opinion = strategy.judge({ closes: rows, prices, instruments, positions: book.positions, nav, allocationPct, at });
     if (today.day < from) continue;
+    signals.push({ day: today.day, signals: opinion.signals });
     if (place === days.length - 1) closeAll(book, today);
     else if (results.length % strategy.tradesEveryDays === 0) follow(book, today, opinion);
     const before = results.at(-1)?.profit ?? decimal.zero;
@@ -73,7 +82,7 @@ export function backtest(
     });
   }
   const returns = results.slice(1).map((day) => day.return);
-  return { ...performanceOf(returns, strategy.daysPerYear), days: results, trades: book.trades };
+  return { ...performanceOf(returns, strategy.daysPerYear), days: results, trades: book.trades, signals };
 }
 
 function push(rows: Map<string, number[]>, symbol: string, close: number, countMax: number): void {

@@ -7,8 +7,8 @@ import type { Strategy } from "./shape.ts";
 
 export const strategies: readonly Strategy[] = [alphaMomentum, alphaMeanrev, betaTrend, gammaIncome];
 
-/** Raised with every change of what a strategy would do: backtests of an older one are made again. */
-export const strategiesVersion = 2;
+/** Raised with every change of what a strategy would do, or of what is kept of it: backtests of an older one are made again. */
+export const strategiesVersion = 3;
 
 export function strategyByName(name: string): Strategy | undefined {
   return strategies.find((strategy) => strategy.name === name);

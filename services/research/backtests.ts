@@ -73,12 +73,13 @@ async function make(
   const from = lastHistoryDay(plusMilliseconds(now, -(yearDays - 1) * 86_400_000));
   const early = lastHistoryDay(plusMilliseconds(now, -(yearDays + daysBefore) * 86_400_000));
   const closes = await dailyCloses(ports.marketHistory, strategy, instruments, early, to);
-  const { days, annualReturn, annualVolatility, sharpe, drawdownMax } = backtestYear(
+  const { days, signals, annualReturn, annualVolatility, sharpe, drawdownMax } = backtestYear(
     strategy,
     closes,
     instruments,
     from,
   );
+  const said = new Map(signals.map((one) => [one.day, one.signals]));
   return {
     strategyId: strategy.name,
     madeOf,
@@ -92,6 +93,7 @@ async function make(
       day,
       return: figures.return,
       ...(informationCoefficient === null ? {} : { informationCoefficient }),
+      signals: (said.get(day) ?? []).map(({ symbol, value }) => ({ symbol, value })),
     })),
   };
 }

@@ -128,10 +128,11 @@ export async function getBacktest({ strategy_id: id }: GetBacktestRequest, ports
     strategy_id: id,
     from: found.from,
     to: found.to,
-    days: found.days.map(({ day, informationCoefficient, ...figures }) => ({
+    days: found.days.map(({ day, informationCoefficient, signals = [], ...figures }) => ({
       day,
       return: figures.return,
       ...(informationCoefficient === undefined ? {} : { information_coefficient: informationCoefficient }),
+      signals: signals.map(({ symbol, value }) => ({ symbol, value })),
     })),
     annual_return: found.annualReturn,
     annual_volatility: found.annualVolatility,

@@ -39,7 +39,7 @@ export interface HistoryNav {
   readonly positionsValue: string;
 }
 
-export interface HistoryBacktest extends Backtested {
+export interface HistoryBacktest extends Omit<Backtested, "signals"> {
   readonly strategyId: string;
 }
 
@@ -88,7 +88,9 @@ export async function paperHistory(ports: PaperHistoryPorts, to: string): Promis
   const market = remembering(ports.marketHistory);
   for (const strategy of strategies) {
     const days = await dailyCloses(market, strategy, instruments, dayText(first - daysBefore), to);
-    backtests.push({ strategyId: strategy.name, ...backtestYear(strategy, days, instruments, dayText(first)) });
+    // The history is known by its hash, which never had the signals in it.
+    const { signals: _signals, ...year } = backtestYear(strategy, days, instruments, dayText(first));
+    backtests.push({ strategyId: strategy.name, ...year });
   }
   const fills = backtests.flatMap((one) => fillsOf(one));
   const navs = paperCapital.flatMap(({ fundId, amount }) => navsOf(fundId, decimal.parse(amount), backtests));

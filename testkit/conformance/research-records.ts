@@ -108,7 +108,7 @@ const skillAndBacktests: StoreCheck = {
       drawdownMax: 0.05,
       days: [
         { day: "2025-11-17", return: 0.001, informationCoefficient: -0.1 },
-        { day: "2025-11-18", return: -0.002 },
+        { day: "2025-11-18", return: -0.002, signals: [{ symbol: "AAPL", value: -0.25 }] },
       ],
     };
     expect(await work(store, (records) => records.backtest("alpha-momentum"))).toBeUndefined();

@@ -567,7 +567,17 @@ export interface BacktestDay {
   /** A fraction. */
   return: number;
   /** Absent on days with too few symbols. */
-  information_coefficient?: number | undefined;
+  information_coefficient?:
+    | number
+    | undefined;
+  /** What it said of each symbol after that day's close. */
+  signals: BacktestSignal[];
+}
+
+export interface BacktestSignal {
+  symbol: string;
+  /** Larger wants more of it. */
+  value: number;
 }
 
 export interface Backtest {
@@ -4604,7 +4614,7 @@ export const GetBacktestRequest: MessageFns<GetBacktestRequest> = {
 };
 
 function createBaseBacktestDay(): BacktestDay {
-  return { day: "", return: 0, information_coefficient: undefined };
+  return { day: "", return: 0, information_coefficient: undefined, signals: [] };
 }
 
 export const BacktestDay: MessageFns<BacktestDay> = {
@@ -4617,6 +4627,9 @@ export const BacktestDay: MessageFns<BacktestDay> = {
     }
     if (message.information_coefficient !== undefined) {
       writer.uint32(25).double(message.information_coefficient);
+    }
+    for (const v of message.signals) {
+      BacktestSignal.encode(v!, writer.uint32(34).fork()).join();
     }
     return writer;
   },
@@ -4656,6 +4669,71 @@ export const BacktestDay: MessageFns<BacktestDay> = {
             }
 
             message.information_coefficient = reader.double();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.signals.push(BacktestSignal.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseBacktestSignal(): BacktestSignal {
+  return { symbol: "", value: 0 };
+}
+
+export const BacktestSignal: MessageFns<BacktestSignal> = {
+  encode(message: BacktestSignal, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.symbol !== "") {
+      writer.uint32(10).string(message.symbol);
+    }
+    if (message.value !== 0) {
+      writer.uint32(17).double(message.value);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): BacktestSignal {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseBacktestSignal();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.symbol = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 17) {
+              break;
+            }
+
+            message.value = reader.double();
             continue;
           }
         }
