@@ -9,12 +9,25 @@ import { checkOrder } from "./check-order/check-order.ts";
 import { ctlStart } from "./ctl-start.ts";
 import { halt } from "./halt/halt.ts";
 import { marketData } from "./market-data/market-data.ts";
+import { reports } from "./reports/reports.ts";
 import { verify } from "./verify/verify.ts";
 import { watchdogs } from "./watchdogs/watchdogs.ts";
 import { web } from "./web/web.ts";
 import { webhook } from "./webhook/webhook.ts";
 
-const benches: readonly Bench[] = [audit, bus, checkOrder, ctlStart, halt, marketData, verify, watchdogs, web, webhook];
+const benches: readonly Bench[] = [
+  audit,
+  bus,
+  checkOrder,
+  ctlStart,
+  halt,
+  marketData,
+  reports,
+  verify,
+  watchdogs,
+  web,
+  webhook,
+];
 
 export async function main(argv: readonly string[]): Promise<number> {
   const asked = readArguments(argv);

@@ -4,10 +4,11 @@
 //  1. realised + unrealised of a day is the change of the positions' value less what the day's trades cost.
 //  2. A fill that treasury had not booked when it valued the day (the newest ones, within seconds) counts from the next value on.
 import * as decimal from "../contracts/src/decimal.ts";
-import { millisecondsBetween, parse } from "../contracts/src/instant.ts";
+import { parse } from "../contracts/src/instant.ts";
 import type { Fill } from "../contracts/src/records/order.ts";
 import type { ReconciliationLine } from "./document.ts";
 import type { NavFact, ReportFacts } from "./facts.ts";
+import { cashAccounts, ledgerCashOf, notYetBooked } from "./late-fills.ts";
 import { compareText, daysBetween } from "./metrics/dates.ts";
 import { type ClosedLot, isLongTerm, type LotMethod, matchLots } from "./metrics/lots.ts";
 import { ReportRefused } from "./shape.ts";
@@ -85,7 +86,7 @@ export function booksOf(facts: ReportFacts, start: string, end: string, method: 
   const ledger = facts.ledger.map((entry) => ({ ...entry, atUs: parse(entry.at) as number }));
   const multipliers = new Map(facts.instruments.map((each) => [each.symbol, decimal.parse(each.multiplier)]));
   const sorted = [...facts.fills].sort((one, other) => compareText(one.filled_at, other.filled_at));
-  const valued = fillsByValue(chosen, sorted);
+  const valued = fillsByValue(facts, chosen, sorted);
   const closed = closedLots(sorted, multipliers, method, tradeDates(facts));
   const realisedAt = new Map<string, Decimal>();
   for (const { closedAt, gross } of closed) {
@@ -131,11 +132,13 @@ export const signedQuantity = (fill: Fill): Decimal => {
 export const costOf = (fill: Fill, multipliers: ReadonlyMap<string, Decimal>): Decimal =>
   times(times(signedQuantity(fill), multipliers.get(fill.symbol) ?? decimal.one), decimal.parse(fill.price));
 
-/** A fill that is booked later than this after it happened is a difference, not a matter of timing. */
-const bookingMsMax = 5_000;
-
 /** Which fills each value has in it for the first time. */
-function fillsByValue(navs: readonly NavFact[], sorted: readonly Fill[]): readonly (readonly Fill[])[] {
+function fillsByValue(
+  facts: ReportFacts,
+  navs: readonly NavFact[],
+  sorted: readonly Fill[],
+): readonly (readonly Fill[])[] {
+  const ledger = ledgerCashOf(facts);
   let next = 0;
   let waiting: readonly Fill[] = [];
   const held = new Map<string, Decimal>();
@@ -147,7 +150,7 @@ function fillsByValue(navs: readonly NavFact[], sorted: readonly Fill[]): readon
       if (fill === undefined || parse(fill.filled_at) > until) break;
       due.push(fill);
     }
-    const late = nav.prices === null ? new Set<Fill>() : notYetBooked(nav, due, held);
+    const late = nav.prices === null ? new Set<Fill>() : notYetBooked({ nav, due, held, ledger, signedQuantity });
     waiting = due.filter((fill) => late.has(fill));
     const inside = due.filter((fill) => !late.has(fill));
     for (const fill of inside) {
@@ -155,25 +158,6 @@ function fillsByValue(navs: readonly NavFact[], sorted: readonly Fill[]): readon
     }
     return inside;
   });
-}
-
-/** The newest fills of a symbol without which its quantity is the one that was valued; none where no such few explain it. */
-function notYetBooked(nav: NavFact, due: readonly Fill[], held: ReadonlyMap<string, Decimal>): ReadonlySet<Fill> {
-  const late = new Set<Fill>();
-  for (const symbol of new Set(due.map((fill) => fill.symbol))) {
-    const own = due.filter((fill) => fill.symbol === symbol);
-    const valued = decimal.parse(nav.prices?.[symbol]?.quantity ?? "0");
-    let quantity = sum([held.get(symbol) ?? decimal.zero, ...own.map(signedQuantity)]);
-    const peeled: Fill[] = [];
-    for (const fill of [...own].reverse()) {
-      if (quantity === valued) break;
-      if (millisecondsBetween(parse(fill.filled_at), parse(nav.as_of)) > bookingMsMax) break;
-      quantity = decimal.subtract(quantity, signedQuantity(fill));
-      peeled.push(fill);
-    }
-    if (quantity === valued) for (const fill of peeled) late.add(fill);
-  }
-  return late;
 }
 
 type Closes = ReadonlyMap<string, ReadonlyMap<string, string>>;
@@ -337,8 +321,6 @@ function reconciled(
   ];
 }
 
-const cashAccounts: ReadonlySet<string> = new Set(["cash", "dividends_due"]);
-
 /** Of the last day, unless it lies before the ledger's first entry: the seeded history has none. */
 function ledgerCash(facts: ReportFacts, navs: readonly NavFact[], valued: readonly (readonly Fill[])[]) {
   const inside = new Set(valued.flat().map((fill) => fill.fill_id));
@@ -354,7 +336,6 @@ function ledgerCash(facts: ReportFacts, navs: readonly NavFact[], valued: readon
         facts.ledger
           .filter(({ at, entry_id }) => parse(at) <= parse(nav.as_of) && !late.has(entry_id.replace(/^fill:/, "")))
           .flatMap(({ postings }) => postings)
-          // What is due counts in cash from the ex-date on.
           .filter(({ account, currency }) => cashAccounts.has(account) && currency === facts.fund.currency)
           .map(({ amount }) => decimal.parse(amount)),
       ),

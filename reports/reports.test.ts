@@ -71,6 +71,7 @@ describe.each(names)("%s", (name) => {
     ["one trade", { days: 5, tradesEvery: 4 }],
     ["one day", { days: 1, tradesEvery: 0 }],
     ["no move at all", { days: 30, tradesEvery: 2, moves: 0 }],
+    ["only losses", { days: 30, tradesEvery: 2, moves: 0, falls: 0.01 }],
   ] as const)("has an answer or a reason for everything: %s", (_what, options) => {
     const document = made(name, reportFactsOf(options));
     expect(isReconciled(document)).toBe(true);

@@ -24,6 +24,7 @@ import {
   textOf,
 } from "./report-parts.ts";
 import type { Report, ReportInput } from "./shape.ts";
+import { type CostedOrder, spreadOf, unquotedFills } from "./tca-spreads.ts";
 import { tie } from "./tie-out.ts";
 import { tradeDates } from "./trade-dates.ts";
 
@@ -42,12 +43,6 @@ const sections = [
 
 const money = decimal.format;
 const total = (amounts: readonly Decimal[]): Decimal => amounts.reduce(decimal.add, decimal.zero);
-
-interface CostedOrder {
-  readonly fills: readonly Fill[];
-  readonly order: OrderFact;
-  readonly cost: OrderCost;
-}
 
 interface Sorted {
   readonly all: readonly OrderFact[];
@@ -120,40 +115,6 @@ function build(input: ReportInput): ReportDocument {
     ],
     quality: [...qualityOf(facts, books.days), ...unquotedFills(facts, costed)],
   });
-}
-
-/** The average over orders that have it, by what each filled at its arrival price, and how many they are. */
-function spreadOf(
-  costed: readonly CostedOrder[],
-  which: "effectiveSpreadBps" | "realisedSpreadBps",
-): readonly [number | null, number] {
-  const known = costed.flatMap(({ cost }) => {
-    const spread = cost[which];
-    return spread === null ? [] : [{ spread, weight: decimal.toNumber(cost.arrivalNotional) }];
-  });
-  const weight = known.reduce((sum, one) => sum + one.weight, 0);
-  if (weight === 0) return [null, 0];
-  return [known.reduce((sum, one) => sum + one.spread * one.weight, 0) / weight, known.length];
-}
-
-const laterMs = 300_000;
-
-/** Fills of costed orders that no spread is known of, and why. */
-function unquotedFills(facts: ReportFacts, costed: readonly CostedOrder[]) {
-  const ids = new Set(costed.flatMap(({ fills }) => fills.map(({ fill_id }) => fill_id)));
-  const fills = facts.fills.filter(({ fill_id }) => ids.has(fill_id));
-  const quotesOf = (fill: Fill) => facts.fill_quotes?.[fill.fill_id];
-  const isLater = (fill: Fill): boolean => millisecondsBetween(parse(fill.filled_at), parse(facts.as_of)) > laterMs;
-  const without = fills.filter((fill) => !quotesOf(fill)?.at_fill).length;
-  const unheard = fills.filter((fill) => isLater(fill) && !quotesOf(fill)?.after_300s).length;
-  const ahead = fills.filter((fill) => !isLater(fill)).length;
-  const line = (count: number, what: string, why: string) =>
-    count === 0 ? [] : [{ what, detail: `${count} of ${fills.length} fills: ${why}` }];
-  return [
-    ...line(without, "No quote at the fill", "none was known then, so they are in no spread."),
-    ...line(unheard, "No quote 300 s after the fill", "none was known then, so they are in no realised spread."),
-    ...line(ahead, "300 s after the fill lies ahead", "they are in no realised spread yet."),
-  ];
 }
 
 const isDenied = ({ state, code }: OrderFact): boolean => state === "REJECTED" || (code !== null && code !== "");

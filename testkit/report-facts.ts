@@ -2,7 +2,7 @@
 // with a deposit; trades in two symbols. Everything ties by construction, from one seed.
 import * as decimal from "../contracts/src/decimal.ts";
 import type { Fill } from "../contracts/src/records/order.ts";
-import type { NavFact, ReportFacts } from "../reports/facts.ts";
+import { factsText, type NavFact, type ReportFacts } from "../reports/facts.ts";
 import { dateOfDay, dayNumber, weekdayOf } from "../reports/metrics/dates.ts";
 
 const d = decimal.parse;
@@ -14,6 +14,8 @@ export interface FactsOptions {
   readonly deposit?: string;
   /** Of every price; 0 leaves all of them where they are. */
   readonly moves?: number;
+  /** By how much every price falls a day, as a fraction of the first. */
+  readonly falls?: number;
   readonly thesis?: string;
 }
 
@@ -28,10 +30,11 @@ function weekdays(count: number): readonly string[] {
 
 const symbols = ["AAA", "BBB"] as const;
 
-export function reportFactsOf({ days: count, tradesEvery, deposit, moves = 0.02, thesis }: FactsOptions): ReportFacts {
+export function reportFactsOf(options: FactsOptions): ReportFacts {
+  const { days: count, tradesEvery, deposit, moves = 0.02, falls = 0, thesis } = options;
   const days = weekdays(count + 1);
   const priceOf = (symbol: string, index: number): string =>
-    (100 * (1 + moves * Math.sin(index * (symbol === "AAA" ? 0.7 : 1.3)))).toFixed(2);
+    (100 * (1 - falls * index) * (1 + moves * Math.sin(index * (symbol === "AAA" ? 0.7 : 1.3)))).toFixed(2);
   const fills: Fill[] = [];
   const ledger: ReportFacts["ledger"] = [
     entry("capital", "CAPITAL", `${days.at(-2) ?? ""}T00:00:00Z`, null, "capital", "1000000"),
@@ -107,6 +110,31 @@ export function reportFactsOf({ days: count, tradesEvery, deposit, moves = 0.02,
     benchmark: { symbol: "SPY", closes: days.map((day, index) => ({ day, close: priceOf("SPY", index + 3) })) },
     ...furtherFacts(days),
   };
+}
+
+export interface KeptFacts {
+  /** As a facts file has them. */
+  readonly text: string;
+  readonly trades: number;
+  readonly start: string;
+  readonly end: string;
+}
+
+/** A year of two trades a day, each in as many parts as it takes to have so many. */
+export function keptFactsWith(trades: number): KeptFacts {
+  const facts = reportFactsOf({ days: 250, tradesEvery: 1 });
+  const parts = Math.round(trades / facts.fills.length);
+  const share = (amount: string | undefined): string => (Number(amount ?? "0") / parts).toFixed(6);
+  const fills = facts.fills.flatMap((fill) =>
+    Array.from({ length: parts }, (_unused, index) => ({
+      ...fill,
+      fill_id: `${fill.fill_id}-${index}`,
+      quantity: share(fill.quantity),
+      fee: share(fill.fee),
+    })),
+  );
+  const [start, end] = [facts.navs[1]?.day ?? "", facts.navs.at(-1)?.day ?? ""];
+  return { text: factsText({ ...facts, fills }), trades: fills.length, start, end };
 }
 
 /** What the reports that need more than values and trades are made of. */

@@ -13,11 +13,14 @@ export interface Onset {
   readonly onset: number | null;
 }
 
-/** S = max(0, S - x - slack) for a fall, S = max(0, S + x - slack) for a rise, of standardised observations. */
+/**
+ * S = max(0, S - x - slack) for a fall, S = max(0, S + x - slack) for a rise, of standardised observations. One that is no number leaves the sum as it is:
+ * added, it would hide every later fall.
+ */
 export function onset(values: readonly number[], slack: number, limit: number, side: "low" | "high" = "low"): Onset {
   let level = 0;
   const sums = values.map((value) => {
-    level = Math.max(0, level + (side === "low" ? -value : value) - slack);
+    if (Number.isFinite(value)) level = Math.max(0, level + (side === "low" ? -value : value) - slack);
     return level;
   });
   const alarm = sums.findIndex((each) => each > limit);

@@ -95,6 +95,10 @@ describe("post-mortem", () => {
     expect(onset([0, 3, 3], 0.5, 4, "high")).toMatchObject({ alarm: 2, onset: 1 });
     expect(onset([-4.5], 0.5, 4)).toMatchObject({ alarm: null, onset: null });
   });
+  it("sees a fall after an observation that is no number", () => {
+    expect(onset([0, Number.NaN, -3, -3], 0.5, 4)).toMatchObject({ alarm: 3, onset: 2 });
+    expect(onset([0, Number.NEGATIVE_INFINITY, 0, 0], 0.5, 4).sums).toEqual([0, 0, 0, 0]);
+  });
   it("never folds what is unexplained into a cause", () => {
     const parts = new Map([
       ["market", d("-60")],
