@@ -220,6 +220,11 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"day","type":"text","description":"A date: 2026-11-15.","kind":"DATE"},
     {"name":"return","type":"number","description":"A fraction.","mayBeMissing":true},
     {"name":"information_coefficient","type":"number","optional":true,"description":"Absent on days with too few symbols."},
+    {"name":"signals","type":"message","message":"BacktestSignal","list":true,"description":"What it said of each symbol after that day's close."},
+  ]},
+  BacktestSignal: {"fields":[
+    {"name":"symbol","type":"text","kind":"SYMBOL"},
+    {"name":"value","type":"number","description":"Larger wants more of it.","mayBeMissing":true},
   ]},
   Bar: {"fields":[
     {"name":"symbol","type":"text"},

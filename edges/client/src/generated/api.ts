@@ -2631,6 +2631,13 @@ export interface components {
             return?: number;
             /** @description Absent on days with too few symbols. */
             information_coefficient?: number;
+            /** @description What it said of each symbol after that day's close. */
+            signals: components["schemas"]["BacktestSignal"][];
+        };
+        BacktestSignal: {
+            symbol: string;
+            /** @description Larger wants more of it. */
+            value?: number;
         };
         Bar: {
             symbol: string;
@@ -11476,7 +11483,13 @@ export interface operations {
                      *         {
                      *           "day": "2026-11-17",
                      *           "return": 0.5,
-                     *           "information_coefficient": 0.5
+                     *           "information_coefficient": 0.5,
+                     *           "signals": [
+                     *             {
+                     *               "symbol": "AAPL",
+                     *               "value": 0.5
+                     *             }
+                     *           ]
                      *         }
                      *       ],
                      *       "annual_return": 0.5,
