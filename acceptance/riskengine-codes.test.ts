@@ -5,6 +5,7 @@ import { type GateDenialCode, gateDenials } from "../contracts/src/codes/denials
 import { parse } from "../contracts/src/decimal.ts";
 import type { HaltRequest } from "../contracts/src/generated/svc/v1/halt.ts";
 import type { Order, OrderRejection, RiskDecision } from "../contracts/src/generated/svc/v1/order.ts";
+import type { Fill } from "../contracts/src/records/order.ts";
 import type { NewRestriction } from "../contracts/src/records/restriction.ts";
 import { subjects } from "../contracts/src/subjects.ts";
 import { ampleEnvelope } from "../testkit/ample-envelope.ts";
@@ -13,6 +14,7 @@ import type { Answered } from "../testkit/risk-client.ts";
 import {
   type FixturePlan,
   farWest,
+  fillOf,
   fixtureOpenOrdersMax,
   now,
   openRiskFixture,
@@ -64,6 +66,7 @@ const plan: FixturePlan = {
     AAA: { borrow: { available: "100000", fee: "0.01" } },
     HLD: {},
     SPL: {},
+    FAR: {},
     HOT: {},
     COOL: {},
     DRK: { ageMs: "none" },
@@ -134,6 +137,13 @@ const halt = async (fixture: RiskFixture, request: Partial<HaltRequest>): Promis
 
 const value = (fixture: RiskFixture, fundId: string, nav: string): Promise<void> =>
   fixture.publish("treasury", subjects.navUpdated, { fund_id: fundId, nav, currency: "USD", as_of: now() });
+
+/** A foreign fill that nobody can vouch for: the price is 100. */
+const farFill = (fill_id: string): Fill => ({
+  ...fillOf("plain", { symbol: "FAR", quantity: "10" }),
+  fill_id,
+  price: "300",
+});
 
 const restrict = async (
   fixture: RiskFixture,
@@ -253,6 +263,13 @@ const ways: Ways = {
     FX_RATE_STALE: { order: { symbol: "YEN" } },
   },
   position_risk: {
+    FILL_NOT_ACCEPTED: {
+      order: { symbol: "FAR" },
+      before: async (fixture) => {
+        await fixture.publish("oms", subjects.fillsCreated, farFill("f-far"));
+        return undefined;
+      },
+    },
     POSITION_LIMIT_EXCEEDED: {
       order: { fund_id: "position", quantity: "101", order_type: "LIMIT", limit_price: "99" },
     },
@@ -511,6 +528,30 @@ describe("around the denials", () => {
       const decision = await fixture.client.check(fixture.order(terms));
       expect(decision).toMatchObject({ approved: false, rejecting_gate: "schema", code: "SCHEMA_FIELD_INVALID" });
     }
+  });
+
+  test("28.5: a foreign fill beyond the collar counts and blocks its symbol alone; accepted by an operator, it no longer does", async () => {
+    await fixture.publish("oms", subjects.fillsCreated, farFill("f-far-again"));
+    const [bought, exit] = [{ symbol: "FAR" }, { symbol: "FAR", side: "SELL", reduce_only: true }];
+    await fixture.settled(fixture.order(bought), ({ code }) => code === "FILL_NOT_ACCEPTED");
+    await passes(fixture, {});
+    await passes(fixture, exit);
+    const open = async () => {
+      const { answer } = await fixture.client.listBlocks("plain");
+      return (answer?.blocks ?? []).filter(({ symbol, block_id }) => symbol === "FAR" && block_id !== undefined);
+    };
+    const [first] = await open();
+    expect(first?.command).toBe(`ctl riskengine blocks accept ${first?.block_id} --reason TEXT`);
+    expect(await fixture.client.acceptBlock(first?.block_id ?? "", " ")).toMatchObject({ code: "REASON_MISSING" });
+    for (const { block_id: id = "" } of await open()) {
+      expect((await fixture.client.acceptBlock(id, "the broker confirmed it")).status).toBe("OK");
+    }
+    expect(await open()).toEqual([]);
+    await passes(fixture, bought);
+    const again = await fixture.client.acceptBlock(first?.block_id ?? "", "twice");
+    expect([again.status, again.code]).toEqual(["FAILED_PRECONDITION", "BLOCK_NOT_OPEN"]);
+    expect(again.details).toMatch(/was ended at 20\S+Z by operator:duty: the broker confirmed it/);
+    expect((await fixture.client.acceptBlock("nobody", "why not")).status).toBe("NOT_FOUND");
   });
 
   test("22.3: newest audit entries deleted while orders run: denied within 5 s, an exit passes, and it lifts by itself", async () => {

@@ -17,9 +17,9 @@ import type { Outcome } from "./store.ts";
 
 /**
  * fill: payload is the JSON of a fill. transition: of an order's transition. release: of a throttle's release. expiry: of an approval that
- * ran out unsent. sent: of its owner's word that it was sent. decision: DecisionRecord bytes.
+ * ran out unsent. sent: of its owner's word that it was sent. block: of what an operator must accept. unblock: of its end. decision: DecisionRecord bytes.
  */
-export type JournalKind = "decision" | "fill" | "transition" | "release" | "expiry" | "sent";
+export type JournalKind = "decision" | "fill" | "transition" | "release" | "expiry" | "sent" | "block" | "unblock";
 
 export interface JournalEntry {
   readonly kind: JournalKind;
@@ -92,6 +92,8 @@ export interface RiskStore {
   ): Promise<{ readonly keys: readonly SeenKey[]; readonly next: bigint | undefined }>;
   /** The DecisionRecord bytes of the first decision under this key that is not older than that. */
   decisionByKey(keyHash: Uint8Array, since: Instant): Promise<Uint8Array | undefined>;
+  /** Decisions about an order and its fills, oldest first, at most so many. */
+  entriesOfOrder(orderId: string, countMax: number): Promise<readonly JournalRow[]>;
   /** Which of these fills are in the journal. */
   knownFills(fillIds: readonly string[]): Promise<ReadonlySet<string>>;
   /** The newest version of every fund's envelope. */

@@ -3,8 +3,11 @@
 
 import type { LogEntry } from "../adapters/memory/tables.ts";
 import { systemSha256OfBytes } from "../adapters/system/signing.ts";
-import type { ApprovalExpired, OrderTransition } from "../contracts/src/records/order.ts";
+import { DecisionRecord } from "../contracts/src/generated/svc/v1/riskdesk.ts";
+import type { RiskBlock } from "../contracts/src/records/block.ts";
+import type { ApprovalExpired, Order, OrderTransition } from "../contracts/src/records/order.ts";
 import { type ChainCheck, createChainCheck } from "../core/audit/chain-check.ts";
+import type { JournalRow } from "../ports/risk-store.ts";
 import { audited } from "./audited-subjects.ts";
 import { fold, type History, history, isOver, readReported } from "./history.ts";
 import type { Platform } from "./platform.ts";
@@ -34,6 +37,8 @@ export interface Reserved {
   readonly expired: Set<string>;
   /** Of those that ran out, the ones that somebody released: nobody sends them. */
   readonly released: Set<string>;
+  /** New risk that was approved while a fill of its symbol waited to be accepted, as the journal has both; not judged yet. */
+  readonly unaccepted: { readonly order: Order; readonly blockId: string }[];
 }
 
 export interface Evidence {
@@ -77,7 +82,10 @@ export function witness(platform: Platform): Witness {
     unsent: new Set(),
     expired: new Set(),
     released: new Set(),
+    unaccepted: [],
   };
+  /** What waits to be accepted, as the journal has it. */
+  const blocks = new Map<string, RiskBlock>();
   const chain = createChainCheck({ sha256: systemSha256OfBytes, from: 0 });
   let auditedRead = 0;
   const sent = new Set<string>();
@@ -99,6 +107,15 @@ export function witness(platform: Platform): Witness {
     if (releasedBy !== undefined) reserved.released.add(orderId);
   }
 
+  function noteBlocked({ payload }: JournalRow): void {
+    const { order, decision } = DecisionRecord.decode(payload);
+    if (order === undefined || decision?.classification === "REDUCE" || decision?.dry_run === true) return;
+    const block = [...blocks.values()].find(
+      ({ fund_id, symbol = order.symbol }) => fund_id === order.fund_id && symbol === order.symbol,
+    );
+    if (block !== undefined) reserved.unaccepted.push({ order: order as Order, blockId: block.block_id });
+  }
+
   function readJournal(): void {
     const { journal } = platform.tables.risk;
     for (; journalRead < journal.length; journalRead += 1) {
@@ -108,12 +125,18 @@ export function witness(platform: Platform): Witness {
         reserved.freed.delete(row.orderId);
         reserved.expired.delete(row.orderId);
         if (!sent.has(row.orderId)) reserved.unsent.add(row.orderId);
+        if (blocks.size > 0) noteBlocked(row);
       } else if (row?.kind === "transition") {
         const { to } = JSON.parse(decoder.decode(row.payload)) as OrderTransition;
         if (isOver(to)) reserved.freed.add(row.orderId);
         if (to !== "ACCEPTED") noteSent(row.orderId);
       } else if (row?.kind === "fill" || row?.kind === "sent") noteSent(row.orderId);
       else if (row?.kind === "expiry") noteExpiry(row.orderId, JSON.parse(decoder.decode(row.payload)));
+      else if (row?.kind === "block" || row?.kind === "unblock") {
+        const block = JSON.parse(decoder.decode(row.payload)) as RiskBlock;
+        if (row.kind === "block") blocks.set(block.block_id, block);
+        else blocks.delete(block.block_id);
+      }
     }
   }
 

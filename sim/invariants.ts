@@ -9,6 +9,7 @@ import {
   noApprovalInAHalt,
   noKeyApprovedTwice,
   reservedWhileAlive,
+  unacceptedFillsBlock,
   unsentApprovalsExpire,
   worstCaseWithinEnvelope,
 } from "./invariants/decisions.ts";
@@ -52,6 +53,7 @@ export const invariants: readonly Invariant[] = [
   worstCaseWithinEnvelope,
   reservedWhileAlive,
   unsentApprovalsExpire,
+  unacceptedFillsBlock,
   routedWithApproval,
   marketWithinApproved,
   standingKeepsReference,

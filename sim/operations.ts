@@ -36,7 +36,8 @@ export const simulated: Readonly<Record<ChangingOperation, Simulated>> = {
     "adapters/grpc/bidirectional.test.ts",
   ),
   UpdateEnvelope: by("the two operators"),
-  ReleaseThrottle: drawn(6, queries.releaseThrottle),
+  ReleaseThrottle: drawn(5, queries.releaseThrottle),
+  AcceptBlock: drawn(1, queries.acceptBlock),
   ConfirmSent: drawn(5, queries.confirmSent),
   ReleaseApproval: drawn(5, queries.releaseApproval),
 

@@ -9,7 +9,7 @@ import type { HaltRequest, HaltResponse, ResumeRequest } from "../contracts/src/
 import type { Order, RiskDecision } from "../contracts/src/generated/svc/v1/order.ts";
 import type { OrderStatus, ReferenceDocument } from "../contracts/src/generated/svc/v1/platform.ts";
 import type { Rejections } from "../contracts/src/generated/svc/v1/riskdesk.ts";
-import type { ThrottleStatus } from "../contracts/src/generated/svc/v1/riskengine.ts";
+import type { AcceptedBlock, Blocks, ThrottleStatus } from "../contracts/src/generated/svc/v1/riskengine.ts";
 import { grantedEnvelopeProof } from "./granted-proof.ts";
 import { type CallOutcome, testClient } from "./grpc/test-client.ts";
 import { developmentCredentials, logInAs } from "./login.ts";
@@ -51,6 +51,8 @@ export interface RiskClient {
   updateEnvelope(envelope: RiskEnvelope): Promise<Answered<RiskEnvelope>>;
   requestHalt(request: HaltRequest): Promise<Answered<HaltResponse>>;
   resumeHalt(request: ResumeRequest): Promise<Answered<object>>;
+  listBlocks(fundId: string): Promise<Answered<Blocks>>;
+  acceptBlock(blockId: string, reason: string): Promise<Answered<AcceptedBlock>>;
   releaseThrottle(strategyId: string, reason: string): Promise<Answered<ThrottleStatus>>;
   rejections(fundId: string, countMax?: number): Promise<Answered<Rejections>>;
   getReference(kind: string): Promise<Answered<ReferenceDocument>>;
@@ -100,6 +102,8 @@ export async function openRiskClient(
     },
     requestHalt: (request) => ask("RequestHalt", request),
     resumeHalt: (request) => ask("ResumeHalt", request),
+    listBlocks: (fund_id) => ask("ListBlocks", { fund_id }),
+    acceptBlock: (block_id, reason) => ask("AcceptBlock", { block_id, reason }),
     releaseThrottle: (strategy_id, reason) => ask("ReleaseThrottle", { strategy_id, reason }),
     rejections: async (fund_id, count_max = 0) =>
       answered(await queries.call("RiskDesk", "ListRejections", { fund_id, hours: 1, count_max }, { deadlineMs })),

@@ -27,6 +27,12 @@ export function createMemoryRiskReads(risk: RiskTables, ask: <T>(answer: () => T
         risk.snapshots.splice(0, risk.snapshots.length, ...all.slice(-snapshotsKept));
       }),
     entries: (after, countMax) => ask(() => copyOf(risk.journal.filter((row) => row.id > after).slice(0, countMax))),
+    entriesOfOrder: (orderId, countMax) =>
+      ask(() => {
+        const isOfOrder = ({ kind, orderId: of }: JournalRow): boolean =>
+          of === orderId && (kind === "decision" || kind === "fill");
+        return copyOf(risk.journal.filter(isOfOrder).slice(0, countMax));
+      }),
     keysSince: (since, after, countMax) =>
       ask(() => {
         const found = risk.journal

@@ -110,7 +110,7 @@ export const unitsOfWork: Readonly<Record<string, UnitRule>> = {
   "request.begin": unaudited("What is done under an idempotency key is reported by what does it."),
   "request.end": unaudited("What was answered; what was done is reported."),
   "risk.release": tells("throttleReleased"),
-  "risk.approval": tells("approvalExpired", "approvalSent"),
+  "risk.approval": tells("approvalExpired", "approvalSent", "blockOpened", "blockEnded"),
   "risk.approval-note": unaudited(
     "It only keeps order management from sending what is about to be released; the release is reported, and so is the order's end.",
   ),

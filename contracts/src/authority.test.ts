@@ -40,6 +40,7 @@ ListApprovals             .      .      x      x          x         x      x
 ListExposures             .      .      x      x          x         x      x
 GetLimitUse               .      .      x      x          x         x      x
 ListBlocks                .      .      x      x          x         x      x
+AcceptBlock               .      .      .      x          .         .      .
 ListRejections            .      .      x      x          x         x      x
 GetDecisions              .      .      x      x          x         x      x
 ListEnvelopes             .      .      x      x          x         x      x

@@ -89,6 +89,7 @@ describe("services", () => {
       "ReserveWithdrawal",
       "GetLimitUse",
       "ListBlocks",
+      "AcceptBlock",
     ]);
     expect(procedures("RiskDesk")).toEqual([
       "ListRejections",

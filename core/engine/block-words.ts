@@ -9,7 +9,7 @@ export interface BlockWords {
   readonly sinceUnknown: string;
 }
 
-type Named = Pick<StandingBlock, "fundId" | "strategyId" | "symbol">;
+type Named = Pick<StandingBlock, "fundId" | "strategyId" | "symbol" | "blockId">;
 type Words = (named: Named) => Omit<BlockWords, "sinceUnknown"> & { readonly sinceUnknown?: string };
 
 const notKept = "The engine does not keep when it began.";
@@ -79,6 +79,10 @@ const words: Readonly<Partial<Record<DenialCode | FaultCode, Words>>> = {
   SYMBOL_BLOCKED: ({ fundId, symbol }) => ({
     ends: `It ends when our position in ${symbol ?? "it"} and the broker's agree.`,
     command: `ctl riskengine differences list --fund-id ${fundId ?? ""}`,
+  }),
+  FILL_NOT_ACCEPTED: ({ blockId }) => ({
+    ends: "An operator accepts it with a reason; one without a price to hold it against also ends by the next price that it fits. Exits pass.",
+    command: `ctl riskengine blocks accept ${blockId ?? ""} --reason TEXT`,
   }),
   BROKER_NOT_ALLOWED: closedEnvelope,
   ORDER_TYPE_NOT_ALLOWED: closedEnvelope,

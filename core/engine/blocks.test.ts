@@ -6,6 +6,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import * as decimal from "../../contracts/src/decimal.ts";
 import * as instant from "../../contracts/src/instant.ts";
+import type { RiskBlock } from "../../contracts/src/records/block.ts";
 import type { ActiveHalt } from "../../contracts/src/records/halt.ts";
 import type { Restriction, RestrictionKind } from "../../contracts/src/records/restriction.ts";
 import {
@@ -96,6 +97,15 @@ const restriction = (kind: RestrictionKind): Restriction => ({
   ...(kind === "GROSS" ? { fundId: "alpha", factor: decimal.parse("0.5"), base: decimal.zero } : {}),
   ...(kind === "NO_SHORT_OPTIONS" ? { fundId: "gamma" } : {}),
 });
+/** A fill of alpha that nobody has accepted; of the whole fund without a symbol. */
+const unaccepted = (block_id: string, symbol: string): RiskBlock => ({
+  block_id,
+  cause: "FILL_OUTSIDE_COLLAR",
+  fund_id: "alpha",
+  ...(symbol !== "" && { symbol }),
+  reason: "far off",
+  at: instant.format(startOfDay),
+});
 const watchedCodes = [
   ...["AGGRESSIVE_THROTTLED", "NEWS_COOLDOWN", "STRATEGY_SHADOWED", "GROSS_EXPOSURE_REDUCED"],
   "SHORT_OPTIONS_BLOCKED",
@@ -111,6 +121,7 @@ const conditions = fc.record({
   auditLate: fc.boolean(),
   diskLow: fc.boolean(),
   unaudited: fc.boolean(),
+  unaccepted: names([], ["AAPL"], ["AAPL", "AAPL"], [""]),
   lossPending: fc.boolean(),
   lossMissing: fc.boolean(),
   restricted: names([], ["AAPL"], ["AAPL", "BTC-USD"]),
@@ -165,6 +176,7 @@ function under(given: Conditions): { readonly engine: Engine; readonly at: insta
   }
   engine.setRestrictions(given.watched.map((kind) => restriction(kind as RestrictionKind)));
   engine.setRestrictionsKnown(!given.watchedUnknown);
+  for (const [n, symbol] of given.unaccepted.entries()) engine.acceptance.open(unaccepted(`b-${n}`, symbol));
   if (given.auditLate) engine.setAudit({ goodUntil: moment(-1), reason: "The audit log is behind" });
   if (given.diskLow) engine.setDisk({ reason: "The disk of /data has 900 MB free", since: startOfDay });
   if (given.unaudited) engine.setUnaudited({ reason: "The row h-1 of halt was removed", since: startOfDay });
@@ -265,6 +277,7 @@ describe("22.10: blocks", () => {
       auditLate: true,
       diskLow: true,
       unaudited: true,
+      unaccepted: ["AAPL"],
       watched: ["THROTTLE", "COOLDOWN", "SHADOW", "GROSS", "NO_SHORT_OPTIONS"],
       watchedUnknown: true,
     });
@@ -272,6 +285,7 @@ describe("22.10: blocks", () => {
     const found = all(engine, at);
     const sinceOf = (code: string) => found.find((block) => block.code === code)?.since;
     for (const code of [
+      "FILL_NOT_ACCEPTED",
       "DISK_LOW",
       "UNAUDITED_CHANGE",
       "FIRM_HALTED",
@@ -292,6 +306,7 @@ describe("22.10: blocks", () => {
           "DELTA_STALE",
           "DISK_LOW",
           "ENVELOPE_MISSING",
+          "FILL_NOT_ACCEPTED",
           "FIRM_HALTED",
           "FUND_HALTED",
           "FX_RATE_MISSING",

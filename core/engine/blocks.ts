@@ -6,6 +6,7 @@ import * as decimal from "../../contracts/src/decimal.ts";
 import type { Order } from "../../contracts/src/generated/svc/v1/order.ts";
 import * as instant from "../../contracts/src/instant.ts";
 import type { RiskEnvelope } from "../../contracts/src/records/envelope.ts";
+import { blocksOf } from "../blocks/block-book.ts";
 import type { Envelope } from "../envelope/envelope.ts";
 import { isPositive, nothing, oneUnit, toDecimal } from "../money/amount.ts";
 import { firstDenial } from "./check.ts";
@@ -30,9 +31,11 @@ function standingBlocks(state: EngineState, probe: Probe, askedAt: instant.Insta
     const denial = firstDenial(view, order, now);
     const condition = denial === undefined ? undefined : standingConditions[denial.code];
     if (denial === undefined || condition === undefined) return found;
-    const scope = condition.scope(view);
-    const since = condition.since(view, state, probe, now);
-    found.push({ code: denial.code, scope, ...idsOf(scope, denial.code, probe), reason: denial.reason, since });
+    if (denial.code !== "FILL_NOT_ACCEPTED") {
+      const scope = condition.scope(view);
+      const since = condition.since(view, state, probe, now);
+      found.push({ code: denial.code, scope, ...idsOf(scope, denial.code, probe), reason: denial.reason, since });
+    }
     condition.mend(view, state, probe);
   }
   return found;
@@ -126,7 +129,26 @@ export function fundBlocks(state: EngineState, fundId: string, askedAt: instant.
     ),
   );
   const closed = [...shortOptionBlocks(state, fundId), ...closedBlocks(state, fundId)];
-  return [...found, ...closed, ...inSymbols, ...waitingExitBlocks(state, fundId, askedAt)];
+  return [
+    ...found,
+    ...closed,
+    ...inSymbols,
+    ...waitingExitBlocks(state, fundId, askedAt),
+    ...openBlocks(state, fundId),
+  ];
+}
+
+/** Each of those that an operator accepts: by its id it is accepted, and not with another one that came since. */
+function openBlocks({ blockBook }: EngineState, fundId: string): readonly StandingBlock[] {
+  return blocksOf(blockBook, fundId).map(({ block_id: blockId, symbol, reason, at }) => ({
+    code: "FILL_NOT_ACCEPTED",
+    scope: symbol === undefined ? "fund" : "symbol",
+    fundId,
+    ...(symbol !== undefined && { symbol }),
+    blockId,
+    reason,
+    since: instant.tryParse(at),
+  }));
 }
 
 type Closing = readonly [code: DenialCode, field: keyof RiskEnvelope, isClosed: (envelope: Envelope) => boolean];

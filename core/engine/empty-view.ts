@@ -81,6 +81,7 @@ export function emptyView(ages: InputAges = inputAgesDefault): FundView {
     fundOrdersInSecond: 0,
     throttleTripped: false,
     symbolBlock: undefined,
+    openBlock: undefined,
     restrictions: undefined,
     repeatedExecutions: 0,
     borrowAvailable: undefined,

@@ -1,5 +1,6 @@
 // Orders that wait for the risk officer: reserved while they wait, judged again when the answer comes, and never approved by the answer alone.
 import { describe, expect, it } from "vitest";
+import type { RiskBlock } from "../../contracts/src/records/block.ts";
 import type { RiskEnvelope } from "../../contracts/src/records/envelope.ts";
 import {
   engineFixture,
@@ -51,6 +52,16 @@ describe("the risk officer", () => {
     expect(replayDecision(record, same)).toMatchObject({ approved: true });
     const tighter = compileEnvelope(envelopeRecord("alpha", { ...on, max_position_pct: 0.19 }));
     expect(replayDecision(record, tighter)).toMatchObject({ approved: false, code: "POSITION_LIMIT_EXCEEDED" });
+  });
+
+  it("28.5: does not approve what was blocked by a fill while it was asked", () => {
+    const engine = engineFixture(on);
+    const asked = engine.check(orderOf("a", limit("10")), moment(0));
+    const at = "2026-11-15T13:30:00.000000Z";
+    const block = { block_id: "b-1", cause: "FILL_OUTSIDE_COLLAR", fund_id: "alpha", symbol: "AAPL", reason: "r.", at };
+    engine.acceptance.open(block as RiskBlock);
+    const done = engine.conclude(asked, verdict("pass"), moment(100));
+    expect([done.code, decisionMessage(done, "d").approved]).toEqual(["FILL_NOT_ACCEPTED", false]);
   });
 
   it.each([

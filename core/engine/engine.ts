@@ -24,6 +24,7 @@ import type { Mark } from "../../contracts/src/records/market.ts";
 import type { Fill, OrderTransition } from "../../contracts/src/records/order.ts";
 import type { ReferenceContents } from "../../contracts/src/records/reference.ts";
 import type { Restriction } from "../../contracts/src/records/restriction.ts";
+import { type Acceptance, acceptanceOf } from "../blocks/acceptance.ts";
 import type { Envelope } from "../envelope/envelope.ts";
 import { catchUp, sectorGross, unpricedSymbols } from "../exposure/exposure.ts";
 import { reserveWithdrawal, type WithdrawalAsked } from "../losses/withdrawal.ts";
@@ -178,6 +179,8 @@ export interface Engine {
     ofFund(fundId: string, at: Instant): readonly StandingBlock[];
     ofSymbols(fundId: string, symbols: readonly string[], at: Instant): readonly StandingBlock[];
   };
+  /** What an operator must accept before new risk passes. */
+  readonly acceptance: Acceptance;
   snapshot(): EngineSnapshot;
   restore(snapshot: EngineSnapshot): void;
   facts(): EngineFacts;
@@ -250,6 +253,7 @@ export function createEngine(options: EngineOptions): Engine {
       ofFund: (fundId, at) => fundBlocks(state, fundId, at),
       ofSymbols: (fundId, symbols, at) => symbolBlocks(state, fundId, symbols, at),
     },
+    acceptance: acceptanceOf(state),
     snapshot: () => takeSnapshot(state),
     restore: (snapshot) => restoreSnapshot(state, snapshot),
     facts: () => factsOf(state),

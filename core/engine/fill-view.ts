@@ -3,6 +3,7 @@
 import type { Order } from "../../contracts/src/generated/svc/v1/order.ts";
 import type { Instant } from "../../contracts/src/instant.ts";
 import type { ActiveHalt } from "../../contracts/src/records/halt.ts";
+import { type BlockBook, blockedBy } from "../blocks/block-book.ts";
 import { type FilledLimits, limitsOf, navOf, noLimits } from "../envelope/nav-limits.ts";
 import { catchUp, firstUnpriced, oldestMarkAgeMs, sectorGross } from "../exposure/exposure.ts";
 import { type LineValue, lineValue } from "../exposure/line-value.ts";
@@ -28,7 +29,7 @@ import { headOf, noRow, pendingBuyAt, pendingSellAt, positionAt, rowOf, sumOf } 
 import type { NameHashes } from "./fast/order-hash.ts";
 import type { InputAges } from "./input-ages.ts";
 import { type Books, type FundBook, pricesOf, type StrategyBook, type SymbolBook } from "./records.ts";
-import type { FundView } from "./view.ts";
+import type { FundView, OpenBlockView } from "./view.ts";
 
 /** The halts in force, by whom they cover; the strictest of each level. */
 export interface HaltBook {
@@ -71,6 +72,8 @@ export interface ViewSource {
   readonly orders: OrderBook;
   readonly halts: HaltBook;
   readonly symbolBlocks: SymbolBlocks;
+  /** What an operator must accept. */
+  readonly blockBook: BlockBook;
   /** Symbols in which nothing is decided because of a corporate action. */
   readonly heldSymbols: Map<string, { readonly reason: string; readonly since: Instant }>;
   /** Exits of the platform that wait for room. */
@@ -151,9 +154,17 @@ export function fillView(
   view.changeBlock = changes.found?.reason;
   view.symbolBlock = symbolBlocks.size === 0 ? undefined : symbolBlocks.get(order.fund_id)?.get(order.symbol);
   if (heldSymbols.size > 0) view.symbolBlock = heldSymbols.get(order.symbol)?.reason ?? view.symbolBlock;
+  view.openBlock = source.blockBook.open.size === 0 ? undefined : openBlockOf(source.blockBook, order);
   view.restrictions = restrictions.count === 0 && restrictions.known ? undefined : restrictionsOf(restrictions, order);
   fillPace(view, fund, view.strategyKnown ? strategy : undefined, at);
   fillRepeats(view, view.strategyKnown ? strategy : undefined, book, order, at);
+}
+
+function openBlockOf(book: BlockBook, { fund_id: fundId, symbol }: Order): OpenBlockView | undefined {
+  const found = blockedBy(book, fundId, symbol);
+  if (found === undefined) return undefined;
+  const { block, count } = found;
+  return { blockId: block.block_id, reason: block.reason, symbol: block.symbol ?? "", count };
 }
 
 /** All of what the order may close, and nothing of it elsewhere. */

@@ -4,6 +4,7 @@
 import * as decimal from "../../contracts/src/decimal.ts";
 import { Defect } from "../../contracts/src/fault.ts";
 import * as instant from "../../contracts/src/instant.ts";
+import { type BlocksSnapshot, blocksSnapshot, restoreBlocks } from "../blocks/block-book.ts";
 import { movePosition } from "../exposure/exposure.ts";
 import { parseAmount, toDecimal } from "../money/amount.ts";
 import { addHolding } from "../orders/broker-holdings.ts";
@@ -35,6 +36,8 @@ export interface EngineSnapshot {
   readonly strategy_positions?: readonly StrategyPositionSnapshot[];
   /** Approvals that ran out unsent or were released, oldest first. */
   readonly expired?: readonly ExpiredSnapshot[];
+  /** What an operator must accept; absent in snapshots from before there was any. */
+  readonly blocks?: BlocksSnapshot;
 }
 
 type StrategyPositionSnapshot = readonly [fundId: string, strategyId: string, symbol: string, quantity: string];
@@ -152,6 +155,7 @@ export function takeSnapshot(state: EngineState): EngineSnapshot {
       terms: termsSnapshot(order),
       approval: approvalSnapshot(order),
     })),
+    blocks: blocksSnapshot(state.blockBook),
   };
 }
 
@@ -273,6 +277,7 @@ export function restoreSnapshot(state: EngineState, snapshot: EngineSnapshot): v
   for (const order of snapshot.orders) {
     restoreOne(state, order, terms.get(order.order_id), approvals.get(order.order_id));
   }
+  if (snapshot.blocks !== undefined) restoreBlocks(state.blockBook, snapshot.blocks);
   for (const expired of snapshot.expired ?? []) {
     const order = restoreOne(state, expired.order, expired.terms, expired.approval);
     order.expired = true;

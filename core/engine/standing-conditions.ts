@@ -181,6 +181,10 @@ export const standingConditions: Readonly<Partial<Record<DenialCode, Standing>>>
     },
     (_view, { symbolBlocksSince }, { fundId, symbol }) => symbolBlocksSince.get(fundId)?.get(symbol),
   ),
+  // Listed one by one, with their ids (openBlocks).
+  FILL_NOT_ACCEPTED: standing("symbol", (view) => {
+    view.openBlock = undefined;
+  }),
   ...restrictionConditions,
   THROTTLE_TRIPPED: standing(
     "strategy",

@@ -12,6 +12,8 @@ export interface StandingBlock {
   readonly fundId?: string;
   readonly strategyId?: string;
   readonly symbol?: string;
+  /** Of one that an operator accepts. */
+  readonly blockId?: string;
   /** As a decision would say it. */
   readonly reason: string;
   /** Undefined when the engine does not know. */

@@ -5,6 +5,7 @@ import type { NavUpdated } from "../../contracts/src/records/fund.ts";
 import type { ActiveHalt } from "../../contracts/src/records/halt.ts";
 import type { Instrument, Mark } from "../../contracts/src/records/market.ts";
 import type { FxRate, ReferenceContents } from "../../contracts/src/records/reference.ts";
+import { createBlockBook } from "../blocks/block-book.ts";
 import type { Envelope } from "../envelope/envelope.ts";
 import { forgetLimits, setNavOf } from "../envelope/nav-limits.ts";
 import { createSharedParts, type SharedParts, shareParts } from "../envelope/shared-envelope.ts";
@@ -79,6 +80,7 @@ export function createEngineState(options: EngineOptions): EngineState {
     orders: createOrderBook(),
     halts: createHaltBook(),
     symbolBlocks: new Map(),
+    blockBook: createBlockBook(),
     heldSymbols: new Map(),
     waitingExits: new Map(),
     audit: { goodUntil: Number.POSITIVE_INFINITY, reason: "" },

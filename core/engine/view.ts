@@ -209,6 +209,8 @@ export interface FundView {
   throttleTripped: boolean;
   /** Why new risk in this symbol is denied to this fund: a confirmed difference with the broker; undefined when there is none. */
   symbolBlock?: string | undefined;
+  /** What an operator must accept before new risk in this symbol passes; undefined when there is nothing, and in what was recorded before there was. */
+  openBlock?: OpenBlockView | undefined;
   /** What watchdogs restrict of this order; undefined while nothing is, and in what was recorded before there were restrictions. */
   restrictions?: RestrictionView | undefined;
   /** Equal approvals within the envelope's window. */
@@ -221,6 +223,15 @@ export interface FundView {
 
   // The risk officer.
   verdict: Verdict;
+}
+
+/** The oldest block that waits to be accepted, and how many do. */
+export interface OpenBlockView {
+  readonly blockId: string;
+  readonly reason: string;
+  /** Empty when the whole fund is blocked. */
+  readonly symbol: string;
+  readonly count: number;
 }
 
 /** Who restricts, and in which episode. */

@@ -104,6 +104,7 @@ const oneMistake: Readonly<Record<string, Row>> = {
   FX_RATE_MISSING: view({ fxRate: undefined, fundCurrency: "EUR" }),
   FX_RATE_STALE: view({ fxRate: d("0.9"), fundCurrency: "EUR", fxAgeMs: 3_600_001 }),
 
+  FILL_NOT_ACCEPTED: view({ openBlock: { blockId: "b-1", reason: "Fill f is far off.", symbol: "AAPL", count: 1 } }),
   POSITION_LIMIT_EXCEEDED: view({ position: d("3401") }),
   GROSS_EXPOSURE_EXCEEDED: view({ grossOthers: usd("14980000.01") }),
   GROSS_EXPOSURE_REDUCED: restricted({ gross: { ...vpin, allowed: usd("19999.99") } }),
@@ -288,6 +289,11 @@ const houseTable: readonly HouseRow[] = [
     view({ symbolBlock: "corporate action split-1 (SPLIT) is under way" }),
   ),
   newRiskOnly("symbol that differs from the broker", "SYMBOL_BLOCKED", view({ symbolBlock: "10 here, 12 there." })),
+  newRiskOnly(
+    "28.5: fill that nobody accepted",
+    "FILL_NOT_ACCEPTED",
+    view({ openBlock: { blockId: "b-1", reason: "Fill f is far off.", symbol: "", count: 3 } }),
+  ),
   newRiskOnly("throttle of a watchdog", "AGGRESSIVE_THROTTLED", restricted({ throttle: vpin })),
   newRiskOnly("cooldown of a watchdog", "NEWS_COOLDOWN", restricted({ cooldown: vpin })),
   newRiskOnly("shadow of a watchdog", "STRATEGY_SHADOWED", restricted({ shadow: vpin })),

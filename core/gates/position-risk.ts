@@ -8,6 +8,7 @@
 //  5. An option counts its underlying: the larger of its premium and |delta| x notional, by itself and together with everything else on
 //     that underlying; net exposure goes by the signed delta. Without a fresh delta there is no new risk.
 //  6. Where the envelope says so, what the fund's options and their underlyings lose in the stress stays below its limit, or does not grow.
+//  7. While a fill of the symbol waits to be accepted, nothing is added to it.
 
 import type { Denial, DenialCode } from "../../contracts/src/codes.ts";
 import type { Order } from "../../contracts/src/generated/svc/v1/order.ts";
@@ -24,6 +25,7 @@ import { openQuantityMax } from "../orders/classify.ts";
 import type { Gate, Notes } from "./gate.ts";
 import { assured, isFresh, isNewRisk } from "./new-risk.ts";
 import { grossDenial } from "./restricted.ts";
+import { unacceptedDenial } from "./unaccepted.ts";
 
 export const positionRisk: Gate = {
   name: "position_risk",
@@ -35,7 +37,7 @@ export const positionRisk: Gate = {
     notes.decimal("pending_buy", view.pendingBuy);
     notes.decimal("pending_sell", view.pendingSell);
     if (!isNewRisk(view)) return undefined;
-    return inputDenial(order, view, notes) ?? exposureDenial(order, view, notes);
+    return inputDenial(order, view, notes) ?? unacceptedDenial(view, notes) ?? exposureDenial(order, view, notes);
   },
 };
 

@@ -61,8 +61,12 @@ export interface FillEffect {
   readonly known: boolean;
   /** Whether that order is complete now. */
   readonly closed: boolean;
-  /** By how much the fill went beyond what could still fill; zero when it did not. */
+  /** By how much the order's fills are now above the largest quantity that may be in force; zero when they are not. */
   readonly overfill: Decimal;
+  /** Whether it names an open order of another fund, symbol or side. */
+  readonly contradicts: boolean;
+  /** Whether its order is a marked exit. */
+  readonly isExit: boolean;
   /** Whether the order's approval had run out unsent, ever; and whether this fill reserves it again. */
   readonly afterExpiry: boolean;
   readonly reservedAgain: boolean;
@@ -77,9 +81,15 @@ const amendmentsMax = 16;
 /** What may still fill (invariant 1). */
 function remainingOf(order: OpenOrder): Amount {
   if (order.expired) return amounts.nothing;
-  let atMost = order.ended ? order.filledReported : order.quantity;
-  if (!order.ended) for (const { quantity } of order.amendments) atMost = amounts.larger(quantity, atMost);
+  const atMost = order.ended ? order.filledReported : quantityInForce(order);
   return amounts.isMore(atMost, order.filled) ? amounts.minus(atMost, order.filled) : amounts.nothing;
+}
+
+/** The largest quantity under which it may be with a broker (invariant 5). */
+function quantityInForce(order: OpenOrder): Amount {
+  let atMost = order.quantity;
+  for (const { quantity } of order.amendments) atMost = amounts.larger(quantity, atMost);
+  return atMost;
 }
 
 /** Moves the line to what the order needs now; an order that needs nothing leaves. */
@@ -292,9 +302,19 @@ export function isSameOrder(
   );
 }
 
+const unknownOrder = {
+  known: false,
+  closed: false,
+  overfill: decimal.zero,
+  contradicts: false,
+  isExit: false,
+  afterExpiry: false,
+  reservedAgain: false,
+} as const;
+
 /** One of the two fills of a cross between strategies of the fund: whichever comes first, the fund's own position never moves. */
 function crossed(position: Decimal): FillEffect {
-  return { known: false, closed: false, overfill: decimal.zero, position, afterExpiry: false, reservedAgain: false };
+  return { ...unknownOrder, position };
 }
 
 /** Invariant 2. Whether the same fill came before is not asked here. */
@@ -313,14 +333,14 @@ export function applyFill(books: Books, orders: OrderBook, fill: Fill): FillEffe
     order !== undefined && order.fund === fund && order.book.symbol === book.symbol && order.direction === direction;
   const isExpired = isOwn && order.expired;
   if (isExpired) reserveAgain(books, orders, order);
-  const isOver = isOwn && amounts.isMore(quantity, order.remaining);
-  const overfill = isOver ? toDecimal(amounts.minus(quantity, order.remaining)) : decimal.zero;
   movePosition(books, fund, book, change);
   noteBroker(books, fill, isOwn ? order.terms?.broker : undefined);
-  if (!isOwn) {
-    return { known: false, closed: false, overfill, position, afterExpiry: false, reservedAgain: false };
-  }
+  if (!isOwn) return { ...unknownOrder, contradicts: order !== undefined, position };
   order.filled = amounts.plus(order.filled, quantity);
+  const inForce = quantityInForce(order);
+  const overfill = amounts.isMore(order.filled, inForce)
+    ? toDecimal(amounts.minus(order.filled, inForce))
+    : decimal.zero;
   order.sent = true;
   noteSending(order, instant.parse(fill.filled_at));
   settle(books, orders, order);
@@ -329,6 +349,8 @@ export function applyFill(books: Books, orders: OrderBook, fill: Fill): FillEffe
     known: true,
     closed,
     overfill,
+    contradicts: false,
+    isExit: order.terms?.reduce_only === true,
     position,
     afterExpiry: order.expiredOnce,
     reservedAgain: isExpired && !closed,

@@ -51,7 +51,8 @@ const cannotGrow: Readonly<Record<string, string>> = {
   listServices: "one for each process",
   listStrategies: "the strategies that are set up",
   getBacktest: "the days of one backtest",
-  listBlocks: "conditions in force: at most one of a kind for each fund, strategy and symbol",
+  listBlocks:
+    "conditions in force: at most one of a kind for each fund, strategy and symbol, and a thousand fills of a fund to accept",
   getBooks: "one for each comparison of the books",
   getDecisions: "the decisions about one order",
   getEnvelope: "the words that one envelope allows",

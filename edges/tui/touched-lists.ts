@@ -34,6 +34,8 @@ const touched: Partial<Readonly<Record<SubjectKey, readonly ListName[]>>> = {
   lossBaseline: ["losses", "use", "blocks"],
   lossesUnjudged: ["losses", "blocks"],
   throttleReleased: ["strategies", "blocks"],
+  blockOpened: ["blocks"],
+  blockEnded: ["blocks"],
   stopTriggered: ofStops,
   stopAttempted: ofStops,
   stopEnded: ofStops,

@@ -22,6 +22,7 @@ import { fundLane } from "../shared/fund-lane.ts";
 import type { ServicePorts } from "../shared/service.ts";
 import type { Alarms } from "./alarms.ts";
 import { sentAfterExpiry } from "./approvals/approvals.ts";
+import type { BlockEntry, FillBlocks } from "./blocks/fill-blocks.ts";
 import type { Figures } from "./figures.ts";
 import type { GroupCommit } from "./journal/group-commit.ts";
 import { watchGaps } from "./losses/gaps.ts";
@@ -35,6 +36,7 @@ export interface InputsOptions {
   readonly commit: GroupCommit;
   readonly alarms: Alarms;
   readonly figures: Figures;
+  readonly fillBlocks: FillBlocks;
   /** Keeps a valuation and judges the losses in it; false when it is not newer than what is known. */
   readonly heardNav: (nav: NavUpdated) => Promise<boolean>;
 }
@@ -50,15 +52,16 @@ export interface Inputs {
 
 const encoder = new TextEncoder();
 
-export async function hearInputs({ ports, engine, commit, alarms, figures, heardNav }: InputsOptions): Promise<Inputs> {
+export async function hearInputs(options: InputsOptions): Promise<Inputs> {
+  const { ports, engine, commit, alarms, figures, fillBlocks, heardNav } = options;
   const { bus, clock, timers, riskStore } = ports;
   const fillGaps = watchGaps("fills", timers, alarms);
   const orderGaps = watchGaps("orders", timers, alarms);
   const navGaps = watchGaps("valuations", timers, alarms);
   /** Fills on their way into the journal; one per handler that runs. */
   const underWay = new Map<string, Promise<void>>();
-  /** What moved the books and could not be written, by fill or event; the bus brings it again. */
-  const unwritten = new Set<string>();
+  /** What moved the books and could not be written, by fill or event, with the blocks that it opened; the bus brings it again. */
+  const unwritten = new Map<string, readonly BlockEntry[]>();
 
   const entryOf = (
     kind: JournalKind,
@@ -85,15 +88,18 @@ export async function hearInputs({ ports, engine, commit, alarms, figures, heard
 
   async function takeFill(fill: Fill): Promise<void> {
     const name = `fill ${fill.fill_id}`;
-    if (!unwritten.has(name)) {
+    let opened = unwritten.get(name);
+    if (opened === undefined) {
       const known = await riskStore.knownFills([fill.fill_id]);
       if (known.has(fill.fill_id)) return;
-      const { overfill, afterExpiry, reservedAgain } = engine.applyFill(fill);
-      if (overfill > 0n) overfilled(fill);
-      if (afterExpiry) filledAfterExpiry(fill);
-      if (reservedAgain) sentAfterExpiry(alarms, fill.order_id, fill.fund_id);
+      const record = await fillBlocks.recordOf(fill);
+      const effect = engine.applyFill(fill);
+      // In the same step: no order is decided between what counts and what it blocks.
+      opened = fillBlocks.judge(fill, effect, record);
+      if (effect.afterExpiry) filledAfterExpiry(fill);
+      if (effect.reservedAgain) sentAfterExpiry(alarms, fill.order_id, fill.fund_id);
     }
-    await write(name, { ...entryOf("fill", fill), fillId: fill.fill_id });
+    await write(name, { ...entryOf("fill", fill), fillId: fill.fill_id }, opened);
   }
 
   async function hearOrder(event: BusEvent): Promise<void> {
@@ -122,24 +128,21 @@ export async function hearInputs({ ports, engine, commit, alarms, figures, heard
     return true;
   }
 
-  function overfilled({ order_id, fill_id, fund_id }: Fill): void {
-    const sentence = `Fill ${fill_id} brings order ${order_id} of ${fund_id} above its quantity; the position has all of it.`;
-    alarms.raise("ORDER_OVERFILLED", order_id, sentence);
-  }
-
   function filledAfterExpiry({ order_id, fill_id, fund_id }: Fill): void {
     const sentence = `Fill ${fill_id} is of order ${order_id} of ${fund_id}, whose approval had expired; the position has it.`;
     alarms.raise("FILL_AFTER_EXPIRY", fill_id, sentence);
   }
 
-  async function write(name: string, entry: JournalEntry): Promise<void> {
+  /** Blocks come before what they are about: whatever of it is durable, no books have the fill without its block. */
+  async function write(name: string, entry: JournalEntry, opened: readonly BlockEntry[] = []): Promise<void> {
     try {
-      await commit.add(entry);
+      await Promise.all([...opened.map((block) => block.entry), entry].map((each) => commit.add(each)));
       unwritten.delete(name);
     } catch (thrown) {
-      unwritten.add(name);
+      unwritten.set(name, opened);
       throw thrown;
     }
+    fillBlocks.written(opened);
   }
 
   const lookAtClock = watchClock(clock);
@@ -166,7 +169,9 @@ export async function hearInputs({ ports, engine, commit, alarms, figures, heard
   async function hearMark(event: BusEvent): Promise<void> {
     noticeStep();
     const mark = event.payload as Mark;
-    if (!isAhead(mark.at, `prices ${mark.symbol}`)) engine.setMark(mark);
+    if (isAhead(mark.at, `prices ${mark.symbol}`)) return;
+    engine.setMark(mark);
+    fillBlocks.priced(mark.symbol);
   }
 
   const { ordersCreated, ordersAccepted, ordersRejected, ordersUpdated, ordersCancelled, ordersExpired } = subjects;
@@ -191,6 +196,7 @@ export async function hearInputs({ ports, engine, commit, alarms, figures, heard
     ofOrders,
     stop: async () => {
       await Promise.all(subscriptions.map((subscription) => subscription.close()));
+      await fillBlocks.stop();
       for (const gaps of [fillGaps, orderGaps, navGaps]) gaps.stop();
     },
   };

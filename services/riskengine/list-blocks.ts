@@ -133,15 +133,15 @@ function flattenBlocks(flatten: StoredFlatten | undefined, fundIds: ReadonlySet<
 /** Widest first; what holds for the firm is found with every fund, and reported once. */
 function unique(blocks: readonly StandingBlock[]): readonly StandingBlock[] {
   const ranks = ["firm", "fund", "strategy", "symbol"];
-  const keyOf = ({ scope, fundId, strategyId, symbol, code }: StandingBlock): string =>
-    [ranks.indexOf(scope), fundId ?? "", strategyId ?? "", symbol ?? "", code].join("\n");
+  const keyOf = ({ scope, fundId, strategyId, symbol, code, blockId }: StandingBlock): string =>
+    [ranks.indexOf(scope), fundId ?? "", strategyId ?? "", symbol ?? "", code, blockId ?? ""].join("\n");
   const first = new Map<string, StandingBlock>();
   for (const block of blocks) if (!first.has(keyOf(block))) first.set(keyOf(block), block);
   return [...first].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, block]) => block);
 }
 
 function reported(block: StandingBlock): Block {
-  const { code, scope, fundId, strategyId, symbol, reason, since } = block;
+  const { code, scope, fundId, strategyId, symbol, blockId, reason, since } = block;
   const { ends, command, sinceUnknown } = blockWords(code, block);
   return {
     code,
@@ -149,6 +149,7 @@ function reported(block: StandingBlock): Block {
     fund_id: fundId,
     strategy_id: strategyId,
     symbol,
+    block_id: blockId,
     reason,
     since: since === undefined ? undefined : format(since),
     since_unknown: since === undefined ? sinceUnknown : undefined,

@@ -16,7 +16,7 @@ import { compileEnvelope } from "../../core/envelope/envelope.ts";
 import { drillFundId } from "../../core/halts/halts.ts";
 import { isAhead } from "../../core/losses/dated.ts";
 import type { Health } from "../../ports/health.ts";
-import type { RpcService, UnaryHandler } from "../../ports/rpc.ts";
+import type { UnaryHandler } from "../../ports/rpc.ts";
 import { createAttempts } from "../shared/attempts.ts";
 import type { RunningService, Service, ServicePorts } from "../shared/service.ts";
 import { type Alarms, createAlarms } from "./alarms.ts";
@@ -24,6 +24,8 @@ import { createApprovalEvents } from "./approvals/approval-events.ts";
 import { startApprovals } from "./approvals/approvals.ts";
 import { heardTime } from "./approvals/heard-time.ts";
 import { watchAudit } from "./audit-watch.ts";
+import { createAcceptBlock } from "./blocks/accept-block.ts";
+import { createFillBlocks } from "./blocks/fill-blocks.ts";
 import { createChecks, keyWindowMs } from "./checks.ts";
 import { type DiskWatch, watchDisk } from "./disk-watch.ts";
 import { createEnvelopes } from "./envelopes.ts";
@@ -119,11 +121,11 @@ async function assemble(
   const { commit, snapshots, setUnwritten } = durableParts(ports, engine, recovered, figures, alarms);
   const checks = createChecks({ ports, engine, commit, inFlight, halts: standing, figures, alarms, askRiskOfficer });
   const halts = createHalts({ ports, watch, inFlight, attempts, reference, incarnation });
-  const releaseThrottle = createReleaseThrottle({ ports, engine, commit, attempts, alarms, reference });
-  const inputs = await hearInputs({ ports, engine, commit, alarms, figures, heardNav: drawdown.heard });
   const events = createApprovalEvents(ports);
-  const heard = heardTime(inputs.ofOrders);
-  const approvals = startApprovals({ ports, engine, commit, attempts, alarms, events, heard });
+  const fillBlocks = createFillBlocks({ ports, engine, commit, alarms, events });
+  const inputs = await hearInputs({ ports, engine, commit, alarms, figures, fillBlocks, heardNav: drawdown.heard });
+  const waiting = { events, heard: heardTime(inputs.ofOrders) };
+  const approvals = startApprovals({ ports, engine, commit, attempts, alarms, ...waiting });
   events.makeUp(recovered.approvals);
   setUnwritten(() => checks.asking() + inputs.unwritten() + approvals.unwritten() + events.unaudited());
   const listLosses = createListLosses({ ports, envelopes, reference, drawdown });
@@ -137,22 +139,19 @@ async function assemble(
     AnnounceHalt: halts.announceHalt,
     ConfirmHalts: halts.confirmHalts,
     GetHeadroom: headroomOf(ports, engine, standing, reference),
-    ReleaseThrottle: releaseThrottle,
+    ReleaseThrottle: createReleaseThrottle({ ports, engine, commit, attempts, alarms, reference }),
     ConfirmSent: approvals.confirmSent,
     ReleaseApproval: approvals.releaseApproval,
     ListApprovals: approvals.listApprovals,
     ListLosses: listLosses,
     GetLimitUse: limitUseOf(ports, engine, standing, listLosses),
     ReserveWithdrawal: createReserveWithdrawal(ports, engine),
+    AcceptBlock: createAcceptBlock({ ports, engine, commit, attempts, events }),
     ListBlocks: createListBlocks({ ports, engine, watch: standing, commit }),
-    ListExposures: async (): Promise<Exposures> => ({
-      lines: [...engine.lines()],
-      held_symbols: [...engine.heldSymbols()],
-    }),
+    ListExposures: exposuresOf(engine),
   } satisfies Record<string, UnaryHandler>;
-  const rpc: RpcService = { name: "RiskEngine", handlers };
   return {
-    rpc: [rpc],
+    rpc: [{ name: "RiskEngine", handlers }],
     leased: watch.leased,
     health: () => healthOf(commit, standing, watches),
     stop: async () => {
@@ -165,6 +164,10 @@ async function assemble(
       for (const stop of stops.reverse()) await stop();
     },
   };
+}
+
+function exposuresOf(engine: Engine) {
+  return async (): Promise<Exposures> => ({ lines: [...engine.lines()], held_symbols: [...engine.heldSymbols()] });
 }
 
 /** What must be young for new risk to pass: halts and restrictions. */

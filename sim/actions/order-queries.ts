@@ -1,6 +1,7 @@
 // What operators do at their desk beside halting: flatten, drill, reconcile, prove, end stops, release throttles and approvals; change a strategy; make
 // the paper market suffer; and what clients of the risk engine say of their approvals. Also of things that are not there, twice, and without a reason.
 import { format, plusMilliseconds } from "../../contracts/src/instant.ts";
+import { riskBlock } from "../../contracts/src/records/block.ts";
 import { changeLimits } from "../operators.ts";
 import { one } from "../people.ts";
 import {
@@ -16,6 +17,8 @@ import {
   strategies,
   symbols,
 } from "./action.ts";
+
+const decoder = new TextDecoder();
 
 /** One of them, now and then nobody's. */
 function someFund({ prng }: ActionParts): string {
@@ -54,6 +57,16 @@ export const releaseThrottle: Act = async (parts) => {
   if (prng.chance(0.2)) return changeLimits(parts, "duty", { fundId, limits: { repeated_execution_max: 1_000 } });
   const strategyId = prng.chance(0.9) ? one(prng, strategies) : "omega-one";
   return asOfficer(parts, "RiskEngine", "ReleaseThrottle", { strategy_id: strategyId, reason: someReason(parts) });
+};
+
+/** One of those in the journal, ended or not, and nobody's. */
+export const acceptBlock: Act = (parts) => {
+  const { prng, platform } = parts;
+  const opened = platform.tables.risk.journal.filter(({ kind }) => kind === "block");
+  const drawn = opened.length === 0 || prng.chance(0.1) ? undefined : one(prng, opened);
+  const blockId =
+    drawn === undefined ? "block-nobody" : riskBlock.parse(JSON.parse(decoder.decode(drawn.payload))).block_id;
+  return asOfficer(parts, "RiskEngine", "AcceptBlock", { block_id: blockId, reason: someReason(parts) });
 };
 
 const beforeSending: ReadonlySet<string> = new Set(["PENDING_CHECK", "ACCEPTED"]);

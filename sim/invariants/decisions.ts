@@ -74,6 +74,18 @@ function leftTooLate(
   return `the approval of ${order.order_id} left after ${halt.halt_id} was acknowledged`;
 }
 
+export const unacceptedFillsBlock: Invariant = {
+  name: "unaccepted_fills_block",
+  sentence:
+    "Nothing but a reduction, or less of an order that is out, is approved in a symbol while a fill of it waits to be accepted, because nobody adds to what nobody vouches for.",
+  violated: ({ past, reserved, reported }) =>
+    reported !== undefined
+      ? undefined
+      : first(reserved.unaccepted.splice(0), ({ order, blockId }) =>
+          isLowered(past, order) ? undefined : `${order.order_id} was approved while ${blockId} waited to be accepted`,
+        ),
+};
+
 const keyWindowUs = 300_000_000;
 
 export const noKeyApprovedTwice: Invariant = {

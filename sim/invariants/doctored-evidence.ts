@@ -38,6 +38,7 @@ export function nothing() {
       unsent: new Set<string>(),
       expired: new Set<string>(),
       released: new Set<string>(),
+      unaccepted: [] as object[],
     },
     chain: { sequence: 0, hash: "", next: () => undefined },
     unaudited: () => undefined as { readonly subject: string; readonly at: number } | undefined,

@@ -128,6 +128,21 @@ const table: Readonly<
       ],
     ],
   },
+  unaccepted_fills_block: {
+    holds: [
+      ({ past, reserved }) => {
+        const known = { approval, routed: true, allowed: amount("1000000") };
+        past.orders.set(exampleOrder.order_id, known as never);
+        reserved.unaccepted.push({ order: exampleOrder, blockId: "b-1" });
+      },
+    ],
+    fails: [
+      [
+        /was approved while b-1 waited/,
+        ({ reserved }) => reserved.unaccepted.push({ order: exampleOrder, blockId: "b-1" }),
+      ],
+    ],
+  },
   no_key_approved_twice: {
     holds: [reported(subjects.decisionMade, decided())],
     fails: [

@@ -5,6 +5,7 @@ import { type Instant, minusMilliseconds, parse } from "../../contracts/src/inst
 import type { RiskEnvelope } from "../../contracts/src/records/envelope.ts";
 import type { NavUpdated } from "../../contracts/src/records/fund.ts";
 import type { ActiveHalt } from "../../contracts/src/records/halt.ts";
+import type { JournalEntry } from "../../ports/risk-store.ts";
 import { range } from "./bus-kit.ts";
 import { batch, decision, hash, type RiskStoreCheck, type RiskStoreFixture } from "./risk-store-fixture.ts";
 import { thingChanged } from "./subjects.ts";
@@ -264,8 +265,44 @@ export const newestValuation: RiskStoreCheck = {
   },
 };
 
+export const entriesOfAnOrder: RiskStoreCheck = {
+  promise: 5,
+  sentence: "`entriesOfOrder` gives an order's decisions and fills, oldest first, and nothing else of it or of another",
+  async run(fixture) {
+    const writerEpoch = await fixture.risk.takeWriterEpoch("one");
+    const entry = (kind: "fill" | "transition" | "block" | "unblock", orderId: string, n: number): JournalEntry => ({
+      kind,
+      at: fixture.now(),
+      fundId: "alpha",
+      orderId,
+      ...(kind === "fill" && { fillId: `${orderId}-fill-${n}` }),
+      payload: new TextEncoder().encode(`${kind} ${n}`),
+    });
+    const entries = [
+      entry("fill", "order-1", 1),
+      decision(fixture, 1),
+      entry("transition", "order-1", 2),
+      entry("block", "order-1", 3),
+      entry("fill", "order-2", 4),
+      entry("fill", "order-1", 5),
+      entry("unblock", "order-1", 6),
+    ];
+    await fixture.risk.append(batch(fixture, writerEpoch, entries));
+    const entriesOf = async (orderId: string, countMax: number) =>
+      (await fixture.risk.entriesOfOrder(orderId, countMax)).map(
+        ({ kind, payload }) => `${kind}: ${new TextDecoder().decode(payload)}`,
+      );
+    expect(await entriesOf("order-1", 10)).toEqual(["fill: fill 1", "decision: decision 1", "fill: fill 5"]);
+    expect(await entriesOf("order-1", 2)).toEqual(["fill: fill 1", "decision: decision 1"]);
+    expect(await entriesOf("order-3", 10)).toEqual([]);
+    const kinds = (await fixture.risk.entries(0n, 100)).map(({ kind }) => kind);
+    expect(kinds).toEqual(entries.map(({ kind }) => kind));
+  },
+};
+
 export const readChecks: readonly RiskStoreCheck[] = [
   keysAreFirst,
+  entriesOfAnOrder,
   decisionUnderItsKey,
   newestSnapshot,
   envelopesKeepTheirVersions,

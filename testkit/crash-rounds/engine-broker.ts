@@ -8,6 +8,7 @@ import { subjects } from "../../contracts/src/subjects.ts";
 import type { Store } from "../../ports/store.ts";
 import { pause } from "../platform.ts";
 import type { Prng } from "../virtual/prng.ts";
+import { prices } from "./engine-orders.ts";
 
 export interface Broker {
   approved(order: Order): void;
@@ -23,7 +24,6 @@ type Event = { readonly fill: Fill } | { readonly ending: OrderTransition };
 
 const openMax = 100;
 const batchMax = 100;
-const price = "100";
 
 export function runBroker(store: Store, throws: Prng): Broker {
   const queue: Event[] = [];
@@ -37,6 +37,7 @@ export function runBroker(store: Store, throws: Prng): Broker {
   function fillOf(order: Order, quantity: string, number: number): Event {
     const { order_id, fund_id, strategy_id, symbol, side } = order;
     const fill_id = `fill-${order_id}-${number}`;
+    const price = prices.get(symbol) ?? "100";
     const filled_at = instant.format(instant.fromUnixMs(Date.now()));
     const about = { order_id, fund_id, strategy_id, symbol, side: side as Fill["side"] };
     return { fill: { fill_id, ...about, quantity, price, currency: "USD", broker: "paper", filled_at } };

@@ -31,7 +31,8 @@ function alpha(strategyId: string, symbol: string): TradedLine {
   return { ...shares, fundId: "alpha", strategyId, symbol };
 }
 
-const prices = new Map(paperListings.map(({ symbol, price }) => [symbol, price]));
+/** Around which the paper market swings: fills at it lie within every collar. */
+export const prices: ReadonlyMap<string, string> = new Map(paperListings.map(({ symbol, price }) => [symbol, price]));
 
 /** A new order under a new key. */
 export function newOrder(throws: Prng): Order {

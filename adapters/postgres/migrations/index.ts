@@ -48,6 +48,7 @@ import { reportsMigration } from "./0045-reports.ts";
 import { keptQuotesMigration } from "./0046-kept-quotes.ts";
 import { usedStepsMigration } from "./0047-used-steps.ts";
 import { guardedRowsMigration } from "./0048-guarded-rows.ts";
+import { blocksMigration } from "./0049-blocks.ts";
 
 export const migrations: readonly Migration[] = [
   outboxMigration,
@@ -98,4 +99,5 @@ export const migrations: readonly Migration[] = [
   keptQuotesMigration,
   usedStepsMigration,
   guardedRowsMigration,
+  blocksMigration,
 ];

@@ -35,6 +35,8 @@ export const kindNames: readonly (JournalKind | undefined)[] = [
   "release",
   "expiry",
   "sent",
+  "block",
+  "unblock",
 ];
 const kindNumbers: Readonly<Record<JournalKind, number>> = {
   decision: 1,
@@ -43,6 +45,8 @@ const kindNumbers: Readonly<Record<JournalKind, number>> = {
   release: 4,
   expiry: 5,
   sent: 6,
+  block: 7,
+  unblock: 8,
 };
 const columnCount = 11;
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

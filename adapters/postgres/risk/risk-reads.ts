@@ -73,16 +73,31 @@ export function createRiskReads(ask: Ask, askHalts: Ask, clock: Clock): RiskRead
   };
 }
 
-type JournalReads = Pick<RiskReads, "entries" | "keysSince" | "decisionByKey" | "knownFills">;
+const entryColumns =
+  "id, kind, at_us, fund_id, order_id, key_hash, body_hash, event_id, approved, code, fill_id, payload";
+
+type JournalReads = Pick<RiskReads, "entries" | "entriesOfOrder" | "keysSince" | "decisionByKey" | "knownFills">;
 
 function journalReads(ask: Ask, clock: Clock): JournalReads {
   return {
     async entries(after, countMax) {
       const found = await ask("reading the journal", {
         name: "risk_entries",
-        text: `select id, kind, at_us, fund_id, order_id, key_hash, body_hash, event_id, approved, code, fill_id, payload
-               from risk_journal where id > $1 order by id limit $2`,
+        text: `select ${entryColumns} from risk_journal where id > $1 order by id limit $2`,
         values: [String(after), countMax],
+      });
+      return found.rows.map(rowOf);
+    },
+    async entriesOfOrder(orderId, countMax) {
+      // Two conditions, each in the words of its own index.
+      const found = await ask("reading an order's entries", {
+        name: "risk_entries_of_order",
+        text: `select * from (
+                 select ${entryColumns} from risk_journal where order_id = $1 and kind = 1
+                 union all
+                 select ${entryColumns} from risk_journal where order_id = $1 and kind = 2) both_kinds
+               order by id limit $2`,
+        values: [storableId(orderId), countMax],
       });
       return found.rows.map(rowOf);
     },

@@ -73,7 +73,23 @@ export const alarms = {
     "critical",
     "An order traded although its approval had expired or was released; the position has the trade.",
   ),
-  ORDER_OVERFILLED: alarm("warning", "An order traded more than it asked for."),
+  ORDER_OVERFILLED: alarm(
+    "critical",
+    "An order traded more than it asked for, or a fill contradicts its order; an operator must accept it before new risk in the symbol.",
+  ),
+  FILL_OUTSIDE_COLLAR: alarm(
+    "critical",
+    "A fill was booked beyond the collar of the mark; an operator must accept it before new risk in the symbol.",
+  ),
+  FILL_NOT_JUDGED: alarm(
+    "warning",
+    "A fill was booked while there was no fresh price to hold it against; no new risk in the symbol before one has settled it.",
+  ),
+  FILLS_UNCHECKED: alarm(
+    "critical",
+    "So many fills of a fund wait to be accepted that the fund takes no new risk at all.",
+  ),
+  FILL_WITHOUT_ORDER: alarm("warning", "A fill was booked of an order that the risk engine was never asked about."),
   INPUT_DATED_AHEAD: alarm(
     "warning",
     "An event from outside is dated ahead of our clock, and its date is not believed.",

@@ -72,6 +72,9 @@ export const gateDenials = {
     ),
     NET_EXPOSURE_EXCEEDED: denial("The net exposure that could result is above its limit."),
     SECTOR_LIMIT_EXCEEDED: denial("The exposure to the sector that could result is above its limit."),
+    FILL_NOT_ACCEPTED: denial(
+      "A fill was booked beyond the collar of the mark or beyond its order, and no operator has accepted it, so no new risk is taken in its symbol.",
+    ),
     NAV_MISSING: denial("The fund has not been valued, so no share of it can be computed."),
     NAV_STALE: denial("The fund's newest value is too old."),
     NAV_NOT_POSITIVE: denial("The fund is worth nothing or less, so no new risk is allowed."),
@@ -138,6 +141,7 @@ export const commandDenials = {
   LOOSENING_DURING_HALT: denial("The update loosens a limit while a halt is in force.", "FAILED_PRECONDITION"),
 
   THROTTLE_NOT_TRIPPED: denial("The strategy's throttle has not tripped.", "FAILED_PRECONDITION"),
+  BLOCK_NOT_OPEN: denial("The block has been accepted, or was settled by a price.", "FAILED_PRECONDITION"),
   APPROVAL_SENT: denial(
     "Something shows that the order was sent: what is reserved for it stays until it ends.",
     "FAILED_PRECONDITION",

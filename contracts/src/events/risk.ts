@@ -1,5 +1,6 @@
 // The risk engine and the workers beside it. One entry an event: subject, payload, order, publishers and what the audit log says of it.
 
+import { riskBlock, riskBlockEnded } from "../records/block.ts";
 import { riskEnvelope } from "../records/envelope.ts";
 import { haltRequest, lossBaseline, lossesUnjudged } from "../records/halt.ts";
 import { flatProved, reconcileDifference, stopAttempted, stopEnded, stopTriggered } from "../records/operations.ts";
@@ -103,6 +104,22 @@ export const riskEvents = {
     sentence: "Its owner said that an approved order was sent.",
     publishers: ["riskengine"],
     audit: { action: "approval.sent", about: (of) => of.order_id, by: (of) => of.confirmed_by },
+  }),
+  blockOpened: event({
+    subject: "svc.v1.risk.block.opened",
+    schema: riskBlock,
+    key: byFund,
+    sentence: "Something was booked that an operator must accept before a fund takes new risk in a symbol, or at all.",
+    publishers: ["riskengine"],
+    audit: { action: "block.opened", about: (of) => of.block_id },
+  }),
+  blockEnded: event({
+    subject: "svc.v1.risk.block.ended",
+    schema: riskBlockEnded,
+    key: byFund,
+    sentence: "An operator accepted what kept a fund from new risk, or a price settled it.",
+    publishers: ["riskengine"],
+    audit: { action: "block.ended", about: (of) => of.block_id, by: (of) => of.ended_by },
   }),
   stopTriggered: event({
     subject: "svc.v1.risk.stop.triggered",

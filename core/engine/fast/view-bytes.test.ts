@@ -92,6 +92,7 @@ const views: fc.Arbitrary<FundView> = fc
     throttleTripped: fc.boolean(),
     restrictions: maybe(restrictions),
     symbolBlock: fc.option(fc.string(), { nil: undefined }),
+    openBlock: maybe(fc.record({ blockId: words, reason: words, symbol: words, count: fc.nat() })),
     auditBlock: fc.option(fc.string(), { nil: undefined }),
     diskBlock: fc.option(fc.string(), { nil: undefined }),
     changeBlock: fc.option(fc.string(), { nil: undefined }),
@@ -104,6 +105,9 @@ const views: fc.Arbitrary<FundView> = fc
   .map((filled) => ({
     ...emptyView(),
     ...filled,
+    // What is zero is not written, and comes out as the plain zero.
+    ...(filled.lapsed === 0n && { lapsed: nothing }),
+    ...(filled.strategyPosition === 0n && { strategyPosition: nothing, strategyPending: nothing }),
     unpricedRateAgeMs: filled.unpricedRate === "old" ? 3_600_000.5 : Number.NaN,
     lossReason: filled.lossBlock === "not judged" ? "daily: no baseline; é" : "",
   }));

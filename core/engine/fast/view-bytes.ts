@@ -299,7 +299,8 @@ function writeBlocks(writer: ByteWriter, view: FundView): void {
   writer.byte((isWithoutAudit ? 1 : 0) | (isLapsed ? 2 : 0) | rest);
   const isDiskLow = view.diskBlock !== undefined;
   const isUnaudited = view.changeBlock !== undefined;
-  writer.byte((isDiskLow ? 1 : 0) | (isUnaudited ? 2 : 0));
+  const { openBlock } = view;
+  writer.byte((isDiskLow ? 1 : 0) | (isUnaudited ? 2 : 0) | (openBlock === undefined ? 0 : 4));
   if (isWithoutAudit) writer.text(view.auditBlock);
   if (isLapsed) writer.integer(lapsed);
   if (option !== undefined) writeOption(writer, option);
@@ -311,6 +312,11 @@ function writeBlocks(writer: ByteWriter, view: FundView): void {
   if (restrictions !== undefined) writeRestrictions(writer, restrictions);
   if (isDiskLow) writer.text(view.diskBlock);
   if (isUnaudited) writer.text(view.changeBlock);
+  if (openBlock === undefined) return;
+  writer.text(openBlock.blockId);
+  writer.text(openBlock.reason);
+  writer.text(openBlock.symbol);
+  writer.number(openBlock.count);
 }
 
 function readBlocks(reader: ByteReader, view: FundView, version: number): void {
@@ -329,6 +335,9 @@ function readBlocks(reader: ByteReader, view: FundView, version: number): void {
   if ((set & 128) !== 0) view.restrictions = readRestrictions(reader);
   if ((more & 1) !== 0) view.diskBlock = reader.text() ?? "";
   if ((more & 2) !== 0) view.changeBlock = reader.text() ?? "";
+  if ((more & 4) === 0) return;
+  const [blockId = "", reason = "", symbol = ""] = [reader.text(), reader.text(), reader.text()];
+  view.openBlock = { blockId, reason, symbol, count: reader.number() };
 }
 
 function writeOption(writer: ByteWriter, option: OptionView): void {

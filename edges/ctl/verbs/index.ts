@@ -94,6 +94,7 @@ import { researchStrategiesList } from "./research-strategies-list.ts";
 import { researchStrategiesSet } from "./research-strategies-set.ts";
 import { riskengineApprovalsList } from "./riskengine-approvals-list.ts";
 import { riskengineApprovalsRelease } from "./riskengine-approvals-release.ts";
+import { riskengineBlocksAccept } from "./riskengine-blocks-accept.ts";
 import { riskengineBlocksList } from "./riskengine-blocks-list.ts";
 import { riskengineBooks } from "./riskengine-books.ts";
 import { riskengineDifferencesList } from "./riskengine-differences-list.ts";
@@ -211,6 +212,7 @@ export const verbs: readonly Verb[] = [
   riskengineApprovalsRelease,
   riskengineRejectionsList,
   riskengineBlocksList,
+  riskengineBlocksAccept,
   riskengineStopsList,
   riskengineStopsEnd,
   riskengineReconcile,

@@ -8,7 +8,7 @@ export const riskengineBlocksList: Verb = {
   heading: "Decisions",
   sentence: "See which standing conditions deny new risk now, and what ends them.",
   about:
-    "Halts, losses that are not settled, prices and values that are missing or too old, restricted and differing symbols, throttles. Limits are no such condition: `ctl riskengine headroom` says how much more they allow.",
+    "Halts, losses that are not settled, prices and values that are missing or too old, restricted and differing symbols, fills that wait to be accepted, throttles. Limits are no such condition: `ctl riskengine headroom` says how much more they allow.",
   arguments: [],
   options: [{ name: "fund-id", value: "FUND", sentence: "Only what concerns this fund." }, ...listOptions],
   examples: [
@@ -31,6 +31,7 @@ async function run(context: Context): Promise<Answer> {
     { name: "fund_id", of: (one) => one.fund_id },
     { name: "strategy_id", of: (one) => one.strategy_id },
     { name: "symbol", of: (one) => one.symbol },
+    { name: "block_id", onlyCsv: true, of: (one) => one.block_id },
     {
       name: "since",
       of: (one) => one.since ?? undefined,

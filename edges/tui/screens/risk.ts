@@ -225,7 +225,8 @@ function blocks(data: Data, now: Instant): Section {
     ],
     items: listOf(data, "blocks"),
     none: noneOf(data, "blocks", "No standing condition denies new risk."),
-    id: (one) => `block/${one.code}/${one.scope}/${one.fund_id ?? ""}/${one.strategy_id ?? ""}/${one.symbol ?? ""}`,
+    id: (one) =>
+      `block/${one.code}/${one.scope}/${one.fund_id ?? ""}/${one.strategy_id ?? ""}/${one.symbol ?? ""}/${one.block_id ?? ""}`,
     command: (one) => one.command ?? "ctl riskengine blocks list",
   });
 }

@@ -177,3 +177,23 @@ export function releaseThrottleAsk(strategyId: string): DangerAsk {
     }),
   };
 }
+
+/** What was booked is vouched for, and only that: what came since has a block of its own. */
+export function acceptBlockAsk(blockId: string, scope: string, reason: string): DangerAsk {
+  return {
+    title: "Accept what blocks new risk",
+    scope,
+    scopeId: blockId,
+    facts: [reason, "New risk passes again where nothing else blocks it. The trade stays booked either way."],
+    reason: "required",
+    code: "none",
+    command: `ctl riskengine blocks accept ${blockId} --reason TEXT`,
+    run: audited({
+      action: "block.ended",
+      run: async ({ reason: why }, client) => {
+        const accepted = await client.acceptBlock({ blockId, reason: why });
+        return [`ACCEPTED ${accepted.about}`];
+      },
+    }),
+  };
+}

@@ -98,7 +98,7 @@ const riskLists: Pick<Places, RiskName> = {
     read: (client, asked, call) => client.listBlocks(ofFund(asked), call),
     everyMs: fast,
     topics: ["operations.halt", "risk.", "operations.restriction"],
-    actions: ["halt.", "restriction.", "throttle.", "reconcile."],
+    actions: ["halt.", "restriction.", "throttle.", "reconcile.", "block."],
     command: (asked) => `ctl riskengine blocks list${fundFlag(asked)}`,
     source: "listBlocks",
   },

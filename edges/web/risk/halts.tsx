@@ -5,7 +5,14 @@ import { byStrictness, provenText, scopeOf } from "../../words/halt-words.ts";
 import { blockScope } from "../../words/risk-words.ts";
 import { age } from "../../words/times.ts";
 import type { DangerAsk } from "../danger/ask.ts";
-import { cancelAllAsk, haltAsk, releaseThrottleAsk, resumeAllAsk, resumeScopeAsk } from "../danger/asks.ts";
+import {
+  acceptBlockAsk,
+  cancelAllAsk,
+  haltAsk,
+  releaseThrottleAsk,
+  resumeAllAsk,
+  resumeScopeAsk,
+} from "../danger/asks.ts";
 import { useDanger } from "../danger/danger-dialog.tsx";
 import type { Lists } from "../data/lists.ts";
 import { useList } from "../data/use-list.ts";
@@ -22,7 +29,6 @@ type Block = Lists["blocks"][number];
 export function Blocks() {
   const { fund } = useDeskSearch();
   const blocks = useList("blocks", { fund });
-  const open = useDanger();
   const now = useNow();
   const rows = blocks.data ?? [];
   const columns: readonly Column<Block>[] = [
@@ -40,14 +46,7 @@ export function Blocks() {
       id: "act",
       head: "Action",
       by: (one) => one.command ?? "",
-      cell: (one) =>
-        one.code.includes("THROTTLE") && one.strategy_id !== undefined ? (
-          <button type="button" onClick={() => open(releaseThrottleAsk(one.strategy_id ?? ""))}>
-            Release…
-          </button>
-        ) : (
-          <code>{one.command ?? ""}</code>
-        ),
+      cell: (one) => <BlockAction block={one} />,
     },
   ];
   return (
@@ -71,9 +70,27 @@ export function Blocks() {
         caption="What denies new risk"
         columns={columns}
         rows={rows}
-        id={(one) => `${one.code}/${one.scope}/${one.fund_id ?? ""}/${one.strategy_id ?? ""}/${one.symbol ?? ""}`}
+        id={(one) => [one.code, one.scope, one.fund_id, one.strategy_id, one.symbol, one.block_id].join("/")}
       />
     </Panel>
+  );
+}
+
+function BlockAction({ block }: { readonly block: Block }) {
+  const open = useDanger();
+  const { block_id: blockId, strategy_id: strategyId, code, command } = block;
+  if (blockId !== undefined) {
+    return (
+      <button type="button" onClick={() => open(acceptBlockAsk(blockId, blockScope(block), block.reason))}>
+        Accept…
+      </button>
+    );
+  }
+  if (!code.includes("THROTTLE") || strategyId === undefined) return <code>{command ?? ""}</code>;
+  return (
+    <button type="button" onClick={() => open(releaseThrottleAsk(strategyId))}>
+      Release…
+    </button>
   );
 }
 

@@ -1,28 +1,44 @@
-// Publishes what became of approvals: each expiry and each owner's confirmation is in the journal first, and then an event, once. A crash between
-// the two is made up for at the next start, from the journal's newest entries.
+// Publishes what became of approvals and of blocks: each expiry, each owner's confirmation, each block and its end is in the journal first, and then an
+// event, once; a block with its alarm. A crash between the two is made up for at the next start, from the journal's newest entries.
 //
 //  1. Events are published in the journal's order, many in one transaction and one transaction at a time: a client that stops sending leaves a
 //     thousand approvals a second to expire, and whoever reads the halts or latches one must not wait for the store behind them.
 //  2. At most `unauditedMax` may wait, as many as the next start makes up for.
+import { alarms } from "../../../contracts/src/codes/alarms.ts";
 import { Defect, messageOf } from "../../../contracts/src/fault.ts";
 import { millisecondsBetween } from "../../../contracts/src/instant.ts";
 import { parseJson } from "../../../contracts/src/parse-json.ts";
+import {
+  type RiskBlock,
+  type RiskBlockEnded,
+  riskBlock,
+  riskBlockEnded,
+} from "../../../contracts/src/records/block.ts";
 import {
   type ApprovalExpired,
   type ApprovalSent,
   approvalExpired,
   approvalSent,
 } from "../../../contracts/src/records/order.ts";
+import type { AlarmRaised } from "../../../contracts/src/records/platform.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
-import type { JournalRow } from "../../../ports/risk-store.ts";
+import type { JournalKind, JournalRow } from "../../../ports/risk-store.ts";
 import type { UnitOfWork } from "../../../ports/store.ts";
+import { line } from "../../shared/one-line.ts";
 import type { ServicePorts } from "../../shared/service.ts";
 import { transactToKnownEnd } from "../../shared/unknown-outcome.ts";
 
-/** What an entry of the journal says of an approval. */
+/** What an entry of the journal says of an approval or of a block. */
 export type ApprovalEvent =
   | { readonly kind: "expiry"; readonly payload: ApprovalExpired }
-  | { readonly kind: "sent"; readonly payload: ApprovalSent };
+  | { readonly kind: "sent"; readonly payload: ApprovalSent }
+  | { readonly kind: "block"; readonly payload: RiskBlock }
+  | { readonly kind: "unblock"; readonly payload: RiskBlockEnded };
+
+const kinds: ReadonlySet<string> = new Set<ApprovalEvent["kind"]>(["expiry", "sent", "block", "unblock"]);
+
+/** Whether an entry of that kind is followed by an event. */
+export const isReported = (kind: JournalKind): boolean => kinds.has(kind);
 
 export interface ApprovalEvents {
   /** Resolves when it is durable; `more` is published in the same unit of work. */
@@ -58,10 +74,15 @@ export function createApprovalEvents(ports: Ports): ApprovalEvents {
   const queue: ApprovalEvent[] = [];
   let draining: Promise<void> | undefined;
 
-  const publish = ({ events }: UnitOfWork, { kind, payload }: ApprovalEvent): Promise<string> =>
-    kind === "expiry"
-      ? events.publish(subjects.approvalExpired, payload)
-      : events.publish(subjects.approvalSent, payload);
+  async function publish({ events }: UnitOfWork, { kind, payload }: ApprovalEvent): Promise<void> {
+    if (kind === "expiry") await events.publish(subjects.approvalExpired, payload);
+    else if (kind === "sent") await events.publish(subjects.approvalSent, payload);
+    else if (kind === "unblock") await events.publish(subjects.blockEnded, payload);
+    else {
+      await events.publish(subjects.blockOpened, payload);
+      await events.publish(subjects.alarmRaised, alarmOf(payload));
+    }
+  }
 
   async function tell(event: ApprovalEvent, more: (unit: UnitOfWork) => Promise<void>): Promise<void> {
     await transactToKnownEnd(ports, "risk.approval", async (unit) => {
@@ -88,8 +109,8 @@ export function createApprovalEvents(ports: Ports): ApprovalEvents {
         queue.splice(0, reported.length);
       } catch (thrown) {
         if (thrown instanceof Defect) ports.crash.die(thrown);
-        const waiting = { waiting: queue.length, order_id: reported[0]?.payload.order_id };
-        ports.log.warn("what became of approvals cannot be published yet", { ...waiting, reason: messageOf(thrown) });
+        const waiting = { waiting: queue.length, first: reported[0] === undefined ? "" : nameOf(reported[0]) };
+        ports.log.warn("entries of the journal cannot be published yet", { ...waiting, reason: messageOf(thrown) });
         await ports.timers.sleep(retryMs, ending.signal);
       }
     }
@@ -111,7 +132,9 @@ export function createApprovalEvents(ports: Ports): ApprovalEvents {
         if (millisecondsBetween(row.at, now) > makeUpMsMax) continue;
         const heard: unknown = parseJson(decoder.decode(row.payload));
         if (row.kind === "expiry") tellInTime({ kind: "expiry", payload: approvalExpired.parse(heard) });
-        else tellInTime({ kind: "sent", payload: approvalSent.parse(heard) });
+        else if (row.kind === "sent") tellInTime({ kind: "sent", payload: approvalSent.parse(heard) });
+        else if (row.kind === "block") tellInTime({ kind: "block", payload: riskBlock.parse(heard) });
+        else if (row.kind === "unblock") tellInTime({ kind: "unblock", payload: riskBlockEnded.parse(heard) });
       }
     },
     unaudited: () => queue.length,
@@ -123,4 +146,12 @@ export function createApprovalEvents(ports: Ports): ApprovalEvents {
 }
 
 /** The name under which it is remembered that it was published. */
-const nameOf = ({ kind, payload }: ApprovalEvent): string => `${kind} ${payload.order_id} ${payload.at}`;
+const nameOf = ({ kind, payload }: ApprovalEvent): string =>
+  `${kind} ${"block_id" in payload ? payload.block_id : payload.order_id} ${payload.at}`;
+
+/** In the same transaction as the event, so that whoever is to accept a block hears of it, whatever crashes. */
+function alarmOf({ cause, block_id: about, reason, at }: RiskBlock): AlarmRaised {
+  const accept = `Accept it with: ctl riskengine blocks accept ${about} --reason TEXT`;
+  const sentence = line(`${reason} ${accept}`, 2_000);
+  return { code: cause, level: alarms[cause].level, service: "riskengine", sentence, facts: { about }, at };
+}

@@ -4,6 +4,7 @@ import { Defect, messageOf } from "../../../contracts/src/fault.ts";
 import { DecisionRecord } from "../../../contracts/src/generated/svc/v1/riskdesk.ts";
 import { parse } from "../../../contracts/src/instant.ts";
 import { parseJson } from "../../../contracts/src/parse-json.ts";
+import { riskBlock, riskBlockEnded } from "../../../contracts/src/records/block.ts";
 import type { ApprovalExpired } from "../../../contracts/src/records/order.ts";
 import {
   approvalExpired,
@@ -71,6 +72,8 @@ function applyRow(engine: Engine, row: JournalRow): void {
     else if (row.kind === "transition") engine.applyTransition(orderTransition.parse(heard));
     else if (row.kind === "expiry") foldExpiry(engine, approvalExpired.parse(heard));
     else if (row.kind === "sent") engine.confirmSent(approvalSent.parse(heard).order_id);
+    else if (row.kind === "block") engine.acceptance.open(riskBlock.parse(heard));
+    else if (row.kind === "unblock") engine.acceptance.end(riskBlockEnded.parse(heard));
     else engine.releaseThrottle(throttleReleased.parse(heard).strategy_id);
   } catch (thrown) {
     throw new Defect(`the journal's entry ${row.id} (${row.kind}) cannot be applied: ${messageOf(thrown)}`, {

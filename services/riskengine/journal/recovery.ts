@@ -9,7 +9,7 @@ import type { Engine } from "../../../core/engine/engine.ts";
 import { type EngineSnapshot, isWhole } from "../../../core/engine/snapshot.ts";
 import type { JournalRow, SeenKey, Snapshot } from "../../../ports/risk-store.ts";
 import type { ServicePorts } from "../../shared/service.ts";
-import { unauditedMax } from "../approvals/approval-events.ts";
+import { isReported, unauditedMax } from "../approvals/approval-events.ts";
 import { foldJournal } from "./journal-fold.ts";
 
 type Ports = Pick<ServicePorts, "riskStore" | "timers" | "clock" | "log" | "crash">;
@@ -29,7 +29,7 @@ export interface Recovered {
   /** How many came after the snapshot. */
   readonly entriesSince: number;
   readonly snapshot: Snapshot | undefined;
-  /** What these entries say of approvals may not have been reported yet. */
+  /** What these entries say of approvals and blocks may not have been reported yet. */
   readonly approvals: readonly JournalRow[];
 }
 
@@ -52,7 +52,7 @@ export async function recover(
     after: isRestored ? (snapshot?.through ?? 0n) : 0n,
     pageMax,
     onRow(row) {
-      if (row.kind !== "expiry" && row.kind !== "sent") return;
+      if (!isReported(row.kind)) return;
       approvals.push(row);
       if (approvals.length > unauditedMax) approvals.shift();
     },
@@ -156,15 +156,16 @@ export async function verifySnapshot(ports: Ports, options: VerifyOptions): Prom
 }
 
 /**
- * What must be equal: positions, open orders, tripped throttles. What was counted within seconds is left out: it was counted under the
+ * What must be equal: positions, open orders, tripped throttles, open blocks. What was counted within seconds is left out: it was counted under the
  * envelope of its moment, and the recomputation only has the newest.
  */
-function durablePart({ funds, strategies, orders }: EngineSnapshot): object {
+function durablePart({ funds, strategies, orders, blocks }: EngineSnapshot): object {
   const tripped = strategies.filter((strategy) => strategy.tripped_at !== null);
   return {
     positions: Object.fromEntries(funds.map((fund) => [fund.fund_id, Object.fromEntries(fund.positions)])),
     tripped: Object.fromEntries(tripped.map((strategy) => [strategy.strategy_id, strategy.tripped_at])),
     orders: Object.fromEntries(orders.map((order) => [order.order_id, order])),
+    blocks: Object.fromEntries((blocks?.open ?? []).map((block) => [block.block_id, block])),
   };
 }
 

@@ -11,6 +11,29 @@ export const protobufFileName = "svc/v1/riskengine.proto";
 
 /** The pre-trade risk engine. */
 
+export interface AcceptBlockRequest {
+  /** The block, as the list of blocks names it. */
+  block_id: string;
+  /** Why, in your words; without a reason it is refused. */
+  reason: string;
+}
+
+export interface AcceptedBlock {
+  block_id: string;
+  /** FILL_OUTSIDE_COLLAR, ORDER_OVERFILLED, FILL_NOT_JUDGED or FILLS_UNCHECKED. */
+  cause: string;
+  fund_id: string;
+  /** Absent when the whole fund was blocked. */
+  symbol?:
+    | string
+    | undefined;
+  /** What was accepted. */
+  about: string;
+  accepted_by: string;
+  /** RFC 3339. */
+  at: string;
+}
+
 export interface ReserveWithdrawalRequest {
   fund_id: string;
   /** Decimals in the fund's currency: what is to leave, above zero, and what the fund has of it. */
@@ -49,7 +72,11 @@ export interface Block {
   /** What ends it, and the command that does, where there is one. */
   ends: string;
   /** The command that ends it or shows it, where there is one. */
-  command?: string | undefined;
+  command?:
+    | string
+    | undefined;
+  /** Of one that an operator accepts. */
+  block_id?: string | undefined;
 }
 
 export interface Blocks {
@@ -295,6 +322,175 @@ export interface ThrottleStatus {
   since?: string | undefined;
 }
 
+function createBaseAcceptBlockRequest(): AcceptBlockRequest {
+  return { block_id: "", reason: "" };
+}
+
+export const AcceptBlockRequest: MessageFns<AcceptBlockRequest> = {
+  encode(message: AcceptBlockRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.block_id !== "") {
+      writer.uint32(10).string(message.block_id);
+    }
+    if (message.reason !== "") {
+      writer.uint32(18).string(message.reason);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): AcceptBlockRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseAcceptBlockRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.block_id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseAcceptedBlock(): AcceptedBlock {
+  return { block_id: "", cause: "", fund_id: "", symbol: undefined, about: "", accepted_by: "", at: "" };
+}
+
+export const AcceptedBlock: MessageFns<AcceptedBlock> = {
+  encode(message: AcceptedBlock, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.block_id !== "") {
+      writer.uint32(10).string(message.block_id);
+    }
+    if (message.cause !== "") {
+      writer.uint32(18).string(message.cause);
+    }
+    if (message.fund_id !== "") {
+      writer.uint32(26).string(message.fund_id);
+    }
+    if (message.symbol !== undefined) {
+      writer.uint32(34).string(message.symbol);
+    }
+    if (message.about !== "") {
+      writer.uint32(42).string(message.about);
+    }
+    if (message.accepted_by !== "") {
+      writer.uint32(50).string(message.accepted_by);
+    }
+    if (message.at !== "") {
+      writer.uint32(58).string(message.at);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): AcceptedBlock {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseAcceptedBlock();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.block_id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.cause = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.fund_id = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.symbol = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.about = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.accepted_by = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.at = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
 function createBaseReserveWithdrawalRequest(): ReserveWithdrawalRequest {
   return { fund_id: "", amount: "", cash: "", at: "" };
 }
@@ -467,6 +663,7 @@ function createBaseBlock(): Block {
     since_unknown: undefined,
     ends: "",
     command: undefined,
+    block_id: undefined,
   };
 }
 
@@ -501,6 +698,9 @@ export const Block: MessageFns<Block> = {
     }
     if (message.command !== undefined) {
       writer.uint32(82).string(message.command);
+    }
+    if (message.block_id !== undefined) {
+      writer.uint32(90).string(message.block_id);
     }
     return writer;
   },
@@ -596,6 +796,14 @@ export const Block: MessageFns<Block> = {
             }
 
             message.command = reader.string();
+            continue;
+          }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            message.block_id = reader.string();
             continue;
           }
         }

@@ -1,0 +1,44 @@
+// What keeps a fund from new risk until an operator accepts it: something that was booked because it is a fact, and that nobody has vouched for yet.
+import { z } from "zod";
+import { decimalText, idText, instantText, nameText, reasonText, symbolText } from "./fields.ts";
+
+/**
+ * FILL_OUTSIDE_COLLAR: a fill's price lies beyond the collar of the mark. ORDER_OVERFILLED: a fill that its order does not cover. FILL_NOT_JUDGED: there
+ * was no price to hold the fill against; the next one settles it. FILLS_UNCHECKED: so many fills of the fund wait that the next ones block it as a whole.
+ */
+export const blockCause = z.enum(["FILL_OUTSIDE_COLLAR", "ORDER_OVERFILLED", "FILL_NOT_JUDGED", "FILLS_UNCHECKED"]);
+export type BlockCause = z.infer<typeof blockCause>;
+
+/** The fill that a block is about, as far as it is needed to judge it. */
+export const blockedFill = z.object({
+  fill_id: idText,
+  order_id: idText,
+  price: decimalText,
+  /** Whether its order is a marked exit, which has a wider collar. */
+  is_exit: z.boolean(),
+});
+export type BlockedFill = z.infer<typeof blockedFill>;
+
+/** New risk is denied in the symbol, or in the whole fund where there is none. The same id again replaces cause, reason and fill. */
+export const riskBlock = z.object({
+  block_id: idText,
+  cause: blockCause,
+  fund_id: idText,
+  symbol: symbolText.optional(),
+  fill: blockedFill.optional(),
+  reason: reasonText,
+  at: instantText,
+});
+export type RiskBlock = z.infer<typeof riskBlock>;
+
+/** An operator accepted what it was about, or the engine settled it. */
+export const riskBlockEnded = z.object({
+  block_id: idText,
+  cause: blockCause,
+  fund_id: idText,
+  symbol: symbolText.optional(),
+  ended_by: nameText,
+  reason: reasonText,
+  at: instantText,
+});
+export type RiskBlockEnded = z.infer<typeof riskBlockEnded>;

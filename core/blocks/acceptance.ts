@@ -1,0 +1,44 @@
+// What the shell does with blocks that an operator accepts: judge a fill, open, settle by a price, end.
+import type { Instant } from "../../contracts/src/instant.ts";
+import type { RiskBlock, RiskBlockEnded } from "../../contracts/src/records/block.ts";
+import type { EngineState } from "../engine/state.ts";
+import { blocksOf, endBlock, hasRoom, openBlock } from "./block-book.ts";
+import { judgePrice, type PricedFill, type PriceJudgement } from "./judge-fill.ts";
+
+export interface Acceptance {
+  judge(fill: PricedFill, now: Instant): PriceJudgement;
+  /** The same id again replaces what it says. */
+  open(block: RiskBlock): void;
+  /** Whether it was open. */
+  end(ended: RiskBlockEnded): boolean;
+  block(blockId: string): RiskBlock | undefined;
+  ended(blockId: string): RiskBlockEnded | undefined;
+  /** Of a fill, whatever its cause. */
+  ofFill(fundId: string, fillId: string): readonly RiskBlock[];
+  /** Whether another block of a symbol finds room in the fund. */
+  hasRoom(fundId: string): boolean;
+  /** Whether the whole fund is blocked. */
+  isFundBlocked(fundId: string): boolean;
+  /** Those that a price of the symbol may settle. */
+  unjudged(symbol: string): readonly RiskBlock[];
+}
+
+export function acceptanceOf(state: EngineState): Acceptance {
+  const { blockBook } = state;
+  return {
+    judge: (fill, now) => judgePrice(state, fill, now),
+    open: (block) => openBlock(blockBook, block),
+    end: (ended) => endBlock(blockBook, ended),
+    block: (blockId) => blockBook.open.get(blockId),
+    ended: (blockId) => blockBook.ended.get(blockId),
+    ofFill: (fundId, fillId) => blocksOf(blockBook, fundId).filter(({ fill }) => fill?.fill_id === fillId),
+    hasRoom: (fundId) => hasRoom(blockBook, fundId),
+    isFundBlocked: (fundId) => blockBook.byFund.get(fundId)?.has("") === true,
+    unjudged(symbol) {
+      if (blockBook.open.size === 0) return [];
+      return [...blockBook.open.values()].filter(
+        (block) => block.cause === "FILL_NOT_JUDGED" && block.symbol === symbol,
+      );
+    },
+  };
+}

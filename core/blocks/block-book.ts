@@ -1,0 +1,107 @@
+// What an operator must accept before new risk passes, as the engine keeps it: blocks of a symbol in a fund, or of a whole fund.
+//
+// Invariants (block-book.test.ts holds them against a model):
+//  1. A fund may take new risk in a symbol exactly when no block of that symbol in it, and none of the whole fund, is open.
+//  2. Opening is idempotent: the same id again replaces what it says, and what has ended stays ended.
+//  3. Ending is final and happens once; what is not open cannot end.
+//  4. What is open is never dropped for want of room: above `symbolBlocksMax` in a fund the shell blocks the fund as a whole.
+import type { RiskBlock, RiskBlockEnded } from "../../contracts/src/records/block.ts";
+
+/** Blocks of symbols that one fund may have open; more would only be read by nobody. */
+export const symbolBlocksMax = 1_000;
+/** Ends that are remembered, to tell whoever accepts a block a second time. */
+const endedMax = 1_000;
+
+/** By symbol, and "" for the whole fund; oldest first. */
+type FundBlocks = Map<string, Map<string, RiskBlock>>;
+
+export interface BlockBook {
+  readonly open: Map<string, RiskBlock>;
+  readonly byFund: Map<string, FundBlocks>;
+  /** Oldest first. */
+  readonly ended: Map<string, RiskBlockEnded>;
+}
+
+export interface BlocksSnapshot {
+  readonly open: readonly RiskBlock[];
+  readonly ended: readonly RiskBlockEnded[];
+}
+
+export function createBlockBook(): BlockBook {
+  return { open: new Map(), byFund: new Map(), ended: new Map() };
+}
+
+export function openBlock(book: BlockBook, block: RiskBlock): void {
+  if (book.ended.has(block.block_id)) return;
+  const before = book.open.get(block.block_id);
+  if (before !== undefined) leave(book, before);
+  book.open.set(block.block_id, block);
+  let ofFund = book.byFund.get(block.fund_id);
+  if (ofFund === undefined) {
+    ofFund = new Map();
+    book.byFund.set(block.fund_id, ofFund);
+  }
+  const symbol = block.symbol ?? "";
+  const inScope = ofFund.get(symbol) ?? new Map<string, RiskBlock>();
+  inScope.set(block.block_id, block);
+  ofFund.set(symbol, inScope);
+}
+
+/** Whether it was open. */
+export function endBlock(book: BlockBook, ended: RiskBlockEnded): boolean {
+  const block = book.open.get(ended.block_id);
+  if (block === undefined) return false;
+  leave(book, block);
+  book.ended.set(ended.block_id, ended);
+  const [oldest] = book.ended.keys();
+  if (book.ended.size > endedMax && oldest !== undefined) book.ended.delete(oldest);
+  return true;
+}
+
+function leave(book: BlockBook, { block_id: id, fund_id: fundId, symbol = "" }: RiskBlock): void {
+  book.open.delete(id);
+  const ofFund = book.byFund.get(fundId);
+  const inScope = ofFund?.get(symbol);
+  inScope?.delete(id);
+  if (inScope?.size === 0) ofFund?.delete(symbol);
+  if (ofFund?.size === 0) book.byFund.delete(fundId);
+}
+
+/** The oldest that keeps the fund from new risk in the symbol, of the whole fund before the symbol's own; and how many there are. */
+export function blockedBy(
+  { byFund }: BlockBook,
+  fundId: string,
+  symbol: string,
+): { readonly block: RiskBlock; readonly count: number } | undefined {
+  const ofFund = byFund.get(fundId);
+  if (ofFund === undefined) return undefined;
+  const [wide, own] = [ofFund.get(""), ofFund.get(symbol)];
+  const block = first(wide) ?? first(own);
+  return block === undefined ? undefined : { block, count: (wide?.size ?? 0) + (own?.size ?? 0) };
+}
+
+function first(blocks: ReadonlyMap<string, RiskBlock> | undefined): RiskBlock | undefined {
+  for (const block of blocks?.values() ?? []) return block;
+  return undefined;
+}
+
+/** Of a fund, oldest first. */
+export function blocksOf({ open }: BlockBook, fundId: string): readonly RiskBlock[] {
+  return [...open.values()].filter((block) => block.fund_id === fundId);
+}
+
+/** Whether another block of a symbol finds room (invariant 4). */
+export function hasRoom({ byFund }: BlockBook, fundId: string): boolean {
+  let count = 0;
+  for (const [symbol, blocks] of byFund.get(fundId) ?? []) if (symbol !== "") count += blocks.size;
+  return count < symbolBlocksMax;
+}
+
+export function blocksSnapshot({ open, ended }: BlockBook): BlocksSnapshot {
+  return { open: [...open.values()], ended: [...ended.values()] };
+}
+
+export function restoreBlocks(book: BlockBook, { open, ended }: BlocksSnapshot): void {
+  for (const block of open) openBlock(book, block);
+  for (const end of ended) book.ended.set(end.block_id, end);
+}

@@ -1,0 +1,59 @@
+// Whether a fill's price can be believed: it lies within the collar that an order of that kind would have, counted from the mark with its bid and ask.
+// The newest mark is asked, and only a fresh one: without it nothing is known, and the next one settles it. Where no price is fresh the gates deny new
+// risk anyway, so a fill that waits to be judged lets nothing through in between.
+import * as decimal from "../../contracts/src/decimal.ts";
+import type { Instant } from "../../contracts/src/instant.ts";
+import { pricesOf } from "../engine/records.ts";
+import type { EngineState } from "../engine/state.ts";
+import { percent } from "../engine/wording.ts";
+import { isFresh } from "../gates/new-risk.ts";
+import * as amounts from "../money/amount.ts";
+import * as exact from "../money/exact.ts";
+import { priceText } from "../money/price-text.ts";
+
+/** What is asked about. */
+export interface PricedFill {
+  readonly fundId: string;
+  readonly symbol: string;
+  readonly price: string;
+  readonly isExit: boolean;
+}
+
+export type PriceJudgement =
+  | { readonly kind: "within" }
+  | { readonly kind: "outside"; readonly reason: string }
+  | { readonly kind: "unknown"; readonly reason: string };
+
+const noPrices = { price: undefined, bid: undefined, ask: undefined, markedAt: Number.NaN };
+
+export function judgePrice(
+  { books, ages }: Pick<EngineState, "books" | "ages">,
+  { fundId, symbol, price: text, isExit }: PricedFill,
+  now: Instant,
+): PriceJudgement {
+  const book = books.symbols.get(symbol);
+  const fund = books.funds.get(fundId);
+  const envelope = fund?.envelope;
+  if (fund === undefined || envelope === undefined) {
+    return { kind: "unknown", reason: `fund ${fundId} has no envelope, so it has no collar` };
+  }
+  // A LIVE fund's is never the simulated market's.
+  const { price, bid, ask, markedAt } = book === undefined ? noPrices : pricesOf(book, fund);
+  if (book === undefined || price === undefined || !amounts.isPositive(price)) {
+    return { kind: "unknown", reason: `there is no price of ${symbol}` };
+  }
+  if (!isFresh((now - markedAt) / 1_000, ages.mark)) {
+    return { kind: "unknown", reason: `the price of ${symbol} is too old` };
+  }
+  const collar = isExit ? envelope.exitCollar : envelope.priceCollar;
+  const given = amounts.parseAmount(text);
+  const low = bid !== undefined && amounts.isMore(price, bid) ? bid : price;
+  const high = ask !== undefined && amounts.isMore(ask, price) ? ask : price;
+  const band = exact.product(collar, price);
+  const beyond = amounts.isMore(given, high) ? amounts.minus(given, high) : amounts.minus(low, given);
+  if (!exact.isMore(exact.product(beyond, amounts.oneUnit), band)) return { kind: "within" };
+  const tick = book.facts === undefined ? undefined : amounts.toDecimal(book.facts.tickSize);
+  const mark = priceText(amounts.toDecimal(price), tick);
+  const far = `${decimal.format(decimal.parse(text))} is more than ${percent(collar)} from the mark ${mark}`;
+  return { kind: "outside", reason: far };
+}

@@ -1,0 +1,236 @@
+// Fills that nobody can vouch for: beyond the collar of the mark, or more than their order covers. They are booked, because they are facts, and new risk in
+// their symbol waits until an operator accepts them.
+//
+//  1. The block is open in the step in which the fill counts, and stands in the journal before it: no books have the fill without its block.
+//  2. A fill without a fresh price to hold it against is blocked until the next one settles it: within the collar it ends by itself, beyond it waits for an
+//     operator like any other. What a price settles is in the journal first.
+//  3. Only trades are judged: seeds, adjustments, crosses, settlements and corporate actions are no prices that somebody paid in the market.
+//  4. What an order covers is what was approved for it, less what it has traded: from the engine while the order is open, else from the journal. Of an order
+//     that was never asked about nothing can be said; that is an alarm and no block, because whoever brings books along publishes such fills.
+import * as decimal from "../../../contracts/src/decimal.ts";
+import { Defect, messageOf } from "../../../contracts/src/fault.ts";
+import { DecisionRecord } from "../../../contracts/src/generated/svc/v1/riskdesk.ts";
+import { format } from "../../../contracts/src/instant.ts";
+import { parseJson } from "../../../contracts/src/parse-json.ts";
+import type { BlockCause, BlockedFill, RiskBlock, RiskBlockEnded } from "../../../contracts/src/records/block.ts";
+import { type Fill, fill as fillRecord } from "../../../contracts/src/records/order.ts";
+import type { Engine } from "../../../core/engine/engine.ts";
+import type { FillEffect } from "../../../core/orders/reservations.ts";
+import { directionOf } from "../../../core/orders/terms.ts";
+import type { JournalEntry, JournalRow } from "../../../ports/risk-store.ts";
+import { line } from "../../shared/one-line.ts";
+import type { ServicePorts } from "../../shared/service.ts";
+import type { Alarms } from "../alarms.ts";
+import type { ApprovalEvents } from "../approvals/approval-events.ts";
+import type { GroupCommit } from "../journal/group-commit.ts";
+
+export interface FillBlocksOptions {
+  readonly ports: Pick<ServicePorts, "clock" | "random" | "riskStore" | "log" | "crash">;
+  readonly engine: Engine;
+  readonly commit: Pick<GroupCommit, "addAlone">;
+  readonly alarms: Pick<Alarms, "raise">;
+  readonly events: Pick<ApprovalEvents, "tellInTime">;
+}
+
+export interface FillBlocks {
+  /** What the journal knows of a fill's order that is not open; undefined when it need not be asked. */
+  recordOf(fill: Fill): Promise<OrderRecord | undefined>;
+  /** Judges a fill that was just applied; what it opens goes to the journal before the fill. */
+  judge(fill: Fill, effect: FillEffect, record: OrderRecord | undefined): readonly BlockEntry[];
+  /** Those entries are durable. */
+  written(entries: readonly BlockEntry[]): void;
+  /** There is a new price. */
+  priced(symbol: string): void;
+  stop(): Promise<void>;
+}
+
+export interface BlockEntry {
+  readonly block: RiskBlock;
+  readonly entry: JournalEntry;
+}
+
+/** An order as the journal has it. */
+export interface OrderRecord {
+  /** Whether it was ever asked about. */
+  readonly isKnown: boolean;
+  /** The largest quantity that was approved; zero when none was. */
+  readonly approved: decimal.Decimal;
+  readonly filled: decimal.Decimal;
+  readonly isExit: boolean;
+  /** Whether its fund, symbol and direction are the fill's. */
+  readonly isSame: boolean;
+  /** Whether there are more entries than anybody adds up. */
+  readonly isEndless: boolean;
+}
+
+/** Entries of one order that are added up. */
+const entriesMax = 10_000;
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+const isTrade = ({ kind = "TRADE" }: Fill): boolean => kind === "TRADE";
+
+export function createFillBlocks({ ports, engine, commit, alarms, events }: FillBlocksOptions): FillBlocks {
+  const { clock, riskStore, log } = ports;
+  const { acceptance } = engine;
+  /** Symbols with a new price whose fills wait for one. */
+  const waiting = new Set<string>();
+  let settling: Promise<void> | undefined;
+  let isEnding = false;
+
+  async function recordOf(fill: Fill): Promise<OrderRecord | undefined> {
+    if (!isTrade(fill) || engine.approval(fill.order_id) !== undefined) return undefined;
+    return orderRecord(fill, await riskStore.entriesOfOrder(fill.order_id, entriesMax + 1));
+  }
+
+  function judge(fill: Fill, effect: FillEffect, record: OrderRecord | undefined): readonly BlockEntry[] {
+    if (!isTrade(fill)) return [];
+    const { fill_id, order_id, fund_id: fundId, symbol, price } = fill;
+    if (!effect.known && !effect.contradicts && record?.isKnown === false) withoutOrder(fill);
+    const isExit = effect.known ? effect.isExit : record?.isExit === true;
+    const size = sizeTrouble(fill, effect, record);
+    const judged = acceptance.judge({ fundId, symbol, price, isExit }, clock.now());
+    const found = judged.kind === "within" ? size : (size ?? priceTrouble(judged.kind, judged.reason));
+    if (found === undefined) return [];
+    const also = size !== undefined && judged.kind === "outside" ? `, and its price ${judged.reason}` : "";
+    const about = { fill_id, order_id, price, is_exit: isExit };
+    return open(fill, about, found.cause, `Fill ${fill_id} of ${symbol} for ${fundId}: ${found.reason}${also}.`);
+  }
+
+  function open(fill: Fill, about: BlockedFill, cause: BlockCause, reason: string): readonly BlockEntry[] {
+    const { fund_id, symbol, order_id } = fill;
+    // The journal had the block and not the fill: it was heard before a crash.
+    if (acceptance.ofFill(fund_id, about.fill_id).length > 0) return [];
+    const at = clock.now();
+    const own = { block_id: ports.random.uuid(), fund_id, at: format(at) };
+    const many = `So many fills of ${fund_id} wait to be accepted that it takes no new risk; first ${reason}`;
+    const block: RiskBlock = acceptance.hasRoom(fund_id)
+      ? { ...own, cause, symbol, fill: about, reason: line(reason, 2_000) }
+      : { ...own, cause: "FILLS_UNCHECKED", reason: line(many, 2_000) };
+    if (block.symbol === undefined && acceptance.isFundBlocked(fund_id)) return [];
+    acceptance.open(block);
+    log.warn("a fill waits for an operator to accept it", { block_id: block.block_id, cause: block.cause, reason });
+    const payload = encoder.encode(JSON.stringify(block));
+    return [{ block, entry: { kind: "block", at, fundId: fund_id, orderId: order_id, payload } }];
+  }
+
+  function withoutOrder({ fill_id, order_id, fund_id }: Fill): void {
+    const sentence = `Fill ${fill_id} of ${fund_id} is of order ${order_id}, which the risk engine was never asked about; the position has it.`;
+    alarms.raise("FILL_WITHOUT_ORDER", order_id, sentence);
+  }
+
+  /** Invariant 2, one after the other: each pauses deciding for a commit. */
+  async function settleAll(): Promise<void> {
+    for (const symbol of waiting) {
+      waiting.delete(symbol);
+      for (const block of acceptance.unjudged(symbol)) if (!isEnding) await settle(block);
+    }
+    settling = undefined;
+  }
+
+  async function settle(block: RiskBlock): Promise<void> {
+    const { block_id, fund_id: fundId, symbol, fill } = block;
+    if (symbol === undefined || fill === undefined) return;
+    const at = clock.now();
+    const judged = acceptance.judge({ fundId, symbol, price: fill.price, isExit: fill.is_exit }, at);
+    if (judged.kind === "unknown") return;
+    const entry = { at, fundId, orderId: fill.order_id };
+    try {
+      if (judged.kind === "within") {
+        const reason = `The price of fill ${fill.fill_id} lies within the collar of the first mark that could judge it.`;
+        const ended: RiskBlockEnded = { ...endOf(block), ended_by: "riskengine", reason, at: format(at) };
+        const payload = encoder.encode(JSON.stringify(ended));
+        await commit.addAlone({ ...entry, kind: "unblock", payload }, () => void acceptance.end(ended));
+        events.tellInTime({ kind: "unblock", payload: ended });
+        return;
+      }
+      const reason = `Fill ${fill.fill_id} of ${symbol} for ${fundId}: its price ${judged.reason}.`;
+      const outside: RiskBlock = {
+        ...block,
+        cause: "FILL_OUTSIDE_COLLAR",
+        reason: line(reason, 2_000),
+        at: format(at),
+      };
+      const payload = encoder.encode(JSON.stringify(outside));
+      await commit.addAlone({ ...entry, kind: "block", payload }, () => {
+        // An operator may have been faster.
+        if (acceptance.block(block_id) !== undefined) acceptance.open(outside);
+      });
+      events.tellInTime({ kind: "block", payload: outside });
+    } catch (thrown) {
+      if (thrown instanceof Defect) ports.crash.die(thrown);
+      log.warn("a fill could not be judged yet; the next price tries again", { block_id, error: messageOf(thrown) });
+    }
+  }
+
+  return {
+    recordOf,
+    judge,
+    written(entries) {
+      for (const { block } of entries) events.tellInTime({ kind: "block", payload: block });
+    },
+    priced(symbol) {
+      if (isEnding || acceptance.unjudged(symbol).length === 0) return;
+      waiting.add(symbol);
+      settling ??= settleAll();
+    },
+    stop: async () => {
+      isEnding = true;
+      await settling;
+    },
+  };
+}
+
+/** What the end of a block says of it. */
+export function endOf({ block_id, cause, fund_id, symbol }: RiskBlock) {
+  return { block_id, cause, fund_id, ...(symbol !== undefined && { symbol }) };
+}
+
+interface Trouble {
+  readonly cause: BlockCause;
+  readonly reason: string;
+}
+
+function priceTrouble(kind: "outside" | "unknown", reason: string): Trouble {
+  if (kind === "outside") return { cause: "FILL_OUTSIDE_COLLAR", reason: `its price ${reason}` };
+  return { cause: "FILL_NOT_JUDGED", reason: `its price cannot be judged, because ${reason}` };
+}
+
+/** Invariant 4. */
+function sizeTrouble(fill: Fill, effect: FillEffect, record: OrderRecord | undefined): Trouble | undefined {
+  const { order_id: orderId, quantity } = fill;
+  const over = (reason: string): Trouble => ({ cause: "ORDER_OVERFILLED", reason });
+  if (effect.overfill > 0n)
+    return over(`it brings order ${orderId} ${decimal.format(effect.overfill)} above its quantity`);
+  if (effect.contradicts) return over(contradiction(orderId));
+  if (effect.known || record === undefined || !record.isKnown) return undefined;
+  if (!record.isSame) return over(contradiction(orderId));
+  if (record.isEndless) return over(`order ${orderId} has more fills than can be added up`);
+  const total = decimal.add(record.filled, decimal.parse(quantity));
+  if (total <= record.approved) return undefined;
+  const most = decimal.format(record.approved);
+  return over(`it brings order ${orderId} to ${decimal.format(total)}, and ${most} is what was approved of it`);
+}
+
+const contradiction = (orderId: string): string =>
+  `it names order ${orderId}, which is of another fund, symbol or side`;
+
+function orderRecord(fill: Fill, rows: readonly JournalRow[]): OrderRecord {
+  let [isKnown, isExit, isSame] = [false, false, true];
+  let [approved, filled] = [decimal.zero, decimal.zero];
+  for (const { kind, payload } of rows.slice(0, entriesMax)) {
+    if (kind === "fill") {
+      const before = fillRecord.parse(parseJson(decoder.decode(payload)));
+      if (isTrade(before)) filled = decimal.add(filled, decimal.parse(before.quantity));
+      continue;
+    }
+    isKnown = true;
+    const { order, decision } = DecisionRecord.decode(payload);
+    if (order === undefined || decision?.approved !== true) continue;
+    approved = decimal.max(approved, decimal.parse(order.quantity));
+    isExit = order.reduce_only === true;
+    isSame &&= order.fund_id === fill.fund_id && order.symbol === fill.symbol;
+    isSame &&= directionOf(order.side) === directionOf(fill.side);
+  }
+  return { isKnown, approved, filled, isExit, isSame, isEndless: rows.length > entriesMax };
+}
