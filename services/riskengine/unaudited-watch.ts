@@ -2,7 +2,7 @@
 // risk, whoever did it, until it is undone or accepted. Halts and exits go on.
 //
 //  1. They are read before anything is served, and twice a second after that: one is noticed within a second.
-//  2. What cannot be read for as long as makes halts unknown denies as well: nothing says that there is none.
+//  2. What cannot be read for five seconds denies as well: nothing says that there is none.
 //  3. It ends with the first reading that finds none.
 import { Defect, messageOf } from "../../contracts/src/fault.ts";
 import { type Instant, millisecondsBetween } from "../../contracts/src/instant.ts";
@@ -14,6 +14,8 @@ import type { ServicePorts } from "../shared/service.ts";
 import type { Alarms } from "./alarms.ts";
 
 const readEveryMs = 400;
+/** A busy start is late by two or three. */
+const unknownMs = 5_000;
 /** The alarm and the denial name the first ones. */
 const namedMax = 3;
 const rowCharactersMax = 80;
@@ -24,7 +26,7 @@ export interface UnauditedWatch {
   stop(): Promise<void>;
 }
 
-type Ports = Pick<ServicePorts, "clock" | "timers" | "log" | "crash" | "settings"> & {
+type Ports = Pick<ServicePorts, "clock" | "timers" | "log" | "crash"> & {
   readonly unauditedChanges: UnauditedChanges;
 };
 
@@ -41,7 +43,6 @@ export function sentenceOf(changes: readonly UnauditedChange[]): string | undefi
 /** Resolves when the engine has the first reading. */
 export async function watchUnaudited(ports: Ports, engine: Engine, alarms: Alarms): Promise<UnauditedWatch> {
   const { unauditedChanges, clock, timers, log } = ports;
-  const { haltUnknownMs } = ports.settings.risk;
   const ending = new AbortController();
   let heardAt = clock.now();
   let reading: Promise<void> | undefined;
@@ -73,7 +74,7 @@ export async function watchUnaudited(ports: Ports, engine: Engine, alarms: Alarm
   }
 
   function judge(): void {
-    const isKnown = Math.abs(millisecondsBetween(heardAt, clock.now())) <= haltUnknownMs;
+    const isKnown = Math.abs(millisecondsBetween(heardAt, clock.now())) <= unknownMs;
     const unknown = "Whether a change was made without its event cannot be read";
     const before = block;
     block = heard ?? (isKnown ? undefined : unknown);
