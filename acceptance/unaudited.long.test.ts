@@ -87,14 +87,14 @@ const guarded: ReadonlySet<string> = new Set([
   ...["halt_epoch", "risk_envelope_head"],
 ]);
 
-/** As it was, past every trigger: what a person who undoes it would do row by row. */
+/** As it was, past every trigger; processes read identity again when its epoch has moved. */
 async function putBack(table: string): Promise<void> {
   const others = table === "second_factor" ? ["recovery_code"] : [];
   const all = [table, ...others];
   await owner.query(
     `begin; set local session_replication_role = replica; ${all
       .map((one) => `delete from ${one}; insert into ${one} select * from kept_${one};`)
-      .join(" ")} commit`,
+      .join(" ")} update identity_epoch set epoch = epoch + 1; commit`,
   );
   for (const one of all) await owner.query(`drop table kept_${one}`);
 }
