@@ -1,150 +1,203 @@
-// The web desks when things go wrong, and for everybody: killed gateways, eight tabs, refused signatures, a viewer, widths and themes.
+// The web desks when things go wrong: a killed gateway, a silent one, a cut line, dead services and eight tabs. Each desk recovers, no row is lost or doubled, and
+// nothing looked live meanwhile.
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createClient } from "../edges/client/src/client.ts";
+import type { Client } from "../edges/client/src/types.ts";
 import { launchChromium } from "../testkit/chromium.ts";
 import { logInAs, operatorUrl } from "../testkit/login.ts";
-import { type Platform, startPlatform } from "../testkit/platform.ts";
-import { axeViolations, confirmDanger, type DeskPerson, openPerson } from "../testkit/web/desk-browser.ts";
+import { type Platform, pause, startPlatform } from "../testkit/platform.ts";
+import { type CutLine, openLine } from "../testkit/web/cut-line.ts";
+import { type DeskPerson, openPerson } from "../testkit/web/desk-browser.ts";
+import { whileSilent } from "../testkit/web/silent-process.ts";
+import { type Moment, watchStates } from "../testkit/web/watch-states.ts";
 
 let platform: Platform;
 let browser: Browser;
 let duty: DeskPerson;
+let line: CutLine;
+let base: string;
 
 beforeAll(async () => {
   platform = startPlatform({ funds: "as configured" });
   [browser] = await Promise.all([launchChromium(), platform.ready()]);
-  duty = await openPerson(browser, platform, "duty");
+  base = operatorUrl(platform);
+  line = await openLine();
+  duty = await openPerson(browser, platform, "duty", { proxy: { server: line.server } });
 }, 600_000);
 
 afterAll(async () => {
   await browser?.close();
+  await line?.close();
   await platform?.end();
 }, 90_000);
 
+const timeout = 420_000;
 const waitMs = 120_000;
+const desks = ["risk", "funds", "ops"] as const;
 const linkOf = (page: Page) => page.getByTestId("link-state").getAttribute("data-state");
 const untilLive = (page: Page) => expect.poll(() => linkOf(page), { timeout: waitMs }).toBe("live");
+const untilNotLive = (page: Page) =>
+  expect.poll(() => linkOf(page), { timeout: waitMs, interval: 50 }).not.toBe("live");
+const pidOf = (name: string): number => platform.runFile().processes[name] ?? 0;
 
-describe("a desk", () => {
-  test("says so while the gateway is dead, never looks live meanwhile, and recovers", async () => {
+async function clientOf(): Promise<Client> {
+  const { access_token } = await logInAs(platform, "duty");
+  return createClient({ baseUrl: base, token: async () => access_token });
+}
+
+async function openPath(desk: string): Promise<() => Promise<readonly Moment[]>> {
+  await duty.page.goto(`${base}/${desk}`);
+  await untilLive(duty.page);
+  await untilSettled(duty.page);
+  return watchStates(duty.page);
+}
+
+async function untilSettled(page: Page): Promise<void> {
+  await expect
+    .poll(
+      async () =>
+        String(
+          await page.evaluate(
+            "[...document.querySelectorAll('[data-testid^=panel-]')].map((one) => one.dataset.state).join()",
+          ),
+        ),
+      { timeout: waitMs },
+    )
+    .toMatch(/^((ready|empty|partial)(,|$))+$/);
+}
+
+/** While the server was not heard, no panel looked as if its figures were of now. */
+function expectNeverLookedLive(moments: readonly Moment[]): void {
+  const away = moments.filter(({ link }) => link !== "live");
+  expect(away.length).toBeGreaterThan(0);
+  for (const { link, panels } of away)
+    expect([link, ...panels.filter((one) => /=(ready|empty|partial)$/.test(one))]).toEqual([link]);
+}
+
+/** What the desk lists is what the server has, row by row, none twice. */
+async function expectSameRows(): Promise<void> {
+  await duty.page.goto(`${base}/funds`);
+  await untilLive(duty.page);
+  const client = await clientOf();
+  await expect
+    .poll(
+      async () => {
+        const rows = (await duty.page.evaluate(
+          "[...document.querySelectorAll('[data-testid=panel-positions] tbody tr')].map((row) => [...row.cells].slice(0, 3).map((cell) => cell.textContent).join('/'))",
+        )) as string[];
+        const known = (await client.getPositions()).map((one) => `${one.fund_id}/${one.strategy_id}/${one.symbol}`);
+        return (
+          JSON.stringify([...rows].sort()) === JSON.stringify([...known].sort()) && new Set(rows).size === rows.length
+        );
+      },
+      { timeout: waitMs },
+    )
+    .toBe(true);
+  await expect
+    .poll(
+      async () => {
+        const shown = Number(await duty.page.locator("[data-testid=panel-orders] table").getAttribute("aria-rowcount"));
+        const known = (await client.listOrders({ countMax: 200 })).map(({ order }) => order.order_id);
+        return shown - 1 === new Set(known).size;
+      },
+      { timeout: waitMs },
+    )
+    .toBe(true);
+}
+
+describe.each(desks)("/%s", (desk) => {
+  test("says so while the gateway is dead, and recovers", { timeout }, async () => {
+    const moments = await openPath(desk);
+    process.kill(pidOf("gateway"), "SIGKILL");
+    await untilNotLive(duty.page);
     await untilLive(duty.page);
-    process.kill(platform.runFile().processes["gateway"] ?? 0, "SIGKILL");
-    await expect.poll(() => linkOf(duty.page), { timeout: waitMs, interval: 50 }).toBe("reconnecting");
-    const states = String(
-      await duty.page.evaluate(
-        "[...document.querySelectorAll('[data-testid^=panel-]')].map((one) => one.dataset.state).join()",
-      ),
-    );
-    expect(states).not.toMatch(/ready|empty|partial/);
-    await untilLive(duty.page);
-    await expect
-      .poll(() => duty.at("panel-limit-use").getAttribute("data-state"), { timeout: waitMs })
-      .toMatch(/ready|partial/);
+    await untilSettled(duty.page);
+    expectNeverLookedLive(await moments());
   });
 
-  test("is live in eight tabs of one browser, with one stream", async () => {
-    const context = duty.page.context();
-    const streams = new Set<string>();
+  test("is stale after five seconds of silence, with its figures and their age, and recovers", {
+    timeout,
+  }, async () => {
+    const moments = await openPath(desk);
+    await whileSilent(pidOf("gateway"), async () => {
+      await expect.poll(() => linkOf(duty.page), { timeout: waitMs, interval: 50 }).toBe("stale");
+      const rows = await duty.page.locator("tbody tr").count();
+      expect(rows).toBeGreaterThan(0);
+      expect(await duty.page.locator(".chip.stale").first().textContent()).toMatch(/stale, \d+ s old/);
+    });
+    await untilLive(duty.page);
+    await untilSettled(duty.page);
+    expectNeverLookedLive(await moments());
+  });
+
+  test("says so while the line is cut, and recovers", { timeout }, async () => {
+    const moments = await openPath(desk);
+    line.cut();
+    try {
+      await untilNotLive(duty.page);
+      await pause(3_000);
+    } finally {
+      line.mend();
+    }
+    await untilLive(duty.page);
+    await untilSettled(duty.page);
+    expectNeverLookedLive(await moments());
+  });
+});
+
+describe("a service", () => {
+  test.each([
+    ["riskengine", "risk", "limit-use"],
+    ["treasury", "funds", "funds"],
+  ])(
+    "%s that died leaves what it answered stale, never fresh, until it answers again",
+    { timeout },
+    async (service, desk, panel) => {
+      await openPath(desk);
+      process.kill(pidOf(service), "SIGKILL");
+      const state = () => duty.at(`panel-${panel}`).getAttribute("data-state");
+      await expect.poll(state, { timeout: waitMs, interval: 50 }).toMatch(/stale|error/);
+      await expect.poll(state, { timeout: waitMs }).toMatch(/ready|partial/);
+      await untilSettled(duty.page);
+    },
+  );
+
+  test("none of which lost or doubled a row", { timeout }, async () => {
+    await expectSameRows();
+    expect(duty.complaints).toEqual([]);
+  });
+});
+
+describe("eight tabs of one browser", () => {
+  test("are live with one stream on six connections, and another tab follows when that one is closed", {
+    timeout,
+  }, async () => {
+    // Straight to the platform, as browsers go: six connections.
+    const first = await openPerson(browser, platform, "duty");
+    await untilLive(first.page);
+    const context = first.page.context();
+    const streams: Page[] = [];
     const tabs: Page[] = [];
+    context.on("request", (request) => {
+      if (new URL(request.url()).pathname === "/v1/events") streams.push(request.frame().page());
+    });
     for (let count = 0; count < 7; count += 1) {
       const tab = await context.newPage();
-      tab.on("request", (request) => {
-        if (new URL(request.url()).pathname === "/v1/events") streams.add(request.url());
-      });
-      await tab.goto(`${operatorUrl(platform)}/risk`);
+      await tab.goto(`${base}/${desks[count % desks.length]}`);
       tabs.push(tab);
     }
     for (const tab of tabs) await untilLive(tab);
-    expect([...streams]).toEqual([]);
-    // The tab that followed is closed: another goes on.
-    const [first] = tabs;
-    const heir = await context.newPage();
-    await heir.goto(`${operatorUrl(platform)}/risk`);
-    await duty.page.close();
-    if (first !== undefined) await untilLive(first);
+    for (const tab of tabs) expect(await tab.locator("[data-testid^=panel-]").count()).toBeGreaterThan(5);
+    expect(streams).toEqual([]);
+    await first.page.close();
+    await expect.poll(() => streams.length, { timeout: waitMs }).toBeGreaterThan(0);
+    for (const tab of tabs) await untilLive(tab);
+    expect(new Set(streams).size).toBe(1);
+    // A halt reaches the last of them as the first.
+    const client = await clientOf();
+    await client.requestHalt({ id: "gamma", confirmation: "HALT", reason: "eight tabs" });
+    for (const tab of tabs) await tab.getByTestId("halt-banner").waitFor({ timeout: waitMs });
     for (const tab of tabs) await tab.close();
-    await heir.close();
-    duty = await openPerson(browser, platform, "duty");
-  });
-
-  test("shows the figures of the API, for every fund, also while they move", async () => {
-    const { access_token } = await logInAs(platform, "duty");
-    const asked = async (): Promise<readonly { fund_id: string; nav?: string }[]> => {
-      const answer = await fetch(`${operatorUrl(platform)}/v1/treasury/funds`, {
-        headers: { authorization: `Bearer ${access_token}` },
-      });
-      return (await answer.json()) as readonly { fund_id: string; nav?: string }[];
-    };
-    await duty.page.goto(`${operatorUrl(platform)}/funds`);
-    for (const { fund_id } of await asked()) {
-      // Both move: at some moment the desk shows what the API said just before or just after.
-      await expect
-        .poll(
-          async () => {
-            const before = (await asked()).find((one) => one.fund_id === fund_id)?.nav;
-            const row = await duty.page
-              .locator("[data-testid=panel-funds] tr", { hasText: fund_id })
-              .first()
-              .textContent();
-            const after = (await asked()).find((one) => one.fund_id === fund_id)?.nav;
-            return [before, after].some(
-              (nav) => nav !== undefined && (row ?? "").replaceAll(",", "").includes(Number(nav).toFixed(2)),
-            );
-          },
-          { timeout: waitMs, interval: 100 },
-        )
-        .toBe(true);
-    }
-    await duty.page.goto(`${operatorUrl(platform)}/risk`);
-  });
-});
-
-describe("the resume of everything", () => {
-  test("is refused to the same person, to a wrong word and to a viewer", async () => {
-    const viewer = await openPerson(browser, platform, "viewer");
-    await viewer.at("halt-button").click();
-    expect(await confirmDanger(viewer, { word: "HALT" })).toMatch(/REFUSED PERMISSION_DENIED/);
-    await viewer.close();
-    await duty.at("halt-button").click();
-    expect(await confirmDanger(duty, { word: "HALT", reason: "long test" })).toContain("HALTED");
-    await duty.page.keyboard.press("Escape");
-    await duty.at("resume-button").click();
-    const first = await duty.code();
-    expect(await confirmDanger(duty, { word: "RESUME", reason: "enough", code: first })).toContain(
-      "NOTHING IS LIFTED YET",
-    );
-    await duty.page.keyboard.press("Escape");
-    await duty.at("cosign-sign").click();
-    expect(await confirmDanger(duty, { word: "RESUME", code: await duty.code() })).toMatch(/REFUSED/);
-    await duty.page.keyboard.press("Escape");
-    const relief = await openPerson(browser, platform, "relief");
-    await relief.at("cosign-sign").click();
-    const code = await relief.code();
-    expect(await confirmDanger(relief, { word: "resume", code })).toMatch(/REFUSED/);
-    await relief.page.getByText("Back to the question").click();
-    expect(await confirmDanger(relief, { word: "RESUME", code: await relief.code() })).toContain("LIFTED");
-    await relief.close();
-    await duty.at("halt-banner").waitFor({ state: "detached", timeout: waitMs });
-  });
-});
-
-describe.each([
-  ["dark", 1_280],
-  ["light", 1_920],
-  ["dark", 390],
-  ["light", 320],
-] as const)("%s at %i px", (colorScheme, width) => {
-  test("nothing sticks out to the side, and axe finds nothing", async () => {
-    const person = await openPerson(browser, platform, "duty", { colorScheme, viewport: { width, height: 800 } });
-    for (const desk of ["risk", "funds", "ops"]) {
-      await person.page.goto(`${operatorUrl(platform)}/${desk}`);
-      await untilLive(person.page);
-      expect(
-        await person.page.evaluate("document.documentElement.scrollWidth - window.innerWidth"),
-        desk,
-      ).toBeLessThanOrEqual(0);
-      expect(await axeViolations(person.page), desk).toEqual([]);
-    }
-    await person.close();
   });
 });
