@@ -90,6 +90,7 @@ export const procedureOperations = {
   ReserveWithdrawal: {"sentence":"Ask the risk engine whether money may leave a fund, for treasury.","allowed":["service"],"reads":false,"internal":true},
   GetLimitUse: {"sentence":"See how much of every limit of a fund is used.","allowed":["viewer","operator","risk_officer","admin","service"],"reads":true},
   ListBlocks: {"sentence":"See which standing conditions deny new risk, and what ends them.","allowed":["viewer","operator","risk_officer","admin","service"],"reads":true},
+  AcceptBlock: {"sentence":"Accept what was booked and blocks new risk, so that it passes again.","allowed":["operator"],"reads":false},
   ListStops: {"sentence":"See the synthetic stops.","allowed":["viewer","operator","risk_officer","admin","service"],"reads":true},
   EndStop: {"sentence":"End a stop that fired without its exit.","allowed":["operator"],"reads":false},
   Reconcile: {"sentence":"Compare our positions with the broker's now.","allowed":["operator","risk_officer"],"reads":false},

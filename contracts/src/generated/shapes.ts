@@ -4,6 +4,19 @@ import type { MessageShape } from "../declared.ts";
 
 /** The messages that routes take and answer, by name. */
 export const shapes: Readonly<Record<string, MessageShape>> = {
+  AcceptBlockRequest: {"isRequest":true,"fields":[
+    {"name":"block_id","type":"text","description":"The block, as the list of blocks names it.","kind":"ID","required":true},
+    {"name":"reason","type":"text","description":"Why, in your words; without a reason it is refused.","maxLength":10000},
+  ]},
+  AcceptedBlock: {"fields":[
+    {"name":"block_id","type":"text"},
+    {"name":"cause","type":"text","description":"FILL_OUTSIDE_COLLAR, ORDER_OVERFILLED, FILL_NOT_JUDGED or FILLS_UNCHECKED."},
+    {"name":"fund_id","type":"text"},
+    {"name":"symbol","type":"text","optional":true,"description":"Absent when the whole fund was blocked."},
+    {"name":"about","type":"text","description":"What was accepted."},
+    {"name":"accepted_by","type":"text"},
+    {"name":"at","type":"text","description":"RFC 3339.","kind":"INSTANT"},
+  ]},
   ActiveHalts: {"fields":[
     {"name":"halts","type":"message","message":"HaltRequest","list":true,"description":"Every halt in force, oldest first."},
   ]},
@@ -262,6 +275,7 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"since_unknown","type":"text","optional":true},
     {"name":"ends","type":"text","description":"What ends it, and the command that does, where there is one."},
     {"name":"command","type":"text","optional":true,"description":"The command that ends it or shows it, where there is one."},
+    {"name":"block_id","type":"text","optional":true,"description":"Of one that an operator accepts."},
   ]},
   Blocks: {"fields":[
     {"name":"blocks","type":"message","message":"Block","list":true,"description":"At most 2,000, widest first: the firm, funds, strategies, symbols."},
