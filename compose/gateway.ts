@@ -151,7 +151,10 @@ export async function startGateway(
   });
   stops.push(() => stream.stop());
   const webhook = webhookParts(input, ports, { store, secrets });
-  const reports = await startReports({ ...ports, store, configuration, addresses }, stops);
+  const reports = await startReports(
+    { ...ports, store, configuration, addresses, token: () => identity.platformToken("reports") },
+    stops,
+  );
   let server: HttpServer | undefined;
   const certificate = certificateOf(input, { ...ports, store }, "gateway", httpOwner, stops);
   const doorHealth = (): Health =>

@@ -1,5 +1,5 @@
-// The process that makes one report: `ctl report` with the asker's token against the platform's own API, so that a report is the same whoever has it
-// made, and reads what its asker may read. What it makes are files in a folder that whoever started it removes.
+// The process that makes one report: `ctl report` against the platform's own API, so that a report is the same whoever has it made. Its token is one of
+// our own processes', which opens what reports are made of and nothing else. What it makes are files in a folder that whoever started it removes.
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";

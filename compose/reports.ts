@@ -33,6 +33,8 @@ export interface ReportsOptions {
   readonly configuration: Configuration;
   /** Known when the listeners stand. */
   readonly addresses: Readonly<Record<string, string>>;
+  /** With which a report reads: of our own processes, asked for when one begins. */
+  token(): string;
 }
 
 export async function startReports(options: ReportsOptions, stops: Stops): Promise<ReportQueue> {
@@ -67,14 +69,14 @@ const narrated =
   };
 
 const makeBy =
-  ({ configuration, addresses }: ReportsOptions): MakeReport =>
+  ({ configuration, addresses, token }: ReportsOptions): MakeReport =>
   async (task, say, signal) => {
     const folder = await mkdtemp(join(tmpdir(), "portcullis-report-"));
     const url = httpUrls(configuration, addresses)["gateway"] ?? "";
     // Where the listener speaks TLS, its own certificate is good enough for what never leaves the machine.
     const certFile = configuration.tls.cert_file;
     try {
-      return await made({ ...task, url, folder, certFile }, say, signal);
+      return await made({ ...task, token: token(), url, folder, certFile }, say, signal);
     } finally {
       await rm(folder, { recursive: true, force: true });
     }
@@ -86,7 +88,12 @@ async function made(
     folder,
     certFile,
     ...task
-  }: ReportTask & { readonly url: string; readonly folder: string; readonly certFile: string | undefined },
+  }: ReportTask & {
+    readonly token: string;
+    readonly url: string;
+    readonly folder: string;
+    readonly certFile: string | undefined;
+  },
   say: (progress: string) => void,
   signal: AbortSignal,
 ): Promise<ReportOutcome> {

@@ -1,6 +1,6 @@
 // Opens what a process needs to know who is calling: the feed of the store, the keys of whoever signs for people, and the platform key.
 // A store or issuer that does not answer is no reason not to start: the verifier refuses everybody and says so until it does.
-import type { PlatformService } from "../../contracts/src/platform-services.ts";
+import type { OwnProcess } from "../../contracts/src/platform-services.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Verifier } from "../../ports/identity.ts";
 import type { Log } from "../../ports/log.ts";
@@ -35,7 +35,7 @@ export interface OpenedVerifier {
   /** For whoever changed something in this process: when `refresh` resolves, its own verifier knows. */
   readonly feed: { refresh(): Promise<void> };
   /** What a process of ours shows to another, now: ask for it with every call. */
-  platformToken(service: PlatformService): string;
+  platformToken(service: OwnProcess): string;
 }
 
 export async function openVerifier(options: OpenVerifierOptions): Promise<OpenedVerifier> {

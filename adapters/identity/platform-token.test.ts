@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { Fault } from "../../contracts/src/fault.ts";
 import { fromUnixMs } from "../../contracts/src/instant.ts";
-import { platformServices } from "../../contracts/src/platform-services.ts";
+import { ownProcesses } from "../../contracts/src/platform-services.ts";
 import { memorySecrets } from "../../testkit/identity/test-secrets.ts";
 import { prng } from "../../testkit/virtual/prng.ts";
 import {
@@ -42,7 +42,7 @@ describe("platform token", () => {
   it("each service has its own, and only the key that made it verifies it", async () => {
     const [one, other] = await Promise.all([1, 2].map((seed) => openPlatformKey(memorySecrets(), "desk", prng(seed))));
     const end = fromUnixMs(1_800_000_000_000);
-    for (const service of platformServices) {
+    for (const service of ownProcesses) {
       const token = platformToken(one ?? "", service, end);
       expect(token).toMatch(new RegExp(`^pci_${service}_1800000000_[0-9a-f]{64}$`));
       expect(readPlatformToken(one ?? "", token)).toEqual({ service, expiresAt: end });
@@ -50,7 +50,7 @@ describe("platform token", () => {
       expect(readPlatformToken(one ?? "", token.replace(service, "ctl"))).toBeUndefined();
       expect(readPlatformToken(one ?? "", token.replace("1800000000", "1800000001"))).toBeUndefined();
     }
-    expect(new Set(platformServices.map((service) => platformToken(one ?? "", service, end))).size).toBe(6);
+    expect(new Set(ownProcesses.map((service) => platformToken(one ?? "", service, end))).size).toBe(7);
   });
 
   it("holds for 15 minutes, is made anew five minutes after it was made, and when the clock was set back", async () => {

@@ -10,7 +10,7 @@ import {
   plusMilliseconds,
   toUnixMs,
 } from "../../contracts/src/instant.ts";
-import { type PlatformService, platformServices } from "../../contracts/src/platform-services.ts";
+import { type OwnProcess, ownProcesses } from "../../contracts/src/platform-services.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Random } from "../../ports/random.ts";
 import type { Secrets } from "../../ports/secrets.ts";
@@ -37,19 +37,19 @@ export async function openPlatformKey(secrets: Secrets, prefix: string, random: 
   );
 }
 
-export function platformToken(key: string, service: PlatformService, expiresAt: Instant): string {
+export function platformToken(key: string, service: OwnProcess, expiresAt: Instant): string {
   const ends = Math.floor(toUnixMs(expiresAt) / 1_000);
   return `${platformTokenPrefix}${service}_${ends}_${macOf(key, service, ends)}`;
 }
 
-function macOf(key: string, service: PlatformService, ends: number): string {
+function macOf(key: string, service: OwnProcess, ends: number): string {
   const mac = createHmac("sha256", Buffer.from(key, "base64url"));
   return mac.update(`portcullis internal ${service} until ${ends}`).digest("hex");
 }
 
 /** What a process shows to others: made anew while the one before still holds for ten minutes, so that none runs out on its way. */
-export function createPlatformTokens(key: string, clock: Clock): (service: PlatformService) => string {
-  const made = new Map<PlatformService, { readonly token: string; readonly expiresAt: Instant }>();
+export function createPlatformTokens(key: string, clock: Clock): (service: OwnProcess) => string {
+  const made = new Map<OwnProcess, { readonly token: string; readonly expiresAt: Instant }>();
   return (service) => {
     const now = clock.now();
     const before = made.get(service);
@@ -66,7 +66,7 @@ export function createPlatformTokens(key: string, clock: Clock): (service: Platf
 /** Whose token this is and when it ends, or undefined when it is nobody's. Whether it has ended is the caller's to judge. */
 export function readPlatformToken(key: string, token: string): PlatformTokenFacts | undefined {
   const [, named, digits, shown = ""] = tokenForm.exec(token) ?? [];
-  const service = platformServices.find((one) => one === named);
+  const service = ownProcesses.find((one) => one === named);
   if (service === undefined) return undefined;
   const ends = Number(digits);
   const expected = Buffer.from(macOf(key, service, ends), "latin1");
@@ -81,6 +81,6 @@ export function isPlatformTokenTimely({ expiresAt }: PlatformTokenFacts, now: In
 }
 
 export interface PlatformTokenFacts {
-  readonly service: PlatformService;
+  readonly service: OwnProcess;
   readonly expiresAt: Instant;
 }

@@ -8,7 +8,7 @@ import { type Operation, serviceOperations } from "../../contracts/src/authority
 import type { Denial } from "../../contracts/src/codes.ts";
 import { Defect, Fault } from "../../contracts/src/fault.ts";
 import { earlier, format, type Instant, plusMilliseconds } from "../../contracts/src/instant.ts";
-import { platformServices } from "../../contracts/src/platform-services.ts";
+import { ownProcesses } from "../../contracts/src/platform-services.ts";
 import { idText } from "../../contracts/src/records/fields.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import { judgeAdmin, tokenNeedsTwo } from "../../core/identity/identity-rules.ts";
@@ -293,7 +293,7 @@ function checkLife(expiresInS: number): Denial | undefined {
 function checkRequest(request: TokenRequest): Denial | undefined {
   if (!idText.safeParse(request.name).success) throw invalid("name is not an identifier of at most 128 characters");
   // In the record it would stand as `service:<name>`, like one of our own.
-  if ([...platformServices, localCommandName].some((name) => name === request.name))
+  if ([...ownProcesses, localCommandName].some((name) => name === request.name))
     throw invalid(`${request.name} is a service of the platform`);
   between("expires_in_s", request.expiresInS, lifeS);
   const tooLong = checkLife(request.expiresInS);

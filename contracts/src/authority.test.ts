@@ -5,6 +5,7 @@ import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import { describe, expect, test } from "vitest";
 import {
   type Caller,
+  changesState,
   isOperation,
   isRole,
   mayCall,
@@ -315,9 +316,34 @@ describe("a token of our own processes", () => {
         "ReceiveSignal",
         "RecordRefusedSignal",
       ],
+      reports: [
+        "GetAuditStatus",
+        "GetBacktest",
+        "GetLimitUse",
+        "GetReferenceData",
+        "ListBars",
+        "ListEnvelopes",
+        "ListFills",
+        "ListInstruments",
+        "ListLedger",
+        "ListNavs",
+        "ListOrders",
+        "ListRejections",
+        "ListSignals",
+        "ListStrategies",
+        "ReadAudit",
+      ],
     });
     for (const named of Object.values(platformOperations)) {
       for (const operation of named) expect([...serviceOperations, ...ownOperations], operation).toContain(operation);
+    }
+  });
+
+  test("for reports only reads, and nothing that somebody who may have one made may not read", () => {
+    const makers = operations.MakeReport.allowed;
+    for (const operation of platformOperations.reports) {
+      expect(changesState(operation), operation).toBe(false);
+      for (const role of makers) expect(mayCall(operation, { roles: [role] }), `${role} ${operation}`).toBe(true);
     }
   });
 });

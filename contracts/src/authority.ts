@@ -3,7 +3,7 @@
 // services that may publish it. What is not in a table is not allowed.
 import { gatewayOperations } from "./gateway-operations.ts";
 import { procedureOperations } from "./generated/authority.ts";
-import type { PlatformService } from "./platform-services.ts";
+import type { OwnProcess, PlatformService } from "./platform-services.ts";
 import { eventByName, subjects } from "./subjects.ts";
 
 export const roles = ["viewer", "operator", "risk_officer", "admin", "service"] as const;
@@ -88,7 +88,7 @@ export const serviceOperations: readonly Operation[] = (Object.keys(operations) 
 export const revocationMsMax = 2_000;
 
 /** What each of our own processes may ask of the others, with the token that it shows them. */
-export const platformOperations: Readonly<Record<PlatformService, readonly Operation[]>> = {
+export const platformOperations: Readonly<Record<OwnProcess, readonly Operation[]>> = {
   riskengine: ["InspectInstance"],
   // Stops hand in their exits, and the reconciler corrects positions.
   operations: [
@@ -126,6 +126,24 @@ export const platformOperations: Readonly<Record<PlatformService, readonly Opera
     // Alerts at the webhook, where nobody logs in.
     "ReceiveSignal",
     "RecordRefusedSignal",
+  ],
+  // What a report is made of (edges/ctl/report); every role that may have one made may read each of these.
+  reports: [
+    "GetAuditStatus",
+    "GetBacktest",
+    "GetLimitUse",
+    "GetReferenceData",
+    "ListBars",
+    "ListEnvelopes",
+    "ListFills",
+    "ListInstruments",
+    "ListLedger",
+    "ListNavs",
+    "ListOrders",
+    "ListRejections",
+    "ListSignals",
+    "ListStrategies",
+    "ReadAudit",
   ],
 };
 

@@ -6,8 +6,6 @@ export interface ReportTask {
   readonly report: string;
   readonly parameters: ReportParameters;
   readonly format: ReportFormat;
-  /** Of whoever asked: a report reads what they may read. */
-  readonly token: string;
 }
 
 export type ReportOutcome =

@@ -2,7 +2,7 @@
 //
 //  1. What is made, its documents and its entry in the audit log are one transaction.
 //  2. A report that fails fails alone. What waited or ran when the platform ended has failed: whoever asked, asks again.
-//  3. Tokens are held while a report waits and are never kept.
+//  3. It is made in the platform's own name: how long it waited does not matter, and no token of its asker is kept.
 import { createHash } from "node:crypto";
 import { Fault, messageOf } from "../../../contracts/src/fault.ts";
 import { format } from "../../../contracts/src/instant.ts";
@@ -27,7 +27,6 @@ export interface ReportRequest {
   readonly parameters: ReportParameters;
   readonly format: ReportFormat;
   readonly requestedBy: string;
-  readonly token: string;
 }
 
 export interface ReportQueue {
@@ -50,16 +49,11 @@ export interface ReportQueueParts {
   unreconciled(about: string, sentence: string | undefined): void;
 }
 
-interface Waiting {
-  readonly report: StoredReport;
-  readonly token: string;
-}
-
 const sha256 = (content: Uint8Array | string): string => createHash("sha256").update(content).digest("hex");
 
 export async function startReportQueue(parts: ReportQueueParts): Promise<ReportQueue> {
   const { store, clock, random, log } = parts;
-  const waiting: Waiting[] = [];
+  const waiting: StoredReport[] = [];
   const ending = new AbortController();
   let storing = 0;
   let running: { report: StoredReport; done: Promise<void> } | undefined;
@@ -73,10 +67,10 @@ export async function startReportQueue(parts: ReportQueueParts): Promise<ReportQ
       running = undefined;
       next();
     });
-    running = { report: first.report, done };
+    running = { report: first, done };
   }
 
-  async function makeOne({ report, token }: Waiting): Promise<void> {
+  async function makeOne(report: StoredReport): Promise<void> {
     const started: StoredReport = { ...report, status: "RUNNING", progress: "Its process starts." };
     const say = (progress: string): void => {
       if (running !== undefined) running.report = { ...running.report, progress: progress.slice(0, 200) };
@@ -84,7 +78,7 @@ export async function startReportQueue(parts: ReportQueueParts): Promise<ReportQ
     try {
       await store.transact("report.progress", (unit) => unit.reports.updateReport(started));
       if (running !== undefined) running.report = started;
-      const outcome = await parts.make({ ...report, token }, say, ending.signal);
+      const outcome = await parts.make(report, say, ending.signal);
       if (ending.signal.aborted) return;
       await keep(parts, started, outcome);
     } catch (thrown) {
@@ -94,7 +88,7 @@ export async function startReportQueue(parts: ReportQueueParts): Promise<ReportQ
   }
 
   return {
-    async ask({ report, parameters, format: asked, requestedBy, token }) {
+    async ask({ report, parameters, format: asked, requestedBy }) {
       if (waiting.length + storing >= waitingReportsMax) {
         const sentence = `At most ${waitingReportsMax} reports may wait, and as many do: ask again when one of them is made.`;
         throw new Fault("RESOURCE_EXHAUSTED", sentence, { retry: "later" });
@@ -116,7 +110,7 @@ export async function startReportQueue(parts: ReportQueueParts): Promise<ReportQ
       } finally {
         storing -= 1;
       }
-      waiting.push({ report: stored, token });
+      waiting.push(stored);
       next();
       return stored;
     },

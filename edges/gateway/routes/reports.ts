@@ -39,13 +39,7 @@ export function reportMake(parts: Parts): Route {
     handle: async (request) => {
       const { report, parameters, format = "html" } = request.body;
       const { actor: requestedBy } = callerOf(request);
-      const { reportId } = await parts.reports.ask({
-        report,
-        parameters,
-        format,
-        requestedBy,
-        token: request.bearer() ?? "",
-      });
+      const { reportId } = await parts.reports.ask({ report, parameters, format, requestedBy });
       return { status: 202, body: { report_id: reportId } };
     },
   });

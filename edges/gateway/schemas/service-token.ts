@@ -1,7 +1,7 @@
 // What the routes of machines' tokens take and answer. A token's value is in the answer that made it and nowhere else.
 import { z } from "zod";
 import * as instant from "../../../contracts/src/instant.ts";
-import { platformServices } from "../../../contracts/src/platform-services.ts";
+import { ownProcesses } from "../../../contracts/src/platform-services.ts";
 import type { IssuedToken, ServiceToken } from "../../../ports/identity.ts";
 import { wholeAsked } from "./asked-numbers.ts";
 import { actorText, operationName, reasonLine, timeText } from "./fields.ts";
@@ -16,7 +16,7 @@ const tokenName = z
   .string()
   .regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, "expected up to 64 lower-case letters, digits and . _ -")
   // Records name a machine by its token's name, so nobody may take the name of a part of the platform.
-  .refine((name) => !(platformServices as readonly string[]).includes(name), {
+  .refine((name) => !(ownProcesses as readonly string[]).includes(name), {
     message: "expected another name: this one belongs to a part of the platform",
   })
   .meta({ description: "How the machine stands in records: `service:<name>`." });
