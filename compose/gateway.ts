@@ -31,7 +31,6 @@ import { subjects } from "../contracts/src/subjects.ts";
 import { gatewayRoutes } from "../edges/gateway/index.ts";
 import type { LoginFacts, Restarts, WebhookParts } from "../edges/gateway/parts.ts";
 import { type RunningMarketFeed, startMarketFeed } from "../edges/gateway/public/market-feed.ts";
-import type { ReportQueue } from "../edges/gateway/reports/report-queue.ts";
 import { createStreamHub } from "../edges/gateway/stream/stream-hub.ts";
 import { streamRoute } from "../edges/gateway/stream/stream-route.ts";
 import { deskPrefixes } from "../edges/web/desk-list.ts";
@@ -45,7 +44,7 @@ import { services } from "../services/index.ts";
 import { takeLease } from "../services/shared/lease.ts";
 import type { Lease } from "../services/shared/service.ts";
 import { fundPolicies } from "./fund-policies.ts";
-import { startReports } from "./reports.ts";
+import { type OpenReports, openReports } from "./report-schedules.ts";
 import { restartsOf } from "./restarts.ts";
 import {
   type AskRunner,
@@ -151,10 +150,9 @@ export async function startGateway(
   });
   stops.push(() => stream.stop());
   const webhook = webhookParts(input, ports, { store, secrets });
-  const reports = await startReports(
-    { ...ports, store, configuration, addresses, token: () => identity.platformToken("reports") },
-    stops,
-  );
+  let lease: Lease | undefined;
+  const own = { identity, services: calls, holder: () => lease?.incarnation };
+  const reports = await openReports({ ...ports, ...own, store, secrets, configuration, dataFolder, addresses }, stops);
   let server: HttpServer | undefined;
   const certificate = certificateOf(input, { ...ports, store }, "gateway", httpOwner, stops);
   const doorHealth = (): Health =>
@@ -167,7 +165,6 @@ export async function startGateway(
   const routes = routesOf(input, ports, identity, asked, Object.keys(targets), metrics, addresses);
   const refusals = doorReports(ports, store, stops);
   // Given back after the listeners have drained.
-  let lease: Lease | undefined;
   stops.push(async () => lease?.retire());
   const once = oncePerKey({ ...ports, store, holder: () => lease?.incarnation });
   const doorPorts = { ...ports, ...refusals, oncePerKey: once, certificate };
@@ -180,6 +177,7 @@ export async function startGateway(
   // Taken when it is ready: a start that takes long on a busy machine would let it run out and be reported as a lost process.
   // Its health does not hang on the lease, unlike a service's: it has to answer while the store is away, to say so.
   lease = await takeLease("gateway", { host: hostname(), pid: process.pid }, { ...ports, store: leaseStore });
+  reports.begin();
   await untilReported(marketFeed, ports);
 }
 
@@ -221,7 +219,7 @@ function routesOf(
     readonly marketFeed: RunningMarketFeed;
     readonly store: Pick<Store, "transact">;
     readonly webhook: WebhookParts;
-    readonly reports: ReportQueue;
+    readonly reports: OpenReports;
     readonly ending: AbortSignal;
   },
   expectedServices: readonly string[],
@@ -257,7 +255,8 @@ function routesOf(
     ...routePartsOf(identity),
     restarts,
     webhook,
-    reports,
+    reports: reports.queue,
+    reportSchedules: reports.scheduler,
     publicOpenApi,
     publicUrl: () => publicUrlOf(identity, addresses),
     openApi: () => {

@@ -30,6 +30,7 @@ import type { ParkedRecords } from "./parked-events.ts";
 import type { QuoteRecords } from "./quote-records.ts";
 import type { ReconcileRecords } from "./reconcile-records.ts";
 import type { ReportRecords } from "./report-records.ts";
+import type { ReportRunRecords } from "./report-run-records.ts";
 import type { RequestKeyRecords } from "./request-keys.ts";
 import type { ResearchRecords } from "./research-records.ts";
 import type { RestrictionRecords } from "./restriction-records.ts";
@@ -176,6 +177,7 @@ export interface UnitOfWork {
   readonly signals: SignalRecords;
   readonly reports: ReportRecords;
   readonly unauditedChanges: UnauditedChangeRecords;
+  readonly reportRuns: ReportRunRecords;
 }
 
 export type Outcome = "committed" | "not committed";

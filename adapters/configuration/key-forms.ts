@@ -10,6 +10,9 @@ export const usd = () => z.number().min(0).max(1_000_000);
 export const section = <Shape extends z.ZodRawShape>(shape: Shape) => z.strictObject(shape);
 export const text = (charsMax = 1_024) => z.string().min(1).max(charsMax);
 
+export const idExpected = "an id: 1 to 64 letters, digits, dots, dashes or underscores, the first a letter or digit";
+export const id = () => z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/);
+
 /** Allows one connection to another machine in clear text. */
 export const clearText = (what: string, environment: string) =>
   key(z.boolean().default(false), {

@@ -6,17 +6,17 @@ import { audit } from "./audit-section.ts";
 import { disk } from "./disk-section.ts";
 import { identity } from "./identity-section.ts";
 import { key } from "./key-facts.ts";
-import { clearText, dayS, path, pathExpected, section, text, usd, whole } from "./key-forms.ts";
+import { clearText, dayS, id, idExpected, path, pathExpected, section, text, usd, whole } from "./key-forms.ts";
 import { languageModel } from "./language-model-section.ts";
 import { market, paper, risk } from "./risk-section.ts";
 import { bus } from "./sections/bus-section.ts";
+import { reports } from "./sections/reports-section.ts";
 import { research } from "./sections/research-section.ts";
 import { tls } from "./sections/tls-section.ts";
 import { tradingview } from "./tradingview-section.ts";
 import {
   isAddressRange,
   isBaseUrl,
-  isCron,
   isHost,
   isHostAndPort,
   isHttpUrl,
@@ -252,9 +252,6 @@ const lifecycle = section({
   }),
 });
 
-const idExpected = "an id: 1 to 64 letters, digits, dots, dashes or underscores, the first a letter or digit";
-const id = () => z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/);
-
 const fundPublic = section({
   listed: key(z.boolean().default(true), { sentence: "Whether the public API lists the fund and its halts." }),
   nav: key(z.enum(["live", "delayed", "hidden"]).optional(), {
@@ -297,28 +294,6 @@ const chatBot = section({
   daily_usd: key(usd().default(3), { sentence: "What the chat bot may spend a day, in USD." }),
   per_channel_daily_cap_usd: key(usd().default(1), { sentence: "What it may spend a day in one channel, in USD." }),
   cooldown_per_user_seconds: key(whole(0, dayS).default(30), { sentence: "Seconds between two commands of one user." }),
-});
-
-const reportSchedule = section({
-  cron: key(z.string().refine(isCron), {
-    sentence: "When it runs.",
-    expected: "a cron line of five fields, such as 0 6 * * MON-FRI",
-  }),
-  funds: key(
-    z
-      .array(key(id(), { sentence: "A fund id.", expected: idExpected }))
-      .min(1)
-      .optional(),
-    {
-      sentence: "Which funds it covers.",
-      expected: "a list of at least one fund id",
-      whenAbsent: "all funds",
-    },
-  ),
-  distribute: key(z.array(z.enum(["email", "chat", "pdf-to-storage"])).min(1), {
-    sentence: "Where the report goes.",
-    expected: "a list of at least one of email, chat, pdf-to-storage",
-  }),
 });
 
 export const configurationSchema = z.strictObject({
@@ -378,7 +353,7 @@ export const configurationSchema = z.strictObject({
   funds: z.array(fund).default([]),
   github_bot: githubBot.prefault({}),
   chat_bot: chatBot.prefault({}),
-  reports: section({ schedule: z.record(id(), reportSchedule).default({}) }).prefault({}),
+  reports: reports.prefault({}),
 });
 
 type DeepReadonly<T> = T extends object ? { readonly [Key in keyof T]: DeepReadonly<T[Key]> } : T;

@@ -24,6 +24,7 @@ import { type OmsTables, omsTables } from "./units/oms.ts";
 import type { WeatherTables } from "./units/paper-faults.ts";
 import { type QuoteTables, quoteTables } from "./units/quotes.ts";
 import { type ReconcileTables, reconcileTables } from "./units/reconcile.ts";
+import { type ReportRunTables, reportRunTables } from "./units/report-runs.ts";
 import { type ReportTables, reportTables } from "./units/reports.ts";
 import type { RequestKeyTables } from "./units/request-keys.ts";
 import { type ResearchTables, researchTables } from "./units/research.ts";
@@ -97,6 +98,7 @@ export interface MemoryTables {
   readonly requestKeys: RequestKeyTables;
   readonly signals: SignalTables;
   readonly reports: ReportTables;
+  readonly reportRuns: ReportRunTables;
   readonly watchers: Set<Watcher>;
   nextSequence(): number;
   nextTransaction(): string;
@@ -157,6 +159,7 @@ export function memoryTables(faults: MemoryFaults = noFaults): MemoryTables {
     requestKeys: new Map(),
     signals: signalTables(),
     reports: reportTables(),
+    reportRuns: reportRunTables(),
     watchers: new Set(),
     nextSequence() {
       sequence += 1;

@@ -26,6 +26,7 @@ import { faultsChanges } from "./units/paper-faults.ts";
 import { quoteChanges } from "./units/quotes.ts";
 import { reconcileChanges } from "./units/reconcile.ts";
 import { configurationChanges, referenceChanges, riskChanges, treasuryChanges } from "./units/records.ts";
+import { reportRunChanges } from "./units/report-runs.ts";
 import { reportChanges } from "./units/reports.ts";
 import { requestKeyChanges } from "./units/request-keys.ts";
 import { researchChanges } from "./units/research.ts";
@@ -178,6 +179,7 @@ function unitOf(tables: MemoryTables, events: UnitOfWork["events"], tools: Recor
     reports: reportChanges(tables.reports, tools),
     // Nobody reaches these records but units of work, which are refused without their event.
     unauditedChanges: { accept: async () => [] },
+    reportRuns: reportRunChanges(tables.reportRuns, tools),
     handled: handledChanges(tables.handled, tools),
     instances: instanceChanges(tables.instances, tools),
   };

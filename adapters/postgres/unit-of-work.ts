@@ -24,6 +24,7 @@ import { parkedRecords } from "./units/parked.ts";
 import { quoteRecords } from "./units/quotes.ts";
 import { reconcileRecords } from "./units/reconcile.ts";
 import { referenceRecords, treasuryRecords } from "./units/reference.ts";
+import { reportRunRecords } from "./units/report-runs.ts";
 import { reportRecords } from "./units/reports.ts";
 import { requestKeyRecords } from "./units/request-keys.ts";
 import { researchRecords } from "./units/research.ts";
@@ -101,6 +102,7 @@ export function createUnitOfWork(options: {
     signals: signalRecords(options.sql),
     reports: reportRecords(options.sql),
     unauditedChanges: unauditedChangeRecords(options.sql),
+    reportRuns: reportRunRecords(options.sql),
   };
   return {
     unit,

@@ -37,6 +37,7 @@ export const gatewayOperations = {
     auditsRefusals: true,
     routes: {
       makeReport: "operator POST /v1/reports",
+      runReportSchedule: "operator POST /v1/reports/schedules/:name/runs",
     },
   },
   ReadReports: {
@@ -47,6 +48,8 @@ export const gatewayOperations = {
       listReports: "operator GET /v1/reports",
       getReport: "operator GET /v1/reports/:report_id",
       getReportDocument: "operator GET /v1/reports/:report_id/document",
+      listReportSchedules: "operator GET /v1/reports/schedules",
+      listReportRuns: "operator GET /v1/reports/schedules/:name/runs",
     },
   },
   ReadWebPages: {

@@ -14,6 +14,7 @@ import type { Timers } from "../../ports/timers.ts";
 import type { WebhookChecks, WebhookSecrets } from "../../ports/webhook.ts";
 import type { MarketFeed } from "./public/market-sources.ts";
 import type { ReportQueue } from "./reports/report-queue.ts";
+import type { ReportScheduler } from "./reports/report-scheduler.ts";
 
 /** How a caller logs in here. Addresses are asked for when they are needed: a port of 0 is known only after listening. */
 export interface LoginFacts {
@@ -123,6 +124,7 @@ export interface GatewayParts {
   readonly restarts: Restarts;
   readonly webhook: WebhookParts;
   readonly reports: ReportQueue;
+  readonly reportSchedules: Pick<ReportScheduler, "schedules" | "runs" | "runNow">;
   /** Where the public listener is reached, without a slash at the end. */
   publicUrl(): string;
   /** Both listeners' routes as an OpenAPI document. */

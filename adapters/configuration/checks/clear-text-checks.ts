@@ -50,6 +50,18 @@ const connections: readonly Connection[] = [
   http("telemetry", "otlp_endpoint"),
   http("language_model", "base_url"),
   http("chat", "base_url"),
+  {
+    path: ["reports", "storage", "endpoint"],
+    insecure: ["reports", "storage", "insecure"],
+    instead: "with https://",
+    isClear: (address) => isHttpUrl(address) && isClearUrl(address, "http:"),
+  },
+  {
+    path: ["reports", "email", "host"],
+    insecure: ["reports", "email", "insecure"],
+    instead: "with `reports.email.tls: starttls` or `implicit`",
+    isClear: (host, input) => effective(input, ["reports", "email", "tls"]) === "none" && !isLoopbackHost(host),
+  },
 ];
 
 function isClearUrl(address: string, scheme: string): boolean {

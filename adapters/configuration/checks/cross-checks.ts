@@ -11,6 +11,12 @@ import { type CheckInput, complain, effective } from "./check-input.ts";
 import { noClearText } from "./clear-text-checks.ts";
 import { addressToAnnounce, beyondThisMachine, modeIsSaid, servicesElsewhere, wholeTls } from "./exposure-checks.ts";
 import { listenersHere } from "./listeners-here.ts";
+import {
+  mailNeedsServer,
+  schedulesNameTheirReport,
+  storageNeedsBucket,
+  windowsWhereThereAreSome,
+} from "./reports-checks.ts";
 
 type CrossCheck = (input: CheckInput) => readonly Complaint[];
 
@@ -41,6 +47,10 @@ const crossChecks: readonly CrossCheck[] = [
   knownWitnesses,
   enoughWitnesses,
   chatNeedsChannel,
+  schedulesNameTheirReport,
+  windowsWhereThereAreSome,
+  mailNeedsServer,
+  storageNeedsBucket,
 ];
 
 export function crossComplaints(input: CheckInput): readonly Complaint[] {

@@ -50,6 +50,9 @@ const bus: Readonly<Record<string, TableGrants>> = {
   configuration_value: readable(),
   report: readable(by(["gateway"], ...free)),
   report_document: readable(by(["gateway"], ...free)),
+  report_schedule: readable(by(["gateway"], ...free)),
+  report_run: readable(by(["gateway"], ...free)),
+  report_delivery: readable(by(["gateway"], ...free)),
 };
 
 const identity: Readonly<Record<string, TableGrants>> = {

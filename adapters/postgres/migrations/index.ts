@@ -49,6 +49,7 @@ import { keptQuotesMigration } from "./0046-kept-quotes.ts";
 import { usedStepsMigration } from "./0047-used-steps.ts";
 import { guardedRowsMigration } from "./0048-guarded-rows.ts";
 import { blocksMigration } from "./0049-blocks.ts";
+import { reportSchedulesMigration } from "./0050-report-schedules.ts";
 
 export const migrations: readonly Migration[] = [
   outboxMigration,
@@ -100,4 +101,5 @@ export const migrations: readonly Migration[] = [
   usedStepsMigration,
   guardedRowsMigration,
   blocksMigration,
+  reportSchedulesMigration,
 ];

@@ -51,6 +51,10 @@ export const alarms = {
   ),
   SERVICE_TOKEN_ENDING: alarm("warning", "A machine's token runs out within 14 days and has no successor."),
   REPORT_NOT_RECONCILED: alarm("critical", "A report was made whose books do not tie; every page of it says so."),
+  REPORT_UNDELIVERED: alarm(
+    "critical",
+    "A scheduled report is not made, or one of its targets has not taken it, a day after it was due.",
+  ),
   CLOCK_STEPPED: alarm("warning", "The wall clock jumped."),
 
   // Trading.

@@ -91,6 +91,9 @@ export const faults = {
   // What the platform talks to.
   BROKER_UNAVAILABLE: fault("The broker does not answer; the fate of what was sent is unknown.", "UNAVAILABLE"),
   QUOTES_UNAVAILABLE: fault("The quotes feed does not answer.", "UNAVAILABLE"),
+  MAIL_UNAVAILABLE: fault("The mail server does not take messages.", "UNAVAILABLE"),
+  REPORT_STORAGE_UNAVAILABLE: fault("The storage for reports does not take files.", "UNAVAILABLE"),
+  REPORT_STORAGE_CONFLICT: fault("The storage for reports has another file under the same name.", "ABORTED"),
   CHAT_UNAVAILABLE: fault("The chat service does not take messages.", "UNAVAILABLE"),
   MODEL_UNREADABLE: fault("The language model's answer does not have the agreed form.", "INTERNAL"),
   MODEL_UNAVAILABLE: fault("The language model does not answer.", "UNAVAILABLE"),

@@ -29,6 +29,7 @@ import {
   secretChanged,
 } from "../records/platform.ts";
 import { reportMade } from "../records/report.ts";
+import { reportDelivered, reportRunRecorded } from "../records/report-schedule.ts";
 import { restrictionEnded } from "../records/restriction.ts";
 import {
   aboutScope,
@@ -169,6 +170,22 @@ export const operationsEvents = {
     sentence: "A report was made; its documents are known by their hashes.",
     publishers: ["gateway"],
     audit: { action: "report.made", about: ({ report_id }) => report_id, by: requestedBy },
+  }),
+  reportRunRecorded: event({
+    subject: "svc.v1.operations.report.run",
+    schema: reportRunRecorded,
+    key: ({ run_id }) => run_id,
+    sentence: "A scheduled report is due, was missed, or failed for good.",
+    publishers: ["gateway"],
+    audit: { action: "report.run", about: ({ run_id }) => run_id, by: requestedBy },
+  }),
+  reportDelivered: event({
+    subject: "svc.v1.operations.report.delivered",
+    schema: reportDelivered,
+    key: ({ run_id }) => run_id,
+    sentence: "A scheduled report was delivered to one of its targets, or given up there.",
+    publishers: ["gateway"],
+    audit: { action: "report.delivered", about: ({ report_id }) => report_id, by: () => "service:gateway" },
   }),
   watchdogHealth: event({
     subject: "svc.v1.operations.watchdog.health",

@@ -84,6 +84,8 @@ import { reportPositionAttribution } from "./report-position-attribution.ts";
 import { reportPostmortem } from "./report-postmortem.ts";
 import { reportRegimeAttribution } from "./report-regime-attribution.ts";
 import { reportRiskEnvelope } from "./report-risk-envelope.ts";
+import { reportRun } from "./report-run.ts";
+import { reportSchedules } from "./report-schedules.ts";
 import { reportSettlement } from "./report-settlement.ts";
 import { reportShow } from "./report-show.ts";
 import { reportTca } from "./report-tca.ts";
@@ -231,6 +233,8 @@ export const verbs: readonly Verb[] = [
   reportPositionAttribution,
   reportList,
   reportShow,
+  reportSchedules,
+  reportRun,
   treasuryFundsList,
   treasuryNavsList,
   treasuryLedgerList,

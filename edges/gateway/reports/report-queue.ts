@@ -27,6 +27,8 @@ export interface ReportRequest {
   readonly parameters: ReportParameters;
   readonly format: ReportFormat;
   readonly requestedBy: string;
+  /** Chosen by who must find it again; any when absent. One that exists already is a STORE_CONFLICT. */
+  readonly reportId?: string;
 }
 
 export interface ReportQueue {
@@ -88,13 +90,13 @@ export async function startReportQueue(parts: ReportQueueParts): Promise<ReportQ
   }
 
   return {
-    async ask({ report, parameters, format: asked, requestedBy }) {
+    async ask({ report, parameters, format: asked, requestedBy, reportId = random.uuid() }) {
       if (waiting.length + storing >= waitingReportsMax) {
         const sentence = `At most ${waitingReportsMax} reports may wait, and as many do: ask again when one of them is made.`;
         throw new Fault("RESOURCE_EXHAUSTED", sentence, { retry: "later" });
       }
       const stored: StoredReport = {
-        reportId: random.uuid(),
+        reportId,
         report,
         parameters,
         format: asked,

@@ -43,6 +43,7 @@ import {
   reference,
   referenceStyleSheet,
 } from "./reference.ts";
+import { reportRunsList, reportScheduleRun, reportSchedulesList } from "./report-schedules.ts";
 import { reportDocumentRead, reportMake, reportRead, reportsList } from "./reports.ts";
 import { decisions, rejectionsList, stopsList } from "./riskengine.ts";
 import { secondFactorBegin, secondFactorConfirm, stepUp } from "./second-factor.ts";
@@ -96,6 +97,9 @@ const gatewayRoutes: readonly MakeRoute[] = [
   reportsList,
   reportRead,
   reportDocumentRead,
+  reportSchedulesList,
+  reportScheduleRun,
+  reportRunsList,
   publicQuote,
   publicQuotes,
   publicInstruments,
