@@ -85,32 +85,33 @@ test("a line without a moment and a time zone that is none are told apart from g
   ]);
 });
 
-test("however long somebody was away, each moment is run or missed once: over a year with both changes, seeded", () => {
+test("however long somebody was away, each moment is run or missed once: over both changes, seeded", () => {
   const seed = 31;
   const random = prng(seed);
-  for (const timeZone of ["America/New_York", "Europe/Berlin"]) {
-    for (const line of ["30 2 * * *", "30 1 * * *", "15 */6 * * *", "0 9 1 * *"]) {
-      const moments = cronMoments(line, timeZone);
-      const end = parse("2027-01-01T00:00:00Z");
-      const every: Instant[] = [];
-      for (let at = moments.next(parse("2026-01-01T00:00:00Z")); at !== undefined && at < end; at = moments.next(at))
-        every.push(at);
-      const [run, missed]: [Instant[], Instant[]] = [[], []];
-      let [considered, now] = [parse("2026-01-01T00:00:00Z"), parse("2026-01-01T00:00:00Z")];
-      while (now < end) {
-        // Mostly seconds, sometimes days.
-        const [first = 0, second = 0] = random.bytes(2);
-        const awayMs = first < 200 ? 1_000 + second * 60_000 : second * 1_500_000;
-        now = plusMilliseconds(now, awayMs) < end ? plusMilliseconds(now, awayMs) : end;
-        const found = dueMoments(moments.next, considered, now);
-        considered = found.considered;
-        if (found.due !== undefined) run.push(found.due);
-        missed.push(...found.missed);
-      }
-      const about = `seed ${seed}, ${line} in ${timeZone}`;
-      expect([...run, ...missed].sort((one, other) => one - other).map(format), about).toEqual(every.map(format));
-      expect(new Set([...run, ...missed]).size, about).toBe(run.length + missed.length);
-      expect(run.length, about).toBeGreaterThan(missed.length / 10);
+  for (const [timeZone, line, from, to] of [
+    ["America/New_York", "30 2 * * *", "2026-03-01T00:00:00Z", "2026-03-20T00:00:00Z"],
+    ["America/New_York", "30 1 * * *", "2026-10-25T00:00:00Z", "2026-11-10T00:00:00Z"],
+    ["Europe/Berlin", "30 2 * * *", "2026-03-20T00:00:00Z", "2026-04-05T00:00:00Z"],
+    ["Europe/Berlin", "15 */6 * * *", "2026-10-15T00:00:00Z", "2026-11-01T00:00:00Z"],
+  ] as const) {
+    const moments = cronMoments(line, timeZone);
+    const end = parse(to);
+    const every: Instant[] = [];
+    for (let at = moments.next(parse(from)); at !== undefined && at < end; at = moments.next(at)) every.push(at);
+    const [run, missed]: [Instant[], Instant[]] = [[], []];
+    let [considered, now] = [parse(from), parse(from)];
+    while (now < end) {
+      // Mostly minutes, sometimes days.
+      const [first = 0, second = 0] = random.bytes(2);
+      const later = plusMilliseconds(now, first < 200 ? 1_000 + second * 120_000 : second * 1_500_000);
+      now = later < end ? later : end;
+      const found = dueMoments(moments.next, considered, now);
+      considered = found.considered;
+      if (found.due !== undefined) run.push(found.due);
+      missed.push(...found.missed);
     }
+    const about = `seed ${seed}, ${line} in ${timeZone}`;
+    expect([...run, ...missed].sort((one, other) => one - other).map(format), about).toEqual(every.map(format));
+    expect(run.length, about).toBeGreaterThan(0);
   }
 });

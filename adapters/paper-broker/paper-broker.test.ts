@@ -12,6 +12,7 @@ import { paperFaultsConformance } from "../../testkit/conformance/paper-faults-r
 import { parkedConformance } from "../../testkit/conformance/parked-records.ts";
 import { quoteConformance } from "../../testkit/conformance/quote-records.ts";
 import { reportConformance } from "../../testkit/conformance/report-records.ts";
+import { reportRunConformance } from "../../testkit/conformance/report-run-records.ts";
 import { requestKeyConformance } from "../../testkit/conformance/request-key-records.ts";
 import { signalConformance } from "../../testkit/conformance/signal-records.ts";
 import { eventually } from "../../testkit/conformance/waiting.ts";
@@ -65,6 +66,10 @@ quoteConformance("memory", async () => {
   return { store, close };
 });
 reportConformance("memory", async () => {
+  const { store, close } = await memoryStoreFixture({ seed: 1 });
+  return { store, close };
+});
+reportRunConformance("memory", async () => {
   const { store, close } = await memoryStoreFixture({ seed: 1 });
   return { store, close };
 });

@@ -11,6 +11,7 @@ import { paperFaultsConformance } from "../../testkit/conformance/paper-faults-r
 import { parkedConformance } from "../../testkit/conformance/parked-records.ts";
 import { quoteConformance } from "../../testkit/conformance/quote-records.ts";
 import { reportConformance } from "../../testkit/conformance/report-records.ts";
+import { reportRunConformance } from "../../testkit/conformance/report-run-records.ts";
 import { requestKeyConformance } from "../../testkit/conformance/request-key-records.ts";
 import { signalConformance } from "../../testkit/conformance/signal-records.ts";
 import { watchdogConformance } from "../../testkit/conformance/watchdog-records.ts";
@@ -52,6 +53,7 @@ firstSeenConformance("PostgreSQL", async () => openPeer(database.address.app));
 quoteConformance("PostgreSQL", async () => openPeer(database.address.app));
 // Suites share the database, and these two count what is there.
 reportConformance("PostgreSQL", ownDatabase);
+reportRunConformance("PostgreSQL", async () => openPeer(database.address.app));
 signalConformance("PostgreSQL", ownDatabase);
 async function ownDatabase() {
   const own = await testDatabase();

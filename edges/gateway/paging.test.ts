@@ -63,6 +63,7 @@ const cannotGrow: Readonly<Record<string, string>> = {
   listFunds: "the funds",
   listInstruments: "the instruments",
   getReferenceData: "one document, which is set as a whole",
+  listReportSchedules: "the schedules of the configuration",
   readLogs: "the newest lines, at most count_max of a bounded file; `since` and `follow` say the rest",
 };
 /** Pages of their own kind: the next begins at a sequence, which their Link names. */

@@ -198,6 +198,7 @@ export function testParts(behaviour: Behaviour = {}): { readonly parts: CalledPa
       ),
     ),
     reports: noReports,
+    reportSchedules: { schedules: async () => [], runs: async () => [], runNow: async () => [] },
     ownToken: () => "the-gateways-own-token",
     login: {
       issuer: () => (behaviour.externalIssuer === true ? "https://login.example" : duty.issuer),
