@@ -13,7 +13,11 @@ import { reportNamedBy } from "../contracts/src/records/report-schedule.ts";
 import { subjects } from "../contracts/src/subjects.ts";
 import type { ServiceCalls } from "../edges/gateway/parts.ts";
 import type { ReportQueue } from "../edges/gateway/reports/report-queue.ts";
-import { createReportScheduler, type ReportScheduler, runReportScheduler } from "../edges/gateway/reports/report-scheduler.ts";
+import {
+  createReportScheduler,
+  type ReportScheduler,
+  runReportScheduler,
+} from "../edges/gateway/reports/report-scheduler.ts";
 import type { SchedulePlan } from "../edges/gateway/reports/schedule-plan.ts";
 import type { Secrets } from "../ports/secrets.ts";
 import type { Timers } from "../ports/timers.ts";
@@ -82,11 +86,15 @@ async function fundsOf({ services, identity }: ReportsParts): Promise<readonly s
 }
 
 function plansOf({ reports }: Configuration): readonly SchedulePlan[] {
-  return Object.entries(reports.schedule).map(([name, { cron, time_zone: timeZone, window, funds, distribute, ...given }]) => {
-    const report = given.report ?? reportNamedBy(name);
-    if (report === undefined) {
-      throw new Fault("CONFIGURATION_INVALID", `reports.schedule.${name} does not say which report it is.`, { retry: "never" });
-    }
-    return { name, report, cron, timeZone, window, funds, targets: distribute, ...cronMoments(cron, timeZone) };
-  });
+  return Object.entries(reports.schedule).map(
+    ([name, { cron, time_zone: timeZone, window, funds, distribute, ...given }]) => {
+      const report = given.report ?? reportNamedBy(name);
+      if (report === undefined) {
+        throw new Fault("CONFIGURATION_INVALID", `reports.schedule.${name} does not say which report it is.`, {
+          retry: "never",
+        });
+      }
+      return { name, report, cron, timeZone, window, funds, targets: distribute, ...cronMoments(cron, timeZone) };
+    },
+  );
 }

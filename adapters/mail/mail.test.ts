@@ -100,5 +100,7 @@ it("STARTTLS that is not offered is no clear text; an answer that was lost is no
   await expect(lost.mail.send(mailMessage(), patienceMs)).rejects.toMatchObject({ code: "MAIL_UNAVAILABLE" });
   lost.server.mood = "well";
   await lost.mail.send(mailMessage(), patienceMs);
-  expect(new Set(lost.server.mails.map(({ messageId }) => messageId))).toEqual(new Set(["run.0123@portcullis.example"]));
+  expect(new Set(lost.server.mails.map(({ messageId }) => messageId))).toEqual(
+    new Set(["run.0123@portcullis.example"]),
+  );
 });

@@ -108,7 +108,9 @@ export const unitsOfWork: Readonly<Record<string, UnitRule>> = {
   "report.made": tells("reportMade"),
   "report.trim": spent,
   "report.run": tells("reportRunRecorded"),
-  "report.run-step": unaudited("How far a run is; that it was due, what was made, and where it was delivered is reported."),
+  "report.run-step": unaudited(
+    "How far a run is; that it was due, what was made, and where it was delivered is reported.",
+  ),
   "report.run-ended": tells("reportRunRecorded"),
   "report.run-look": onlyReads,
   "report.deliver": unaudited("That an attempt begins, or failed and is tried again; how it ends is reported."),

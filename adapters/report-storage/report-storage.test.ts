@@ -47,7 +47,9 @@ async function s3Fixture(differs: Partial<S3StorageOptions> = {}) {
     server,
     hasNetwork: true,
     files: async () =>
-      new Map([...server.objects].map(([name, { content }]) => [name.replace("fund-reports/", ""), new Uint8Array(content)])),
+      new Map(
+        [...server.objects].map(([name, { content }]) => [name.replace("fund-reports/", ""), new Uint8Array(content)]),
+      ),
     breakDown: async (how: "refuse" | "silence") => {
       server.mood = how === "refuse" ? 503 : "silence";
     },

@@ -1,13 +1,22 @@
 // A report in five figures, for a chat message and the text of a mail: those that its first pages are about, in the order of the document.
+
+import { definitions } from "../definitions.ts";
 import type { ReportDocument } from "../document.ts";
 import { isReconciled } from "../document.ts";
-import { definitions } from "../definitions.ts";
 import { shownMetric } from "../render/numbers.ts";
 
 export const figuresMax = 5;
 
 /** What people ask for first, where a report has it. */
-const preferred: readonly string[] = ["closing_nav", "profit", "twr", "max_drawdown", "sharpe", "volatility", "n_trades"];
+const preferred: readonly string[] = [
+  "closing_nav",
+  "profit",
+  "twr",
+  "max_drawdown",
+  "sharpe",
+  "volatility",
+  "n_trades",
+];
 
 export interface Summary {
   readonly title: string;
@@ -35,7 +44,10 @@ export function summaryOf(document: ReportDocument): Summary {
       worst === undefined
         ? "reconciled: every line that must tie does"
         : `DOES NOT RECONCILE: ${worst.name} differs by ${worst.difference}, ${differing.length} of ${document.reconciliation.length} lines differ`,
-    figures: chosen.map((metric) => [nameOf(metric.id), `${shownMetric(metric)}${metric.unit === "money" ? ` ${document.currency}` : ""}`]),
+    figures: chosen.map((metric) => [
+      nameOf(metric.id),
+      `${shownMetric(metric)}${metric.unit === "money" ? ` ${document.currency}` : ""}`,
+    ]),
   };
 }
 

@@ -21,7 +21,9 @@ export function mailMessage(differs: Partial<MailMessage> = {}): MailMessage {
     messageId: "run.0123@portcullis.example",
     subject: "NAV report: alpha",
     text: "Closing NAV 1,000.00\n",
-    attachments: [{ name: "nav.pdf", contentType: "application/pdf", content: Uint8Array.from([37, 80, 68, 70, 0, 255]) }],
+    attachments: [
+      { name: "nav.pdf", contentType: "application/pdf", content: Uint8Array.from([37, 80, 68, 70, 0, 255]) },
+    ],
     ...differs,
   };
 }

@@ -48,7 +48,8 @@ const exampleDelivery = (runId: string, more: Partial<ReportDelivery> = {}): Rep
 export function reportRunConformance(name: string, open: () => Promise<ReportRunFixture>): void {
   it(`report runs, ${name}: one for each schedule, fund and moment; changed once; listed, delivered and trimmed`, async () => {
     const { store, close } = await open();
-    const doing = <T>(work: (unit: UnitOfWork) => Promise<T>): Promise<T> => store.transact("conformance.reports", work);
+    const doing = <T>(work: (unit: UnitOfWork) => Promise<T>): Promise<T> =>
+      store.transact("conformance.reports", work);
     const insert = (run: ReportRun) => doing((unit) => unit.reportRuns.insertRun(run));
     try {
       await onePerMoment(doing, insert);

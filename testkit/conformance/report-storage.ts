@@ -35,7 +35,9 @@ export function reportStorageConformance(name: string, open: () => Promise<Repor
       const fixture = await start();
       const where = await fixture.storage.put(file("daily-nav/alpha/2026.pdf", "%PDF one"), patienceMs);
       expect(where).toContain("daily-nav/alpha/2026.pdf");
-      expect([...(await fixture.files())]).toEqual([["daily-nav/alpha/2026.pdf", new TextEncoder().encode("%PDF one")]]);
+      expect([...(await fixture.files())]).toEqual([
+        ["daily-nav/alpha/2026.pdf", new TextEncoder().encode("%PDF one")],
+      ]);
       await fixture.breakDown("refuse");
       const refused = fixture.storage.put(file("daily-nav/beta/2026.pdf", "two"), patienceMs);
       await expect(refused).rejects.toMatchObject({ code: "REPORT_STORAGE_UNAVAILABLE" });
@@ -54,7 +56,18 @@ export function reportStorageConformance(name: string, open: () => Promise<Repor
 
     it("promise 4: a key leads nowhere else", async () => {
       const fixture = await start();
-      for (const key of ["../x.pdf", "/x.pdf", "a/../../x.pdf", "a//b.pdf", "", "a/.hidden", "a?b", "a%2f..", "a b", "a\n"]) {
+      for (const key of [
+        "../x.pdf",
+        "/x.pdf",
+        "a/../../x.pdf",
+        "a//b.pdf",
+        "",
+        "a/.hidden",
+        "a?b",
+        "a%2f..",
+        "a b",
+        "a\n",
+      ]) {
         await expect(fixture.storage.put(file(key, "x"), patienceMs), key).rejects.toMatchObject({
           code: "INVALID_ARGUMENT",
         });

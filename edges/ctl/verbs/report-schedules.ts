@@ -30,12 +30,19 @@ interface Row {
 }
 
 const targetsOf = (run: Run | undefined): string | undefined =>
-  run?.deliveries.map(({ target, status, attempts }) => `${target} ${status}${attempts > 1 ? ` (${attempts})` : ""}`).join(", ");
+  run?.deliveries
+    .map(({ target, status, attempts }) => `${target} ${status}${attempts > 1 ? ` (${attempts})` : ""}`)
+    .join(", ");
 
 const scheduleColumns: readonly Column<Row>[] = [
   { name: "name", key: true, always: true, of: ({ schedule }) => schedule.name },
   { name: "report", of: ({ schedule }) => schedule.report },
-  { name: "fund_id", head: "fund", always: true, of: ({ schedule, run: last }) => last?.fund_id ?? schedule.funds?.join(" ") ?? "all" },
+  {
+    name: "fund_id",
+    head: "fund",
+    always: true,
+    of: ({ schedule, run: last }) => last?.fund_id ?? schedule.funds?.join(" ") ?? "all",
+  },
   { name: "cron", of: ({ schedule }) => schedule.cron },
   { name: "time_zone", minor: 2, of: ({ schedule }) => schedule.time_zone },
   { name: "next_at", head: "next", of: ({ schedule }) => schedule.next_at ?? undefined, time: true },

@@ -40,7 +40,10 @@ export function runIdOf(schedule: string, fundId: string, dueAt: Instant, isAske
 }
 
 /** By which a repetition is recognised. */
-export function referenceOf(target: ReportTarget, run: Pick<ReportRun, "runId" | "schedule" | "fundId" | "dueAt" | "report">): string {
+export function referenceOf(
+  target: ReportTarget,
+  run: Pick<ReportRun, "runId" | "schedule" | "fundId" | "dueAt" | "report">,
+): string {
   switch (target) {
     case "email":
       return `run.${run.runId}@portcullis`;
@@ -53,7 +56,9 @@ export function referenceOf(target: ReportTarget, run: Pick<ReportRun, "runId" |
 
 /** 20261118T060000Z; with the fraction where there is one, as where people asked. */
 function momentName(at: Instant): string {
-  return format(at).replaceAll(/[-:]/g, "").replace(/\.0+Z$/, "Z");
+  return format(at)
+    .replaceAll(/[-:]/g, "")
+    .replace(/\.0+Z$/, "Z");
 }
 
 /** Rejects with what the target says; whether to try again is in the fault. */
@@ -71,7 +76,11 @@ export async function deliverReport(
   return { remark: where };
 }
 
-async function byChat({ run, reportId }: ReportToDeliver, summary: Summary, { chat, baseUrl }: DeliveryParts): Promise<Delivered> {
+async function byChat(
+  { run, reportId }: ReportToDeliver,
+  summary: Summary,
+  { chat, baseUrl }: DeliveryParts,
+): Promise<Delivered> {
   await chat.send(
     {
       key: referenceOf("chat", run),

@@ -97,7 +97,12 @@ export function newRun(
   plan: SchedulePlan,
   fundId: string,
   dueAt: Instant,
-  { trigger, requestedBy, reason, now }: Pick<ReportRun, "trigger" | "requestedBy" | "reason"> & { readonly now: Instant },
+  {
+    trigger,
+    requestedBy,
+    reason,
+    now,
+  }: Pick<ReportRun, "trigger" | "requestedBy" | "reason"> & { readonly now: Instant },
 ): ReportRun {
   return {
     runId: runIdOf(plan.name, fundId, dueAt, trigger === "OPERATOR"),

@@ -70,7 +70,10 @@ async function deliver(parts: DeliveryMaking, pending: ReportDelivery): Promise<
   const { store, clock, log } = parts;
   const claimed = await store.transact("report.deliver", async (unit) => {
     const run = await unit.reportRuns.run(pending.runId);
-    const begun = await unit.reportRuns.updateDelivery({ ...deliveryBegun(pending, clock.now()), holder: parts.holder() });
+    const begun = await unit.reportRuns.updateDelivery({
+      ...deliveryBegun(pending, clock.now()),
+      holder: parts.holder(),
+    });
     return run === undefined || begun === undefined ? undefined : { run, begun };
   });
   if (claimed === undefined) return;
@@ -83,7 +86,12 @@ async function deliver(parts: DeliveryMaking, pending: ReportDelivery): Promise<
     return record(parts, run, remark === undefined ? taken : { ...taken, detail: remark.slice(0, 500) }, now);
   }
   const next = deliveryRefused(begun, attempt.refusal, now);
-  log.warn("a report was not delivered", { run: run.runId, target: begun.target, attempts: begun.attempts, ...attempt.refusal });
+  log.warn("a report was not delivered", {
+    run: run.runId,
+    target: begun.target,
+    attempts: begun.attempts,
+    ...attempt.refusal,
+  });
   if (next.status !== "PENDING") return record(parts, run, next, now);
   await store.transact("report.deliver", (unit) => unit.reportRuns.updateDelivery(next));
 }

@@ -27,7 +27,11 @@ export interface RunMaking {
 }
 
 /** Takes each run a step further, as far as this process may. */
-export async function makeRuns(parts: RunMaking, open: readonly ReportRun[], alive: ReadonlySet<string>): Promise<void> {
+export async function makeRuns(
+  parts: RunMaking,
+  open: readonly ReportRun[],
+  alive: ReadonlySet<string>,
+): Promise<void> {
   const self = parts.holder();
   const mine = ({ holder }: ReportRun): boolean => holder === undefined || holder === self || !alive.has(holder);
   let making = open.filter(({ status, holder }) => status === "MAKING" && holder === self).length;

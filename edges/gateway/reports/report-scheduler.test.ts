@@ -52,6 +52,10 @@ async function fixture(start: string) {
   closes.push(close);
   let now: Instant = parse(start);
   let ids = 0;
+  const uuid = (): string => {
+    ids += 1;
+    return `00000000-${ids}`;
+  };
   const mails: MailMessage[] = [];
   const chats: ChatMessage[] = [];
   const files: StoredFile[] = [];
@@ -84,7 +88,7 @@ async function fixture(start: string) {
       plans,
       clock: { now: () => now },
       timers: { sleep: async () => undefined, after: () => () => undefined, soon: (run) => run() },
-      random: { uuid: () => `00000000-${(ids += 1)}`, bytes: (count) => new Uint8Array(count) },
+      random: { uuid, bytes: (count) => new Uint8Array(count) },
       log: quietLog,
       holder: () => holder,
       funds: async () => ["alpha", "beta"],
@@ -136,7 +140,13 @@ async function fixture(start: string) {
         ...{ service: "gateway", incarnation, host: "h", pid: 1, startedAt: now },
         leaseUntil: plusMilliseconds(now, ms),
       });
-      await unit.events.publish(subjects.serviceStarted, { service: "gateway", incarnation, host: "h", pid: 1, at: format(now) });
+      await unit.events.publish(subjects.serviceStarted, {
+        service: "gateway",
+        incarnation,
+        host: "h",
+        pid: 1,
+        at: format(now),
+      });
     });
   const jump = (to: string): void => {
     now = parse(to);
@@ -163,7 +173,9 @@ it("a report says its figures, whether it reconciles and where it is; the names 
   await pass(schedulerOf("one"), 120_000);
   expect(files.map(({ key }) => key)).toEqual(["daily-nav/alpha/nav-report-20260309T063000Z.pdf"]);
   expect(mails[0]?.subject).toContain("NAV report: alpha (PAPER)");
-  expect(mails[0]?.text).toMatch(/Reconciled: every line that must tie does\.[\s\S]*Closing NAV: [\d,.]+ USD[\s\S]*https:\/\/desk\.example\/v1\/reports\/00000000-1/);
+  expect(mails[0]?.text).toMatch(
+    /Reconciled: every line that must tie does\.[\s\S]*Closing NAV: [\d,.]+ USD[\s\S]*https:\/\/desk\.example\/v1\/reports\/00000000-1/,
+  );
   expect(mails[0]?.attachments[0]?.content).toEqual(pdf);
   expect(Object.keys(chats[0]?.facts ?? {}).length).toBe(7);
   expect(chats[0]?.text).toContain("reconciled");
@@ -214,7 +226,8 @@ it("killed between making and delivering, or between sending and recording: the 
   await lease("one", 150_000);
   state.hang = true;
   // It is due, made, sent by mail, and never recorded; chat and storage are.
-  for (let count = 0; count < 70; count += 1) await Promise.race([pass(first, 1_000), new Promise((done) => setTimeout(done, 5))]);
+  for (let count = 0; count < 70; count += 1)
+    await Promise.race([pass(first, 1_000), new Promise((done) => setTimeout(done, 5))]);
   expect([mails.length, files.length, chats.length, state.asks]).toEqual([1, 1, 1, 1]);
   state.hang = false;
   const second = schedulerOf("two");
@@ -300,5 +313,7 @@ it("run now: once for each fund, shown as asked for; an unknown name is said wit
     "daily-nav (asked for by operator:duty)",
     "daily-nav (asked for by operator:duty)",
   ]);
-  await expect(scheduler.runNow("nightly", "operator:duty")).rejects.toThrow("There is no schedule nightly. There are daily-nav.");
+  await expect(scheduler.runNow("nightly", "operator:duty")).rejects.toThrow(
+    "There is no schedule nightly. There are daily-nav.",
+  );
 });

@@ -56,13 +56,18 @@ export function reportScheduleRun(parts: Parts): Route {
     method: "POST",
     path: "/v1/reports/schedules/:name/runs",
     listeners: ["operator"],
-    sentence: "Run a schedule now, once for each of its funds; what it makes goes to its targets and says who asked for it.",
+    sentence:
+      "Run a schedule now, once for each of its funds; what it makes goes to its targets and says who asked for it.",
     operation: "MakeReport",
     params: scheduleParams,
     body: runScheduleBody,
     answers: { 202: z.array(reportRunAnswer) },
     handle: async (request) => {
-      const runs = await parts.reportSchedules.runNow(request.params.name, callerOf(request).actor, request.body.reason);
+      const runs = await parts.reportSchedules.runNow(
+        request.params.name,
+        callerOf(request).actor,
+        request.body.reason,
+      );
       return { status: 202, body: runs.map((run) => reportRunJson({ run, deliveries: [] })) };
     },
   });

@@ -28,7 +28,9 @@ const deliveryAnswer = z.object({
   status: deliveryStatus,
   attempts: z.number(),
   next_attempt_at: timeText.nullable().meta({ description: "Of one that is pending." }),
-  reference: z.string().meta({ description: "By which a repetition is recognised: a Message-ID, a key, a file's name." }),
+  reference: z
+    .string()
+    .meta({ description: "By which a repetition is recognised: a Message-ID, a key, a file's name." }),
   ended_at: timeText.nullable(),
   detail: z.string().nullable().meta({ description: "What the target said last, or where the file is." }),
 });
@@ -49,7 +51,9 @@ export const reportRunAnswer = z.object({
   reconciled: z.boolean().nullable(),
   detail: z.string().nullable().meta({ description: "Why it failed or was missed." }),
   ended_at: timeText.nullable(),
-  deliveries: z.array(deliveryAnswer).meta({ description: "One for each target, from the moment at which it is made." }),
+  deliveries: z
+    .array(deliveryAnswer)
+    .meta({ description: "One for each target, from the moment at which it is made." }),
 });
 
 export const scheduleAnswer = z.object({
