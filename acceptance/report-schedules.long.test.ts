@@ -12,7 +12,7 @@ import { type MailServer, startMailServer } from "../testkit/mail-server.ts";
 import { eventually, type Platform, pause, startPlatform } from "../testkit/platform.ts";
 import { type S3Server, startS3Server } from "../testkit/s3-server.ts";
 
-const secrets = { "chat/token": "a-bot-token", "reports/s3-secret-access-key": "wJalr+/EXAMPLE" };
+const secrets = { "chat/token": "a-bot-token", "storage/secret-access-key": "wJalr+/EXAMPLE" };
 const keys = { accessKeyId: "AKEXAMPLE", region: "eu-central-1" };
 const patienceMs = 240_000;
 
@@ -37,7 +37,7 @@ reports:
 beforeAll(async () => {
   mail = await startMailServer();
   chat = await startChatServer({ token: secrets["chat/token"], limit: 50 });
-  s3 = await startS3Server({ ...keys, secretAccessKey: secrets["reports/s3-secret-access-key"] });
+  s3 = await startS3Server({ ...keys, secretAccessKey: secrets["storage/secret-access-key"] });
   folder = mkdtempSync(join(tmpdir(), "portcullis-schedules-"));
   const path = join(folder, "portcullis.yaml");
   writeFileSync(path, configuration({ mail: mail.port, chat: chat.url, s3: s3.url }));

@@ -17,7 +17,7 @@ export interface OpenMailOptions {
 export function openMail({ configuration, dataFolder, timers, secrets }: OpenMailOptions): Mail {
   const { provider, host = "", port, tls, user, from, to } = configuration.reports.email;
   if (provider === "file") return fileMail({ folder: join(dataFolder, "mail"), from, to });
-  const path = `secret/${configuration.secrets.prefix}/reports/smtp-password`;
+  const path = `secret/${configuration.secrets.prefix}/mail/password`;
   const password = async (): Promise<string | undefined> => (await secrets.get(path))?.value;
   return smtpMail({ timers, host, port, tls, user, from, to, password });
 }

@@ -18,7 +18,7 @@ export function openReportStorage(options: OpenReportStorageOptions): ReportStor
   const { configuration, dataFolder, timers, secrets } = options;
   const { provider, folder, endpoint = "", region, bucket = "", prefix, access_key_id } = configuration.reports.storage;
   if (provider === "folder") return folderStorage({ folder: folder ?? join(dataFolder, "reports") });
-  const path = `secret/${configuration.secrets.prefix}/reports/s3-secret-access-key`;
+  const path = `secret/${configuration.secrets.prefix}/storage/secret-access-key`;
   const secretAccessKey = async (): Promise<string | undefined> => (await secrets.get(path))?.value;
   return s3Storage({ timers, endpoint, region, bucket, prefix, accessKeyId: access_key_id ?? "", secretAccessKey });
 }

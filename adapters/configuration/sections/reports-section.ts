@@ -69,7 +69,7 @@ const email = section({
   }),
   insecure: clearText("a mail server", "PORTCULLIS_REPORTS_EMAIL_INSECURE"),
   user: key(text(256).optional(), {
-    sentence: "Who logs in there; the password is the secret `secret/<prefix>/reports/smtp-password`.",
+    sentence: "Who logs in there; the password is the secret `secret/<prefix>/mail/password`.",
     environment: "PORTCULLIS_REPORTS_EMAIL_USER",
     expected: "text of 1 to 256 characters",
     whenAbsent: "no login",
@@ -145,7 +145,7 @@ const storage = section({
     },
   ),
   access_key_id: key(text(128).optional(), {
-    sentence: "The access key; its secret is `secret/<prefix>/reports/s3-secret-access-key`.",
+    sentence: "The access key; its secret is `secret/<prefix>/storage/secret-access-key`.",
     environment: "PORTCULLIS_REPORTS_STORAGE_ACCESS_KEY_ID",
     expected: "text of 1 to 128 characters",
     whenAbsent: "none; needed with `s3`",

@@ -17,7 +17,7 @@ export const keptRunsMax = 10_000;
 const tickMs = 1_000;
 /** How long others' work, or what an earlier process left, may lie unseen while this process has none. */
 const quietMs = 15_000;
-const stopMsMax = 5_000;
+const stopMsMax = 2_000;
 
 export interface RunWithDeliveries {
   readonly run: ReportRun;
