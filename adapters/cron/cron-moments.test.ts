@@ -69,7 +69,7 @@ test("a day there is the day of its own time zone", () => {
   ]).toEqual(["2026-10-31", "2026-11-01"]);
 });
 
-test("a line without a moment and a time zone that is none are told apart from good ones", () => {
+test("a line without a moment and a time zone that is none are known from good ones", () => {
   expect([
     hasMoments("0 6 * * MON"),
     hasMoments("0 0 29 2 *"),

@@ -1,4 +1,4 @@
-// Scheduled reports in virtual time: each moment is made once and each target gets it once, whoever dies, is away, or looks at the same time.
+// Scheduled reports in virtual time: each moment is made once and each target gets it once, whoever dies, is away, or runs at the same time.
 import { createHash } from "node:crypto";
 import { afterEach, expect, it } from "vitest";
 import { cronMoments } from "../../../adapters/cron/cron-moments.ts";
@@ -137,7 +137,11 @@ async function fixture(start: string) {
   const lease = (incarnation: string, ms: number) =>
     store.transact("lease.register", async (unit) => {
       await unit.instances.register({
-        ...{ service: "gateway", incarnation, host: "h", pid: 1, startedAt: now },
+        service: "gateway",
+        incarnation,
+        host: "h",
+        pid: 1,
+        startedAt: now,
         leaseUntil: plusMilliseconds(now, ms),
       });
       await unit.events.publish(subjects.serviceStarted, {
@@ -179,8 +183,13 @@ it("a report says its figures, whether it reconciles and where it is; the names 
   expect(mails[0]?.attachments[0]?.content).toEqual(pdf);
   expect(Object.keys(chats[0]?.facts ?? {}).length).toBe(7);
   expect(chats[0]?.text).toContain("reconciled");
-  const told = (await committed()).filter(({ subject }) => subject.includes(".report."));
-  expect(told.map(({ subject }) => subject.split(".").at(-1))).toEqual(["run", "delivered", "delivered", "delivered"]);
+  const published = (await committed()).filter(({ subject }) => subject.includes(".report."));
+  expect(published.map(({ subject }) => subject.split(".").at(-1))).toEqual([
+    "run",
+    "delivered",
+    "delivered",
+    "delivered",
+  ]);
 });
 
 it("a target that is away is tried alone with back-off until it is back, and gets it once", async () => {

@@ -164,14 +164,14 @@ async function tellOverdue(
   deliveries: readonly ReportDelivery[],
 ): Promise<void> {
   const now = clock.now();
-  const told = new Map<string, string>();
+  const overdue = new Map<string, string>();
   for (const run of runs.filter((one) => isOverdue(one, now))) {
-    told.set(aboutOf(run, "not made"), `The report of ${wordsOf(run)} is not made: ${run.detail ?? "it waits"}`);
+    overdue.set(aboutOf(run, "not made"), `The report of ${wordsOf(run)} is not made: ${run.detail ?? "it waits"}`);
   }
   for (const one of deliveries.filter((each) => isOverdue(each, now))) {
     const run = await store.transact("report.run-look", (unit) => unit.reportRuns.run(one.runId));
     if (run === undefined) continue;
-    told.set(aboutOf(run, one.target), undeliveredSentence(run, one));
+    overdue.set(aboutOf(run, one.target), undeliveredSentence(run, one));
   }
-  for (const [about, sentence] of told) undelivered(about, sentence);
+  for (const [about, sentence] of overdue) undelivered(about, sentence);
 }
