@@ -435,6 +435,8 @@ describe("subjects", () => {
     "operations.resume.": ["operations", "riskengine"],
     "operations.restart.requested": ["gateway"],
     "operations.report.made": ["gateway"],
+    "operations.report.run": ["gateway"],
+    "operations.report.delivered": ["gateway"],
     "operations.alarm.raised": [...platformServices],
     "operations.bus.parked": [...platformServices],
     "operations.bus.retried": [...platformServices],
