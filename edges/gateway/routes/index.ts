@@ -9,6 +9,7 @@ import { declarationOf, forwarded } from "../declared/route.ts";
 import { routeExamples } from "../examples.ts";
 import { versionedRoutes } from "../if-match.ts";
 import type { GatewayParts } from "../parts.ts";
+import { reportRunsList, reportScheduleRun, reportSchedulesList } from "../reports/schedule-routes.ts";
 import { signalTest } from "../webhook/test-signal.ts";
 import { tradingviewWebhook } from "../webhook/webhook.ts";
 import { webhookSecretRotate, webhookStatus } from "../webhook/webhook-status.ts";
@@ -43,7 +44,6 @@ import {
   reference,
   referenceStyleSheet,
 } from "./reference.ts";
-import { reportRunsList, reportScheduleRun, reportSchedulesList } from "./report-schedules.ts";
 import { reportDocumentRead, reportMake, reportRead, reportsList } from "./reports.ts";
 import { decisions, rejectionsList, stopsList } from "./riskengine.ts";
 import { secondFactorBegin, secondFactorConfirm, stepUp } from "./second-factor.ts";
