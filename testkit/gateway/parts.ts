@@ -102,6 +102,7 @@ type CalledParts = Pick<
   | "publicOpenApi"
   | "webhook"
   | "reports"
+  | "reportSchedules"
 >;
 
 /** Lets everything in. */
