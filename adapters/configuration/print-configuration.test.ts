@@ -75,7 +75,7 @@ funds:
   - fund_id: b
 reports:
   schedule:
-    "1e3": {cron: "0 6 * * MON-FRI", funds: [b, "12"], distribute: [email]}
+    "1e3": {report: nav_report, cron: "0 6 * * MON-FRI", funds: [b, "12"], distribute: [email]}
 bus: {url: "tls://a:1,tls://b:2"}
 `;
     const { configuration, sources } = valid(text, { PORTCULLIS_GRPC_PORT: "0" });
@@ -102,7 +102,7 @@ funds:
   - {fund_id: beta, compliance: *c}
 reports:
   schedule:
-    nightly: {cron: "*/5 0-6 1,15 JAN-DEC *", distribute: [chat, email]}
+    nightly-nav: {cron: "*/5 0-6 1,15 JAN-DEC *", distribute: [chat, email]}
 secrets:
   backend: vault
   vault: {addr: "https://v:8200", namespace: n}

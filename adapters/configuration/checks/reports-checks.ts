@@ -1,6 +1,7 @@
 // Rules over the keys of scheduled reports: which report a schedule is, and what mail and storage need before the first report is due.
 import { reportNamedBy } from "../../../contracts/src/records/report-schedule.ts";
 import type { Complaint } from "../complaint.ts";
+import { id } from "../key-forms.ts";
 import type { Path } from "../schema-tree.ts";
 import { nameSaysReport } from "../sections/reports-section.ts";
 import { valueAt } from "../tree.ts";
@@ -16,6 +17,7 @@ export function schedulesNameTheirReport(input: CheckInput): readonly Complaint[
     const path: Path = ["reports", "schedule", name, "report"];
     if (valueAt(input.tree, path) !== undefined || reportNamedBy(name) !== undefined) return [];
     // Whatever else is wrong with it is said first.
+    if (!id().safeParse(name).success) return [];
     if (typeof valueAt(input.tree, ["reports", "schedule", name, "cron"]) !== "string") return [];
     return [
       complain(

@@ -208,7 +208,7 @@ it("a target that is away is tried alone with back-off until it is back, and get
 });
 
 it("a day later it raises the alarm, ends it when it is delivered, and gives up after a week", async () => {
-  const { schedulerOf, pass, chats, state, alarms } = await fixture("2026-03-09T06:28:00Z");
+  const { schedulerOf, pass, chats, state, alarms } = await fixture("2026-03-09T06:27:00Z");
   const scheduler = schedulerOf("one", [plan({ cron: "30 2 9 3 *", targets: ["chat", "email"] })]);
   state.away.add("chat");
   await pass(scheduler, 23.9 * hourMs, 120_000);
