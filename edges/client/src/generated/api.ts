@@ -1517,6 +1517,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/reports/schedules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The schedules of reports: when each is due next, and how its last run stands for each fund and target.
+         * @description ReadReports: See which reports were made, and read them. Roles that may: viewer, operator, risk_officer, admin, service.
+         */
+        get: operations["listReportSchedules"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/reports/schedules/{name}/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The runs of a schedule, newest first, those that were missed included.
+         * @description ReadReports: See which reports were made, and read them. Roles that may: viewer, operator, risk_officer, admin, service.
+         */
+        get: operations["listReportRuns"];
+        put?: never;
+        /**
+         * Run a schedule now, once for each of its funds; what it makes goes to its targets and says who asked for it.
+         * @description MakeReport: Have a report made of what the platform knows. Roles that may: operator, risk_officer, admin.
+         */
+        post: operations["runReportSchedule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/reports/{report_id}": {
         parameters: {
             query?: never;
@@ -11221,6 +11265,383 @@ export interface operations {
                     "application/json": {
                         report_id: string;
                     };
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Refused as things stand, or for its Idempotency-Key; `code` says which. */
+            409: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    listReportSchedules: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "name": "daily-nav",
+                     *         "report": "nav_report",
+                     *         "cron": "text",
+                     *         "time_zone": "text",
+                     *         "window": "text",
+                     *         "funds": [
+                     *           "text"
+                     *         ],
+                     *         "distribute": [
+                     *           "email"
+                     *         ],
+                     *         "next_at": "2026-11-17T14:30:00.000000Z",
+                     *         "last_runs": [
+                     *           {
+                     *             "run_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *             "schedule": "daily-nav",
+                     *             "report": "nav_report",
+                     *             "fund_id": "alpha",
+                     *             "due_at": "2026-11-17T14:30:00.000000Z",
+                     *             "trigger": "SCHEDULE",
+                     *             "requested_by": "operator:duty",
+                     *             "reason": "As agreed on the desk.",
+                     *             "format": "html",
+                     *             "status": "DUE",
+                     *             "attempts": 0.5,
+                     *             "report_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *             "reconciled": false,
+                     *             "detail": "text",
+                     *             "ended_at": "2026-11-17T14:30:00.000000Z",
+                     *             "deliveries": [
+                     *               {
+                     *                 "target": "email",
+                     *                 "status": "PENDING",
+                     *                 "attempts": 0.5,
+                     *                 "next_attempt_at": "2026-11-17T14:30:00.000000Z",
+                     *                 "reference": "text",
+                     *                 "ended_at": "2026-11-17T14:30:00.000000Z",
+                     *                 "detail": "text"
+                     *               }
+                     *             ]
+                     *           }
+                     *         ]
+                     *       }
+                     *     ]
+                     */
+                    "application/json": {
+                        /** @example daily-nav */
+                        name: string;
+                        report: string;
+                        cron: string;
+                        time_zone: string;
+                        window: string | null;
+                        /** @description Null: all of them. */
+                        funds: string[] | null;
+                        distribute: ("email" | "chat" | "pdf-to-storage")[];
+                        next_at: string | null;
+                        /** @description The newest of each fund. */
+                        last_runs: {
+                            run_id: string;
+                            /** @example daily-nav */
+                            schedule: string;
+                            report: string;
+                            fund_id: string;
+                            /**
+                             * Format: date-time
+                             * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                             */
+                            due_at: string;
+                            /**
+                             * @description SCHEDULE on time, MADE_UP late, OPERATOR where somebody asked for it.
+                             * @enum {string}
+                             */
+                            trigger: "SCHEDULE" | "MADE_UP" | "OPERATOR";
+                            /** @description A caller as records name it: `operator:<name>` or `service:<name>`. */
+                            requested_by: string;
+                            /** @description Of whoever asked for it. */
+                            reason: string | null;
+                            /** @enum {string} */
+                            format: "html" | "pdf" | "json" | "csv";
+                            /** @enum {string} */
+                            status: "DUE" | "MAKING" | "MADE" | "FAILED" | "MISSED";
+                            attempts: number;
+                            report_id: string | null;
+                            reconciled: boolean | null;
+                            /** @description Why it failed or was missed. */
+                            detail: string | null;
+                            ended_at: string | null;
+                            /** @description One for each target, from the moment at which it is made. */
+                            deliveries: {
+                                /** @enum {string} */
+                                target: "email" | "chat" | "pdf-to-storage";
+                                /** @enum {string} */
+                                status: "PENDING" | "DELIVERED" | "UNDELIVERED";
+                                attempts: number;
+                                /** @description Of one that is pending. */
+                                next_attempt_at: string | null;
+                                /** @description By which a repetition is recognised: a Message-ID, a key, a file's name. */
+                                reference: string;
+                                ended_at: string | null;
+                                /** @description What the target said last, or where the file is. */
+                                detail: string | null;
+                            }[];
+                        }[];
+                    }[];
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    listReportRuns: {
+        parameters: {
+            query?: {
+                /** @description At most this many, 100 when absent; the next page is in the Link header. */
+                count_max?: number;
+                /** @description Continue after this id, towards older ones. */
+                after?: string;
+            };
+            header?: never;
+            path: {
+                /** @example AAPL */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "run_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *         "schedule": "daily-nav",
+                     *         "report": "nav_report",
+                     *         "fund_id": "alpha",
+                     *         "due_at": "2026-11-17T14:30:00.000000Z",
+                     *         "trigger": "SCHEDULE",
+                     *         "requested_by": "operator:duty",
+                     *         "reason": "As agreed on the desk.",
+                     *         "format": "html",
+                     *         "status": "DUE",
+                     *         "attempts": 0.5,
+                     *         "report_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *         "reconciled": false,
+                     *         "detail": "text",
+                     *         "ended_at": "2026-11-17T14:30:00.000000Z",
+                     *         "deliveries": [
+                     *           {
+                     *             "target": "email",
+                     *             "status": "PENDING",
+                     *             "attempts": 0.5,
+                     *             "next_attempt_at": "2026-11-17T14:30:00.000000Z",
+                     *             "reference": "text",
+                     *             "ended_at": "2026-11-17T14:30:00.000000Z",
+                     *             "detail": "text"
+                     *           }
+                     *         ]
+                     *       }
+                     *     ]
+                     */
+                    "application/json": {
+                        run_id: string;
+                        /** @example daily-nav */
+                        schedule: string;
+                        report: string;
+                        fund_id: string;
+                        /**
+                         * Format: date-time
+                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         */
+                        due_at: string;
+                        /**
+                         * @description SCHEDULE on time, MADE_UP late, OPERATOR where somebody asked for it.
+                         * @enum {string}
+                         */
+                        trigger: "SCHEDULE" | "MADE_UP" | "OPERATOR";
+                        /** @description A caller as records name it: `operator:<name>` or `service:<name>`. */
+                        requested_by: string;
+                        /** @description Of whoever asked for it. */
+                        reason: string | null;
+                        /** @enum {string} */
+                        format: "html" | "pdf" | "json" | "csv";
+                        /** @enum {string} */
+                        status: "DUE" | "MAKING" | "MADE" | "FAILED" | "MISSED";
+                        attempts: number;
+                        report_id: string | null;
+                        reconciled: boolean | null;
+                        /** @description Why it failed or was missed. */
+                        detail: string | null;
+                        ended_at: string | null;
+                        /** @description One for each target, from the moment at which it is made. */
+                        deliveries: {
+                            /** @enum {string} */
+                            target: "email" | "chat" | "pdf-to-storage";
+                            /** @enum {string} */
+                            status: "PENDING" | "DELIVERED" | "UNDELIVERED";
+                            attempts: number;
+                            /** @description Of one that is pending. */
+                            next_attempt_at: string | null;
+                            /** @description By which a repetition is recognised: a Message-ID, a key, a file's name. */
+                            reference: string;
+                            ended_at: string | null;
+                            /** @description What the target said last, or where the file is. */
+                            detail: string | null;
+                        }[];
+                    }[];
+                };
+            };
+            /** @description The request is not one that this route understands. */
+            400: components["responses"]["Problem"];
+            /** @description The caller did not prove who they are. */
+            401: components["responses"]["Problem"];
+            /** @description The caller is known and may not do this. */
+            403: components["responses"]["Problem"];
+            /** @description Anything else that went wrong. */
+            default: components["responses"]["Problem"];
+        };
+    };
+    runReportSchedule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A name that you make up for this request: sent again within 24 hours, it is not done again and gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @example AAPL */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "reason": "As agreed on the desk."
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Why, in your words; it stands in the record. */
+                    reason?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description All is well. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotent-Replay": components["headers"]["Idempotent-Replay"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "run_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *         "schedule": "daily-nav",
+                     *         "report": "nav_report",
+                     *         "fund_id": "alpha",
+                     *         "due_at": "2026-11-17T14:30:00.000000Z",
+                     *         "trigger": "SCHEDULE",
+                     *         "requested_by": "operator:duty",
+                     *         "reason": "As agreed on the desk.",
+                     *         "format": "html",
+                     *         "status": "DUE",
+                     *         "attempts": 0.5,
+                     *         "report_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
+                     *         "reconciled": false,
+                     *         "detail": "text",
+                     *         "ended_at": "2026-11-17T14:30:00.000000Z",
+                     *         "deliveries": [
+                     *           {
+                     *             "target": "email",
+                     *             "status": "PENDING",
+                     *             "attempts": 0.5,
+                     *             "next_attempt_at": "2026-11-17T14:30:00.000000Z",
+                     *             "reference": "text",
+                     *             "ended_at": "2026-11-17T14:30:00.000000Z",
+                     *             "detail": "text"
+                     *           }
+                     *         ]
+                     *       }
+                     *     ]
+                     */
+                    "application/json": {
+                        run_id: string;
+                        /** @example daily-nav */
+                        schedule: string;
+                        report: string;
+                        fund_id: string;
+                        /**
+                         * Format: date-time
+                         * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
+                         */
+                        due_at: string;
+                        /**
+                         * @description SCHEDULE on time, MADE_UP late, OPERATOR where somebody asked for it.
+                         * @enum {string}
+                         */
+                        trigger: "SCHEDULE" | "MADE_UP" | "OPERATOR";
+                        /** @description A caller as records name it: `operator:<name>` or `service:<name>`. */
+                        requested_by: string;
+                        /** @description Of whoever asked for it. */
+                        reason: string | null;
+                        /** @enum {string} */
+                        format: "html" | "pdf" | "json" | "csv";
+                        /** @enum {string} */
+                        status: "DUE" | "MAKING" | "MADE" | "FAILED" | "MISSED";
+                        attempts: number;
+                        report_id: string | null;
+                        reconciled: boolean | null;
+                        /** @description Why it failed or was missed. */
+                        detail: string | null;
+                        ended_at: string | null;
+                        /** @description One for each target, from the moment at which it is made. */
+                        deliveries: {
+                            /** @enum {string} */
+                            target: "email" | "chat" | "pdf-to-storage";
+                            /** @enum {string} */
+                            status: "PENDING" | "DELIVERED" | "UNDELIVERED";
+                            attempts: number;
+                            /** @description Of one that is pending. */
+                            next_attempt_at: string | null;
+                            /** @description By which a repetition is recognised: a Message-ID, a key, a file's name. */
+                            reference: string;
+                            ended_at: string | null;
+                            /** @description What the target said last, or where the file is. */
+                            detail: string | null;
+                        }[];
+                    }[];
                 };
             };
             /** @description The request is not one that this route understands. */
