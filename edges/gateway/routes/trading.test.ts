@@ -291,7 +291,14 @@ describe("strategies", () => {
       sharpe: Number.POSITIVE_INFINITY,
       max_drawdown: 0.05,
     };
-    const days = [{ day: "2026-11-13", return: 0.001, information_coefficient: undefined }];
+    const days = [
+      {
+        day: "2026-11-13",
+        return: 0.001,
+        information_coefficient: undefined,
+        signals: [{ symbol: "AAPL", value: 0.5 }],
+      },
+    ];
     const tested = { strategy_id: "s", from: "2025-11-14", to: "2026-11-13", days, ...figures };
     const { route } = fixture(backtest, { procedures: { "Research/GetBacktest": tested } });
     const { sharpe: _sharpe, ...finite } = figures;
@@ -299,7 +306,7 @@ describe("strategies", () => {
       strategy_id: "s",
       from: "2025-11-14",
       to: "2026-11-13",
-      days: [{ day: "2026-11-13", return: 0.001 }],
+      days: [{ day: "2026-11-13", return: 0.001, signals: [{ symbol: "AAPL", value: 0.5 }] }],
       ...finite,
     });
     const signal = { strategy_id: "s", symbol: "AAPL", value: 1.5, at, horizon_s: 3_600 };
