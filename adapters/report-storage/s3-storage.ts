@@ -30,7 +30,7 @@ export function s3Storage(options: S3StorageOptions): ReportStorage {
     async put({ key, contentType, content }, deadlineMs) {
       mustBeKey(key);
       const name = prefix === "" ? key : `${prefix}/${key}`;
-      const url = `${endpoint.replace(/\/+$/, "")}/${encodeURIComponent(bucket)}/${name}`;
+      const url = `${endpoint.replace(/\/$/, "")}/${encodeURIComponent(bucket)}/${name}`;
       const sha256 = createHash("sha256").update(content).digest("hex");
       const late = new AbortController();
       const cancel = timers.after(deadlineMs, () => late.abort());
