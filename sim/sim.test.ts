@@ -74,7 +74,7 @@ const found: Readonly<Record<string, readonly [seed: number, ...invariants: stri
   "blind-to-delta": [2, "options_count_their_underlying"],
   "keeps-old-prices": [3, "actions_keep_worth"],
   "drops-an-instrument": [3, "holdings_can_be_left"],
-  "owed-to-others": [24, "comes_to_rest", "stops_exit_once"],
+  "owed-to-others": [44, "comes_to_rest", "stops_exit_once"],
   "withdraw-anything": [31, "withdrawals_keep_limits"],
   "hears-no-loss": [3, "breaches_are_acted_on", "losses_halt"],
   "spend-twice": [2, "market_within_approved"],
