@@ -183,8 +183,8 @@ test("28.5: a foreign fill beyond the collar blocks its symbol through kill -9 a
   const order = { ...passingOrder, idempotency_key: "k-over", order_id: "fb-over", quantity: "1" };
   expect((await client.check(order)).approved).toBe(true);
   const { text } = await ctl("--json", "riskengine", "headroom", "--fund-id", "alpha", "--symbol", "AAPL");
-  const { price } = JSON.parse(text) as { readonly price: string };
-  await publishFill({ fill_id: "over-1", order_id: "fb-over", quantity: "10", price });
+  const { price } = JSON.parse(text) as { readonly price: { readonly value: string } };
+  await publishFill({ fill_id: "over-1", order_id: "fb-over", quantity: "10", price: price.value });
   await eventually("the order is overfilled", async () => (await blocks()).length === 1);
   expect((await blocks())[0]?.reason).toContain("9 above its quantity");
   expect(await codeOf()).toBe("FILL_NOT_ACCEPTED");
