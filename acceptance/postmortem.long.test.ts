@@ -72,7 +72,10 @@ function rows(document: ReportDocument, id: string) {
 }
 
 test("a gap, a stop and a halt stand in the order of the log, in words whose figures were checked", async () => {
-  const held = async () => (await client().getPositions({ fundId: "alpha" })).find(({ symbol }) => symbol === "AAPL");
+  const held = async () =>
+    (await client().getPositions({ fundId: "alpha" })).find(
+      ({ symbol, strategy_id }) => symbol === "AAPL" && strategy_id === "alpha-momentum",
+    );
   await eventually("AAPL is held", async () => (await held()) !== undefined, waitMsMax);
   await client().setPaperWeather({ gaps: [{ symbol: "AAPL", pct: -0.2 }], reason: "somebody typed this" } as never);
   const isFlat = async (): Promise<boolean> => (await held()) === undefined;
