@@ -68,7 +68,8 @@ export function runPutBack<Run extends RunState>(run: Run, now: Instant): Run {
 /** A later one is due, and this one was not begun, or waits after a failure. */
 export function runSuperseded<Run extends RunState>(run: Run, now: Instant): Run {
   mustBe(run, "DUE");
-  return { ...run, status: "MISSED", detail: "The next one was due before it was made.", endedAt: now };
+  const why = ["The next one was due before it was made.", run.detail ?? ""].join(" ").trim();
+  return { ...run, status: "MISSED", detail: why.slice(0, detailLengthMax), endedAt: now };
 }
 
 /** Counted before it is sent. */

@@ -144,6 +144,13 @@ export const wordsOf = ({ schedule, fundId, dueAt }: ReportRun): string =>
 export const aboutOf = (run: ReportRun, what: string): string =>
   `${run.schedule} ${run.fundId} ${format(run.dueAt)} ${what}`;
 
+/** One alarm for each schedule and fund, however often it is due: it ends with the first that is made. */
+export const aboutMaking = ({ schedule, fundId }: ReportRun): string => `${schedule} ${fundId} not made`;
+
+export function unmadeSentence(run: ReportRun): string {
+  return `The report of ${wordsOf(run)} is not made: ${run.detail ?? "it waits"}`;
+}
+
 export function undeliveredSentence(run: ReportRun, { target, attempts, detail = "it waits" }: ReportDelivery): string {
   return `The report of ${wordsOf(run)} is not delivered to ${target} after ${attempts} attempts: ${detail}`;
 }

@@ -7,7 +7,7 @@ import type { Store, UnitOfWork } from "../../../ports/store.ts";
 import { dueMoments } from "../../../reports/schedules/due-moments.ts";
 import { formatOf, parametersOf } from "../../../reports/schedules/run-request.ts";
 import { runSuperseded } from "../../../reports/schedules/run-steps.ts";
-import { runIdOf } from "./deliver-report.ts";
+import { aboutMaking, runIdOf, unmadeSentence } from "./deliver-report.ts";
 import type { SchedulePlan } from "./schedule-plan.ts";
 
 /** As it stands in records when no person asked. */
@@ -30,6 +30,8 @@ export function dueRuns(parts: {
   readonly store: Pick<Store, "transact">;
   readonly plans: readonly SchedulePlan[];
   funds(): Promise<readonly string[]>;
+  /** What will never be made. */
+  undelivered(about: string, sentence: string): void;
 }): DueRuns {
   const { store, plans } = parts;
   /** As many as there are schedules and funds. */
@@ -40,6 +42,7 @@ export function dueRuns(parts: {
     const known = watched.get(nameOf(plan, fundId));
     if (known !== undefined && (known.next === undefined || known.next > now)) return false;
     const entered = await store.transact("report.run", (unit) => enterInto(unit, plan, fundId, now));
+    for (const run of entered.superseded) parts.undelivered(aboutMaking(run), unmadeSentence(run));
     watched.set(nameOf(plan, fundId), { considered: entered.considered, next: plan.next(entered.considered) });
     return entered.any;
   }
@@ -65,27 +68,37 @@ async function enterInto(unit: UnitOfWork, plan: SchedulePlan, fundId: string, n
   const considered = cursor?.definition === definition ? cursor.considered : now;
   const found = dueMoments(plan.next, considered, now);
   let any = false;
+  let superseded: readonly ReportRun[] = [];
   for (const [index, dueAt] of found.missed.entries()) {
     const more = index === 0 && found.passedOver > 0 ? ` So were ${found.passedOver} before it.` : "";
     const missed = { status: "MISSED", endedAt: now, detail: `Nobody was there to make it.${more}` } as const;
     any = (await entered(unit, { ...runOf(plan, fundId, dueAt, now), ...missed }, now)) || any;
   }
   if (found.due !== undefined) {
-    await supersede(unit, plan, fundId, now);
+    superseded = await supersede(unit, plan, fundId, now);
     any = (await entered(unit, runOf(plan, fundId, found.due, now), now)) || any;
   }
   await reportRuns.putCursor(plan.name, fundId, { definition, considered: found.considered });
-  return { any, considered: found.considered };
+  return { any, considered: found.considered, superseded };
 }
 
 /** At most one waits for each schedule and fund, however slowly they are made. */
-async function supersede(unit: UnitOfWork, plan: SchedulePlan, fundId: string, now: Instant): Promise<void> {
+async function supersede(
+  unit: UnitOfWork,
+  plan: SchedulePlan,
+  fundId: string,
+  now: Instant,
+): Promise<readonly ReportRun[]> {
+  const superseded: ReportRun[] = [];
   for (const run of await unit.reportRuns.openRuns(openRunsMax)) {
     const isBefore = run.schedule === plan.name && run.fundId === fundId && run.status === "DUE";
     if (!isBefore || run.trigger === "OPERATOR") continue;
     const ended = await unit.reportRuns.updateRun(runSuperseded(run, now));
-    if (ended !== undefined) await publishRun(unit, ended, now);
+    if (ended === undefined) continue;
+    await publishRun(unit, ended, now);
+    superseded.push(ended);
   }
+  return superseded;
 }
 
 function runOf(plan: SchedulePlan, fundId: string, dueAt: Instant, now: Instant): ReportRun {

@@ -9,7 +9,7 @@ import type { StoredReport } from "../../../ports/report-records.ts";
 import type { ReportRun } from "../../../ports/report-run-records.ts";
 import type { Store } from "../../../ports/store.ts";
 import { runBegun, runFailed, runMade, runPutBack } from "../../../reports/schedules/run-steps.ts";
-import { referenceOf } from "./deliver-report.ts";
+import { aboutMaking, referenceOf } from "./deliver-report.ts";
 import { publishRun } from "./enter-due-runs.ts";
 import type { ReportQueue } from "./report-queue.ts";
 
@@ -24,6 +24,8 @@ export interface RunMaking {
   readonly queue: Pick<ReportQueue, "ask" | "report">;
   /** This process as the leases name it. */
   holder(): string;
+  /** What is not made, or was not and is; no sentence: it is. */
+  undelivered(about: string, sentence: string | undefined): void;
 }
 
 /** Takes each run a step further, as far as this process may. */
@@ -69,7 +71,7 @@ async function look(parts: RunMaking, run: ReportRun): Promise<void> {
   return failed(parts, run, "The process that had it made ended.");
 }
 
-async function made({ store, clock }: RunMaking, run: ReportRun, report: StoredReport): Promise<void> {
+async function made({ store, clock, undelivered }: RunMaking, run: ReportRun, report: StoredReport): Promise<void> {
   const now = clock.now();
   await store.transact("report.run-step", async (unit) => {
     const { detail: _before, ...clean } = run;
@@ -90,6 +92,7 @@ async function made({ store, clock }: RunMaking, run: ReportRun, report: StoredR
       });
     }
   });
+  undelivered(aboutMaking(run), undefined);
 }
 
 async function failed({ store, clock, log }: RunMaking, run: ReportRun, detail: string): Promise<void> {

@@ -308,6 +308,22 @@ it("what cannot be made is tried again and fails for good after a day; the next 
   expect(mails.length).toBe(statuses.filter((status) => status === "MADE").length);
 });
 
+it("a daily report that is never made is an alarm although the next one takes its place: one, with the reason, until one is made", async () => {
+  const { schedulerOf, pass, state, alarms } = await fixture("2026-03-09T12:00:00Z");
+  const scheduler = schedulerOf("one", [plan()]);
+  state.failing = true;
+  await pass(scheduler, 3 * 24 * hourMs, 300_000);
+  const raised = alarms.filter(([, sentence]) => sentence !== undefined);
+  expect(new Set(raised.map(([about]) => about))).toEqual(new Set(["daily-nav alpha not made"]));
+  expect(raised[0]?.[1]).toContain("Treasury is away.");
+  state.failing = false;
+  await pass(scheduler, 24 * hourMs, 300_000);
+  expect(alarms.findLast(([about]) => about === "daily-nav alpha not made")).toEqual([
+    "daily-nav alpha not made",
+    undefined,
+  ]);
+});
+
 it("run now: once for each fund, shown as asked for; an unknown name is said with those that there are", async () => {
   const { schedulerOf, pass, chats } = await fixture("2026-03-09T12:00:00Z");
   const { funds: _named, ...everyFund } = plan();

@@ -6,7 +6,7 @@ import type { Random } from "../../../ports/random.ts";
 import type { ReportDelivery, ReportRun } from "../../../ports/report-run-records.ts";
 import type { UnitOfWork } from "../../../ports/store.ts";
 import { isOverdue } from "../../../reports/schedules/run-steps.ts";
-import { aboutOf, undeliveredSentence, wordsOf } from "./deliver-report.ts";
+import { aboutMaking, aboutOf, undeliveredSentence, unmadeSentence } from "./deliver-report.ts";
 import { dueRuns, entered, newRun, openRunsMax } from "./enter-due-runs.ts";
 import { type DeliveryMaking, makeDeliveries } from "./make-deliveries.ts";
 import { makeRuns } from "./make-runs.ts";
@@ -157,7 +157,7 @@ async function withDeliveries(unit: UnitOfWork, runs: readonly ReportRun[]): Pro
   return found;
 }
 
-/** Raised while it stands, and cleared when it is over. */
+/** Raised while it stands; cleared by whoever makes or delivers it. */
 async function tellOverdue(
   { store, clock, undelivered }: SchedulerParts,
   runs: readonly ReportRun[],
@@ -166,7 +166,7 @@ async function tellOverdue(
   const now = clock.now();
   const overdue = new Map<string, string>();
   for (const run of runs.filter((one) => isOverdue(one, now))) {
-    overdue.set(aboutOf(run, "not made"), `The report of ${wordsOf(run)} is not made: ${run.detail ?? "it waits"}`);
+    overdue.set(aboutMaking(run), unmadeSentence(run));
   }
   for (const one of deliveries.filter((each) => isOverdue(each, now))) {
     const run = await store.transact("report.run-look", (unit) => unit.reportRuns.run(one.runId));
