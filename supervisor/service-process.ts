@@ -32,7 +32,8 @@ async function run(): Promise<number> {
     return 0;
   } catch (error) {
     const code = error instanceof Fault ? error.code : "INTERNAL";
-    await side.tell({ type: "failed", code, message: messageOf(error) });
+    const isPassing = error instanceof Fault && error.code.startsWith("STORE_") && error.retry !== "never";
+    await side.tell({ type: "failed", code, message: messageOf(error), isPassing });
     log.error("could not start", { error });
     return 1;
   }

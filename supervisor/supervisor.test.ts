@@ -130,6 +130,21 @@ describe("the supervisor", () => {
     expect(trace).not.toContain("spawn gateway");
   });
 
+  test("invariant 2: one that found the database away is tried again, a few times", async () => {
+    const away = { type: "failed", code: "STORE_UNAVAILABLE", message: "it was ended", isPassing: true } as const;
+    const passes = fixture((name, part, count) =>
+      part.say(name === "oms" && count < 3 ? away : { type: "ready", addresses: {} }),
+    );
+    await passes.supervisor.start();
+    expect(passes.trace.filter((line) => line === "spawn oms")).toHaveLength(3);
+    expect(passes.trace.filter((line) => line === "spawn riskengine")).toHaveLength(1);
+    await passes.supervisor.stop();
+    const stays = fixture((name, part) => part.say(name === "oms" ? away : { type: "ready", addresses: {} }));
+    await expect(stays.supervisor.start()).rejects.toThrow("oms could not start: it was ended");
+    expect(stays.trace.filter((line) => line === "spawn oms")).toHaveLength(4);
+    expect(stays.trace).toContain("stop riskengine");
+  });
+
   test("invariant 2: one that dies silently and one that never answers are named too", async () => {
     const dies = fixture((_, part) => part.end({ code: null, signal: "SIGSEGV" }));
     await expect(dies.supervisor.start()).rejects.toThrow("riskengine could not start: killed by SIGSEGV");

@@ -1,6 +1,7 @@
 // Runs the parts as processes. Invariants, each with a test of its number:
 //  1. A part is started only when everything it needs is ready, and stopped before anything it needs is.
-//  2. If a part cannot start at all, everything that was started is stopped and the fault says which part and why.
+//  2. If a part cannot start at all, everything that was started is stopped and the fault says which part and why. One that found the database away
+//     for a moment is tried again, up to `failuresMax` times.
 //  3. A part that dies after it was ready is started again, however often, and that is said: a risk engine that keeps being
 //     killed must keep coming back. The wait before it grows while the part dies young, up to a bound.
 //  4. A service that was ready once ends nobody but itself: the others hold positions, and go on. After `failuresMax` starts in a row that failed it is
@@ -115,6 +116,25 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     slot.wanted = undefined;
   }
 
+  /** Invariant 2. */
+  async function bringUpFirst(slot: Slot): Promise<void> {
+    for (let failures = 0; ; failures += 1) {
+      try {
+        await bringUp(slot);
+        return;
+      } catch (error) {
+        const isPassing = error instanceof Fault && error.retry !== "never";
+        if (!isPassing || failures >= options.failuresMax || stopping.signal.aborted) throw error;
+        options.log.warn("a part could not start yet and is tried again", {
+          part: slot.plan.name,
+          why: messageOf(error),
+        });
+        await options.timers.sleep(backoffMs(failures, options), stopping.signal);
+        if (stopping.signal.aborted) throw error;
+      }
+    }
+  }
+
   /** Waits for the end of a ready part and starts it again until reported otherwise. */
   async function keepUp(slot: Slot): Promise<void> {
     while (!stopping.signal.aborted && slot.process !== undefined) {
@@ -179,7 +199,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   async function start(): Promise<void> {
     for (const level of inLevels(slots)) {
       if (stopping.signal.aborted) return;
-      const results = await Promise.allSettled(level.map(bringUp));
+      const results = await Promise.allSettled(level.map(bringUpFirst));
       const failed = results.find((result) => result.status === "rejected");
       if (failed !== undefined && !stopping.signal.aborted) {
         await stop();
@@ -280,7 +300,7 @@ function startFault(name: string, outcome: StartOutcome, startTimeoutMs: number)
     timeout: () => `it was not ready within ${startTimeoutMs / 1_000} s`,
   }[outcome.type]();
   return new Fault("SERVICE_START_FAILED", `${name} could not start: ${why}`, {
-    retry: "never",
+    retry: outcome.type === "failed" && outcome.isPassing === true ? "later" : "never",
     facts: { part: name },
   });
 }

@@ -39,6 +39,8 @@ function flagsOf(name: string): readonly string[] {
 export interface PartFailure {
   readonly code: string;
   readonly message: string;
+  /** The database was away for a moment: another try may succeed. */
+  readonly isPassing?: boolean;
 }
 
 export type FromService =
