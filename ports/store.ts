@@ -20,6 +20,7 @@ import type { AuditStandingRecords } from "./audit-standing.ts";
 import type { CorporateActionRecords } from "./corporate-actions.ts";
 import type { DrillRecords } from "./drill-records.ts";
 import type { FirstSeenRecords } from "./first-seen.ts";
+import type { ForeignRecords } from "./foreign-records.ts";
 import type { FlattenRecords } from "./flatten-records.ts";
 import type { HaltRecords } from "./halt-records.ts";
 import type { LedgerRecords } from "./ledger-records.ts";
@@ -178,6 +179,7 @@ export interface UnitOfWork {
   readonly reports: ReportRecords;
   readonly unauditedChanges: UnauditedChangeRecords;
   readonly reportRuns: ReportRunRecords;
+  readonly foreign: ForeignRecords;
 }
 
 export type Outcome = "committed" | "not committed";

@@ -15,6 +15,7 @@ import type { AuditStandingTables } from "./units/audit-standing.ts";
 import type { ActionTables } from "./units/corporate-actions.ts";
 import type { FirstSeenTables } from "./units/first-seen.ts";
 import { type FlattenTables, flattenTables } from "./units/flatten.ts";
+import { type ForeignTables, foreignTables } from "./units/foreign.ts";
 import { type HaltTables, haltTables } from "./units/halt.ts";
 import type { HandledTables } from "./units/handled.ts";
 import type { InstanceTables } from "./units/instances.ts";
@@ -94,6 +95,7 @@ export interface MemoryTables {
   readonly auditStanding: AuditStandingTables;
   readonly auditAnew: AuditAnewTables;
   readonly firstSeen: FirstSeenTables;
+  readonly foreign: ForeignTables;
   readonly watchdogs: WatchdogTables;
   readonly requestKeys: RequestKeyTables;
   readonly signals: SignalTables;
@@ -155,6 +157,7 @@ export function memoryTables(faults: MemoryFaults = noFaults): MemoryTables {
     auditStanding: { current: undefined },
     auditAnew: new Map(),
     firstSeen: new Map(),
+    foreign: foreignTables(),
     watchdogs: watchdogTables(),
     requestKeys: new Map(),
     signals: signalTables(),

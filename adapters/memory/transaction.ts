@@ -16,6 +16,7 @@ import { auditStandingChanges } from "./units/audit-standing.ts";
 import { actionChanges } from "./units/corporate-actions.ts";
 import { firstSeenChanges } from "./units/first-seen.ts";
 import { flattenChanges } from "./units/flatten.ts";
+import { foreignChanges } from "./units/foreign.ts";
 import { haltChanges } from "./units/halt.ts";
 import { handledChanges } from "./units/handled.ts";
 import { instanceChanges } from "./units/instances.ts";
@@ -172,6 +173,7 @@ function unitOf(tables: MemoryTables, events: UnitOfWork["events"], tools: Recor
     corporateActions: actionChanges(tables.corporateActions, tools),
     auditStanding: auditStandingChanges(tables.auditStanding, tools),
     firstSeen: firstSeenChanges(tables.firstSeen, tools),
+    foreign: foreignChanges(tables.foreign, tools),
     auditAnew: auditAnewChanges(tables.auditAnew, tools),
     watchdogs: watchdogChanges(tables.watchdogs, tools),
     requestKeys: requestKeyChanges(tables.requestKeys, tools),

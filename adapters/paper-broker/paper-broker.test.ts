@@ -8,6 +8,7 @@ import { auditStandingConformance } from "../../testkit/conformance/audit-standi
 import { brokerConformance, order } from "../../testkit/conformance/broker.ts";
 import { corporateActionConformance } from "../../testkit/conformance/corporate-action-records.ts";
 import { firstSeenConformance } from "../../testkit/conformance/first-seen-records.ts";
+import { foreignConformance } from "../../testkit/conformance/foreign-records.ts";
 import { paperFaultsConformance } from "../../testkit/conformance/paper-faults-records.ts";
 import { parkedConformance } from "../../testkit/conformance/parked-records.ts";
 import { quoteConformance } from "../../testkit/conformance/quote-records.ts";
@@ -41,6 +42,10 @@ auditStandingConformance("memory", async () => {
   return { store, close };
 });
 firstSeenConformance("memory", async () => {
+  const { store, close } = await memoryStoreFixture({ seed: 1 });
+  return { store, close };
+});
+foreignConformance("memory", async () => {
   const { store, close } = await memoryStoreFixture({ seed: 1 });
   return { store, close };
 });

@@ -7,6 +7,7 @@ import { auditStandingConformance } from "../../testkit/conformance/audit-standi
 import { brokerConformance, order } from "../../testkit/conformance/broker.ts";
 import { corporateActionConformance } from "../../testkit/conformance/corporate-action-records.ts";
 import { firstSeenConformance } from "../../testkit/conformance/first-seen-records.ts";
+import { foreignConformance } from "../../testkit/conformance/foreign-records.ts";
 import { paperFaultsConformance } from "../../testkit/conformance/paper-faults-records.ts";
 import { parkedConformance } from "../../testkit/conformance/parked-records.ts";
 import { quoteConformance } from "../../testkit/conformance/quote-records.ts";
@@ -50,6 +51,7 @@ paperFaultsConformance("PostgreSQL", async () => openPeer(database.address.app))
 corporateActionConformance("PostgreSQL", async () => openPeer(database.address.app));
 auditStandingConformance("PostgreSQL", async () => openPeer(database.address.app));
 firstSeenConformance("PostgreSQL", async () => openPeer(database.address.app));
+foreignConformance("PostgreSQL", async () => openPeer(database.address.app));
 quoteConformance("PostgreSQL", async () => openPeer(database.address.app));
 // Suites share the database, and these two count what is there.
 reportConformance("PostgreSQL", ownDatabase);

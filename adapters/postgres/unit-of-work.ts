@@ -15,6 +15,7 @@ import { configurationRecords } from "./units/configuration.ts";
 import { corporateActionRecords } from "./units/corporate-actions.ts";
 import { firstSeenRecords } from "./units/first-seen.ts";
 import { drillRecords, flattenRecords } from "./units/flatten.ts";
+import { foreignRecords } from "./units/foreign.ts";
 import { haltRecords } from "./units/halts.ts";
 import { ledgerRecords } from "./units/ledger.ts";
 import { lossRecords } from "./units/losses.ts";
@@ -103,6 +104,7 @@ export function createUnitOfWork(options: {
     reports: reportRecords(options.sql),
     unauditedChanges: unauditedChangeRecords(options.sql),
     reportRuns: reportRunRecords(options.sql),
+    foreign: foreignRecords(options.sql),
   };
   return {
     unit,

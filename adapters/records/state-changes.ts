@@ -117,6 +117,10 @@ export const unitsOfWork: Readonly<Record<string, UnitRule>> = {
   "report.delivered": tells("reportDelivered"),
   "request.begin": unaudited("What is done under an idempotency key is reported by what does it."),
   "request.end": unaudited("What was answered; what was done is reported."),
+  "risk.foreign": unaudited(
+    "Counts a foreign publisher's events, each of which is an entry; what is refused is an alarm in the same unit.",
+  ),
+  "risk.foreign-look": onlyReads,
   "risk.release": tells("throttleReleased"),
   "risk.approval": tells("approvalExpired", "approvalSent", "blockOpened", "blockEnded"),
   "risk.approval-note": unaudited(
@@ -282,6 +286,9 @@ export const unauditedRecords: Readonly<Record<string, string>> = {
   request_key: "What a repeat of a request is answered; what was done under it is reported.",
   report_schedule: "Up to which moment a schedule has its runs; each of them is reported.",
   first_seen: "When something was seen first; that it stands is an alarm.",
+  foreign_position:
+    "Counts a foreign publisher's events; each is an entry, and a gap among them is reported by its block.",
+  foreign_unnumbered: "That a publisher does not number its events is reported once, by an alarm.",
   oms_report_cursor: "How far a broker's reports were read; what they changed is reported.",
 };
 

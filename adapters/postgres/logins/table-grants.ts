@@ -35,6 +35,9 @@ const bus: Readonly<Record<string, TableGrants>> = {
   outbox: readable(by(all, "insert (event_id, at_us, subject, key, source, payload)")),
   outbox_floor: readable(),
   subscription: readable(by(hearers, ...free)),
+  // The risk engine counts what NATS brings, operations what comes over gRPC.
+  foreign_position: readable(by(["riskengine", "operations"], ...kept)),
+  foreign_unnumbered: readable(by(["riskengine", "operations"], "insert")),
   parked_event: readable(
     by(
       hearers,

@@ -50,6 +50,7 @@ import { usedStepsMigration } from "./0047-used-steps.ts";
 import { guardedRowsMigration } from "./0048-guarded-rows.ts";
 import { blocksMigration } from "./0049-blocks.ts";
 import { reportSchedulesMigration } from "./0050-report-schedules.ts";
+import { foreignPositionsMigration } from "./0051-foreign-positions.ts";
 
 export const migrations: readonly Migration[] = [
   outboxMigration,
@@ -102,4 +103,5 @@ export const migrations: readonly Migration[] = [
   guardedRowsMigration,
   blocksMigration,
   reportSchedulesMigration,
+  foreignPositionsMigration,
 ];

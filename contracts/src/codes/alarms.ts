@@ -5,7 +5,18 @@ export const alarms = {
   // The platform itself.
   EVENT_PARKED: alarm("critical", "A subscription could not handle an event and put it aside."),
   SUBSCRIPTION_LAG: alarm("warning", "A durable subscription has fallen behind what is published."),
-  EVENT_GAP: alarm("warning", "A publisher's numbering skipped: an event may be missing."),
+  EVENT_GAP: alarm(
+    "critical",
+    "A publisher's numbering skipped: an event may be missing. Of a foreign publisher, the fund takes no new risk until it has come or an operator accepts it.",
+  ),
+  EVENT_UNNUMBERED: alarm(
+    "warning",
+    "A foreign publisher sends events without a number: one that is lost is not noticed. Reported once for each.",
+  ),
+  EVENT_REFUSED: alarm(
+    "critical",
+    "An event of a foreign system was refused where it entered: the sentence names its publisher, the event and what is wrong.",
+  ),
   HORIZON_STALLED: alarm("critical", "A long transaction in the database holds back every reader of the outbox."),
   OUTBOX_GROWING: alarm("warning", "The outbox grows because a subscription's cursor does not move."),
   SERVICE_LOST: alarm("critical", "A service's process ended or fell silent without being asked to."),

@@ -18,6 +18,11 @@ export const faults = {
     exit: exitCodes.usage,
   }),
 
+  FOREIGN_EVENT_REFUSED: fault(
+    "An event of a foreign system is about what nobody knows, or has impossible figures; it reached no books and used up its number.",
+    "INVALID_ARGUMENT",
+  ),
+
   // Idempotency keys.
   IDEMPOTENCY_KEY_REUSED: fault("The key came with another body before.", "ABORTED"),
   IDEMPOTENCY_IN_PROGRESS: fault("The first request under this key has no answer yet.", "ABORTED"),

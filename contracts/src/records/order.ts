@@ -203,6 +203,8 @@ export const orderTransition = z.object({
   /** Why, for a rejection: a code of the registry and one sentence. */
   code: z.string().optional(),
   reason: reasonText.optional(),
+  /** Counts the fund's order events without gaps, those of `orders.created` among them, when the publisher can. */
+  sequence: countNumber.optional(),
   at: instantText,
 });
 export type OrderTransition = z.infer<typeof orderTransition>;

@@ -1,0 +1,138 @@
+// Whether an event of a foreign system may enter: whom and what it is about must be known, and its figures possible. What is refused never reaches the
+// books; it uses up its number like any other, because its publisher did send it.
+import * as decimal from "../../contracts/src/decimal.ts";
+import type { NavUpdated } from "../../contracts/src/records/fund.ts";
+import type { Fill, OrderCreated, OrderTransition } from "../../contracts/src/records/order.ts";
+import { subjects } from "../../contracts/src/subjects.ts";
+import type { ForeignKind } from "./numbering.ts";
+
+const ofOrders: ReadonlySet<string> = new Set(
+  [
+    subjects.ordersCreated,
+    subjects.ordersAccepted,
+    subjects.ordersRejected,
+    subjects.ordersUpdated,
+    subjects.ordersCancelled,
+    subjects.ordersExpired,
+  ].map(({ name }) => name),
+);
+
+/** What a foreign system may publish and numbers; undefined for prices and for what is not its business. */
+export function foreignKindOf(subject: string): ForeignKind | undefined {
+  if (ofOrders.has(subject)) return "orders";
+  if (subject === subjects.fillsCreated.name) return "fills";
+  return subject === subjects.navUpdated.name ? "values" : undefined;
+}
+
+/** Whose events of that kind are on NATS: the login that alone may publish them there. */
+export function natsSourceOf(kind: ForeignKind): "foreign-oms" | "foreign-treasury" {
+  return kind === "values" ? "foreign-treasury" : "foreign-oms";
+}
+
+export type RefusalCode =
+  | "EVENT_FUND_UNKNOWN"
+  | "EVENT_SYMBOL_UNKNOWN"
+  | "EVENT_STRATEGY_UNKNOWN"
+  | "EVENT_CURRENCY_WRONG"
+  | "EVENT_PRICE_IMPOSSIBLE"
+  | "EVENT_FILL_CHANGED";
+
+/** One sentence says what is wrong and what to do. */
+export interface Refusal {
+  readonly code: RefusalCode;
+  readonly sentence: string;
+}
+
+/** What the reference data has. */
+export interface KnownReference {
+  fund(fundId: string): { readonly currency: string; readonly strategies: readonly string[] } | undefined;
+  knowsSymbol(symbol: string): boolean;
+}
+
+/** An event whose payload matched the schema of its subject. */
+export interface ForeignEvent {
+  readonly subject: string;
+  readonly payload: unknown;
+}
+
+type Numbered = Fill | OrderCreated | OrderTransition | NavUpdated;
+
+/** The fund and the number of an event that is numbered. */
+export function numberOf({ payload }: ForeignEvent): {
+  readonly fundId: string;
+  readonly sequence: number | undefined;
+} {
+  const { fund_id: fundId, sequence } = payload as Numbered;
+  return { fundId, sequence };
+}
+
+/** Undefined when it may enter. `booked` is the fill that the books have under the same id. */
+export function refusalOf(event: ForeignEvent, known: KnownReference, booked?: Fill): Refusal | undefined {
+  const kind = foreignKindOf(event.subject);
+  if (kind === "values") return refusedValue(event.payload as NavUpdated, known);
+  if (kind === "orders") return refusedTrade(event.payload as OrderCreated | OrderTransition, known);
+  if (kind === undefined) return undefined;
+  const fill = event.payload as Fill;
+  return refusedTrade(fill, known) ?? refusedPrice(fill) ?? changedFill(fill, booked);
+}
+
+function refusedTrade(
+  { fund_id: fundId, strategy_id: strategyId, symbol }: Pick<Fill, "fund_id" | "strategy_id" | "symbol">,
+  known: KnownReference,
+): Refusal | undefined {
+  const fund = known.fund(fundId);
+  if (fund === undefined) return unknownFund(fundId);
+  if (!known.knowsSymbol(symbol)) {
+    const sentence = `There is no instrument ${quoted(symbol)}. Set it (ctl treasury reference set instruments) or publish the event again with the right symbol.`;
+    return { code: "EVENT_SYMBOL_UNKNOWN", sentence };
+  }
+  if (fund.strategies.includes(strategyId)) return undefined;
+  const sentence = `The fund ${fundId} has no strategy ${quoted(strategyId)}. Set it (ctl treasury reference set funds) or publish the event again with the right strategy.`;
+  return { code: "EVENT_STRATEGY_UNKNOWN", sentence };
+}
+
+function unknownFund(fundId: string): Refusal {
+  const sentence = `There is no fund ${quoted(fundId)}. Set it (ctl treasury reference set funds) or publish the event again with the right fund.`;
+  return { code: "EVENT_FUND_UNKNOWN", sentence };
+}
+
+function refusedValue({ fund_id: fundId, currency }: NavUpdated, known: KnownReference): Refusal | undefined {
+  const fund = known.fund(fundId);
+  if (fund === undefined) return unknownFund(fundId);
+  if (fund.currency === currency) return undefined;
+  const sentence = `The fund ${fundId} is valued in ${fund.currency}, and the value is in ${currency}. Publish it again in ${fund.currency}.`;
+  return { code: "EVENT_CURRENCY_WRONG", sentence };
+}
+
+/** An option that ended without value settles at zero, and a split moves shares at none. */
+const pricedAtZero: ReadonlySet<string> = new Set(["CORPORATE_ACTION", "CASH_IN_LIEU", "SETTLEMENT"]);
+
+function refusedPrice({ fill_id: id, price, kind = "TRADE" }: Fill): Refusal | undefined {
+  const given = decimal.parse(price);
+  if (given > decimal.zero || (given === decimal.zero && pricedAtZero.has(kind))) return undefined;
+  const sentence = `The price of fill ${id} is ${decimal.format(given)}, and it must be above zero. Publish it again with its price.`;
+  return { code: "EVENT_PRICE_IMPOSSIBLE", sentence };
+}
+
+function changedFill(fill: Fill, booked: Fill | undefined): Refusal | undefined {
+  const changed = booked === undefined ? [] : changedFields(booked, fill);
+  if (changed.length === 0) return undefined;
+  const sentence = `Fill ${fill.fill_id} was booked before with another ${changed.join(", ")}; the books keep the first. Publish a new fill under an id of its own, or a bust.`;
+  return { code: "EVENT_FILL_CHANGED", sentence };
+}
+
+const sameText = ["order_id", "fund_id", "strategy_id", "symbol", "side"] as const;
+
+/** Which of the fields that move the books differ; "10" and "10.0" do not. */
+export function changedFields(one: Fill, other: Fill): readonly string[] {
+  const changed: string[] = sameText.filter((field) => one[field] !== other[field]);
+  if (decimal.parse(one.quantity) !== decimal.parse(other.quantity)) changed.push("quantity");
+  if (decimal.parse(one.price) !== decimal.parse(other.price)) changed.push("price");
+  if (decimal.parse(one.fee ?? "0") !== decimal.parse(other.fee ?? "0")) changed.push("fee");
+  if ((one.kind ?? "TRADE") !== (other.kind ?? "TRADE")) changed.push("kind");
+  return changed;
+}
+
+function quoted(text: string): string {
+  return JSON.stringify(text.slice(0, 128));
+}

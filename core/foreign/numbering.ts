@@ -1,0 +1,100 @@
+// Where a foreign publisher's numbering stands: the last number heard of a fund and kind, and what is missing below it. Numbers may arrive in another
+// order than they were given, twice, or never.
+//
+// Invariants (numbering.test.ts holds them against a set of numbers):
+//  1. The first number that is heard is where the count begins; after that `last` never falls.
+//  2. A number is missing exactly when it lies between the first and the last, was never heard, and nobody accepted that it is gone.
+//  3. What belongs to one gap is known by its id, also when a part of it has arrived; a gap is closed when nothing of it is missing.
+//  4. At most `rangesMax` ranges are kept. Beyond that a gap is described as wider than it is, never as narrower: only an operator closes it then.
+import type { Instant } from "../../contracts/src/instant.ts";
+
+/** What is numbered, each by itself in every fund. */
+export const foreignKinds = ["orders", "fills", "values"] as const;
+export type ForeignKind = (typeof foreignKinds)[number];
+
+/** Numbers that were skipped, both ends included. */
+export interface MissingRange {
+  readonly from: number;
+  readonly to: number;
+  /** Since when they are missing. */
+  readonly since: Instant;
+  readonly gapId: string;
+}
+
+export interface ForeignPosition {
+  /** Undefined: nothing with a number was heard. */
+  readonly last: number | undefined;
+  /** In order, without overlaps. */
+  readonly missing: readonly MissingRange[];
+}
+
+/** NEXT: the one that was due. GAP: numbers before it are missing. LATE: it was missing and has come. REPEATED: it was heard before, or given up. */
+export type Numbering = "NEXT" | "GAP" | "LATE" | "REPEATED";
+
+export interface Numbered {
+  readonly position: ForeignPosition;
+  readonly numbering: Numbering;
+}
+
+export const rangesMax = 200;
+
+export const nothingHeard: ForeignPosition = { last: undefined, missing: [] };
+
+/** Hears a number; `gapId` names the gap that it may open. */
+export function hearNumber(position: ForeignPosition, sequence: number, at: Instant, gapId: string): Numbered {
+  const { last, missing } = position;
+  if (last === undefined || sequence === last + 1) return { position: { last: sequence, missing }, numbering: "NEXT" };
+  if (sequence > last) {
+    const skipped = { from: last + 1, to: sequence - 1, since: at, gapId };
+    return { position: { last: sequence, missing: withGap(missing, skipped) }, numbering: "GAP" };
+  }
+  const index = missing.findIndex(({ from, to }) => from <= sequence && sequence <= to);
+  const range = missing[index];
+  if (range === undefined) return { position, numbering: "REPEATED" };
+  const parts = [
+    { ...range, to: sequence - 1 },
+    { ...range, from: sequence + 1 },
+  ].filter(({ from, to }) => from <= to);
+  // Invariant 4: without room for another part the range stays whole.
+  if (missing.length - 1 + parts.length > rangesMax) return { position, numbering: "LATE" };
+  return { position: { last, missing: missing.toSpliced(index, 1, ...parts) }, numbering: "LATE" };
+}
+
+function withGap(missing: readonly MissingRange[], skipped: MissingRange): readonly MissingRange[] {
+  const newest = missing.at(-1);
+  if (newest === undefined || missing.length < rangesMax) return [...missing, skipped];
+  // What is accepted together must be one gap: the widened one has a new name, so that nobody has accepted it yet.
+  return [...missing.slice(0, -1), { ...newest, to: skipped.to, gapId: skipped.gapId }];
+}
+
+/** An operator accepts that what is missing of the gap does not come. */
+export function acceptGap({ last, missing }: ForeignPosition, gapId: string): ForeignPosition {
+  return { last, missing: missing.filter((range) => range.gapId !== gapId) };
+}
+
+/** Every gap that is open, oldest first, with its numbers as one piece of text. */
+export function openGaps({ missing }: ForeignPosition): readonly OpenGap[] {
+  const ids = [...new Set(missing.map(({ gapId }) => gapId))];
+  return ids.map((gapId) => {
+    const ranges = missing.filter((range) => range.gapId === gapId);
+    const since = ranges.reduce(
+      (oldest, range) => (range.since < oldest ? range.since : oldest),
+      ranges[0]?.since ?? 0,
+    );
+    return { gapId, since: since as Instant, numbers: numbersOf(ranges) };
+  });
+}
+
+export interface OpenGap {
+  readonly gapId: string;
+  readonly since: Instant;
+  /** "7, 9 to 12" */
+  readonly numbers: string;
+}
+
+const shownMax = 5;
+
+function numbersOf(ranges: readonly MissingRange[]): string {
+  const shown = ranges.slice(0, shownMax).map(({ from, to }) => (from === to ? `${from}` : `${from} to ${to}`));
+  return ranges.length <= shownMax ? shown.join(", ") : `${shown.join(", ")} and more`;
+}

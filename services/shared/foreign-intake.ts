@@ -1,0 +1,76 @@
+// Judges an event of a foreign system in the unit of work that takes or refuses it, keeps where its publisher's numbering stands by then, and alarms: the
+// same at the gRPC door and where NATS messages are taken.
+import { type AlarmCode, alarms } from "../../contracts/src/codes/alarms.ts";
+import { Defect, Fault } from "../../contracts/src/fault.ts";
+import { format, type Instant } from "../../contracts/src/instant.ts";
+import type { Fill } from "../../contracts/src/records/order.ts";
+import { subjects } from "../../contracts/src/subjects.ts";
+import { type Judged, judgeForeign } from "../../core/foreign/judge.ts";
+import { type ForeignEvent, foreignKindOf, type KnownReference, numberOf } from "../../core/foreign/judge-event.ts";
+import type { UnitOfWork } from "../../ports/store.ts";
+import { line } from "./one-line.ts";
+
+export interface ForeignIntake {
+  readonly event: ForeignEvent & { readonly id: string };
+  /** The token's name over gRPC, the login's over NATS. */
+  readonly source: string;
+  /** Who judges, for the alarm. */
+  readonly service: string;
+  readonly known: KnownReference;
+  /** The fill that the books have under the same id. */
+  readonly booked?: Fill | undefined;
+  readonly at: Instant;
+  /** Names the gap that it may open. */
+  readonly gapId: string;
+}
+
+/** The position that comes of it is kept; what is refused, and the first event without a number, is an alarm in the same unit. */
+export async function judgeInUnit(
+  unit: Pick<UnitOfWork, "foreign" | "events">,
+  intake: ForeignIntake,
+): Promise<Judged> {
+  const { event, source, known, at } = intake;
+  const kind = foreignKindOf(event.subject);
+  if (kind === undefined) throw new Defect(`no foreign system publishes ${event.subject}`);
+  const { fundId, sequence } = numberOf(event);
+  const stream = { source, fundId, kind };
+  const isCounted = sequence !== undefined && known.fund(fundId) !== undefined;
+  const position = isCounted ? await unit.foreign.lock(stream) : undefined;
+  const judged = judgeForeign({ ...intake, position });
+  if (isCounted && judged.position !== position) await unit.foreign.put(stream, judged.position, at);
+  if (judged.numbering === "UNNUMBERED" && (await unit.foreign.noteUnnumbered(source, at))) {
+    const sentence = `${source} publishes events without a number (first ${event.subject} ${event.id} for ${fundId}): one that is lost is not noticed. Number orders, fills and values by fund and kind as \`sequence\`.`;
+    await raise(unit, intake, "EVENT_UNNUMBERED", sentence);
+  }
+  if (judged.refusal !== undefined) {
+    const { code, sentence } = judged.refusal;
+    await raise(
+      unit,
+      intake,
+      "EVENT_REFUSED",
+      `${source} published ${event.subject} ${event.id}: ${code}. ${sentence}`,
+    );
+  }
+  return judged;
+}
+
+async function raise(
+  { events }: Pick<UnitOfWork, "events">,
+  { event, source, service, at }: ForeignIntake,
+  code: AlarmCode,
+  sentence: string,
+): Promise<void> {
+  const { fundId } = numberOf(event);
+  const about = code === "EVENT_UNNUMBERED" ? source : `${source} ${event.id}`;
+  const facts = { about, source, event_id: event.id, subject: event.subject, fund_id: fundId };
+  const level = alarms[code].level;
+  const raised = { code, level, service, sentence: line(sentence, 2_000), facts, at: format(at) };
+  await events.publish(subjects.alarmRaised, raised);
+}
+
+/** What a consumer throws of an event that it refuses: it is put aside at once, and nothing waits behind it. */
+export function refusedEvent({ refusal }: Judged): Fault | undefined {
+  if (refusal === undefined) return undefined;
+  const { code, sentence } = refusal;
+  return new Fault("FOREIGN_EVENT_REFUSED", `Refused: ${code}. ${sentence}`, { retry: "never", facts: { code } });
+}

@@ -1,0 +1,54 @@
+// The suite that every store passes with the numbering of foreign publishers: ports/foreign-records.ts.
+import { expect, it } from "vitest";
+import { fromMicroseconds } from "../../contracts/src/instant.ts";
+import type { ForeignStream, KeptPosition } from "../../ports/foreign-records.ts";
+import type { Store, UnitOfWork } from "../../ports/store.ts";
+import { rejection } from "./waiting.ts";
+
+export interface ForeignFixture {
+  readonly store: Store;
+  close(): Promise<void>;
+}
+
+export function foreignConformance(name: string, open: () => Promise<ForeignFixture>): void {
+  it(`32.4: foreign positions, ${name}: kept by source, fund and kind, one unit after the other, a failed one leaves nothing`, async () => {
+    const { store, close } = await open();
+    const at = fromMicroseconds(1_700_000_000_000_000);
+    const doing = <T>(work: (unit: UnitOfWork) => Promise<T>) => store.transact("conformance.foreign", work);
+    const fills: ForeignStream = { source: "desk \u{1f512}", fundId: "alpha", kind: "fills" };
+    const values: ForeignStream = { ...fills, kind: "values" };
+    const missing = [{ from: 3, to: 9_007_199_254_740_000, since: at, gapId: "g" }];
+    const gapped: KeptPosition = { last: 9_007_199_254_740_991, missing };
+    try {
+      expect(await doing((unit) => unit.foreign.lock(fills))).toBeUndefined();
+      await doing((unit) => unit.foreign.put(fills, gapped, at));
+      await doing((unit) => unit.foreign.put(values, { last: 0, missing: [] }, at));
+      await doing((unit) => unit.foreign.put({ ...fills, fundId: "beta" }, { last: 1, missing: [] }, at));
+      const failing = doing(async (unit) => {
+        await unit.foreign.put(fills, { last: 1, missing: [] }, at);
+        expect(await unit.foreign.noteUnnumbered("a", at)).toBe(true);
+        throw new Error("a change of mind");
+      });
+      expect(await rejection(failing, "a failing unit")).toMatchObject({ message: "a change of mind" });
+      expect(await doing((unit) => unit.foreign.positions(fills.source, "alpha"))).toEqual([
+        { ...fills, ...gapped },
+        { ...values, last: 0, missing: [] },
+      ]);
+      expect(await doing((unit) => unit.foreign.positions("desk", "alpha"))).toEqual([]);
+      expect(await doing((unit) => unit.foreign.withGaps())).toEqual([{ ...fills, ...gapped }]);
+      // Each reads what the one before it kept.
+      const counted = { ...fills, fundId: "gamma" };
+      const count = () =>
+        doing(async (unit) => {
+          const last = (await unit.foreign.lock(counted))?.last ?? 0;
+          await unit.foreign.put(counted, { last: last + 1, missing: [] }, at);
+        });
+      await Promise.all([count(), count(), count()]);
+      expect(await doing((unit) => unit.foreign.lock(counted))).toEqual({ last: 3, missing: [] });
+      expect(await doing((unit) => unit.foreign.noteUnnumbered("a", at))).toBe(true);
+      expect(await doing((unit) => unit.foreign.noteUnnumbered("a", at))).toBe(false);
+    } finally {
+      await close();
+    }
+  });
+}
