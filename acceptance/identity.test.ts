@@ -234,7 +234,11 @@ async function honestCallers(): Promise<readonly Caller[]> {
     token: service_token,
     as: {
       roles: ["service"],
-      operations: ["CheckOrder", "CheckOrders", "GetEnvelope", "ConfirmSent", "ReleaseApproval", "ListApprovals"],
+      operations: [
+        ...["CheckOrder", "CheckOrders", "GetEnvelope", "ConfirmSent", "ReleaseApproval", "ListApprovals"],
+        ...["GetHaltStatus", "GetDecisions", "TailEvents"],
+        ...["Publish", "PublishOrders", "PublishValues", "PublishPrices"],
+      ],
     },
   };
   return [...(await Promise.all(people)), service];

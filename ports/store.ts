@@ -45,6 +45,11 @@ import type { WatchdogRecords } from "./watchdog-records.ts";
 export interface EventWriter {
   /** Resolves to the event's id. The payload must match the subject's schema: a mismatch is a Defect. */
   publish<Payload>(subject: Subject<Payload>, payload: Payload): Promise<string>;
+  /**
+   * The same in the name of a program outside the platform, which proved it: what contracts/src/foreign-events.ts lists and nothing else, by operations
+   * alone. A Defect for a source that is one of ours.
+   */
+  publishFor<Payload>(source: string, subject: Subject<Payload>, payload: Payload): Promise<string>;
 }
 
 /** The inbox: which events a durable subscription has already acted on. */

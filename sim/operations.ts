@@ -23,6 +23,7 @@ const by = (who: string): Simulated => ({ by: who });
 const not = (why: string, shownBy: string): Simulated => ({ why, shownBy });
 
 const oneLog = "The invariants follow one log from its first entry to its last.";
+const outside = "Our own order management, treasury and feed run here, and no program in their place.";
 const gateway = "It is the gateway's own, which is no service and does not run here.";
 
 /**
@@ -40,6 +41,11 @@ export const simulated: Readonly<Record<ChangingOperation, Simulated>> = {
   AcceptBlock: drawn(1, queries.acceptBlock),
   ConfirmSent: drawn(5, queries.confirmSent),
   ReleaseApproval: drawn(5, queries.releaseApproval),
+
+  Publish: not(outside, "services/operations/foreign/publish-events.test.ts"),
+  PublishOrders: not(outside, "services/operations/foreign/publish-events.test.ts"),
+  PublishValues: not(outside, "services/operations/foreign/publish-events.test.ts"),
+  PublishPrices: not(outside, "services/operations/foreign/publish-events.test.ts"),
 
   RequestHalt: by("the two operators"),
   ResumeHalt: by("the two operators"),

@@ -119,7 +119,11 @@ async function expectAgreement(at = issuer): Promise<void> {
   expect(live).toEqual([
     {
       name: "order-management",
-      operations: ["CheckOrder", "CheckOrders", "GetEnvelope", "ConfirmSent", "ReleaseApproval", "ListApprovals"],
+      operations: [
+        ...["CheckOrder", "CheckOrders", "GetEnvelope", "ConfirmSent", "ReleaseApproval", "ListApprovals"],
+        ...["GetHaltStatus", "GetDecisions", "TailEvents"],
+        ...["Publish", "PublishOrders", "PublishValues", "PublishPrices"],
+      ],
       secret_hash: hashOf(service_token),
     },
   ]);

@@ -63,6 +63,13 @@ const tokenOperations = [
   "ConfirmSent",
   "ReleaseApproval",
   "ListApprovals",
+  "GetHaltStatus",
+  "GetDecisions",
+  "TailEvents",
+  "Publish",
+  "PublishOrders",
+  "PublishValues",
+  "PublishPrices",
 ] as const;
 /** As long as any token may live; each start gives it the same again. */
 const tokenMs = 90 * 86_400_000;
@@ -213,11 +220,12 @@ function idOfToken(token: string): string {
   return serviceTokenIdOf(token) ?? "";
 }
 
-/** Whether the file's token is known and no longer good. One that is not known yet is only waiting for its row. */
+/** Whether the file's token is known and no longer good, or was made before it could do all that it should. One that is not known yet is only waiting for its row. */
 async function isTokenDead({ store, clock }: DevelopmentOperatorsOptions, token: string): Promise<boolean> {
   const rows = await store.transactSql("identity.development_token", (_unit, sql) => findDevelopmentTokens(sql));
   const known = rows.find(({ row }) => row.id === idOfToken(token));
   if (known === undefined) return false;
+  if (tokenOperations.some((operation) => !known.row.operations.includes(operation))) return true;
   return known.hash !== hashOf(token) || known.row.revokedAt !== undefined || known.row.expiresAt <= clock.now();
 }
 

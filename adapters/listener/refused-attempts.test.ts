@@ -27,6 +27,7 @@ function open(isDown = false) {
       reported.push(operatorAttempted.parse(payload));
       return "id";
     },
+    publishFor: async () => "never",
   };
   const store: Pick<Store, "transact"> = {
     transact: async (_name, work) => {

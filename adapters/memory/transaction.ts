@@ -6,7 +6,7 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Random } from "../../ports/random.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
 import type { ChangeWatch } from "../records/audited-changes.ts";
-import { type MayPublish, mustBePublisher } from "../transport/publish-authority.ts";
+import { type MayPublish, mustBeForeign, mustBePublisher } from "../transport/publish-authority.ts";
 import { encode } from "./codec.ts";
 import { type RecordTools, writtenTables } from "./layered-map.ts";
 import { parkedChanges } from "./parked-events.ts";
@@ -131,21 +131,28 @@ function eventWriter(
   inTurn: RecordTools["inTurn"],
   publish: (event: PendingEvent, subject: Subject<never>) => void,
 ): UnitOfWork["events"] {
-  const { tables, name: source } = ports.process;
+  const { tables, name } = ports.process;
+  const add = <Payload>(source: string, subject: Subject<Payload>, payload: Payload): Promise<string> => {
+    const checked = subject.schema.safeParse(payload);
+    if (!checked.success) throw new Defect(`a payload for ${subject.name} does not match: ${checked.error.message}`);
+    const key = subject.key(payload);
+    const bytes = encode(payload);
+    return inTurn(async () => {
+      const id = ports.random.uuid();
+      const at = ports.clock.now();
+      const event = { id, subject: subject.name, key, at, source, bytes, sequence: tables.nextSequence() };
+      publish(event, subject as Subject<never>);
+      return id;
+    });
+  };
   return {
     async publish(subject, payload) {
-      mustBePublisher(ports.mayPublish, source, subject.name);
-      const checked = subject.schema.safeParse(payload);
-      if (!checked.success) throw new Defect(`a payload for ${subject.name} does not match: ${checked.error.message}`);
-      const key = subject.key(payload);
-      const bytes = encode(payload);
-      return inTurn(async () => {
-        const id = ports.random.uuid();
-        const at = ports.clock.now();
-        const event = { id, subject: subject.name, key, at, source, bytes, sequence: tables.nextSequence() };
-        publish(event, subject as Subject<never>);
-        return id;
-      });
+      mustBePublisher(ports.mayPublish, name, subject.name);
+      return add(name, subject, payload);
+    },
+    async publishFor(source, subject, payload) {
+      mustBeForeign(ports.mayPublish, source, subject.name);
+      return add(source, subject, payload);
     },
   };
 }

@@ -201,7 +201,89 @@ test("a program in the place of order management publishes its subjects, and a s
   await riskengine.close();
 });
 
+const durable = (name: string, filter: string) =>
+  ({ durable_name: name, filter_subject: filter, ack_policy: "explicit" }) as const;
+
+test.each([
+  ["foreign-oms", "foreign-oms-halts", "svc.v1.operations.halt.>", subjects.haltRequested.name],
+  ["foreign-oms", "foreign-oms-decisions", "svc.v1.risk.decision.made", subjects.decisionMade.name],
+  ["foreign-treasury", "foreign-treasury-fills", "svc.v1.oms.fills.>", subjects.fillsCreated.name],
+  ["foreign-prices", "foreign-prices-alarms", "svc.v1.operations.alarm.raised", subjects.alarmRaised.name],
+])("%s has a durable consumer %s, which goes on where it was", async (user, name, filter, subject) => {
+  const relay = await asUser("operations");
+  const send = (text: string) => jetstream(relay).publish(subject, JSON.stringify({ text }));
+  const connection = await asUser(user);
+  const manager = await jetstreamManager(connection);
+  await manager.consumers.add("PORTCULLIS", durable(name, filter));
+  await send(`${name} one`);
+  const next = async (): Promise<string> => {
+    const consumer = await jetstream(connection).consumers.get("PORTCULLIS", name);
+    const message = await consumer.next({ expires: 10_000 });
+    expect(await message?.ackAck()).toBe(true);
+    return message?.string() ?? "";
+  };
+  await eventually({}, "the first", async () => (await next()).includes(`${name} one`));
+  await connection.close();
+  await send(`${name} two`);
+  const again = await asUser(user);
+  const consumer = await jetstream(again).consumers.get("PORTCULLIS", name);
+  expect((await consumer.next({ expires: 10_000 }))?.string()).toContain(`${name} two`);
+  await (await jetstreamManager(again)).consumers.delete("PORTCULLIS", name);
+  await again.close();
+  await relay.close();
+});
+
 describe("the server refuses", () => {
+  test.each([
+    ["foreign-oms", "foreign-oms-halts", "svc.v1.oms.>"],
+    ["foreign-oms", "foreign-oms-halts", "svc.v1.>"],
+    ["foreign-oms", "foreign-oms-else", "svc.v1.operations.halt.>"],
+    ["foreign-oms", "riskengine_fills", "svc.v1.operations.halt.>"],
+    ["foreign-oms", "foreign-treasury-fills", "svc.v1.oms.fills.>"],
+    ["foreign-treasury", "foreign-treasury-fills", "svc.v1.identity.>"],
+    ["foreign-treasury", "foreign-oms-halts", "svc.v1.operations.halt.>"],
+    ["foreign-prices", "foreign-prices-alarms", "svc.v1.oms.fills.>"],
+    ["foreign-prices", "foreign-oms-halts", "svc.v1.operations.halt.>"],
+  ])("%s a durable consumer %s of %s", async (user, name, filter) => {
+    const connection = await asUser(user);
+    const manager = await jetstreamManager(connection, { timeout: 2_000 });
+    await expect(manager.consumers.add("PORTCULLIS", durable(name, filter))).rejects.toThrow();
+    await connection.close();
+  });
+
+  test("a program in our place whatever it has no business with: others' consumers, streams, inboxes and what is not for it to hear", async () => {
+    for (const user of users.filter((name) => name.startsWith("foreign-"))) {
+      const connection = await asUser(user);
+      const refused = refusals(connection);
+      const published = [
+        ...["CONSUMER.DURABLE.CREATE.PORTCULLIS.mine", "CONSUMER.CREATE.PORTCULLIS.mine", "CONSUMER.CREATE.PORTCULLIS"],
+        ...["CONSUMER.LIST.PORTCULLIS", "CONSUMER.DELETE.PORTCULLIS.riskengine_fills", "STREAM.MSG.GET.PORTCULLIS"],
+        ...["CONSUMER.MSG.NEXT.PORTCULLIS.riskengine_fills", "CONSUMER.INFO.PORTCULLIS.riskengine_fills"],
+        ...["STREAM.CREATE.PORTCULLIS", "STREAM.NAMES", "DIRECT.GET.PORTCULLIS"],
+      ].map((name) => `$JS.API.${name}`);
+      const sent = [...published, "$JS.ACK.PORTCULLIS.riskengine_fills.1.1.1.1.1", "_INBOX.riskengine.x"];
+      const heard = ["svc.v1.>", "svc.v1.identity.>", "transient.>", "_INBOX.>", "$JS.API.>"];
+      for (const name of sent) connection.publish(name, "{}");
+      for (const name of heard) connection.subscribe(name, { callback: () => undefined });
+      await connection.flush();
+      const expected = [...sent, ...heard].sort();
+      await eventually(
+        {},
+        "the refusals",
+        () => refused.length >= expected.length,
+        () => refused,
+      );
+      expect([user, ...refused.sort()]).toEqual([user, ...expected]);
+      await connection.close();
+    }
+  });
+
+  const allowedTo: Readonly<Record<string, RegExp>> = {
+    operations: /^svc\.v1\.|^transient\.svc\.v1\.market\.marks$/,
+    "foreign-oms": /^svc\.v1\.oms\.(orders|fills)\./,
+    "foreign-treasury": /^svc\.v1\.treasury\.nav\.updated$/,
+    "foreign-prices": /^transient\.svc\.v1\.market\.marks$/,
+  };
   const everyName = Object.values(subjects).map(({ name }) => name);
 
   test.each(users)("%s everything on the bus that is not its own", async (user) => {
@@ -210,11 +292,7 @@ describe("the server refuses", () => {
     const tried = [...everyName, ...everyName.map((name) => `transient.${name}`), "svc.v1.invented", "else.where"];
     for (const name of tried) connection.publish(name, "{}");
     await connection.flush();
-    const foreign = /^foreign-(.*)$/.exec(user)?.[1];
-    const allowed = tried.filter((name) => {
-      if (user === "operations") return /^svc\.v1\.|^transient\.svc\.v1\.market\.marks$/.test(name);
-      return foreign !== undefined && name.startsWith(`svc.v1.${foreign}.`);
-    });
+    const allowed = tried.filter((name) => allowedTo[user]?.test(name) ?? false);
     const expected = tried.filter((name) => !allowed.includes(name)).sort();
     await eventually(
       {},

@@ -4,16 +4,15 @@
 //  1. Durable events of our services reach NATS through the outbox relay, which runs in operations: its user may publish every
 //     subject, the others none. What a service may write to the outbox is checked in its own process (publish-authority.ts).
 //  2. Prices are not relayed: whoever may publish them does so itself.
-//  3. A program in the place of our order management or treasury publishes what is that service's own, and nothing else.
+//  3. A program in the place of our order management, treasury or feed publishes what contracts/src/foreign-events.ts lists for it, and nothing else. It hears what
+//     concerns it, also through durable consumers whose names and filters are fixed: nobody else's consumer, and no other subject.
 //  4. Everybody has an inbox of their own, so that nobody reads or answers another's requests.
 import { publishers } from "../../contracts/src/authority.ts";
+import { type ForeignPublisher, foreignPublishers } from "../../contracts/src/foreign-events.ts";
 import { type PlatformService, platformServices } from "../../contracts/src/platform-services.ts";
-import { everySubject, subjects } from "../../contracts/src/subjects.ts";
+import { eventByName, everySubject, subjects } from "../../contracts/src/subjects.ts";
 import { streamName } from "./stream.ts";
 import { conflatedName } from "./wire.ts";
-
-/** Services whose place a program of somebody else's may take. */
-const replaceable: readonly PlatformService[] = ["oms", "treasury"];
 
 const relayer: PlatformService = "operations";
 
@@ -30,7 +29,7 @@ export function inboxPrefix(user: string): string {
 }
 
 export function natsUsers(): readonly NatsUser[] {
-  return [...platformServices.map(serviceUser), ...replaceable.map(foreignUser)];
+  return [...platformServices.map(serviceUser), ...foreignPublishers.map(foreignUser)];
 }
 
 function serviceUser(service: PlatformService): NatsUser {
@@ -47,17 +46,32 @@ function serviceUser(service: PlatformService): NatsUser {
   };
 }
 
-function foreignUser(service: PlatformService): NatsUser {
-  const name = `foreign-${service}`;
-  const own = subjectsOf(service).filter((subject) =>
-    subject.name.startsWith(everySubject.replace(">", `${service}.`)),
-  );
+function foreignUser({ login: name, sentence, subjects: own, hears }: ForeignPublisher): NatsUser {
+  const wireName = (subject: string): string =>
+    eventByName(subject)?.delivery === "durable" ? subject : conflatedName(subject);
   return {
     name,
-    sentence: `A program of your own in the place of ${service}.`,
-    publish: own.map((subject) => subject.name),
-    subscribe: [...heard, `${inboxPrefix(name)}.>`],
+    sentence,
+    publish: [
+      ...own.map(wireName),
+      "$JS.API.INFO",
+      `$JS.API.STREAM.INFO.${stream}`,
+      ...hears.flatMap(({ name: consumer, filter }) => [
+        // The filter stands in the subject, so that it can be held to; a consumer that is asked for without one is not permitted.
+        `$JS.API.CONSUMER.CREATE.${stream}.${consumer}.${filter}`,
+        `$JS.API.CONSUMER.INFO.${stream}.${consumer}`,
+        `$JS.API.CONSUMER.DELETE.${stream}.${consumer}`,
+        `$JS.API.CONSUMER.MSG.NEXT.${stream}.${consumer}`,
+        `$JS.ACK.${stream}.${consumer}.>`,
+      ]),
+    ],
+    subscribe: [...hears.map(({ filter }) => filter), ...pricesFor(name), `${inboxPrefix(name)}.>`],
   };
+}
+
+/** Whoever values funds hears prices. */
+function pricesFor(login: string): readonly string[] {
+  return login === "foreign-treasury" ? [conflatedName(subjects.marketMarks.name)] : [];
 }
 
 function subjectsOf(service: PlatformService) {

@@ -2,11 +2,12 @@
 // every service needs, and those of single services, which have files of their own.
 import { Defect } from "../../contracts/src/fault.ts";
 import { fromMicroseconds } from "../../contracts/src/instant.ts";
+import type { Subject } from "../../contracts/src/subject.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Random } from "../../ports/random.ts";
 import type { HandledEvents, Instance, Instances, UnitOfWork } from "../../ports/store.ts";
 import { hasEndedSince, redeemOrTell } from "../identity/step-up-proofs.ts";
-import { type MayPublish, mustBePublisher } from "../transport/publish-authority.ts";
+import { type MayPublish, mustBeForeign, mustBePublisher } from "../transport/publish-authority.ts";
 import { encodeEvent, type OutboxEntry } from "./bus/outbox-insert.ts";
 import type { Sql } from "./store-transaction.ts";
 import { auditAnewRecords } from "./units/audit-anew.ts";
@@ -57,15 +58,22 @@ export function createUnitOfWork(options: {
   const { clock, random, source } = options;
   const entries: OutboxEntry[] = [];
   let sealed = false;
+  const add = <Payload>(from: string, subject: Subject<Payload>, payload: Payload): string => {
+    if (sealed) throw new Defect(`an event for ${subject.name} came after the end of its unit of work`);
+    if (entries.length >= eventsMax) throw new Defect(`one unit of work published more than ${eventsMax} events`);
+    // Encoded at once: what the caller does to the payload afterwards is no longer part of the event.
+    const entry = encodeEvent(subject, payload, { eventId: random.uuid(), at: clock.now(), source: from });
+    entries.push(entry);
+    return entry.eventId;
+  };
   const written: UnitOfWork["events"] = {
     async publish(subject, payload) {
-      if (sealed) throw new Defect(`an event for ${subject.name} came after the end of its unit of work`);
-      if (entries.length >= eventsMax) throw new Defect(`one unit of work published more than ${eventsMax} events`);
       mustBePublisher(options.mayPublish, source, subject.name);
-      // Encoded at once: what the caller does to the payload afterwards is no longer part of the event.
-      const entry = encodeEvent(subject, payload, { eventId: random.uuid(), at: clock.now(), source });
-      entries.push(entry);
-      return entry.eventId;
+      return add(source, subject, payload);
+    },
+    async publishFor(foreign, subject, payload) {
+      mustBeForeign(options.mayPublish, foreign, subject.name);
+      return add(foreign, subject, payload);
     },
   };
   const events = options.watchEvents?.(written) ?? written;

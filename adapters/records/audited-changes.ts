@@ -39,6 +39,11 @@ export function watchedEvents(events: UnitOfWork["events"], watch: ChangeWatch):
       watch.published(subject as Subject<never>);
       return id;
     },
+    async publishFor(source, subject, payload) {
+      const id = await events.publishFor(source, subject, payload);
+      watch.published(subject as Subject<never>);
+      return id;
+    },
   };
 }
 

@@ -206,6 +206,7 @@ export const unitsOfWork: Readonly<Record<string, UnitRule>> = {
   "bus.retry": unaudited(
     "Tells bus.retried of what failed before or somebody asked for; what only waited is reported by its own entry.",
   ),
+  "foreign.publish": unaudited("What it publishes for a program outside is an entry of its own, as every event is."),
   "parked.look": onlyReads,
   "parked.retry": tells("operatorAttempted"),
   "parked.withdraw": unaudited("Takes back a request that nobody took; whoever asked is notified."),

@@ -2,6 +2,8 @@
 // broadcast, so that a service that speaks in another's name is found in its own process, with the line that did it.
 import { mayPublish } from "../../contracts/src/authority.ts";
 import { Defect } from "../../contracts/src/fault.ts";
+import { foreignDurableSubjects, isForeignSource } from "../../contracts/src/foreign-events.ts";
+import { subjects } from "../../contracts/src/subjects.ts";
 import type { Bus } from "../../ports/bus.ts";
 
 export type MayPublish = (subjectName: string) => boolean;
@@ -15,6 +17,17 @@ export function publishAuthority(services: readonly string[]): MayPublish {
 export function mustBePublisher(allowed: MayPublish | undefined, source: string, subjectName: string): void {
   if (allowed === undefined || allowed(subjectName)) return;
   throw new Defect(`${source} may not publish ${subjectName}: contracts/src/authority.ts names its publishers`);
+}
+
+/** Operations takes in events of programs outside: whoever publishes this is it. */
+const takesIn = subjects.haltStep.name;
+
+/** A Defect for a source that is ours, a subject that no program outside may publish, or a process that does not run operations. */
+export function mustBeForeign(allowed: MayPublish | undefined, source: string, subjectName: string): void {
+  if (!isForeignSource(source)) throw new Defect(`${source} is a service of the platform, and no program outside it`);
+  if (allowed === undefined) return;
+  if (allowed(takesIn) && foreignDurableSubjects.includes(subjectName)) return;
+  throw new Defect(`${subjectName} may not be published for ${source}: contracts/src/foreign-events.ts names what may`);
 }
 
 /** The same bus, on which only what this process may publish is broadcast. */

@@ -70,6 +70,10 @@ GetAuditProof             .      .      x      x          x         x      x
 GetAuditConsistency       .      .      x      x          x         x      x
 TailAudit                 .      .      x      x          x         x      x
 TailEvents                .      .      x      x          x         x      x
+Publish                   .      .      .      .          .         .      x
+PublishOrders             .      .      .      .          .         .      x
+PublishValues             .      .      .      .          .         .      x
+PublishPrices             .      .      .      .          .         .      x
 GetAuditBundleHead        .      .      x      x          x         x      x
 GetAuditStatus            .      .      x      x          x         x      x
 ListSecrets               .      .      .      x          .         x      .
@@ -416,6 +420,7 @@ describe("a service token", () => {
       ...["ListRestrictions", "ListWebhookSignals", "GetWebhookSignal"],
       ...["ListStops", "ListDifferences", "GetReferenceData", "ReadMetrics", "InspectInstance"],
       ...["ListServices", "TailEvents", "ReadReports"],
+      ...["Publish", "PublishOrders", "PublishValues", "PublishPrices"],
     ];
     expect([...serviceOperations].sort()).toEqual(named.sort());
   });

@@ -4,6 +4,11 @@ export const platformServices = ["riskengine", "operations", "oms", "treasury", 
 
 export type PlatformService = (typeof platformServices)[number];
 
+/** Whether this is how a process of ours names itself as the source of its events: by its service, or by all of them with a plus. */
+export function isOwnSource(source: string): boolean {
+  return source.split("+").every((name) => (platformServices as readonly string[]).includes(name));
+}
+
 /** Those that prove themselves with a token of the platform's own: beside them what makes reports, which reads and speaks on no bus. */
 export const ownProcesses = [...platformServices, "reports"] as const;
 

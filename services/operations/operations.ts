@@ -14,6 +14,7 @@ import { type WatchedChat, watchChat } from "./chat/chat-health.ts";
 import { startDrills } from "./drills/drills.ts";
 import { eventQueries } from "./events/tail-events.ts";
 import { startFlatten } from "./flatten/flatten.ts";
+import { foreignEvents } from "./foreign/publish-events.ts";
 import { haltChanges } from "./halts/changes.ts";
 import { type RunningHalts, startHalts } from "./halts/halts.ts";
 import { marketQueries } from "./market-queries.ts";
@@ -72,6 +73,7 @@ export const operations: Service = {
         { name: "RiskWorkers", handlers: { ...workers.handlers, ...parked.handlers, ...unaudited.handlers } },
         { name: "HaltDesk", handlers: { ...orderManagement.handlers, ...haltChanges(ports) } },
         ...(ports.eventFeed === undefined ? [] : [eventQueries(ports.eventFeed)]),
+        foreignEvents(ports),
         { name: "Watchdogs", handlers: { ...restrictionHandlers(ports), ...watchdogs?.handlers } },
       ],
       health: () =>

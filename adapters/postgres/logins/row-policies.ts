@@ -5,6 +5,7 @@
 import { createHash } from "node:crypto";
 import type pg from "pg";
 import { mayPublish } from "../../../contracts/src/authority.ts";
+import { foreignDurableSubjects } from "../../../contracts/src/foreign-events.ts";
 import { type PlatformService, platformServices } from "../../../contracts/src/platform-services.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
 import { schemaName } from "../connection.ts";
@@ -26,6 +27,9 @@ export interface Policy {
   readonly text: string;
 }
 
+/** What operations takes in for programs outside, in their names and never in one of ours. */
+const isForeign = `source <> all (array[${platformServices.map(quotedText).join(", ")}]::text[]) and subject = any (array[${foreignDurableSubjects.map(quotedText).join(", ")}]::text[])`;
+
 /** Operations also relays events to NATS, answers for what others put aside, and declares their processes lost. */
 export function rowRules(service: PlatformService): readonly RowRule[] {
   const own = quotedText(service);
@@ -34,11 +38,12 @@ export function rowRules(service: PlatformService): readonly RowRule[] {
     .filter(({ name }) => mayPublish(service, name))
     .map(({ name }) => quotedText(name));
   const isOperations = service === "operations";
+  const isPublished = `source = ${own} and subject = any (array[${published.join(", ")}]::text[])`;
   return [
     {
       table: "outbox",
       commands: ["insert"],
-      isOwn: `source = ${own} and subject = any (array[${published.join(", ")}]::text[])`,
+      isOwn: isOperations ? `(${isPublished}) or (${isForeign})` : isPublished,
     },
     {
       table: "subscription",

@@ -148,11 +148,17 @@ describe("28.6: a database login for each service", () => {
       `insert into subscription (name, cursor_id, patterns, updated_us) values ('${name}', 0, '{}', 1)`;
     await as("oms", `${event("oms", subjects.fillsCreated.name)}; ${lease("oms")}; ${cursor("oms.test")}`);
     await as("riskengine", cursor("riskengine.test"));
+    // Operations takes in what programs outside publish, in their names and never in one of ours.
+    await as("operations", event("my-oms", subjects.fillsCreated.name));
     const refused: readonly (readonly [PlatformService, string])[] = [
       ["research", event("oms", subjects.fillsCreated.name)],
       ["research", event("research", subjects.fillsCreated.name)],
       ["gateway", event("gateway", subjects.haltLifted.name)],
       ["oms", event("operations", subjects.fillsCreated.name)],
+      ["oms", event("my-oms", subjects.fillsCreated.name)],
+      ["operations", event("oms", subjects.fillsCreated.name)],
+      ["operations", event("operations", subjects.fillsCreated.name)],
+      ["operations", event("my-oms", subjects.haltLifted.name)],
       ["oms", lease("riskengine")],
       ["oms", cursor("riskengine.other")],
       ["oms", "update subscription set name = 'riskengine.mine' where name = 'oms.test'"],

@@ -69,6 +69,7 @@ export const faults = {
   BUS_PAYLOAD_INVALID: fault("An event's payload does not match its subject's schema.", "INVALID_ARGUMENT", {
     exit: exitCodes.failed,
   }),
+  BUS_SUBJECT_FOREIGN: fault("No program outside the platform may publish this subject.", "INVALID_ARGUMENT"),
 
   // Secrets.
   SECRETS_UNAVAILABLE: fault("The secrets store does not answer.", "UNAVAILABLE"),

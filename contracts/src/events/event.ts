@@ -1,7 +1,7 @@
 // The declaration of an event, once: its subject, the schema of its payload, the key within which order is kept, who may publish it and what the audit
 // log says of it. Documents, the table of publishers and the audit log's actions are made from the list of these.
 import type { z } from "zod";
-import { type PlatformService, platformServices } from "../platform-services.ts";
+import { isOwnSource, type PlatformService, platformServices } from "../platform-services.ts";
 import { personalFieldsOf } from "../records/fields.ts";
 import type { Delivery, Subject } from "../subject.ts";
 
@@ -86,7 +86,8 @@ function auditedAs<Payload>(schema: z.ZodType<Payload>, { action, about, by }: E
     subjectIdOf: (payload) => about(payloadOf(payload)),
     actorOf(event) {
       const publisher = publisherOf(event);
-      if (by === undefined || publisher === foreignActor) return publisher;
+      // What a program outside says of who did it is a claim, also where it proved its own name.
+      if (by === undefined || !isOwnSource(event.source)) return publisher;
       return named(by(payloadOf(event.payload))) ?? publisher;
     },
     personal: personalFieldsOf(schema),

@@ -1,0 +1,163 @@
+// Events of programs outside over gRPC, on memory: durable before the answer, in order, once, in the name of the token, and nothing that a token was not
+// issued for. The numbers are those of publish-events.ts.
+import { afterEach, describe, expect, it } from "vitest";
+import type { Operation } from "../../../contracts/src/authority.ts";
+import { Defect } from "../../../contracts/src/fault.ts";
+import type { ForeignReceipt } from "../../../contracts/src/generated/svc/v1/foreign.ts";
+import { format } from "../../../contracts/src/instant.ts";
+import type { Mark } from "../../../contracts/src/records/market.ts";
+import { subjects } from "../../../contracts/src/subjects.ts";
+import type { RpcCall } from "../../../ports/rpc.ts";
+import { exampleFill, exampleMark, exampleNav } from "../../../testkit/record-examples.ts";
+import { type ServiceFixture, serviceFixture } from "../../../testkit/virtual/service-fixture.ts";
+import { foreignEvents, payloadBytesMax, waitingMax } from "./publish-events.ts";
+
+const seed = 20_261_118;
+const everything: readonly Operation[] = ["Publish", "PublishOrders", "PublishValues", "PublishPrices"];
+let fixture: ServiceFixture | undefined;
+
+afterEach(async () => {
+  await fixture?.close();
+  fixture = undefined;
+});
+
+function begin() {
+  const platform = serviceFixture(seed);
+  fixture = platform;
+  const ports = platform.portsOf("operations");
+  const { handlers } = foreignEvents(ports);
+  const publish = (
+    event: { readonly id?: string; readonly subject: string; readonly payload: unknown },
+    operations = everything,
+    name = "my-oms",
+  ): Promise<ForeignReceipt> => {
+    const identity = { kind: "service", name, actor: `service:${name}`, roles: ["service"], operations };
+    const { id = "e-1", subject, payload } = event;
+    const payload_json = typeof payload === "string" ? payload : JSON.stringify(payload);
+    const call = { identity } as unknown as RpcCall;
+    return handlers["Publish"]?.({ id, subject, payload_json } as never, call) as Promise<ForeignReceipt>;
+  };
+  const stored = () =>
+    platform.tables.log.map(({ subject, source, bytes }) => [
+      subject,
+      source,
+      JSON.parse(new TextDecoder().decode(bytes)),
+    ]);
+  return { platform, ports, publish, stored };
+}
+
+const fill = { subject: subjects.fillsCreated.name, payload: exampleFill };
+
+describe("an event of a program outside", () => {
+  it("1: is durable when it is answered, in the name of the token", async () => {
+    const { publish, stored } = begin();
+    expect(await publish(fill)).toEqual({ id: "e-1", accepted: true, repeated: false, code: "", reason: "" });
+    expect(stored()).toEqual([[fill.subject, "my-oms", exampleFill]]);
+  });
+
+  it("1: is not answered when the store does not take it, and taken when it comes again", async () => {
+    const { platform, publish, stored } = begin();
+    platform.fates.set("foreign.publish", ["failed", "lost, committed"]);
+    await expect(publish(fill)).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+    expect(stored()).toEqual([]);
+    await expect(publish(fill)).rejects.toMatchObject({ code: "STORE_COMMIT_UNKNOWN" });
+    expect((await publish(fill)).accepted).toBe(true);
+    expect(stored().length).toBe(1);
+  });
+
+  it("2: stands in the order in which it came, whoever waits together", async () => {
+    const { publish, stored } = begin();
+    const numbers = Array.from({ length: 250 }, (_, index) => index);
+    const payload = (n: number) => ({ ...exampleFill, fill_id: `f-${n}`, sequence: n });
+    const answers = await Promise.all(numbers.map((n) => publish({ ...fill, id: `e-${n}`, payload: payload(n) })));
+    expect(answers.every(({ accepted }) => accepted)).toBe(true);
+    expect(stored().map(([, , { sequence }]) => sequence)).toEqual(numbers);
+  });
+
+  it("3: is one event under one id of one program, at once and later, and two of two programs", async () => {
+    const { publish, stored } = begin();
+    const together = await Promise.all([publish(fill), publish(fill)]);
+    expect(together.map(({ repeated }) => repeated)).toEqual([false, true]);
+    expect(await publish(fill)).toMatchObject({ accepted: true, repeated: true });
+    expect(stored().length).toBe(1);
+    expect(await publish(fill, everything, "another")).toMatchObject({ repeated: false });
+    expect(stored().map(([, source]) => source)).toEqual(["my-oms", "another"]);
+  });
+
+  it("4: is refused with a code and a sentence, and changes nothing", async () => {
+    const { publish, stored } = begin();
+    const refusals = [
+      await publish({ subject: subjects.haltLifted.name, payload: {} }),
+      await publish({ subject: "svc.v1.invented", payload: {} }),
+      await publish({ ...fill, id: "" }),
+      await publish({ ...fill, payload: "{" }),
+      await publish({ ...fill, payload: { ...exampleFill, quantity: "-1", side: "HOLD" } }),
+      await publish({ ...fill, payload: { ...exampleFill, venue: "x".repeat(payloadBytesMax) } }),
+      await publish(fill, ["Publish", "PublishValues"]),
+    ];
+    expect(refusals.map(({ accepted, code }) => [accepted, code])).toEqual([
+      [false, "BUS_SUBJECT_FOREIGN"],
+      [false, "BUS_SUBJECT_FOREIGN"],
+      [false, "INVALID_ARGUMENT"],
+      [false, "BUS_PAYLOAD_INVALID"],
+      [false, "BUS_PAYLOAD_INVALID"],
+      [false, "MESSAGE_TOO_LARGE"],
+      [false, "PERMISSION_DENIED"],
+    ]);
+    expect(refusals[4]?.reason).toMatch(/side: .*quantity: /);
+    expect(refusals[6]?.reason).toContain("names PublishOrders");
+    expect(stored()).toEqual([]);
+  });
+
+  it("4: waits with a bounded number of others", async () => {
+    const { publish } = begin();
+    const first = Array.from({ length: waitingMax + 1 }, (_, n) => publish({ ...fill, id: `e-${n}` }));
+    await expect(publish({ ...fill, id: "beyond" })).rejects.toMatchObject({
+      code: "RESOURCE_EXHAUSTED",
+      retry: "later",
+    });
+    expect((await Promise.all(first)).every(({ accepted }) => accepted)).toBe(true);
+  });
+
+  it("of a treasury needs a token for values", async () => {
+    const { publish, stored } = begin();
+    const nav = { subject: subjects.navUpdated.name, payload: exampleNav };
+    expect(await publish(nav, ["Publish", "PublishOrders", "PublishPrices"])).toMatchObject({
+      code: "PERMISSION_DENIED",
+    });
+    expect(await publish(nav, ["Publish", "PublishValues"])).toMatchObject({ accepted: true });
+    expect(stored().length).toBe(1);
+  });
+});
+
+describe("a price", () => {
+  it("5: goes out and is not stored, under the token's name whatever it says, and never dated ahead", async () => {
+    const { platform, ports, publish, stored } = begin();
+    const heard: Mark[] = [];
+    const wanted = { subjects: [subjects.marketMarks.name], queueMax: 10, overflow: "drop-oldest" } as const;
+    await ports.bus.listen(wanted, async ({ payload }) => void heard.push(payload as Mark));
+    const mark = (at: string) => ({
+      subject: subjects.marketMarks.name,
+      id: "",
+      payload: { ...exampleMark, source: "paper", at },
+    });
+    const now = format(ports.clock.now());
+    expect(await publish(mark(now))).toMatchObject({ accepted: true });
+    await platform.time.timers.sleep(2_000);
+    expect(heard).toEqual([{ ...exampleMark, source: "my-oms", at: now }]);
+    expect(stored()).toEqual([]);
+    expect(await publish(mark("2036-01-01T00:00:00Z"))).toMatchObject({ accepted: false, code: "BUS_PAYLOAD_INVALID" });
+    expect(await publish(mark(now), ["Publish", "PublishOrders"])).toMatchObject({ code: "PERMISSION_DENIED" });
+  });
+});
+
+it("is published by operations alone, for a name that is none of ours, and only what programs outside may publish", async () => {
+  const { platform } = begin();
+  const attempt = (service: "operations" | "treasury", source: string, subject: typeof subjects.fillsCreated) =>
+    platform
+      .portsOf(service)
+      .store.transact("foreign.publish", (unit) => unit.events.publishFor(source, subject, exampleFill));
+  await expect(attempt("operations", "oms", subjects.fillsCreated)).rejects.toThrow(Defect);
+  await expect(attempt("treasury", "my-oms", subjects.fillsCreated)).rejects.toThrow(Defect);
+  await expect(attempt("operations", "my-oms", subjects.haltLifted as never)).rejects.toThrow(Defect);
+});
