@@ -235,9 +235,19 @@ async function honestCallers(): Promise<readonly Caller[]> {
     as: {
       roles: ["service"],
       operations: [
-        ...["CheckOrder", "CheckOrders", "GetEnvelope", "ConfirmSent", "ReleaseApproval", "ListApprovals"],
-        ...["GetHaltStatus", "GetDecisions", "TailEvents"],
-        ...["Publish", "PublishOrders", "PublishValues", "PublishPrices"],
+        "CheckOrder",
+        "CheckOrders",
+        "GetEnvelope",
+        "ConfirmSent",
+        "ReleaseApproval",
+        "ListApprovals",
+        "GetHaltStatus",
+        "GetDecisions",
+        "TailEvents",
+        "Publish",
+        "PublishOrders",
+        "PublishValues",
+        "PublishPrices",
       ],
     },
   };

@@ -111,7 +111,7 @@ describe("services", () => {
     expect(procedures("Instance")).toEqual(["GetHealth", "GetMetrics"]);
   });
 
-  test("CheckOrders and the two tails stream both ways and nothing else streams", () => {
+  test("CheckOrders, the two tails and what foreign systems publish stream both ways and nothing else streams", () => {
     const streaming = ours
       .flatMap((file) => file.service)
       .flatMap((service) => service.method)
@@ -119,6 +119,7 @@ describe("services", () => {
     expect(streaming.map((method) => [method.name, method.clientStreaming, method.serverStreaming])).toEqual([
       ["TailAudit", true, true],
       ["TailEvents", true, true],
+      ["Publish", true, true],
       ["CheckOrders", true, true],
     ]);
   });

@@ -129,7 +129,7 @@ function readPayload(
   } catch (thrown) {
     return refused("BUS_PAYLOAD_INVALID", `payload_json is no JSON: ${messageOf(thrown)}.`);
   }
-  // A price is told under the name that was proved, whatever it says.
+  // A price goes out under the name that was proved, whatever it says.
   const named = source !== undefined && typeof value === "object" && value !== null ? { ...value, source } : value;
   const checked = subject.schema.safeParse(named);
   if (checked.success) return { payload: checked.data };
