@@ -7,6 +7,7 @@ import { codeEntry, type Denial, type FaultCode, isFaultCode } from "../../contr
 import { Defect, type Facts, Fault, type Retry } from "../../contracts/src/fault.ts";
 import { idempotencyKeyHeader, idempotencyPathHeader, replayHeader } from "../../contracts/src/idempotency.ts";
 import { parseJson } from "../../contracts/src/parse-json.ts";
+import { servedBy } from "../../contracts/src/served-by.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Outcome } from "../../ports/identity.ts";
 import { requestIdHeader } from "../http/request-id.ts";
@@ -42,22 +43,6 @@ export interface RpcClient {
   call(service: string, method: string, request: object, options: RpcCallOptions): Promise<Outcome<unknown>>;
   close(): void;
 }
-
-/** Which process answers for a service of the protos. */
-const servedBy: Readonly<Record<string, string>> = {
-  RiskEngine: "riskengine",
-  RiskDesk: "operations",
-  Operations: "operations",
-  AuditDesk: "operations",
-  RiskWorkers: "operations",
-  HaltDesk: "operations",
-  Watchdogs: "operations",
-  MarketDesk: "operations",
-  Secrets: "operations",
-  Oms: "oms",
-  Treasury: "treasury",
-  Research: "research",
-};
 
 /** Streams in both directions that may be asked one thing: on the wire, one question and its answer are the same as a unary call. */
 const askedOnce: ReadonlySet<string> = new Set(["/svc.v1.AuditDesk/TailAudit"]);

@@ -3,12 +3,14 @@ import { CSPProvider } from "@base-ui/react/csp-provider";
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { createRoot, type Root } from "react-dom/client";
+import { toUnixMs } from "../../contracts/src/instant.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Timers } from "../../ports/timers.ts";
 import { createClient } from "../client/src/client.ts";
 import { DangerProvider } from "./danger/danger-dialog.tsx";
 import { rereader } from "./data/use-list.ts";
 import { openLive } from "./live/follow.ts";
+import { openProcesses } from "./live/processes.ts";
 import { tappedFetch } from "./live/tapped-fetch.ts";
 import { openProvider, type Provider, type Tokens } from "./login/oidc.ts";
 import { openSession, type Session } from "./login/session.ts";
@@ -109,12 +111,16 @@ async function open(root: Root, { provider, tokens }: Begun, { clock, timers }: 
     timers,
     ticker: openTicker(clock, timers),
     live,
+    processes: openProcesses(toUnixMs(clock.now())),
     session,
     identity,
     freeze: openFreeze(),
   };
   const queries = new QueryClient({ defaultOptions: { queries: { staleTime: Number.POSITIVE_INFINITY } } });
-  live.onTopics(rereader(queries, timers, web.freeze.isFrozen));
+  const reread = rereader(queries, timers, web.freeze.isFrozen);
+  live.onTopics(reread.touchedBy);
+  web.processes.onTurn(reread.answeredBy);
+  web.ticker.subscribe(() => web.processes.look(toUnixMs(clock.now())));
   followSession(session, live, queries, leaving);
   void live.run();
   const router = createDeskRouter();

@@ -6,7 +6,9 @@ import type { Timers } from "../../ports/timers.ts";
 import type { AnswerOf, Client } from "../client/src/types.ts";
 import type { Live } from "./live/follow.ts";
 import { type LinkWord, linkWord } from "./live/link.ts";
+import type { Processes } from "./live/processes.ts";
 import type { Session, SessionState } from "./login/session.ts";
+import type { Life } from "./model/process-life.ts";
 
 export interface Ticker {
   now(): Instant;
@@ -19,6 +21,7 @@ export interface Web {
   readonly timers: Timers;
   readonly ticker: Ticker;
   readonly live: Live;
+  readonly processes: Processes;
   readonly session: Session;
   readonly identity: AnswerOf<"getIdentity">;
   readonly freeze: Freeze;
@@ -61,6 +64,12 @@ export function useLiveSinceMs(): number {
   const { live } = useWeb();
   const { liveSince } = useSyncExternalStore(live.subscribe, live.link);
   return liveSince === undefined ? 0 : toUnixMs(liveSince);
+}
+
+/** How the process of that name is; the gateway itself is what the link is about. */
+export function useLife(name: string): Life {
+  const { processes } = useWeb();
+  return useSyncExternalStore(processes.subscribe, () => processes.lifeOf(name));
 }
 
 export function useSessionState(): SessionState {

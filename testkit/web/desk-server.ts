@@ -131,6 +131,10 @@ function answersOf(base: () => string, rows: () => unknown): ReadonlyMap<string,
     [operationTable.getHaltStatus.path, () => data.held.halts?.value],
     [operationTable.listFunds.path, () => listOf(data, "funds")],
     [operationTable.getPositions.path, rows],
+    [
+      operationTable.listServices.path,
+      () => ["oms", "treasury", "operations"].map((service) => ({ service, status: "ok", version: "0.0.0" })),
+    ],
   ]);
 }
 

@@ -41,6 +41,7 @@ export const fundLists: FundLists = {
     command: ({ fund = "", from = absentRange }) =>
       `ctl treasury navs list --fund-id ${fund} --hours ${hoursText({ from }, 2_160)}`,
     source: "listNavs",
+    process: "treasury",
   },
   days: {
     read: (client, { fund = "" }, call, nowMs) =>
@@ -50,6 +51,7 @@ export const fundLists: FundLists = {
     actions: ["ledger."],
     command: ({ fund = "" }) => `ctl treasury navs list --fund-id ${fund} --hours 8784 --every day`,
     source: "listNavs",
+    process: "treasury",
   },
   ledger: {
     read: (client, { fund = "" }, call) => client.listLedger({ fundId: fund, countMax: ledgerMax }, call),
@@ -58,6 +60,7 @@ export const fundLists: FundLists = {
     actions: ["ledger.", "fill."],
     command: ({ fund = "" }) => `ctl treasury ledger list --fund-id ${fund}`,
     source: "listLedger",
+    process: "treasury",
   },
   backtest: {
     read: (client, { of = "" }, call) => client.getBacktest({ strategyId: of }, call),
@@ -66,5 +69,6 @@ export const fundLists: FundLists = {
     actions: [],
     command: ({ of = "" }) => `ctl research backtest show ${of}`,
     source: "getBacktest",
+    process: "research",
   },
 };

@@ -2,9 +2,13 @@
 import type { CallOptions } from "../../client/src/call-options.ts";
 import type { Client } from "../../client/src/types.ts";
 
+export type ProcessName = "gateway" | "riskengine" | "operations" | "oms" | "treasury" | "research";
+
 export interface ListPlace<Value> {
   /** `nowMs` is for ranges that reach back from now: the question stays the same while time goes on. */
   read(client: Client, asked: Asked, call: CallOptions, nowMs: number): Promise<Value>;
+  /** The process that answers; the gateway where it answers by itself. */
+  readonly process: ProcessName;
   /** Read again after this long, whatever happens. */
   readonly everyMs: number;
   /** Beginnings of topics that change it. */

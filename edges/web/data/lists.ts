@@ -61,6 +61,7 @@ const riskLists: Pick<Places, RiskName> = {
     actions: ["halt.", "resume.", "ledger."],
     command: () => "ctl treasury funds list",
     source: "listFunds",
+    process: "treasury",
   },
   strategies: {
     read: (client, asked, call) => client.listStrategies(ofFund(asked), call),
@@ -69,6 +70,7 @@ const riskLists: Pick<Places, RiskName> = {
     actions: ["strategy.", "restriction."],
     command: (asked) => `ctl research strategies list${fundFlag(asked)}`,
     source: "listStrategies",
+    process: "research",
   },
   halts: {
     read: (client, _asked, call) => client.getHaltStatus({}, call),
@@ -77,6 +79,7 @@ const riskLists: Pick<Places, RiskName> = {
     actions: ["halt.", "resume."],
     command: () => "ctl riskengine halts list",
     source: "getHaltStatus",
+    process: "operations",
   },
   use: {
     read: (client, asked, call) => client.getLimitUse(ofFund(asked), call),
@@ -85,6 +88,7 @@ const riskLists: Pick<Places, RiskName> = {
     actions: ["fill.", "order.", "envelope."],
     command: (asked) => `ctl riskengine use list${fundFlag(asked)}`,
     source: "getLimitUse",
+    process: "riskengine",
   },
   losses: {
     read: (client, asked, call) => client.listLosses(ofFund(asked), call),
@@ -93,6 +97,7 @@ const riskLists: Pick<Places, RiskName> = {
     actions: ["loss.", "envelope."],
     command: (asked) => `ctl riskengine losses list${fundFlag(asked)}`,
     source: "listLosses",
+    process: "riskengine",
   },
   blocks: {
     read: (client, asked, call) => client.listBlocks(ofFund(asked), call),
@@ -101,6 +106,7 @@ const riskLists: Pick<Places, RiskName> = {
     actions: ["halt.", "restriction.", "throttle.", "reconcile.", "block."],
     command: (asked) => `ctl riskengine blocks list${fundFlag(asked)}`,
     source: "listBlocks",
+    process: "riskengine",
   },
   rejections: {
     read: (client, asked, call, nowMs) =>
@@ -110,6 +116,7 @@ const riskLists: Pick<Places, RiskName> = {
     actions: ["order.decided", "order.rejected"],
     command: (asked) => `ctl riskengine rejections list${fundFlag(asked)} --hours ${hoursText(asked, dayHours)}`,
     source: "listRejections",
+    process: "operations",
   },
   decisions: {
     read: (client, { of = "" }, call) => client.getDecisions({ orderId: of }, call),
@@ -118,6 +125,7 @@ const riskLists: Pick<Places, RiskName> = {
     actions: ["order.decided"],
     command: ({ of = "" }) => `ctl why ${of}`,
     source: "getDecisions",
+    process: "operations",
   },
   stops: {
     read: (client, asked, call) => client.listStops(ofFund(asked), call),
@@ -126,6 +134,7 @@ const riskLists: Pick<Places, RiskName> = {
     actions: ["stop.", "fill."],
     command: (asked) => `ctl riskengine stops list${fundFlag(asked)}`,
     source: "listStops",
+    process: "operations",
   },
   differences: {
     read: (client, asked, call) => client.listDifferences({ ...ofFund(asked), open: true, countMax: 100 }, call),
@@ -134,6 +143,7 @@ const riskLists: Pick<Places, RiskName> = {
     actions: ["reconcile."],
     command: (asked) => `ctl riskengine differences list${fundFlag(asked)} --open`,
     source: "listDifferences",
+    process: "operations",
   },
   positions: {
     read: (client, asked, call) => client.getPositions(ofFund(asked), call),
@@ -142,6 +152,7 @@ const riskLists: Pick<Places, RiskName> = {
     actions: ["fill."],
     command: (asked) => `ctl oms positions list${fundFlag(asked)}`,
     source: "getPositions",
+    process: "oms",
   },
   orders: {
     read: (client, asked, call, nowMs) => {
@@ -154,6 +165,7 @@ const riskLists: Pick<Places, RiskName> = {
     actions: ["order.", "fill."],
     command: (asked) => `ctl oms orders list${fundFlag(asked)}`,
     source: "listOrders",
+    process: "oms",
   },
   headroom: {
     read: (client, { fund = "", symbol = "" }, call) => client.getHeadroom({ fundId: fund, symbol }, call),
@@ -162,6 +174,7 @@ const riskLists: Pick<Places, RiskName> = {
     actions: ["fill.", "order.", "envelope.", "halt."],
     command: ({ fund = "", symbol = "" }) => `ctl riskengine headroom --fund-id ${fund} --symbol ${symbol}`,
     source: "getHeadroom",
+    process: "riskengine",
   },
   envelope: {
     read: (client, { fund = "" }, call) => client.getEnvelope({ fundId: fund }, call),
@@ -170,6 +183,7 @@ const riskLists: Pick<Places, RiskName> = {
     actions: ["envelope."],
     command: ({ fund = "" }) => `ctl riskengine envelope show --fund-id ${fund}`,
     source: "getEnvelope",
+    process: "riskengine",
   },
   instruments: {
     read: (client, _asked, call) => client.listInstruments({}, call),
@@ -178,6 +192,7 @@ const riskLists: Pick<Places, RiskName> = {
     actions: ["reference.", "corporate_action."],
     command: () => "ctl treasury instruments list",
     source: "listInstruments",
+    process: "treasury",
   },
 };
 

@@ -32,6 +32,7 @@ export const operationLists: OperationLists = {
     actions: ["service.", "restart."],
     command: () => "ctl platform services list",
     source: "listServices",
+    process: "gateway",
   },
   alarms: {
     read: (client, asked, call, nowMs) =>
@@ -41,6 +42,7 @@ export const operationLists: OperationLists = {
     actions: [],
     command: (asked) => `ctl operations alarms list --hours ${hoursText(asked, alarmHours)}`,
     source: "listAlarms",
+    process: "operations",
   },
   watchdogs: {
     read: (client, _asked, call) => client.listWatchdogs({}, call),
@@ -49,6 +51,7 @@ export const operationLists: OperationLists = {
     actions: ["watchdog."],
     command: () => "ctl operations watchdog status",
     source: "listWatchdogs",
+    process: "operations",
   },
   audit: {
     read: (client, _asked, call) => client.getAuditStatus({}, call),
@@ -57,6 +60,7 @@ export const operationLists: OperationLists = {
     actions: [],
     command: () => "ctl operations audit status",
     source: "getAuditStatus",
+    process: "operations",
   },
   entries: {
     // How long the log is, is asked for with it: the question stays the same while it grows.
@@ -70,6 +74,7 @@ export const operationLists: OperationLists = {
     actions: [],
     command: () => "ctl operations audit tail",
     source: "readAudit",
+    process: "operations",
   },
   books: {
     read: (client, _asked, call) => client.getBooks({}, call),
@@ -78,6 +83,7 @@ export const operationLists: OperationLists = {
     actions: [],
     command: () => "ctl riskengine books",
     source: "getBooks",
+    process: "operations",
   },
   drills: {
     read: (client, _asked, call) => client.listDrills({ countMax: 20 }, call),
@@ -86,6 +92,7 @@ export const operationLists: OperationLists = {
     actions: ["drill."],
     command: () => "ctl operations drills list",
     source: "listDrills",
+    process: "operations",
   },
   logs: {
     read: (client, { of = "gateway" }, call) => client.readLogs({ service: of, countMax: 200 } as never, call),
@@ -94,6 +101,7 @@ export const operationLists: OperationLists = {
     actions: [],
     command: ({ of = "gateway" }) => `ctl logs ${of}`,
     source: "readLogs",
+    process: "gateway",
   },
   lag: {
     read: (client, _asked, call) => client.getMetrics({}, call),
@@ -102,6 +110,7 @@ export const operationLists: OperationLists = {
     actions: [],
     command: () => "curl /metrics",
     source: "getMetrics",
+    process: "gateway",
   },
   faults: {
     read: (client, _asked, call) => client.getPaperWeather({}, call),
@@ -110,6 +119,7 @@ export const operationLists: OperationLists = {
     actions: ["paper.weather"],
     command: () => "ctl paper weather show",
     source: "getPaperWeather",
+    process: "oms",
   },
   tokens: {
     read: (client, _asked, call) => client.listServiceTokens({}, call),
@@ -118,5 +128,6 @@ export const operationLists: OperationLists = {
     actions: ["token."],
     command: () => "ctl auth tokens list",
     source: "listServiceTokens",
+    process: "gateway",
   },
 };

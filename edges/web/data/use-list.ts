@@ -4,7 +4,7 @@ import { type QueryClient, useQuery } from "@tanstack/react-query";
 import { toUnixMs } from "../../../contracts/src/instant.ts";
 import type { Timers } from "../../../ports/timers.ts";
 import { failureOf, type ReadFacts } from "../model/panel-state.ts";
-import { useFrozen, useSessionState, useWeb } from "../web-context.tsx";
+import { useFrozen, useLife, useSessionState, useWeb } from "../web-context.tsx";
 import type { Asked } from "./list-place.ts";
 import { isTouchedBy, type ListName, type Lists, lists } from "./lists.ts";
 
@@ -17,6 +17,8 @@ export interface ListRead<Value> extends ReadFacts {
 }
 
 const timeoutMs = 10_000;
+/** How often whatever a process that is not in order answers is asked for, at least. */
+const unsureMs = 2_000;
 
 export function useList<Name extends ListName>(name: Name, asked: Asked = {}, isWanted = true): ListRead<Lists[Name]> {
   const { client, clock } = useWeb();
@@ -24,11 +26,13 @@ export function useList<Name extends ListName>(name: Name, asked: Asked = {}, is
   // Whoever is logged out would only be refused, list by list, every two seconds.
   const isIn = useSessionState() === "in";
   const place = lists[name];
+  const life = useLife(place.process);
+  const everyMs = life.isOk ? place.everyMs : Math.min(place.everyMs, unsureMs);
   const query = useQuery<Lists[Name]>({
     queryKey: [name, asked],
     queryFn: ({ signal }) => place.read(client, asked, { signal, timeoutMs }, toUnixMs(clock.now())),
     enabled: isWanted && !isFrozen && isIn,
-    refetchInterval: place.everyMs,
+    refetchInterval: everyMs,
     // A tab that nobody saw read nothing: what it shows is read anew as soon as somebody looks.
     refetchOnWindowFocus: "always",
     retry: false,
@@ -40,14 +44,16 @@ export function useList<Name extends ListName>(name: Name, asked: Asked = {}, is
     data: query.data,
     hasData: query.data !== undefined,
     updatedAtMs: query.dataUpdatedAt,
-    everyMs: place.everyMs,
+    everyMs,
+    goodSinceMs: life.sinceMs,
+    complaint: life.complaint === undefined ? undefined : `${place.process}: ${life.complaint}`,
     failure: failureOf(query.error),
     isReading: query.isFetching,
     again: () => void query.refetch(),
   };
 }
 
-/** Reads anew what the topics concern; only what is shown is really asked for. */
+/** Reads anew what topics concern or what a process answers; only what is shown is really asked for. */
 export function rereader(queries: QueryClient, timers: Timers, isFrozen: () => boolean) {
   const waiting = new Set<ListName>();
   const reread = (name: ListName): void => {
@@ -60,11 +66,16 @@ export function rereader(queries: QueryClient, timers: Timers, isFrozen: () => b
     waiting.add(name);
     timers.after(againMs, () => reread(name));
   };
-  return (topics: readonly string[] | "all"): void => {
+  const rereadAll = (isConcerned: (name: ListName) => boolean): void => {
     for (const name of Object.keys(lists) as ListName[]) {
       if (waiting.has(name) || (isFrozen() && name !== "halts")) continue;
-      if (topics === "all" || isTouchedBy(name, topics)) reread(name);
+      if (isConcerned(name)) reread(name);
     }
+  };
+  return {
+    touchedBy: (topics: readonly string[] | "all") =>
+      rereadAll((name) => topics === "all" || isTouchedBy(name, topics)),
+    answeredBy: (process: string) => rereadAll((name) => lists[name].process === process),
   };
 }
 

@@ -10,7 +10,7 @@ import { isHalted, modeOf } from "../model/halted.ts";
 import { utc } from "../model/moments.ts";
 import { ranges, rangeText } from "../model/range.ts";
 import { useFrozen, useLinkWord, useNow, useSessionState, useWeb } from "../web-context.tsx";
-import { CosignCard, HaltBanner } from "./halt-banner.tsx";
+import { CosignCard, HaltBanner, HaltsUnread } from "./halt-banner.tsx";
 import { KeyLayer } from "./key-layer.tsx";
 import { rememberPath } from "./last-desk.ts";
 import { useChangeSearch, useDeskSearch } from "./use-search.ts";
@@ -43,6 +43,7 @@ export function Frame() {
       <TopBar mode={mode} />
       <div className="alerts">
         {state === "expired" && <LoginOver />}
+        <HaltsUnread />
         <HaltBanner />
         <CosignCard />
       </div>
@@ -61,8 +62,19 @@ export function Frame() {
         As of {halts.updatedAtMs === 0 ? "never" : utc(fromUnixMs(halts.updatedAtMs))} · {window.location.href}
       </footer>
       <KeyLayer />
+      <ProcessWatch />
     </div>
   );
+}
+
+/** Hands on what the gateway says of the processes, on every desk. */
+function ProcessWatch() {
+  const { processes } = useWeb();
+  const { data, updatedAtMs } = useList("services");
+  useEffect(() => {
+    if (data !== undefined) processes.take(data, updatedAtMs);
+  }, [processes, data, updatedAtMs]);
+  return null;
 }
 
 function TopBar({ mode }: { readonly mode: string }) {

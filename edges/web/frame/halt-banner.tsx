@@ -1,12 +1,32 @@
 // What is halted, on every desk and before everything else; and a request to resume that waits for its second signature.
 
+import { fromUnixMs } from "../../../contracts/src/instant.ts";
 import { baselineText, byStrictness, scopeOf } from "../../words/halt-words.ts";
 import { age, duration, leftMs } from "../../words/times.ts";
 import { cosignAsk, resumeAllAsk } from "../danger/asks.ts";
 import { useDanger } from "../danger/danger-dialog.tsx";
 import { useList } from "../data/use-list.ts";
-import { utcText } from "../model/moments.ts";
-import { useNow, useWeb } from "../web-context.tsx";
+import { msOf, utc, utcText } from "../model/moments.ts";
+import { panelState, whyStale } from "../model/panel-state.ts";
+import { useLinkWord, useLiveSinceMs, useNow, useWeb } from "../web-context.tsx";
+
+/** What is halted cannot be read: that no banner stands here proves nothing then. */
+export function HaltsUnread() {
+  const halts = useList("halts");
+  const link = useLinkWord();
+  const liveSinceMs = useLiveSinceMs();
+  const now = useNow();
+  const facts = { link, liveSinceMs, nowMs: msOf(now), isEmpty: false, isPartial: false };
+  const state = panelState({ ...facts, reads: [halts] });
+  if (state !== "stale" && state !== "error") return null;
+  const read = halts.updatedAtMs === 0 ? "never" : utc(fromUnixMs(halts.updatedAtMs));
+  return (
+    <p className="halts-unread" role="status" data-testid="halts-unread">
+      <strong>HALTS NOT KNOWN</strong> What is halted was last read {read === "never" ? read : `at ${read}`}
+      {link === "live" ? ` (${whyStale([halts]) ?? "it is read again"})` : " (the server is not heard)"}.
+    </p>
+  );
+}
 
 export function HaltBanner() {
   const { data: status } = useList("halts");

@@ -35,7 +35,7 @@ export function Nav() {
       name="nav"
       title={`Value of a unit${fund === undefined ? "" : ` of ${fund}`}, ${rangeText(search, "last 90 d")}`}
       wide
-      reads={funds.data?.length === 0 ? [funds] : [navs]}
+      reads={fund === undefined ? [funds] : [navs]}
       isEmpty={units.length === 0}
       empty={<p>The fund was not valued in this range. Choose a longer one.</p>}
       explained={[

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { rangeStartMs } from "../model/range.ts";
 import { bookWord } from "../ops/books.tsx";
-import { lagsOf } from "../ops/lag.ts";
+import { lagsOf, silentIn } from "../ops/lag.ts";
 import { tokenWord } from "../ops/tokens.tsx";
 import { periodStart, profitSince, stepFor, unitValues } from "./unit-value.ts";
 
@@ -69,6 +69,7 @@ describe("silence is never green", () => {
       '# HELP x\nportcullis_bus_lag_events{subscription="audit",service="operations"} 12\nportcullis_other 3\n';
     expect(lagsOf(text)).toEqual([{ subscription: "audit", service: "operations", events: 12 }]);
     expect(lagsOf("")).toEqual([]);
+    expect(silentIn('portcullis_up{service="oms"} 0\nportcullis_up{service="operations"} 1\n')).toEqual(["oms"]);
   });
 
   test("a token is good only while it is", () => {

@@ -1,8 +1,15 @@
 // The one state of a panel: old never looks new, loading never looks empty, and a refusal says so.
 import { describe, expect, test } from "vitest";
-import { failureOf, oldMs, type PanelFacts, panelState, type ReadFacts } from "./panel-state.ts";
+import { failureOf, oldMs, type PanelFacts, panelState, type ReadFacts, whyStale } from "./panel-state.ts";
 
-const fresh: ReadFacts = { hasData: true, updatedAtMs: 100_000, everyMs: 2_000, failure: undefined };
+const fresh: ReadFacts = {
+  hasData: true,
+  updatedAtMs: 100_000,
+  everyMs: 2_000,
+  goodSinceMs: 0,
+  complaint: undefined,
+  failure: undefined,
+};
 const facts: PanelFacts = {
   reads: [fresh],
   link: "live",
@@ -28,16 +35,24 @@ describe("a panel's state", () => {
     expect(panelState({ ...facts, reads: [{ ...unread, failure: { ...failure, status: 403 } }] })).toBe("forbidden");
   });
 
-  test("what may be old is stale, for any of five reasons", () => {
+  test("what may be old is stale, for any of six reasons", () => {
     expect(panelState({ ...facts, liveSinceMs: fresh.updatedAtMs + 1 })).toBe("stale");
     for (const link of ["stale", "reconnecting", "offline", "expired"] as const) {
       expect(panelState({ ...facts, link })).toBe("stale");
       expect(panelState({ ...facts, link, isEmpty: true })).toBe("stale");
     }
     expect(panelState({ ...facts, reads: [{ ...fresh, failure }] })).toBe("stale");
+    expect(panelState({ ...facts, reads: [{ ...fresh, goodSinceMs: fresh.updatedAtMs + 1 }] })).toBe("stale");
+    expect(panelState({ ...facts, reads: [{ ...fresh, goodSinceMs: fresh.updatedAtMs }] })).toBe("ready");
     const edge = fresh.updatedAtMs + oldMs(fresh.everyMs);
     expect(panelState({ ...facts, nowMs: edge })).toBe("ready");
     expect(panelState({ ...facts, nowMs: edge + 1 })).toBe("stale");
+  });
+
+  test("why it is stale names the process that is silent, else what the server said", () => {
+    expect(whyStale([fresh])).toBeUndefined();
+    expect(whyStale([fresh, { ...fresh, failure }])).toBe("SERVICE_UNAVAILABLE: away");
+    expect(whyStale([{ ...fresh, failure, complaint: "oms: it cannot be reached" }])).toBe("oms: it cannot be reached");
   });
 
   test("a failure keeps the server's code and request id", () => {

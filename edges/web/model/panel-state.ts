@@ -20,6 +20,10 @@ export interface ReadFacts {
   readonly hasData: boolean;
   readonly updatedAtMs: number;
   readonly everyMs: number;
+  /** What was read before this is old: the process that answers it has fallen silent or was replaced since. */
+  readonly goodSinceMs: number;
+  /** What is wrong with that process. */
+  readonly complaint: string | undefined;
   readonly failure: Failure | undefined;
 }
 
@@ -39,12 +43,20 @@ export function panelState({ reads, link, liveSinceMs, nowMs, isEmpty, isPartial
   if (reads.some(({ failure }) => failure?.status === 403)) return "forbidden";
   if (reads.some(({ hasData, failure }) => !hasData && failure !== undefined)) return "error";
   if (reads.some(({ hasData }) => !hasData)) return "loading";
-  const isOld = reads.some(({ failure, updatedAtMs, everyMs }) => {
-    return failure !== undefined || updatedAtMs < liveSinceMs || nowMs - updatedAtMs > oldMs(everyMs);
+  const isOld = reads.some(({ failure, updatedAtMs, everyMs, goodSinceMs }) => {
+    const isFromBefore = updatedAtMs < Math.max(liveSinceMs, goodSinceMs);
+    return failure !== undefined || isFromBefore || nowMs - updatedAtMs > oldMs(everyMs);
   });
   if (isOld || link !== "live") return "stale";
   if (isPartial) return "partial";
   return isEmpty ? "empty" : "ready";
+}
+
+/** Why it is stale, where the link is not the reason. */
+export function whyStale(reads: readonly ReadFacts[]): string | undefined {
+  const failed = reads.find(({ failure }) => failure !== undefined)?.failure;
+  const silent = reads.find(({ complaint }) => complaint !== undefined)?.complaint;
+  return silent ?? (failed === undefined ? undefined : `${failed.code}: ${failed.detail}`);
 }
 
 interface ErrorLike {

@@ -16,3 +16,10 @@ export function lagsOf(text: string): readonly Lag[] {
     return [{ subscription: label("subscription"), service: label("service"), events: Number(value) }];
   });
 }
+
+const upLine = /^portcullis_up\{service="([^"]*)"\} 0$/;
+
+/** Services that did not answer: what their readers lack is not among the figures. */
+export function silentIn(text: string): readonly string[] {
+  return text.split("\n").flatMap((one) => upLine.exec(one)?.[1] ?? []);
+}

@@ -7,7 +7,7 @@ import { isWithin } from "../model/range.ts";
 import { type Column, DataTable } from "../panels/data-table.tsx";
 import { StateWord } from "../panels/figures.tsx";
 import { Panel } from "../panels/panel.tsx";
-import { type Lag as BusLag, lagsOf } from "./lag.ts";
+import { type Lag as BusLag, lagsOf, silentIn } from "./lag.ts";
 
 type Line = Lists["logs"][number] & { readonly place: number };
 
@@ -97,11 +97,13 @@ const lagColumns: readonly Column<BusLag>[] = [
 export function Lag() {
   const lag = useList("lag");
   const rows = [...lagsOf(lag.data ?? "")].sort((one, other) => other.events - one.events);
+  const silent = silentIn(lag.data ?? "");
   return (
     <Panel
       name="lag"
       title="Lag of the bus"
       reads={[lag]}
+      partial={silent.length === 0 ? undefined : `${silent.join(", ")} did not answer; how far behind is not known.`}
       isEmpty={rows.length === 0}
       empty={<p>No process reports a reader of the bus: either none reads, or the figures are not to be had.</p>}
       explained={[

@@ -30,7 +30,11 @@ export function Watchdogs() {
     .sort((one, other) => watchdogStates.indexOf(watchdogWord(one)) - watchdogStates.indexOf(watchdogWord(other)));
   const columns: readonly Column<Watchdog>[] = [
     { id: "watchdog", head: "Watchdog", by: (one) => one.watchdog },
-    { id: "about", head: "About", by: (one) => [one.strategy_id ?? one.fund_id, one.symbol].filter(Boolean).join(" ") },
+    {
+      id: "about",
+      head: "About",
+      by: (one) => [one.strategy_id ?? one.fund_id, one.symbol].filter(Boolean).join(" ") || "the firm",
+    },
     {
       id: "state",
       head: "State",

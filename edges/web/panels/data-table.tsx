@@ -36,6 +36,7 @@ export function DataTable<Row>({ panel, caption, columns, rows, id, rowClass }: 
   const shown = sortedRows(filteredRows(rows, columns, q), columns, sortingOf(sort, panel));
   const filtered = shown.length < rows.length;
   const isPrinting = usePrinting();
+  const isLong = shown.length > drawnMax && !isPrinting;
   return (
     <>
       {filtered && (
@@ -43,7 +44,7 @@ export function DataTable<Row>({ panel, caption, columns, rows, id, rowClass }: 
           {shown.length} of {rows.length} rows match “{q}”.
         </p>
       )}
-      <Scrolling isLong={shown.length > drawnMax && !isPrinting} count={shown.length} label={caption}>
+      <Scrolling isLong={isLong} count={shown.length} label={caption}>
         {(from, to, before, after) => (
           <table aria-rowcount={shown.length + 1}>
             <caption className="unseen">{caption}</caption>
@@ -53,7 +54,7 @@ export function DataTable<Row>({ panel, caption, columns, rows, id, rowClass }: 
               {shown.slice(from, to).map((row, index) => (
                 <tr key={id(row)} className={rowClass?.(row)} aria-rowindex={from + index + 2}>
                   {columns.map((column) => (
-                    <Cell key={column.id} column={column} row={row} />
+                    <Cell key={column.id} column={column} row={row} wraps={!isLong} />
                   ))}
                 </tr>
               ))}
@@ -149,11 +150,21 @@ function Heads<Row>({ panel, columns }: Pick<DataTableProps<Row>, "panel" | "col
   );
 }
 
-function Cell<Row>({ column, row }: { readonly column: Column<Row>; readonly row: Row }) {
+/** A sentence: it is read whole where the height of rows is free. */
+const sentenceLength = 48;
+
+interface CellProps<Row> {
+  readonly column: Column<Row>;
+  readonly row: Row;
+  readonly wraps: boolean;
+}
+
+function Cell<Row>({ column, row, wraps }: CellProps<Row>) {
   const value = column.by(row);
   const isChanged = useChanged(value);
-  const classes = [column.number ? "number" : "", isChanged ? "changed" : ""].join(" ").trim();
-  return <td className={classes === "" ? undefined : classes}>{column.cell?.(row) ?? value ?? ""}</td>;
+  const isSentence = wraps && typeof value === "string" && value.length > sentenceLength;
+  const classes = [column.number && "number", isChanged && "changed", isSentence && "sentence"].filter(Boolean);
+  return <td className={classes.join(" ") || undefined}>{column.cell?.(row) ?? value ?? ""}</td>;
 }
 
 const changedMs = 1_000;

@@ -10,7 +10,7 @@ import { type ListRead, useList } from "../data/use-list.ts";
 import { useDeskSearch } from "../frame/use-search.ts";
 import { isHalted } from "../model/halted.ts";
 import { msOf, utc } from "../model/moments.ts";
-import { type PanelState, panelState } from "../model/panel-state.ts";
+import { type PanelState, panelState, whyStale } from "../model/panel-state.ts";
 import { useFrozen, useLinkWord, useLiveSinceMs, useNow, useWeb } from "../web-context.tsx";
 
 /** How a figure came about, in the words of the reference. */
@@ -60,6 +60,7 @@ export function Panel(props: PanelProps) {
         <span className="tools">{tools}</span>
         <Explain reads={reads} explained={props.explained} title={title} />
       </header>
+      {state === "stale" && link === "live" && <WhyStale reads={reads} />}
       {partial !== undefined && state === "partial" && <p className="note warning">Partly known: {partial}</p>}
       <PanelBody state={state} reads={reads} empty={props.empty} isEmpty={isEmpty}>
         {children}
@@ -84,6 +85,12 @@ function PanelAge({ state, reads }: { readonly state: PanelState; readonly reads
       {isFrozen ? "frozen" : "stale"}, {age} old
     </span>
   );
+}
+
+/** Where the link is cut the frame says so once; else the panel says whose answer is missing. */
+function WhyStale({ reads }: { readonly reads: readonly ListRead<unknown>[] }) {
+  const why = whyStale(reads);
+  return why === undefined ? null : <p className="note warning">Not of now: {why}</p>;
 }
 
 function PanelBody({

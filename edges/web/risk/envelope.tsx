@@ -30,8 +30,9 @@ export function Envelope() {
       name="envelope"
       title={fund === undefined ? "Envelope" : `Envelope of ${fund}`}
       wide
-      reads={[envelope]}
-      empty={<p>This fund has no limits yet.</p>}
+      reads={fund === undefined ? [funds] : [envelope]}
+      isEmpty={fund === undefined}
+      empty={<p>There is no fund yet, so nobody has limits.</p>}
       explained={fields.map(({ name, sentence, ...rest }) => ({
         figure: name,
         formula: `${sentence}${"absent" in rest && rest.absent !== undefined ? ` Absent: ${rest.absent}.` : ""}`,

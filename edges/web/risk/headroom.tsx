@@ -29,7 +29,7 @@ const columns: readonly Column<Limit>[] = [
 ];
 
 /** Those that the fund holds stand first, because they are asked about first; AAPL says nothing to a crypto fund. */
-function useSymbols(fund: string | undefined): { readonly symbols: readonly string[]; readonly first?: string } {
+function useSymbols(fund: string | undefined) {
   const { fund: chosen } = useDeskSearch();
   const instruments = useList("instruments");
   const positions = useList("positions", { fund: chosen });
@@ -40,7 +40,7 @@ function useSymbols(fund: string | undefined): { readonly symbols: readonly stri
   const symbols = [...held, ...others];
   // Before the positions are known the first would be another one a moment later.
   const isKnown = positions.hasData || positions.failure !== undefined;
-  return isKnown && symbols[0] !== undefined ? { symbols, first: symbols[0] } : { symbols };
+  return { symbols, first: isKnown ? symbols[0] : undefined, positions };
 }
 
 export function Headroom() {
@@ -49,17 +49,19 @@ export function Headroom() {
   const funds = useList("funds");
   const instruments = useList("instruments");
   const fund = search.fund ?? funds.data?.[0]?.fund_id;
-  const { symbols, first } = useSymbols(fund);
+  const { symbols, first, positions } = useSymbols(fund);
   const symbol = search.symbol ?? first;
   const isNamed = fund !== undefined && symbol !== undefined;
   const headroom = useList("headroom", { fund, symbol }, isNamed);
   const answer = headroom.data;
+  // Until fund and symbol are known it waits for these.
+  const needed = [funds, instruments, positions];
   const nothing = funds.data?.length === 0 || instruments.data?.length === 0;
   return (
     <Panel
       name="headroom"
       title="Headroom"
-      reads={nothing ? [funds, instruments] : [headroom]}
+      reads={nothing ? [funds, instruments] : isNamed ? [headroom] : needed}
       isEmpty={nothing}
       empty={<p>There is no fund or no instrument yet, so nothing can be bought.</p>}
       tools={
