@@ -20,6 +20,9 @@ function gradeOf(one: Watchdog) {
   return word === "OK" || word === "WARMUP" ? undefined : ("warning" as const);
 }
 
+const aboutOf = (one: Watchdog): string =>
+  [one.strategy_id ?? one.fund_id, one.symbol].filter(Boolean).join(" ") || "the firm";
+
 export function Watchdogs() {
   const { fund } = useDeskSearch();
   const watchdogs = useList("watchdogs");
@@ -30,11 +33,7 @@ export function Watchdogs() {
     .sort((one, other) => watchdogStates.indexOf(watchdogWord(one)) - watchdogStates.indexOf(watchdogWord(other)));
   const columns: readonly Column<Watchdog>[] = [
     { id: "watchdog", head: "Watchdog", by: (one) => one.watchdog },
-    {
-      id: "about",
-      head: "About",
-      by: (one) => [one.strategy_id ?? one.fund_id, one.symbol].filter(Boolean).join(" ") || "the firm",
-    },
+    { id: "about", head: "About", by: aboutOf },
     {
       id: "state",
       head: "State",
