@@ -16,7 +16,7 @@ type Watchdog = Lists["watchdogs"][number];
 
 function gradeOf(one: Watchdog) {
   const word = watchdogWord(one);
-  if (word === "ACTION" || word === "WARN") return "critical" as const;
+  if (word === "ACTION") return "critical" as const;
   return word === "OK" || word === "WARMUP" ? undefined : ("warning" as const);
 }
 

@@ -4,6 +4,7 @@ import { type ReactNode, useEffect, useRef, useState, useSyncExternalStore } fro
 import { useChangeSearch, useDeskSearch } from "../frame/use-search.ts";
 import { filteredRows, type SortValue, sortedRows } from "../model/rows.ts";
 import { nextSort, sortingOf } from "../model/search.ts";
+import { useCutColumns } from "./cut-columns.ts";
 
 export interface Column<Row> {
   readonly id: string;
@@ -45,8 +46,8 @@ export function DataTable<Row>({ panel, caption, columns, rows, id, rowClass }: 
         </p>
       )}
       <Scrolling isLong={isLong} count={shown.length} label={caption}>
-        {(from, to, before, after) => (
-          <table aria-rowcount={shown.length + 1}>
+        {({ from, to, before, after, cut }) => (
+          <table aria-rowcount={shown.length + 1} data-cut={cut}>
             <caption className="unseen">{caption}</caption>
             <Heads panel={panel} columns={columns} />
             <tbody>
@@ -91,7 +92,16 @@ function Gap({ height, span }: { readonly height: number; readonly span: number 
   );
 }
 
-type Draw = (from: number, to: number, before: number, after: number) => ReactNode;
+interface Window {
+  /** Rows that are drawn, and the room of those that are not. */
+  readonly from: number;
+  readonly to: number;
+  readonly before: number;
+  readonly after: number;
+  readonly cut: string | undefined;
+}
+
+type Draw = (seen: Window) => ReactNode;
 
 function Scrolling({
   isLong,
@@ -117,11 +127,15 @@ function Scrolling({
   const to = isLong ? (last?.index ?? 30) + 1 : count;
   const before = isLong ? (first?.start ?? 0) : 0;
   const after = isLong ? Math.max(0, virtual.getTotalSize() - (last?.end ?? 0)) : 0;
+  const cut = useCutColumns(place);
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a place that scrolls must be reachable by keyboard.
-    <section className="scroll" ref={place} tabIndex={0} aria-label={label}>
-      {children(from, to, before, after)}
-    </section>
+    <>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a place that scrolls must be reachable by keyboard. */}
+      <section className="scroll" ref={place} tabIndex={0} aria-label={label}>
+        {children({ from, to, before, after, cut })}
+      </section>
+      {cut !== undefined && <p className="note sideways">More columns: the table scrolls sideways.</p>}
+    </>
   );
 }
 

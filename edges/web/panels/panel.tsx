@@ -112,7 +112,14 @@ function PanelBody({
   }
   if (state === "forbidden" || state === "error") return <Failed state={state} reads={reads} />;
   // An old answer that was empty is no proof that nothing is there now.
-  if (isEmpty) return <div className="none">{empty}</div>;
+  if (isEmpty) {
+    return (
+      <div className="none">
+        {state === "stale" && <p className="note">When it was last read:</p>}
+        {empty}
+      </div>
+    );
+  }
   return <div className="body">{children}</div>;
 }
 

@@ -75,7 +75,11 @@ function Editor({ limits }: { readonly limits: Limits }) {
             field={field}
             text={typed[field.name] ?? limitText(field, limits)}
             isTouched={typed[field.name] !== undefined && typed[field.name] !== limitText(field, limits)}
-            onType={(text) => setTyped({ ...typed, [field.name]: text })}
+            onType={(text) => {
+              setTyped({ ...typed, [field.name]: text });
+              // What was compared is no longer what is typed.
+              setDiff(undefined);
+            }}
           />
         ))}
       </div>
@@ -101,6 +105,9 @@ function Editor({ limits }: { readonly limits: Limits }) {
   );
 }
 
+/** What one line of a long field holds, for browsers that do not size a field by its text. */
+const longLineLength = 60;
+
 function Limit({
   field,
   text,
@@ -117,9 +124,10 @@ function Limit({
     title: field.sentence,
     className: isTouched ? "touched" : undefined,
   };
+  const isLong = field.kind === "fractions" || field.kind === "words";
   return (
-    // biome-ignore lint/a11y/noLabelWithoutControl: one of the two fields is always inside.
-    <label className={field.kind === "fractions" || field.kind === "words" ? "long" : undefined}>
+    // biome-ignore lint/a11y/noLabelWithoutControl: one of the fields is always inside.
+    <label className={isLong ? "long" : undefined}>
       {field.name}
       {field.kind === "switch" ? (
         <select {...shown} onChange={(event) => onType(event.target.value)}>
@@ -127,6 +135,13 @@ function Limit({
           <option>true</option>
           <option>false</option>
         </select>
+      ) : isLong ? (
+        <textarea
+          {...shown}
+          rows={Math.max(1, Math.ceil(text.length / longLineLength))}
+          placeholder={field.absent ?? ""}
+          onChange={(event) => onType(event.target.value)}
+        />
       ) : (
         <input {...shown} placeholder={field.absent ?? ""} onChange={(event) => onType(event.target.value)} />
       )}
