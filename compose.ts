@@ -8,10 +8,9 @@ import { openChat } from "./adapters/chat/open-chat.ts";
 import { settingsOf } from "./adapters/configuration/settings.ts";
 import type { GrpcAddress } from "./adapters/grpc/listener.ts";
 import { type GrpcServer, serveGrpc } from "./adapters/grpc/server.ts";
+import { createOneTimeCodes } from "./adapters/identity/ask-one-time-codes.ts";
 import { openVerifier } from "./adapters/identity/open-verifier.ts";
-import { createOneTimeCodes } from "./adapters/identity/prove-one-time-code.ts";
 import { createStepUps } from "./adapters/identity/redeem-step-ups.ts";
-import { openSealing } from "./adapters/identity/sealing.ts";
 import { openLanguageModel } from "./adapters/language-model/open-language-model.ts";
 import type { LibraryInternals } from "./adapters/library-internals/library-internals.ts";
 import { openLibraryInternals } from "./adapters/library-internals/self-check.ts";
@@ -151,14 +150,13 @@ async function startServices(
   const anchors = anchorsOf(configuration.audit, chosen.some(isOperations), log, configuration.database);
   stops.push(anchors.close);
   const paper = await paperPorts({ base: base.ports, input, place, chosen, beginnings }, stops);
-  const openKey = () => openSealing(secrets, configuration.secrets.prefix, base.ports.random);
   const tools = {
     ...hashing,
     signing: systemSigning(),
     witnesses: witnessesOf(configuration.audit),
     anchors: anchors.all,
     stepUps: createStepUps({ ...base.ports, store }),
-    oneTimeCodes: createOneTimeCodes({ ...base.ports, store, openSealing: openKey }),
+    oneTimeCodes: createOneTimeCodes({ ...base.ports, store }),
     stopwatch: systemStopwatch,
     diskSpace: systemDiskSpace([input.dataFolder, ...input.databaseFolders]),
     eventFeed: feedFor(chosen, openFeed, stops),

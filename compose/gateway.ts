@@ -124,7 +124,15 @@ export async function startGateway(
   const feeding = { configuration, ...databaseOf(input), source: "gateway", housekeeping: false };
   const events = openEventFeed({ ...ports, ...feeding, services: ["gateway"] }, opened);
   stops.push(() => events.close());
-  const identity = await openGatewayIdentity({ ...ports, configuration, dataFolder, development, store, secrets });
+  const identity = await openGatewayIdentity({
+    ...ports,
+    configuration,
+    dataFolder,
+    development,
+    store,
+    secrets,
+    open: opened.open,
+  });
   stops.push(() => identity.close());
   const targets = serviceTargets(input, addresses);
   const security = peerSecurityOf(input, { ...ports, store }, "gateway", stops);

@@ -129,12 +129,15 @@ export function platform(options: PlatformOptions): Platform {
     const allowed = (subject: string): boolean => mayPublish(name, subject);
     const broker = lossyBroker(around.connect(), faults, timers);
     const store = memoryStore({ ...tools, mayPublish: allowed, unauditedChange: unauditedInPlatform });
+    // The gateway judges codes, and tells of it.
+    const ofGateway = (subject: string): boolean => mayPublish("gateway", subject);
+    const judging = memoryStore({ ...tools, mayPublish: ofGateway, unauditedChange: unauditedInPlatform });
     const ports = {
       clock,
       timers,
       random,
       store,
-      oneTimeCodes: memoryOneTimeCodes({ codes: disk.codes, clock, store }),
+      oneTimeCodes: memoryOneTimeCodes({ codes: disk.codes, clock, store: judging }),
       bus: memoryBus({ ...tools, subjectByName: checkedAlready, mayPublish: allowed }),
       riskStore: memoryRiskStore({ process, timers }),
       referenceData: memoryReferenceData(process),

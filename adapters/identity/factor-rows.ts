@@ -10,6 +10,8 @@ import { hashOf, type Sealing } from "./sealing.ts";
 
 export interface FactorRow {
   readonly subject: string;
+  /** As records named its owner when it was set up. */
+  readonly actor: string;
   /** Base32, once confirmed. */
   readonly secret: string | undefined;
   readonly enrolledAt: Instant | undefined;
@@ -26,6 +28,7 @@ export interface FactorRow {
 
 interface RawRow {
   readonly subject: string;
+  readonly actor: string;
   readonly secret_sealed: Buffer | null;
   readonly enrolled_us: string | null;
   readonly pending_sealed: Buffer | null;
@@ -38,13 +41,14 @@ interface RawRow {
 }
 
 const columns =
-  "subject, secret_sealed, enrolled_us, pending_sealed, pending_us, pending_session, last_step, used_steps, failures, locked_until_us";
+  "subject, actor, secret_sealed, enrolled_us, pending_sealed, pending_us, pending_session, last_step, used_steps, failures, locked_until_us";
 
 export const factorContext = (subject: string): string => `second_factor ${subject}`;
 
 function rowOf(raw: RawRow, opened: (sealed: Buffer) => string): FactorRow {
   return {
     subject: raw.subject,
+    actor: raw.actor,
     secret: raw.secret_sealed === null ? undefined : opened(raw.secret_sealed),
     enrolledAt: raw.enrolled_us === null ? undefined : fromMicroseconds(Number(raw.enrolled_us)),
     pending:

@@ -13,6 +13,7 @@ import type { Random } from "../../ports/random.ts";
 import type { Secrets } from "../../ports/secrets.ts";
 import type { Timers } from "../../ports/timers.ts";
 import type { Configuration } from "../configuration/schema.ts";
+import type { OpenConnection } from "../postgres/bus/bus-connection.ts";
 import type { PostgresStore } from "../postgres/store.ts";
 import type { ReadPeople } from "./administration/change-work.ts";
 import { createCosignRequests } from "./administration/cosign-requests.ts";
@@ -20,6 +21,7 @@ import { startEndingTokens } from "./administration/ending-tokens.ts";
 import { lockPeople } from "./administration/operator-rows.ts";
 import { createOperatorsAdmin } from "./administration/operators-admin.ts";
 import { createPeopleChanges } from "./administration/people-changes.ts";
+import { startAnsweringCodes } from "./answer-one-time-codes.ts";
 import { ensureDevelopmentOperators } from "./development-operators.ts";
 import type { EmbeddedProvider } from "./embedded/provider.ts";
 import { startIdentityPurge } from "./identity-purge.ts";
@@ -45,6 +47,8 @@ export interface GatewayIdentityOptions {
   readonly development: boolean;
   readonly store: PostgresStore;
   readonly secrets: Secrets;
+  /** Opens a connection beside the store's, which hears of questions. */
+  readonly open?: OpenConnection;
 }
 
 export interface GatewayIdentity extends Omit<OpenedVerifier, "feed"> {
@@ -82,6 +86,7 @@ export async function openGatewayIdentity(options: GatewayIdentityOptions): Prom
   const sealing = await openSealing(secrets, configuration.secrets.prefix, random);
   const opened = await openVerifier(options);
   const purge = startIdentityPurge(options);
+  const answering = startAnsweringCodes({ ...options, sealing });
   const refresh = () => opened.feed.refresh();
   let baseUrl: string | undefined;
   let provider: EmbeddedProvider | undefined;
@@ -117,6 +122,7 @@ export async function openGatewayIdentity(options: GatewayIdentityOptions): Prom
     async close() {
       await provider?.close();
       await ending.close();
+      await answering.close();
       await purge.close();
       await opened.verifier.close();
     },

@@ -37,6 +37,8 @@ interface Kind {
 const clockSlackMs = 60_000;
 /** A device whose code expired is notified for a while, and not that there never was one. */
 const expiredDeviceCodeMs = 3_600_000;
+/** They end by the server's clock, which may be an hour behind ours. */
+const oldAnswerMs = 2 * 3_600_000;
 const deadTokenMs = 30 * 86_400_000;
 const portionsMax = 100;
 
@@ -63,6 +65,7 @@ const kinds: readonly Kind[] = [
     remove: "delete",
     afterMs: deadTokenMs,
   },
+  { table: "code_answer", which: "expires_us <= $1", remove: "delete", afterMs: oldAnswerMs },
   { table: "second_factor", which: "pending_us <= $1", remove: "clear pending", afterMs: pendingMsMax + clockSlackMs },
 ];
 

@@ -7,7 +7,6 @@ import { type IdentityFixture, openIdentityFixture, person } from "../../testkit
 import { type TestDatabase, testDatabase } from "../../testkit/postgres.ts";
 import type { PostgresStore } from "../postgres/store.ts";
 import { systemRandom } from "../system/random.ts";
-import { createOneTimeCodes } from "./prove-one-time-code.ts";
 import { createSecondFactors } from "./second-factors.ts";
 
 const duty = person("duty");
@@ -297,31 +296,6 @@ describe("step-up", () => {
     await expect(factors.stepUp(person("relief"), halt, totp(codeOf(secret)))).rejects.toMatchObject({
       code: "INTERNAL",
     });
-  });
-});
-
-describe("codes that come with a request", () => {
-  it("are judged like those of a step-up: once, with the same lock, and reported", async () => {
-    const codes = createOneTimeCodes({
-      store: fixture.store,
-      clock: fixture.clock,
-      openSealing: async () => fixture.sealing,
-    });
-    expect(await codes.prove(duty, halt, "123456")).toMatchObject({ code: "SECOND_FACTOR_MISSING" });
-    const { secret, recoveryCodes } = await enrol(duty);
-    const code = codeOf(secret);
-    expect(await codes.prove(duty, halt, wrongCode(secret))).toMatchObject({ code: "SECOND_FACTOR_WRONG" });
-    expect(await codes.prove(duty, halt, recoveryCodes[0] ?? "")).toMatchObject({ code: "SECOND_FACTOR_WRONG" });
-    expect(await codes.prove(duty, halt, code)).toBeUndefined();
-    expect(await codes.prove(duty, halt, code)).toMatchObject({ code: "SECOND_FACTOR_WRONG" });
-    expect(await factors.stepUp(duty, halt, totp(code))).toMatchObject(denial("SECOND_FACTOR_WRONG"));
-    for (let tries = 0; tries < 5; tries += 1) await codes.prove(duty, halt, wrongCode(secret));
-    fixture.clock.pass(30_000);
-    expect(await codes.prove(duty, halt, codeOf(secret))).toMatchObject({ code: "SECOND_FACTOR_LOCKED" });
-    const reported = (await fixture.events()).filter(({ payload }) => payload["action"] === "ResumeHalt");
-    expect(reported.filter(({ subject }) => subject.endsWith("stepup.granted"))).toHaveLength(1);
-    expect(reported.filter(({ subject }) => subject.endsWith("stepup.refused"))).toHaveLength(11);
-    expect(await fixture.rows("select count(*)::int as count from step_up_proof")).toEqual([{ count: 0 }]);
   });
 });
 

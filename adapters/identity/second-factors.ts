@@ -50,7 +50,7 @@ type Denied = Extract<Outcome<never>, { readonly ok: false }>;
 export interface Try {
   readonly sql: Sql;
   readonly events: EventWriter;
-  readonly identity: Identity;
+  readonly identity: Pick<Identity, "subject" | "actor" | "sessionId">;
   readonly named: NamedAction;
   readonly parametersHash: string;
   readonly at: Instant;
@@ -175,6 +175,7 @@ const sentences = {
   SECOND_FACTOR_NOT_BEGUN: "There is no new second factor to confirm, or it was begun too long ago: begin again.",
   SECOND_FACTOR_WRONG: "This code is wrong, or its time has passed.",
   SECOND_FACTOR_LOCKED: "Too many wrong codes in a row.",
+  SECOND_FACTOR_UNCHECKED: "The code could not be checked. The gateway's log says why; try again with the next one.",
 } as const;
 
 function refusalOf(verdict: Exclude<Judgement["verdict"], { kind: "accepted" }>): Refusal {

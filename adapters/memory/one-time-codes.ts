@@ -14,7 +14,7 @@ export type CodeTables = Map<string, AttemptState>;
 export interface MemoryOneTimeCodesOptions {
   readonly codes: CodeTables;
   readonly clock: Clock;
-  /** Reported of what was judged, as the real ones tell it. */
+  /** The gateway's, which tells of what was judged. */
   readonly store: Store;
 }
 
@@ -59,7 +59,7 @@ export function memoryOneTimeCodes({ codes, clock, store }: MemoryOneTimeCodesOp
         factor: "totp" as const,
         at: format(at),
       };
-      await store.transact("identity.step_up", (unit) =>
+      await store.transact("identity.code_answer", (unit) =>
         denial === undefined
           ? unit.events.publish(subjects.stepUpGranted, tried)
           : unit.events.publish(subjects.stepUpRefused, { ...tried, code: denial.code }),

@@ -77,7 +77,7 @@ export function createResumeWorkflow({ ports, attempts, lifted }: HaltLadderOpti
       return attempts.refused(attempt, (await whyUnknown(asked, verdict.denial)) ?? verdict.denial);
     }
     if (verdict.kind !== "refused" && verdict.needsCode) {
-      const denial = await showCode(identity, request.one_time_code ?? "", asked, verdict.halts);
+      const denial = await showCode(identity, request.one_time_code ?? "", asked, verdict);
       if (denial !== undefined) return attempts.refused(attempt, denial);
     }
     // A code opens the halts that were read, and none that was raised while it was judged.
@@ -109,9 +109,11 @@ export function createResumeWorkflow({ ports, attempts, lifted }: HaltLadderOpti
     identity: Identity,
     code: string,
     { requestId = "" }: ResumeAsked,
-    halts: readonly ActiveHalt[],
+    { kind, halts }: Exclude<ResumeVerdict, { readonly kind: "refused" }>,
   ): Promise<Denial | undefined> {
-    const parameters = { request_id: requestId, halt_ids: halts.map(({ halt_id: id }) => id) };
+    // What is lifted is held against exactly this (adapters/postgres/migrations/0053-lifting.ts).
+    const purpose = kind === "ask" ? "ask" : requestId === "" ? "rebase" : "sign";
+    const parameters = { kind: purpose, request_id: requestId, halt_ids: halts.map(({ halt_id: id }) => id) };
     const denial = await ports.oneTimeCodes.prove(identity, { action: "ResumeHalt", parameters }, code);
     return denial?.code === "SECOND_FACTOR_WRONG" ? { ...denial, code: "RESUME_SECOND_FACTOR_WRONG" } : denial;
   }

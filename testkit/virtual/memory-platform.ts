@@ -97,6 +97,7 @@ export function openMemoryPlatform({ seed, startAt, faults = {}, pumps = false }
   const beganAt = clock.now();
   const codes: CodeTables = new Map();
   for (const name of ["duty", "relief", "third"]) enrol(codes, name);
+  const ofGateway = (subject: string): boolean => mayPublish("gateway", subject);
   const starts = new Map<string, number>();
   const started: RunningService[] = [];
 
@@ -108,6 +109,8 @@ export function openMemoryPlatform({ seed, startAt, faults = {}, pumps = false }
     const random = time.prng.fork(count === 1 ? name : `${name} ${count}`);
     const base = { process, clock, timers, random, ...(allowed !== undefined && { mayPublish: allowed }) };
     const store: Store = memoryStore({ ...base, unauditedChange: unauditedInPlatform });
+    // The gateway judges codes, and tells of it.
+    const judging = memoryStore({ ...base, mayPublish: ofGateway, unauditedChange: unauditedInPlatform });
     return {
       process,
       clock,
@@ -120,7 +123,7 @@ export function openMemoryPlatform({ seed, startAt, faults = {}, pumps = false }
       bus: memoryBus({ ...base, subjectByName }),
       riskStore: memoryRiskStore({ process, timers }),
       referenceData: memoryReferenceData(process),
-      oneTimeCodes: memoryOneTimeCodes({ codes, clock, store }),
+      oneTimeCodes: memoryOneTimeCodes({ codes, clock, store: judging }),
     };
   }
 

@@ -71,10 +71,10 @@ const identity: Readonly<Record<string, TableGrants>> = {
   }),
   identity_request: secretOf(["gateway"], by(["gateway"], ...free)),
   operator: secretOf(["gateway"], by(["gateway"], ...free)),
-  second_factor: secretOf(["gateway", ...halting], {
-    ...by(halting, "update (last_step, used_steps, failures, locked_until_us)"),
-    ...by(["gateway"], ...free),
-  }),
+  second_factor: secretOf(["gateway"], by(["gateway"], ...free)),
+  // Asked by ask_code, judged by whoever keeps second factors.
+  code_question: secretOf(["gateway"], by(["gateway"], "update (question_id)", "delete")),
+  code_answer: secretOf(["gateway", ...halting], by(["gateway"], "insert", "delete")),
   recovery_code: secretOf(["gateway"], by(["gateway"], ...free)),
   step_up_proof: secretOf(["gateway", ...halting, "treasury"], {
     ...by([...halting, "treasury"], "update (redeemed_us)"),
@@ -215,6 +215,7 @@ export const functionGrants: Readonly<Record<string, readonly PlatformService[]>
   // Who signs writes as the gateway, who uses it up is operations: neither accepts alone what it changed.
   "guard_signed()": ["operations"],
   "guard_accept()": ["operations"],
+  "ask_code(uuid, text, text, text, jsonb, text)": halting,
   "trim_outbox(bigint, integer)": ["operations"],
   "trim_history(bigint, integer)": ["operations"],
   "risk_append(bigint, uuid, risk_entry[])": ["riskengine"],

@@ -51,6 +51,7 @@ import { guardedRowsMigration } from "./0048-guarded-rows.ts";
 import { blocksMigration } from "./0049-blocks.ts";
 import { reportSchedulesMigration } from "./0050-report-schedules.ts";
 import { foreignPositionsMigration } from "./0051-foreign-positions.ts";
+import { codeQuestionsMigration } from "./0052-code-questions.ts";
 
 export const migrations: readonly Migration[] = [
   outboxMigration,
@@ -104,4 +105,5 @@ export const migrations: readonly Migration[] = [
   blocksMigration,
   reportSchedulesMigration,
   foreignPositionsMigration,
+  codeQuestionsMigration,
 ];

@@ -197,6 +197,10 @@ export const commandDenials = {
       exit: exitCodes.forbidden,
     },
   ),
+  SECOND_FACTOR_UNCHECKED: denial(
+    "The gateway, which checks second factors, did not answer or could not check the code: nothing was lifted.",
+    "UNAVAILABLE",
+  ),
   SECOND_FACTOR_NOT_BEGUN: denial("There is no enrolment to confirm, or it ran out.", "FAILED_PRECONDITION", {
     exit: exitCodes.conflict,
   }),

@@ -59,8 +59,7 @@ export const identityEvents = {
     schema: stepUpEvent,
     key: (tried) => tried.operator,
     sentence: "A second factor was proved for one named action.",
-    // The workflow's two ends are shown codes as well.
-    publishers: ["riskengine", "operations", "gateway"],
+    publishers: ["gateway"],
     audit: { action: "stepup.granted", about: operator, by: operator },
   }),
   stepUpRefused: event({
