@@ -124,15 +124,8 @@ export async function startGateway(
   const feeding = { configuration, ...databaseOf(input), source: "gateway", housekeeping: false };
   const events = openEventFeed({ ...ports, ...feeding, services: ["gateway"] }, opened);
   stops.push(() => events.close());
-  const identity = await openGatewayIdentity({
-    ...ports,
-    configuration,
-    dataFolder,
-    development,
-    store,
-    secrets,
-    open: opened.open,
-  });
+  const keeping = { configuration, dataFolder, development };
+  const identity = await openGatewayIdentity({ ...ports, ...keeping, store, secrets, open: opened.open });
   stops.push(() => identity.close());
   const targets = serviceTargets(input, addresses);
   const security = peerSecurityOf(input, { ...ports, store }, "gateway", stops);
