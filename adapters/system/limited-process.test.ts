@@ -1,6 +1,6 @@
 // A process for one piece of work: it is ended when it takes too long or too much memory, and however it dies only its own work is lost.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { getPriority, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { runLimited, type WorkLimits } from "./limited-process.ts";
@@ -43,6 +43,12 @@ describe("a process with limits", () => {
     const { end, heard } = await ran("well", source);
     expect(end).toEqual({ kind: "done" });
     expect(heard).toEqual([{ asks: "secret", said: false }, { answer: { answered: 42 } }]);
+  });
+  it("lets others go first", async () => {
+    const source = `
+      import { getPriority } from "node:os";
+      process.once("message", () => process.send(getPriority(), () => process.exit(0)));`;
+    expect((await ran("priority", source)).heard).toEqual([Math.max(getPriority(), 10)]);
   });
   it("is killed when its time is up", async () => {
     const { end } = await ran("slow", "setInterval(() => {}, 1_000);", { ...plenty, timeMsMax: 1_000 });

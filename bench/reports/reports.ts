@@ -6,6 +6,7 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { yieldToOthers } from "../../adapters/system/limited-process.ts";
 import { startPlatform } from "../../testkit/platform.ts";
 import { exampleOrder } from "../../testkit/record-examples.ts";
 import { keptFactsWith } from "../../testkit/report-facts.ts";
@@ -95,7 +96,7 @@ async function checking(client: RiskClient, work: () => Promise<void>): Promise<
   return { latenciesMs, seconds: (performance.now() - begun) / 1_000 };
 }
 
-/** `ctl report trade` from a facts file: the same code in the same kind of process as the platform's own reports. */
+/** `ctl report trade` from a facts file: the same code in a process of the same priority as the platform's own reports. */
 async function reportMade(
   factsFile: string,
   pdf: string,
@@ -108,6 +109,7 @@ async function reportMade(
     [ctl, "report", "trade", "--facts", factsFile, ...period, "--output", pdf],
     { stdio: ["ignore", "ignore", "pipe"] },
   );
+  yieldToOthers(child.pid);
   let said = "";
   child.stderr?.on("data", (text: Buffer) => {
     said = `${said}${text.toString()}`.slice(-500);
