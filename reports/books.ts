@@ -49,6 +49,8 @@ export interface BookDay {
   /** Fees of the day's fills, and what borrowing cost; together they are `fees`. */
   readonly fillFees: Decimal;
   readonly borrowFees: Decimal;
+  /** Income less what borrowing cost, of what the ledger books with a symbol. */
+  readonly incomeBySymbol: ReadonlyMap<string, Decimal>;
 }
 
 export interface TradedLot extends ClosedLot {
@@ -287,7 +289,23 @@ function bookDay(
     fills,
     fillFees,
     borrowFees,
+    incomeBySymbol: incomeBySymbol(booked, facts.fund.currency),
   };
+}
+
+const incomeAccounts: ReadonlySet<string> = new Set(["dividends", "borrow_fees"]);
+
+/** What was earned is a credit, and what it cost a debit. */
+function incomeBySymbol(booked: readonly BookedEntry[], currency: string): ReadonlyMap<string, Decimal> {
+  const sums = new Map<string, Decimal>();
+  for (const { symbol, postings } of booked) {
+    if (symbol === null) continue;
+    for (const posting of postings) {
+      if (!incomeAccounts.has(posting.account) || posting.currency !== currency) continue;
+      sums.set(symbol, decimal.subtract(sums.get(symbol) ?? decimal.zero, decimal.parse(posting.amount)));
+    }
+  }
+  return sums;
 }
 
 function reconciled(

@@ -20,6 +20,8 @@ export const metricReasons = {
   NO_BENCHMARK: "There is no benchmark with prices on the same days.",
   LOW_CONFIDENCE: "Fewer than 60 observations: low confidence.",
   NO_DECAY: "The skill does not fall with the horizon.",
+  NO_ONSET: "No onset was found to count from.",
+  NOT_IN_LOG: "The audit log has no such entry in the period.",
   NOT_DEFINED: "It has no one value for these facts.",
 } as const;
 export type MetricReason = keyof typeof metricReasons;

@@ -126,7 +126,7 @@ function bridge({ days }: Books): Section {
     money(day.realised),
     money(day.unrealised),
     money(day.income),
-    money(decimal.negate(day.fees)),
+    money(day.fees),
     money(day.flows),
     money(day.closing),
     money(day.difference),

@@ -1,5 +1,5 @@
-// What every position earned on every day of a period, from the books: the parts of each day sum to the change of NAV before flows. What belongs to the
-// fund and to no position (income and what borrowing cost, which the ledger books without a symbol) is a line of its own.
+// What every position earned on every day of a period, from the books: the parts of each day sum to the change of NAV before flows. Income and
+// what borrowing cost are their position's; what a ledger has without a symbol is a line of its own.
 import * as decimal from "../contracts/src/decimal.ts";
 import type { BookDay, BookLine } from "./books.ts";
 import { signedQuantity } from "./books.ts";
@@ -24,11 +24,13 @@ export function attributedDays(facts: ReportFacts, days: readonly BookDay[]): re
   return days.map((day) => {
     const opened = new Map(day.openLines.map((line) => [line.symbol, line]));
     const closed = new Map(day.lines.map((line) => [line.symbol, line]));
-    const symbols = [...new Set([...opened.keys(), ...closed.keys(), ...day.fills.map(({ symbol }) => symbol)])];
+    const traded = day.fills.map(({ symbol }) => symbol);
+    const symbols = [...new Set([...opened.keys(), ...closed.keys(), ...traded, ...day.incomeBySymbol.keys()])];
     const positions = symbols
       .sort(compareText)
       .map((symbol) => positionDay(day, symbol, opened.get(symbol), closed.get(symbol), multipliers));
-    const income = decimal.subtract(day.income, day.borrowFees);
+    const own = [...day.incomeBySymbol.values()].reduce(decimal.add, decimal.zero);
+    const income = decimal.subtract(decimal.subtract(day.income, day.borrowFees), own);
     const found = dayProfit(day.opening, [...positions, ...(income === decimal.zero ? [] : [incomeOf(income)])]);
     return {
       ...found,
@@ -64,7 +66,7 @@ function positionDay(
       price: decimal.parse(fill.price),
       fee: decimal.parse(fill.fee ?? "0"),
     })),
-    income: decimal.zero,
+    income: day.incomeBySymbol.get(symbol) ?? decimal.zero,
     multiplier: multipliers.get(symbol) ?? decimal.one,
   };
 }

@@ -162,6 +162,8 @@ function labelsOf(
 }
 
 const statesPastMin = 120;
+/** States of nearly the same volatility are one: their labels would say nothing. */
+const apartMin = 1.05;
 
 /** By the filter as it stood after the day BEFORE; the smoother knows the future and labels nothing. */
 function statesOf(
@@ -175,7 +177,7 @@ function statesOf(
   const past = row.slice(0, known.filter((day) => day < start).length);
   const isEnough = past.length >= statesPastMin;
   const model = fitTwoStates(isEnough ? past : row);
-  if (model === null) return null;
+  if (model === null || model.deviations[1] < model.deviations[0] * apartMin) return null;
   const { filtered } = stateProbabilities(row, model);
   const before = new Map(known.map((day, index) => [day, index === 0 ? null : (filtered[index - 1] ?? null)]));
   const turbulent = days.map(({ day }) => before.get(day) ?? null);
@@ -285,7 +287,10 @@ function hiddenStates(days: readonly AttributedDay[], states: States | null, per
     return sectionOf(
       "hidden_states",
       title,
-      textOf("hidden_none", "The market has too few returns, or never moves: no two states can be fitted."),
+      textOf(
+        "hidden_none",
+        "The market has too few returns, never moves, or is as volatile at all times: no two states can be told apart.",
+      ),
     );
   }
   const state = (index: 0 | 1): Cell[] => [

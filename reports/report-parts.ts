@@ -147,6 +147,10 @@ export function qualityOf(facts: ReportFacts, days: readonly BookDay[]): Quality
     });
   }
   const moved = days.filter((day) => day.flows !== decimal.zero).length;
-  if (moved > 0) quality.push({ what: "Flows", detail: `Money came or went on ${moved} days; it is no return.` });
+  if (moved > 0)
+    quality.push({
+      what: "Flows",
+      detail: `Money came or went on ${moved === 1 ? "1 day" : `${moved} days`}; it is no return.`,
+    });
   return quality;
 }

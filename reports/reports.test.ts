@@ -12,6 +12,7 @@ import { renderCsv } from "./render/csv.ts";
 import { escaped } from "./render/escape.ts";
 import { renderHtml } from "./render/html.ts";
 import { renderJson } from "./render/json.ts";
+import { shownCell } from "./render/numbers.ts";
 import { windowOf } from "./windows.ts";
 
 const sha256 = (text: string): Uint8Array => createHash("sha256").update(text).digest();
@@ -196,6 +197,64 @@ describe("a dividend that is due and paid later", () => {
   it("ties while it is not paid, and does not where it was not booked", () => {
     expect(isReconciled(made("nav_report", { ...facts, navs, ledger: [...facts.ledger, due] }))).toBe(true);
     expect(isReconciled(made("nav_report", { ...facts, navs }))).toBe(false);
+  });
+  it("is its position's where the ledger has the symbol", () => {
+    const { symbol = "" } = facts.fills[0] ?? {};
+    const document = made("position_attribution", {
+      ...facts,
+      navs,
+      ledger: [...facts.ledger, { ...due, symbol }, cash],
+    });
+    const blocks = document.sections.flatMap(({ blocks }) => blocks);
+    const table = blocks.find(({ id }) => id === "symbols");
+    if (table?.kind !== "table") throw new Error("there is no table of symbols");
+    expect(table.rows.map(([name, , , , income]) => [name, income])).toEqual([
+      [symbol, "26.26"],
+      ["BBB", "0"],
+    ]);
+    expect(isReconciled(document)).toBe(true);
+  });
+});
+
+describe("what an accountant reads", () => {
+  const cellsOf = (document: ReportDocument, id: string) => {
+    const table = document.sections.flatMap(({ blocks }) => blocks).find((block) => block.id === id);
+    if (table?.kind !== "table") throw new Error(id);
+    return table.rows.map((row) => Object.fromEntries(table.columns.map((column, at) => [column.id, row[at]])));
+  };
+  const number = (value: unknown): number => Number(value);
+  it("adds up from opening to closing by the formula that stands above it, fees as what they cost", () => {
+    const rows = cellsOf(made("nav_report", reportFactsOf(usual)), "bridge_days");
+    expect(rows.some(({ fees }) => number(fees) > 0)).toBe(true);
+    for (const { opening, realised, unrealised, income, fees, flows, closing } of rows) {
+      const sum = [opening, realised, unrealised, income, flows].map(number).reduce((left, right) => left + right, 0);
+      expect(sum - number(fees)).toBeCloseTo(number(closing), 6);
+    }
+  });
+  it("is to the cent also where it is a mean of few cents", () => {
+    expect(shownCell("-2.074", "money")).toBe("-2.07");
+    const [row] = cellsOf(made("trade_report", reportFactsOf(usual)), "sides");
+    expect(row?.["average_win"]).toMatch(/^\d+(\.\d{1,2})?$/);
+  });
+  it("has counts without places, and no coefficient that three places would hide", () => {
+    expect([shownCell(151, "number"), shownCell(2.855, "number")]).toEqual(["151", "2.855"]);
+    expect([shownCell(-0.0000984, "number"), shownCell(1e-9, "number")]).toEqual(["-0.000098", "0.000"]);
+  });
+  it("has one day as one day", () => {
+    const [flows] = made("nav_report", reportFactsOf(usual)).data_quality.filter(({ what }) => what === "Flows");
+    expect(flows?.detail).toBe("Money came or went on 1 day; it is no return.");
+  });
+  it("tells no two states apart in a market that is as volatile at all times", () => {
+    const facts = reportFactsOf({ ...usual, days: 250 });
+    const closes = facts.closes[facts.fills[0]?.symbol ?? ""] ?? [];
+    let price = 100;
+    const steady = closes.map(({ day }, at) => {
+      price *= 1 + 0.01 * Math.sin(at * 12.9898) + 0.0001;
+      return { day, close: price.toFixed(4) };
+    });
+    const document = made("regime_attribution", { ...facts, benchmark: { symbol: "SPY", closes: steady } });
+    const section = document.sections.find(({ id }) => id === "hidden_states");
+    expect(section?.blocks.map(({ id }) => id)).toEqual(["hidden_none"]);
   });
 });
 

@@ -124,6 +124,14 @@ function riskQuality(facts: ReportFacts, held: HeldRisk, history: RiskHistory): 
   return quality;
 }
 
+/** The others are the envelope's own names. */
+const limitNames: Readonly<Record<string, string>> = {
+  daily: "daily_loss_halt_pct",
+  weekly: "weekly_loss_halt_pct",
+  monthly: "monthly_loss_halt_pct",
+  strategy: "strategy_loss_halt_pct",
+};
+
 function limits(use: NonNullable<ReportFacts["limit_use"]>): Section {
   const sorted = [...use].sort(
     (one, other) =>
@@ -137,7 +145,7 @@ function limits(use: NonNullable<ReportFacts["limit_use"]>): Section {
         : decimal.format(decimal.subtract(decimal.parse(allowed), decimal.parse(used)));
     const state =
       share === null ? "cannot be counted" : share > 1 ? "BREACHED" : share === 1 ? "at the limit" : "within";
-    return [limit, scope === "" ? "fund" : scope, used, allowed, share, headroom, state, reason];
+    return [limitNames[limit] ?? limit, scope === "" ? "fund" : scope, used, allowed, share, headroom, state, reason];
   });
   const columns = columnsOf(
     "limit:Limit",

@@ -308,7 +308,7 @@ function washSales(facts: ReportFacts, lots: readonly TradedLot[]): readonly Fla
     const found = (bought.get(lot.symbol) ?? []).find(
       ({ at, number }) => at !== lot.openedAt && Math.abs(number - sold) <= washDays,
     );
-    return found === undefined ? [] : [{ lot, note: `bought again ${found.day}` }];
+    return found === undefined ? [] : [{ lot, note: `also bought ${found.day}` }];
   });
 }
 

@@ -333,7 +333,7 @@ function excluded(without: readonly OrderFact[]): Section {
     "excluded",
     "Orders without a cost",
     tableOf("excluded_orders", "Counted above, in no figure of cost", columns, rows),
-    none,
+    ...(rows.length === 0 ? [] : [none]),
   );
 }
 

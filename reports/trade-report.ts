@@ -122,8 +122,8 @@ const statisticsColumns: Table["columns"] = [
   { id: "net", title: "Net", kind: "money" },
   { id: "win_rate", title: "Winning", kind: "fraction" },
   { id: "profit_factor", title: "Profit factor", kind: "number" },
-  { id: "average_win", title: "Average win", kind: "number" },
-  { id: "average_loss", title: "Average loss", kind: "number" },
+  { id: "average_win", title: "Average win", kind: "money" },
+  { id: "average_loss", title: "Average loss", kind: "money" },
   { id: "best", title: "Best", kind: "money" },
   { id: "worst", title: "Worst", kind: "money" },
 ];
@@ -133,8 +133,8 @@ const statisticsCells = (found: TradeStatistics): Cell[] => [
   money(found.net),
   found.winRate,
   found.profitFactor,
-  found.averageWin,
-  found.averageLoss,
+  moneyOrNull(cents(found.averageWin)),
+  moneyOrNull(cents(found.averageLoss)),
   moneyOrNull(found.best),
   moneyOrNull(found.worst),
 ];

@@ -41,7 +41,13 @@ describe("from kept facts", () => {
   it("writes the file whose ending was named, with nothing asked of a server", async () => {
     const made = await run("report nav --facts facts.json --window itd --output nav.html --json");
     expect(made.exit).toBe(0);
-    expect(JSON.parse(made.stdout)).toMatchObject({ report: "nav_report", format: "html", reconciled: true });
+    const answer = JSON.parse(made.stdout);
+    expect(answer).toMatchObject({ report: "nav_report", format: "html", reconciled: true });
+    expect(answer.report_id).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+    const same = await run("report nav --facts facts.json --window itd --output nav.json --json");
+    expect(JSON.parse(same.stdout).report_id).toBe(answer.report_id);
+    const other = await run("report nav --facts facts.json --window 7d --output nav.json --json");
+    expect(JSON.parse(other.stdout).report_id).not.toBe(answer.report_id);
     expect(read("nav.html")).toContain("<svg");
     expect(server.seen).toEqual([]);
   });
@@ -72,6 +78,7 @@ describe("from kept facts", () => {
     ["tca --window itd", "tca_report"],
     ["postmortem --drawdown-start 2025-11-04 --drawdown-end 2025-12-15", "postmortem_auto_rca"],
     ["alpha-decay --strategy-id alpha-momentum", "alpha_decay"],
+    ["alpha-decay", "alpha_decay"],
     ["risk-envelope", "risk_envelope_report"],
     ["regime-attribution --start 2025-11-04 --end 2025-12-15", "regime_attribution"],
     ["factor-attribution --start 2025-11-04 --end 2025-12-15", "factor_attribution"],
@@ -90,6 +97,7 @@ describe("from kept facts", () => {
 describe("what it refuses", () => {
   it.each([
     ["report nav --window itd", "Name the fund with --fund-id"],
+    ["report alpha-decay --window itd", "Name the strategy with --strategy-id"],
     ["report nav --facts nothing.json", "cannot be read"],
     ["report nav --facts facts.json --window 2w", "is no window"],
     ["report nav --facts facts.json --fund-id beta", "has the facts of alpha"],

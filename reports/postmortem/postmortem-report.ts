@@ -6,6 +6,7 @@ import type { Block, Cell, ReportDocument } from "../document.ts";
 import { metricMaker } from "../figures.ts";
 import { waterfall } from "../metrics/post-mortem.ts";
 import { attributedDays } from "../position-days.ts";
+import { shownMoney, shownSeconds } from "../render/numbers.ts";
 import {
   chosenSections,
   columnsOf,
@@ -31,7 +32,7 @@ const sections = ["summary", "narrative", "timeline", "waterfall", "causes", "fi
 const unexplainedMax = 0.05;
 
 const money = decimal.format;
-const printed = (amount: Decimal): string => decimal.formatFixed(amount, 2, "half-even");
+const printed = (amount: Decimal): string => shownMoney(decimal.format(amount));
 const share = (value: number): string => `${(value * 100).toFixed(2)} %`;
 
 const meanings: Readonly<Record<PartName, string>> = {
@@ -63,6 +64,7 @@ function build(input: ReportInput): ReportDocument {
   const split = waterfall(actual, found.parts, unexplainedMax);
   const fall: Fall = { actual, found, split, timeline: fallTimeline(facts, start, end) };
   const n = days.length;
+  const noTime = fall.timeline.onsetAt === null ? ("NO_ONSET" as const) : ("NOT_IN_LOG" as const);
   const metrics = [
     make("opening_nav", books.days[0]?.opening ?? null, n),
     make("closing_nav", books.days.at(-1)?.closing ?? null, n),
@@ -70,8 +72,8 @@ function build(input: ReportInput): ReportDocument {
     make("fall_explained", split.explained, n),
     make("fall_unexplained", split.unexplained, n),
     make("fall_unexplained_share", split.unexplainedFraction, n, "CONSTANT"),
-    make("time_to_detect", fall.timeline.detectSeconds, 1, "NO_DATA"),
-    make("time_to_respond", fall.timeline.respondSeconds, 1, "NO_DATA"),
+    make("time_to_detect", fall.timeline.detectSeconds, 1, noTime),
+    make("time_to_respond", fall.timeline.respondSeconds, 1, noTime),
   ];
   const account = accountOf(input, books.days, fall);
   const all: readonly Section[] = [
@@ -202,24 +204,32 @@ function wordsSection({ source, model, refused, paragraphs }: Narrative): Sectio
   );
 }
 
-const lasting = (seconds: number | null): string => (seconds === null ? "not known" : `${seconds} s`);
+/** Nothing where there is no onset to count from. */
+function answeredText({ onsetAt, detected, responded, detectSeconds, respondSeconds }: FallTimeline): Block[] {
+  if (onsetAt === null) return [];
+  const said = (what: string, seconds: number | null, entry: FallTimeline["detected"]): string =>
+    seconds === null || entry === null
+      ? `The log has no entry by which it was ${what}.`
+      : `It was ${what} after ${shownSeconds(seconds)} (entry ${entry.sequence}, ${entry.action}).`;
+  const text = `${said("detected", detectSeconds, detected)} ${said("answered", respondSeconds, responded)}`;
+  return [textOf("answered", text)];
+}
 
 function timelineSection(timeline: FallTimeline): Section {
-  const { onsetAt, alarmAt, noOnset, kind, isBeforeLog, entries, detected, responded } = timeline;
+  const { onsetAt, alarmAt, noOnset, kind, isBeforeLog, entries } = timeline;
   const how = `By Page's sum of standardised returns, one a ${kind}, slack 0.5, limit 4.`;
   const began =
     noOnset ??
     (onsetAt === null
       ? `No onset: the returns never left what was usual. ${how}`
       : `Onset ${onsetAt}, beyond the limit at ${alarmAt}. ${how}`);
-  const answered = `Detected after ${lasting(timeline.detectSeconds)}${detected === null ? "" : ` (entry ${detected.sequence}, ${detected.action})`}, answered after ${lasting(timeline.respondSeconds)}${responded === null ? "" : ` (entry ${responded.sequence}, ${responded.action})`}.`;
   const rows = entries.map((entry): Cell[] => [entry.sequence, entry.at, entry.action, entry.actor, entry.subject_id]);
   const columns = columnsOf("sequence:Entry:count", "at:At", "action:Action", "actor:By", "subject:About");
   return sectionOf(
     "timeline",
     "Timeline",
     textOf("onset", began),
-    textOf("answered", answered),
+    ...answeredText(timeline),
     ...(isBeforeLog
       ? [textOf("before_log", "The fall began before the log began: nothing is known of who did what then.")]
       : []),

@@ -33,8 +33,10 @@ const baselineMin = 20;
 const minutesMin = 60;
 const entriesMax = 200;
 
-const notices = /halt|alarm|watchdog|stop|restriction|loss|difference/;
-const acts = /halt|stop|restriction|flatten|envelope|cancel|resume/;
+/** Not the baselines of losses that every start sets, nor a service that ends. */
+const notices =
+  /^(halt|alarm|watchdog|stop|restriction)\.|^(loss\.unjudged|reconcile\.difference|service\.lost|block\.opened)$/;
+const acts = /^(halt|stop|restriction|flatten|envelope|resume)\./;
 /** What every order leaves behind: counted, not listed. */
 const routine = /^(order|fill|decision|approval|gate|mark|report)\./;
 
@@ -98,7 +100,7 @@ function answers(facts: ReportFacts, start: string, end: string, onsetAt: string
   const responded =
     later.find(
       ({ action, actor }) =>
-        acts.test(action) && (actor.startsWith("operator:") || /halt|flatten|restriction/.test(action)),
+        acts.test(action) && (actor.startsWith("operator:") || /^(halt|flatten|restriction)\./.test(action)),
     ) ?? null;
   const seconds = (entry: AuditRow | null): number | null =>
     entry === null || onsetAt === null ? null : millisecondsBetween(parse(onsetAt), parse(entry.at)) / 1_000;

@@ -5,6 +5,7 @@ import { reportFactsOf } from "../../testkit/report-facts.ts";
 import { isReconciled, type ReportDocument, reportDocument } from "../document.ts";
 import type { ReportFacts } from "../facts.ts";
 import { renderHtml } from "../render/html.ts";
+import { shownSeconds } from "../render/numbers.ts";
 import { type NumberedFact, refusalOf, type WrittenNarrative } from "./narrative.ts";
 import { postmortemReport } from "./postmortem-report.ts";
 
@@ -88,8 +89,23 @@ describe("the timeline", () => {
     expect(renderHtml(document)).toContain("The fall began before the log began");
     expect(document.metrics.find(({ id }) => id === "time_to_detect")).toMatchObject({
       value: null,
-      reason: "NO_DATA",
+      reason: "NOT_IN_LOG",
     });
+  });
+  it("was detected by a notice, not by what every start leaves in the log, and says after how long", () => {
+    const moment = (seconds: number) => new Date(Date.parse(`${end}T23:59:59Z`) + seconds * 1_000).toISOString();
+    const later = (sequence: number, seconds: number, action: string) => ({
+      ...entry(sequence, "15:00:00", action),
+      at: moment(seconds),
+    });
+    const entries = [later(50, 0, "loss.baseline"), later(51, 0, "service.stopped"), later(52, 0, "alarm.raised")];
+    const document = made({ ...fallen(), audit: { began_at: `${start}T00:00:00Z`, entries } });
+    expect(renderHtml(document)).toContain("It was detected after 0.000 s (entry 52, alarm.raised).");
+    expect(renderHtml(document)).toContain("The log has no entry by which it was answered.");
+    expect(renderHtml(made(usual))).not.toContain("detected after");
+    expect(shownSeconds(308_348.7)).toBe("3 d 13 h");
+    expect(shownSeconds(3_725)).toBe("1 h 2 min");
+    expect(shownSeconds(61)).toBe("1 min 1 s");
   });
 });
 

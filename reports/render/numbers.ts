@@ -13,7 +13,7 @@ export function shownCell(cell: Cell, kind: Kind): string {
   if (kind === "price" || kind === "quantity") return grouped(String(cell));
   const value = Number(cell);
   if (kind === "fraction") return percent(value);
-  return kind === "count" ? grouped(String(value)) : fixed(value);
+  return kind === "count" || Number.isInteger(value) ? grouped(String(value)) : fixed(value);
 }
 
 export function shownMetric({ value, unit }: Metric): string {
@@ -21,7 +21,23 @@ export function shownMetric({ value, unit }: Metric): string {
   if (unit === "money") return shownMoney(String(value));
   const number = Number(value);
   if (unit === "fraction" || unit === "per_year") return percent(number);
-  return unit === "count" || unit === "days" ? grouped(String(number)) : fixed(number);
+  if (unit === "seconds") return shownSeconds(number);
+  if (unit === "days") return `${grouped(String(number))} ${number === 1 ? "day" : "days"}`;
+  return unit === "count" ? grouped(String(number)) : fixed(number);
+}
+
+/** In the two largest units that it has. */
+export function shownSeconds(seconds: number): string {
+  const units = [
+    ["d", 86_400],
+    ["h", 3_600],
+    ["min", 60],
+  ] as const;
+  const largest = units.findIndex(([, each]) => Math.abs(seconds) >= each);
+  if (largest === -1) return `${fixed(seconds)} s`;
+  const [[name, size], [smaller, smallerSize]] = [units[largest] ?? units[0], units[largest + 1] ?? ["s", 1]];
+  const whole = Math.trunc(seconds / size);
+  return `${whole} ${name} ${Math.floor(Math.abs(seconds - whole * size) / smallerSize)} ${smaller}`;
 }
 
 /** To the cent; a smaller part than that is shown, because it may be a difference. */
@@ -34,8 +50,10 @@ export function shownMoney(text: string): string {
 
 export const percent = (value: number): string => `${fixed(value * 100)} %`;
 
+/** Two digits of what three places would show as zero, unless it is too small to mean anything. */
 const fixed = (value: number): string => {
-  const text = value.toFixed(Math.abs(value) < 10 ? 3 : 2);
+  const size = Math.abs(value);
+  const text = size < 0.0005 && size >= 1e-6 ? value.toPrecision(2) : value.toFixed(size < 10 ? 3 : 2);
   return grouped(Number(text) === 0 ? text.replace("-", "") : text);
 };
 

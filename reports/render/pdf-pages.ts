@@ -25,6 +25,7 @@ const letterWidth = 0.58;
 const columnGap = 7;
 /** Longer texts break into lines. */
 const textLettersMax = 32;
+const wordLettersMax = 24;
 
 interface PdfTable {
   readonly kind: "table";
@@ -131,8 +132,12 @@ function tableOf(table: Table, rowsMax: number): PdfTable {
   };
 }
 
+/** Where a word without an end may break: it would run over its column, and over the page. */
+const longWord = new RegExp(`[^\\s-]{${wordLettersMax}}(?=[^\\s-])`, "gu");
+const mayBreak = "\u200b";
+
 function cellOf(text: string): string {
-  const whole = spelledOut(text);
+  const whole = spelledOut(text).replace(longWord, `$&${mayBreak}`);
   if (whole.length <= cellLengthMax) return whole;
   return `${whole.slice(0, cellLengthMax)} (${whole.length - cellLengthMax} more characters)`;
 }

@@ -70,6 +70,15 @@ describe("a PDF", () => {
     expect(fairShare([])).toBe(pdfRowsMax);
     expect(fairShare([1_000])).toBe(1_000);
   });
+  it("lets a word without an end break, that would run over the page", () => {
+    const document = documentOf();
+    const word = "8Z0GQEB0WHTGPvntj9UlSim5WHG_476tpHpuA38b";
+    const { pages } = pdfContent({ ...document, parameters: { key: word, day: "2026-11-18 to 2026-12-01" } });
+    const [table] = pages.sections.at(-1)?.blocks ?? [];
+    if (table?.kind !== "table") throw new Error("no parameters");
+    expect(table.rows[0]?.[1]).toBe("8Z0GQEB0WHTGPvntj9UlSim5\u200bWHG_476tpHpuA38b");
+    expect(table.rows[1]?.[1]).toBe("2026-11-18 to 2026-12-01");
+  });
   it("says that it does not reconcile", () => {
     const document = documentOf();
     const line = { name: "NAV", left: "1", right: "2", difference: "-1" };

@@ -82,6 +82,7 @@ describe(`23.4: cash dividends, seed ${seed}`, () => {
       ["DIVIDEND", "dividends 10.53", "cash -10.53"],
       ["DIVIDEND", "dividends -26.26", "cash 26.26"],
     ]);
+    expect(action.entries.map(({ symbol }) => symbol)).toEqual(["AAPL", "AAPL"]);
     expect(action.entries[1]?.reason).toMatch(/^0\.26 USD a share on 101 AAPL, ex \S+: dividend$/);
     const after = await books.held("alpha");
     expect(decimal.parse(after["USD"] ?? "") - decimal.parse(before["USD"] ?? "")).toBe(decimal.parse("15.73"));

@@ -45,5 +45,6 @@ export function ledgerMessage(entry: LedgerEntry): LedgerMessage {
     booked_by: entry.bookedBy,
     at: format(entry.at),
     already_booked: false,
+    ...(entry.symbol !== undefined && { symbol: entry.symbol }),
   };
 }

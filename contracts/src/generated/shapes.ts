@@ -791,6 +791,7 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"booked_by","type":"text"},
     {"name":"at","type":"text","description":"RFC 3339.","kind":"INSTANT"},
     {"name":"already_booked","type":"boolean","description":"In an answer to BookFlow: the key was used before, and this was booked then."},
+    {"name":"symbol","type":"text","optional":true,"description":"Of a fill, a borrow fee or a dividend."},
   ]},
   LedgerPosting: {"description":"One posting of an entry of the double-entry ledger; the postings of an entry sum to zero in every currency.","fields":[
     {"name":"account","type":"text","description":"For example cash, capital, fees, borrow_fees or position:AAPL."},

@@ -224,7 +224,7 @@ function ledgerFact(entry: Entry): ReportFacts["ledger"][number] {
     entry_id: entry.entry_id,
     kind: entry.kind,
     at: entry.at,
-    symbol: null,
+    symbol: entry.symbol ?? null,
     postings: entry.postings.map(({ account, currency, amount }) => ({ account, currency, amount })),
   };
 }

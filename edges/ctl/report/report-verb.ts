@@ -90,6 +90,7 @@ export async function makeReport(
   if (target.path === undefined) return { data: document, text: String(content), ...exit };
   await writeContent(context, target.path, content);
   const data = {
+    report_id: documentId(document),
     report: document.report,
     path: resolve(context.folder, target.path),
     format: target.format,
@@ -104,6 +105,12 @@ export async function makeReport(
       .map(({ name, difference }) => `DOES NOT RECONCILE: ${name} differs by ${difference}.`),
   ];
   return { data, text: lines.join("\n"), ...exit };
+}
+
+/** The platform keeps none of these, so the id is made of what the document says: the same facts and parameters have the same one. */
+function documentId(document: ReportDocument): string {
+  const hex = createHash("sha256").update(renderJson(document)).digest("hex");
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, "$1-$2-$3-$4-$5");
 }
 
 /** Built once for its numbered facts, and again with the words that a model made of them, where one is asked. */

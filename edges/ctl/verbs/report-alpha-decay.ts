@@ -1,5 +1,6 @@
 // `ctl report alpha-decay`: how fast a strategy's signal loses its skill.
 import { alphaDecayReport } from "../../../reports/alpha-decay-report.ts";
+import type { ReportFacts } from "../../../reports/facts.ts";
 import { windowOf } from "../../../reports/windows.ts";
 import { usageRefusal } from "../failure.ts";
 import { makeReport, reportOptions } from "../report/report-verb.ts";
@@ -13,7 +14,7 @@ export const reportAlphaDecay: Verb = {
     "A strategy of one name has no order across symbols: it is reported as insufficient. The fund is the strategy's own.",
   arguments: [],
   options: [
-    { name: "strategy-id", value: "STRATEGY", required: true, sentence: "Which strategy." },
+    { name: "strategy-id", value: "STRATEGY", sentence: "Which strategy; needed unless --facts names it." },
     {
       name: "window",
       value: "WINDOW",
@@ -34,14 +35,25 @@ export const reportAlphaDecay: Verb = {
 };
 
 async function run(context: Context): Promise<Answer> {
-  const strategyId = context.option("strategy-id") ?? "";
+  const strategyId = context.option("strategy-id");
   const fundId = context.option("facts") === undefined ? await fundOf(context, strategyId) : undefined;
   const period = ({ navs }: { readonly navs: readonly { readonly day: string }[] }) =>
     windowOf(context.option("window") ?? "itd", navs[0]?.day ?? "2000-01-01", navs.at(-1)?.day ?? "2000-01-01");
-  return makeReport(context, alphaDecayReport, (facts) => ({ ...period(facts), strategyId }), { fundId, strategyId });
+  const asked = (facts: ReportFacts) => ({ ...period(facts), ...named(strategyId ?? onlyStrategy(facts)) });
+  return makeReport(context, alphaDecayReport, asked, { fundId, strategyId });
 }
 
-async function fundOf(context: Context, strategyId: string): Promise<string> {
+const named = (strategyId: string | undefined) => (strategyId === undefined ? {} : { strategyId });
+
+/** Facts that were read for one strategy have the signals of no other. */
+function onlyStrategy({ signals = {} }: ReportFacts): string | undefined {
+  const [only, ...others] = Object.keys(signals);
+  return others.length === 0 ? only : undefined;
+}
+
+async function fundOf(context: Context, strategyId: string | undefined): Promise<string> {
+  if (strategyId === undefined)
+    throw usageRefusal("Name the strategy with --strategy-id, or a facts file with --facts.");
   const rows = await (await context.client()).listStrategies({});
   const found = rows.find((row) => row.strategy_id === strategyId);
   if (found !== undefined) return found.fund_id;

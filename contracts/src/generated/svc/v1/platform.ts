@@ -392,6 +392,8 @@ export interface LedgerEntry {
   at: string;
   /** In an answer to BookFlow: the key was used before, and this was booked then. */
   already_booked: boolean;
+  /** Of a fill, a borrow fee or a dividend. */
+  symbol?: string | undefined;
 }
 
 export interface Ledger {
@@ -3294,6 +3296,7 @@ function createBaseLedgerEntry(): LedgerEntry {
     booked_by: "",
     at: "",
     already_booked: false,
+    symbol: undefined,
   };
 }
 
@@ -3322,6 +3325,9 @@ export const LedgerEntry: MessageFns<LedgerEntry> = {
     }
     if (message.already_booked !== false) {
       writer.uint32(64).bool(message.already_booked);
+    }
+    if (message.symbol !== undefined) {
+      writer.uint32(74).string(message.symbol);
     }
     return writer;
   },
@@ -3401,6 +3407,14 @@ export const LedgerEntry: MessageFns<LedgerEntry> = {
             }
 
             message.already_booked = reader.bool();
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.symbol = reader.string();
             continue;
           }
         }
