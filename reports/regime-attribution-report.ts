@@ -289,7 +289,7 @@ function hiddenStates(days: readonly AttributedDay[], states: States | null, per
       title,
       textOf(
         "hidden_none",
-        "The market has too few returns, never moves, or is as volatile at all times: no two states can be told apart.",
+        "The market has too few returns, never moves, or is as volatile at all times: two states cannot be distinguished.",
       ),
     );
   }
