@@ -3369,6 +3369,8 @@ export interface components {
             at: string;
             /** @description In an answer to BookFlow: the key was used before, and this was booked then. */
             already_booked: boolean;
+            /** @description Of a fill, a borrow fee or a dividend. */
+            symbol?: string;
         };
         /** @description One posting of an entry of the double-entry ledger; the postings of an entry sum to zero in every currency. */
         LedgerPosting: {
@@ -14540,7 +14542,8 @@ export interface operations {
                      *           "reason": "As agreed on the desk.",
                      *           "booked_by": "operator:duty",
                      *           "at": "2026-11-17T14:30:00.000000Z",
-                     *           "already_booked": false
+                     *           "already_booked": false,
+                     *           "symbol": "AAPL"
                      *         }
                      *       ],
                      *       "already_booked": false,
@@ -14626,7 +14629,8 @@ export interface operations {
                      *       "reason": "As agreed on the desk.",
                      *       "booked_by": "operator:duty",
                      *       "at": "2026-11-17T14:30:00.000000Z",
-                     *       "already_booked": false
+                     *       "already_booked": false,
+                     *       "symbol": "AAPL"
                      *     }
                      */
                     "application/json": components["schemas"]["LedgerEntry"];
@@ -14783,7 +14787,8 @@ export interface operations {
                      *         "reason": "As agreed on the desk.",
                      *         "booked_by": "operator:duty",
                      *         "at": "2026-11-17T14:30:00.000000Z",
-                     *         "already_booked": false
+                     *         "already_booked": false,
+                     *         "symbol": "AAPL"
                      *       }
                      *     ]
                      */
