@@ -27,7 +27,7 @@ import {
 import type { StoredResume } from "../../ports/halt-records.ts";
 import type { Identity } from "../../ports/identity.ts";
 import type { DeniedAnswer, RpcCall } from "../../ports/rpc.ts";
-import type { UnitOfWork } from "../../ports/store.ts";
+import type { LiftGround, UnitOfWork } from "../../ports/store.ts";
 import type { Attempt, Attempts } from "../shared/attempts.ts";
 import { line } from "../shared/one-line.ts";
 import { type RebaseAsked, rebaseLosses } from "../shared/rebase-losses.ts";
@@ -56,6 +56,8 @@ interface Asking {
   readonly strategies: readonly Strategy[];
 }
 
+type Lifting = Extract<ResumeVerdict, { readonly kind: "lift" }>;
+
 /** What a transaction came to. */
 type Done = { readonly status: HaltStatus; readonly liftedEpoch?: number } | DeniedAnswer;
 
@@ -81,7 +83,7 @@ export function createResumeWorkflow({ ports, attempts, lifted }: HaltLadderOpti
       if (denial !== undefined) return attempts.refused(attempt, denial);
     }
     // A code opens the halts that were read, and none that was raised while it was judged.
-    const isOpened = verdict.kind === "lift" && verdict.needsCode;
+    const isOpened = verdict.kind !== "refused" && verdict.needsCode;
     const bound = isOpened ? { ...asked, haltIds: verdict.halts.map(({ halt_id: id }) => id) } : asked;
     const asking: Asking = { asked: bound, attempt, strategies: await strategies(ports) };
     const done = await transactToKnownEnd(ports, "halts.resume", (unit) => decide(unit, asking));
@@ -123,12 +125,14 @@ export function createResumeWorkflow({ ports, attempts, lifted }: HaltLadderOpti
     const at = clock.now();
     const before = await inForce(unit, asking.asked);
     const verdict = judgeResume(asking.asked, before, at);
+    // A request is live until what it asks for is done.
+    const epoch = verdict.kind === "lift" ? await unlatch(unit, asking.asked, verdict, at) : before.epoch;
     if (verdict.ends !== undefined) await end(unit, verdict.ends, asking.attempt.identity.actor, at);
     if (verdict.kind === "refused") return attempts.refusedIn(unit, asking.attempt, verdict.denial);
     await attempts.allowed(unit, asking.attempt);
     return verdict.kind === "ask"
       ? ask(unit, asking, verdict.halts, before, at)
-      : lift(unit, asking, verdict, before, at);
+      : lift(unit, asking, verdict, { ...before, epoch }, at);
   }
 
   async function ask(
@@ -172,17 +176,27 @@ export function createResumeWorkflow({ ports, attempts, lifted }: HaltLadderOpti
     return { status };
   }
 
+  function unlatch(unit: UnitOfWork, { by, requestId }: ResumeAsked, { halts, needsCode }: Lifting, at: Instant) {
+    const { subject } = by;
+    const alone: LiftGround = needsCode ? { kind: "rebase", subject } : { kind: "scope" };
+    const ground: LiftGround = requestId === undefined ? alone : { kind: "sign", requestId, subject };
+    return unit.risk.liftHalts(
+      halts.map(({ halt_id: id }) => id),
+      at,
+      ground,
+    );
+  }
+
   async function lift(
     unit: UnitOfWork,
     { asked, strategies: all }: Asking,
-    verdict: Extract<ResumeVerdict, { readonly kind: "lift" }>,
-    { active }: Before,
+    verdict: Lifting,
+    { active, epoch }: Before,
     at: Instant,
   ): Promise<Done> {
     const { halts, reason, requestedBy, cosignedBy } = verdict;
     const baseline = verdict.rebase ? "rebased" : "kept";
     const liftedIds = halts.map(({ halt_id: id }) => id);
-    const epoch = await unit.risk.liftHalts(liftedIds, at);
     let auditId = "";
     for (const { halt_id, severity, fund_id, strategy_id } of halts) {
       auditId = await unit.events.publish(subjects.haltLifted, {

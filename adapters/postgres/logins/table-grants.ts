@@ -92,7 +92,8 @@ const risk: Readonly<Record<string, TableGrants>> = {
   risk_envelope_head: readable(by(["riskengine"], ...kept)),
   risk_nav: readable(by(["riskengine"], ...kept)),
   halt_epoch: readable({ ...by(halting, "update (epoch)"), ...by(booking, "update (one)") }),
-  halt: readable(by(halting, "insert", "update (lifted_us, lifted_epoch)")),
+  // Lifted by lift_halts alone.
+  halt: readable(by(halting, "insert")),
   halt_told: readable(by(halting, "insert")),
   halt_step: readable(by(["operations"], "insert")),
   resume_request: readable(by(halting, "insert", "update (has_ended, content)")),
@@ -210,6 +211,10 @@ export const functionGrants: Readonly<Record<string, readonly PlatformService[]>
   "guard_digest(jsonb)": [],
   "guard_has_event(text[], text[])": [],
   "guard_move(text, text, bytea, text, bytea, bigint)": [],
+  "guard_binds()": [],
+  "use_code_answer(text, text, text, text[])": [],
+  "lift_is_proven(text[], text, text, text)": [],
+  "lift_halts(text[], bigint, text, text, text)": halting,
   "guard_differences()": [...halting, "gateway"],
   "guard_change_id(text, text, text, bytea)": [...halting, "gateway"],
   // Who signs writes as the gateway, who uses it up is operations: neither accepts alone what it changed.

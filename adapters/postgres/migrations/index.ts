@@ -52,6 +52,7 @@ import { blocksMigration } from "./0049-blocks.ts";
 import { reportSchedulesMigration } from "./0050-report-schedules.ts";
 import { foreignPositionsMigration } from "./0051-foreign-positions.ts";
 import { codeQuestionsMigration } from "./0052-code-questions.ts";
+import { liftingMigration } from "./0053-lifting.ts";
 
 export const migrations: readonly Migration[] = [
   outboxMigration,
@@ -106,4 +107,5 @@ export const migrations: readonly Migration[] = [
   reportSchedulesMigration,
   foreignPositionsMigration,
   codeQuestionsMigration,
+  liftingMigration,
 ];

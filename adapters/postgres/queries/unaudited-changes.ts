@@ -3,7 +3,8 @@
 import type pg from "pg";
 import type { UnauditedChange, UnauditedChanges } from "../../../ports/unaudited-changes.ts";
 import { schemaName } from "../connection.ts";
-import { guardBodies, guardedTables } from "../migrations/0048-guarded-rows.ts";
+import { guardedTables } from "../migrations/0048-guarded-rows.ts";
+import { guardBodies } from "../migrations/0053-lifting.ts";
 import { storeFault } from "../store-fault.ts";
 
 interface Row {

@@ -91,20 +91,21 @@ export function riskRecords(sql: Sql, clock: Clock): RiskRecords {
       lockedEpoch = epoch;
       return latched;
     },
-    async liftHalts(haltIds, at) {
-      const { epoch, active } = await lockHalts();
+    async liftHalts(haltIds, at, ground = { kind: "scope" }) {
+      const { active } = await lockHalts();
       const inForce = new Set(active.map(({ halt_id: id }) => id));
       const missing = haltIds.find((id) => !inForce.has(id));
       if (missing !== undefined) {
         throw new Fault("STORE_CONFLICT", `the halt ${missing} is not in force`, { retry: "now" });
       }
-      await sql.write({ text: "update halt_epoch set epoch = $1", values: [epoch + 1] });
-      await sql.write({
-        text: "update halt set lifted_us = $2, lifted_epoch = $3 where halt_id = any($1::text[]) and lifted_us is null",
-        values: [[...haltIds], at, epoch + 1],
+      const { requestId = null, subject = null } = { ...ground } as { requestId?: string; subject?: string };
+      const lifted = await sql.write({
+        // What it changes stands there for whoever looks for changes without an event.
+        text: "select lift_halts($1, $2, $3, $4, $5) as epoch -- update halt, update halt_epoch",
+        values: [[...haltIds], at, ground.kind, requestId, subject],
       });
-      lockedEpoch = epoch + 1;
-      return epoch + 1;
+      lockedEpoch = Number(lifted.rows[0]?.epoch);
+      return lockedEpoch;
     },
     async putNav(nav, believedUntil) {
       const put = await sql.write({

@@ -155,7 +155,7 @@ async function lift(
   if (halts.length === 0) return;
   const at = clock.now();
   const ids = halts.map(({ halt_id: id }) => id);
-  const epoch = await unit.risk.liftHalts(ids, at);
+  const epoch = await unit.risk.liftHalts(ids, at, { kind: "drill" });
   for (const { halt_id, severity, fund_id, strategy_id } of halts) {
     await unit.events.publish(subjects.haltLifted, {
       halt_id,
