@@ -88,7 +88,7 @@ export interface Instances {
  * By which rule of core/halts/halts.ts halts are lifted: one scope's own by an operator (the default), the same with losses counted anew, every halt by whoever signs
  * a request, a drill's own by the drill.
  */
-export type LiftGround =
+export type LiftRule =
   | { readonly kind: "scope" }
   | { readonly kind: "drill" }
   | { readonly kind: "rebase"; readonly subject: string }
@@ -106,9 +106,9 @@ export interface RiskRecords {
   latchHalt(halt: Omit<ActiveHalt, "epoch">): Promise<ActiveHalt>;
   /**
    * Lifts these, all or none, and gives the new epoch: one for all of them. One that is not in force is a STORE_CONFLICT: whoever lifts holds
-   * the halts locked and has just looked. What the ground asks for is looked for by the store as well, where the caller's login is a service's own.
+   * the halts locked and has just looked. What the rule asks for is looked for by the store as well, where the caller's login is a service's own.
    */
-  liftHalts(haltIds: readonly string[], at: Instant, ground?: LiftGround): Promise<number>;
+  liftHalts(haltIds: readonly string[], at: Instant, rule?: LiftRule): Promise<number>;
   /**
    * Keeps the newest valuation by `as_of`; false when this one is not newer. A kept one that is dated after `believedUntil` gives way to any that
    * is numbered after it: the clock was set back.

@@ -165,12 +165,12 @@ const liftFreesHigher: PlantedBug = {
       ...store,
       transact: (name, work) =>
         store.transact(name, (unit) => {
-          const liftHalts: UnitOfWork["risk"]["liftHalts"] = async (haltIds, at, ground) => {
+          const liftHalts: UnitOfWork["risk"]["liftHalts"] = async (haltIds, at, rule) => {
             const { active } = await unit.risk.lockHalts();
             const meant = active.filter(({ halt_id: id }) => haltIds.includes(id));
             const more = active.filter((halt) => meant.some((lower) => isAbove(halt, lower)));
             const all = new Set([...haltIds, ...more.map(({ halt_id: id }) => id)]);
-            return unit.risk.liftHalts([...all], at, ground);
+            return unit.risk.liftHalts([...all], at, rule);
           };
           return work({ ...unit, risk: { ...unit.risk, liftHalts } });
         }),

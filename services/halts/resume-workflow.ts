@@ -27,7 +27,7 @@ import {
 import type { StoredResume } from "../../ports/halt-records.ts";
 import type { Identity } from "../../ports/identity.ts";
 import type { DeniedAnswer, RpcCall } from "../../ports/rpc.ts";
-import type { LiftGround, UnitOfWork } from "../../ports/store.ts";
+import type { LiftRule, UnitOfWork } from "../../ports/store.ts";
 import type { Attempt, Attempts } from "../shared/attempts.ts";
 import { line } from "../shared/one-line.ts";
 import { type RebaseAsked, rebaseLosses } from "../shared/rebase-losses.ts";
@@ -178,12 +178,12 @@ export function createResumeWorkflow({ ports, attempts, lifted }: HaltLadderOpti
 
   function unlatch(unit: UnitOfWork, { by, requestId }: ResumeAsked, { halts, needsCode }: Lifting, at: Instant) {
     const { subject } = by;
-    const alone: LiftGround = needsCode ? { kind: "rebase", subject } : { kind: "scope" };
-    const ground: LiftGround = requestId === undefined ? alone : { kind: "sign", requestId, subject };
+    const alone: LiftRule = needsCode ? { kind: "rebase", subject } : { kind: "scope" };
+    const rule: LiftRule = requestId === undefined ? alone : { kind: "sign", requestId, subject };
     return unit.risk.liftHalts(
       halts.map(({ halt_id: id }) => id),
       at,
-      ground,
+      rule,
     );
   }
 

@@ -23,7 +23,39 @@ function keptBy(keepers: readonly PlatformService[], table: string, sql: string)
   return { sql, table, keepers };
 }
 
+/** The change and its event in one transaction, in the name of whoever may publish it. */
+const withEvent = (source: string, subject: string, name: string, change: string): string =>
+  `with reported as (insert into outbox (event_id, at_us, subject, key, source, payload)
+     select gen_random_uuid(), 1, '${subject}', 'k', '${source}', convert_to(json_build_object('name', ${name})::text, 'UTF8')) ${change}`;
+const someHalt = "(select halt_id from halt where lifted_us is null and fund_id <> 'drill' limit 1)";
+
 const halts: readonly HostileStatement[] = [
+  ...["riskengine", "operations"].flatMap((source) =>
+    ["drill", "rebase", "sign", "anything"].flatMap((rule) =>
+      against(
+        "halt",
+        withEvent(
+          source,
+          subjects.haltLifted.name,
+          someHalt,
+          `select lift_halts(array[${someHalt}], 1, '${rule}', (select request_id from resume_request where not has_ended), 's') as "${source}"`,
+        ),
+      ),
+    ),
+  ),
+  ...["riskengine", "operations"].flatMap((source) =>
+    against(
+      "halt",
+      withEvent(source, subjects.haltLifted.name, someHalt, "update halt set lifted_us = 1, lifted_epoch = 9999"),
+    ),
+  ),
+  keptBy(
+    ["gateway"],
+    "code_answer",
+    `insert into code_answer select gen_random_uuid(), content ->> 'subject', 'operator:mallory', 'ResumeHalt', '{}', true, null, 1, ${far} from resume_request limit 1`,
+  ),
+  ...against("code_answer", "update code_answer set used_us = null, accepted = true"),
+  ...against("code_question", "select code from code_question", "update code_question set code = '1'"),
   ...against(
     "halt",
     "update halt set lifted_us = 1, lifted_epoch = 2",

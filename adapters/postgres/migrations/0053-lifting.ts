@@ -56,11 +56,11 @@ begin
   select count(distinct (h.severity, coalesce(h.strategy_id, h.fund_id))), count(*) filter (where h.severity = 'FIRM_HALT'),
       count(*) filter (where h.severity <> 'FIRM_HALT' and h.fund_id = 'drill'), max(h.epoch)
     into scopes, firm, drill, newest from halt h where h.halt_id = any (halt_ids);
-  if ground = 'drill' then return drill = cardinality(halt_ids); end if;
+  if rule = 'drill' then return drill = cardinality(halt_ids); end if;
   if drill > 0 then return false; end if;
-  if ground = 'scope' then return scopes = 1 and firm = 0; end if;
-  if ground = 'rebase' then return scopes = 1 and firm = 0 and use_code_answer('rebase', '', by_subject, halt_ids) is not null; end if;
-  if ground is distinct from 'sign' then return false; end if;
+  if rule = 'scope' then return scopes = 1 and firm = 0; end if;
+  if rule = 'rebase' then return scopes = 1 and firm = 0 and use_code_answer('rebase', '', by_subject, halt_ids) is not null; end if;
+  if rule is distinct from 'sign' then return false; end if;
   select r.content into asked from resume_request r where r.request_id = of_request and not r.has_ended;
   return asked is not null and asked ->> 'subject' <> by_subject and (asked ->> 'epoch')::bigint >= newest
     and (asked -> 'haltIds')::jsonb @> to_jsonb(halt_ids) and to_jsonb(halt_ids) @> (asked -> 'haltIds')::jsonb
@@ -73,7 +73,7 @@ declare
   next_epoch bigint; lifted bigint;
 begin
   update halt_epoch e set epoch = e.epoch + 1 returning e.epoch into next_epoch;
-  if guard_binds() and not coalesce(lift_is_proven(halt_ids, ground, of_request, by_subject), false) then
+  if guard_binds() and not coalesce(lift_is_proven(halt_ids, rule, of_request, by_subject), false) then
     raise exception 'these halts are not lifted: what the rule asks for is not there' using errcode = 'insufficient_privilege';
   end if;
   update halt h set lifted_us = at_us, lifted_epoch = next_epoch where h.halt_id = any (halt_ids) and h.lifted_us is null;
@@ -92,8 +92,8 @@ create function guard_binds() returns boolean stable ${definer} ${body("guard_bi
 ${guardedTables.map(({ table }) => `create or replace function guard_${table}() returns trigger ${definer} ${body(`guard_${table}`)};`).join("\n")}
 
 create function use_code_answer(for_kind text, for_request text, of_subject text, halt_ids text[]) returns text ${definer} ${body("use_code_answer")};
-create function lift_is_proven(halt_ids text[], ground text, of_request text, by_subject text) returns boolean ${definer} ${body("lift_is_proven")};
-create function lift_halts(halt_ids text[], at_us bigint, ground text, of_request text, by_subject text) returns bigint ${definer} ${body("lift_halts")};
+create function lift_is_proven(halt_ids text[], rule text, of_request text, by_subject text) returns boolean ${definer} ${body("lift_is_proven")};
+create function lift_halts(halt_ids text[], at_us bigint, rule text, of_request text, by_subject text) returns bigint ${definer} ${body("lift_halts")};
 revoke all on function guard_binds(), use_code_answer(text, text, text, text[]), lift_is_proven(text[], text, text, text),
   lift_halts(text[], bigint, text, text, text) from public;
 grant execute on function lift_halts(text[], bigint, text, text, text) to portcullis_app;

@@ -53,10 +53,10 @@ const everything = ["firm", "fund", "strategy"];
 
 interface Case {
   readonly halts?: readonly string[];
-  readonly ground?: "scope" | "drill" | "rebase" | "sign" | "anything";
+  readonly rule?: "scope" | "drill" | "rebase" | "sign" | "anything";
   readonly by?: string;
   /** Whose events there are; default those of the halts. */
-  readonly told?: readonly string[];
+  readonly reported?: readonly string[];
   /** What the request in the table says; "none" when there is none. */
   readonly request?:
     | {
@@ -71,7 +71,7 @@ interface Case {
 
 /** What a lift comes to, everything in one transaction that is taken back. */
 async function lift(service: PlatformService, one: Case): Promise<string> {
-  const { halts = everything, ground = "sign", by = "s-relief", told = halts, request = {} } = one;
+  const { halts = everything, rule = "sign", by = "s-relief", reported = halts, request = {} } = one;
   const client = as(service);
   await owner.query("delete from code_answer; delete from identity_revocation where id = 's-duty'");
   await owner.query(one.scene ?? bothAnswers);
@@ -85,8 +85,8 @@ async function lift(service: PlatformService, one: Case): Promise<string> {
          ${event(service, "resumeRequested", "q-1")}`,
       );
     }
-    const { rows } = await client.query(`select lift_halts(${ids(halts)}, 7, '${ground}', 'q-1', '${by}') as epoch`);
-    for (const id of told) await client.query(event(service, "haltLifted", id));
+    const { rows } = await client.query(`select lift_halts(${ids(halts)}, 7, '${rule}', 'q-1', '${by}') as epoch`);
+    for (const id of reported) await client.query(event(service, "haltLifted", id));
     await client.query("set constraints all immediate");
     return `lifted at ${rows[0]?.epoch}`;
   } catch (error) {
@@ -147,17 +147,17 @@ describe("28.6: a firm halt", () => {
         scene: `${bothAnswers} insert into identity_revocation values ('subject', 's-duty', 6, 9999999999999999, 'x')`,
       },
     ],
-    ["by an operator alone", { ground: "scope" }],
-    ["by an officer alone", { ground: "rebase", scene: answer("s-relief", "rebase") }],
-    ["as a drill", { ground: "drill" }],
-    ["on no ground", { ground: "anything" }],
+    ["by an operator alone", { rule: "scope" }],
+    ["by an officer alone", { rule: "rebase", scene: answer("s-relief", "rebase") }],
+    ["as a drill", { rule: "drill" }],
+    ["on no rule", { rule: "anything" }],
   ])("is not lifted %s", async (_how, one) => {
     expect(await lift("operations", one)).toEqual(refused);
     expect(await lift("riskengine", one)).toEqual(refused);
   });
 
   it("is not lifted without an event for each, nor by a statement, nor by anybody else", async () => {
-    expect(await lift("operations", { told: ["firm", "fund"] })).toMatch(/^42501 a change of halt needs its event/);
+    expect(await lift("operations", { reported: ["firm", "fund"] })).toMatch(/^42501 a change of halt needs its event/);
     for (const service of platformServices) {
       const lifting = as(service).query("update halt set lifted_us = 1, lifted_epoch = 5");
       await expect(lifting, service).rejects.toThrow("permission denied");
@@ -187,21 +187,21 @@ describe("28.6: a firm halt", () => {
 describe("28.6: a halt of one scope", () => {
   const officer = answer("s-relief", "rebase", { halts: '["fund"]' });
   it.each<readonly [string, Case, unknown]>([
-    ["a fund's by an operator", { halts: ["fund"], ground: "scope" }, "lifted at 5"],
-    ["a strategy's by an operator", { halts: ["strategy"], ground: "scope" }, "lifted at 5"],
-    ["both at once", { halts: ["fund", "strategy"], ground: "scope" }, refused],
-    ["a fund's with losses counted anew", { halts: ["fund"], ground: "rebase", scene: officer }, "lifted at 5"],
-    ["a fund's so without an answer", { halts: ["fund"], ground: "rebase", scene: "select 1" }, refused],
-    ["a strategy's so with the fund's answer", { halts: ["strategy"], ground: "rebase", scene: officer }, refused],
-    ["a drill's by the drill", { halts: ["drill"], ground: "drill" }, "lifted at 5"],
-    ["a drill's by an operator", { halts: ["drill"], ground: "scope" }, refused],
-    ["a fund's as a drill", { halts: ["fund"], ground: "drill" }, refused],
+    ["a fund's by an operator", { halts: ["fund"], rule: "scope" }, "lifted at 5"],
+    ["a strategy's by an operator", { halts: ["strategy"], rule: "scope" }, "lifted at 5"],
+    ["both at once", { halts: ["fund", "strategy"], rule: "scope" }, refused],
+    ["a fund's with losses counted anew", { halts: ["fund"], rule: "rebase", scene: officer }, "lifted at 5"],
+    ["a fund's so without an answer", { halts: ["fund"], rule: "rebase", scene: "select 1" }, refused],
+    ["a strategy's so with the fund's answer", { halts: ["strategy"], rule: "rebase", scene: officer }, refused],
+    ["a drill's by the drill", { halts: ["drill"], rule: "drill" }, "lifted at 5"],
+    ["a drill's by an operator", { halts: ["drill"], rule: "scope" }, refused],
+    ["a fund's as a drill", { halts: ["fund"], rule: "drill" }, refused],
     [
       "a fund's without its event",
-      { halts: ["fund"], ground: "scope", told: [] },
+      { halts: ["fund"], rule: "scope", reported: [] },
       expect.stringMatching(/^42501 .*its event/),
     ],
-    ["one that is not in force", { halts: ["gone"], ground: "drill" }, refused],
+    ["one that is not in force", { halts: ["gone"], rule: "drill" }, refused],
   ])("%s", async (_what, one, expected) => {
     expect(await lift("operations", { ...one, request: "none" })).toEqual(expected);
   });

@@ -91,18 +91,18 @@ export function riskRecords(sql: Sql, clock: Clock): RiskRecords {
       lockedEpoch = epoch;
       return latched;
     },
-    async liftHalts(haltIds, at, ground = { kind: "scope" }) {
+    async liftHalts(haltIds, at, rule = { kind: "scope" }) {
       const { active } = await lockHalts();
       const inForce = new Set(active.map(({ halt_id: id }) => id));
       const missing = haltIds.find((id) => !inForce.has(id));
       if (missing !== undefined) {
         throw new Fault("STORE_CONFLICT", `the halt ${missing} is not in force`, { retry: "now" });
       }
-      const { requestId = null, subject = null } = { ...ground } as { requestId?: string; subject?: string };
+      const { requestId = null, subject = null } = { ...rule } as { requestId?: string; subject?: string };
       const lifted = await sql.write({
         // What it changes stands there for whoever looks for changes without an event.
         text: "select lift_halts($1, $2, $3, $4, $5) as epoch -- update halt, update halt_epoch",
-        values: [[...haltIds], at, ground.kind, requestId, subject],
+        values: [[...haltIds], at, rule.kind, requestId, subject],
       });
       lockedEpoch = Number(lifted.rows[0]?.epoch);
       return lockedEpoch;
