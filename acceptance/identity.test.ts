@@ -248,6 +248,7 @@ async function honestCallers(): Promise<readonly Caller[]> {
         "PublishOrders",
         "PublishValues",
         "PublishPrices",
+        "GetForeignPosition",
       ],
     },
   };

@@ -94,6 +94,8 @@ export interface RiskStore {
   decisionByKey(keyHash: Uint8Array, since: Instant): Promise<Uint8Array | undefined>;
   /** Decisions about an order and its fills, oldest first, at most so many. */
   entriesOfOrder(orderId: string, countMax: number): Promise<readonly JournalRow[]>;
+  /** A fill as the journal has it. */
+  fillEntry(fillId: string): Promise<Uint8Array | undefined>;
   /** Which of these fills are in the journal. */
   knownFills(fillIds: readonly string[]): Promise<ReadonlySet<string>>;
   /** The newest version of every fund's envelope. */

@@ -83,6 +83,10 @@ export async function riskEngineFixture(options: RiskEngineFixtureOptions) {
   const publish = <Payload>(subject: Subject<Payload>, payload: Payload): Promise<string> =>
     outside.store.transact("outside", (unit) => unit.events.publish(subject, payload));
 
+  /** As a program that publishes straight onto NATS. */
+  const publishForeign = <Payload>(subject: Subject<Payload>, payload: Payload): Promise<string> =>
+    platform.processOf("foreign").store.transact("outside", (unit) => unit.events.publish(subject, payload));
+
   /** Values and prices of everything that the paper funds trade. */
   async function putPrices(): Promise<void> {
     const at = format(time.clock.now());
@@ -163,6 +167,7 @@ export async function riskEngineFixture(options: RiskEngineFixtureOptions) {
     delays,
     finish,
     publish: <Payload>(subject: Subject<Payload>, payload: Payload) => finish(publish(subject, payload)),
+    publishForeign: <Payload>(subject: Subject<Payload>, payload: Payload) => finish(publishForeign(subject, payload)),
     outside,
     start,
     putPrices: () => finish(putPrices()),

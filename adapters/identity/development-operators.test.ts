@@ -123,6 +123,7 @@ async function expectAgreement(at = issuer): Promise<void> {
         ...["CheckOrder", "CheckOrders", "GetEnvelope", "ConfirmSent", "ReleaseApproval", "ListApprovals"],
         ...["GetHaltStatus", "GetDecisions", "TailEvents"],
         ...["Publish", "PublishOrders", "PublishValues", "PublishPrices"],
+        "GetForeignPosition",
       ],
       secret_hash: hashOf(service_token),
     },

@@ -70,6 +70,7 @@ const tokenOperations = [
   "PublishOrders",
   "PublishValues",
   "PublishPrices",
+  "GetForeignPosition",
 ] as const;
 /** As long as any token may live; each start gives it the same again. */
 const tokenMs = 90 * 86_400_000;

@@ -5,6 +5,7 @@ import type { BusEvent, DurableOptions, Handler } from "../../ports/bus.ts";
 import type { Log } from "../../ports/log.ts";
 import { isNotYet } from "../transport/not-yet.ts";
 import { type Aside, createAside } from "../transport/put-aside.ts";
+import { isRefused } from "../transport/refused.ts";
 import type { MemoryBusOptions } from "./bus-options.ts";
 import type { decode } from "./codec.ts";
 import { parkedNow } from "./parked-events.ts";
@@ -29,12 +30,12 @@ export function asideOf({ id: eventId, subject, key, at, source, bytes }: LogEnt
 export async function attemptOf(
   handler: Handler,
   event: BusEvent,
-): Promise<{ readonly error: string; readonly isOwn: boolean } | undefined> {
+): Promise<{ readonly error: string; readonly isOwn: boolean; readonly isRefused: boolean } | undefined> {
   try {
     await handler(event);
     return undefined;
   } catch (thrown) {
-    return { error: messageOf(thrown), isOwn: !isNotYet(thrown) };
+    return { error: messageOf(thrown), isOwn: !isNotYet(thrown), isRefused: isRefused(thrown) };
   }
 }
 

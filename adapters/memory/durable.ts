@@ -107,12 +107,15 @@ export function durableSubscription(
     let failures = 0;
     for (let attempt = 1; !stopping.signal.aborted && !isForgotten(); attempt += 1) {
       const decoded = read(entry, bus.subjectByName);
-      const tried = decoded.ok ? await attemptOf(handler, decoded.event) : { error: decoded.reason, isOwn: true };
+      const tried = decoded.ok
+        ? await attemptOf(handler, decoded.event)
+        : { error: decoded.reason, isOwn: true, isRefused: false };
       if (tried === undefined) {
         complaint = undefined;
         return finish(entry);
       }
       if (tried.isOwn) failures += 1;
+      if (tried.isRefused) return put(entry, { lane: undefined, error: tried.error, attempts: failures });
       if (tried.isOwn && (!decoded.ok || failures >= attemptsMax)) {
         const own = lane();
         const { error } = tried;

@@ -52,6 +52,7 @@ export function createMemoryRiskReads(risk: RiskTables, ask: <T>(answer: () => T
         );
         return found.sort((one, other) => one.at - other.at)[0]?.payload.slice();
       }),
+    fillEntry: (fillId) => ask(() => risk.journal.find((row) => row.fillId === fillId)?.payload.slice()),
     knownFills: (fillIds) => ask(() => new Set(fillIds.filter((fillId) => risk.fills.has(fillId)))),
     envelopes: () =>
       ask(() =>

@@ -10,6 +10,7 @@ import type { Timers } from "../../ports/timers.ts";
 import { heldSentence } from "../transport/held-event.ts";
 import { isNotYet } from "../transport/not-yet.ts";
 import { type Aside, jsonOf, waitsBehind } from "../transport/put-aside.ts";
+import { isRefused } from "../transport/refused.ts";
 import { type Park, type Parked, textOf } from "./park.ts";
 import type { RecentIds } from "./recent-ids.ts";
 import { type Arrival, type Decoded, decode, isProbe, type SubjectLookup } from "./wire.ts";
@@ -75,13 +76,15 @@ export async function handleOne(
   for (let attempt = 1; ; attempt++) {
     const tried = decoded.ok
       ? await attemptOf(context, decoded.event, attempt)
-      : { error: decoded.reason, isOwn: true };
+      : { error: decoded.reason, isOwn: true, isRefused: false };
     if (tried === undefined) {
       context.hold(undefined);
       context.recent.add(known);
       return "handled";
     }
     if (tried.isOwn) failures += 1;
+    if (tried.isRefused)
+      return park(context, { ...base, attempts: failures, error: tried.error, firstTriedAt }, stop, known);
     if (tried.isOwn && (!decoded.ok || failures >= context.attemptsMax)) {
       const own = lane();
       const attempts = decoded.ok ? failures : 0;
@@ -131,14 +134,14 @@ async function attemptOf(
   context: HandlingContext,
   event: BusEvent,
   attempt: number,
-): Promise<{ readonly error: string; readonly isOwn: boolean } | undefined> {
+): Promise<{ readonly error: string; readonly isOwn: boolean; readonly isRefused: boolean } | undefined> {
   try {
     await context.handler(event);
     return undefined;
   } catch (thrown) {
     const error = messageOf(thrown);
     context.log.warn("a handler failed", { subscription: context.name, event_id: event.id, attempt, error });
-    return { error, isOwn: !isNotYet(thrown) };
+    return { error, isOwn: !isNotYet(thrown), isRefused: isRefused(thrown) };
   }
 }
 

@@ -15,6 +15,7 @@ import type { Log } from "../../ports/log.ts";
 import type { AsideEvent, NewAside } from "../../ports/parked-events.ts";
 import { heldSentence } from "./held-event.ts";
 import { isNotYet } from "./not-yet.ts";
+import { isRefused } from "./refused.ts";
 
 export interface AsideStore {
   put(event: NewAside): Promise<void>;
@@ -113,7 +114,7 @@ export function createAside(aside: AsideOptions): Aside {
       await handler(read.event);
       return undefined;
     } catch (thrown) {
-      if (isNotYet(thrown)) throw thrown;
+      if (isNotYet(thrown) || isRefused(thrown)) throw thrown;
       return messageOf(thrown);
     }
   }
@@ -126,12 +127,33 @@ export function createAside(aside: AsideOptions): Aside {
     log.info("an event that was parked was tried again", { subscription: name, event: event.eventId, error });
   }
 
+  /** Nothing waits behind what was refused: it leaves its lane and stays listed. */
+  async function refuse(event: AsideEvent, error: string): Promise<void> {
+    await store.done(event);
+    const { retry: _asked, triedAt: _tried, since: _since, ...kept } = event;
+    await store.put({
+      ...kept,
+      state: "PARKED",
+      lane: undefined,
+      error,
+      attempts: event.attempts + 1,
+      now: clock.now(),
+    });
+    log.info("an event that was held was refused", { subscription: name, event: event.eventId });
+  }
+
   /** True when it got to the end of what was read of the lane. */
   async function tryLane(lane: string, rows: readonly AsideEvent[], stopped: () => boolean): Promise<void> {
     for (const event of rows) {
       if (stopped()) return;
       if (event.retry !== undefined) await store.take(event);
-      const error = await attempt(event);
+      const error = await attempt(event).catch((thrown: unknown) => ({ thrown }));
+      if (typeof error === "object") {
+        if (!isRefused(error.thrown)) throw error.thrown;
+        await refuse(event, cut(messageOf(error.thrown)));
+        stop(event, lane, waitsBehind, retryMsMin);
+        continue;
+      }
       if (error !== undefined) {
         const pauseMs = Math.min(retryMsMax, (lanes.get(lane)?.pauseMs ?? retryMsMin / 2) * 2);
         await store.failed(event, cut(error));

@@ -38,6 +38,7 @@ ReleaseThrottle           .      .      .      x          .         .      .
 ConfirmSent               .      .      .      .          .         .      x
 ReleaseApproval           .      .      .      x          .         .      x
 ListApprovals             .      .      x      x          x         x      x
+GetForeignPosition        .      .      x      x          x         x      x
 ListExposures             .      .      x      x          x         x      x
 GetLimitUse               .      .      x      x          x         x      x
 ListBlocks                .      .      x      x          x         x      x
@@ -397,7 +398,7 @@ describe("a service token", () => {
   test("may be issued for exactly the operations that the role opens", () => {
     const named = [
       ...["CheckOrder", "CheckOrders", "GetEnvelope", "GetHeadroom", "ConfirmSent", "ReleaseApproval", "ListApprovals"],
-      ...["ListExposures", "ListBlocks", "ListRejections", "GetDecisions"],
+      ...["GetForeignPosition", "ListExposures", "ListBlocks", "ListRejections", "GetDecisions"],
       ...["ListEnvelopes"],
       ...["DiffEnvelopes", "RequestHalt", "ListActiveHalts", "GetHaltStatus"],
       ...["ListLosses", "GetLimitUse"],

@@ -19,6 +19,8 @@ export interface Acceptance {
   hasRoom(fundId: string): boolean;
   /** Whether the whole fund is blocked. */
   isFundBlocked(fundId: string): boolean;
+  /** All of one cause, oldest first. */
+  ofCause(cause: RiskBlock["cause"]): readonly RiskBlock[];
   /** Those that a price of the symbol may settle. */
   unjudged(symbol: string): readonly RiskBlock[];
 }
@@ -34,6 +36,7 @@ export function acceptanceOf(state: EngineState): Acceptance {
     ofFill: (fundId, fillId) => blocksOf(blockBook, fundId).filter(({ fill }) => fill?.fill_id === fillId),
     hasRoom: (fundId) => hasRoom(blockBook, fundId),
     isFundBlocked: (fundId) => blockBook.byFund.get(fundId)?.has("") === true,
+    ofCause: (cause) => [...blockBook.open.values()].filter((block) => block.cause === cause),
     unjudged(symbol) {
       if (blockBook.open.size === 0) return [];
       return [...blockBook.open.values()].filter(

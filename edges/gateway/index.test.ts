@@ -79,6 +79,7 @@ describe("the gateway's routes", () => {
       "operator POST /v1/riskengine/throttles/:strategy_id/release releaseThrottle ReleaseThrottle",
       "operator GET /v1/riskengine/approvals listApprovals ListApprovals",
       "operator POST /v1/riskengine/approvals/:order_id/release releaseApproval ReleaseApproval",
+      "operator GET /v1/riskengine/foreign/position getForeignPosition GetForeignPosition",
       "operator GET /v1/halts listHalts ListActiveHalts",
       "operator GET /v1/halts/status getHaltStatus GetHaltStatus",
       "operator GET /v1/halts/history listHaltHistory ListHaltHistory",

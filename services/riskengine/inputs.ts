@@ -24,6 +24,7 @@ import type { Alarms } from "./alarms.ts";
 import { sentAfterExpiry } from "./approvals/approvals.ts";
 import type { BlockEntry, FillBlocks } from "./blocks/fill-blocks.ts";
 import type { Figures } from "./figures.ts";
+import type { ForeignEvents } from "./foreign/foreign-events.ts";
 import type { GroupCommit } from "./journal/group-commit.ts";
 import { watchGaps } from "./losses/gaps.ts";
 
@@ -37,6 +38,8 @@ export interface InputsOptions {
   readonly alarms: Alarms;
   readonly figures: Figures;
   readonly fillBlocks: FillBlocks;
+  /** Judges what foreign programs published before it is taken. */
+  readonly foreign: ForeignEvents;
   /** Keeps a valuation and judges the losses in it; false when it is not newer than what is known. */
   readonly heardNav: (nav: NavUpdated) => Promise<boolean>;
 }
@@ -52,8 +55,11 @@ export interface Inputs {
 
 const encoder = new TextEncoder();
 
+/** Numbered by a service of ours; what foreign publishers number is counted in the store. */
+const isOwn = ({ source }: BusEvent): boolean => source === "oms" || source === "treasury";
+
 export async function hearInputs(options: InputsOptions): Promise<Inputs> {
-  const { ports, engine, commit, alarms, figures, fillBlocks, heardNav } = options;
+  const { ports, engine, commit, alarms, figures, fillBlocks, foreign, heardNav } = options;
   const { bus, clock, timers, riskStore } = ports;
   const fillGaps = watchGaps("fills", timers, alarms);
   const orderGaps = watchGaps("orders", timers, alarms);
@@ -77,7 +83,7 @@ export async function hearInputs(options: InputsOptions): Promise<Inputs> {
   async function hearFill(event: BusEvent): Promise<void> {
     const fill = event.payload as Fill;
     figures.heard(event.subject);
-    fillGaps.heard(fill.fund_id, fill.sequence);
+    if (isOwn(event)) fillGaps.heard(fill.fund_id, fill.sequence);
     // A second one waits for the first: whether that one is durable decides what this one is.
     const first = underWay.get(fill.fill_id);
     if (first !== undefined) return first;
@@ -106,7 +112,7 @@ export async function hearInputs(options: InputsOptions): Promise<Inputs> {
     figures.heard(event.subject);
     if (event.subject === subjects.ordersCreated.name) {
       const created = event.payload as OrderCreated;
-      orderGaps.heard(created.fund_id, created.sequence);
+      if (isOwn(event)) orderGaps.heard(created.fund_id, created.sequence);
       return;
     }
     const transition = event.payload as OrderTransition;
@@ -161,7 +167,7 @@ export async function hearInputs(options: InputsOptions): Promise<Inputs> {
     noticeStep();
     const nav = event.payload as NavUpdated;
     figures.heard(event.subject);
-    navGaps.heard(nav.fund_id, nav.sequence);
+    if (isOwn(event)) navGaps.heard(nav.fund_id, nav.sequence);
     if (isAhead(nav.as_of, `valuations ${nav.fund_id}`)) return;
     if (await heardNav(nav)) engine.setNav(nav);
   }
@@ -179,9 +185,12 @@ export async function hearInputs(options: InputsOptions): Promise<Inputs> {
   const ofOrders: readonly Subscription[] = [
     await bus.subscribe(
       { name: "riskengine.fills", subjects: [subjects.fillsCreated.name], parks: false, lane: fundLane },
-      hearFill,
+      foreign.judged(hearFill),
     ),
-    await bus.subscribe({ name: "riskengine.orders", subjects: orders.map(({ name }) => name) }, hearOrder),
+    await bus.subscribe(
+      { name: "riskengine.orders", subjects: orders.map(({ name }) => name) },
+      foreign.judged(hearOrder),
+    ),
   ];
   const subscriptions: Subscription[] = [
     ...ofOrders,
@@ -189,7 +198,7 @@ export async function hearInputs(options: InputsOptions): Promise<Inputs> {
       { subjects: [subjects.marketMarks.name], queueMax: marksMax, overflow: "keep-newest-per-key" },
       hearMark,
     ),
-    await bus.subscribe({ name: "riskengine.nav", subjects: [subjects.navUpdated.name] }, hearNav),
+    await bus.subscribe({ name: "riskengine.nav", subjects: [subjects.navUpdated.name] }, foreign.judged(hearNav)),
   ];
   return {
     unwritten: () => unwritten.size,

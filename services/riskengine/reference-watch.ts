@@ -21,6 +21,8 @@ export interface ReferenceWatch {
   knowsSymbol(symbol: string): boolean;
   /** Every sector that an instrument has, in order. */
   sectors(): readonly string[];
+  /** Has what was set a moment ago. */
+  refresh(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -65,7 +67,7 @@ export async function watchReference(ports: Ports, engine: Engine, eachLook: () 
       if (ending.signal.aborted) return;
       eachLook();
       try {
-        if ((await ports.referenceData.changed()) !== change) adopt(await ports.referenceData.read());
+        await refresh();
         if (troubled) ports.log.info("reference data can be read again");
         troubled = false;
       } catch (thrown) {
@@ -75,6 +77,10 @@ export async function watchReference(ports: Ports, engine: Engine, eachLook: () 
         troubled = true;
       }
     }
+  }
+
+  async function refresh(): Promise<void> {
+    if ((await ports.referenceData.changed()) !== change) adopt(await ports.referenceData.read());
   }
 
   adopt(await ports.referenceData.read());
@@ -87,6 +93,7 @@ export async function watchReference(ports: Ports, engine: Engine, eachLook: () 
     tradingCalendarOf: (symbol) => calendars.get(calendarNames.get(symbol) ?? "")?.calendar,
     knowsSymbol: (symbol) => calendarNames.has(symbol),
     sectors: () => sectors,
+    refresh,
     stop: async () => {
       ending.abort();
       await watching;

@@ -30,6 +30,9 @@ import { createChecks, keyWindowMs } from "./checks.ts";
 import { type DiskWatch, watchDisk } from "./disk-watch.ts";
 import { createEnvelopes } from "./envelopes.ts";
 import { createFigures, type Figures } from "./figures.ts";
+import { createForeignEvents } from "./foreign/foreign-events.ts";
+import { createForeignPosition } from "./foreign/foreign-position.ts";
+import { watchGapBlocks } from "./foreign/gap-blocks.ts";
 import { type HaltWatch, watchHalts } from "./halt-watch.ts";
 import { createHalts } from "./halts.ts";
 import { createInFlightCalls } from "./in-flight-calls.ts";
@@ -123,7 +126,10 @@ async function assemble(
   const halts = createHalts({ ports, watch, inFlight, attempts, reference, incarnation });
   const events = createApprovalEvents(ports);
   const fillBlocks = createFillBlocks({ ports, engine, commit, alarms, events });
-  const inputs = await hearInputs({ ports, engine, commit, alarms, figures, fillBlocks, heardNav: drawdown.heard });
+  const gapBlocks = watchGapBlocks({ ports, engine, commit, events });
+  const foreign = createForeignEvents({ ports, reference, counted: gapBlocks.wake });
+  const heardNav = drawdown.heard;
+  const inputs = await hearInputs({ ports, engine, commit, alarms, figures, fillBlocks, foreign, heardNav });
   const waiting = { events, heard: heardTime(inputs.ofOrders) };
   const approvals = startApprovals({ ports, engine, commit, attempts, alarms, ...waiting });
   events.makeUp(recovered.approvals);
@@ -143,6 +149,7 @@ async function assemble(
     ConfirmSent: approvals.confirmSent,
     ReleaseApproval: approvals.releaseApproval,
     ListApprovals: approvals.listApprovals,
+    GetForeignPosition: createForeignPosition(ports, reference),
     ListLosses: listLosses,
     GetLimitUse: limitUseOf(ports, engine, standing, listLosses),
     ReserveWithdrawal: createReserveWithdrawal(ports, engine),
@@ -157,6 +164,7 @@ async function assemble(
     stop: async () => {
       await checks.stop();
       await approvals.stop();
+      await gapBlocks.stop();
       await inputs.stop();
       await halts.stop();
       await commit.stop(finishMsMax);

@@ -3,12 +3,25 @@
 import { type AlarmCode, alarms } from "../../contracts/src/codes/alarms.ts";
 import { Defect, Fault } from "../../contracts/src/fault.ts";
 import { format, type Instant } from "../../contracts/src/instant.ts";
+import { platformServices } from "../../contracts/src/platform-services.ts";
 import type { Fill } from "../../contracts/src/records/order.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import { type Judged, judgeForeign } from "../../core/foreign/judge.ts";
-import { type ForeignEvent, foreignKindOf, type KnownReference, numberOf } from "../../core/foreign/judge-event.ts";
+import {
+  type ForeignEvent,
+  foreignKindOf,
+  type KnownReference,
+  numberOf,
+  type Refusal,
+} from "../../core/foreign/judge-event.ts";
+import type { BusEvent } from "../../ports/bus.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
 import { line } from "./one-line.ts";
+
+const ours: ReadonlySet<string> = new Set(platformServices);
+
+/** What a foreign program published straight onto NATS. What came over gRPC was judged at its door, and is published in operations' name. */
+export const isForeign = ({ source }: Pick<BusEvent, "source">): boolean => !ours.has(source);
 
 export interface ForeignIntake {
   readonly event: ForeignEvent & { readonly id: string };
@@ -69,8 +82,6 @@ async function raise(
 }
 
 /** What a consumer throws of an event that it refuses: it is put aside at once, and nothing waits behind it. */
-export function refusedEvent({ refusal }: Judged): Fault | undefined {
-  if (refusal === undefined) return undefined;
-  const { code, sentence } = refusal;
+export function refusedEvent({ code, sentence }: Refusal): Fault {
   return new Fault("FOREIGN_EVENT_REFUSED", `Refused: ${code}. ${sentence}`, { retry: "never", facts: { code } });
 }

@@ -7,14 +7,17 @@
 //  4. A fill that cannot be booked is kept with its fund and tried until it can (waiting-fills.ts): it is never parked and never dropped. The
 //     subscription carries money, so whatever else fails, or cannot be read, holds its fund (ports/bus.ts, promise 5).
 //  5. A fill belongs to the books of the mode that its fund had when it traded.
+//  6. Of a foreign program only what is about a known fund, strategy and instrument is taken; the rest is put aside, and its fund goes on.
 import { Fault, messageOf } from "../../contracts/src/fault.ts";
 import { parse } from "../../contracts/src/instant.ts";
 import type { Fill } from "../../contracts/src/records/order.ts";
 import type { FundReference } from "../../contracts/src/records/reference.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
+import { type KnownReference, refusalOf } from "../../core/foreign/judge-event.ts";
 import { fillEntry } from "../../core/ledger/ledger.ts";
-import type { Subscription } from "../../ports/bus.ts";
+import type { BusEvent, Subscription } from "../../ports/bus.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
+import { isForeign, refusedEvent } from "../shared/foreign-intake.ts";
 import { fundLane } from "../shared/fund-lane.ts";
 import type { ServicePorts } from "../shared/service.ts";
 import { bookEntry, treasuryActor } from "./book-entry.ts";
@@ -30,6 +33,7 @@ export function bookFills(ports: FillPorts, reader: ReferenceReader, waiting: Wa
   const options = { name: fillsSubscription, subjects: [subjects.fillsCreated.name], parks: false, lane: fundLane };
   return ports.bus.subscribe(options, async (event) => {
     const fill = event.payload as Fill;
+    if (isForeign(event)) await mustBeKnown(reader, event);
     if (waiting.has(fill.fund_id)) return waiting.keep(fill, "It waits behind another one.");
     // A fund or an instrument that is not known yet may have been set a moment ago.
     const view = knows(reader.current(), fill) ? reader.current() : await reader.refresh();
@@ -40,6 +44,17 @@ export function bookFills(ports: FillPorts, reader: ReferenceReader, waiting: Wa
       await waiting.keep(fill, messageOf(thrown));
     }
   });
+}
+
+/** Refuses what is about unknown things, as the risk engine does: nothing of the fund waits behind it. */
+async function mustBeKnown(reader: ReferenceReader, event: BusEvent): Promise<void> {
+  if (refusalOf(event, knownIn(reader.current())) === undefined) return;
+  const refusal = refusalOf(event, knownIn(await reader.refresh()));
+  if (refusal !== undefined) throw refusedEvent(refusal);
+}
+
+function knownIn({ funds, instruments }: ReferenceView): KnownReference {
+  return { fund: (fundId) => funds.get(fundId), knowsSymbol: (symbol) => instruments.has(symbol) };
 }
 
 /** Books it in that unit; throws when it cannot be booked. */

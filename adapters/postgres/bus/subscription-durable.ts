@@ -21,6 +21,7 @@ import { messagesPerDecisionMax } from "../../transport/decision-messages.ts";
 import { heldSentence } from "../../transport/held-event.ts";
 import { isNotYet } from "../../transport/not-yet.ts";
 import { type Aside, type AsideStore, createAside, jsonOf, waitsBehind } from "../../transport/put-aside.ts";
+import { isRefused } from "../../transport/refused.ts";
 import type { Alarms } from "../alarms.ts";
 import { messagesOf, wantsDecisions } from "../risk/decision-rows.ts";
 import { decodeEveryRow, decodeRow, type SubjectByName } from "./bus-decode.ts";
@@ -140,6 +141,9 @@ export function openDurable(options: DurableOptions, handler: Handler, context: 
         return true;
       }
       if (error !== notYet) ownFailures += 1;
+      if (typeof error === "object") {
+        return put(row, { lane: undefined, error: error.refused, attempts: ownFailures, firstTriedAt }, stopped);
+      }
       if (error !== notYet && ("poison" in decoded || ownFailures >= attemptsMax)) {
         const own = lane();
         const attempts = "poison" in decoded ? 0 : ownFailures;
@@ -159,13 +163,14 @@ export function openDurable(options: DurableOptions, handler: Handler, context: 
     row: OutboxRow,
     event: BusEvent,
     attempt: number,
-  ): Promise<string | typeof notYet | undefined> {
+  ): Promise<string | { readonly refused: string } | typeof notYet | undefined> {
     try {
       await handler(event);
       finish(row);
       return undefined;
     } catch (thrown) {
       log.warn("handler failed", { ...label, event: row.eventId, attempt, reason: messageOf(thrown) });
+      if (isRefused(thrown)) return { refused: messageOf(thrown) };
       return isNotYet(thrown) ? notYet : messageOf(thrown);
     }
   }

@@ -76,7 +76,10 @@ export function createRiskReads(ask: Ask, askHalts: Ask, clock: Clock): RiskRead
 const entryColumns =
   "id, kind, at_us, fund_id, order_id, key_hash, body_hash, event_id, approved, code, fill_id, payload";
 
-type JournalReads = Pick<RiskReads, "entries" | "entriesOfOrder" | "keysSince" | "decisionByKey" | "knownFills">;
+type JournalReads = Pick<
+  RiskReads,
+  "entries" | "entriesOfOrder" | "keysSince" | "decisionByKey" | "fillEntry" | "knownFills"
+>;
 
 function journalReads(ask: Ask, clock: Clock): JournalReads {
   return {
@@ -125,6 +128,14 @@ function journalReads(ask: Ask, clock: Clock): JournalReads {
                where at_us / ${bucketUs} ${few ? "= any ($1::bigint[])" : ">= $1::bigint"} and key_hash = $2 and at_us >= $3
                  and ${firstOfKey} order by at_us, id limit 1`,
         values: [buckets, bufferOf(keyHash), since],
+      });
+      return found.rows[0]?.payload;
+    },
+    async fillEntry(fillId) {
+      const found = await ask("looking for a fill", {
+        name: "risk_fill",
+        text: "select payload from risk_journal where fill_id = $1",
+        values: [storableId(fillId)],
       });
       return found.rows[0]?.payload;
     },

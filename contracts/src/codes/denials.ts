@@ -73,7 +73,7 @@ export const gateDenials = {
     NET_EXPOSURE_EXCEEDED: denial("The net exposure that could result is above its limit."),
     SECTOR_LIMIT_EXCEEDED: denial("The exposure to the sector that could result is above its limit."),
     FILL_NOT_ACCEPTED: denial(
-      "A fill was booked beyond the collar of the mark or beyond its order, and no operator has accepted it, so no new risk is taken in its symbol.",
+      "A fill was booked beyond the collar of the mark or beyond its order, or events of a foreign publisher are missing, and no operator has accepted it: no new risk is taken in the symbol, or in the fund.",
     ),
     NAV_MISSING: denial("The fund has not been valued, so no share of it can be computed."),
     NAV_STALE: denial("The fund's newest value is too old."),

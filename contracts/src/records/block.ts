@@ -5,8 +5,15 @@ import { decimalText, idText, instantText, nameText, reasonText, symbolText } fr
 /**
  * FILL_OUTSIDE_COLLAR: a fill's price lies beyond the collar of the mark. ORDER_OVERFILLED: a fill that its order does not cover. FILL_NOT_JUDGED: there
  * was no price to hold the fill against; the next one settles it. FILLS_UNCHECKED: so many fills of the fund wait that the next ones block it as a whole.
+ * EVENT_GAP: a foreign publisher's numbering skipped, and what it skipped has not come.
  */
-export const blockCause = z.enum(["FILL_OUTSIDE_COLLAR", "ORDER_OVERFILLED", "FILL_NOT_JUDGED", "FILLS_UNCHECKED"]);
+export const blockCause = z.enum([
+  "FILL_OUTSIDE_COLLAR",
+  "ORDER_OVERFILLED",
+  "FILL_NOT_JUDGED",
+  "FILLS_UNCHECKED",
+  "EVENT_GAP",
+]);
 export type BlockCause = z.infer<typeof blockCause>;
 
 /** The fill that a block is about, as far as it is needed to judge it. */

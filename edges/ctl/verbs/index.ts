@@ -106,6 +106,7 @@ import { riskengineEnvelopeReplay } from "./riskengine-envelope-replay.ts";
 import { riskengineEnvelopeSet } from "./riskengine-envelope-set.ts";
 import { riskengineEnvelopeShow } from "./riskengine-envelope-show.ts";
 import { riskengineFlatProve } from "./riskengine-flat-prove.ts";
+import { riskengineForeignPosition } from "./riskengine-foreign-position.ts";
 import { riskengineHaltsHistory } from "./riskengine-halts-history.ts";
 import { riskengineHaltsList } from "./riskengine-halts-list.ts";
 import { riskengineHeadroom } from "./riskengine-headroom.ts";
@@ -211,6 +212,7 @@ export const verbs: readonly Verb[] = [
   riskengineUseList,
   riskengineThrottleRelease,
   riskengineApprovalsList,
+  riskengineForeignPosition,
   riskengineApprovalsRelease,
   riskengineRejectionsList,
   riskengineBlocksList,

@@ -108,6 +108,7 @@ export const operationTable = {
   listEnvelopes: {"method":"GET","path":"/v1/riskengine/envelopes/{fund_id}/history","pathKeys":["fund_id"],"queryKeys":["count_max","after"],"answer":"json"},
   replayEnvelope: {"method":"POST","path":"/v1/riskengine/envelopes/{fund_id}/replay","pathKeys":["fund_id"],"queryKeys":[],"bodyKeys":["proposed","from","to","count_max"],"answer":"json"},
   proveFlat: {"method":"POST","path":"/v1/riskengine/flat-proofs","pathKeys":[],"queryKeys":[],"bodyKeys":["fund_id","reason"],"answer":"json","takesKey":true},
+  getForeignPosition: {"method":"GET","path":"/v1/riskengine/foreign/position","pathKeys":[],"queryKeys":["source","fund_id"],"answer":"json"},
   getHeadroom: {"method":"GET","path":"/v1/riskengine/headroom","pathKeys":[],"queryKeys":["fund_id","symbol","side"],"answer":"json"},
   getLimitUse: {"method":"GET","path":"/v1/riskengine/limit-use","pathKeys":[],"queryKeys":["fund_id"],"answer":"json"},
   listLosses: {"method":"GET","path":"/v1/riskengine/losses","pathKeys":[],"queryKeys":["fund_id"],"answer":"json"},

@@ -20,7 +20,7 @@ export interface AcceptBlockRequest {
 
 export interface AcceptedBlock {
   block_id: string;
-  /** FILL_OUTSIDE_COLLAR, ORDER_OVERFILLED, FILL_NOT_JUDGED or FILLS_UNCHECKED. */
+  /** FILL_OUTSIDE_COLLAR, ORDER_OVERFILLED, FILL_NOT_JUDGED, FILLS_UNCHECKED or EVENT_GAP. */
   cause: string;
   fund_id: string;
   /** Absent when the whole fund was blocked. */
@@ -97,6 +97,31 @@ export interface ReleaseApprovalRequest {
   order_id: string;
   /** Why, in your words; a release without a reason is refused. */
   reason: string;
+}
+
+export interface ForeignPositionRequest {
+  /** The publisher: its token's name over gRPC, its login's over NATS (foreign-oms, foreign-treasury). Absent means the caller. */
+  source: string;
+  fund_id: string;
+}
+
+/** Up to where a publisher's events of a fund were heard. */
+export interface ForeignPosition {
+  source: string;
+  fund_id: string;
+  /** One for each kind: orders, fills, values. */
+  positions: HeardUpTo[];
+}
+
+export interface HeardUpTo {
+  /** orders, fills or values. */
+  kind: string;
+  /** The largest number that was heard, refused ones among them; absent when none was. */
+  last_sequence?:
+    | number
+    | undefined;
+  /** Numbers below it that never came, such as "7" or "9 to 12". */
+  missing: string[];
 }
 
 export interface ListApprovalsRequest {
@@ -975,6 +1000,199 @@ export const ReleaseApprovalRequest: MessageFns<ReleaseApprovalRequest> = {
             }
 
             message.reason = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseForeignPositionRequest(): ForeignPositionRequest {
+  return { source: "", fund_id: "" };
+}
+
+export const ForeignPositionRequest: MessageFns<ForeignPositionRequest> = {
+  encode(message: ForeignPositionRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.source !== "") {
+      writer.uint32(10).string(message.source);
+    }
+    if (message.fund_id !== "") {
+      writer.uint32(18).string(message.fund_id);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ForeignPositionRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseForeignPositionRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.source = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.fund_id = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseForeignPosition(): ForeignPosition {
+  return { source: "", fund_id: "", positions: [] };
+}
+
+export const ForeignPosition: MessageFns<ForeignPosition> = {
+  encode(message: ForeignPosition, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.source !== "") {
+      writer.uint32(10).string(message.source);
+    }
+    if (message.fund_id !== "") {
+      writer.uint32(18).string(message.fund_id);
+    }
+    for (const v of message.positions) {
+      HeardUpTo.encode(v!, writer.uint32(26).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ForeignPosition {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseForeignPosition();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.source = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.fund_id = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.positions.push(HeardUpTo.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseHeardUpTo(): HeardUpTo {
+  return { kind: "", last_sequence: undefined, missing: [] };
+}
+
+export const HeardUpTo: MessageFns<HeardUpTo> = {
+  encode(message: HeardUpTo, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.kind !== "") {
+      writer.uint32(10).string(message.kind);
+    }
+    if (message.last_sequence !== undefined) {
+      writer.uint32(16).uint64(message.last_sequence);
+    }
+    for (const v of message.missing) {
+      writer.uint32(26).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): HeardUpTo {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseHeardUpTo();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.kind = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.last_sequence = longToNumber(reader.uint64());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.missing.push(reader.string());
             continue;
           }
         }

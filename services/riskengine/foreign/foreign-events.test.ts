@@ -1,0 +1,178 @@
+// 32.4 and 32.5 on the whole shell: what foreign programs publish is counted over restarts, a gap blocks its fund until it is filled or accepted, and what
+// is about unknown things is refused without stopping anybody.
+import { describe, expect, it } from "vitest";
+import type { Fault } from "../../../contracts/src/fault.ts";
+import type { Blocks, Exposures, ForeignPosition } from "../../../contracts/src/generated/svc/v1/riskengine.ts";
+import { format } from "../../../contracts/src/instant.ts";
+import type { NavUpdated } from "../../../contracts/src/records/fund.ts";
+import type { Fill, OrderTransition } from "../../../contracts/src/records/order.ts";
+import { subjects } from "../../../contracts/src/subjects.ts";
+import {
+  type EngineLife,
+  machine,
+  type RiskEngineFixture,
+  riskEngineFixture,
+} from "../../../testkit/riskengine-fixture.ts";
+
+let seed = 32_400;
+
+async function begin(): Promise<[RiskEngineFixture, EngineLife]> {
+  seed += 1;
+  const fixture = await riskEngineFixture({ seed });
+  return [fixture, await fixture.start()];
+}
+
+/** The mark of AAPL is 232.5. */
+function fillOf(fixture: RiskEngineFixture, sequence: number, differs: Partial<Fill> = {}): Fill {
+  return {
+    fill_id: `f-${sequence}`,
+    order_id: `theirs-${sequence}`,
+    fund_id: "alpha",
+    strategy_id: "alpha-momentum",
+    symbol: "AAPL",
+    side: "BUY",
+    quantity: "10",
+    price: "232.5",
+    filled_at: format(fixture.time.clock.now()),
+    sequence,
+    ...differs,
+  };
+}
+
+async function fill(fixture: RiskEngineFixture, sequence: number, differs: Partial<Fill> = {}): Promise<void> {
+  await fixture.publishForeign(subjects.fillsCreated, fillOf(fixture, sequence, differs));
+  await fixture.pass(200);
+}
+
+const codeOf = async (fixture: RiskEngineFixture, life: EngineLife, order: object = {}): Promise<string> =>
+  (await fixture.finish(life.check({ quantity: "10", ...order }))).code;
+const blocksOf = async (fixture: RiskEngineFixture, life: EngineLife) =>
+  ((await fixture.finish(life.call("ListBlocks", {}))) as Blocks).blocks.filter(
+    ({ code }) => code === "FILL_NOT_ACCEPTED",
+  );
+const heldOf = async (fixture: RiskEngineFixture, life: EngineLife): Promise<string | undefined> =>
+  ((await fixture.finish(life.call("ListExposures", {}))) as Exposures).lines.find(({ symbol }) => symbol === "AAPL")
+    ?.quantity;
+const alarmsOf = (fixture: RiskEngineFixture, wanted: string) =>
+  fixture.published(subjects.alarmRaised).filter(({ code }) => code === wanted);
+const positionOf = async (fixture: RiskEngineFixture, life: EngineLife, source = "foreign-oms") =>
+  (await fixture.finish(life.call("GetForeignPosition", { source, fund_id: "alpha" }, machine))) as ForeignPosition;
+
+describe("32.4: a gap in a foreign publisher's numbers", () => {
+  it("blocks its fund within 5 s and no other, lets exits pass, and ends by itself when the missing one comes", async () => {
+    const [fixture, life] = await begin();
+    for (const sequence of [1, 2, 4]) await fill(fixture, sequence);
+    expect(await codeOf(fixture, life)).toBe("");
+    await fixture.pass(4_000);
+    expect(await codeOf(fixture, life)).toBe("FILL_NOT_ACCEPTED");
+    expect(await codeOf(fixture, life, { symbol: "MSFT", limit_price: "428" })).toBe("FILL_NOT_ACCEPTED");
+    expect(await codeOf(fixture, life, { side: "SELL", reduce_only: true })).toBe("");
+    expect(await codeOf(fixture, life, { fund_id: "beta", strategy_id: "beta-trend", symbol: "BTC-USD" })).not.toBe(
+      "FILL_NOT_ACCEPTED",
+    );
+    expect(alarmsOf(fixture, "EVENT_GAP")).toMatchObject([
+      { sentence: expect.stringContaining("foreign-oms numbers its fills of alpha, and 3 never came") },
+    ]);
+    await fill(fixture, 3);
+    await fixture.pass(2_000);
+    expect([await codeOf(fixture, life), await heldOf(fixture, life)]).toEqual(["", "40"]);
+    expect(alarmsOf(fixture, "EVENT_GAP")).toHaveLength(1);
+    await fixture.finish(life.service.stop());
+  });
+
+  it("is found across a kill, stays until an operator accepts it, and is not blocked again after a restart", async () => {
+    const [fixture, first] = await begin();
+    await fill(fixture, 7);
+    first.process.kill();
+    const second = await fixture.start();
+    await fill(fixture, 9);
+    await fixture.pass(4_000);
+    const [block] = await blocksOf(fixture, second);
+    expect(block?.reason).toContain("8 never came");
+    second.process.kill();
+    const third = await fixture.start();
+    expect((await blocksOf(fixture, third)).map(({ block_id }) => block_id)).toEqual([block?.block_id]);
+    await fixture.finish(
+      third.call("AcceptBlock", { block_id: block?.block_id, reason: "the venue has no such trade" }),
+    );
+    expect(await codeOf(fixture, third)).toBe("");
+    await fixture.pass(5_000);
+    const { positions } = await positionOf(fixture, third);
+    expect(positions).toContainEqual({ kind: "fills", last_sequence: 9, missing: [] });
+    third.process.kill();
+    const fourth = await fixture.start();
+    await fixture.pass(5_000);
+    expect(await blocksOf(fixture, fourth)).toEqual([]);
+    // Late after all: it is a fact, and counts.
+    await fill(fixture, 8);
+    expect(await heldOf(fixture, fourth)).toBe("30");
+    await fixture.finish(fourth.service.stop());
+  });
+
+  it("orders and values are counted by themselves; a number that comes late in time blocks nothing; no number alarms once", async () => {
+    const [fixture, life] = await begin();
+    const step = (sequence: number): OrderTransition => ({
+      ...{ order_id: "theirs", fund_id: "alpha", strategy_id: "alpha-momentum", symbol: "AAPL" },
+      ...{ from: "ROUTED", to: "WORKING", filled_quantity: "0", remaining_quantity: "10", sequence },
+      at: format(fixture.time.clock.now()),
+    });
+    const value = (sequence: number): NavUpdated => ({
+      ...{ fund_id: "alpha", nav: "10000000", currency: "USD", strategy_pnl: {}, sequence },
+      as_of: format(fixture.time.clock.now()),
+    });
+    await fill(fixture, 1);
+    for (const sequence of [5, 7, 6]) await fixture.publishForeign(subjects.ordersUpdated, step(sequence));
+    for (const sequence of [30, 31]) await fixture.publishForeign(subjects.navUpdated, value(sequence));
+    await fixture.pass(6_000);
+    expect(await codeOf(fixture, life)).toBe("");
+    const { sequence: _none, ...unnumbered } = fillOf(fixture, 2);
+    await fixture.publishForeign(subjects.fillsCreated, unnumbered);
+    await fixture.publishForeign(subjects.fillsCreated, { ...unnumbered, fill_id: "another" });
+    await fixture.pass(200);
+    expect(alarmsOf(fixture, "EVENT_UNNUMBERED")).toMatchObject([{ sentence: expect.stringMatching(/^foreign-oms /) }]);
+    expect(await heldOf(fixture, life)).toBe("30");
+    expect((await positionOf(fixture, life)).positions).toEqual([
+      { kind: "orders", last_sequence: 7, missing: [] },
+      { kind: "fills", last_sequence: 1, missing: [] },
+      { kind: "values", last_sequence: undefined, missing: [] },
+    ]);
+    expect((await positionOf(fixture, life, "foreign-treasury")).positions[2]?.last_sequence).toBe(31);
+    const strange = life.call("GetForeignPosition", { source: "somebody", fund_id: "alpha" }, machine);
+    expect(await fixture.finish(strange.catch((fault: Fault) => fault.code))).toBe("PERMISSION_DENIED");
+    await fixture.finish(life.service.stop());
+  });
+});
+
+describe("32.5: what is about unknown things", () => {
+  it("is refused, named, put aside and counted; the fund trades on", async () => {
+    const [fixture, life] = await begin();
+    const parked = () =>
+      fixture.tables.parked.map(({ subscription, error, state }) => `${subscription} ${state} ${error.split(".")[0]}`);
+    await fill(fixture, 1);
+    await fill(fixture, 2, { symbol: "APPL" });
+    await fill(fixture, 3, { strategy_id: "alpha-momentun" });
+    await fill(fixture, 4, { price: "0" });
+    await fill(fixture, 1, { fill_id: "f-x", fund_id: "alhpa" });
+    await fill(fixture, 1, { quantity: "11" });
+    const value = { fund_id: "alpha", nav: "1", currency: "EUR", as_of: format(fixture.time.clock.now()), sequence: 1 };
+    await fixture.publishForeign(subjects.navUpdated, value);
+    await fill(fixture, 5);
+    await fixture.pass(6_000);
+    expect(parked()).toEqual([
+      "riskengine.fills PARKED Refused: EVENT_SYMBOL_UNKNOWN",
+      "riskengine.fills PARKED Refused: EVENT_STRATEGY_UNKNOWN",
+      "riskengine.fills PARKED Refused: EVENT_PRICE_IMPOSSIBLE",
+      "riskengine.fills PARKED Refused: EVENT_FUND_UNKNOWN",
+      "riskengine.fills PARKED Refused: EVENT_FILL_CHANGED",
+      "riskengine.nav PARKED Refused: EVENT_CURRENCY_WRONG",
+    ]);
+    const refused = alarmsOf(fixture, "EVENT_REFUSED");
+    expect(refused).toHaveLength(6);
+    expect(refused[0]?.sentence).toMatch(
+      /^foreign-oms published svc\.v1\.oms\.fills\.created \S+: EVENT_SYMBOL_UNKNOWN\./,
+    );
+    expect([await codeOf(fixture, life), await heldOf(fixture, life)]).toEqual(["", "20"]);
+    expect((await positionOf(fixture, life)).positions[1]).toMatchObject({ last_sequence: 5, missing: [] });
+    await fixture.finish(life.service.stop());
+  });
+});

@@ -1,0 +1,39 @@
+// Up to where a foreign publisher's events were heard, so that it knows from where to send again after a crash of its own, of ours or of the bus.
+import { Fault } from "../../../contracts/src/fault.ts";
+import type { ForeignPosition, ForeignPositionRequest } from "../../../contracts/src/generated/svc/v1/riskengine.ts";
+import { natsSourceOf } from "../../../core/foreign/judge-event.ts";
+import { foreignKinds, openGaps } from "../../../core/foreign/numbering.ts";
+import type { RpcCall } from "../../../ports/rpc.ts";
+import { line } from "../../shared/one-line.ts";
+import type { ServicePorts } from "../../shared/service.ts";
+import type { ReferenceWatch } from "../reference-watch.ts";
+
+/** Those of the NATS logins: whoever has a token may ask about them, because NATS itself answers no such question. */
+const natsSources: ReadonlySet<string> = new Set(foreignKinds.map(natsSourceOf));
+
+export function createForeignPosition(
+  { store }: Pick<ServicePorts, "store">,
+  reference: Pick<ReferenceWatch, "fund" | "refresh">,
+) {
+  return async (
+    { source: asked, fund_id: fundId }: ForeignPositionRequest,
+    { identity }: Pick<RpcCall, "identity">,
+  ): Promise<ForeignPosition> => {
+    const source = asked || identity.name;
+    if (identity.kind === "service" && source !== identity.name && !natsSources.has(source)) {
+      const own = `A service token asks about its own events (${identity.name}) or those of a NATS login, not about ${JSON.stringify(line(source, 128))}.`;
+      throw new Fault("PERMISSION_DENIED", own, { retry: "never" });
+    }
+    if (reference.fund(fundId) === undefined) await reference.refresh();
+    if (reference.fund(fundId) === undefined) {
+      throw new Fault("NOT_FOUND", `There is no fund ${JSON.stringify(line(fundId, 128))}.`, { retry: "never" });
+    }
+    const kept = await store.transact("risk.foreign-look", (unit) => unit.foreign.positions(source, fundId));
+    const positions = foreignKinds.map((kind) => {
+      const position = kept.find((one) => one.kind === kind);
+      const missing = position === undefined ? [] : openGaps(position).map(({ numbers }) => numbers);
+      return { kind, last_sequence: position?.last, missing };
+    });
+    return { source, fund_id: fundId, positions };
+  };
+}

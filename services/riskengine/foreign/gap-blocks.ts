@@ -1,0 +1,132 @@
+// Gaps in the numbering of foreign publishers keep their fund from new risk: an event that was acknowledged and is missing may be a fill, an order that is
+// still working, or a loss. Which gaps there are is in the store, whoever found them; here they become blocks that an operator accepts.
+//
+//  1. A gap blocks when it has stayed open for `graceMs`, because events may arrive in another order than they were numbered in.
+//  2. The gap's id is the block's: after a crash between the two nothing is blocked twice, and nothing that was accepted is blocked again.
+//  3. What has come ends its block by itself. What an operator accepted is forgotten in the store.
+//  4. A wider gap is blocked before the one that it took in is ended.
+import { Defect, messageOf } from "../../../contracts/src/fault.ts";
+import { format, millisecondsBetween } from "../../../contracts/src/instant.ts";
+import type { RiskBlock, RiskBlockEnded } from "../../../contracts/src/records/block.ts";
+import type { Engine } from "../../../core/engine/engine.ts";
+import { acceptGap, type OpenGap, openGaps } from "../../../core/foreign/numbering.ts";
+import type { ForeignStream } from "../../../ports/foreign-records.ts";
+import { line } from "../../shared/one-line.ts";
+import type { ServicePorts } from "../../shared/service.ts";
+import type { ApprovalEvents } from "../approvals/approval-events.ts";
+import { endOf } from "../blocks/fill-blocks.ts";
+import type { GroupCommit } from "../journal/group-commit.ts";
+
+export interface GapBlocksOptions {
+  readonly ports: Pick<ServicePorts, "store" | "clock" | "timers" | "log" | "crash">;
+  readonly engine: Pick<Engine, "acceptance">;
+  readonly commit: Pick<GroupCommit, "addAlone">;
+  readonly events: Pick<ApprovalEvents, "tellInTime">;
+}
+
+export interface GapBlocks {
+  /** A foreign event was counted. */
+  wake(): void;
+  stop(): Promise<void>;
+}
+
+/** How long a missing number may still come. */
+const graceMs = 2_000;
+/** While something is missing, and otherwise: what the gRPC door refuses may open a gap that nobody here hears of. */
+const lookEveryMs = { missing: 500, idle: 3_000 };
+const encoder = new TextEncoder();
+
+type FoundGap = ForeignStream & OpenGap;
+
+export function watchGapBlocks({ ports, engine, commit, events }: GapBlocksOptions): GapBlocks {
+  const { store, clock, timers, log } = ports;
+  const { acceptance } = engine;
+  const ending = new AbortController();
+  let pause = new AbortController();
+
+  /** Whether anything is missing. */
+  async function look(): Promise<boolean> {
+    const positions = await store.transact("risk.foreign-look", (unit) => unit.foreign.withGaps());
+    const gaps = positions.flatMap((position) =>
+      openGaps(position).map(
+        (gap): FoundGap => ({ ...gap, source: position.source, fundId: position.fundId, kind: position.kind }),
+      ),
+    );
+    for (const gap of gaps) {
+      if (ending.signal.aborted) return true;
+      if (acceptance.ended(gap.gapId) !== undefined) await forget(gap);
+      else if (acceptance.block(gap.gapId) === undefined && isDue(gap)) await open(gap);
+    }
+    const left = new Set(gaps.map(({ gapId }) => gapId));
+    for (const block of acceptance.ofCause("EVENT_GAP")) if (!left.has(block.block_id)) await end(block);
+    return gaps.length > 0;
+  }
+
+  /** A clock that was set back is no reason to wait longer. */
+  function isDue({ since }: FoundGap): boolean {
+    const openMs = millisecondsBetween(since, clock.now());
+    return openMs >= graceMs || openMs < 0;
+  }
+
+  async function open({ gapId, fundId, source, kind, numbers }: FoundGap): Promise<void> {
+    const at = clock.now();
+    const reason = `${source} numbers its ${kind} of ${fundId}, and ${numbers} never came: an event may be lost. Have it sent again from there.`;
+    const block: RiskBlock = {
+      block_id: gapId,
+      cause: "EVENT_GAP",
+      fund_id: fundId,
+      reason: line(reason, 2_000),
+      at: format(at),
+    };
+    const payload = encoder.encode(JSON.stringify(block));
+    await commit.addAlone({ kind: "block", at, fundId, orderId: "", payload }, () => acceptance.open(block));
+    log.warn("events of a foreign publisher are missing", { block_id: gapId, reason });
+    events.tellInTime({ kind: "block", payload: block });
+  }
+
+  async function end(block: RiskBlock): Promise<void> {
+    const at = clock.now();
+    const reason = "Nothing of the gap is missing any more, or a wider one has taken it in.";
+    const ended: RiskBlockEnded = { ...endOf(block), ended_by: "riskengine", reason, at: format(at) };
+    const payload = encoder.encode(JSON.stringify(ended));
+    const entry = { kind: "unblock", at, fundId: block.fund_id, orderId: "", payload } as const;
+    let isOpen = true;
+    await commit.addAlone(entry, () => {
+      // An operator may have been faster.
+      isOpen = acceptance.end(ended);
+    });
+    if (isOpen) events.tellInTime({ kind: "unblock", payload: ended });
+  }
+
+  async function forget({ source, fundId, kind, gapId }: FoundGap): Promise<void> {
+    const stream = { source, fundId, kind };
+    await store.transact("risk.foreign", async (unit) => {
+      const position = await unit.foreign.lock(stream);
+      if (position !== undefined) await unit.foreign.put(stream, acceptGap(position, gapId), clock.now());
+    });
+  }
+
+  async function watch(): Promise<void> {
+    while (!ending.signal.aborted) {
+      let isMissing = true;
+      pause = new AbortController();
+      try {
+        isMissing = await look();
+      } catch (thrown) {
+        if (thrown instanceof Defect) ports.crash.die(thrown);
+        log.warn("gaps of foreign publishers cannot be read or blocked yet", { error: messageOf(thrown) });
+      }
+      const signal = AbortSignal.any([ending.signal, pause.signal]);
+      await timers.sleep(isMissing ? lookEveryMs.missing : lookEveryMs.idle, signal);
+    }
+  }
+
+  const watching = watch();
+  return {
+    wake: () => pause.abort(),
+    stop: async () => {
+      ending.abort();
+      await watching;
+    },
+  };
+}
