@@ -32,7 +32,7 @@ import { createEnvelopes } from "./envelopes.ts";
 import { createFigures, type Figures } from "./figures.ts";
 import { createForeignEvents } from "./foreign/foreign-events.ts";
 import { createForeignPosition } from "./foreign/foreign-position.ts";
-import { watchGapBlocks } from "./foreign/gap-blocks.ts";
+import { type GapBlocksOptions, watchGapBlocks } from "./foreign/gap-blocks.ts";
 import { type HaltWatch, watchHalts } from "./halt-watch.ts";
 import { createHalts } from "./halts.ts";
 import { createInFlightCalls } from "./in-flight-calls.ts";
@@ -126,8 +126,7 @@ async function assemble(
   const halts = createHalts({ ports, watch, inFlight, attempts, reference, incarnation });
   const events = createApprovalEvents(ports);
   const fillBlocks = createFillBlocks({ ports, engine, commit, alarms, events });
-  const gapBlocks = watchGapBlocks({ ports, engine, commit, events });
-  const foreign = createForeignEvents({ ports, reference, counted: gapBlocks.wake });
+  const { gapBlocks, foreign } = foreignParts({ ports, engine, commit, events }, reference);
   const heardNav = drawdown.heard;
   const inputs = await hearInputs({ ports, engine, commit, alarms, figures, fillBlocks, foreign, heardNav });
   const waiting = { events, heard: heardTime(inputs.ofOrders) };
@@ -162,16 +161,18 @@ async function assemble(
     leased: watch.leased,
     health: () => healthOf(commit, standing, watches),
     stop: async () => {
-      await checks.stop();
-      await approvals.stop();
-      await gapBlocks.stop();
-      await inputs.stop();
-      await halts.stop();
+      for (const part of [checks, approvals, gapBlocks, inputs, halts]) await part.stop();
       await commit.stop(finishMsMax);
       await snapshots.takeLast();
       for (const stop of stops.reverse()) await stop();
     },
   };
+}
+
+/** Judges and counts what foreign programs publish, and blocks funds whose events have gaps. */
+function foreignParts(parts: GapBlocksOptions & { readonly ports: ServicePorts }, reference: ReferenceWatch) {
+  const gapBlocks = watchGapBlocks(parts);
+  return { gapBlocks, foreign: createForeignEvents({ ports: parts.ports, reference, counted: gapBlocks.wake }) };
 }
 
 function exposuresOf(engine: Engine) {

@@ -112,12 +112,23 @@ describe("32.4: a gap in a foreign publisher's numbers", () => {
   it("orders and values are counted by themselves; a number that comes late in time blocks nothing; no number alarms once", async () => {
     const [fixture, life] = await begin();
     const step = (sequence: number): OrderTransition => ({
-      ...{ order_id: "theirs", fund_id: "alpha", strategy_id: "alpha-momentum", symbol: "AAPL" },
-      ...{ from: "ROUTED", to: "WORKING", filled_quantity: "0", remaining_quantity: "10", sequence },
+      order_id: "theirs",
+      fund_id: "alpha",
+      strategy_id: "alpha-momentum",
+      symbol: "AAPL",
+      from: "ROUTED",
+      to: "WORKING",
+      filled_quantity: "0",
+      remaining_quantity: "10",
+      sequence,
       at: format(fixture.time.clock.now()),
     });
     const value = (sequence: number): NavUpdated => ({
-      ...{ fund_id: "alpha", nav: "10000000", currency: "USD", strategy_pnl: {}, sequence },
+      fund_id: "alpha",
+      nav: "10000000",
+      currency: "USD",
+      strategy_pnl: {},
+      sequence,
       as_of: format(fixture.time.clock.now()),
     });
     await fill(fixture, 1);
