@@ -41,7 +41,7 @@ export interface InputsOptions {
   /** Judges what foreign programs published before it is taken. */
   readonly foreign: ForeignEvents;
   /** Keeps a valuation and judges the losses in it; false when it is not newer than what is known. */
-  readonly heardNav: (nav: NavUpdated) => Promise<boolean>;
+  readonly drawdown: { readonly heard: (nav: NavUpdated) => Promise<boolean> };
 }
 
 export interface Inputs {
@@ -59,7 +59,7 @@ const encoder = new TextEncoder();
 const isOwn = ({ source }: BusEvent): boolean => source === "oms" || source === "treasury";
 
 export async function hearInputs(options: InputsOptions): Promise<Inputs> {
-  const { ports, engine, commit, alarms, figures, fillBlocks, foreign, heardNav } = options;
+  const { ports, engine, commit, alarms, figures, fillBlocks, foreign, drawdown } = options;
   const { bus, clock, timers, riskStore } = ports;
   const fillGaps = watchGaps("fills", timers, alarms);
   const orderGaps = watchGaps("orders", timers, alarms);
@@ -169,7 +169,7 @@ export async function hearInputs(options: InputsOptions): Promise<Inputs> {
     figures.heard(event.subject);
     if (isOwn(event)) navGaps.heard(nav.fund_id, nav.sequence);
     if (isAhead(nav.as_of, `valuations ${nav.fund_id}`)) return;
-    if (await heardNav(nav)) engine.setNav(nav);
+    if (await drawdown.heard(nav)) engine.setNav(nav);
   }
 
   async function hearMark(event: BusEvent): Promise<void> {

@@ -116,9 +116,7 @@ async function assemble(
   const recovered = await recover(ports, engine, incarnation, keyWindowMs);
   const drawdown = await createDrawdown({ ports, engine, envelopes, reference, watch, alarms });
   stops.push(drawdown.stop);
-  // A value from the future was kept before the clock was set back: it is none, and the next one counts.
-  const navs = (await ports.riskStore.navs()).filter(({ as_of }) => !isAhead(parse(as_of), ports.clock.now()));
-  for (const nav of navs) engine.setNav(nav);
+  await rememberValues(ports, engine);
   stops.push(await beginVerifying(ports, recovered, watch, alarms));
 
   const { commit, snapshots, setUnwritten } = durableParts(ports, engine, recovered, figures, alarms);
@@ -127,8 +125,7 @@ async function assemble(
   const events = createApprovalEvents(ports);
   const fillBlocks = createFillBlocks({ ports, engine, commit, alarms, events });
   const { gapBlocks, foreign } = foreignParts({ ports, engine, commit, events }, reference);
-  const heardNav = drawdown.heard;
-  const inputs = await hearInputs({ ports, engine, commit, alarms, figures, fillBlocks, foreign, heardNav });
+  const inputs = await hearInputs({ ports, engine, commit, alarms, figures, fillBlocks, foreign, drawdown });
   const waiting = { events, heard: heardTime(inputs.ofOrders) };
   const approvals = startApprovals({ ports, engine, commit, attempts, alarms, ...waiting });
   events.makeUp(recovered.approvals);
@@ -167,6 +164,12 @@ async function assemble(
       for (const stop of stops.reverse()) await stop();
     },
   };
+}
+
+/** A value from the future was kept before the clock was set back: it is none, and the next one counts. */
+async function rememberValues({ riskStore, clock }: ServicePorts, engine: Engine): Promise<void> {
+  const navs = (await riskStore.navs()).filter(({ as_of }) => !isAhead(parse(as_of), clock.now()));
+  for (const nav of navs) engine.setNav(nav);
 }
 
 /** Judges and counts what foreign programs publish, and blocks funds whose events have gaps. */
