@@ -90,6 +90,7 @@ export const procedureOperations = {
   ConfirmSent: {"sentence":"Say that an approved order was sent.","allowed":["service"],"reads":false},
   ReleaseApproval: {"sentence":"Free what is reserved for an approval that was not sent.","allowed":["operator","service"],"reads":false},
   ListApprovals: {"sentence":"See what is reserved, order by order.","allowed":["viewer","operator","risk_officer","admin","service"],"reads":true},
+  GetForeignPosition: {"sentence":"See up to where a foreign publisher's events were heard.","allowed":["viewer","operator","risk_officer","admin","service"],"reads":true},
   ListLosses: {"sentence":"See losses against their baselines and limits.","allowed":["viewer","operator","risk_officer","admin","service"],"reads":true},
   ReserveWithdrawal: {"sentence":"Ask the risk engine whether money may leave a fund, for treasury.","allowed":["service"],"reads":false,"internal":true},
   GetLimitUse: {"sentence":"See how much of every limit of a fund is used.","allowed":["viewer","operator","risk_officer","admin","service"],"reads":true},

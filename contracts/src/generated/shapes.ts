@@ -10,7 +10,7 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
   ]},
   AcceptedBlock: {"fields":[
     {"name":"block_id","type":"text"},
-    {"name":"cause","type":"text","description":"FILL_OUTSIDE_COLLAR, ORDER_OVERFILLED, FILL_NOT_JUDGED or FILLS_UNCHECKED."},
+    {"name":"cause","type":"text","description":"FILL_OUTSIDE_COLLAR, ORDER_OVERFILLED, FILL_NOT_JUDGED, FILLS_UNCHECKED or EVENT_GAP."},
     {"name":"fund_id","type":"text"},
     {"name":"symbol","type":"text","optional":true,"description":"Absent when the whole fund was blocked."},
     {"name":"about","type":"text","description":"What was accepted."},
@@ -585,6 +585,15 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"confirmation","type":"text","description":"The word FLATTEN, as a person typed it.","maxLength":100},
     {"name":"reason","type":"text","description":"Why, in your words; it stands in the record.","maxLength":10000},
   ]},
+  ForeignPosition: {"description":"Up to where a publisher's events of a fund were heard.","fields":[
+    {"name":"source","type":"text"},
+    {"name":"fund_id","type":"text"},
+    {"name":"positions","type":"message","message":"HeardUpTo","list":true,"description":"One for each kind: orders, fills, values."},
+  ]},
+  ForeignPositionRequest: {"isRequest":true,"fields":[
+    {"name":"source","type":"text","description":"The publisher: its token's name over gRPC, its login's over NATS (foreign-oms, foreign-treasury). Absent means the caller.","kind":"LINE","maxLength":200,"example":"foreign-oms"},
+    {"name":"fund_id","type":"text","kind":"ID","required":true,"example":"alpha"},
+  ]},
   FundStatus: {"fields":[
     {"name":"fund_id","type":"text"},
     {"name":"name","type":"text"},
@@ -709,6 +718,11 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"fund_id","type":"text","description":"The fund.","kind":"ID","required":true},
     {"name":"symbol","type":"text","description":"The instrument: AAPL, BTC-USD.","kind":"SYMBOL","required":true},
     {"name":"side","type":"text","optional":true,"description":"BUY when absent; SELL asks how much more may be sold.","values":["BUY","SELL","SELL_SHORT","BUY_TO_COVER"]},
+  ]},
+  HeardUpTo: {"fields":[
+    {"name":"kind","type":"text","description":"orders, fills or values."},
+    {"name":"last_sequence","type":"whole","optional":true,"description":"The largest number that was heard, refused ones among them; absent when none was."},
+    {"name":"missing","type":"text","list":true,"description":"Numbers below it that never came, such as \"7\" or \"9 to 12\"."},
   ]},
   InformedFlow: {"fields":[
     {"name":"symbol","type":"text","kind":"SYMBOL","required":true},
