@@ -1,7 +1,7 @@
 // What a server proved stays proved: an act that was acknowledged is not unknown again because its progress cannot be read.
 import { expect, it } from "vitest";
 import { fromUnixMs, plusMilliseconds } from "../../contracts/src/instant.ts";
-import { act, type Outcome, type Request } from "./act.ts";
+import { act, type Outcome, type Request, stepLine } from "./act.ts";
 
 const request: Request = { act: "halt", target: { label: "firm", id: "" }, reason: "", confirmation: "HALT", code: "" };
 
@@ -40,6 +40,12 @@ it("keeps a halt that every engine confirmed when its steps cannot be read, and 
   expect(outcomes[1]?.lines.at(-1)).toBe("How far it has come cannot be read now: the gateway restarts");
   expect(outcomes.at(-1)?.lines.slice(2)).toEqual(["BLOCKED    yes"]);
   expect(outcomes.map(({ done }) => done)).toEqual([false, false, false, true]);
+});
+
+it("says that a message stands in the log alone, and never that somebody was notified", () => {
+  const detail = "log only: no chat is set up.";
+  expect(stepLine({ step: "NOTIFIED", proven: true, detail })).toBe("NOTIFIED   log only: no chat is set up.");
+  expect(stepLine({ step: "NOTIFIED", proven: false, detail: "tried" })).toBe("NOTIFIED   NOT YET: tried");
 });
 
 it("ends after its time when nothing can be read", async () => {

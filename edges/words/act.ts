@@ -4,7 +4,7 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Timers } from "../../ports/timers.ts";
 import type { AnswerOf, Client } from "../client/src/types.ts";
 import { clean } from "./clean.ts";
-import { baselineText, haltLine } from "./halt-words.ts";
+import { baselineText, haltLine, provenText } from "./halt-words.ts";
 import { isOpen, termsText } from "./order-words.ts";
 import { moment } from "./times.ts";
 
@@ -104,6 +104,19 @@ async function until(acting: Acting, first: Outcome, look: () => Promise<Outcome
   }
 }
 
+/** Where nobody was notified, "yes" would be read as if somebody had been. */
+export function stepLine({ step, proven, detail }: Step): string {
+  const isLogOnly = proven && provenText(step, detail) === "log only";
+  const word = isLogOnly ? detail : `${proven ? "yes" : "NOT YET"}${detail === "" ? "" : `: ${detail}`}`;
+  return `${step.padEnd(9)}  ${word}`;
+}
+
+interface Step {
+  readonly step: string;
+  readonly proven: boolean;
+  readonly detail: string;
+}
+
 async function halt(request: Request, acting: Acting): Promise<void> {
   const { client } = acting;
   const { confirmation } = request;
@@ -116,9 +129,7 @@ async function halt(request: Request, acting: Acting): Promise<void> {
   await until(acting, { lines: [head, ...facts], tone, done: false }, async () => {
     const { progress } = await client.getHaltStatus();
     const steps = progress.find(({ halt_id }) => halt_id === answer.halt_id)?.steps ?? [];
-    const lines = steps.map(({ step, proven, detail }) =>
-      clean(`${step.padEnd(9)}  ${proven ? "yes" : "NOT YET"}${detail === "" ? "" : `: ${detail}`}`),
-    );
+    const lines = steps.map((step) => clean(stepLine(step)));
     const isDone = steps.length > 0 && steps.every(({ proven }) => proven);
     return { lines: [head, ...facts, ...lines], tone, done: isDone };
   });

@@ -13,7 +13,7 @@ import type { Fund } from "../model/halted.ts";
 import { utcText } from "../model/moments.ts";
 import { isWithin, rangeText } from "../model/range.ts";
 import { type Column, DataTable } from "../panels/data-table.tsx";
-import { Panel } from "../panels/panel.tsx";
+import { NoFund, Panel } from "../panels/panel.tsx";
 
 type Entry = Lists["ledger"][number];
 
@@ -47,7 +47,13 @@ export function Ledger() {
       wide
       reads={fund === undefined ? [funds] : [ledger]}
       isEmpty={fund === undefined || rows.length === 0}
-      empty={<p>Nothing is booked in this range. Capital, flows and fills are; choose a longer range.</p>}
+      empty={
+        fund === undefined ? (
+          <NoFund />
+        ) : (
+          <p>Nothing is booked in this range. Capital, flows and fills are; choose a longer range.</p>
+        )
+      }
       tools={fund === undefined ? null : <Flow fund={fund} />}
       explained={[
         { figure: "Postings", formula: "Double entry: the amounts of one entry add up to zero in each currency." },

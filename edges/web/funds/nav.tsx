@@ -5,7 +5,7 @@ import { utcText } from "../model/moments.ts";
 import { rangeText } from "../model/range.ts";
 import { type Column, DataTable } from "../panels/data-table.tsx";
 import { Amount, Percent } from "../panels/figures.tsx";
-import { Panel } from "../panels/panel.tsx";
+import { NoFund, Panel } from "../panels/panel.tsx";
 import { LineChart } from "./line-chart.tsx";
 import { type UnitValue, unitValues } from "./unit-value.ts";
 
@@ -37,7 +37,7 @@ export function Nav() {
       wide
       reads={fund === undefined ? [funds] : [navs]}
       isEmpty={units.length === 0}
-      empty={<p>The fund was not valued in this range. Choose a longer one.</p>}
+      empty={fund === undefined ? <NoFund /> : <p>The fund was not valued in this range. Choose a longer one.</p>}
       explained={[
         {
           figure: "Unit",

@@ -90,7 +90,12 @@ export function Strategies() {
       wide
       reads={[strategies]}
       isEmpty={rows.length === 0}
-      empty={<p>No strategy runs{fund === undefined ? "" : ` for ${fund}`}. Strategies are configured.</p>}
+      empty={
+        <p>
+          No strategy runs{fund === undefined ? "" : ` for ${fund}`}. Strategies come with the funds of the
+          configuration.
+        </p>
+      }
       explained={[
         {
           figure: "IC live, IC backtest",

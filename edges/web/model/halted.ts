@@ -16,11 +16,12 @@ export function isHalted(
   );
 }
 
-export type ModeWord = "PAPER" | "LIVE" | "PAPER and LIVE" | "mode not known";
+export type ModeWord = "PAPER" | "LIVE" | "PAPER and LIVE" | "no funds" | "mode not known";
 
 export function modeOf(funds: readonly Fund[] | undefined, fund: string | undefined): ModeWord {
   const shown = (funds ?? []).filter(({ fund_id }) => fund === undefined || fund_id === fund);
   const modes = new Set(shown.map(({ mode }) => mode));
+  if (funds?.length === 0) return "no funds";
   if (modes.size === 0) return "mode not known";
   if (modes.size === 2) return "PAPER and LIVE";
   return modes.has("LIVE") ? "LIVE" : "PAPER";

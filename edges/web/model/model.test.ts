@@ -130,6 +130,8 @@ describe("halts and modes", () => {
     expect(modeOf([paper, live], undefined)).toBe("PAPER and LIVE");
     expect(modeOf([paper, live], "real")).toBe("LIVE");
     expect(modeOf(undefined, undefined)).toBe("mode not known");
+    expect(modeOf([paper], "another")).toBe("mode not known");
+    expect(modeOf([], undefined)).toBe("no funds");
   });
 
   test("what an action hits names mode, strategies, orders and positions", () => {

@@ -69,6 +69,11 @@ export function Panel(props: PanelProps) {
   );
 }
 
+/** Where a panel is about one fund and there is none. */
+export function NoFund() {
+  return <p>There is no fund yet. Funds are configured; see the configuration's section funds.</p>;
+}
+
 function ageOf(reads: readonly ListRead<unknown>[], nowMs: number): number {
   const oldest = Math.min(...reads.map(({ updatedAtMs }) => updatedAtMs));
   return Math.max(0, nowMs - oldest);

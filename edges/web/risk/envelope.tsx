@@ -12,7 +12,7 @@ import { useDeskSearch } from "../frame/use-search.ts";
 import { utcText } from "../model/moments.ts";
 import { failureOf } from "../model/panel-state.ts";
 import { StateWord } from "../panels/figures.tsx";
-import { Panel } from "../panels/panel.tsx";
+import { NoFund, Panel } from "../panels/panel.tsx";
 import { useWeb } from "../web-context.tsx";
 import { limitText, proposalOf, type TypedLimits } from "./envelope-edit.ts";
 
@@ -32,7 +32,7 @@ export function Envelope() {
       wide
       reads={fund === undefined ? [funds] : [envelope]}
       isEmpty={fund === undefined}
-      empty={<p>There is no fund yet, so nobody has limits.</p>}
+      empty={<NoFund />}
       explained={fields.map(({ name, sentence, ...rest }) => ({
         figure: name,
         formula: `${sentence}${"absent" in rest && rest.absent !== undefined ? ` Absent: ${rest.absent}.` : ""}`,

@@ -65,14 +65,16 @@ export function Headroom() {
       isEmpty={nothing}
       empty={<p>There is no fund or no instrument yet, so nothing can be bought.</p>}
       tools={
-        <label>
-          <span className="unseen">Symbol</span>
-          <select value={symbol ?? ""} onChange={(event) => change({ symbol: event.target.value })}>
-            {symbols.map((one) => (
-              <option key={one}>{one}</option>
-            ))}
-          </select>
-        </label>
+        symbols.length > 0 && (
+          <label>
+            <span className="unseen">Symbol</span>
+            <select value={symbol ?? ""} onChange={(event) => change({ symbol: event.target.value })}>
+              {symbols.map((one) => (
+                <option key={one}>{one}</option>
+              ))}
+            </select>
+          </label>
+        )
       }
       explained={[
         {

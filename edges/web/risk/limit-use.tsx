@@ -69,7 +69,11 @@ export function LimitUse() {
       reads={[use]}
       isEmpty={rows.length === 0}
       partial={uncounted === 0 ? undefined : `${uncounted} of ${rows.length} limits cannot be counted now.`}
-      empty={<p>No fund has limits yet, so every order that adds risk is denied. Set them in the envelope below.</p>}
+      empty={
+        <p>
+          No fund has limits, so every order that adds risk is denied. A fund's limits are set in its envelope below.
+        </p>
+      }
       explained={[
         {
           figure: "Share",

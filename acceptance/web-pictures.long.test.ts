@@ -1,0 +1,89 @@
+// Pictures of every desk full, stale and disconnected, in both themes, on a telephone, a laptop and a wide screen, and on paper.
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { launchChromium } from "../testkit/chromium.ts";
+import { operatorUrl } from "../testkit/login.ts";
+import { type Platform, pause, startPlatform, temporaryFolder } from "../testkit/platform.ts";
+import { type CutLine, openLine } from "../testkit/web/cut-line.ts";
+import { openPerson } from "../testkit/web/desk-browser.ts";
+import {
+  desks,
+  expectShownTaken,
+  openTabs,
+  type Pictures,
+  picturesIn,
+  settled,
+  untilStates,
+  waitMs,
+} from "../testkit/web/desk-pictures.ts";
+import { whileSilent } from "../testkit/web/silent-process.ts";
+
+const timeout = 600_000;
+
+let platform: Platform;
+let browser: Browser;
+let line: CutLine;
+let pages: ReadonlyMap<string, Page>;
+let pictures: Pictures;
+let folder: string;
+
+beforeAll(async () => {
+  folder = temporaryFolder("web-pictures");
+  pictures = picturesIn(folder);
+  platform = startPlatform({ funds: "as configured" });
+  [browser] = await Promise.all([launchChromium(), platform.ready()]);
+  line = await openLine();
+  const duty = await openPerson(browser, platform, "duty", { proxy: { server: line.server } });
+  pages = await openTabs(duty, operatorUrl(platform));
+}, timeout);
+
+afterAll(async () => {
+  await browser?.close();
+  await line?.close();
+  await platform?.end();
+  process.stdout.write(`pictures in ${folder}\n`);
+}, 90_000);
+
+const linkOf = (page: Page) => page.getByTestId("link-state").getAttribute("data-state");
+
+describe.each(desks)("/%s", (desk) => {
+  test("full, and on paper", { timeout }, async () => {
+    const page = pages.get(desk) as Page;
+    await untilStates(page, settled);
+    await pictures.takeAll("full", page, desk);
+    await page.setViewportSize({ width: 1_280, height: 900 });
+    await page.emulateMedia({ media: "print", colorScheme: "dark" });
+    await pause(500);
+    await pictures.takeWhole(`${desk}-print`, page);
+    await page.emulateMedia({ media: null, colorScheme: null });
+  });
+
+  test("stale while the server is silent", { timeout }, async () => {
+    const page = pages.get(desk) as Page;
+    await untilStates(page, settled);
+    await whileSilent(platform.runFile().processes["gateway"] ?? 0, async () => {
+      await expect.poll(() => linkOf(page), { timeout: waitMs }).toMatch(/stale/);
+      await untilStates(page, /^(stale(,|$))+$/);
+      await pictures.takeAll("stale", page, desk);
+    });
+    await untilStates(page, settled);
+  });
+
+  test("disconnected while the line is cut", { timeout }, async () => {
+    const page = pages.get(desk) as Page;
+    line.cut();
+    try {
+      await expect.poll(() => linkOf(page), { timeout: waitMs }).toMatch(/reconnecting|offline/);
+      await untilStates(page, /^((stale|error)(,|$))+$/);
+      await pictures.takeAll("disconnected", page, desk);
+    } finally {
+      line.mend();
+    }
+    await untilStates(page, settled);
+  });
+});
+
+test("are 57, and those of docs/web.md are among them", () => {
+  expect(pictures.taken()).toHaveLength(57);
+  expectShownTaken(/-(full|stale|disconnected|print)\b/, pictures.taken());
+});
