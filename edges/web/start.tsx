@@ -120,7 +120,7 @@ async function open(root: Root, { provider, tokens }: Begun, { clock, timers }: 
   const reread = rereader(queries, timers, web.freeze.isFrozen);
   live.onTopics(reread.touchedBy);
   web.processes.onTurn(reread.answeredBy);
-  web.ticker.subscribe(() => web.processes.look(toUnixMs(clock.now())));
+  web.ticker.subscribe(() => web.processes.look(toUnixMs(clock.now()), web.freeze.isFrozen()));
   followSession(session, live, queries, leaving);
   void live.run();
   const router = createDeskRouter();

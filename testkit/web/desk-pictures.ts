@@ -1,6 +1,6 @@
 // Pictures of the web desks: each is taken only when the page says that it is in the state of the picture's name. They land in a temporary folder that the run
 // prints; with PORTCULLIS_PICTURES=renew those that docs/web.md shows are renewed, as small WebP.
-import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { expect } from "vitest";
@@ -68,6 +68,7 @@ async function renew(name: string, page: Page, isWhole: boolean): Promise<void> 
   await session.detach();
   const bytes = Buffer.from(data, "base64");
   expect(bytes.length, name).toBeLessThan(keptBytesMax);
+  mkdirSync(join(docs, "pictures"), { recursive: true });
   writeFileSync(join(docs, "pictures", `${name}.webp`), bytes);
 }
 

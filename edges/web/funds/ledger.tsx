@@ -13,6 +13,7 @@ import type { Fund } from "../model/halted.ts";
 import { utcText } from "../model/moments.ts";
 import { isWithin, rangeText } from "../model/range.ts";
 import { type Column, DataTable } from "../panels/data-table.tsx";
+import { grouped } from "../panels/figures.tsx";
 import { NoFund, Panel } from "../panels/panel.tsx";
 
 type Entry = Lists["ledger"][number];
@@ -78,7 +79,7 @@ function Flow({ fund }: { readonly fund: Fund }) {
       />
       <button
         type="button"
-        disabled={!/^-?\d+(\.\d+)?$/.test(typed.trim())}
+        disabled={!/^-?\d+(\.\d+)?$/.test(typed.trim()) || Number(typed) === 0}
         onClick={() => open(flowAsk(fund, typed.trim()))}
       >
         Book a flow…
@@ -93,10 +94,11 @@ function flowAsk(fund: Fund, typed: string): DangerAsk {
   const key = `web-${Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("")}`;
   return {
     title: "Book a flow",
-    scope: `${amount(typed)} ${fund.currency}, fund ${fund.fund_id}`,
+    // Every digit that was typed: nothing is rounded that is sent as it is.
+    scope: `${grouped(typed)} ${fund.currency}, fund ${fund.fund_id}`,
     scopeId: fund.fund_id,
     facts: [
-      `${amount(typed.replace(/^-/, ""))} ${fund.currency} are ${words} ${fund.fund_id}. A flow is neither profit nor loss.`,
+      `${grouped(typed.replace(/^-/, ""))} ${fund.currency} are ${words} ${fund.fund_id}. A flow is neither profit nor loss.`,
     ],
     reason: "required",
     code: "maybe",
@@ -118,5 +120,5 @@ async function bookFlow(
     code === "" ? {} : { stepUpProof: (await client.stepUp({ action: "BookFlow", parameters, totp: code })).proof };
   const entry = await client.bookFlow({ ...flow, ...proof });
   const when = entry.already_booked ? " already, and not again" : "";
-  return [`BOOKED${when}: ${amount(typed)} ${fund.currency}, fund ${entry.fund_id}.`, `Entry ${entry.entry_id}`];
+  return [`BOOKED${when}: ${grouped(typed)} ${fund.currency}, fund ${entry.fund_id}.`, `Entry ${entry.entry_id}`];
 }

@@ -2,14 +2,13 @@
 
 import { useState } from "react";
 import { exactPercent } from "../../words/figures.ts";
-import { typedFraction } from "../../words/typed-numbers.ts";
 import type { DangerAsk } from "../danger/ask.ts";
 import { audited } from "../danger/audited.ts";
 import { useDanger } from "../danger/danger-dialog.tsx";
 import type { Lists } from "../data/lists.ts";
 import { useList } from "../data/use-list.ts";
 import { useDeskSearch } from "../frame/use-search.ts";
-import { complaintOf } from "../model/typed-refusal.ts";
+import { complaintOf, typedShare } from "../model/typed-refusal.ts";
 import { type Column, DataTable } from "../panels/data-table.tsx";
 import { Percent, Profit, StateWord } from "../panels/figures.tsx";
 import { Panel } from "../panels/panel.tsx";
@@ -137,7 +136,7 @@ function Change({ strategy }: { readonly strategy: Strategy }) {
   const [status, setStatus] = useState<Strategy["base_status"]>(strategy.base_status);
   const [share, setShare] = useState(String(strategy.base_allocation_pct));
   const isChanged = status !== strategy.base_status || share !== String(strategy.base_allocation_pct);
-  const complaint = complaintOf("Allocation", share, typedFraction);
+  const complaint = complaintOf("Allocation", share, typedShare);
   return (
     <span className="inline-form">
       <select
@@ -184,7 +183,9 @@ function strategyAsk(strategy: Strategy, status: Strategy["base_status"], share:
       ...(status === base_status ? [] : [`Status from ${statusWord(base_status)} to ${statusWord(status)}.`]),
       ...(share === String(base_allocation_pct)
         ? []
-        : [`Allocation from ${base_allocation_pct} to ${share}, a fraction of NAV.`]),
+        : [
+            `Allocation from ${exactPercent(base_allocation_pct)} to ${exactPercent(typedShare(share.trim()))} of NAV.`,
+          ]),
     ],
     reason: "required",
     code: "none",
@@ -196,7 +197,7 @@ function strategyAsk(strategy: Strategy, status: Strategy["base_status"], share:
           strategyId,
           reason,
           ...(status === base_status ? {} : { status }),
-          ...(share === String(base_allocation_pct) ? {} : { allocationPct: typedFraction(share.trim()) }),
+          ...(share === String(base_allocation_pct) ? {} : { allocationPct: typedShare(share.trim()) }),
         });
         return [
           `${changed.strategy_id} (${changed.fund_id}) is ${statusWord(changed.status)}, with ${exactPercent(changed.allocation_pct)} of NAV.`,

@@ -68,11 +68,15 @@ test("another process of that name has answered nothing yet", () => {
 test("where nobody says how the processes are, none is in order", () => {
   const { processes, life } = fixture();
   processes.take([ok], 2_000);
-  processes.look(2_000 + unseenMs);
+  processes.look(2_000 + unseenMs, false);
   expect(life().isOk).toBe(true);
-  processes.look(2_001 + unseenMs);
+  processes.look(2_001 + unseenMs, false);
   expect(life()).toMatchObject({ isOk: false, sinceMs: 0 });
   expect(life().complaint).toContain("not known");
   processes.take([ok], 12_000);
   expect(life()).toMatchObject({ isOk: true, complaint: undefined });
+  // A frozen desk asks for nothing, and nothing is held against anybody.
+  processes.look(60_000, true);
+  processes.look(60_000 + unseenMs, false);
+  expect(life().isOk).toBe(true);
 });

@@ -6,8 +6,8 @@ export interface Processes {
   subscribe(listen: () => void): () => void;
   /** What the gateway said of them, and when. */
   take(rows: readonly ServiceRow[], atMs: number): void;
-  /** Called from time to time: a report that does not come is noticed. */
-  look(nowMs: number): void;
+  /** Called from time to time: a report that does not come is noticed, except where none was asked for. */
+  look(nowMs: number, isFrozen: boolean): void;
   /** Called with each process that fell silent, answers again or was replaced. */
   onTurn(hear: (name: string) => void): void;
 }
@@ -38,7 +38,8 @@ export function openProcesses(openedAtMs: number): Processes {
       seenAtMs = Math.max(seenAtMs, atMs);
       turn(withServices(lives, rows, atMs));
     },
-    look(nowMs) {
+    look(nowMs, isFrozen) {
+      if (isFrozen) seenAtMs = nowMs;
       if (nowMs - seenAtMs > unseenMs) turn(withSilence(lives));
     },
     onTurn: (hear) => void hearers.add(hear),

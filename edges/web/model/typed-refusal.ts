@@ -1,5 +1,5 @@
 // What is wrong with a number that somebody typed into a field of a desk, in one sentence that names the field.
-import { NotThat } from "../../words/typed-numbers.ts";
+import { NotThat, typedFraction } from "../../words/typed-numbers.ts";
 
 export function typedRefusal(field: string, typed: string, { message, slip }: NotThat): Error {
   return new Error(slip === undefined ? `${field} is ${message}; "${typed}" is not.` : `${field} is ${slip}.`);
@@ -14,4 +14,11 @@ export function complaintOf(field: string, typed: string, read: (typed: string) 
     if (!(thrown instanceof NotThat)) throw thrown;
     return typedRefusal(field, typed.trim(), thrown).message;
   }
+}
+
+/** More than the whole is refused before it is asked for: whoever types 10 means percent. */
+export function typedShare(typed: string): number {
+  const share = typedFraction(typed);
+  if (share < 0 || share > 1) throw new NotThat("a fraction from 0 to 1, where 0.1 is 10 %");
+  return share;
 }

@@ -41,6 +41,7 @@ export function Panel(props: PanelProps) {
   const link = useLinkWord();
   const halts = useList("halts");
   const liveSinceMs = useLiveSinceMs();
+  const isFrozen = useFrozen();
   const state = panelState({ reads, link, liveSinceMs, nowMs: msOf(now), isEmpty, isPartial: partial !== undefined });
   const halted = isHalted(halts.data, fund);
   const headingId = `heading-${name}`;
@@ -60,7 +61,7 @@ export function Panel(props: PanelProps) {
         <span className="tools">{tools}</span>
         <Explain reads={reads} explained={props.explained} title={title} />
       </header>
-      {state === "stale" && link === "live" && <WhyStale reads={reads} />}
+      {state === "stale" && link === "live" && !isFrozen && <WhyStale reads={reads} />}
       {partial !== undefined && state === "partial" && <p className="note warning">Partly known: {partial}</p>}
       <PanelBody state={state} reads={reads} empty={props.empty} isEmpty={isEmpty}>
         {children}

@@ -2,8 +2,7 @@
 import { expect, it } from "vitest";
 import { envelopeFields } from "../../words/envelope-fields.ts";
 import type { Envelope } from "../../words/envelope-proposal.ts";
-import { typedFraction } from "../../words/typed-numbers.ts";
-import { complaintOf } from "../model/typed-refusal.ts";
+import { complaintOf, typedShare } from "../model/typed-refusal.ts";
 import { proposalOf } from "./envelope-edit.ts";
 
 const current = {
@@ -37,11 +36,16 @@ it("refuses what is no number by the field's own name, without a word of flags",
     "max_position_pct is a fraction, not a percentage: 7 % is 0.07.",
   );
   expect(() => proposed({ max_position_pct: "0.07" })).toThrow("Nothing is changed yet");
+  expect(() => proposed({ max_notional: "" })).toThrow("max_notional cannot be taken away");
 });
 
 it("complains of an allocation before anything is sent", () => {
-  expect(complaintOf("Allocation", " 0.09 ", typedFraction)).toBeUndefined();
-  expect(complaintOf("Allocation", "nine", typedFraction)).toBe(
+  expect(complaintOf("Allocation", " 0.09 ", typedShare)).toBeUndefined();
+  expect(complaintOf("Allocation", "10", typedShare)).toBe(
+    'Allocation is a fraction from 0 to 1, where 0.1 is 10 %; "10" is not.',
+  );
+  expect(complaintOf("Allocation", "-0.1", typedShare)).toContain("from 0 to 1");
+  expect(complaintOf("Allocation", "nine", typedShare)).toBe(
     'Allocation is a fraction such as 0.07, which is 7 %; "nine" is not.',
   );
 });

@@ -49,6 +49,9 @@ function valuesOf(field: EnvelopeField, text: string, current: Envelope): readon
     .map((part) => part.trim())
     .filter((part) => part !== "");
   if (field.kind === "words") return parts.length === 0 ? ["none"] : parts;
+  if (field.kind !== "fractions" && text === "" && field.absent === undefined) {
+    throw new Error(`${field.name} cannot be taken away: every fund has it. Type a value.`);
+  }
   if (field.kind !== "fractions") return [text === "" ? "off" : text];
   const named = new Set(parts.map((part) => part.slice(0, part.lastIndexOf("="))));
   const gone = Object.keys(current.sector_limits_pct).filter((name) => !named.has(name));

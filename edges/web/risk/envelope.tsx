@@ -138,6 +138,7 @@ function Limit({
       ) : isLong ? (
         <textarea
           {...shown}
+          aria-label={field.name}
           rows={Math.max(1, Math.ceil(text.length / longLineLength))}
           placeholder={field.absent ?? ""}
           onChange={(event) => onType(event.target.value)}
