@@ -3,6 +3,7 @@
 import pg from "pg";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { ownerRoleName } from "../adapters/postgres/embedded/cluster.ts";
 import { createClient } from "../edges/client/src/client.ts";
 import type { Client } from "../edges/client/src/types.ts";
 import { launchChromium } from "../testkit/chromium.ts";
@@ -230,7 +231,7 @@ describe("a halt of the firm", () => {
 async function openDatabase(): Promise<pg.Client> {
   const { host, port, name } = platform.runFile().database;
   const options = "-c search_path=portcullis";
-  const database = new pg.Client({ host, port, database: name, user: "portcullis_app", options });
+  const database = new pg.Client({ host, port, database: name, user: ownerRoleName, options });
   await database.connect();
   return database;
 }
