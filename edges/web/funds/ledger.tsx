@@ -120,5 +120,5 @@ async function bookFlow(
     code === "" ? {} : { stepUpProof: (await client.stepUp({ action: "BookFlow", parameters, totp: code })).proof };
   const entry = await client.bookFlow({ ...flow, ...proof });
   const when = entry.already_booked ? " already, and not again" : "";
-  return [`BOOKED${when}: ${grouped(typed)} ${fund.currency}, fund ${entry.fund_id}.`, `Entry ${entry.entry_id}`];
+  return [`BOOKED${when}: ${amount(typed)} ${fund.currency}, fund ${entry.fund_id}.`, `Entry ${entry.entry_id}`];
 }
