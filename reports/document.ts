@@ -15,6 +15,7 @@ export const metricReasons = {
   TOO_FEW: "There are fewer observations than its definition needs.",
   CONSTANT: "Nothing moved, so there is nothing to divide by.",
   NO_LOSS: "There was no loss to divide by.",
+  NO_WIN: "There was no win.",
   NO_DRAWDOWN: "There was no drawdown to divide by.",
   LESS_THAN_A_YEAR: "The return of less than a year is not annualised.",
   NO_BENCHMARK: "There is no benchmark with prices on the same days.",

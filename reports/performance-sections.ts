@@ -1,6 +1,7 @@
 // What reports show of a fund's returns: figures, curve, drawdowns, months, rolling figures and the benchmark, from the books of a period.
 import * as decimal from "../contracts/src/decimal.ts";
 import { levels } from "../core/stats/drawdowns.ts";
+import { isConstant } from "../core/stats/moments.ts";
 import type { BookDay } from "./books.ts";
 import type { Block, Cell, Metric, MetricReason, ReportDocument } from "./document.ts";
 import type { ReportFacts } from "./facts.ts";
@@ -85,7 +86,8 @@ export function returnMetrics(
     make("volatility", table.volatility, n, "TOO_FEW"),
     make("sharpe", table.sharpe, n, few, table.sharpeInterval),
     make("probabilistic_sharpe", table.probabilisticSharpe, n, few),
-    make("sortino", table.sortino, n, n === 0 ? "NO_DATA" : "NO_LOSS"),
+    // Of returns that never differ it would be the root of P, whatever they are.
+    make("sortino", isConstant(returns) ? null : table.sortino, n, n < 2 || isConstant(returns) ? few : "NO_LOSS"),
     make("max_drawdown", table.maxDrawdown, n),
     make("calmar", yearly(table.calmar), n, isYear ? "NO_DRAWDOWN" : "LESS_THAN_A_YEAR"),
     make("ulcer_index", table.ulcerIndex, n),

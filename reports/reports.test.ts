@@ -240,6 +240,17 @@ describe("what an accountant reads", () => {
     expect([shownCell(151, "number"), shownCell(2.855, "number")]).toEqual(["151", "2.855"]);
     expect([shownCell(-0.0000984, "number"), shownCell(1e-9, "number")]).toEqual(["-0.000098", "0.000"]);
   });
+  it("says of lots that all lost that there was no win, and defines nothing by one day or by days that never move", () => {
+    const losses = made("trade_report", reportFactsOf({ days: 80, tradesEvery: 3, falls: 0.002, moves: 0 }));
+    for (const id of ["average_win", "payoff", "largest_win"])
+      expect(figureOf(losses, id)).toMatchObject({ value: null, reason: "NO_WIN" });
+    const none = made("trade_report", reportFactsOf({ days: 20, tradesEvery: 0 }));
+    expect(figureOf(none, "largest_win")).toMatchObject({ value: null, reason: "NO_DATA" });
+    const still = { ...reportFactsOf({ days: 80, tradesEvery: 0, moves: 0 }), rf_annual: "0.02" };
+    expect(figureOf(made("nav_report", still), "sortino")).toMatchObject({ value: null, reason: "CONSTANT" });
+    const day = { ...reportFactsOf({ days: 1, tradesEvery: 0 }), rf_annual: "0.02" };
+    expect(figureOf(made("nav_report", day), "sortino")).toMatchObject({ value: null, reason: "TOO_FEW" });
+  });
   it("has one day as one day", () => {
     const [flows] = made("nav_report", reportFactsOf(usual)).data_quality.filter(({ what }) => what === "Flows");
     expect(flows?.detail).toBe("Money came or went on 1 day; it is no return.");
@@ -267,6 +278,7 @@ describe("what is in a document", () => {
     expect(html).toContain("&lt;script&gt;alert(1)&lt;/script&gt;#text[\\u0007\\u202e");
     const [, line] = renderCsv(document).split("\r\n");
     expect(line).toContain('"\'=HYPERLINK(""x"")');
+    expect(line).toContain("#text[\\u0007\\u202e");
     expect(escaped("a&b'")).toBe("a&amp;b&#39;");
   });
   it("loads nothing and runs nothing", () => {

@@ -75,6 +75,7 @@ function tradeMetrics(make: MetricMaker, lots: readonly TradedLot[], books: Book
   const { n } = found;
   const average = (value: number | null) => value;
   const noLoss = n === 0 ? ("NO_DATA" as const) : ("NO_LOSS" as const);
+  const noWin = n === 0 ? ("NO_DATA" as const) : ("NO_WIN" as const);
   const navs = books.days.map((day) => decimal.toNumber(day.closing));
   const meanNav = navs.length === 0 ? 0 : navs.reduce((sum, each) => sum + each, 0) / navs.length;
   const traded = books.periodFills.reduce((sum, fill) => sum + Math.abs(Number(fill.quantity) * Number(fill.price)), 0);
@@ -84,10 +85,10 @@ function tradeMetrics(make: MetricMaker, lots: readonly TradedLot[], books: Book
     make("trade_win_rate", found.winRate, n),
     make("profit_factor", found.profitFactor, n, noLoss),
     make("expectancy", cents(average(found.expectancy)), n),
-    make("average_win", cents(average(found.averageWin)), n, n === 0 ? "NO_DATA" : "NOT_DEFINED"),
+    make("average_win", cents(average(found.averageWin)), n, noWin),
     make("average_loss", cents(average(found.averageLoss)), n, noLoss),
-    make("payoff", found.payoff, n, noLoss),
-    make("largest_win", found.best !== null && found.best > 0n ? found.best : null, n, "NOT_DEFINED"),
+    make("payoff", found.payoff, n, found.averageLoss === null ? noLoss : noWin),
+    make("largest_win", found.best !== null && found.best > 0n ? found.best : null, n, noWin),
     make("largest_loss", found.worst !== null && found.worst < 0n ? found.worst : null, n, noLoss),
     make(
       "longest_win_streak",

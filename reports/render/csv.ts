@@ -1,5 +1,6 @@
-// The main table of a document as CSV (RFC 4180). Text that a spreadsheet would run as a formula is made text.
+// The main table of a document as CSV (RFC 4180). Text that a spreadsheet would run as a formula is made text, and what cannot be seen is spelled out.
 import type { Cell, ReportDocument, Table } from "../document.ts";
+import { spelledOut } from "./escape.ts";
 
 export function mainTable(document: ReportDocument): Table | undefined {
   const tables = document.sections.flatMap(({ blocks }) => blocks).filter((block) => block.kind === "table");
@@ -18,9 +19,10 @@ const number = /^-?\d+(\.\d+)?$/;
 function csvCell(cell: Cell): string {
   if (cell === null) return "";
   if (typeof cell === "number") return String(cell);
-  return quoted(/^[=+\-@\t\r]/.test(cell) && !number.test(cell) ? `'${cell}` : cell);
+  const text = spelledOut(cell);
+  return quoted(/^[=+\-@]/.test(text) && !number.test(text) ? `'${text}` : text);
 }
 
 function quoted(text: string): string {
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  return /[",]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

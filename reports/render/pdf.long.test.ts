@@ -20,7 +20,8 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 function documentOf(report: Report, facts: ReportFacts) {
   const factsSha256 = factsHash(facts, (text) => createHash("sha256").update(text).digest());
-  return report.build({ facts, factsSha256, start: facts.navs[1]?.day ?? "", end: facts.navs.at(-1)?.day ?? "" });
+  const [start, end] = [facts.navs[1]?.day ?? "", facts.navs.at(-1)?.day ?? ""];
+  return report.build({ facts, factsSha256, start, end, strategyId: "alpha-momentum" });
 }
 
 async function pagesOf(document: ReturnType<typeof documentOf>): Promise<readonly string[]> {
