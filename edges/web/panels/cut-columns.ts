@@ -36,11 +36,13 @@ interface Edges {
 
 /** A pixel is no cut: browsers round. */
 const roundedPx = 1;
+/** What stands to the right of a figure within its cell: where only that is cut, the figure is whole. */
+const paddingPx = 8;
 
 export function cutColumns(columns: readonly Edges[], place: Edges): readonly number[] {
   return columns.flatMap(({ left, right }, index) => {
     const isSeen = right > place.left + roundedPx && left < place.right - roundedPx;
-    const isWhole = left >= place.left - roundedPx && right <= place.right + roundedPx;
+    const isWhole = left >= place.left - roundedPx && right - paddingPx <= place.right + roundedPx;
     return isSeen && !isWhole ? [index + 1] : [];
   });
 }
