@@ -6,11 +6,12 @@ import { mayPublish } from "../contracts/src/authority.ts";
 import { Fault } from "../contracts/src/fault.ts";
 import type { HaltsConfirmed } from "../contracts/src/generated/svc/v1/halt.ts";
 import { plusMilliseconds } from "../contracts/src/instant.ts";
+import type { BelievedApproval } from "../contracts/src/records/books.ts";
 import type { ActiveHalt } from "../contracts/src/records/halt.ts";
 import { subjects } from "../contracts/src/subjects.ts";
 import type { Engine } from "../core/engine/engine.ts";
 import type { Identity } from "../ports/identity.ts";
-import type { HaltsConfirmer } from "../ports/peers.ts";
+import type { HaltsConfirmer, RiskBooks } from "../ports/peers.ts";
 import type { RiskStore } from "../ports/risk-store.ts";
 import type { RpcCall, UnaryHandler } from "../ports/rpc.ts";
 import { type HaltPorts, startHalts } from "../services/operations/halts/halts.ts";
@@ -87,6 +88,17 @@ export async function haltFixture(options: HaltFixtureOptions) {
   const { time, tables, fates, codes, finish } = platform;
   const { clock, timers } = time;
   const chat = { isDown: false, sent: [] as string[] };
+  /** What the risk engine says it holds room for, and whether it answers. */
+  const reserved = { isSilent: false, approvals: [] as BelievedApproval[] };
+  const riskBooks: RiskBooks = {
+    lines: async () => [],
+    heldSymbols: async () => [],
+    grossExposure: async () => undefined,
+    async approvals() {
+      if (reserved.isSilent) throw new Fault("SERVICE_UNAVAILABLE", "riskengine does not answer.", { retry: "later" });
+      return reserved.approvals;
+    },
+  };
   const lives = new Map<HaltService, Life>();
   const deaths: string[] = [];
   let believed: Believed | undefined;
@@ -108,7 +120,7 @@ export async function haltFixture(options: HaltFixtureOptions) {
       close: async () => undefined,
     };
     const own = { clock, timers, random, store, bus, referenceData, oneTimeCodes };
-    return { process, ports: { ...own, riskStore: slowly(riskStore), haltsConfirmer, chat: talk } };
+    return { process, ports: { ...own, riskStore: slowly(riskStore), haltsConfirmer, riskBooks, chat: talk } };
   };
 
   /** What was true when it was asked is given a while later. */
@@ -214,6 +226,7 @@ export async function haltFixture(options: HaltFixtureOptions) {
     tables,
     fates,
     chat,
+    reserved,
     codes,
     deaths,
     outside,

@@ -80,7 +80,11 @@ function believedApproval(approval: Approval): BelievedApproval {
   return {
     orderId: approval.order_id,
     fundId: approval.fund_id,
+    strategyId: approval.strategy_id,
     symbol: approval.symbol,
+    state: approval.state,
+    askedBy: approval.asked_by,
+    isExit: approval.reduce_only === true,
     reserved: decimal.parse(approval.reserved_quantity),
     unsent: isUnsent ? { validUntil: parse(validUntil), expiresAt: parse(expiresAt) } : undefined,
   };

@@ -71,6 +71,7 @@ function approvalFrom(order: OpenOrder): Approval {
     filled_quantity: text(order.filled),
     reserved_quantity: text(order.remaining),
     state: stateOf(order, isUnsent),
+    ...(order.terms?.reduce_only === true && { reduce_only: true }),
     ...(order.askedBy !== "" && { asked_by: order.askedBy }),
     ...(isUnsent && timesOf(instant.fromMicroseconds(until))),
   };
@@ -85,6 +86,7 @@ function timesOf(validUntil: instant.Instant): Pick<Approval, "valid_until" | "e
 
 function stateOf(order: OpenOrder, isUnsent: boolean): string {
   if (order.expired) return order.released ? "RELEASED" : "EXPIRED";
+  if (order.ended) return "ENDED";
   if (!Number.isNaN(order.unsentUntil)) return "UNSENT";
   return isUnsent ? "AMENDMENT_UNSENT" : "SENT";
 }

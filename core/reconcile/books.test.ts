@@ -89,8 +89,12 @@ describe("22.2: what is reserved for nothing", () => {
   const held = (orderId: string, reserved: string, more: Partial<BelievedApproval> = {}): BelievedApproval => ({
     orderId,
     fundId: "alpha",
+    strategyId: "alpha-momentum",
     symbol: "AAPL",
     reserved: amount(reserved),
+    state: "SENT",
+    askedBy: undefined,
+    isExit: false,
     unsent: undefined,
     ...more,
   });

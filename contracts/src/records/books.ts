@@ -148,8 +148,15 @@ export interface BelievedLine {
 export interface BelievedApproval {
   readonly orderId: string;
   readonly fundId: string;
+  readonly strategyId: string;
   readonly symbol: string;
   readonly reserved: Decimal;
+  /** UNSENT, AMENDMENT_UNSENT, SENT or ENDED (what it traded is not reported in full). */
+  readonly state: string;
+  /** Who asked for it, as records name it; undefined for what was approved before the engine started. */
+  readonly askedBy: string | undefined;
+  /** Whether it is a marked exit, which the engine proved to reduce. */
+  readonly isExit: boolean;
   /** While nothing shows that it was sent: until when it may be, and when it runs out as the engine counts. */
   readonly unsent: { readonly validUntil: Instant; readonly expiresAt: Instant } | undefined;
 }

@@ -10,7 +10,10 @@ const askAgainMs = 100;
 const leaseLookMs = 250;
 
 /** What proves that every live engine blocks, or what is missing. */
-export type Acknowledgement = { readonly proof: string } | { readonly complaint: string };
+export type Acknowledgement =
+  | { readonly proof: string }
+  /** `patienceMs`: how long that may last before it alarms, where it is not the usual time. */
+  | { readonly complaint: string; readonly patienceMs?: number };
 
 /** Asks once. */
 export async function askEngines(

@@ -1,7 +1,8 @@
 // The halt manager on the memory store: what it latches, adopts, sees through and tells, and every way in which lifting is refused, with the attempt that
 // this leaves and the halt still in force.
 import { describe, expect, it } from "vitest";
-import type { HaltResponse, HaltStatus } from "../../../contracts/src/generated/svc/v1/halt.ts";
+import type { ActiveHalts, HaltResponse, HaltStatus } from "../../../contracts/src/generated/svc/v1/halt.ts";
+import type { BelievedApproval } from "../../../contracts/src/records/books.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
 import type { Identity } from "../../../ports/identity.ts";
 import { type HaltFixture, haltFixture, machine, person } from "../../../testkit/halt-fixture.ts";
@@ -183,6 +184,75 @@ describe("what follows a latch", () => {
     await fixture.finish(fixture.outside.store.transact("scene", (unit) => unit.oms.updateOrder(gone)));
     await fixture.pass(3_000);
     expect(steps()).toContain("CANCELLED");
+  });
+});
+
+describe("32.1: orders of a foreign order management", () => {
+  const approval = (orderId: string, differs: Partial<BelievedApproval> = {}): BelievedApproval => ({
+    orderId,
+    fundId: "alpha",
+    strategyId: "alpha-momentum",
+    symbol: "AAPL",
+    reserved: 1n as never,
+    state: "SENT",
+    askedBy: "service:desk",
+    isExit: false,
+    unsent: undefined,
+    ...differs,
+  });
+
+  it("keep CANCELLED from being proven until their end is reported; blocking and lifting do not wait; it alarms after 45 s", async () => {
+    const fixture = await begin();
+    const steps = () => fixture.published(subjects.haltStep).map(({ step }) => step);
+    const waiting = async () =>
+      ((await fixture.ask("operations", "ListActiveHalts", {}, duty)) as ActiveHalts).halts.map(
+        (one) => one.waiting_for,
+      );
+    const alarms = () => fixture.published(subjects.alarmRaised).filter(({ code }) => code === "HALT_STEP_OPEN");
+    fixture.reserved.approvals = [
+      approval("o-1"),
+      approval("o-2", { state: "UNSENT" }),
+      approval("elsewhere", { fundId: "beta", strategyId: "beta-trend" }),
+      approval("ours", { askedBy: "service:oms" }),
+      approval("ended", { state: "ENDED" }),
+      approval("exit", { isExit: true }),
+    ];
+    expect(await halt(fixture, alpha)).toMatchObject({ acknowledged: true });
+    await fixture.pass(40_000);
+    expect([steps().includes("BLOCKED"), steps().includes("CANCELLED")]).toEqual([true, false]);
+    expect(await waiting()).toEqual(["waiting for desk: 2 orders (o-1 SENT, o-2 UNSENT)."]);
+    expect(alarms()).toEqual([]);
+    await fixture.pass(10_000);
+    expect(alarms()).toMatchObject([{ sentence: expect.stringContaining("waiting for desk: 2 orders") }]);
+    fixture.reserved.isSilent = true;
+    await fixture.pass(3_000);
+    expect([steps().includes("CANCELLED"), await waiting()]).toEqual([false, ["riskengine does not answer."]]);
+    fixture.reserved.isSilent = false;
+    fixture.reserved.approvals = [approval("exit", { isExit: true }), approval("nobody's", { fundId: "beta" })];
+    await fixture.pass(3_000);
+    expect([steps().includes("CANCELLED"), await waiting()]).toEqual([true, [undefined]]);
+  });
+
+  it("that nobody named are ours when our own order management knows them", async () => {
+    const fixture = await begin();
+    fixture.reserved.approvals = [approval("o-9", { askedBy: undefined })];
+    await halt(fixture, alpha);
+    await fixture.pass(3_000);
+    const listed = (await fixture.ask("operations", "ListActiveHalts", {}, duty)) as ActiveHalts;
+    expect(listed.halts[0]?.waiting_for).toBe("waiting for a foreign order management: 1 order (o-9 SENT).");
+    const stored = {
+      state: "REJECTED" as const,
+      bodyHash: "",
+      filledQuantity: 0n as never,
+      filledValue: 0n as never,
+      submittedBy: "x",
+      createdAt: fixture.time.clock.now(),
+      updatedAt: fixture.time.clock.now(),
+      order: orderOf("o-9", { fund_id: "alpha" }),
+    };
+    await fixture.finish(fixture.outside.store.transact("scene", (unit) => unit.oms.insertOrder(stored)));
+    await fixture.pass(3_000);
+    expect(fixture.published(subjects.haltStep).map(({ step }) => step)).toContain("CANCELLED");
   });
 });
 

@@ -33,7 +33,7 @@ const stepsWaitMs = 50;
 const silentMsMax = 30_000;
 
 export type HaltPorts = ResumeWorkflowPorts &
-  Pick<ServicePorts, "riskStore" | "bus" | "crash" | "chat" | "haltsConfirmer">;
+  Pick<ServicePorts, "riskStore" | "riskBooks" | "bus" | "crash" | "chat" | "haltsConfirmer">;
 
 export interface RunningHalts {
   readonly handlers: RpcService["handlers"];

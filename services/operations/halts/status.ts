@@ -80,7 +80,12 @@ export function createHaltStatuses({ ports, funds, steps }: HaltStatusOptions): 
 
   return {
     getHaltStatus,
-    listActiveHalts: async () => ({ halts: [...haltsAbout((await read()).active, "everything")] }),
+    listActiveHalts: async () => ({
+      halts: haltsAbout((await read()).active, "everything").map((halt) => {
+        const waiting = steps.open(halt.halt_id, "CANCELLED")?.detail;
+        return waiting === undefined ? halt : { ...halt, waiting_for: waiting };
+      }),
+    }),
   };
 }
 

@@ -27,7 +27,7 @@ const openMsMax = 10_000;
 export interface StepsOptions {
   readonly ports: Pick<
     ServicePorts,
-    "store" | "riskStore" | "clock" | "timers" | "log" | "crash" | "chat" | "haltsConfirmer"
+    "store" | "riskStore" | "riskBooks" | "clock" | "timers" | "log" | "crash" | "chat" | "haltsConfirmer"
   >;
   readonly alarms: WorkerAlarms;
 }
@@ -136,7 +136,7 @@ export function startHaltSteps({ ports, alarms }: StepsOptions): HaltSteps {
     const afterMs = Math.max(0, millisecondsBetween(parse(halt.since), at));
     if ("complaint" in outcome) {
       open.set(keyOf(halt.halt_id, step), { detail: outcome.complaint, at });
-      if (afterMs > openMsMax) await alarm(halt, step, outcome.complaint);
+      if (afterMs > (outcome.patienceMs ?? openMsMax)) await alarm(halt, step, outcome.complaint);
       return;
     }
     const detail = line(outcome.proof, 2_000);

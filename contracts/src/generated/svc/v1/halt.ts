@@ -96,7 +96,11 @@ export interface HaltRequest {
     | number
     | undefined;
   /** RFC 3339. */
-  since?: string | undefined;
+  since?:
+    | string
+    | undefined;
+  /** In the operators' list: what its CANCELLED step waits for while it is not proven, such as "waiting for order-management: 2 orders". */
+  waiting_for?: string | undefined;
 }
 
 export interface HaltResponse {
@@ -258,6 +262,7 @@ function createBaseHaltRequest(): HaltRequest {
     halt_id: undefined,
     epoch: undefined,
     since: undefined,
+    waiting_for: undefined,
   };
 }
 
@@ -292,6 +297,9 @@ export const HaltRequest: MessageFns<HaltRequest> = {
     }
     if (message.since !== undefined) {
       writer.uint32(82).string(message.since);
+    }
+    if (message.waiting_for !== undefined) {
+      writer.uint32(90).string(message.waiting_for);
     }
     return writer;
   },
@@ -387,6 +395,14 @@ export const HaltRequest: MessageFns<HaltRequest> = {
             }
 
             message.since = reader.string();
+            continue;
+          }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            message.waiting_for = reader.string();
             continue;
           }
         }

@@ -162,7 +162,11 @@ export interface Approval {
     | string
     | undefined;
   /** Who asked for it; absent for what was approved before the engine started. */
-  asked_by?: string | undefined;
+  asked_by?:
+    | string
+    | undefined;
+  /** A marked exit, which was proven to reduce the position; absent for anything else. */
+  reduce_only?: boolean | undefined;
 }
 
 export interface Approvals {
@@ -1312,6 +1316,7 @@ function createBaseApproval(): Approval {
     valid_until: undefined,
     expires_at: undefined,
     asked_by: undefined,
+    reduce_only: undefined,
   };
 }
 
@@ -1352,6 +1357,9 @@ export const Approval: MessageFns<Approval> = {
     }
     if (message.asked_by !== undefined) {
       writer.uint32(98).string(message.asked_by);
+    }
+    if (message.reduce_only !== undefined) {
+      writer.uint32(104).bool(message.reduce_only);
     }
     return writer;
   },
@@ -1463,6 +1471,14 @@ export const Approval: MessageFns<Approval> = {
             }
 
             message.asked_by = reader.string();
+            continue;
+          }
+          case 13: {
+            if (tag !== 104) {
+              break;
+            }
+
+            message.reduce_only = reader.bool();
             continue;
           }
         }
