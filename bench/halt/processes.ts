@@ -77,6 +77,7 @@ export async function startManagerProcess(place: PartPlace, haltsConfirmer: Halt
     oneTimeCodes: { prove: async () => undefined },
     chat: { name: "nobody", send: async () => undefined, close: async () => undefined },
     haltsConfirmer,
+    riskBooks: { approvals: async () => [] },
   };
   const halts = await startHalts(ports, createWorkerAlarms(ports));
   const tellPrice = (): void => {

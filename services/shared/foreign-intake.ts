@@ -20,7 +20,7 @@ import { line } from "./one-line.ts";
 
 const ours: ReadonlySet<string> = new Set(platformServices);
 
-/** What a foreign program published straight onto NATS. What came over gRPC was judged at its door, and is published in operations' name. */
+/** What a foreign program published, straight onto NATS or under the name of its token over gRPC. */
 export const isForeign = ({ source }: Pick<BusEvent, "source">): boolean => !ours.has(source);
 
 export interface ForeignIntake {

@@ -65,6 +65,7 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"valid_until","type":"text","optional":true,"description":"RFC 3339, absent once something shows that it was sent: until when it may be sent, and when it expires unless that is shown. The time stands still while the engine does not hear of orders.","kind":"INSTANT"},
     {"name":"expires_at","type":"text","optional":true,"kind":"INSTANT"},
     {"name":"asked_by","type":"text","optional":true,"description":"Who asked for it; absent for what was approved before the engine started."},
+    {"name":"reduce_only","type":"boolean","optional":true,"description":"A marked exit, which was proven to reduce the position; absent for anything else."},
   ]},
   Approvals: {"fields":[
     {"name":"approvals","type":"message","message":"Approval","list":true},
@@ -664,6 +665,7 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"halt_id","type":"text","optional":true,"description":"Set when the halt is latched, as are the next two.","kind":"ID"},
     {"name":"epoch","type":"whole","optional":true},
     {"name":"since","type":"text","optional":true,"description":"RFC 3339.","kind":"INSTANT"},
+    {"name":"waiting_for","type":"text","optional":true,"description":"In the operators' list: what its CANCELLED step waits for while it is not proven, such as \"waiting for order-management: 2 orders\"."},
   ]},
   HaltResponse: {"fields":[
     {"name":"halt_id","type":"text","kind":"ID"},

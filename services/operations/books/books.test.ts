@@ -99,8 +99,12 @@ function begin(fixture = serviceFixture(seed), failing = "") {
         {
           orderId: "a",
           fundId: "alpha",
+          strategyId: "alpha-momentum",
           symbol: "AAPL",
           reserved: decimal.parse(state.reserved),
+          state: "SENT",
+          askedBy: "service:oms",
+          isExit: false,
           unsent: undefined,
         },
       ],

@@ -130,6 +130,7 @@ async function start({ fixture, faults, orderManagement }: Tables, everyHours = 
         return { incarnation: "engine", epoch };
       },
     },
+    riskBooks: { approvals: async () => [] },
     chat: {
       name: "chat",
       async send() {

@@ -2,6 +2,7 @@
 // does not know. An order counts until its end is reported, an approval of which nothing shows that it was sent until it is released or has expired.
 import { ownProcesses } from "../../../contracts/src/platform-services.ts";
 import type { BelievedApproval } from "../../../contracts/src/records/books.ts";
+import type { RiskBooks } from "../../../ports/peers.ts";
 import type { UnitOfWork } from "../../../ports/store.ts";
 import type { ServicePorts } from "../../shared/service.ts";
 
@@ -12,15 +13,16 @@ const ours: ReadonlySet<string> = new Set(ownProcesses.map((name) => `${prefix}$
 /** Who asked for what was approved before the risk engine's last start is not known. */
 const unnamed = "a foreign order management";
 
+/** What the engine holds room for is asked of it. */
+export type Reservations = { readonly riskBooks: Pick<RiskBooks, "approvals"> };
+type LookPorts = Pick<ServicePorts, "store"> & Reservations;
+
 export interface ForeignOrder extends BelievedApproval {
   /** The name of the token that asked for it. */
   readonly system: string;
 }
 
-export async function foreignOrders({
-  store,
-  riskBooks,
-}: Pick<ServicePorts, "store" | "riskBooks">): Promise<readonly ForeignOrder[]> {
+export async function foreignOrders({ store, riskBooks }: LookPorts): Promise<readonly ForeignOrder[]> {
   const open = (await riskBooks.approvals()).filter(
     ({ state, askedBy }) => state !== "ENDED" && (askedBy === undefined || !ours.has(askedBy)),
   );

@@ -3,6 +3,7 @@
 import { describe, expect, it } from "vitest";
 import type { ActiveHalts, HaltResponse, HaltStatus } from "../../../contracts/src/generated/svc/v1/halt.ts";
 import type { BelievedApproval } from "../../../contracts/src/records/books.ts";
+import type { RiskEnvelope } from "../../../contracts/src/records/envelope.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
 import type { Identity } from "../../../ports/identity.ts";
 import { type HaltFixture, haltFixture, machine, person } from "../../../testkit/halt-fixture.ts";
@@ -209,6 +210,8 @@ describe("32.1: orders of a foreign order management", () => {
         (one) => one.waiting_for,
       );
     const alarms = () => fixture.published(subjects.alarmRaised).filter(({ code }) => code === "HALT_STEP_OPEN");
+    const letsExitsPass = { fund_id: "alpha", version: 1, halt_allow_reduce_only: true } as RiskEnvelope;
+    fixture.tables.risk.envelopes.set("alpha", [letsExitsPass]);
     fixture.reserved.approvals = [
       approval("o-1"),
       approval("o-2", { state: "UNSENT" }),

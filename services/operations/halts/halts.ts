@@ -17,6 +17,7 @@ import type { ServicePorts } from "../../shared/service.ts";
 import { transactToKnownEnd } from "../../shared/unknown-outcome.ts";
 import type { WorkerAlarms } from "../worker-alarms.ts";
 import { acknowledge } from "./acknowledge.ts";
+import type { Reservations } from "./foreign-left.ts";
 import { createHaltStatuses } from "./status.ts";
 import { startHaltSteps } from "./steps.ts";
 
@@ -33,7 +34,8 @@ const stepsWaitMs = 50;
 const silentMsMax = 30_000;
 
 export type HaltPorts = ResumeWorkflowPorts &
-  Pick<ServicePorts, "riskStore" | "riskBooks" | "bus" | "crash" | "chat" | "haltsConfirmer">;
+  Pick<ServicePorts, "riskStore" | "bus" | "crash" | "chat" | "haltsConfirmer"> &
+  Reservations;
 
 export interface RunningHalts {
   readonly handlers: RpcService["handlers"];

@@ -9,7 +9,7 @@ import type { StoredOrder } from "../../../ports/oms-records.ts";
 import type { UnitOfWork } from "../../../ports/store.ts";
 import type { ServicePorts } from "../../shared/service.ts";
 import type { Acknowledgement } from "./acknowledge.ts";
-import { type ForeignOrder, foreignOrders, waitingFor } from "./foreign-left.ts";
+import { type ForeignOrder, foreignOrders, type Reservations, waitingFor } from "./foreign-left.ts";
 
 const namedMax = 5;
 /** A foreign system hears the halt, cancels, hears its broker and reports; then it alarms. */
@@ -17,7 +17,7 @@ const foreignMsMax = 45_000;
 
 /** Looks once for all of these halts; what comes says it for each. */
 export async function ordersLeft(
-  ports: Pick<ServicePorts, "store" | "riskStore" | "riskBooks">,
+  ports: Pick<ServicePorts, "store" | "riskStore"> & Reservations,
   halts: readonly ActiveHalt[],
 ): Promise<(halt: ActiveHalt) => Acknowledgement> {
   const { store, riskStore } = ports;

@@ -15,6 +15,7 @@ import type { ServicePorts } from "../../shared/service.ts";
 import type { WorkerAlarms } from "../worker-alarms.ts";
 import { startWorkerLoop } from "../worker-loop.ts";
 import { type Acknowledgement, askEngines, lookAtLeases } from "./acknowledge.ts";
+import type { Reservations } from "./foreign-left.ts";
 import { notify } from "./notify.ts";
 import { ordersLeft } from "./orders-left.ts";
 
@@ -27,8 +28,9 @@ const openMsMax = 10_000;
 export interface StepsOptions {
   readonly ports: Pick<
     ServicePorts,
-    "store" | "riskStore" | "riskBooks" | "clock" | "timers" | "log" | "crash" | "chat" | "haltsConfirmer"
-  >;
+    "store" | "riskStore" | "clock" | "timers" | "log" | "crash" | "chat" | "haltsConfirmer"
+  > &
+    Reservations;
   readonly alarms: WorkerAlarms;
 }
 

@@ -1,6 +1,7 @@
-// Events that foreign programs publish straight onto NATS, before the engine takes them: what is about unknown things is refused, and each is counted.
+// Events that foreign programs publish, before the engine takes them: what is about unknown things is refused, and each is counted.
 //
-//  1. Only what no service of ours published is judged here: what came over gRPC was judged at its door, and is published in operations' name.
+//  1. Only what no service of ours published is judged here. What came over gRPC has the name of its token as its source; what came straight over NATS says
+//     nothing that could be believed, and its source is the login that may publish the subject.
 //  2. A number counts when the engine has what it numbers: a crash in between brings the event again. A refused one counts with its refusal.
 //  3. What nobody knows may have been set a moment ago: the reference data is read again before anything is refused.
 import { parseJson } from "../../../contracts/src/parse-json.ts";
@@ -14,13 +15,13 @@ import type { ReferenceWatch } from "../reference-watch.ts";
 
 export interface ForeignEventsOptions {
   readonly ports: Pick<ServicePorts, "store" | "riskStore" | "clock" | "random" | "timers" | "log">;
-  /** A foreign event was counted, here or at the gRPC door. */
+  /** An event was counted that was not simply the next. */
   readonly counted: () => void;
   readonly reference: Pick<ReferenceWatch, "fund" | "knowsSymbol" | "refresh">;
 }
 
-/** In whose name the gRPC door publishes. */
-const door = "operations";
+/** Of an event straight from NATS (adapters/nats/wire.ts). */
+const unnamed = "foreign";
 const decoder = new TextDecoder();
 
 export interface ForeignEvents {
@@ -53,7 +54,8 @@ export function createForeignEvents({ ports, reference, counted }: ForeignEvents
       known = knownNow(event);
     }
     if (refusalOf(event, known, booked) === undefined) await handler(event);
-    const intake = { event, source: natsSourceOf(kind), service: "riskengine", known, booked };
+    const source = event.source === unnamed ? natsSourceOf(kind) : event.source;
+    const intake = { event, source, service: "riskengine", known, booked };
     const judged = await transactToKnownEnd(ports, "risk.foreign", (unit) =>
       judgeInUnit(unit, { ...intake, at: clock.now(), gapId: random.uuid() }),
     );
@@ -63,9 +65,7 @@ export function createForeignEvents({ ports, reference, counted }: ForeignEvents
 
   return {
     judged: (handler) => async (event) => {
-      if (isForeign(event)) return judge(event, handler);
-      if (event.source === door) counted();
-      return handler(event);
+      return isForeign(event) ? judge(event, handler) : handler(event);
     },
   };
 }

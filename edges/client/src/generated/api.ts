@@ -2493,6 +2493,8 @@ export interface components {
             expires_at?: string;
             /** @description Who asked for it; absent for what was approved before the engine started. */
             asked_by?: string;
+            /** @description A marked exit, which was proven to reduce the position; absent for anything else. */
+            reduce_only?: boolean;
         };
         /** @description The order as it was asked, valid or not. */
         AskedOrder: {
@@ -3232,6 +3234,8 @@ export interface components {
              * @description RFC 3339.
              */
             since?: string;
+            /** @description In the operators' list: what its CANCELLED step waits for while it is not proven, such as "waiting for order-management: 2 orders". */
+            waiting_for?: string;
         };
         HaltResponse: {
             halt_id: string;
@@ -6394,7 +6398,8 @@ export interface operations {
                      *         },
                      *         "halt_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
                      *         "epoch": 1,
-                     *         "since": "2026-11-17T14:30:00.000000Z"
+                     *         "since": "2026-11-17T14:30:00.000000Z",
+                     *         "waiting_for": "text"
                      *       }
                      *     ]
                      */
@@ -6570,7 +6575,8 @@ export interface operations {
                      *           },
                      *           "halt_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
                      *           "epoch": 1,
-                     *           "since": "2026-11-17T14:30:00.000000Z"
+                     *           "since": "2026-11-17T14:30:00.000000Z",
+                     *           "waiting_for": "text"
                      *         }
                      *       ],
                      *       "request_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
@@ -6704,7 +6710,8 @@ export interface operations {
                      *           },
                      *           "halt_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
                      *           "epoch": 1,
-                     *           "since": "2026-11-17T14:30:00.000000Z"
+                     *           "since": "2026-11-17T14:30:00.000000Z",
+                     *           "waiting_for": "text"
                      *         }
                      *       ],
                      *       "request_id": "0197f2a0c4d87e6e9f31a5b2c8d4e6f0",
@@ -12108,7 +12115,8 @@ export interface operations {
                      *         "state": "FILLED",
                      *         "valid_until": "2026-11-17T14:30:00.000000Z",
                      *         "expires_at": "2026-11-17T14:30:00.000000Z",
-                     *         "asked_by": "operator:duty"
+                     *         "asked_by": "operator:duty",
+                     *         "reduce_only": false
                      *       }
                      *     ]
                      */
@@ -12176,7 +12184,8 @@ export interface operations {
                      *       "state": "FILLED",
                      *       "valid_until": "2026-11-17T14:30:00.000000Z",
                      *       "expires_at": "2026-11-17T14:30:00.000000Z",
-                     *       "asked_by": "operator:duty"
+                     *       "asked_by": "operator:duty",
+                     *       "reduce_only": false
                      *     }
                      */
                     "application/json": components["schemas"]["Approval"];
