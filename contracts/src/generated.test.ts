@@ -77,6 +77,7 @@ describe("services", () => {
       "UpdateEnvelope",
       "RequestHalt",
       "ResumeHalt",
+      "GetHaltStatus",
       "GetHeadroom",
       "ReleaseThrottle",
       "ListExposures",

@@ -14,9 +14,15 @@ import { amendsInput, lowersWord, windowInput } from "./check.ts";
 import { fundBookOf, strategyBookOf, symbolBookOf } from "./records.ts";
 import type { EngineState } from "./state.ts";
 
-type Approved = Omit<Amended, "terms">;
+type Approved = Omit<Amended, "terms"> & { readonly askedBy: string };
 
-export function adoptDecision(state: EngineState, order: Order, decision: RiskDecision, at: Instant): void {
+export function adoptDecision(
+  state: EngineState,
+  order: Order,
+  decision: RiskDecision,
+  at: Instant,
+  askedBy: string,
+): void {
   if (decision.dry_run === true) return;
   if (at > state.lastAt) state.lastAt = at;
   const schema = decision.checks.find(({ gate }) => gate === "schema");
@@ -36,7 +42,7 @@ export function adoptDecision(state: EngineState, order: Order, decision: RiskDe
   if (!decision.approved) return;
   const quantity = parseAmount(order.quantity);
   const unsentUntil = decision.valid_until === undefined ? Number.NaN : instant.parse(decision.valid_until);
-  const approved: Approved = { quantity, key: order.idempotency_key, approvedAt: at, unsentUntil };
+  const approved: Approved = { quantity, key: order.idempotency_key, approvedAt: at, unsentUntil, askedBy };
   if (amends === undefined) adoptOrder(state, order, approved);
   else adoptAmendment(state, order, approved);
   const window = figureOf(limits, windowInput);
@@ -70,13 +76,20 @@ function adoptOrder({ books, orders }: EngineState, order: Order, approved: Appr
         `the journal approves ${JSON.stringify(order.order_id)} again with another fund, symbol or side`,
       );
     }
-    amend(books, orders, open, { ...approved, terms: rememberTerms(orders, order) });
+    amend(books, orders, open, amendedBy(approved, rememberTerms(orders, order)));
     return;
   }
   const fund = fundBookOf(books, order.fund_id);
   const book = symbolBookOf(books, order.symbol);
   const { quantity, unsentUntil } = approved;
-  reserve(books, orders, fund, book, order, direction, quantity, unsentUntil).terms = rememberTerms(orders, order);
+  const reserved = reserve(books, orders, fund, book, order, direction, quantity, unsentUntil);
+  reserved.terms = rememberTerms(orders, order);
+  reserved.askedBy = approved.askedBy;
+  reserved.approvedAt = approved.approvedAt;
+}
+
+function amendedBy({ quantity, key, approvedAt, unsentUntil }: Approved, terms: Amended["terms"]): Amended {
+  return { quantity, key, approvedAt, unsentUntil, terms };
 }
 
 /** The order may have filled or ended in the journal before its amendment, when the engine learnt of it only after. */
@@ -84,5 +97,5 @@ function adoptAmendment(state: EngineState, order: Order, approved: Approved): v
   const { books, orders } = state;
   const open = orders.open.get(order.order_id) ?? reopen(books, orders, order.order_id);
   if (open === undefined || !isSameOrder(open, order)) adoptOrder(state, order, approved);
-  else amend(books, orders, open, { ...approved, terms: rememberTerms(orders, order) });
+  else amend(books, orders, open, amendedBy(approved, rememberTerms(orders, order)));
 }

@@ -259,6 +259,7 @@ function hold(state: EngineState, order: Order, undo: CheckUndo, at: Instant, as
     undo.reserved = reserve(books, orders, fund, book, order, direction, quantity, unsentUntil);
     undo.reserved.terms = rememberTerms(orders, order);
     undo.reserved.askedBy = asker.actor;
+    undo.reserved.approvedAt = at;
   } else {
     if (amendRefusal(found.open, order) !== undefined)
       throw new Defect("an order passed that contradicts the one it amends");

@@ -159,7 +159,7 @@ export interface Engine {
   /** Undefined for a strategy that is not known. */
   throttle(strategyId: string): ThrottleStatus | undefined;
   /** A decision that was stored before this engine began: what it approved is reserved, what it tripped is tripped. */
-  adoptDecision(order: Order, decision: RiskDecision, at: Instant): void;
+  adoptDecision(order: Order, decision: RiskDecision, at: Instant, askedBy?: string): void;
   /**
    * A key that was seen before this engine began; a sighting that is known already stays. False when an earlier version made its hashes: then
    * the order itself must be remembered.
@@ -232,7 +232,7 @@ export function createEngine(options: EngineOptions): Engine {
       return strategy !== undefined && release(strategy);
     },
     throttle: (strategyId) => throttleStatus(state, strategyId),
-    adoptDecision: (order, decision, at) => adoptDecision(state, order, decision, at),
+    adoptDecision: (order, decision, at, askedBy = "") => adoptDecision(state, order, decision, at, askedBy),
     rememberKey(keyHash, bodyHash, at) {
       const [key, body] = [hashOfBytes(keyHash), hashOfBytes(bodyHash)];
       if (key === undefined || body === undefined) return false;

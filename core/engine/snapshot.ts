@@ -48,6 +48,9 @@ interface ApprovalSnapshot {
   readonly order_id: string;
   readonly unsent_until: number | null;
   readonly evidence_at?: number | null;
+  /** Absent in snapshots from before it was kept. */
+  readonly asked_by?: string;
+  readonly since?: number | null;
   readonly expired_once: boolean;
   /** Of the amendments that wait, in their order. */
   readonly amendments: readonly (number | null)[];
@@ -218,9 +221,11 @@ function termsSnapshot({ id, sent, terms, amendments }: OpenOrder): TermsSnapsho
 }
 
 function approvalSnapshot(order: OpenOrder): ApprovalSnapshot {
-  const { id, unsentUntil, evidenceAt, expiredOnce, amendments, dropped } = order;
+  const { id, unsentUntil, evidenceAt, expiredOnce, amendments, dropped, askedBy, approvedAt: since } = order;
   return {
     order_id: id,
+    asked_by: askedBy,
+    since: orNull(since),
     unsent_until: orNull(unsentUntil),
     evidence_at: orNull(evidenceAt),
     expired_once: expiredOnce,
@@ -318,6 +323,8 @@ function restoreOne(
   const book = symbolBookOf(books, snapshot.symbol);
   const until = approval?.unsent_until ?? Number.NaN;
   const order = reserve(books, orders, fund, book, snapshot, direction, parseAmount(snapshot.quantity), until);
+  order.askedBy = approval?.asked_by ?? "";
+  order.approvedAt = approval?.since ?? Number.NaN;
   restoreOrder(books, orders, order, {
     terms: kept?.terms ?? undefined,
     amendments: snapshot.amendments.map((quantity, index) => ({

@@ -11,6 +11,8 @@ export interface ApprovalsQuestion {
   readonly fundId: string | undefined;
   /** Only those of which nothing shows that they were sent. */
   readonly unsent: boolean;
+  /** Only what was asked for under this name. */
+  readonly askedBy?: string | undefined;
   readonly countMax: number;
   /** Only what comes after one with this end, NaN when it was sent, and this id. */
   readonly after?: { readonly unsentUntil: number; readonly orderId: string };
@@ -22,11 +24,12 @@ export const approvalGraceMs = 30_000;
 /** Those that run out first come first, then those that were sent, by their ids. */
 export function listApprovals(
   orders: OrderBook,
-  { fundId, unsent, countMax, after }: ApprovalsQuestion,
+  { fundId, unsent, askedBy, countMax, after }: ApprovalsQuestion,
 ): readonly Approval[] {
   const asked: OpenOrder[] = [];
   for (const order of orders.open.values()) {
-    const isAsked = !order.awaitsVerdict && (fundId === undefined || order.fund.id === fundId);
+    const isTheirs = askedBy === undefined || order.askedBy === askedBy;
+    const isAsked = isTheirs && !order.awaitsVerdict && (fundId === undefined || order.fund.id === fundId);
     const until = unsentUntilOf(order);
     if (!isAsked || (unsent && Number.isNaN(until))) continue;
     if (after === undefined || inOrder(after.unsentUntil, after.orderId, until, order.id) < 0) asked.push(order);
@@ -73,6 +76,7 @@ function approvalFrom(order: OpenOrder): Approval {
     state: stateOf(order, isUnsent),
     ...(order.terms?.reduce_only === true && { reduce_only: true }),
     ...(order.askedBy !== "" && { asked_by: order.askedBy }),
+    ...(!Number.isNaN(order.approvedAt) && { since: instant.format(instant.fromMicroseconds(order.approvedAt)) }),
     ...(isUnsent && timesOf(instant.fromMicroseconds(until))),
   };
 }

@@ -7,8 +7,10 @@ export interface OpenOrder {
   readonly id: string;
   readonly fund: FundBook;
   readonly strategyId: string;
-  /** Who asked for it, as records name it; empty when that was before the engine's start. */
+  /** Who asked for it, as records name it; empty when that was not kept. */
   askedBy: string;
+  /** Since when it is reserved; NaN when that was not kept. */
+  approvedAt: number;
   readonly side: string;
   readonly direction: 1 | -1;
   book: SymbolBook;

@@ -175,6 +175,7 @@ export function reserve(
     fund,
     strategyId: asked.strategy_id,
     askedBy: "",
+    approvedAt: Number.NaN,
     side: asked.side,
     direction,
     book,

@@ -155,7 +155,7 @@ export function createChecks(options: ChecksOptions): Checks {
       decisionId,
       approved: checked.outcome === "approved",
       code: checked.code,
-      payload: packRecord(request, encoded, inputsOf(checked)),
+      payload: packRecord(request, encoded, inputsOf(checked), checked.asker.actor),
     };
     const lane = inFlight.enter();
     commit.add(entry, checked).then(

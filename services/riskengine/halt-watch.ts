@@ -42,6 +42,8 @@ export interface HaltWatch {
   leased(lease: Pick<Lease, "heldSince">): Promise<void>;
   /** The ids of those that the store has. */
   inForce(): ReadonlySet<string>;
+  /** Everything that blocks here, latched or not. */
+  enforced(): readonly ActiveHalt[];
   distrust(why: string): void;
   health(): Health;
   stop(): Promise<void>;
@@ -84,13 +86,17 @@ export async function watchHalts(
   let troubled = false;
 
   function tell(): void {
-    const early = unlatched.all().map((halt) => ({ ...halt, epoch: stored.epoch }));
     onEpoch(stored.epoch);
     engine.setHalts({
       known: known && distrusted === undefined,
       epoch: stored.epoch,
-      active: [...stored.active, ...ahead, ...early],
+      active: enforced(),
     });
+  }
+
+  function enforced(): readonly ActiveHalt[] {
+    const early = unlatched.all().map((halt) => ({ ...halt, epoch: stored.epoch }));
+    return [...stored.active, ...ahead, ...early];
   }
 
   async function read(isFirst: boolean): Promise<void> {
@@ -209,6 +215,7 @@ export async function watchHalts(
     unlatchedCounts: unlatched.counts,
     epoch: () => stored.epoch,
     inForce,
+    enforced,
     distrust(why) {
       distrusted = why;
       tell();

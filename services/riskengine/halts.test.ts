@@ -29,6 +29,31 @@ const endOf = (life: EngineLife, order: object = {}): Promise<string> =>
     (thrown: Fault) => thrown.code,
   );
 
+describe("GetHaltStatus at the engine", () => {
+  it("32.9: says what it enforces, with the epoch that approvals carry, and that it does not know when the store is silent", async () => {
+    const [fixture, life] = await begin();
+    const status = (question: object) =>
+      fixture.finish(life.call("GetHaltStatus", { fund_id: "", ...question }, machine)) as Promise<HaltStatus>;
+    const { halt_epoch: epoch } = await fixture.finish(life.check({}));
+    expect(await status({ fund_id: "alpha" })).toMatchObject({ halted: false, known: true, epoch, halts: [] });
+    const asked = { ...firm, severity: "STRATEGY_HALT", strategy_id: "alpha-momentum" };
+    const halt = (await fixture.finish(life.call("RequestHalt", asked))) as HaltResponse;
+    expect(await status({ strategy_id: "alpha-momentum" })).toMatchObject({
+      fund_id: "alpha",
+      halted: true,
+      severity: "STRATEGY_HALT",
+      epoch: halt.epoch,
+      halts: [{ halt_id: halt.halt_id }],
+    });
+    expect(await status({ strategy_id: "alpha-meanrev" })).toMatchObject({ halted: false });
+    expect(await status({})).toMatchObject({ halted: true });
+    await expect(status({ fund_id: "nobody" })).rejects.toMatchObject({ code: "NOT_FOUND" });
+    life.process.setReachable(false);
+    await fixture.pass(5_000);
+    expect(await status({ strategy_id: "alpha-meanrev" })).toMatchObject({ halted: true, known: false });
+  });
+});
+
 describe("RequestHalt", () => {
   it("latches, blocks, publishes and records who asked", async () => {
     const [fixture, life] = await begin();

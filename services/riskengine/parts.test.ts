@@ -26,12 +26,13 @@ describe("a decision's record", () => {
     const pack = createRecordPacker();
     const parts = [Order.encode(asked).finish(), RiskDecision.encode(decision).finish(), inputs] as const;
     // Many, so that one piece of memory gets full: none writes over another.
-    const packed = Array.from({ length: 8 }, () => pack(...parts));
+    const packed = Array.from({ length: 8 }, () => pack(...parts, "service:é"));
     for (const bytes of packed) {
       const record = DecisionRecord.decode(bytes);
       expect(record.order).toEqual(asked);
       expect(record.decision).toEqual(decision);
       expect(Buffer.compare(record.inputs, inputs)).toBe(0);
+      expect(record.asked_by).toBe("service:é");
     }
   });
 });

@@ -33,6 +33,7 @@ import { createFigures, type Figures } from "./figures.ts";
 import { createForeignEvents } from "./foreign/foreign-events.ts";
 import { createForeignPosition } from "./foreign/foreign-position.ts";
 import { type GapBlocksOptions, watchGapBlocks } from "./foreign/gap-blocks.ts";
+import { haltStatusOf } from "./halt-status.ts";
 import { type HaltWatch, watchHalts } from "./halt-watch.ts";
 import { createHalts } from "./halts.ts";
 import { createInFlightCalls } from "./in-flight-calls.ts";
@@ -140,6 +141,7 @@ async function assemble(
     ResumeHalt: halts.resumeHalt,
     AnnounceHalt: halts.announceHalt,
     ConfirmHalts: halts.confirmHalts,
+    GetHaltStatus: haltStatusOf({ clock: ports.clock, watch, reference }),
     GetHeadroom: headroomOf(ports, engine, standing, reference),
     ReleaseThrottle: createReleaseThrottle({ ports, engine, commit, attempts, alarms, reference }),
     ConfirmSent: approvals.confirmSent,

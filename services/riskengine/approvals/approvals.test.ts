@@ -90,6 +90,34 @@ describe("S2: a client that asks for exits and sends none", () => {
     return RiskDecision.decode(encoded);
   };
 
+  it("32.8: sees its own approvals alone, with since when, also after the engine was killed; people see everybody's", async () => {
+    const [fixture, life] = await begin();
+    const buy = { side: "BUY", reduce_only: false };
+    const own = { ...machine, actor: "service:acme", name: "acme", subject: "acme" } as Identity;
+    expect((await asked(fixture, life, { ...buy, order_id: "mine" }, own)).approved).toBe(true);
+    const askedAt = fixture.time.clock.now();
+    const other = { ...buy, order_id: "theirs", idempotency_key: "theirs" };
+    expect((await asked(fixture, life, other, stranger)).approved).toBe(true);
+    const seenBy = async (by: Identity, current: EngineLife, question: object = {}) => {
+      const answer = await fixture.finish(
+        current.call("ListApprovals", { unsent: false, count_max: 0, ...question }, by),
+      );
+      return (answer as Approvals).approvals.map(({ order_id, state, quantity, since }) => [order_id, state, quantity, since]);
+    };
+    const shown = async (current: EngineLife) => {
+      const mine = await seenBy(own, current);
+      expect(mine.map(([id, state]) => [id, state])).toEqual([["mine", "UNSENT"]]);
+      expect(Math.abs(parse(String(mine[0]?.[3])) - askedAt)).toBeLessThan(1_000_000);
+      expect((await seenBy(stranger, current)).map(([id]) => id)).toEqual(["theirs"]);
+      expect(await seenBy(stranger, current, { order_id: "mine" })).toEqual([]);
+      const person = { ...machine, kind: "operator", name: "duty", actor: "operator:duty" } as Identity;
+      expect((await seenBy(person, current)).map(([id]) => id).sort()).toEqual(["mine", "theirs"]);
+    };
+    await shown(life);
+    life.process.kill();
+    await shown(await fixture.start());
+  });
+
   it("keeps order management's exit out for one approval's time at most, and is listed with what waits", async () => {
     const [fixture, life] = await begin();
     await fixture.publish(subjects.fillsCreated, fillOf(fixture, "bought", { quantity: "100" }));

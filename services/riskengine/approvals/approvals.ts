@@ -27,6 +27,7 @@ import {
   plusMilliseconds,
   tryParse,
 } from "../../../contracts/src/instant.ts";
+import { ownProcesses } from "../../../contracts/src/platform-services.ts";
 import { approvalExpired } from "../../../contracts/src/records/order.ts";
 import type { Engine } from "../../../core/engine/engine.ts";
 import { toDecimal } from "../../../core/money/amount.ts";
@@ -54,7 +55,7 @@ export interface ApprovalsOptions {
 export interface RunningApprovals {
   confirmSent(request: ConfirmSentRequest, call: RpcCall): Promise<Approval>;
   releaseApproval(request: ReleaseApprovalRequest, call: RpcCall): Promise<Approval | DeniedAnswer>;
-  listApprovals(request: ListApprovalsRequest): Promise<ApprovalList>;
+  listApprovals(request: ListApprovalsRequest, call: Pick<RpcCall, "identity">): Promise<ApprovalList>;
   /** What moved the books and is not in the journal. */
   unwritten(): number;
   stop(): Promise<void>;
@@ -291,14 +292,18 @@ export function startApprovals(options: ApprovalsOptions): RunningApprovals {
   return {
     confirmSent,
     releaseApproval,
-    async listApprovals({ fund_id: fundId, unsent, order_id: orderId, count_max: count = 0, after_approval: after }) {
+    async listApprovals(request, { identity }) {
+      const { fund_id: fundId, unsent, order_id: orderId, count_max: count = 0, after_approval: after } = request;
+      const askedBy = ownOnly(identity);
       if (orderId !== undefined) {
         const found = engine.approval(orderId);
-        return { approvals: found === undefined ? [] : [inTime(found)] };
+        const isShown = found !== undefined && (askedBy === undefined || found.asked_by === askedBy);
+        return { approvals: isShown ? [inTime(found)] : [] };
       }
       const countMax = count === 0 ? listMax : Math.min(count, listMax + 1);
       const mark = after === undefined ? {} : { after: approvalMark(after) };
-      return { approvals: engine.approvals({ fundId: fundId || undefined, unsent, countMax, ...mark }).map(inTime) };
+      const question = { fundId: fundId || undefined, unsent, askedBy, countMax, ...mark };
+      return { approvals: engine.approvals(question).map(inTime) };
     },
     unwritten: () => unwritten.size + underWay,
     stop: async () => {
@@ -307,6 +312,11 @@ export function startApprovals(options: ApprovalsOptions): RunningApprovals {
       await events.stop();
     },
   };
+}
+
+/** A machine outside sees what it asked for itself; people and our own processes see everybody's. */
+function ownOnly({ kind, name, actor }: RpcCall["identity"]): string | undefined {
+  return kind === "service" && !(ownProcesses as readonly string[]).includes(name) ? actor : undefined;
 }
 
 /** Something shows that an order was sent whose approval had run out or was released. */

@@ -63,8 +63,8 @@ function foldExpiry(engine: Engine, expired: ApprovalExpired): void {
 function applyRow(engine: Engine, row: JournalRow): void {
   try {
     if (row.kind === "decision") {
-      const { order, decision } = DecisionRecord.decode(row.payload);
-      if (order !== undefined && decision !== undefined) engine.adoptDecision(order, decision, row.at);
+      const { order, decision, asked_by: askedBy } = DecisionRecord.decode(row.payload);
+      if (order !== undefined && decision !== undefined) engine.adoptDecision(order, decision, row.at, askedBy);
       return;
     }
     const heard: unknown = parseJson(decoder.decode(row.payload));

@@ -48,6 +48,8 @@ export interface DecisionRecord {
     | undefined;
   /** Everything the gates could read, in the engine's own form; replay starts from it. */
   inputs: Uint8Array;
+  /** Who asked, as proved: service:acme-oms. Empty for decisions from before it was kept. */
+  asked_by: string;
 }
 
 export interface DecisionRecords {
@@ -320,7 +322,7 @@ export const GetDecisionsRequest: MessageFns<GetDecisionsRequest> = {
 };
 
 function createBaseDecisionRecord(): DecisionRecord {
-  return { order: undefined, decision: undefined, inputs: new Uint8Array(0) };
+  return { order: undefined, decision: undefined, inputs: new Uint8Array(0), asked_by: "" };
 }
 
 export const DecisionRecord: MessageFns<DecisionRecord> = {
@@ -333,6 +335,9 @@ export const DecisionRecord: MessageFns<DecisionRecord> = {
     }
     if (message.inputs.length !== 0) {
       writer.uint32(26).bytes(message.inputs);
+    }
+    if (message.asked_by !== "") {
+      writer.uint32(34).string(message.asked_by);
     }
     return writer;
   },
@@ -372,6 +377,14 @@ export const DecisionRecord: MessageFns<DecisionRecord> = {
             }
 
             message.inputs = reader.bytes();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.asked_by = reader.string();
             continue;
           }
         }
