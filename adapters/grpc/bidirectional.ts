@@ -24,6 +24,7 @@ import {
   type RpcPorts,
   report,
   statusNameOf,
+  tooLarge,
   type UnaryProcedure,
   withRequestId,
 } from "./unary.ts";
@@ -91,6 +92,10 @@ export function bidirectionalMounter(
       watch(-1);
       call.on("data", (bytes: Buffer) => {
         if (stream.over) return;
+        if (bytes.length > limits.receiveBytesMax) {
+          fail(tooLarge(bytes, limits));
+          return;
+        }
         stream.inFlightCount += 1;
         if (stream.inFlightCount >= limits.streamRequestsInFlightMax) call.pause();
         handle(procedure, new HandledCall(requestId, identity, bytes, hangUp)).then(answer, fail);

@@ -101,6 +101,10 @@ export function unaryMounter(ports: RpcPorts, limits: GrpcLimits, identityOf: Id
       fail(nobody(procedure));
       return;
     }
+    if (call.request.length > limits.receiveBytesMax) {
+      fail(tooLarge(call.request, limits));
+      return;
+    }
     const rpcCall = new HandledCall(requestId, identity, call.request, hangUp, call.metadata);
     const markReplayed = (): void => {
       replayed = true;
@@ -148,6 +152,12 @@ export class HandledCall implements RpcCall {
 
 function nobody({ method }: UnaryProcedure): Defect {
   return new Defect(`${method.path} was reached by nobody in particular.`);
+}
+
+/** Sent again it is as large as before. */
+export function tooLarge({ length }: Uint8Array, { receiveBytesMax }: GrpcLimits): Fault {
+  const sentence = `The message has ${length} bytes, and at most ${receiveBytesMax} are taken: send a smaller one.`;
+  return new Fault("MESSAGE_TOO_LARGE", sentence, { retry: "never" });
 }
 
 /** No handler is reached without a caller; the identity gate saw to that. */
@@ -223,7 +233,9 @@ export function report(thrown: unknown, procedure: UnaryProcedure, requestId: st
 
 /** A request that makes no sense is its caller's, whether the bytes or the service says so. */
 export function countIfMalformed(thrown: unknown, actor: string | undefined, { badRequests }: RpcPorts): void {
-  if (thrown instanceof Fault && thrown.code === "INVALID_ARGUMENT") badRequests?.count("malformed", actor);
+  if (!(thrown instanceof Fault)) return;
+  if (thrown.code === "INVALID_ARGUMENT") badRequests?.count("malformed", actor);
+  if (thrown.code === "MESSAGE_TOO_LARGE") badRequests?.count("oversized", actor);
 }
 
 /** What a service denied or took for a mistake is an attempt of the operator who asked, unless the service reported it. */

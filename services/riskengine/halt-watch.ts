@@ -86,18 +86,12 @@ export async function watchHalts(
   let troubled = false;
 
   function tell(): void {
-    onEpoch(stored.epoch);
-    engine.setHalts({
-      known: known && distrusted === undefined,
-      epoch: stored.epoch,
-      active: enforced(),
-    });
+    const { epoch } = stored;
+    onEpoch(epoch);
+    engine.setHalts({ known: known && distrusted === undefined, epoch, active: enforced() });
   }
 
-  function enforced(): readonly ActiveHalt[] {
-    const early = unlatched.all().map((halt) => ({ ...halt, epoch: stored.epoch }));
-    return [...stored.active, ...ahead, ...early];
-  }
+  const enforced = (): readonly ActiveHalt[] => allOf({ stored, ahead }, unlatched.all());
 
   async function read(isFirst: boolean): Promise<void> {
     // The answer is as old as the question.
@@ -229,6 +223,11 @@ export async function watchHalts(
       await watching;
     },
   };
+}
+
+/** What is not latched yet has the epoch that is known so far. */
+function allOf({ stored, ahead }: Held, unlatched: readonly Unlatched[]): readonly ActiveHalt[] {
+  return [...stored.active, ...ahead, ...unlatched.map((halt) => ({ ...halt, epoch: stored.epoch }))];
 }
 
 function withLatched({ stored, ahead }: Held, halt: ActiveHalt): Held {
