@@ -86,12 +86,13 @@ export async function watchHalts(
   let troubled = false;
 
   function tell(): void {
-    const { epoch } = stored;
-    onEpoch(epoch);
-    engine.setHalts({ known: known && distrusted === undefined, epoch, active: enforced() });
+    onEpoch(stored.epoch);
+    engine.setHalts({
+      known: known && distrusted === undefined,
+      epoch: stored.epoch,
+      active: allOf({ stored, ahead }, unlatched.all()),
+    });
   }
-
-  const enforced = (): readonly ActiveHalt[] => allOf({ stored, ahead }, unlatched.all());
 
   async function read(isFirst: boolean): Promise<void> {
     // The answer is as old as the question.
@@ -117,9 +118,7 @@ export async function watchHalts(
     tell();
   }
 
-  function inForce(): ReadonlySet<string> {
-    return new Set([...stored.active, ...ahead].map(({ halt_id: id }) => id));
-  }
+  const inForce = (): ReadonlySet<string> => new Set([...stored.active, ...ahead].map(({ halt_id: id }) => id));
 
   async function watch(): Promise<void> {
     while (!ending.signal.aborted) {
@@ -209,7 +208,7 @@ export async function watchHalts(
     unlatchedCounts: unlatched.counts,
     epoch: () => stored.epoch,
     inForce,
-    enforced,
+    enforced: () => allOf({ stored, ahead }, unlatched.all()),
     distrust(why) {
       distrusted = why;
       tell();

@@ -35,7 +35,7 @@ import { createForeignPosition } from "./foreign/foreign-position.ts";
 import { type GapBlocksOptions, watchGapBlocks } from "./foreign/gap-blocks.ts";
 import { haltStatusOf } from "./halt-status.ts";
 import { type HaltWatch, watchHalts } from "./halt-watch.ts";
-import { createHalts } from "./halts.ts";
+import { createHalts, type Halts } from "./halts.ts";
 import { createInFlightCalls } from "./in-flight-calls.ts";
 import { hearInputs } from "./inputs.ts";
 import { type GroupCommit, groupCommit } from "./journal/group-commit.ts";
@@ -137,11 +137,7 @@ async function assemble(
     CheckOrders: checks.check,
     GetEnvelope: envelopes.getEnvelope,
     UpdateEnvelope: envelopes.updateEnvelope,
-    RequestHalt: halts.requestHalt,
-    ResumeHalt: halts.resumeHalt,
-    AnnounceHalt: halts.announceHalt,
-    ConfirmHalts: halts.confirmHalts,
-    GetHaltStatus: haltStatusOf({ clock: ports.clock, watch, reference }),
+    ...haltHandlers(halts, haltStatusOf({ clock: ports.clock, watch, reference })),
     GetHeadroom: headroomOf(ports, engine, standing, reference),
     ReleaseThrottle: createReleaseThrottle({ ports, engine, commit, attempts, alarms, reference }),
     ConfirmSent: approvals.confirmSent,
@@ -166,6 +162,16 @@ async function assemble(
       for (const stop of stops.reverse()) await stop();
     },
   };
+}
+
+function haltHandlers(halts: Halts, getHaltStatus: ReturnType<typeof haltStatusOf>) {
+  return {
+    RequestHalt: halts.requestHalt,
+    ResumeHalt: halts.resumeHalt,
+    AnnounceHalt: halts.announceHalt,
+    ConfirmHalts: halts.confirmHalts,
+    GetHaltStatus: getHaltStatus,
+  } satisfies Record<string, UnaryHandler>;
 }
 
 /** A value from the future was kept before the clock was set back: it is none, and the next one counts. */
