@@ -3,7 +3,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { RiskDecision } from "../contracts/src/generated/svc/v1/order.ts";
 import { brokenFrames, crowd, neverReading, rapidResets, type Target } from "../testkit/hostile/connections.ts";
-import { errorTable, everyStatus } from "../testkit/hostile/every-status.ts";
 import { openHonest } from "../testkit/hostile/honest.ts";
 import { encodeOrder, goodOrder } from "../testkit/hostile/messages.ts";
 import { hostileRounds, parkedCount, residentMb, smallHeap } from "../testkit/hostile/rounds.ts";
@@ -130,21 +129,6 @@ describe(`hostile clients, seed ${seed}`, { timeout: 120_000 }, () => {
     await besideHonest("resets", () => rapidResets(target(), `${seed}`, 2_000));
     await besideHonest("frames", () => brokenFrames(target(), own.fork("frames"), 60));
     await besideHonest("crowd", () => crowd(target(), own.fork("crowd"), 200, 1_000));
-  });
-
-  test("32.9: every status of docs/errors.md is provoked, and the order is afterwards as the table says", async () => {
-    const found = await everyStatus(platform, `${seed}-status`);
-    // What only a mistake of ours answers is provoked by adapters/grpc/server.test.ts.
-    const rows = [...errorTable().keys()].filter((row) => row !== "INTERNAL").sort();
-    expect([...new Set(found.map(({ status }) => status))].sort()).toEqual(rows);
-    expect(found.flatMap(({ status, retry }) => (status === "RESOURCE_EXHAUSTED" ? [retry] : []))).toEqual([
-      "never",
-      "later",
-    ]);
-    for (const { status, retry, order } of found) {
-      const row = errorTable().get(status);
-      expect([status, row?.retries.includes(retry), row?.orders.includes(order)]).toEqual([status, true, true]);
-    }
   });
 
   test("after all that it is the same process, healthy, of bounded memory, and its record can be read", async () => {
