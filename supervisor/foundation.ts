@@ -104,7 +104,14 @@ async function loginsOn(
   const isBorne = mode === "development" && !isNamed;
   try {
     const security = configuration.database;
-    const prepared = await prepareServiceLogins({ ...ports, owner: database.owner, configured, services, security });
+    const prepared = await prepareServiceLogins({
+      ...ports,
+      owner: database.owner,
+      configured,
+      services,
+      security,
+      isProduction: mode === "production",
+    });
     if (prepared.missing === undefined || isBorne) return prepared;
     throw new Fault("STORE_FORBIDDEN", prepared.missing, { retry: "never" });
   } catch (error) {
@@ -129,8 +136,15 @@ async function onEmbeddedServer(
   let logins: PreparedLogins;
   try {
     await migrate(first.address.owner, migrations, ports.log);
-    const { services } = configuration;
-    logins = await prepareServiceLogins({ ...ports, owner: first.address.owner, configured: {}, services });
+    const { services, mode } = configuration;
+    const isProduction = mode === "production";
+    logins = await prepareServiceLogins({
+      ...ports,
+      owner: first.address.owner,
+      configured: {},
+      services,
+      isProduction,
+    });
     if (places.outsideDataFolder) {
       await room.stop();
       room = await roomIn(places.serverFolder, [folder.path, places.clusterFolder], configuration, ports);

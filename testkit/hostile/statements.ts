@@ -80,6 +80,30 @@ const halts: readonly HostileStatement[] = [
 
 const identity: readonly HostileStatement[] = [
   ...against(
+    "operator",
+    withEvent(
+      "gateway",
+      subjects.operatorChanged.name,
+      "'operator:mallory'",
+      "insert into operator values ('mallory', 'x', '{admin}', false, 1)",
+    ),
+    withEvent(
+      "gateway",
+      subjects.operatorChanged.name,
+      "'operator:viewer'",
+      "update operator set roles = '{admin}', development = false where name = 'viewer'",
+    ),
+  ),
+  ...against(
+    "service_token",
+    withEvent(
+      "gateway",
+      subjects.serviceTokenChanged.name,
+      "'forged'",
+      `insert into service_token (id, name, secret_hash, operations, created_by, created_us, expires_us) values ('forged', 'n', 'h', '{}', 'x', 1, ${far})`,
+    ),
+  ),
+  ...against(
     "identity_key",
     "insert into identity_key values ('forged', '{}', 1)",
     "update identity_key set public_jwk = '{}'",

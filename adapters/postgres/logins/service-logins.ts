@@ -33,6 +33,8 @@ export interface ServiceLoginsOptions {
   readonly configured: Partial<Readonly<Record<PlatformService, string | undefined>>>;
   /** The services that run here: each must be able to log in. */
   readonly services: readonly PlatformService[];
+  /** What creates power takes two people then; default false. */
+  readonly isProduction?: boolean;
   readonly random: Random;
   readonly log: Log;
 }
@@ -58,7 +60,10 @@ export async function prepareServiceLogins(options: ServiceLoginsOptions): Promi
     if (named !== undefined) targets = named;
     else if (await mayCreateRoles(client)) targets = await inTransaction(client, () => makeLogins(client, options));
     else return { missing: howToMake(options.owner) };
-    await inTransaction(client, () => grantAll(client, targets));
+    await inTransaction(client, async () => {
+      await grantAll(client, targets);
+      await writeMode(client, options.isProduction ?? false);
+    });
     await grantCare(client, targets, options.log);
   } catch (error) {
     throw storeFault(error);
@@ -186,6 +191,14 @@ async function grantAll(client: pg.Client, targets: LoginTargets): Promise<void>
   await applyPolicies(
     client,
     Object.fromEntries(Object.entries(targets).map(([name, target]) => [name, target?.user])),
+  );
+}
+
+/** Which rule the database holds changes of people against. */
+async function writeMode(client: pg.Client, isProduction: boolean): Promise<void> {
+  await client.query(
+    `INSERT INTO ${schemaName}.platform_mode (is_production) VALUES ($1) ON CONFLICT (one) DO UPDATE SET is_production = $1`,
+    [isProduction],
   );
 }
 

@@ -58,6 +58,10 @@ const bus: Readonly<Record<string, TableGrants>> = {
   report_delivery: readable(by(["gateway"], ...free)),
 };
 
+const requestRights =
+  "insert (request_id, operation, target, parameters, sealed, requested_by, subject, reason, made_us, expires_us)" as const;
+const proofRights = "insert (proof_hash, subject, session_id, action, parameters_hash, issued_us, expires_us)" as const;
+
 const identity: Readonly<Record<string, TableGrants>> = {
   identity_epoch: readable(),
   identity_issuer: readable(by(["gateway"], ...free)),
@@ -69,7 +73,11 @@ const identity: Readonly<Record<string, TableGrants>> = {
     ...by(all, "insert (token_id, used_us)", "update (used_us)"),
     ...by(["gateway"], ...free),
   }),
-  identity_request: secretOf(["gateway"], by(["gateway"], ...free)),
+  // Made unsigned, and signed later; the same with proofs, which are redeemed later.
+  identity_request: secretOf(
+    ["gateway"],
+    by(["gateway"], requestRights, "update (outcome, ended_by, ended_us, sealed)", "delete"),
+  ),
   operator: secretOf(["gateway"], by(["gateway"], ...free)),
   second_factor: secretOf(["gateway"], by(["gateway"], ...free)),
   // Asked by ask_code, judged by whoever keeps second factors.
@@ -78,7 +86,7 @@ const identity: Readonly<Record<string, TableGrants>> = {
   recovery_code: secretOf(["gateway"], by(["gateway"], ...free)),
   step_up_proof: secretOf(["gateway", ...halting, "treasury"], {
     ...by([...halting, "treasury"], "update (redeemed_us)"),
-    ...by(["gateway"], ...free),
+    ...by(["gateway"], proofRights, "update (redeemed_us)", "delete"),
   }),
   oidc_state: secretOf(["gateway"], by(["gateway"], ...free)),
 };
@@ -203,6 +211,7 @@ export const tableGrants: Readonly<Record<string, TableGrants>> = {
   service_login: ownersOnly,
   guarded_row: ownersOnly,
   guarded_acceptance: ownersOnly,
+  platform_mode: ownersOnly,
 };
 
 /** Functions that somebody calls, with the types of their arguments; those of triggers are nobody's. */
@@ -212,6 +221,7 @@ export const functionGrants: Readonly<Record<string, readonly PlatformService[]>
   "guard_has_event(text[], text[])": [],
   "guard_move(text, text, bytea, text, bytea, bigint)": [],
   "guard_binds()": [],
+  "guard_is_proven(text, text, boolean)": [],
   "use_code_answer(text, text, text, text[])": [],
   "lift_is_proven(text[], text, text, text)": [],
   "lift_halts(text[], bigint, text, text, text)": halting,

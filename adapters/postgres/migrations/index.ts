@@ -53,6 +53,7 @@ import { reportSchedulesMigration } from "./0050-report-schedules.ts";
 import { foreignPositionsMigration } from "./0051-foreign-positions.ts";
 import { codeQuestionsMigration } from "./0052-code-questions.ts";
 import { liftingMigration } from "./0053-lifting.ts";
+import { creatingPowerMigration } from "./0054-creating-power.ts";
 
 export const migrations: readonly Migration[] = [
   outboxMigration,
@@ -108,4 +109,5 @@ export const migrations: readonly Migration[] = [
   foreignPositionsMigration,
   codeQuestionsMigration,
   liftingMigration,
+  creatingPowerMigration,
 ];

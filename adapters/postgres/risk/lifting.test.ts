@@ -208,26 +208,119 @@ describe("28.6: a halt of one scope", () => {
 });
 
 describe("28.6: a change of identity as the gateway's login", () => {
+  const far = "9999999999999999";
+  const proof = (column = "", value = ""): string =>
+    `insert into step_up_proof (proof_hash, subject, action, parameters_hash, issued_us, expires_us${column}) values ('f', 's', 'a', 'p', 1, ${far}${value})`;
+  const request = (column = "", value = ""): string =>
+    `insert into identity_request (request_id, operation, target, parameters, requested_by, subject, reason, made_us, expires_us${column})
+     values ('f', 'AddOperator', 'operator:mallory', '{}', 'r', 's', 'r', 1, ${far}${value})`;
+  const person = (development = false): string =>
+    `insert into operator values ('mallory', 'x', '{admin}', ${development}, 1)`;
+  const token = `insert into service_token (id, name, secret_hash, operations, created_by, created_us, expires_us) values ('f', 'n', 'h', '{}', 'x', 1, ${far})`;
+  const redeem = "update step_up_proof set redeemed_us = 2";
+  const sign = "update identity_request set outcome = 'signed', ended_by = 'x', ended_us = 2";
+  const of = (subject: keyof typeof subjects, name: string): string => event("gateway", subject, name);
+  const made = of("operatorChanged", "operator:mallory");
+  const [granted, requested, ended] = [
+    of("stepUpGranted", "p"),
+    of("identityRequested", "f"),
+    of("identityRequestEnded", "f"),
+  ];
+
+  /** The first ones in a transaction of their own, if any; then the rest in another, which is taken back. */
+  async function change(
+    mode: "production" | "development",
+    earlier: readonly string[],
+    ...now: readonly string[]
+  ): Promise<string> {
+    const client = as("gateway");
+    await owner.query(
+      `begin; set local session_replication_role = replica; delete from step_up_proof; delete from identity_request; delete from guarded_row where of_table in ('step_up_proof', 'identity_request');
+       update platform_mode set is_production = ${mode === "production"}; commit`,
+    );
+    try {
+      await client.query("begin");
+      if (earlier.length > 0) await client.query(`${earlier.join("; ")}; commit; begin`);
+      for (const one of now) await client.query(one);
+      await client.query("set constraints all immediate");
+      return "done";
+    } catch (error) {
+      return `${(error as { readonly code?: string }).code} ${(error as Error).message}`;
+    } finally {
+      await client.query("rollback");
+    }
+  }
+
   it.each([
-    ["operator", "insert into operator values ('mallory', 'x', '{admin}', false, 1)"],
-    ["identity_key", "insert into identity_key values ('forged', '{}', 1)"],
-    ["second_factor", "insert into second_factor (subject, actor, secret_sealed) values ('f', 'operator:m', 'x')"],
-    ["step_up_proof", "insert into step_up_proof values ('f', 's', null, 'a', 'p', 1, 9999999999999999)"],
+    ["a person", person()],
+    ["a key", "insert into identity_key values ('forged', '{}', 1)"],
+    ["a second factor", "insert into second_factor (subject, actor, secret_sealed) values ('f', 'operator:m', 'x')"],
+    ["a proof", proof()],
+    ["a token", token],
+    ["a request", request()],
+  ])("is refused without its event: %s", async (_what, statement) => {
+    expect(await change("development", [], statement)).toMatch(/^42501 a change of \w+ needs/);
+  });
+
+  const [prove, ask] = [
+    [proof(), granted],
+    [request(), requested],
+  ];
+  const tokenMade = of("serviceTokenChanged", "f");
+  it.each<readonly [string, "production" | "development", readonly string[], readonly string[], string]>([
+    ["a person with an event alone", "development", [], [person(), made], "needs"],
+    ["a token with an event alone", "development", [], [token, tokenMade], "needs"],
+    ["a person with a proof of the same transaction", "development", [], [...prove, redeem, person(), made], "needs"],
+    ["a person with a proof that is not redeemed", "development", prove, [person(), made], "needs"],
+    ["a person with a proof", "development", prove, [redeem, person(), made], "done"],
+    ["a token with a proof", "production", prove, [redeem, token, tokenMade], "done"],
+    ["a person of development's", "development", [], [person(true), made], "done"],
+    ["a person of development's", "production", [], [person(true), made], "needs"],
+    ["a person with a proof alone", "production", prove, [redeem, person(), made], "needs"],
     [
-      "service_token",
-      "insert into service_token (id, name, secret_hash, operations, created_by, created_us, expires_us) values ('f', 'n', 'h', '{}', 'x', 1, 9999999999999999)",
+      "a person with proof and request, both earlier",
+      "production",
+      [...prove, ...ask],
+      [redeem, sign, ended, person(), made],
+      "done",
     ],
     [
-      "identity_request",
-      "insert into identity_request values ('f', 'AddOperator', 't', '{}', null, 'r', 's', 'r', 1, 9999999999999999, 'signed', 'x', 2)",
+      "a person with a request of the same transaction",
+      "production",
+      prove,
+      [redeem, ...ask, sign, ended, person(), made],
+      "needs",
     ],
-  ])("is refused without its event: %s", async (table, statement) => {
-    const changing = as("gateway").query(statement);
-    await expect(changing).rejects.toMatchObject({
-      code: "42501",
-      message: expect.stringContaining(`a change of ${table}`),
-    });
-    const { rows } = await owner.query(`select count(*)::int as n from ${table}`);
-    expect(rows).toEqual([{ n: 0 }]);
+    [
+      "a person whom another request names",
+      "production",
+      [...prove, ...ask.map((one) => one.replace("mallory", "ada"))],
+      [redeem, sign, ended, person(), made],
+      "needs",
+    ],
+    [
+      "a person who is disabled",
+      "production",
+      [],
+      ["insert into operator values ('mallory', 'x', '{admin}', false, 1, 2)", made],
+      "done",
+    ],
+    [
+      "a proof that is redeemed from the beginning",
+      "development",
+      [],
+      [proof(", redeemed_us", ", 2")],
+      "permission denied",
+    ],
+    ["a proof of another transaction", "development", [], [proof(", made_in", ", '3'")], "permission denied"],
+    [
+      "a request that is signed from the beginning",
+      "production",
+      [],
+      [request(", outcome, ended_us", ", 'signed', 2")],
+      "permission denied",
+    ],
+  ])("%s, in %s", async (_what, mode, earlier, statements, expected) => {
+    expect(await change(mode, earlier, ...statements)).toContain(expected);
   });
 });
