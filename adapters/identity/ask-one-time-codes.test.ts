@@ -105,9 +105,24 @@ describe("one-time codes asked of the gateway", () => {
     // Whoever comes back later removes what nobody waits for any more, unjudged.
     await fixture.rows("update code_question set asked_us = asked_us - 5000001");
     expect(await answer().round()).toBeLessThanOrEqual(1);
-    await expect.poll(counts).toEqual({ q: 0, a: 0 });
+    await expect.poll(counts, { timeout: 20_000 }).toEqual({ q: 0, a: 0 });
     expect(await fixture.events()).toHaveLength(before);
     expect(await ask(60_000).prove(duty, lifting, codeNow())).toBeUndefined();
+  });
+
+  it("open nothing when the answer comes after whoever asked gave up, and are used all the same", async () => {
+    const code = codeNow();
+    expect(await ask(20).prove(duty, lifting, code)).toMatchObject({ code: "SECOND_FACTOR_UNCHECKED" });
+    // As if it had come a moment ago, however slow this machine is.
+    await fixture.rows(
+      "update code_question set asked_us = (extract(epoch from clock_timestamp()) * 1000000)::bigint + 4000000",
+    );
+    answer();
+    await expect.poll(counts, { timeout: 20_000 }).toEqual({ q: 0, a: 1 });
+    expect(await fixture.rows("select accepted, used_us from code_answer")).toEqual([
+      { accepted: true, used_us: null },
+    ]);
+    expect(await ask(60_000).prove(duty, lifting, code)).toMatchObject({ code: "SECOND_FACTOR_WRONG" });
   });
 
   it("are answered with a row that says who, for exactly what, and how long", async () => {
