@@ -23,6 +23,7 @@ const groups: Readonly<Record<string, VerbGroup>> = {
   "riskengine stops": { heading: "Stops", sentence: "Synthetic stops: list, end." },
   "riskengine flat": { heading: "Books", sentence: "Whether a fund is flat at the broker, recorded." },
   "riskengine differences": { heading: "Books", sentence: "Where our positions and the broker's differ." },
+  "riskengine foreign": { heading: "Decisions", sentence: "What foreign publishers have sent." },
   "riskengine envelope": { heading: "Limits", sentence: "A fund's limits: show, set, diff, history, replay." },
   "riskengine rejections": { heading: "Decisions", sentence: "Orders that were denied." },
   "riskengine approvals": { heading: "Decisions", sentence: "What is reserved, order by order: list, release." },
