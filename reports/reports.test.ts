@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import * as decimal from "../contracts/src/decimal.ts";
 import { type FactsOptions, reportFactsOf } from "../testkit/report-facts.ts";
 import { definitions } from "./definitions.ts";
-import { isReconciled, type ReportDocument, reportDocument, reportDocumentSchema } from "./document.ts";
+import { isReconciled, type Metric, type ReportDocument, reportDocument, reportDocumentSchema } from "./document.ts";
 import { factsHash, factsText, type ReportFacts, reportFacts } from "./facts.ts";
 import { reports } from "./index.ts";
 import { modifiedDietz, moneyWeighted } from "./metrics/money-weighted.ts";
@@ -12,7 +12,7 @@ import { renderCsv } from "./render/csv.ts";
 import { escaped } from "./render/escape.ts";
 import { renderHtml } from "./render/html.ts";
 import { renderJson } from "./render/json.ts";
-import { shownCell } from "./render/numbers.ts";
+import { shownCell, shownMetric } from "./render/numbers.ts";
 import { windowOf } from "./windows.ts";
 
 const sha256 = (text: string): Uint8Array => createHash("sha256").update(text).digest();
@@ -233,6 +233,8 @@ describe("what an accountant reads", () => {
   });
   it("is to the cent also where it is a mean of few cents", () => {
     expect(shownCell("-2.074", "money")).toBe("-2.07");
+    const halfLife = { ...figureOf(made("trade_report", reportFactsOf(usual)), "holding_days_median"), value: 12.43616 };
+    expect(shownMetric(halfLife as Metric)).toBe("12.44 days");
     const [row] = cellsOf(made("trade_report", reportFactsOf(usual)), "sides");
     expect(row?.["average_win"]).toMatch(/^\d+(\.\d{1,2})?$/);
   });

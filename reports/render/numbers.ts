@@ -22,7 +22,8 @@ export function shownMetric({ value, unit }: Metric): string {
   const number = Number(value);
   if (unit === "fraction" || unit === "per_year") return percent(number);
   if (unit === "seconds") return shownSeconds(number);
-  if (unit === "days") return `${grouped(String(number))} ${number === 1 ? "day" : "days"}`;
+  if (unit === "days")
+    return `${Number.isInteger(number) ? grouped(String(number)) : fixed(number)} ${number === 1 ? "day" : "days"}`;
   return unit === "count" ? grouped(String(number)) : fixed(number);
 }
 
