@@ -253,6 +253,19 @@ describe("what an accountant reads", () => {
     const day = { ...reportFactsOf({ days: 1, tradesEvery: 0 }), rf_annual: "0.02" };
     expect(figureOf(made("nav_report", day), "sortino")).toMatchObject({ value: null, reason: "TOO_FEW" });
   });
+  it("has no skill of a strategy of one name, whatever its backtest has", () => {
+    const facts = reportFactsOf(usual);
+    const withNames = (...names: string[]) => ({
+      ...facts,
+      backtests: (facts.backtests ?? []).map((each) => ({
+        ...each,
+        signals: each.days.flatMap(({ day }) => names.map((symbol) => ({ day, symbol, value: symbol.length }))),
+      })),
+    });
+    const skill = (of: ReportFacts) => figureOf(made("alpha_decay", of), "ic_mean");
+    expect(skill(withNames("SPY"))).toMatchObject({ value: null, reason: "TOO_FEW" });
+    expect(skill(withNames("A", "BB", "CCC"))?.value).toEqual(expect.any(Number));
+  });
   it("has one day as one day", () => {
     const [flows] = made("nav_report", reportFactsOf(usual)).data_quality.filter(({ what }) => what === "Flows");
     expect(flows?.detail).toBe("Money came or went on 1 day; it is no return.");

@@ -92,3 +92,7 @@ function betterHalf({ values }: SignalDay): ReadonlySet<string> {
   const ranked = [...values].sort(([one, a], [other, b]) => b - a || (one < other ? -1 : 1));
   return new Set(ranked.slice(0, Math.floor(ranked.length / 2)).map(([symbol]) => symbol));
 }
+
+/** One name has no order across symbols, whatever its backtest has. */
+export const isOneName = (signals: readonly { readonly symbol: string }[] | undefined): boolean =>
+  new Set(signals?.map(({ symbol }) => symbol)).size === 1;
