@@ -64,8 +64,9 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"state","type":"text","description":"UNSENT, AMENDMENT_UNSENT (the order was sent, new terms were not), SENT, EXPIRED, RELEASED (somebody said that it is not sent), ENDED."},
     {"name":"valid_until","type":"text","optional":true,"description":"RFC 3339, absent once something shows that it was sent: until when it may be sent, and when it expires unless that is shown. The time stands still while the engine does not hear of orders.","kind":"INSTANT"},
     {"name":"expires_at","type":"text","optional":true,"kind":"INSTANT"},
-    {"name":"asked_by","type":"text","optional":true,"description":"Who asked for it; absent for what was approved before the engine started."},
+    {"name":"asked_by","type":"text","optional":true,"description":"Who asked for it, as proved; absent for what was approved before that was kept."},
     {"name":"reduce_only","type":"boolean","optional":true,"description":"A marked exit, which was proven to reduce the position; absent for anything else."},
+    {"name":"since","type":"text","optional":true,"description":"RFC 3339: since when it is reserved.","kind":"INSTANT"},
   ]},
   Approvals: {"fields":[
     {"name":"approvals","type":"message","message":"Approval","list":true},
@@ -362,6 +363,7 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
     {"name":"order","type":"message","message":"Order","description":"The order as it was asked, valid or not."},
     {"name":"decision","type":"message","message":"RiskDecision"},
     {"name":"inputs","type":"bytes","description":"Everything the gates could read, in the engine's own form; replay starts from it.","hidden":true},
+    {"name":"asked_by","type":"text","optional":true,"description":"Who asked, as proved: service:acme-oms. Absent for decisions from before it was kept."},
   ]},
   DecisionRecords: {"fields":[
     {"name":"records","type":"message","message":"DecisionRecord","list":true,"description":"Every decision about the order, oldest first."},

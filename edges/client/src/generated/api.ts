@@ -2491,10 +2491,15 @@ export interface components {
              * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
              */
             expires_at?: string;
-            /** @description Who asked for it; absent for what was approved before the engine started. */
+            /** @description Who asked for it, as proved; absent for what was approved before that was kept. */
             asked_by?: string;
             /** @description A marked exit, which was proven to reduce the position; absent for anything else. */
             reduce_only?: boolean;
+            /**
+             * Format: date-time
+             * @description RFC 3339: since when it is reserved.
+             */
+            since?: string;
         };
         /** @description The order as it was asked, valid or not. */
         AskedOrder: {
@@ -2859,6 +2864,8 @@ export interface components {
         DecisionRecord: {
             order: components["schemas"]["AskedOrder"];
             decision: components["schemas"]["RiskDecision"];
+            /** @description Who asked, as proved: service:acme-oms. Absent for decisions from before it was kept. */
+            asked_by?: string;
         };
         Difference: {
             difference_id: string;
@@ -12116,7 +12123,8 @@ export interface operations {
                      *         "valid_until": "2026-11-17T14:30:00.000000Z",
                      *         "expires_at": "2026-11-17T14:30:00.000000Z",
                      *         "asked_by": "operator:duty",
-                     *         "reduce_only": false
+                     *         "reduce_only": false,
+                     *         "since": "2026-11-17T14:30:00.000000Z"
                      *       }
                      *     ]
                      */
@@ -12185,7 +12193,8 @@ export interface operations {
                      *       "valid_until": "2026-11-17T14:30:00.000000Z",
                      *       "expires_at": "2026-11-17T14:30:00.000000Z",
                      *       "asked_by": "operator:duty",
-                     *       "reduce_only": false
+                     *       "reduce_only": false,
+                     *       "since": "2026-11-17T14:30:00.000000Z"
                      *     }
                      */
                     "application/json": components["schemas"]["Approval"];
@@ -12476,7 +12485,8 @@ export interface operations {
                      *             "dry_run": false,
                      *             "reduces_strategy": false
                      *           }
-                     *         }
+                     *         },
+                     *         "asked_by": "operator:duty"
                      *       }
                      *     ]
                      */

@@ -48,8 +48,8 @@ export interface DecisionRecord {
     | undefined;
   /** Everything the gates could read, in the engine's own form; replay starts from it. */
   inputs: Uint8Array;
-  /** Who asked, as proved: service:acme-oms. Empty for decisions from before it was kept. */
-  asked_by: string;
+  /** Who asked, as proved: service:acme-oms. Absent for decisions from before it was kept. */
+  asked_by?: string | undefined;
 }
 
 export interface DecisionRecords {
@@ -322,7 +322,7 @@ export const GetDecisionsRequest: MessageFns<GetDecisionsRequest> = {
 };
 
 function createBaseDecisionRecord(): DecisionRecord {
-  return { order: undefined, decision: undefined, inputs: new Uint8Array(0), asked_by: "" };
+  return { order: undefined, decision: undefined, inputs: new Uint8Array(0), asked_by: undefined };
 }
 
 export const DecisionRecord: MessageFns<DecisionRecord> = {
@@ -336,7 +336,7 @@ export const DecisionRecord: MessageFns<DecisionRecord> = {
     if (message.inputs.length !== 0) {
       writer.uint32(26).bytes(message.inputs);
     }
-    if (message.asked_by !== "") {
+    if (message.asked_by !== undefined) {
       writer.uint32(34).string(message.asked_by);
     }
     return writer;

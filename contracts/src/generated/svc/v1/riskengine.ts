@@ -161,12 +161,16 @@ export interface Approval {
   expires_at?:
     | string
     | undefined;
-  /** Who asked for it; absent for what was approved before the engine started. */
+  /** Who asked for it, as proved; absent for what was approved before that was kept. */
   asked_by?:
     | string
     | undefined;
   /** A marked exit, which was proven to reduce the position; absent for anything else. */
-  reduce_only?: boolean | undefined;
+  reduce_only?:
+    | boolean
+    | undefined;
+  /** RFC 3339: since when it is reserved. */
+  since?: string | undefined;
 }
 
 export interface Approvals {
@@ -1317,6 +1321,7 @@ function createBaseApproval(): Approval {
     expires_at: undefined,
     asked_by: undefined,
     reduce_only: undefined,
+    since: undefined,
   };
 }
 
@@ -1360,6 +1365,9 @@ export const Approval: MessageFns<Approval> = {
     }
     if (message.reduce_only !== undefined) {
       writer.uint32(104).bool(message.reduce_only);
+    }
+    if (message.since !== undefined) {
+      writer.uint32(114).string(message.since);
     }
     return writer;
   },
@@ -1479,6 +1487,14 @@ export const Approval: MessageFns<Approval> = {
             }
 
             message.reduce_only = reader.bool();
+            continue;
+          }
+          case 14: {
+            if (tag !== 114) {
+              break;
+            }
+
+            message.since = reader.string();
             continue;
           }
         }
