@@ -86,6 +86,7 @@ describe("services", () => {
       "ConfirmSent",
       "ReleaseApproval",
       "ListApprovals",
+      "GetForeignPosition",
       "ListLosses",
       "ReserveWithdrawal",
       "GetLimitUse",

@@ -3,7 +3,7 @@
 import { type AlarmCode, alarms } from "../../contracts/src/codes/alarms.ts";
 import { Defect, Fault } from "../../contracts/src/fault.ts";
 import { format, type Instant } from "../../contracts/src/instant.ts";
-import { platformServices } from "../../contracts/src/platform-services.ts";
+import { isOwnSource } from "../../contracts/src/platform-services.ts";
 import type { Fill } from "../../contracts/src/records/order.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import { type Judged, judgeForeign } from "../../core/foreign/judge.ts";
@@ -18,10 +18,8 @@ import type { BusEvent } from "../../ports/bus.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
 import { line } from "./one-line.ts";
 
-const ours: ReadonlySet<string> = new Set(platformServices);
-
 /** What a foreign program published, straight onto NATS or under the name of its token over gRPC. */
-export const isForeign = ({ source }: Pick<BusEvent, "source">): boolean => !ours.has(source);
+export const isForeign = ({ source }: Pick<BusEvent, "source">): boolean => !isOwnSource(source);
 
 export interface ForeignIntake {
   readonly event: ForeignEvent & { readonly id: string };
