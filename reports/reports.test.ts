@@ -233,7 +233,10 @@ describe("what an accountant reads", () => {
   });
   it("is to the cent also where it is a mean of few cents", () => {
     expect(shownCell("-2.074", "money")).toBe("-2.07");
-    const halfLife = { ...figureOf(made("trade_report", reportFactsOf(usual)), "holding_days_median"), value: 12.43616 };
+    const halfLife = {
+      ...figureOf(made("trade_report", reportFactsOf(usual)), "holding_days_median"),
+      value: 12.43616,
+    };
     expect(shownMetric(halfLife as Metric)).toBe("12.44 days");
     const [row] = cellsOf(made("trade_report", reportFactsOf(usual)), "sides");
     expect(row?.["average_win"]).toMatch(/^\d+(\.\d{1,2})?$/);
