@@ -11,14 +11,7 @@ import { marketAxis } from "./market-days.ts";
 import { compareText } from "./metrics/dates.ts";
 import { calendarTrend, curveFit, horizonDecay, signalMemory } from "./metrics/decay.ts";
 import { rolling, rollingWindow } from "./metrics/performance.ts";
-import {
-  type HorizonSkill,
-  isOneName,
-  meanT,
-  type SignalDay,
-  signalTurnover,
-  skillByHorizon,
-} from "./metrics/skill.ts";
+import { type HorizonSkill, isSingle, meanT, type SignalDay, signalTurnover, skillByHorizon } from "./metrics/skill.ts";
 import {
   chosenSections,
   columnsOf,
@@ -95,7 +88,7 @@ function strategyOf({ facts, strategyId }: ReportInput): string {
 }
 
 function backtestSkill(backtest: BacktestFact | undefined, start: string, end: string): Skill {
-  const kept = (isOneName(backtest?.signals) ? [] : (backtest?.days ?? [])).flatMap(
+  const kept = (isSingle(backtest?.signals) ? [] : (backtest?.days ?? [])).flatMap(
     ({ day, information_coefficient: value }) => (value === null || day < start || day > end ? [] : [{ day, value }]),
   );
   return { days: kept.map(({ day }) => day), values: kept.map(({ value }) => value) };

@@ -94,5 +94,5 @@ function betterHalf({ values }: SignalDay): ReadonlySet<string> {
 }
 
 /** One name has no order across symbols, whatever its backtest has. */
-export const isOneName = (signals: readonly { readonly symbol: string }[] | undefined): boolean =>
+export const isSingle = (signals: readonly { readonly symbol: string }[] | undefined): boolean =>
   new Set(signals?.map(({ symbol }) => symbol)).size === 1;
