@@ -453,7 +453,7 @@ describe("subjects", () => {
     "operations.secret.changed": [...platformServices],
     "operations.operator.attempted": [...platformServices],
     "identity.": ["gateway"],
-    "identity.stepup.granted": ["riskengine", "operations", "gateway"],
+    "identity.stepup.granted": ["gateway"],
     "identity.stepup.redeemed": [...platformServices],
     "identity.stepup.refused": [...platformServices],
     "platform.service.": [...platformServices],

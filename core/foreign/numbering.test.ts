@@ -13,9 +13,17 @@ function heard(numbers: readonly number[], from: ForeignPosition = nothingHeard)
 const missingIn = ({ missing }: ForeignPosition): readonly number[] =>
   missing.flatMap(({ from, to }) => Array.from({ length: to - from + 1 }, (_, index) => from + index));
 
-test("32.4: the first number begins the count, the next is due, and a skipped one opens a gap that its coming closes", () => {
-  expect(hearNumber(nothingHeard, 7, at, "g")).toEqual({ position: { last: 7, missing: [] }, numbering: "NEXT" });
-  const gap = hearNumber(heard([7, 8]), 11, at, "g");
+test("32.4: the count begins with 1, and what was lost before anything was heard is missing as well", () => {
+  expect(hearNumber(nothingHeard, 1, at, "g")).toEqual({ position: { last: 1, missing: [] }, numbering: "NEXT" });
+  expect(hearNumber(nothingHeard, 0, at, "g")).toEqual({ position: { last: 0, missing: [] }, numbering: "NEXT" });
+  expect(hearNumber(nothingHeard, 3, at, "g")).toEqual({
+    position: { last: 3, missing: [{ from: 1, to: 2, since: at, gapId: "g" }] },
+    numbering: "GAP",
+  });
+});
+
+test("32.4: the next is due, and a skipped one opens a gap that its coming closes", () => {
+  const gap = hearNumber(acceptGap(heard([7, 8]), "g7"), 11, at, "g");
   expect(gap).toEqual({
     position: { last: 11, missing: [{ from: 9, to: 10, since: at, gapId: "g" }] },
     numbering: "GAP",
@@ -48,10 +56,9 @@ test("32.4: invariants 1 and 2 for any order of arrival, with repetitions", () =
     for (const number of given) {
       position = hearNumber(position, number, at, `g${number}`).position;
       seen.add(number);
-      const [begin = 0] = seen;
-      const last = Math.max(begin, ...seen);
+      const last = Math.max(...seen);
       const lacking: number[] = [];
-      for (let each = begin; each <= last; each += 1) if (!seen.has(each)) lacking.push(each);
+      for (let each = 1; each <= last; each += 1) if (!seen.has(each)) lacking.push(each);
       expect({ seed, last: position.last, missing: missingIn(position) }).toEqual({ seed, last, missing: lacking });
     }
   }

@@ -2,8 +2,8 @@
 // order than they were given, twice, or never.
 //
 // Invariants (numbering.test.ts holds them against a set of numbers):
-//  1. The first number that is heard is where the count begins; after that `last` never falls.
-//  2. A number is missing exactly when it lies between the first and the last, was never heard, and nobody accepted that it is gone.
+//  1. The count begins with 1: whoever is heard for the first time with a later number has lost, or never sent, what comes before it. `last` never falls.
+//  2. A number is missing exactly when it lies between 1 and the last, was never heard, and nobody accepted that it is gone.
 //  3. What belongs to one gap is known by its id, also when a part of it has arrived; a gap is closed when nothing of it is missing.
 //  4. At most `rangesMax` ranges are kept. Beyond that a gap is described as wider than it is, never as narrower: only an operator closes it then.
 import type { Instant } from "../../contracts/src/instant.ts";
@@ -42,8 +42,9 @@ export const nothingHeard: ForeignPosition = { last: undefined, missing: [] };
 
 /** Hears a number; `gapId` names the gap that it may open. */
 export function hearNumber(position: ForeignPosition, sequence: number, at: Instant, gapId: string): Numbered {
-  const { last, missing } = position;
-  if (last === undefined || sequence === last + 1) return { position: { last: sequence, missing }, numbering: "NEXT" };
+  const { missing } = position;
+  const last = position.last ?? 0;
+  if (sequence === last + 1 || (sequence === 0 && position.last === undefined)) return { position: { last: sequence, missing }, numbering: "NEXT" };
   if (sequence > last) {
     const skipped = { from: last + 1, to: sequence - 1, since: at, gapId };
     return { position: { last: sequence, missing: withGap(missing, skipped) }, numbering: "GAP" };

@@ -30,6 +30,8 @@ const haltFields = {
   halt_id: idText.optional(),
   epoch: countNumber.optional(),
   since: instantText.optional(),
+  /** In the operators' list alone: what its CANCELLED step waits for while it is not proven. Nobody's claim of it is kept. */
+  waiting_for: reasonText.optional(),
 };
 
 type HaltScope = {

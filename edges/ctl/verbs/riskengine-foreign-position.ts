@@ -11,7 +11,7 @@ export const riskengineForeignPosition: Verb = {
     "SOURCE is the name of the publisher's token over gRPC, foreign-oms or foreign-treasury over NATS. Orders, fills and values are numbered each by itself; what is missing blocks new risk in the fund until it comes or its block is accepted.",
   arguments: [
     { name: "source", sentence: "The publisher." },
-    { name: "fund_id", sentence: "The fund." },
+    { name: "fund_id", sentence: "The fund that its events are about." },
   ],
   options: [...listOptions],
   examples: [{ command: "ctl riskengine foreign position foreign-oms alpha", sentence: "Where to send again from." }],
