@@ -44,7 +44,8 @@ export const nothingHeard: ForeignPosition = { last: undefined, missing: [] };
 export function hearNumber(position: ForeignPosition, sequence: number, at: Instant, gapId: string): Numbered {
   const { missing } = position;
   const last = position.last ?? 0;
-  if (sequence === last + 1 || (sequence === 0 && position.last === undefined)) return { position: { last: sequence, missing }, numbering: "NEXT" };
+  if (sequence === last + 1 || (sequence === 0 && position.last === undefined))
+    return { position: { last: sequence, missing }, numbering: "NEXT" };
   if (sequence > last) {
     const skipped = { from: last + 1, to: sequence - 1, since: at, gapId };
     return { position: { last: sequence, missing: withGap(missing, skipped) }, numbering: "GAP" };

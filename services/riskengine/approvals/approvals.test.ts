@@ -102,7 +102,12 @@ describe("S2: a client that asks for exits and sends none", () => {
       const answer = await fixture.finish(
         current.call("ListApprovals", { unsent: false, count_max: 0, ...question }, by),
       );
-      return (answer as Approvals).approvals.map(({ order_id, state, quantity, since }) => [order_id, state, quantity, since]);
+      return (answer as Approvals).approvals.map(({ order_id, state, quantity, since }) => [
+        order_id,
+        state,
+        quantity,
+        since,
+      ]);
     };
     const shown = async (current: EngineLife) => {
       const mine = await seenBy(own, current);
