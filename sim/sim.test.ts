@@ -70,7 +70,7 @@ const found: Readonly<Record<string, readonly [seed: number, ...invariants: stri
   "dates-by-utc": [1, "limits_are_judged"],
   "keep-unsent": [3, "unsent_approvals_expire"],
   "trust-the-log": [1, "no_audit_no_new_risk"],
-  "prove-by-fund-only": [13, "exits_are_proven"],
+  "prove-by-fund-only": [72, "exits_are_proven"],
   "blind-to-delta": [2, "options_count_their_underlying"],
   "keeps-old-prices": [3, "actions_keep_worth"],
   "drops-an-instrument": [3, "holdings_can_be_left"],

@@ -191,6 +191,7 @@ async function liftAll({ ask, counts, holding }: Tables): Promise<void> {
   for (let tries = 0; tries < 200; tries += 1) {
     const asked = await ask("Operations", "ResumeHalt", resumeOf({ reason: "all clear", one_time_code: "1" }), duty);
     if (denialOf(asked) === "HALT_NOT_ACTIVE") return;
+    if (denialOf(asked) === "RESUME_REQUEST_VOID") continue;
     const request_id = (asked as { readonly request_id?: string }).request_id;
     if (request_id === undefined) throw new Error(`a lift could not be asked for: ${JSON.stringify(asked)}`);
     holding.clear();

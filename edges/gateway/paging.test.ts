@@ -36,6 +36,7 @@ const cannotGrow: Readonly<Record<string, string>> = {
   getIdentity: "the caller's roles and operations",
   listIdentityRequests: "at most a hundred may wait for a second admin",
   getFlatten: "the positions and orders of one flatten",
+  getForeignPosition: "three kinds of events, and at most 200 gaps in each",
   listHalts: "the halts in force: one a fund and strategy at most, and the firm's",
   getHaltStatus: "the halts in force, and what each is at",
   getHealth: "one note a service",
