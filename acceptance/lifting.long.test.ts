@@ -116,18 +116,9 @@ describe("28.6: lifting a firm halt", { timeout: 300_000 }, () => {
 
   test("while the gateway is killed: halting works, lifting says why not, and works afterwards", async () => {
     await logIn();
-    let isKilling = true;
-    const killed = new Set<number>();
-    const killing = (async () => {
-      while (isKilling) {
-        const pid = platform.runFile().processes["gateway"];
-        if (pid !== undefined && pid > 1 && !killed.has(pid)) {
-          killed.add(pid);
-          process.kill(pid, "SIGKILL");
-        }
-        await new Promise((resolve) => setTimeout(resolve, 100));
-      }
-    })();
+    // Nobody starts it again while the supervisor stands still.
+    platform.signal("SIGSTOP");
+    process.kill(platform.runFile().processes["gateway"] ?? 0, "SIGKILL");
     try {
       expect(
         await timed("halting without a gateway", () => call("Operations", "RequestHalt", "duty", halt)),
@@ -141,8 +132,7 @@ describe("28.6: lifting a firm halt", { timeout: 300_000 }, () => {
         details: expect.stringContaining("The gateway, which checks second factors, does not answer"),
       });
     } finally {
-      isKilling = false;
-      await killing;
+      platform.signal("SIGCONT");
     }
     await eventually(
       "the gateway is back",
