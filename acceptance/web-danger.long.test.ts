@@ -102,9 +102,9 @@ describe("on /risk", () => {
   test("envelope: the difference first, then tighter without and looser with a code", { timeout }, async () => {
     await openPath("/risk?fund=alpha");
     const field = duty.at("panel-envelope").getByLabel("max_notional");
-    for (const [text, effect, typed] of [
-      ["240000", "TIGHTENS", { reason: "less" }],
-      ["250000", "LOOSENS", { reason: "as before", code: await duty.code() }],
+    for (const [text, effect, reason] of [
+      ["240000", "TIGHTENS", "less"],
+      ["250000", "LOOSENS", "as before"],
     ] as const) {
       await retype(duty.page, field, text);
       await press(duty.page, button("envelope", "Compare"));
@@ -112,6 +112,8 @@ describe("on /risk", () => {
       expect(await duty.at("envelope-diff").textContent()).toContain(effect);
       await press(duty.page, button("envelope", /^Set version/));
       expect(await duty.at("danger-effects").textContent()).toContain(`${effect}: max_notional`);
+      // A code that was read before the first of them has run out on a busy machine.
+      const typed = effect === "LOOSENS" ? { reason, code: await duty.code() } : { reason };
       const outcome = await confirmByKeyboard(duty, typed);
       expect(outcome).toMatch(/IN FORCE: version \d+/);
       await expectAudited(outcome, "envelope.updated");
