@@ -35,7 +35,7 @@ const plan: FixturePlan = {
     twice: {},
     echo: { envelope: { repeated_execution_max: 1 } },
     unvalued: { nav: "none" },
-    forgotten: { nav: { value: "10000000", ageMs: 120_000 } },
+    forgotten: { nav: { value: "10000000", ageMs: 1_200_000 } },
     broke: { nav: { value: "0" } },
     dark: { holds: { symbol: "DRK", quantity: "10" } },
     ages: { holds: { symbol: "OLD", quantity: "10" } },

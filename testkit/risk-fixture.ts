@@ -106,7 +106,8 @@ export async function openRiskFixture(plan: FixturePlan): Promise<RiskFixture> {
       PORTCULLIS_PAPER_SEED: "always",
       PORTCULLIS_RISK_LOSS_CONFIRM_MS: "120000",
       // Its funds are valued by hand, now and then.
-      PORTCULLIS_RISK_LOSS_VALUE_AGE_MAX_S: "60",
+      PORTCULLIS_RISK_LOSS_VALUE_AGE_MAX_S: "600",
+      PORTCULLIS_RISK_NAV_AGE_MAX_S: "600",
       PORTCULLIS_RISK_OPEN_ORDERS_PER_FUND_MAX: String(fixtureOpenOrdersMax),
       PORTCULLIS_LANGUAGE_MODEL_PROVIDER: "openai_compatible",
       PORTCULLIS_LANGUAGE_MODEL: "ground",
