@@ -425,12 +425,18 @@ async function reach(way: NamedWay): Promise<void> {
   return way.within(fixture, () => reachPlainly(way));
 }
 
-async function reachPlainly(way: NamedWay): Promise<void> {
+/** What an engine rightly says that could not look for seconds, because its machine stood still: it is asked again then. */
+const stoodStill: ReadonlySet<string> = new Set(["HALT_STATE_UNKNOWN", "RESTRICTIONS_UNKNOWN", "RISK_OFFICER_TIMEOUT"]);
+
+async function reachPlainly(way: NamedWay, triesLeft = 3): Promise<void> {
   const taken = (await way.before?.(fixture)) ?? {};
   const order = fixture.order({ ...taken, ...way.order });
   // What was heard may still be on its way into the engine: asked dry, the world says when it has become what it shall be.
   if (way.settles !== false) await fixture.settled(order, ({ code }) => code === way.code);
   const [, decision] = await Promise.all([way.beside?.(fixture), fixture.client.check(order)]);
+  if (decision.code !== way.code && stoodStill.has(decision.code) && triesLeft > 0) {
+    return reachPlainly(way, triesLeft - 1);
+  }
   await tellsOneStory(way, order, decision);
 }
 
