@@ -7,4 +7,5 @@ export const noAsideStore: AsideStore = {
   take: async () => false,
   failed: async () => undefined,
   done: async () => undefined,
+  refused: async () => undefined,
 };

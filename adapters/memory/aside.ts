@@ -4,7 +4,7 @@ import { messageOf } from "../../contracts/src/fault.ts";
 import type { BusEvent, DurableOptions, Handler } from "../../ports/bus.ts";
 import type { Log } from "../../ports/log.ts";
 import { isNotYet } from "../transport/not-yet.ts";
-import { type Aside, createAside } from "../transport/put-aside.ts";
+import { type Aside, createAside, refusedAside } from "../transport/put-aside.ts";
 import { isRefused } from "../transport/refused.ts";
 import type { MemoryBusOptions } from "./bus-options.ts";
 import type { decode } from "./codec.ts";
@@ -67,6 +67,11 @@ export function memoryAside(
       },
       async done({ subscription, eventId }) {
         if (process.isAlive()) rows.remove(subscription, eventId);
+      },
+      async refused(event, error) {
+        if (!process.isAlive()) return;
+        rows.remove(event.subscription, event.eventId);
+        rows.put(refusedAside(event, error, clock.now()));
       },
     },
   });

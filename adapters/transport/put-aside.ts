@@ -24,6 +24,8 @@ export interface AsideStore {
   take(event: AsideEvent): Promise<boolean>;
   failed(event: AsideEvent, error: string): Promise<void>;
   done(event: AsideEvent): Promise<void>;
+  /** It was held and is refused for good: it leaves its lane and stays listed, both or neither. */
+  refused(event: AsideEvent, error: string): Promise<void>;
 }
 
 export interface AsideOptions {
@@ -127,21 +129,6 @@ export function createAside(aside: AsideOptions): Aside {
     log.info("an event that was parked was tried again", { subscription: name, event: event.eventId, error });
   }
 
-  /** Nothing waits behind what was refused: it leaves its lane and stays listed. */
-  async function refuse(event: AsideEvent, error: string): Promise<void> {
-    await store.done(event);
-    const { retry: _asked, triedAt: _tried, since: _since, ...kept } = event;
-    await store.put({
-      ...kept,
-      state: "PARKED",
-      lane: undefined,
-      error,
-      attempts: event.attempts + 1,
-      now: clock.now(),
-    });
-    log.info("an event that was held was refused", { subscription: name, event: event.eventId });
-  }
-
   /** True when it got to the end of what was read of the lane. */
   async function tryLane(lane: string, rows: readonly AsideEvent[], stopped: () => boolean): Promise<void> {
     for (const event of rows) {
@@ -150,7 +137,8 @@ export function createAside(aside: AsideOptions): Aside {
       const error = await attempt(event).catch((thrown: unknown) => ({ thrown }));
       if (typeof error === "object") {
         if (!isRefused(error.thrown)) throw error.thrown;
-        await refuse(event, cut(messageOf(error.thrown)));
+        await store.refused(event, cut(messageOf(error.thrown)));
+        log.info("an event that was held was refused", { subscription: name, event: event.eventId, lane });
         stop(event, lane, waitsBehind, retryMsMin);
         continue;
       }
@@ -232,4 +220,10 @@ export function jsonOf(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** What is refused, as it is listed from then on: without its lane, nothing waits behind it. */
+export function refusedAside(event: AsideEvent, error: string, now: NewAside["now"]): NewAside {
+  const { retry: _asked, triedAt: _tried, since: _since, ...kept } = event;
+  return { ...kept, state: "PARKED", lane: undefined, error, attempts: event.attempts + 1, now };
 }

@@ -1,6 +1,7 @@
 // Checks of promises 5, 8 and 10 about what was put aside: money is held in its lane while others go on, what was parked is tried again when somebody
 // asks, and says what came of it; what is discarded is gone.
 import { expect } from "vitest";
+import { Fault } from "../../contracts/src/fault.ts";
 import type { BusEvent } from "../../ports/bus.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
 import type { BusCheck, BusFixture } from "./bus-fixture.ts";
@@ -251,10 +252,53 @@ export const poisonIsReadAgain: BusCheck = {
   },
 };
 
+export const heldIsRefused: BusCheck = {
+  promise: 10,
+  sentence:
+    "32.5: what was held and is refused when it is tried again leaves its lane and stays listed, whoever asked; what waited behind it comes",
+  async run(fixture) {
+    const name = "conformance.refused";
+    let isJudged = false;
+    const before = async (event: BusEvent) => {
+      if (thingOf(event).n !== 1) return;
+      if (isJudged) throw new Fault("FOREIGN_EVENT_REFUSED", "planned: never", { retry: "never" });
+      throw new Error("planned: not yet");
+    };
+    const seen = await record(fixture.bus, { name, attemptsMax: 1, parks: false, lane }, before);
+    const id = await publish(fixture.store, { key: "a", n: 1 });
+    await publish(fixture.store, { key: "a", n: 2 });
+    const listed = () => aside(fixture, name);
+    await eventually(fixture, "what waits", async () => (await listed()).length === 2, listed);
+    isJudged = true;
+    await ask(fixture, name, id);
+    await eventually(
+      fixture,
+      "what waited",
+      () => named(seen.events).includes("a2"),
+      () => named(seen.events),
+    );
+    const isAlone = async () => {
+      const rows = await listed();
+      return rows.length === 1 && rows[0]?.retry === undefined;
+    };
+    await eventually(fixture, "the refused one alone", isAlone, listed);
+    expect((await listed())[0]).toMatchObject({
+      eventId: id,
+      state: "PARKED",
+      lane: undefined,
+      retry: undefined,
+      error: "planned: never",
+    });
+    expect(named(seen.events)).toEqual(["a2"]);
+    await eventually(fixture, "no complaint", () => fixture.bus.health().complaint === undefined);
+  },
+};
+
 export const asideChecks: readonly BusCheck[] = [
   moneyIsHeldInItsLane,
   unreadableMoneyIsHeld,
   unreadableMoneyWithoutLanes,
   parkedIsTriedWhenAsked,
   poisonIsReadAgain,
+  heldIsRefused,
 ];

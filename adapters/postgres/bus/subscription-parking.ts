@@ -9,7 +9,7 @@ import type { Log } from "../../../ports/log.ts";
 import type { Metrics } from "../../../ports/metrics.ts";
 import type { AsideEvent } from "../../../ports/parked-events.ts";
 import type { Store } from "../../../ports/store.ts";
-import { type AsideStore, waitsBehind } from "../../transport/put-aside.ts";
+import { type AsideStore, refusedAside, waitsBehind } from "../../transport/put-aside.ts";
 
 export function createParking(options: {
   readonly store: Store;
@@ -73,6 +73,12 @@ export function createParking(options: {
       store.transact("bus.retry", async (unit) => {
         await unit.parked.remove(event.subscription, event.eventId);
         if (isReported(event)) await unit.events.publish(subjects.busRetried, retried(event, "DONE"));
+      }),
+    refused: (event, error) =>
+      store.transact("bus.retry", async (unit) => {
+        await unit.parked.remove(event.subscription, event.eventId);
+        await unit.parked.put(refusedAside(event, error, clock.now()));
+        if (event.retry !== undefined) await unit.events.publish(subjects.busRetried, retried(event, "FAILED", error));
       }),
   };
 }
