@@ -18,6 +18,7 @@ import { isAhead as isDatedAhead } from "../../core/losses/dated.ts";
 import type { BusEvent, Subscription } from "../../ports/bus.ts";
 import type { JournalEntry, JournalKind } from "../../ports/risk-store.ts";
 import { setBackSentence, watchClock } from "../shared/clock-steps.ts";
+import { isForeign } from "../shared/foreign-intake.ts";
 import { fundLane } from "../shared/fund-lane.ts";
 import type { ServicePorts } from "../shared/service.ts";
 import type { Alarms } from "./alarms.ts";
@@ -55,9 +56,6 @@ export interface Inputs {
 
 const encoder = new TextEncoder();
 
-/** Numbered by a service of ours; what foreign publishers number is counted in the store. */
-const isOwn = ({ source }: BusEvent): boolean => source === "oms" || source === "treasury";
-
 export async function hearInputs(options: InputsOptions): Promise<Inputs> {
   const { ports, engine, commit, alarms, figures, fillBlocks, foreign, drawdown } = options;
   const { bus, clock, timers, riskStore } = ports;
@@ -83,7 +81,8 @@ export async function hearInputs(options: InputsOptions): Promise<Inputs> {
   async function hearFill(event: BusEvent): Promise<void> {
     const fill = event.payload as Fill;
     figures.heard(event.subject);
-    if (isOwn(event)) fillGaps.heard(fill.fund_id, fill.sequence);
+    // What foreign publishers number is counted in the store.
+    if (!isForeign(event)) fillGaps.heard(fill.fund_id, fill.sequence);
     // A second one waits for the first: whether that one is durable decides what this one is.
     const first = underWay.get(fill.fill_id);
     if (first !== undefined) return first;
@@ -112,7 +111,7 @@ export async function hearInputs(options: InputsOptions): Promise<Inputs> {
     figures.heard(event.subject);
     if (event.subject === subjects.ordersCreated.name) {
       const created = event.payload as OrderCreated;
-      if (isOwn(event)) orderGaps.heard(created.fund_id, created.sequence);
+      if (!isForeign(event)) orderGaps.heard(created.fund_id, created.sequence);
       return;
     }
     const transition = event.payload as OrderTransition;
@@ -167,7 +166,7 @@ export async function hearInputs(options: InputsOptions): Promise<Inputs> {
     noticeStep();
     const nav = event.payload as NavUpdated;
     figures.heard(event.subject);
-    if (isOwn(event)) navGaps.heard(nav.fund_id, nav.sequence);
+    if (!isForeign(event)) navGaps.heard(nav.fund_id, nav.sequence);
     if (isAhead(nav.as_of, `valuations ${nav.fund_id}`)) return;
     if (await drawdown.heard(nav)) engine.setNav(nav);
   }
