@@ -187,6 +187,7 @@ const others: readonly HostileStatement[] = [
   keptBy([], "research_backtest", "delete from research_backtest"),
   keptBy(["oms"], "outbox", event("oms", subjects.fillsCreated.name)),
   keptBy(["operations"], "outbox", event("operations", subjects.haltLifted.name)),
+  keptBy([], "outbox", event("oms+treasury", subjects.fillsCreated.name)),
   keptBy([], "outbox", "delete from outbox"),
   keptBy(
     ["riskengine"],

@@ -27,8 +27,8 @@ export interface Policy {
   readonly text: string;
 }
 
-/** What operations takes in for programs outside, in their names and never in one of ours. */
-const isForeign = `source <> all (array[${platformServices.map(quotedText).join(", ")}]::text[]) and subject = any (array[${foreignDurableSubjects.map(quotedText).join(", ")}]::text[])`;
+/** What operations takes in for programs outside, in their names and never in one of ours, nor in several of ours at once ("oms+treasury"). */
+const isForeign = `position('+' in source) = 0 and source <> all (array[${platformServices.map(quotedText).join(", ")}]::text[]) and subject = any (array[${foreignDurableSubjects.map(quotedText).join(", ")}]::text[])`;
 
 /** Operations also relays events to NATS, answers for what others put aside, and declares their processes lost. */
 export function rowRules(service: PlatformService): readonly RowRule[] {

@@ -35,9 +35,9 @@ const bus: Readonly<Record<string, TableGrants>> = {
   outbox: readable(by(all, "insert (event_id, at_us, subject, key, source, payload)")),
   outbox_floor: readable(),
   subscription: readable(by(hearers, ...free)),
-  // The risk engine counts what NATS brings, operations what comes over gRPC.
-  foreign_position: readable(by(["riskengine", "operations"], ...kept)),
-  foreign_unnumbered: readable(by(["riskengine", "operations"], "insert")),
+  // The risk engine alone counts, whichever way an event came in.
+  foreign_position: readable(by(["riskengine"], ...kept)),
+  foreign_unnumbered: readable(by(["riskengine"], "insert")),
   parked_event: readable(
     by(
       hearers,
