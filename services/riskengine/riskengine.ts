@@ -154,7 +154,7 @@ async function assemble(
   return {
     rpc: [{ name: "RiskEngine", handlers }],
     leased: watch.leased,
-    health: () => healthOf(commit, standing, watches),
+    health: () => healthOf(commit, standing, [...watches, gapBlocks]),
     stop: async () => {
       for (const part of [checks, approvals, gapBlocks, inputs, halts]) await part.stop();
       await commit.stop(finishMsMax);

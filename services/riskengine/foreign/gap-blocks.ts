@@ -11,6 +11,7 @@ import type { RiskBlock, RiskBlockEnded } from "../../../contracts/src/records/b
 import type { Engine } from "../../../core/engine/engine.ts";
 import { acceptGap, type OpenGap, openGaps } from "../../../core/foreign/numbering.ts";
 import type { ForeignStream } from "../../../ports/foreign-records.ts";
+import type { Health } from "../../../ports/health.ts";
 import { line } from "../../shared/one-line.ts";
 import type { ServicePorts } from "../../shared/service.ts";
 import type { ApprovalEvents } from "../approvals/approval-events.ts";
@@ -27,13 +28,17 @@ export interface GapBlocksOptions {
 export interface GapBlocks {
   /** A foreign event was counted. */
   wake(): void;
+  /** A complaint while gaps cannot be read or blocked: then none would be found. */
+  health(): Health;
   stop(): Promise<void>;
 }
 
 /** How long a missing number may still come. */
 const graceMs = 2_000;
-/** While something is missing, and otherwise: what the gRPC door refuses may open a gap that nobody here hears of. */
+/** While something is missing, and otherwise. */
 const lookEveryMs = { missing: 500, idle: 3_000 };
+/** A look that fails for so long is said. */
+const blindMsMax = 5_000;
 const encoder = new TextEncoder();
 
 type FoundGap = ForeignStream & OpenGap;
@@ -43,6 +48,8 @@ export function watchGapBlocks({ ports, engine, commit, events }: GapBlocksOptio
   const { acceptance } = engine;
   const ending = new AbortController();
   let pause = new AbortController();
+  let lookedAt = clock.now();
+  let trouble = "";
 
   /** Whether anything is missing. */
   async function look(): Promise<boolean> {
@@ -112,9 +119,12 @@ export function watchGapBlocks({ ports, engine, commit, events }: GapBlocksOptio
       pause = new AbortController();
       try {
         isMissing = await look();
+        lookedAt = clock.now();
+        trouble = "";
       } catch (thrown) {
         if (thrown instanceof Defect) ports.crash.die(thrown);
-        log.warn("gaps of foreign publishers cannot be read or blocked yet", { error: messageOf(thrown) });
+        trouble = messageOf(thrown);
+        log.warn("gaps of foreign publishers cannot be read or blocked yet", { error: trouble });
       }
       const signal = AbortSignal.any([ending.signal, pause.signal]);
       await timers.sleep(isMissing ? lookEveryMs.missing : lookEveryMs.idle, signal);
@@ -124,6 +134,12 @@ export function watchGapBlocks({ ports, engine, commit, events }: GapBlocksOptio
   const watching = watch();
   return {
     wake: () => pause.abort(),
+    health() {
+      const isBlind = trouble !== "" && millisecondsBetween(lookedAt, clock.now()) >= blindMsMax;
+      return isBlind
+        ? { status: "ok", complaint: `Gaps in the numbers of foreign publishers cannot be looked for: ${trouble}.` }
+        : { status: "ok" };
+    },
     stop: async () => {
       ending.abort();
       await watching;
