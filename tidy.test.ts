@@ -71,7 +71,7 @@ describe("the repository is tidy", () => {
       const text = read(list);
       const missing = readdirSync(join(root, folder), { withFileTypes: true })
         .map((entry) => (entry.isDirectory() ? `./${entry.name}/` : `./${entry.name}`))
-        .filter((name) => !/\.test\.ts$|\/(index|shape|verb)\.ts$|\/(shared|halts)\/$/.test(name))
+        .filter((name) => !/\.test\.ts$|\/(index|shape|verb)\.ts$|\/(shared|halts|reference)\/$/.test(name))
         .filter((name) => !text.includes(`"${name}`));
       expect(missing, `${folder} against ${list}`).toEqual([]);
     }

@@ -4,6 +4,7 @@ import * as decimal from "../contracts/src/decimal.ts";
 import { riskEnvelope } from "../contracts/src/records/envelope.ts";
 import { referenceContents, referenceKind } from "../contracts/src/records/reference.ts";
 import { envelopeMessage, readEnvelope } from "../core/envelope/envelope.ts";
+import { referenceMistakes } from "../services/reference/reference-rules.ts";
 import {
   paperCapital,
   paperEnvelopes,
@@ -11,7 +12,6 @@ import {
   paperPositions,
   paperReference,
 } from "../services/shared/paper-seeds.ts";
-import { referenceMistakes } from "../services/treasury/reference-rules.ts";
 
 const reference = paperReference("2026-11-15T12:00:00.000000Z");
 const price = (symbol: string): decimal.Decimal =>

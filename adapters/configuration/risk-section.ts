@@ -100,7 +100,7 @@ export const market = section({
 export const paper = section({
   seed: key(z.enum(["auto", "always", "never"]).default("auto"), {
     sentence:
-      "Whether paper funds with limits, positions and reference data are put into a new database; `auto` does it in the embedded one only. The first start decides it for good.",
+      "Whether paper funds with limits, positions and reference data are put into a new database; `auto` does it in the embedded one only, and not where treasury is left out. The first start decides it for good.",
     environment: "PORTCULLIS_PAPER_SEED",
   }),
   history: key(z.boolean().default(true), {

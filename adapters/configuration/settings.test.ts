@@ -102,4 +102,10 @@ describe("settings", () => {
     expect(wantsPaperFunds({ ...loaded(environment), database })).toBe(seeds);
     expect(settings(environment, seeds).seedPaperPlatform).toBe(seeds);
   });
+
+  it("32.7: a platform without treasury begins without paper funds, unless they are asked for", () => {
+    const services = { PORTCULLIS_SERVICES: "riskengine,operations,gateway" };
+    expect(wantsPaperFunds(loaded(services))).toBe(false);
+    expect(wantsPaperFunds(loaded({ ...services, PORTCULLIS_PAPER_SEED: "always" }))).toBe(true);
+  });
 });

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Fault } from "../../contracts/src/fault.ts";
+import { answering, servedWithoutTreasury } from "../../contracts/src/served-by.ts";
 import type { RpcService } from "../../ports/rpc.ts";
 import { everyRole, testVerifier } from "../../testkit/grpc/test-verifier.ts";
 import { testPorts } from "../../testkit/http/test-ports.ts";
@@ -201,4 +202,18 @@ it("the place of a broken chain comes along, and the facts of other faults stay 
   for (const close of closers.splice(0).reverse()) await close();
   const other = await treasury(throwing("STORE_UNAVAILABLE"));
   expect((await failureOf(other.call("Treasury", "ListFunds", {}, asEveryone))).facts).toEqual({});
+});
+
+describe("who is asked", () => {
+  it("32.7: without treasury operations is asked for reference data and funds, and nobody for the ledger", () => {
+    const everybody = () => true;
+    const withoutTreasury = (process: string) => process !== "treasury";
+    for (const method of servedWithoutTreasury) {
+      expect(answering("Treasury", method, everybody)).toBe("treasury");
+      expect(answering("Treasury", method, withoutTreasury)).toBe("operations");
+    }
+    expect(answering("Treasury", "BookFlow", withoutTreasury)).toBe("treasury");
+    expect(answering("Oms", "ListOrders", () => false)).toBe("oms");
+    expect(answering("Nobody", "Ask", everybody)).toBeUndefined();
+  });
 });

@@ -7,7 +7,7 @@ import { codeEntry, type Denial, type FaultCode, isFaultCode } from "../../contr
 import { Defect, type Facts, Fault, type Retry } from "../../contracts/src/fault.ts";
 import { idempotencyKeyHeader, idempotencyPathHeader, replayHeader } from "../../contracts/src/idempotency.ts";
 import { parseJson } from "../../contracts/src/parse-json.ts";
-import { servedBy } from "../../contracts/src/served-by.ts";
+import { answering } from "../../contracts/src/served-by.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Outcome } from "../../ports/identity.ts";
 import { requestIdHeader } from "../http/request-id.ts";
@@ -69,10 +69,14 @@ export function createRpcClient(options: RpcClientOptions): RpcClient {
   );
   return {
     call: async (service, method, request, callOptions) => {
-      const process = servedBy[service];
+      const process = answering(service, method, (name) => clients.has(name));
       if (process === undefined) throw new Defect(`Nobody is known to answer for the service ${service}.`);
       const client = clients.get(process);
-      if (client === undefined) throw unavailable(process, "runs nowhere that is known here");
+      if (client === undefined)
+        throw unavailable(
+          process,
+          `runs nowhere that is known here: PORTCULLIS_SERVICES leaves it out, and rpc.${process} names no other place`,
+        );
       return ask(client, { process, service, method, request }, callOptions, options.clock);
     },
     close: () => {

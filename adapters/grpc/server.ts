@@ -54,7 +54,7 @@ export interface GrpcServerOptions extends RpcPorts {
   readonly localSocket?: string | undefined;
   readonly services: readonly RpcService[];
   /** What a procedure without a handler answers; that it is not implemented unless this says otherwise. */
-  readonly unserved?: Fault;
+  readonly unserved?: () => Fault;
   /** Who is calling; asked for every call that not just anyone may make. */
   readonly verifier: Verifier;
   readonly health: () => Health;
@@ -248,7 +248,7 @@ function implementationOf(
   const implementationOfMethod = (method: DescribedMethod): UntypedHandleCall => {
     const declared = service.handlers[method.name];
     const streams = method.requestStream || method.responseStream;
-    const fault = unserved ?? unimplemented(described, method);
+    const fault = unserved ?? (() => unimplemented(described, method));
     if (streams && declared === undefined) return unservedStream(fault, random);
     return (streams ? mount.bidirectional : mount.unary)({
       service: described.name,
@@ -261,17 +261,17 @@ function implementationOf(
   return Object.fromEntries(described.methods.map((method) => [method.name, implementationOfMethod(method)]));
 }
 
-function unservedUnary(fault: Fault): UnaryHandler {
+function unservedUnary(fault: () => Fault): UnaryHandler {
   return async () => {
-    throw fault;
+    throw fault();
   };
 }
 
-function unservedStream(fault: Fault, random: Random): UntypedHandleCall {
+function unservedStream(fault: () => Fault, random: Random): UntypedHandleCall {
   type AnyStream = ServerReadableStream<Buffer, Buffer> | ServerWritableStream<Buffer, Buffer>;
   return (call: AnyStream | ServerDuplexStream<Buffer, Buffer>, callback?: sendUnaryData<Buffer>) => {
     const requestId = requestIdFrom(call.metadata.get(requestIdHeader)[0], random);
-    const reported = failure(fault, requestId);
+    const reported = failure(fault(), requestId);
     if (callback === undefined) call.emit("error", reported);
     else callback(reported);
   };

@@ -20,7 +20,7 @@ export interface PaperBeginnings {
 }
 
 export interface PaperRequests {
-  readonly configuration: Pick<Configuration, "market" | "paper"> & {
+  readonly configuration: Pick<Configuration, "market" | "paper" | "services"> & {
     readonly database: Pick<Configuration["database"], "url">;
   };
   readonly now: Instant;
@@ -32,9 +32,13 @@ const lockKeys = [0x7074_636c, 0x7061_7072];
 const speedForm = /^speed\.(\d+)$/;
 const speedChangesMax = 1_000;
 
-/** Only in a database of its own does the platform put paper funds in without being asked for. */
-export function wantsPaperFunds({ database, paper }: PaperRequests["configuration"]): boolean {
-  return paper.seed === "always" || (paper.seed === "auto" && database.url === undefined);
+/**
+ * Only in a database of its own does the platform put paper funds in without being asked for, and only with the service that puts them in: a
+ * platform without treasury is somebody's own, and limits of funds that are not there would be waiting for theirs.
+ */
+export function wantsPaperFunds({ database, paper, services }: PaperRequests["configuration"]): boolean {
+  if (paper.seed !== "auto") return paper.seed === "always";
+  return database.url === undefined && services.includes("treasury");
 }
 
 export async function paperBeginnings(pool: pg.Pool, requests: PaperRequests): Promise<PaperBeginnings> {

@@ -14,3 +14,20 @@ export const servedBy: Readonly<Record<string, string>> = {
   Treasury: "treasury",
   Research: "research",
 };
+
+/** What operations answers as well, for platforms without treasury. */
+export const servedWithoutTreasury = [
+  "ListFunds",
+  "ListNavs",
+  "ListInstruments",
+  "GetReferenceData",
+  "SetReferenceData",
+] as const;
+export type ServedWithoutTreasury = (typeof servedWithoutTreasury)[number];
+
+/** Which process is asked, of those that are known to run. The one that should be, where nobody answers. */
+export function answering(service: string, method: string, isKnown: (process: string) => boolean): string | undefined {
+  const process = servedBy[service];
+  const isLeftOut = process === "treasury" && !isKnown(process);
+  return isLeftOut && servedWithoutTreasury.some((served) => served === method) ? "operations" : process;
+}

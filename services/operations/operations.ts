@@ -4,6 +4,9 @@ import type { Quote } from "../../contracts/src/records/market.ts";
 import { everySubject } from "../../contracts/src/subjects.ts";
 import type { Health } from "../../ports/health.ts";
 import type { RpcService } from "../../ports/rpc.ts";
+import { oneAtATime } from "../reference/one-at-a-time.ts";
+import { referenceProcedures } from "../reference/reference-procedures.ts";
+import { referenceReader } from "../reference/reference-view.ts";
 import type { Service, ServicePorts } from "../shared/service.ts";
 import { startLastingAudit } from "./audit/anew/lasting-audit.ts";
 import type { RunningAudit } from "./audit/audit-ports.ts";
@@ -74,6 +77,7 @@ export const operations: Service = {
         { name: "HaltDesk", handlers: { ...orderManagement.handlers, ...haltChanges(ports) } },
         ...(ports.eventFeed === undefined ? [] : [eventQueries(ports.eventFeed)]),
         foreignEvents(ports),
+        referenceWithoutTreasury(ports),
         { name: "Watchdogs", handlers: { ...restrictionHandlers(ports), ...watchdogs?.handlers } },
       ],
       health: () =>
@@ -130,6 +134,13 @@ function startHaltQueries(ports: ServicePorts, halts: RunningHalts, newest: Read
       await flatten?.stop();
     },
   };
+}
+
+/** What a platform without treasury needs of it; what funds are worth is then what a treasury elsewhere published. */
+function referenceWithoutTreasury(ports: ServicePorts): RpcService {
+  const reader = referenceReader(ports.referenceData);
+  const handlers = referenceProcedures({ ports, reader, newestOwn: () => undefined, setting: oneAtATime() });
+  return { name: "Treasury", handlers };
 }
 
 /** Neither fails by itself; what both complain of is said together. */

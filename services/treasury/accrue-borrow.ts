@@ -29,10 +29,10 @@ import { ageMsOf } from "../../core/losses/dated.ts";
 import type { StoredAction } from "../../ports/corporate-actions.ts";
 import type { BorrowRecord } from "../../ports/ledger-records.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
+import type { ReferenceView } from "../reference/reference-view.ts";
 import type { ServicePorts } from "../shared/service.ts";
 import { bookEntry, entryIdOf, treasuryActor } from "./book-entry.ts";
 import { withRemembered } from "./publish-values.ts";
-import type { ReferenceView } from "./reference-view.ts";
 import type { Price } from "./valuation.ts";
 import { priceAgeMsMax } from "./value-alarms.ts";
 

@@ -12,13 +12,13 @@ import type { UnitOfWork } from "../../ports/store.ts";
 import { announcedSplit } from "../../testkit/announced-split.ts";
 import { exampleFill } from "../../testkit/record-examples.ts";
 import { type TestBooks, testBooks } from "../../testkit/virtual/treasury-books.ts";
+import type { ReferenceView } from "../reference/reference-view.ts";
 import { changedRecord } from "../shared/corporate-action-record.ts";
 import type { ServicePorts } from "../shared/service.ts";
 import { createBorrowAccrual } from "./accrue-borrow.ts";
 import { bookEntry } from "./book-entry.ts";
 import { payDividends } from "./pay-dividends.ts";
 import { createValuer } from "./publish-values.ts";
-import type { ReferenceView } from "./reference-view.ts";
 
 const seed = 20_261_117;
 let books: TestBooks;

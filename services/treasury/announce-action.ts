@@ -16,11 +16,11 @@ import { endOfDate } from "../../core/options/option-expiry.ts";
 import type { StoredAction } from "../../ports/corporate-actions.ts";
 import type { DeniedAnswer, RpcCall } from "../../ports/rpc.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
+import { canonicalText, hexOf } from "../reference/reference-records.ts";
+import type { ReferenceReader, ReferenceView } from "../reference/reference-view.ts";
+import { invalid, quoted } from "../reference/treasury-arguments.ts";
 import { changedRecord } from "../shared/corporate-action-record.ts";
 import type { ServicePorts } from "../shared/service.ts";
-import { canonicalText, hexOf } from "./reference-records.ts";
-import type { ReferenceReader, ReferenceView } from "./reference-view.ts";
-import { invalid, quoted } from "./treasury-arguments.ts";
 
 export type AnnouncePorts = Pick<ServicePorts, "clock" | "store" | "sha256">;
 

@@ -21,14 +21,14 @@ import { subjects } from "../../contracts/src/subjects.ts";
 import type { StoredAction, StoredDividend } from "../../ports/corporate-actions.ts";
 import type { DeniedAnswer, RpcCall } from "../../ports/rpc.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
+import { canonicalText, hexOf } from "../reference/reference-records.ts";
+import type { ReferenceReader, ReferenceView } from "../reference/reference-view.ts";
+import { invalid, quoted } from "../reference/treasury-arguments.ts";
 import { actionPace, changedRecord } from "../shared/corporate-action-record.ts";
 import type { ServicePorts } from "../shared/service.ts";
 import { actionsMax } from "./announce-action.ts";
 import { ledgerMessage } from "./list-ledger.ts";
 import { dividendEntryId } from "./pay-dividends.ts";
-import { canonicalText, hexOf } from "./reference-records.ts";
-import type { ReferenceReader, ReferenceView } from "./reference-view.ts";
-import { invalid, quoted } from "./treasury-arguments.ts";
 
 export type DividendPorts = Pick<ServicePorts, "clock" | "store" | "sha256" | "settings">;
 

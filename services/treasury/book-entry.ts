@@ -7,7 +7,7 @@ import { subjects } from "../../contracts/src/subjects.ts";
 import { imbalanceOf, movesOf } from "../../core/ledger/ledger.ts";
 import type { Sha256 } from "../../ports/hashing.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
-import { canonicalText, hexOf } from "./reference-records.ts";
+import { canonicalText, hexOf } from "../reference/reference-records.ts";
 
 /** How records name who books. */
 export const treasuryActor = "service:treasury";

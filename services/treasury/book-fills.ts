@@ -17,11 +17,11 @@ import { type KnownReference, refusalOf } from "../../core/foreign/judge-event.t
 import { fillEntry } from "../../core/ledger/ledger.ts";
 import type { BusEvent, Subscription } from "../../ports/bus.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
+import type { ReferenceReader, ReferenceView } from "../reference/reference-view.ts";
 import { isForeign, refusedEvent } from "../shared/foreign-intake.ts";
 import { fundLane } from "../shared/fund-lane.ts";
 import type { ServicePorts } from "../shared/service.ts";
 import { bookEntry, treasuryActor } from "./book-entry.ts";
-import type { ReferenceReader, ReferenceView } from "./reference-view.ts";
 import { isTrouble, type WaitingFills } from "./waiting-fills.ts";
 
 /** The cursor's name. */

@@ -20,11 +20,11 @@ import { flowEntry } from "../../core/ledger/ledger.ts";
 import type { NamedAction } from "../../ports/identity.ts";
 import type { DeniedAnswer, RpcCall } from "../../ports/rpc.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
+import type { ReferenceReader } from "../reference/reference-view.ts";
+import { invalid, knownFund, quoted } from "../reference/treasury-arguments.ts";
 import type { ServicePorts } from "../shared/service.ts";
 import { bookEntry, entryIdOf } from "./book-entry.ts";
 import { ledgerMessage } from "./list-ledger.ts";
-import type { ReferenceReader } from "./reference-view.ts";
-import { invalid, knownFund, quoted } from "./treasury-arguments.ts";
 
 export type FlowPorts = Pick<ServicePorts, "clock" | "store" | "sha256" | "withdrawals">;
 

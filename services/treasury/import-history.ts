@@ -12,10 +12,10 @@ import {
 } from "../../contracts/src/instant.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { NavPoint } from "../../ports/ledger-records.ts";
+import type { ReferenceView } from "../reference/reference-view.ts";
 import type { HistoryNav, PaperHistory } from "../shared/paper-history.ts";
 import { paperActor } from "../shared/paper-seeds.ts";
 import type { ServicePorts } from "../shared/service.ts";
-import type { ReferenceView } from "./reference-view.ts";
 
 export type HistoryPorts = Pick<ServicePorts, "clock" | "log" | "store">;
 

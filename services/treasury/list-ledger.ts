@@ -8,8 +8,8 @@ import type {
 import { format } from "../../contracts/src/instant.ts";
 import type { LedgerEntry } from "../../contracts/src/records/ledger.ts";
 import type { TreasuryQueries } from "../../ports/treasury-queries.ts";
-import type { ReferenceReader } from "./reference-view.ts";
-import { countOf, invalid, knownFund, ledgerCounts, quoted } from "./treasury-arguments.ts";
+import type { ReferenceReader } from "../reference/reference-view.ts";
+import { countOf, invalid, knownFund, ledgerCounts, quoted } from "../reference/treasury-arguments.ts";
 
 const entryIdCharactersMax = 200;
 

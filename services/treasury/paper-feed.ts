@@ -2,10 +2,10 @@
 // paper: for a live fund an old rate must stay old.
 import { format, type Instant, millisecondsBetween, parse } from "../../contracts/src/instant.ts";
 import type { ReferenceContents } from "../../contracts/src/records/reference.ts";
+import { putReference } from "../reference/reference-records.ts";
+import type { ReferenceView } from "../reference/reference-view.ts";
 import { paperActor } from "../shared/paper-seeds.ts";
 import type { ServicePorts } from "../shared/service.ts";
-import { putReference } from "./reference-records.ts";
-import type { ReferenceView } from "./reference-view.ts";
 
 export const restampEveryMs = 600_000;
 

@@ -17,10 +17,10 @@ import {
 import type { DividendDue, StoredAction, StoredDividend } from "../../ports/corporate-actions.ts";
 import type { Sha256 } from "../../ports/hashing.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
+import type { ReferenceView } from "../reference/reference-view.ts";
 import { changedRecord } from "../shared/corporate-action-record.ts";
 import type { ServicePorts } from "../shared/service.ts";
 import { bookEntry, entryIdOf } from "./book-entry.ts";
-import type { ReferenceView } from "./reference-view.ts";
 
 export type DividendPorts = Pick<ServicePorts, "clock" | "store" | "sha256">;
 

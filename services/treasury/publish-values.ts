@@ -16,10 +16,10 @@ import { isAhead } from "../../core/losses/dated.ts";
 import type { StoredAction } from "../../ports/corporate-actions.ts";
 import type { DayBegan, NavPoint, RememberedFund } from "../../ports/ledger-records.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
+import type { ReferenceView } from "../reference/reference-view.ts";
 import { rememberedPrices } from "../shared/remembered-prices.ts";
 import type { ServicePorts } from "../shared/service.ts";
 import { dueOf } from "./pay-dividends.ts";
-import type { ReferenceView } from "./reference-view.ts";
 import { type Holding, navRecord, type Price, reportedPrices, type Valuation, valueFund } from "./valuation.ts";
 import { createValueAlarms, priceAgeMsMax } from "./value-alarms.ts";
 

@@ -15,9 +15,9 @@ import { correctionsOf, differencesOf, type SumDifference } from "../../core/led
 import type { NamedAction } from "../../ports/identity.ts";
 import type { DeniedAnswer, RpcCall } from "../../ports/rpc.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
+import type { ReferenceReader, ReferenceView } from "../reference/reference-view.ts";
+import { invalid, knownFund } from "../reference/treasury-arguments.ts";
 import type { ServicePorts } from "../shared/service.ts";
-import type { ReferenceReader, ReferenceView } from "./reference-view.ts";
-import { invalid, knownFund } from "./treasury-arguments.ts";
 import type { BookFill } from "./waiting-fills.ts";
 import { isTrouble } from "./waiting-fills.ts";
 

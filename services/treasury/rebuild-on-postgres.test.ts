@@ -12,10 +12,10 @@ import { quietLog } from "../../testkit/global-setup.ts";
 import { testDatabase } from "../../testkit/postgres.ts";
 import { openPeer, type PostgresPeer } from "../../testkit/postgres-fixture.ts";
 import { exampleFill } from "../../testkit/record-examples.ts";
+import type { ReferenceReader } from "../reference/reference-view.ts";
 import { bookEntry } from "./book-entry.ts";
 import { bookFill } from "./book-fills.ts";
 import { rebuildAction, rebuildLedger } from "./rebuild-ledger.ts";
-import type { ReferenceReader } from "./reference-view.ts";
 
 let peer: PostgresPeer;
 let owner: ReturnType<typeof openPool>;

@@ -3,11 +3,11 @@
 import { tradingDay } from "../../contracts/src/calendar.ts";
 import { Defect, messageOf } from "../../contracts/src/fault.ts";
 import { format, type Instant } from "../../contracts/src/instant.ts";
+import type { ReferenceReader, ReferenceView } from "../reference/reference-view.ts";
 import { dayBefore, historyName, paperHistory } from "../shared/paper-history.ts";
 import { paperCapital } from "../shared/paper-seeds.ts";
 import type { ServicePorts } from "../shared/service.ts";
 import { importHistory } from "./import-history.ts";
-import type { ReferenceReader, ReferenceView } from "./reference-view.ts";
 
 export type SeedHistoryPorts = Pick<
   ServicePorts,

@@ -5,11 +5,11 @@ import { format, type Instant } from "../../contracts/src/instant.ts";
 import { type FundReference, referenceKind } from "../../contracts/src/records/reference.ts";
 import { capitalEntry } from "../../core/ledger/ledger.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
+import { type LockedReference, lockReference, putReference } from "../reference/reference-records.ts";
 import { drillCapital, drillFund } from "../shared/drill-seeds.ts";
 import { paperActor, paperCapital, paperReason, paperReference } from "../shared/paper-seeds.ts";
 import type { ServicePorts } from "../shared/service.ts";
 import { bookEntry, entryIdOf } from "./book-entry.ts";
-import { type LockedReference, lockReference, putReference } from "./reference-records.ts";
 
 export type SeedPorts = Pick<ServicePorts, "clock" | "log" | "store" | "sha256" | "settings">;
 

@@ -6,17 +6,16 @@ import type {
   BookCorporateActionRequest,
   BookFlowRequest,
   CorporateAction,
-  Instruments,
   ListLedgerRequest,
-  ListNavsRequest,
   RebuildLedgerRequest,
-  ReferenceDataRequest,
-  ReferenceDocument,
 } from "../../contracts/src/generated/svc/v1/platform.ts";
 import type { Mark } from "../../contracts/src/records/market.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { Subscription } from "../../ports/bus.ts";
 import type { DeniedAnswer, RpcCall, RpcService } from "../../ports/rpc.ts";
+import { oneAtATime } from "../reference/one-at-a-time.ts";
+import { referenceProcedures } from "../reference/reference-procedures.ts";
+import { type ReferenceReader, referenceReader } from "../reference/reference-view.ts";
 import { createNewestMarks, type NewestMarks } from "../shared/newest-marks.ts";
 import type { Service, ServicePorts } from "../shared/service.ts";
 import { createBorrowAccrual } from "./accrue-borrow.ts";
@@ -24,15 +23,11 @@ import { announceAction } from "./announce-action.ts";
 import { bookDividend } from "./book-dividend.ts";
 import { bookFill, bookFills } from "./book-fills.ts";
 import { bookFlow } from "./book-flow.ts";
-import { listFunds } from "./list-funds.ts";
 import { listLedger } from "./list-ledger.ts";
-import { listNavs } from "./list-navs.ts";
 import { keepPaperFresh } from "./paper-feed.ts";
 import { payDividends } from "./pay-dividends.ts";
 import { createValuer, type Valuer } from "./publish-values.ts";
 import { rebuildLedger } from "./rebuild-ledger.ts";
-import { getReferenceData, setReferenceData } from "./reference-commands.ts";
-import { type ReferenceReader, referenceReader } from "./reference-view.ts";
 import { seedHistory } from "./seed-history.ts";
 import { seedTreasury } from "./seed-treasury.ts";
 import { createThinner } from "./thin-navs.ts";
@@ -140,13 +135,11 @@ function keepValuing(
 }
 
 function procedures(ports: ServicePorts, reader: ReferenceReader, valuer: Valuer): RpcService {
-  // Each needs two connections at once: many at a time could have all of them and wait for one more for ever.
   const setting = oneAtATime();
   return {
     name: "Treasury",
     handlers: {
-      ListFunds: () => listFunds(reader, valuer, ports.riskStore),
-      ListNavs: (request: ListNavsRequest) => listNavs(request, ports, reader),
+      ...referenceProcedures({ ports, reader, newestOwn: valuer.newest, setting }),
       ListLedger: (request: ListLedgerRequest) => listLedger(request, ports.treasuryQueries, reader),
       BookFlow: (request: BookFlowRequest, call: RpcCall) => bookFlow(request, call, ports, reader),
       BookCorporateAction: (request: BookCorporateActionRequest, call: RpcCall) =>
@@ -157,21 +150,6 @@ function procedures(ports: ServicePorts, reader: ReferenceReader, valuer: Valuer
         ),
       RebuildLedger: (request: RebuildLedgerRequest, call: RpcCall) =>
         rebuildLedger(request, call, ports, { reader, book: bookFill }),
-      ListInstruments: async (): Promise<Instruments> => ({
-        instruments: (await reader.refresh()).reference.instruments,
-      }),
-      GetReferenceData: (request: ReferenceDataRequest) => getReferenceData(request, ports),
-      SetReferenceData: (request: ReferenceDocument, call: RpcCall) =>
-        setting(() => setReferenceData(request, call, ports)),
     },
-  };
-}
-
-function oneAtATime(): <T>(work: () => Promise<T>) => Promise<T> {
-  let last: Promise<unknown> = Promise.resolve();
-  return (work) => {
-    const turn = last.then(work);
-    last = turn.catch(() => undefined);
-    return turn;
   };
 }

@@ -9,8 +9,8 @@ import type { Fill } from "../../contracts/src/records/order.ts";
 import { fillEntry, movesOf, type TradedInstrument } from "../../core/ledger/ledger.ts";
 import type { Reference } from "../../ports/reference-data.ts";
 import { exampleFill } from "../../testkit/record-examples.ts";
+import { viewOf } from "../reference/reference-view.ts";
 import { paperReference } from "../shared/paper-seeds.ts";
-import { viewOf } from "./reference-view.ts";
 import { navRecord, type ValuationInput, valueFund } from "./valuation.ts";
 
 const at = fromUnixMs(1_794_744_000_000);

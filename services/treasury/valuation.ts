@@ -12,7 +12,7 @@ import { type NavUpdated, pricesMax } from "../../contracts/src/records/fund.ts"
 import type { FundReference } from "../../contracts/src/records/reference.ts";
 import { cost } from "../../core/ledger/ledger.ts";
 import { ageMsOf } from "../../core/losses/dated.ts";
-import { type ReferenceView, rateBetween } from "./reference-view.ts";
+import { type ReferenceView, rateBetween } from "../reference/reference-view.ts";
 
 export interface Holding {
   readonly symbol: string;

@@ -12,13 +12,13 @@ import type { Store } from "../../ports/store.ts";
 import { exampleFill } from "../../testkit/record-examples.ts";
 import { prng } from "../../testkit/virtual/prng.ts";
 import { call, provenFlow, type TestBooks, testBooks } from "../../testkit/virtual/treasury-books.ts";
+import type { ReferenceView } from "../reference/reference-view.ts";
 import type { PaperHistory } from "../shared/paper-history.ts";
 import type { ServicePorts } from "../shared/service.ts";
 import { createBorrowAccrual } from "./accrue-borrow.ts";
 import { bookEntry } from "./book-entry.ts";
 import { importHistory } from "./import-history.ts";
 import { createValuer } from "./publish-values.ts";
-import type { ReferenceView } from "./reference-view.ts";
 import { lastDayOf } from "./seed-history.ts";
 import { createThinner, keptMs } from "./thin-navs.ts";
 

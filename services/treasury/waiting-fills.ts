@@ -11,9 +11,9 @@ import { format, type Instant, millisecondsBetween, plusMilliseconds } from "../
 import type { Fill } from "../../contracts/src/records/order.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
+import type { ReferenceView } from "../reference/reference-view.ts";
 import { line } from "../shared/one-line.ts";
 import type { ServicePorts } from "../shared/service.ts";
-import type { ReferenceView } from "./reference-view.ts";
 
 const retryMsMin = 1_000;
 const retryMsMax = 30_000;

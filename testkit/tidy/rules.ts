@@ -68,7 +68,7 @@ function forbidden(path: string, home: { name: string; room: Room }, target: str
 }
 
 /** What services have in common; neither may know one of them. */
-const sharedByServices: ReadonlySet<string> = new Set(["shared", "halts"]);
+const sharedByServices: ReadonlySet<string> = new Set(["shared", "halts", "reference"]);
 
 function betweenServices(path: string, other: string): string | undefined {
   const [, from = "", ...fromRest] = path.split("/");

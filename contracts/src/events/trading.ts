@@ -161,7 +161,7 @@ export const tradingEvents = {
     schema: referenceChanged,
     key: (changed) => changed.kind,
     sentence: "One kind of reference data got a new version.",
-    publishers: ["oms", "treasury"],
+    publishers: ["operations", "oms", "treasury"],
     audit: { action: "reference.changed", about: (of) => `reference:${of.kind}`, by: (of) => of.set_by },
   }),
 };

@@ -22,8 +22,10 @@ import {
 import { moment, span } from "../text/text.ts";
 import type { Context } from "../verbs/verb.ts";
 import { alarmsCheck } from "./alarms.ts";
+import { fundsCheck } from "./funds.ts";
 import { notifiedCheck } from "./notified.ts";
 import { pricesCheck } from "./prices.ts";
+import { putAside } from "./put-aside.ts";
 import { webhookCheck } from "./webhook.ts";
 
 export interface Check {
@@ -118,7 +120,13 @@ async function everything(context: Context): Promise<readonly Check[]> {
     putAside(context, settings),
     ...(settings.token === undefined && settings.stored === undefined
       ? []
-      : [pricesCheck(context), alarmsCheck(context), notifiedCheck(context), webhookCheck(context)]),
+      : [
+          fundsCheck(context),
+          pricesCheck(context),
+          alarmsCheck(context),
+          notifiedCheck(context),
+          webhookCheck(context),
+        ]),
   ];
   return [...here, reached, ...(await Promise.all(away)).flat()];
 }
@@ -248,17 +256,18 @@ function reachAdvice(context: Context, failed?: Failure): string {
 }
 
 async function health(context: Context): Promise<Check> {
-  const name = "health";
+  const [name, well] = ["health", "every part can do its work"];
   const answer = await outcome(context, (client) => client.getHealth());
   if (answer.failed === undefined) {
     const { notes: said = [], insecure } = answer.value;
     const isReached = insecure === true && !said.some((note) => note.includes("clear text"));
     const notes = isReached ? [...said, "it may be reached from other machines without TLS"] : said;
-    if (notes.length === 0) return { name, state: "ok", detail: "every part can do its work" };
+    // What the check of the funds says better.
+    if (notes.every((note) => note.includes("There is no fund"))) return { name, state: "ok", detail: well };
     return {
       name,
       state: "warn",
-      detail: `every part can do its work, but ${notes.join("; ")}`,
+      detail: `${well}, but ${notes.join("; ")}`,
       advice: "`ctl oms orders list --open` shows the orders; docs/orders.md says what becomes of them.",
     };
   }
@@ -340,27 +349,6 @@ async function login(context: Context, settings: Settings): Promise<readonly Che
   } catch (error) {
     const { detail, hint } = await failureOf(error);
     return [{ name, state: "fail", detail: `${from}: ${detail}`, ...(hint === undefined ? {} : { advice: hint }) }];
-  }
-}
-
-/** Events that wait for somebody; nothing for callers who may not read them, or are reported by the login's own check. */
-async function putAside(context: Context, settings: Settings): Promise<readonly Check[]> {
-  const name = "events put aside";
-  if (settings.token === undefined && settings.stored === undefined) return [];
-  try {
-    const client = await context.client();
-    const { total, events } = await client.listParked({ countMax: 100 }, { timeoutMs: checkTimeoutMs });
-    const [first] = events;
-    if (first === undefined) return [{ name, state: "ok", detail: "none" }];
-    const held = events.filter(({ state }) => state === "HELD").length;
-    const consumers = [...new Set(events.map(({ subscription }) => subscription))].join(", ");
-    const what = `EVENT_PARKED: ${total}${held > 0 ? ` (${held} of them money that is held)` : ""} of ${consumers}`;
-    const detail = `${what}, the first since ${moment(first.since, context.clock.now())}`;
-    const advice = "`ctl operations parked list` shows them; `parked retry` and `parked discard` deal with them.";
-    return [{ name, state: held > 0 ? "fail" : "warn", detail, advice }];
-  } catch (error) {
-    const { exit, detail } = await failureOf(error);
-    return exit === exitCodes.unavailable ? [{ name, state: "warn", detail: `not known: ${detail}` }] : [];
   }
 }
 

@@ -101,6 +101,20 @@ describe("doctor", () => {
     server.on("GET /v1/healthz", { body: { status: "ok" } });
   });
 
+  it("32.7: warns of a platform without funds, and of funds without limits", async () => {
+    const fund = { name: "n", mode: "LIVE", currency: "USD", nav: "0", nav_at: "1970-01-01T00:00:00Z", halted: false };
+    let funds: object[] = [];
+    server.on("GET /v1/treasury/funds", () => ({ body: funds }));
+    expect((await run("doctor")).stdout).toMatch(/warn +funds +there is none: every order is denied/);
+    funds = [{ ...fund, fund_id: "one" }];
+    server.on("GET /v1/riskengine/envelopes/one", problem(404, "NOT_FOUND", 'The fund "one" has no envelope.'));
+    const { exit, stdout } = await run("doctor");
+    expect(exit).toBe(0);
+    expect(stdout).toMatch(/warn +funds +without limits, .* denied: one\n.*envelope set --fund-id one/);
+    server.on("GET /v1/riskengine/envelopes/one", { body: { fund_id: "one", version: 1 } });
+    expect((await run("doctor")).stdout).toMatch(/ok +funds +one/);
+  });
+
   it("23.4: names what is held and quoted by nobody", async () => {
     const stop = {
       fund_id: "alpha",

@@ -21,6 +21,9 @@ const instrumentsEveryMs = 2_000;
 const pastNavEveryMs = 10_000;
 const timeoutMs = 2_000;
 
+const noFunds =
+  "There is no fund, so every order is denied: set calendars, instruments and funds (ctl treasury reference set), then an envelope for each fund.";
+
 export interface RunningMarketFeed extends MarketFeed {
   /** Starting until everything was said once, by the services that are expected. */
   health(): Health;
@@ -52,12 +55,14 @@ export function startMarketFeed(parts: MarketFeedParts): RunningMarketFeed {
     ask: async (_before, signal) =>
       (await askOwn<Instruments>(parts, "Treasury", "ListInstruments", {}, signal)).instruments,
   });
+  let hasFunds = true;
   const funds = follow<readonly object[]>({
     ...parts,
     name: "funds",
     everyMs: fundsEveryMs,
     ask: async (_before, signal) => {
       const reported = await askOwn<Funds>(parts, "Treasury", "ListFunds", {}, signal);
+      hasFunds = reported.funds.length > 0;
       hidden.hear(reported.funds);
       const known = await past(reported.funds, signal);
       const now = parts.clock.now();
@@ -70,10 +75,12 @@ export function startMarketFeed(parts: MarketFeedParts): RunningMarketFeed {
     everyMs: haltsEveryMs,
     ask: (before, signal) => newestHalts({ ...parts, hidesValue: hidden.hides }, before, signal),
   });
+  // Where treasury is left out, operations answers (contracts/src/served-by.ts).
+  const keeper = parts.expectedServices.includes("treasury") ? "treasury" : "operations";
   const sources: readonly (readonly [string, Pick<FollowedSource<unknown>, "newest" | "stop">])[] = [
     ["operations", quotes],
-    ["treasury", instruments],
-    ["treasury", funds],
+    [keeper, instruments],
+    [keeper, funds],
     ["operations", halts],
   ];
   return {
@@ -85,9 +92,8 @@ export function startMarketFeed(parts: MarketFeedParts): RunningMarketFeed {
       const waiting = sources.some(
         ([service, source]) => parts.expectedServices.includes(service) && source.newest() === undefined,
       );
-      return waiting
-        ? { status: "starting", complaint: "the public market data has not been reported yet" }
-        : { status: "ok" };
+      if (waiting) return { status: "starting", complaint: "the public market data has not been reported yet" };
+      return hasFunds ? { status: "ok" } : { status: "ok", complaint: noFunds };
     },
     stop: async () => {
       await Promise.all(sources.map(([, source]) => source.stop()));

@@ -2,21 +2,35 @@
 import * as decimal from "../../contracts/src/decimal.ts";
 import type { FundStatus } from "../../contracts/src/generated/svc/v1/market.ts";
 import type { Funds } from "../../contracts/src/generated/svc/v1/platform.ts";
-import { format, fromMicroseconds, parse } from "../../contracts/src/instant.ts";
+import { format, fromMicroseconds, type Instant, parse } from "../../contracts/src/instant.ts";
 import type { NavUpdated } from "../../contracts/src/records/fund.ts";
 import type { ActiveHalt } from "../../contracts/src/records/halt.ts";
 import type { FundReference } from "../../contracts/src/records/reference.ts";
 import { type Severity, severity } from "../../contracts/src/records/values.ts";
 import { drillFundId } from "../../core/halts/halts.ts";
 import type { RiskStore } from "../../ports/risk-store.ts";
-import type { FundValue, Valuer } from "./publish-values.ts";
 import type { ReferenceReader } from "./reference-view.ts";
-import type { Valuation } from "./valuation.ts";
+
+/** What treasury itself valued a fund at last. */
+export interface OwnValue {
+  readonly nav: decimal.Decimal;
+  readonly at: Instant;
+  readonly oldestPriceAgeMs: number;
+  readonly grossValue: decimal.Decimal;
+  readonly positionsValue: decimal.Decimal;
+  readonly dayPnl: decimal.Decimal | undefined;
+}
+
+export type NewestOwnValue = (fundId: string) => OwnValue | undefined;
 
 /** A fund that was never valued shows zero as of the beginning of time, which nobody takes for today's. */
 const never = { nav: "0", nav_at: format(fromMicroseconds(0)) };
 
-export async function listFunds(reader: ReferenceReader, valuer: Valuer, riskStore: RiskStore): Promise<Funds> {
+export async function listFunds(
+  reader: ReferenceReader,
+  newestOwn: NewestOwnValue,
+  riskStore: RiskStore,
+): Promise<Funds> {
   const { reference } = await reader.refresh();
   const navs = new Map((await riskStore.navs()).map((nav) => [nav.fund_id, nav]));
   const { active } = await riskStore.halts();
@@ -26,7 +40,7 @@ export async function listFunds(reader: ReferenceReader, valuer: Valuer, riskSto
       name: fund.name,
       mode: fund.mode,
       currency: fund.currency,
-      ...notional(valuer.newest(fund.fund_id), navs.get(fund.fund_id)),
+      ...notional(newestOwn(fund.fund_id), navs.get(fund.fund_id)),
       ...haltOf(fund, active),
     })),
   };
@@ -38,7 +52,7 @@ function isSomebodys({ fund_id: id }: FundReference): boolean {
 }
 
 /** Our own value where it is the newer one, else what the risk engine keeps: a foreign treasury's, or one from before a restart. */
-function notional(own: FundValue | undefined, kept: NavUpdated | undefined): Pick<FundStatus, "nav" | "nav_at"> {
+function notional(own: OwnValue | undefined, kept: NavUpdated | undefined): Pick<FundStatus, "nav" | "nav_at"> {
   if (own !== undefined && (kept === undefined || own.at >= parse(kept.as_of))) {
     const day = own.dayPnl === undefined ? {} : { day_pnl: decimal.format(own.dayPnl) };
     const age = { oldest_price_age_ms: own.oldestPriceAgeMs };
@@ -51,7 +65,7 @@ function notional(own: FundValue | undefined, kept: NavUpdated | undefined): Pic
 
 const millionth = decimal.parse("0.000001");
 
-function exposure({ nav, grossValue, positionsValue }: Valuation): Partial<FundStatus> {
+function exposure({ nav, grossValue, positionsValue }: OwnValue): Partial<FundStatus> {
   if (nav <= 0n) return {};
   // Six places are a hundredth of a basis point; the rest is noise of the division.
   const share = (value: decimal.Decimal): number =>
