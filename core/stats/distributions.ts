@@ -40,6 +40,7 @@ export function studentQuantile(p: number, freedom: number): number {
   if (p > 0.5) return -studentQuantile(1 - p, freedom);
   if (p === 0.5) return 0;
   if (p === 0) return Number.NEGATIVE_INFINITY;
+  checkFreedom(freedom);
   let low = -2;
   while (studentCdf(low, freedom) > checked(p)) low *= 2;
   return solve(
@@ -55,6 +56,7 @@ export const chiSquaredCdf = (x: number, freedom: number): number => gammaBelow(
 export const chiSquaredSf = (x: number, freedom: number): number => gammaAbove(freedom / 2, x / 2);
 
 export function chiSquaredQuantile(p: number, freedom: number): number {
+  checkFreedom(freedom);
   if (p === 0) return 0;
   if (p === 1) return Number.POSITIVE_INFINITY;
   let high = freedom + 1;
@@ -83,6 +85,13 @@ export function poissonLog10Sf(count: number, mean: number): number | null {
 function checked(p: number): number {
   if (!(p > 0 && p < 1)) throw new RangeError(`A quantile is asked at a probability from 0 to 1, not ${p}.`);
   return p;
+}
+
+/** Without it the search for a bracket would not end. */
+function checkFreedom(freedom: number): void {
+  if (!(freedom > 0 && freedom < Number.POSITIVE_INFINITY)) {
+    throw new RangeError(`A distribution has more than 0 degrees of freedom, not ${freedom}.`);
+  }
 }
 
 /** Newton's steps inside a bracket; a step that would leave it is halved towards the middle instead. */

@@ -38,12 +38,14 @@ export function logGamma(x: number): number {
 /** P(a, x): the lower regularised incomplete gamma function. */
 export function gammaBelow(a: number, x: number): number {
   if (x <= 0) return 0;
+  if (x === Number.POSITIVE_INFINITY) return 1;
   return x < a + 1 ? gammaSeries(a, x) : 1 - gammaFraction(a, x);
 }
 
 /** Q(a, x) = 1 - P(a, x), without the loss of digits where it is small. */
 export function gammaAbove(a: number, x: number): number {
   if (x <= 0) return 1;
+  if (x === Number.POSITIVE_INFINITY) return 0;
   return x < a + 1 ? 1 - gammaSeries(a, x) : gammaFraction(a, x);
 }
 

@@ -57,16 +57,16 @@ export function sum(values: readonly number[]): number {
 /** The adjusted skewness G1; null with fewer than three values or when nothing moved. */
 export function skewness(values: readonly number[]): number | null {
   const count = values.length;
+  if (count < 3 || isConstant(values)) return null;
   const [second, third] = centralMoments(values);
-  if (count < 3 || second === 0) return null;
   return (third / second ** 1.5) * (Math.sqrt(count * (count - 1)) / (count - 2));
 }
 
 /** The adjusted excess kurtosis G2; null with fewer than four values or when nothing moved. */
 export function excessKurtosis(values: readonly number[]): number | null {
   const count = values.length;
+  if (count < 4 || isConstant(values)) return null;
   const [second, , fourth] = centralMoments(values);
-  if (count < 4 || second === 0) return null;
   const biased = fourth / (second * second) - 3;
   return ((count - 1) / ((count - 2) * (count - 3))) * ((count + 1) * biased + 6);
 }

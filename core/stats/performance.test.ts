@@ -22,6 +22,8 @@ describe("periods in a year", () => {
     }
     expect(performance.annualGrowth(returns, 8)).toBeCloseTo((1 + performance.totalReturn(returns)) ** 2 - 1, 12);
     expect(performance.annualGrowth([-1], 252)).toBe(-1);
+    // A level of 0.9 ^ 400 is 5e-19, of which 1 + total return has no digit left.
+    expect(performance.annualGrowth(Array(400).fill(-0.1), 1)).toBeCloseTo(-0.1, 12);
     expect(performance.annualGrowth([-1.5], 252)).toBeNull();
   });
   it("turn a yearly rate into a periodic one by compounding", () => {

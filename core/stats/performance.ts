@@ -29,7 +29,8 @@ export const totalReturn = (returns: readonly number[]): number => (levels(retur
 
 /** The constant yearly growth that ends at the same level; null of nothing and after a total loss. */
 export function annualGrowth(returns: readonly number[], periodsPerYear: number): number | null {
-  const level = 1 + totalReturn(returns);
+  // Not from the total return: after a deep loss, 1 + (level - 1) has lost the level's digits.
+  const level = levels(returns).at(-1) ?? 1;
   return returns.length === 0 || level < 0 ? null : level ** (periodsPerYear / returns.length) - 1;
 }
 

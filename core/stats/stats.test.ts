@@ -1,7 +1,8 @@
 // Figures that others computed: ranks with ties, correlations, spread, drawdown, and what has no answer.
 import { describe, expect, it } from "vitest";
+import { chiSquaredQuantile, chiSquaredSf, normalCdf, normalSf, studentQuantile } from "./distributions.ts";
 import { acrossSymbols, informationCoefficient, overTime, type Reported } from "./information-coefficient.ts";
-import { mean, standardDeviation, sum } from "./moments.ts";
+import { excessKurtosis, mean, skewness, standardDeviation, sum } from "./moments.ts";
 import { performanceOf } from "./performance.ts";
 import { rankCorrelation, ranks } from "./rank-correlation.ts";
 
@@ -13,6 +14,23 @@ describe("moments", () => {
     expect(standardDeviation([2, 4, 4, 4, 5, 5, 7, 9])).toBeCloseTo(2.138089935299395, 12);
     expect([mean([]), standardDeviation([1])]).toEqual([null, null]);
     expect(sum([1, 1e100, 1, -1e100])).toBe(2);
+  });
+  it("sees no shape in equal values, whose mean is off by a rounding error", () => {
+    expect([skewness([0.1, 0.1, 0.1]), excessKurtosis([0.1, 0.1, 0.1, 0.1, 0.1, 0.1])]).toEqual([null, null]);
+    expect(skewness([1, 1, 4])).toBeCloseTo(Math.sqrt(3), 12);
+  });
+});
+
+describe("distributions", () => {
+  it("end at 0 and 1 however far out they are asked", () => {
+    expect([normalCdf(-1e200), normalCdf(1e200), normalSf(1e200)]).toEqual([0, 1, 0]);
+    expect([chiSquaredSf(Number.POSITIVE_INFINITY, 3), normalCdf(Number.NEGATIVE_INFINITY)]).toEqual([0, 0]);
+  });
+  it("have no quantile without degrees of freedom, instead of a search without end", () => {
+    for (const freedom of [0, -1, Number.NaN, Number.POSITIVE_INFINITY]) {
+      expect(() => chiSquaredQuantile(0.5, freedom)).toThrow("more than 0 degrees of freedom");
+      expect(() => studentQuantile(0.1, freedom)).toThrow("more than 0 degrees of freedom");
+    }
   });
 });
 

@@ -13,7 +13,7 @@ export type DecayStatus = "DECAY" | "NO_DECAY" | "INSUFFICIENT_DATA";
 export interface HorizonDecay {
   readonly status: DecayStatus;
   readonly usedHorizons: readonly number[];
-  /** Horizons whose coefficient was zero or below: their logarithm does not exist. */
+  /** Horizons whose coefficient is undefined, zero or below: there is no logarithm of it. */
   readonly dropped: number;
   readonly initial: number | null;
   readonly rate: number | null;
@@ -26,7 +26,7 @@ export interface HorizonDecay {
 }
 
 /** ln IC(h) = ln IC(0) - rate h, by least squares on the horizons with skill above zero. */
-export function horizonDecay(horizons: readonly number[], coefficients: readonly number[]): HorizonDecay {
+export function horizonDecay(horizons: readonly number[], coefficients: readonly (number | null)[]): HorizonDecay {
   const used = horizons.flatMap((horizon, index) => {
     const skill = coefficients[index] ?? 0;
     return skill > 0 ? [{ horizon, log: Math.log(skill) }] : [];
@@ -37,8 +37,10 @@ export function horizonDecay(horizons: readonly number[], coefficients: readonly
   const nothing = { initial: null, rate: null, rateError: null, r2: null, halfLife: null, halfLifeInterval: null };
   const fit = used.length < horizonsMin ? null : leastSquares([logs.map(() => 1), usedHorizons], logs);
   if (fit === null) return { status: "INSUFFICIENT_DATA", ...rest, ...nothing };
-  const rate = -(fit.coefficients[1] ?? 0);
-  const rateError = plainErrors(fit)[1] ?? 0;
+  // Equal coefficients leave a slope of rounding errors, and the half-life of that would be a number.
+  const isFlat = isConstant(logs);
+  const rate = isFlat ? 0 : -(fit.coefficients[1] ?? 0);
+  const rateError = isFlat ? 0 : (plainErrors(fit)[1] ?? 0);
   const related = correlation(usedHorizons, logs);
   const figures = {
     ...rest,
@@ -152,7 +154,8 @@ export function signalMemory(signal: readonly number[], lagMax: number): SignalM
 
 function memoryHalfLife(slope: number): number | null {
   if (slope <= 0) return null;
-  return slope >= 1 ? Number.POSITIVE_INFINITY : -Math.LN2 / Math.log(slope);
+  // A straight line has a slope of one up to rounding.
+  return slope >= 1 - 1e-12 ? Number.POSITIVE_INFINITY : -Math.LN2 / Math.log(slope);
 }
 
 export interface CalendarTrend {

@@ -5,7 +5,7 @@ import { decaySolvers } from "./oracles/decay.ts";
 import { navSolvers } from "./oracles/nav.ts";
 import { performanceSolvers } from "./oracles/performance.ts";
 import { postMortemSolvers, riskSolvers } from "./oracles/risk.ts";
-import { asJson, type Solver } from "./oracles/solver.ts";
+import { type Solver, solved } from "./oracles/solver.ts";
 import { specialFunctions } from "./oracles/special-functions.ts";
 import { lotSolvers, settlementSolvers, tcaSolvers } from "./oracles/trades.ts";
 
@@ -27,16 +27,10 @@ const solvers: Readonly<Record<string, readonly Solver[]>> = {
 
 export const evaluated: readonly string[] = Object.keys(solvers);
 
-/** What is not known is an error, never an empty answer. */
 export function evaluate(oracle: string, caseName: string, inputs: object): object {
   const known = Object.hasOwn(solvers, oracle) ? solvers[oracle] : undefined;
   if (known === undefined) {
     throw new RangeError(`There is no oracle ${JSON.stringify(oracle)} here. There are ${evaluated.join(", ")}.`);
   }
-  for (const each of known) {
-    const found = each.solve(inputs, caseName);
-    if (found !== undefined) return asJson(found) as object;
-  }
-  const keys = Object.keys(inputs).join(", ");
-  throw new RangeError(`The inputs of case ${JSON.stringify(caseName)} of ${oracle} have no known shape: ${keys}.`);
+  return solved(known, oracle, caseName, inputs);
 }

@@ -73,6 +73,13 @@ describe("decay", () => {
       halfLife: null,
     });
     expect(horizonDecay([1, 2, 3, 5], [0.01, 0.015, 0.02, 0.03])).toMatchObject({ status: "NO_DECAY", halfLife: null });
+    // Equal coefficients: the logarithms' slope is a rounding error on either side of zero.
+    expect(horizonDecay([1, 2, 3, 5], [0.05, 0.05, 0.05, 0.05])).toMatchObject({
+      status: "NO_DECAY",
+      rate: 0,
+      halfLife: null,
+    });
+    expect(horizonDecay([1, 2, 3, 5], [0.05, 0.04, null, 0.02])).toMatchObject({ usedHorizons: [1, 2, 5], dropped: 1 });
     expect(horizonDecay([1, 2, 3, 5], [0.02, 0.06, 0.01, 0.03]).halfLifeInterval?.[1] ?? Infinity).toBe(Infinity);
   });
   it("has a memory only between zero and one", () => {
@@ -80,6 +87,9 @@ describe("decay", () => {
     expect(signalMemory([1, 2, 3], 4)?.autocorrelations).toEqual([0, -0.5, null, null]);
     expect(signalMemory([1, -1, 1, -1, 1, -1], 2)?.halfLife).toBeNull();
     expect(signalMemory([1, 2, 4, 8, 16], 1)?.halfLife).toBe(Number.POSITIVE_INFINITY);
+    // A straight line: the slope is one up to rounding.
+    const line = Array.from({ length: 20 }, (_, index) => index);
+    expect(signalMemory(line, 1)?.halfLife).toBe(Number.POSITIVE_INFINITY);
   });
   it("does not believe a trend in overlapping figures as a plain t would", () => {
     const rolling = Array.from({ length: 200 }, (_, index) => Math.sin(index / 12));

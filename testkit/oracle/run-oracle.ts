@@ -1,7 +1,7 @@
 // One file of cases: computes each from its inputs alone, and compares where the file says what it expects.
 import { z } from "zod";
 import { evaluate, evaluated } from "../../reports/metrics/index.ts";
-import { asJson, type Solver } from "../../reports/metrics/oracles/solver.ts";
+import { type Solver, solved } from "../../reports/metrics/oracles/solver.ts";
 import { newsSolvers, positionSolvers, volatilitySolvers } from "./anomalies.ts";
 import { isRecord, type Mismatch, mismatches, type Tolerance } from "./compare.ts";
 import { profitSolvers } from "./profit.ts";
@@ -79,11 +79,7 @@ function runCase(file: OracleFile, { name, inputs, expected, tolerance: own }: O
 }
 
 function judged(oracle: string, name: string, inputs: Readonly<Record<string, unknown>>): unknown {
-  const known = Object.hasOwn(solvers, oracle) ? (solvers[oracle] ?? []) : [];
-  const found = known.map((each) => each.solve(inputs, name)).find((each) => each !== undefined);
-  if (found !== undefined) return asJson(found);
-  const keys = Object.keys(inputs).join(", ");
-  throw new RangeError(`The inputs of case ${JSON.stringify(name)} of ${oracle} have no known shape: ${keys}.`);
+  return solved(Object.hasOwn(solvers, oracle) ? (solvers[oracle] ?? []) : [], oracle, name, inputs);
 }
 
 /** A case may use the tape of another one of its file. */

@@ -6,7 +6,7 @@ import { stateProbabilities } from "../hidden-states.ts";
 import { contribution, type DayProfit, dayProfit, linkedContributions } from "../position-attribution.ts";
 import { regimeAttribution, volatilityRegimes } from "../regimes.ts";
 import { type Errors, factorFit, holdingsAttribution } from "../regression.ts";
-import { numbers, numbersOrNull, type Solver, solver } from "./solver.ts";
+import { numbers, numbersOrNull, probability, type Solver, sameLength, solver } from "./solver.ts";
 
 const errors = ({ errors: se, t }: Errors) => ({ se, t });
 
@@ -18,6 +18,9 @@ const regression = solver(
     periods_per_year: z.number().default(252),
   },
   ({ y, factors, factor_names, periods_per_year }) => {
+    sameLength({ y, factors });
+    const columns = factor_names ?? factors[0] ?? [];
+    for (const [row, each] of factors.entries()) sameLength({ factor_names: columns, [`factors[${row}]`]: each });
     const fit = factorFit(y, factors, periods_per_year);
     if ("reason" in fit) return { rank_deficient: fit.rankDeficient, rank_with_const: fit.rank };
     const names = factor_names ?? factors[0]?.map((_factor, index) => `f${index + 1}`) ?? [];
@@ -54,19 +57,30 @@ const holdings = solver(
     portfolio_returns: numbers,
   },
   ({ weights, loadings, factor_returns, portfolio_returns }) => {
+    sameLength({ weights, factor_returns, portfolio_returns });
+    for (const [row, each] of weights.entries()) sameLength({ loadings, [`weights[${row}]`]: each });
+    const columns = loadings[0] ?? [];
+    for (const [row, each] of loadings.entries()) sameLength({ "loadings[0]": columns, [`loadings[${row}]`]: each });
+    for (const [row, each] of factor_returns.entries()) {
+      sameLength({ "loadings[0]": columns, [`factor_returns[${row}]`]: each });
+    }
     const { byFactor, ...rest } = holdingsAttribution(weights, loadings, factor_returns, portfolio_returns);
     return { ...rest, by_factor: byFactor };
   },
 );
 
-const sectors = z
-  .object({ wp: numbers, wb: numbers, rp: numbersOrNull, rb: numbersOrNull })
-  .transform(({ wp, wb, rp, rb }) => ({
+const sectorShape = { wp: numbers, wb: numbers, rp: numbersOrNull, rb: numbersOrNull };
+type Sectors = z.infer<z.ZodObject<typeof sectorShape>>;
+
+function sectorsOf({ wp, wb, rp, rb }: Sectors) {
+  sameLength({ wp, wb, rp, rb });
+  return {
     portfolioWeights: wp,
     benchmarkWeights: wb,
     portfolioReturns: sectorReturns(rp, wp),
     benchmarkReturns: sectorReturns(rb, wb),
-  }));
+  };
+}
 
 /** A sector without weight has no return; one with weight must have one, which is never taken as zero. */
 function sectorReturns(returns: readonly (number | null)[], weights: readonly number[]): readonly number[] {
@@ -78,26 +92,25 @@ function sectorReturns(returns: readonly (number | null)[], weights: readonly nu
   });
 }
 
-const brinsonOne: Solver = {
-  solve(inputs) {
-    const read = sectors.safeParse(inputs);
-    if (!read.success) return undefined;
-    const found = sectorEffects(read.data);
-    return {
-      Rp: found.portfolio,
-      Rb: found.benchmark,
-      active: found.active,
-      allocation_bf: found.allocation,
-      selection: found.selection,
-      interaction: found.interaction,
-      selection_incl_interaction: found.selection.map((each, index) => each + (found.interaction[index] ?? 0)),
-      sum_effects: found.sum,
-    };
-  },
-};
+const brinsonOne = solver(sectorShape, (inputs) => {
+  const found = sectorEffects(sectorsOf(inputs));
+  return {
+    Rp: found.portfolio,
+    Rb: found.benchmark,
+    active: found.active,
+    allocation_bf: found.allocation,
+    selection: found.selection,
+    interaction: found.interaction,
+    selection_incl_interaction: found.selection.map((each, index) => each + (found.interaction[index] ?? 0)),
+    sum_effects: found.sum,
+  };
+});
 
-const brinsonMany = solver({ periods: z.array(sectors) }, ({ periods }) => {
-  const found = linkedEffects(periods);
+const brinsonMany = solver({ periods: z.array(z.object(sectorShape)) }, ({ periods }) => {
+  for (const [index, { wp }] of periods.entries()) {
+    sameLength({ "periods[0].wp": periods[0]?.wp ?? [], [`periods[${index}].wp`]: wp });
+  }
+  const found = linkedEffects(periods.map(sectorsOf));
   return {
     Rp: found?.periods.map((each) => each.portfolio) ?? null,
     Rb: found?.periods.map((each) => each.benchmark) ?? null,
@@ -182,10 +195,11 @@ const terciles = solver(
   {
     market_returns: numbers,
     strategy_returns: numbers,
-    vol_window: z.number(),
+    vol_window: z.number().int().min(2),
     periods_per_year: z.number().default(252),
   },
   ({ market_returns, strategy_returns, vol_window, periods_per_year }) => {
+    sameLength({ market_returns, strategy_returns });
     const { cuts, labels } = volatilityRegimes(market_returns, vol_window, periods_per_year);
     const { byRegime, total, linkedSum } = regimeAttribution(strategy_returns, labels, periods_per_year);
     return {
@@ -212,15 +226,16 @@ const terciles = solver(
 );
 
 const pair = z.tuple([z.number(), z.number()]);
+const deviation = z.number().positive();
 
 const hidden = solver(
   {
     returns: numbers,
     mean: pair,
-    std: pair,
-    p00: z.number(),
-    p11: z.number(),
-    initial: z.union([z.literal("stationary"), pair]).default("stationary"),
+    std: z.tuple([deviation, deviation]),
+    p00: probability,
+    p11: probability,
+    initial: z.union([z.literal("stationary"), z.tuple([probability, probability])]).default("stationary"),
   },
   ({ returns, mean, std, p00, p11, initial }) => {
     const found = stateProbabilities(returns, {

@@ -2,12 +2,20 @@
 import { mean } from "../../../core/stats/moments.ts";
 import { calendarTrend, curveFit, horizonDecay, signalMemory } from "../decay.ts";
 import { rolling, rollingWindow } from "../performance.ts";
-import { numbers, type Solver, solver } from "./solver.ts";
+import { numbers, numbersOrNull, type Solver, sameLength, solver } from "./solver.ts";
 
 /** Two kinds of fit have inputs of one shape; their names say which is meant. */
-const horizons = solver({ horizon: numbers, ic: numbers }, ({ horizon, ic }, name) => {
+const horizons = solver({ horizon: numbers, ic: numbersOrNull }, ({ horizon, ic }, name) => {
+  sameLength({ horizon, ic });
   if (/nls|nonlinear/i.test(name)) {
-    const curve = curveFit(horizon, ic);
+    const known = horizon.flatMap((each, index) => {
+      const skill = ic[index] ?? null;
+      return skill === null ? [] : [{ horizon: each, skill }];
+    });
+    const curve = curveFit(
+      known.map((each) => each.horizon),
+      known.map(({ skill }) => skill),
+    );
     return { ic0: curve?.initial ?? null, lambda: curve?.rate ?? null, half_life: curve?.halfLife ?? null };
   }
   const decay = horizonDecay(horizon, ic);

@@ -1,17 +1,18 @@
 // performance_metrics: the table of a row of returns, under the file's names.
 import { z } from "zod";
 import { performanceTable, relativeTable } from "../performance.ts";
-import { numbers, type Solver, solver } from "./solver.ts";
+import { date, numbers, type Solver, sameLength, solver } from "./solver.ts";
 
 const metrics = solver(
   {
-    dates: z.array(z.string()),
+    dates: z.array(date),
     returns: numbers,
     benchmark: numbers.optional(),
-    rf_annual: z.number(),
-    periods_per_year: z.number(),
+    rf_annual: z.number().gt(-1),
+    periods_per_year: z.number().positive(),
   },
   ({ dates, returns, benchmark, rf_annual, periods_per_year }) => {
+    sameLength({ dates, returns, benchmark: benchmark ?? returns });
     const input = { dates, returns, rfAnnual: rf_annual, periodsPerYear: periods_per_year };
     const table = performanceTable(input);
     return {

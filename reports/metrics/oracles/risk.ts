@@ -3,9 +3,10 @@ import { z } from "zod";
 import * as decimal from "../../../contracts/src/decimal.ts";
 import { onset, waterfall } from "../post-mortem.ts";
 import { portfolioRisk, varBacktest } from "../value-at-risk.ts";
-import { numbers, type Solver, solver } from "./solver.ts";
+import { level, numbers, type Solver, sameLength, solver } from "./solver.ts";
 
 const portfolio = solver({ returns: z.array(numbers), weights: numbers }, ({ returns, weights }) => {
+  for (const [day, row] of returns.entries()) sameLength({ weights, [`returns[${day}]`]: row });
   const risk = portfolioRisk(returns, weights, 0.99);
   return {
     portfolio_std: risk?.deviation ?? null,
@@ -26,7 +27,7 @@ const portfolio = solver({ returns: z.array(numbers), weights: numbers }, ({ ret
 });
 
 const backtest = solver(
-  { exceedance: z.array(z.union([z.number(), z.boolean()])), var_level: z.number() },
+  { exceedance: z.array(z.union([z.number(), z.boolean()])), var_level: level },
   ({ exceedance, var_level }) => {
     const found = varBacktest(
       exceedance.map((each) => Number(each) > 0),
@@ -46,7 +47,12 @@ const backtest = solver(
 );
 
 const cusum = solver(
-  { standardized_pnl: numbers, k: z.number(), h: z.number(), side: z.enum(["low", "high"]).default("low") },
+  {
+    standardized_pnl: numbers,
+    k: z.number().nonnegative(),
+    h: z.number().nonnegative(),
+    side: z.enum(["low", "high"]).default("low"),
+  },
   ({ standardized_pnl, k, h, side }) => {
     const found = onset(standardized_pnl, k, h, side);
     return { cusum: found.sums, alarm_index: found.alarm, estimated_onset_index: found.onset };
@@ -57,7 +63,7 @@ const loss = solver(
   {
     actual_pnl: z.number(),
     components: z.record(z.string(), z.number()),
-    unexplained_tolerance_fraction: z.number(),
+    unexplained_tolerance_fraction: z.number().nonnegative(),
   },
   ({ actual_pnl, components, unexplained_tolerance_fraction }) => {
     const parts = new Map(Object.entries(components).map(([name, amount]) => [name, decimal.fromNumber(amount)]));

@@ -1,4 +1,5 @@
 // special_functions: distributions, quantiles, moments and ranks.
+import { z } from "zod";
 import {
   chiSquaredQuantile,
   chiSquaredSf,
@@ -11,7 +12,7 @@ import {
 import { excessKurtosis, mean, skewness, standardDeviation } from "../../../core/stats/moments.ts";
 import { median, nearestRank, quantile, scaledMad } from "../../../core/stats/quantiles.ts";
 import { rankCorrelation, ranks } from "../../../core/stats/rank-correlation.ts";
-import { numbers, type Solver, solver } from "./solver.ts";
+import { numbers, probability, type Solver, sameLength, solver } from "./solver.ts";
 
 const rows = (df: readonly number[], columns: readonly number[], figure: (each: number, df: number) => number) =>
   df.map((freedom) => columns.map((each) => figure(each, freedom)));
@@ -29,7 +30,7 @@ const normal = solver({ x: numbers, p: numbers }, ({ x, p }) => ({
   norm_ppf: p.map(normalQuantile),
 }));
 
-const moments = solver({ x: numbers, q: numbers }, ({ x, q }) => {
+const moments = solver({ x: numbers, q: z.array(probability) }, ({ x, q }) => {
   const deviation = standardDeviation(x);
   return {
     quantile_type7_linear: q.map((each) => quantile(x, each)),
@@ -44,10 +45,10 @@ const moments = solver({ x: numbers, q: numbers }, ({ x, q }) => {
   };
 });
 
-const ranked = solver({ x: numbers, y: numbers }, ({ x, y }) => ({
-  ranks_average_x: ranks(x),
-  spearman: rankCorrelation(x, y),
-}));
+const ranked = solver({ x: numbers, y: numbers }, ({ x, y }) => {
+  sameLength({ x, y });
+  return { ranks_average_x: ranks(x), spearman: rankCorrelation(x, y) };
+});
 
 const cancellation = solver({ x: numbers }, ({ x }) => {
   const deviation = standardDeviation(x);

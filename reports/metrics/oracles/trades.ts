@@ -4,9 +4,17 @@ import * as decimal from "../../../contracts/src/decimal.ts";
 import { type LotMethod, matchLots, netByYear, tradeStatistics } from "../lots.ts";
 import { cashLadder, netCash, type SettlementRules, settlementOf } from "../settlement.ts";
 import { costTotals, inBps, type OrderCost, orderCost, type TcaOrder } from "../tca.ts";
-import { type Solver, solver } from "./solver.ts";
+import { date, type Solver, solver } from "./solver.ts";
 
 const money = z.number().transform((value) => decimal.fromNumber(value));
+const positive = z
+  .number()
+  .positive()
+  .transform((value) => decimal.fromNumber(value));
+const quantity = z
+  .number()
+  .nonnegative()
+  .transform((value) => decimal.fromNumber(value));
 const side = z
   .enum(["BUY", "SELL", "SELL_SHORT", "BUY_TO_COVER"])
   .transform((name): 1 | -1 => (name.startsWith("BUY") ? 1 : -1));
@@ -16,12 +24,12 @@ const plainOrNull = (value: decimal.Decimal | null): number | null => (value ===
 
 const lots = solver(
   {
-    fills: z.array(z.object({ date: z.string(), side, qty: money, price: money, fee: money })),
+    fills: z.array(z.object({ date, side, qty: quantity, price: money, fee: money })),
     method: z.enum(methods),
   },
   ({ fills, method }) => {
     const { closed, open } = matchLots(
-      fills.map(({ date, side: direction, qty, price, fee }) => ({ at: date, direction, quantity: qty, price, fee })),
+      fills.map(({ date: at, side: direction, qty, price, fee }) => ({ at, direction, quantity: qty, price, fee })),
       method,
     );
     const found = tradeStatistics(closed);
@@ -67,22 +75,22 @@ const lots = solver(
 const tcaOrder = z
   .object({
     side,
-    order_qty: money,
-    decision_price: money,
-    arrival_price: money,
+    order_qty: positive,
+    decision_price: positive,
+    arrival_price: positive,
     end_price: money,
     fills: z.array(
       z.object({
         t_s: z.number(),
-        price: money,
-        qty: money,
-        mid_at_fill: money.nullish(),
-        mid_after_300s: money.nullish(),
+        price: positive,
+        qty: quantity,
+        mid_at_fill: positive.nullish(),
+        mid_after_300s: positive.nullish(),
         fee: money,
       }),
     ),
-    market_trades: z.array(z.object({ t_s: z.number(), price: money, qty: money })).default([]),
-    adv: z.number().nullish(),
+    market_trades: z.array(z.object({ t_s: z.number(), price: money, qty: quantity })).default([]),
+    adv: z.number().positive().nullish(),
     daily_vol: z.number().nullish(),
   })
   .transform(
@@ -155,7 +163,7 @@ function asOrder(cost: OrderCost) {
   };
 }
 
-const dates = z.array(z.string());
+const dates = z.array(date);
 
 const settlement = solver(
   {
@@ -163,9 +171,9 @@ const settlement = solver(
       z.object({
         id: z.string(),
         market: z.enum(["US_EQ", "EU_EQ", "CRYPTO"]),
-        trade_date: z.string(),
+        trade_date: date,
         side,
-        qty: money,
+        qty: quantity,
         price: money,
         fee: money,
         currency: z.string(),
@@ -174,7 +182,7 @@ const settlement = solver(
     us_exchange_holidays: dates,
     us_bank_only_holidays: dates,
     eu_holidays: dates,
-    us_t1_first_trade_date: z.string(),
+    us_t1_first_trade_date: date,
   },
   ({ trades, us_exchange_holidays, us_bank_only_holidays, eu_holidays, us_t1_first_trade_date }) => {
     const rules: Readonly<Record<"US_EQ" | "EU_EQ" | "CRYPTO", SettlementRules>> = {
@@ -201,15 +209,15 @@ const settlement = solver(
       cash: netCash({ direction: trade.side, quantity: trade.qty, price: trade.price, fee: trade.fee }),
     }));
     return {
-      trades: settled.map(({ id, date, cycle, cash }) => ({
+      trades: settled.map(({ id, date: settledOn, cycle, cash }) => ({
         id,
-        settle_date: date,
+        settle_date: settledOn,
         cycle,
         net_cash: plain(cash),
       })),
       cash_ladder: Object.fromEntries(
-        [...cashLadder(settled)].map(([date, day]) => [
-          date,
+        [...cashLadder(settled)].map(([settledOn, day]) => [
+          settledOn,
           Object.fromEntries([...day].map(([currency, cash]) => [currency, plain(cash)])),
         ]),
       ),
