@@ -25,7 +25,18 @@ function begin() {
   const platform = serviceFixture(seed);
   fixture = platform;
   const ports = platform.portsOf("operations");
-  const { handlers } = foreignEvents(ports);
+  /** The instruments, and the fills that the risk engine booked. */
+  const known = { symbols: [exampleFill.symbol], booked: new Map<string, object>() };
+  const referenceData = {
+    changed: async () => known.symbols.length,
+    read: async () => reference(known.symbols) as never,
+  };
+  const riskStore = {
+    ...ports.riskStore,
+    knownFills: async (ids: readonly string[]) => new Set(ids.filter((id) => known.booked.has(id))),
+    fillEntry: async (id: string) => new TextEncoder().encode(JSON.stringify(known.booked.get(id))),
+  };
+  const { handlers } = foreignEvents({ ...ports, referenceData, riskStore });
   const publish = (
     event: { readonly id?: string; readonly subject: string; readonly payload: unknown },
     operations = everything,
@@ -43,8 +54,18 @@ function begin() {
       source,
       JSON.parse(new TextDecoder().decode(bytes)),
     ]);
-  return { platform, ports, publish, stored };
+  return { platform, ports, publish, stored, known };
 }
+
+const reference = (symbols: readonly string[]) => ({
+  instruments: symbols.map((symbol) => ({ symbol, calendar: "c" })),
+  funds: [{ fund_id: exampleFill.fund_id, currency: "USD", strategies: [exampleFill.strategy_id] }],
+  fx: [],
+  borrow: [],
+  restricted: [],
+  calendars: [],
+  change: symbols.length,
+});
 
 const fill = { subject: subjects.fillsCreated.name, payload: exampleFill };
 
@@ -107,6 +128,51 @@ describe("an event of a program outside", () => {
     expect(refusals[4]?.reason).toMatch(/side: .*quantity: /);
     expect(refusals[6]?.reason).toContain("names PublishOrders");
     expect(stored()).toEqual([]);
+  });
+
+  it("6: is answered with what is wrong, and durable all the same for the engine to refuse, once under its id", async () => {
+    const { publish, stored, known } = begin();
+    const nav = { subject: subjects.navUpdated.name, payload: { ...exampleNav, currency: "EUR" } };
+    known.booked.set("f-9", { ...exampleFill, fill_id: "f-9" });
+    const wrong = [
+      { ...fill, id: "w-1", payload: { ...exampleFill, fund_id: "alhpa" } },
+      { ...fill, id: "w-2", payload: { ...exampleFill, symbol: "APPL" } },
+      { ...fill, id: "w-3", payload: { ...exampleFill, strategy_id: "nobody" } },
+      { ...fill, id: "w-4", payload: { ...exampleFill, price: "0" } },
+      { ...fill, id: "w-5", payload: { ...exampleFill, fill_id: "f-9", quantity: "11" } },
+      { ...nav, id: "w-6" },
+    ];
+    const codes = [
+      "EVENT_FUND_UNKNOWN",
+      "EVENT_SYMBOL_UNKNOWN",
+      "EVENT_STRATEGY_UNKNOWN",
+      "EVENT_PRICE_IMPOSSIBLE",
+      "EVENT_FILL_CHANGED",
+      "EVENT_CURRENCY_WRONG",
+    ];
+    for (const repeated of [false, true]) {
+      const answers = await Promise.all(wrong.map((event) => publish(event)));
+      expect(answers.map(({ code }) => code)).toEqual(codes);
+      expect(answers.every((answer) => !answer.accepted && answer.repeated === repeated)).toBe(true);
+      expect(stored().map(([, source]) => source)).toEqual(wrong.map(() => "my-oms"));
+    }
+    const [first, second] = ["10", "12"].map((quantity) => ({ ...exampleFill, fill_id: "f-10", quantity }));
+    const [, ...both] = await Promise.all([
+      publish(nav),
+      publish({ ...fill, id: "w-7", payload: first }),
+      publish({ ...fill, id: "w-8", payload: second }),
+    ]);
+    expect(both.map(({ code }) => code)).toEqual(["", "EVENT_FILL_CHANGED"]);
+  });
+
+  it("6: is taken under the same id once its symbol is there", async () => {
+    const { publish, stored, known } = begin();
+    const early = { ...fill, payload: { ...exampleFill, symbol: "NEWCO" } };
+    expect(await publish(early)).toMatchObject({ accepted: false, code: "EVENT_SYMBOL_UNKNOWN" });
+    known.symbols.push("NEWCO");
+    expect(await publish(early)).toMatchObject({ accepted: true, repeated: false });
+    expect(await publish(early)).toMatchObject({ accepted: true, repeated: true });
+    expect(stored().length).toBe(2);
   });
 
   it("4: waits with a bounded number of others", async () => {

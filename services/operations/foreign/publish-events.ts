@@ -3,8 +3,10 @@
 //  1. An event is answered when it is durable in the outbox, with the name of the token as its source.
 //  2. Events of one program become durable in the order in which they came, those that wait together in one transaction.
 //  3. The same id twice is one event, as long as the store remembers it; the second one is answered `repeated`.
-//  4. A refused event changes nothing and is answered with a code and a sentence; when the platform is in trouble the call fails instead, and is made again.
+//  4. What cannot be read changes nothing and is answered with a code and a sentence; when the platform is in trouble the call fails instead, and is made again.
 //  5. Prices are not stored: they go out conflated, newest per symbol, under the name of the token.
+//  6. What can be read and is wrong is answered with what is wrong, and is durable all the same, once under its id: the risk engine refuses it, so that it
+//     is counted, listed and alarmed like one from NATS. The same id is taken when it is right by then, because its symbol was set meanwhile.
 import { mayCall } from "../../../contracts/src/authority.ts";
 import { Fault, messageOf } from "../../../contracts/src/fault.ts";
 import { foreignPublisherOf } from "../../../contracts/src/foreign-events.ts";
@@ -19,9 +21,12 @@ import { isAhead } from "../../../core/losses/dated.ts";
 import type { RpcCall, RpcService } from "../../../ports/rpc.ts";
 import type { UnitOfWork } from "../../../ports/store.ts";
 import type { ServicePorts } from "../../shared/service.ts";
+import { type JudgeAtDoor, judgeAtDoor } from "./judge-at-door.ts";
 
 /** The inbox in which ids of foreign events are remembered. */
 export const inboxName = "operations.foreign-events";
+/** Those of refused ones. */
+export const refusedInboxName = "operations.foreign-refused";
 /** Events of one transaction, and events of all programs that may wait for theirs. */
 export const batchMax = 100;
 export const waitingMax = 1_024;
@@ -39,13 +44,20 @@ interface Taken {
 
 interface Waiting {
   readonly taken: Taken;
-  readonly done: (repeated: boolean) => void;
+  readonly done: (stored: Stored) => void;
   readonly failed: (thrown: unknown) => void;
+}
+
+/** What became of an event that could be read. */
+interface Stored {
+  /** It was durable before. */
+  readonly repeated: boolean;
+  readonly refusal: Refusal | undefined;
 }
 
 type Refusal = Pick<ForeignReceipt, "code" | "reason">;
 
-export type ForeignPorts = Pick<ServicePorts, "store" | "bus" | "clock" | "metrics">;
+export type ForeignPorts = Pick<ServicePorts, "store" | "bus" | "clock" | "metrics" | "referenceData" | "riskStore">;
 
 export function foreignEvents(ports: ForeignPorts): RpcService {
   const publish = publisher(ports);
@@ -71,16 +83,17 @@ function publisher(ports: ForeignPorts): (event: ForeignEvent, call: RpcCall) =>
       });
       return { id: event.id, accepted: false, repeated: false, ...taken };
     }
-    const repeated = await send(taken, ports, store);
-    counted.add(1, { subject: event.subject, outcome: repeated ? "repeated" : "accepted" });
-    return { id: event.id, accepted: true, repeated, code: "", reason: "" };
+    const { repeated, refusal } = await send(taken, ports, store);
+    const outcome = refusal !== undefined ? "refused" : repeated ? "repeated" : "accepted";
+    counted.add(1, { subject: event.subject, outcome });
+    return { id: event.id, accepted: refusal === undefined, repeated, ...(refusal ?? { code: "", reason: "" }) };
   };
 }
 
-async function send(taken: Taken, { bus }: ForeignPorts, store: (taken: Taken) => Promise<boolean>): Promise<boolean> {
+async function send(taken: Taken, { bus }: ForeignPorts, store: (taken: Taken) => Promise<Stored>): Promise<Stored> {
   if (taken.subject.name !== subjects.marketMarks.name) return store(taken);
   bus.broadcast(subjects.marketMarks, { ...(taken.payload as Mark), source: taken.source });
-  return false;
+  return { repeated: false, refusal: undefined };
 }
 
 /** What came, if it may come from this caller and can be read. */
@@ -142,8 +155,9 @@ function readPayload(
   );
 }
 
-/** One transaction at a time; whatever came meanwhile is the next one. Answers whether it was durable before. */
-function inOrder({ store }: ForeignPorts): (taken: Taken) => Promise<boolean> {
+/** One transaction at a time; whatever came meanwhile is the next one. */
+function inOrder(ports: ForeignPorts): (taken: Taken) => Promise<Stored> {
+  const judge = judgeAtDoor(ports);
   const waiting: Waiting[] = [];
   let running = false;
 
@@ -152,13 +166,12 @@ function inOrder({ store }: ForeignPorts): (taken: Taken) => Promise<boolean> {
     while (waiting.length > 0) {
       const batch = waiting.splice(0, batchMax);
       try {
-        const fresh = await store.transact("foreign.publish", (unit) =>
-          write(
-            unit,
-            batch.map(({ taken }) => taken),
-          ),
-        );
-        for (const [index, { done }] of batch.entries()) done(!fresh.has(index));
+        const batched = batch.map(({ taken }) => taken);
+        const refusals = await refusalsOf(judge, batched);
+        const fresh = await ports.store.transact("foreign.publish", (unit) => write(unit, batched, refusals));
+        for (const [index, { done }] of batch.entries()) {
+          done({ repeated: !fresh.has(index), refusal: refusals[index] });
+        }
       } catch (thrown) {
         for (const { failed } of batch) failed(thrown);
       }
@@ -178,15 +191,29 @@ function inOrder({ store }: ForeignPorts): (taken: Taken) => Promise<boolean> {
   };
 }
 
+async function refusalsOf(judge: JudgeAtDoor, batch: readonly Taken[]): Promise<readonly (Refusal | undefined)[]> {
+  const judged = await judge(batch.map(({ subject, payload }) => ({ subject: subject.name, payload })));
+  return judged.map((refusal) => refusal && refused(refusal.code, refusal.sentence));
+}
+
 /** The places in the batch of those that were not known. */
-async function write(unit: UnitOfWork, batch: readonly Taken[]): Promise<ReadonlySet<number>> {
-  const keys = batch.map(({ source, id }) => `${source} ${id}`);
-  const unknown = await unit.handled.firstTimes(inboxName, [...new Set(keys)]);
+async function write(
+  unit: UnitOfWork,
+  batch: readonly Taken[],
+  refusals: readonly (Refusal | undefined)[],
+): Promise<ReadonlySet<number>> {
+  const keyOf = ({ source, id }: Taken): string => `${source} ${id}`;
+  const inboxOf = (index: number): string => (refusals[index] === undefined ? inboxName : refusedInboxName);
   const fresh = new Set<number>();
-  for (const [index, { source, subject, payload }] of batch.entries()) {
-    const key = keys[index] ?? "";
-    if (!unknown.has(key) || keys.indexOf(key) !== index) continue;
-    await unit.events.publishFor(source, subject, payload);
+  const left = new Map<string, Set<string>>();
+  for (const inbox of [inboxName, refusedInboxName]) {
+    const keys = batch.filter((_, index) => inboxOf(index) === inbox).map(keyOf);
+    left.set(inbox, new Set(keys.length === 0 ? [] : await unit.handled.firstTimes(inbox, [...new Set(keys)])));
+  }
+  for (const [index, taken] of batch.entries()) {
+    // Of several under one key the first is it.
+    if (left.get(inboxOf(index))?.delete(keyOf(taken)) !== true) continue;
+    await unit.events.publishFor(taken.source, taken.subject, taken.payload);
     fresh.add(index);
   }
   return fresh;
