@@ -1,4 +1,5 @@
 // Windows of a report as people name them: 7d, mtd, START..END. Both ends are days of the fund's calendar.
+import { tryParseDate } from "../contracts/src/instant.ts";
 import { dateOfDay, dayNumber } from "./metrics/dates.ts";
 import { ReportRefused } from "./shape.ts";
 
@@ -9,6 +10,9 @@ export function windowOf(text: string, first: string, last: string): { readonly 
   const range = /^(\d{4}-\d{2}-\d{2})\.\.(\d{4}-\d{2}-\d{2})$/.exec(text);
   if (range !== null) {
     const [start, end] = [range[1] ?? "", range[2] ?? ""];
+    for (const day of [start, end]) {
+      if (tryParseDate(day) === undefined) throw new ReportRefused(`${day} is no day of the calendar.`);
+    }
     if (dayNumber(start) > dayNumber(end)) throw new ReportRefused(`The window ${text} ends before it begins.`);
     return { start, end };
   }

@@ -118,6 +118,12 @@ describe("what it refuses", () => {
     ],
     ["report nav --facts newer.json --window itd", "expected version 1 or 2: this program reads no other"],
     ["report nav --fund-id alpha --as-of yesterday", "which is no time"],
+    ["report nav --fund-id alpha --as-of 2199-01-01T00:00:00Z", "yet to come"],
+    ["report nav --fund-id alpha --rf-annual -2", "between -1 and 1"],
+    ["report nav --fund-id alpha --window 31d", "is no window"],
+    ["report nav --fund-id alpha --window 2026-01-01..2026-02-30", "2026-02-30 is no day of the calendar"],
+    ["report trade --fund-id alpha --start 2026-01-01 --end 2026-11-31", "2026-11-31 is no day of the calendar"],
+    ["report nav --fund-id alpha --output x.doc", "ends with .html, .pdf, .json or .csv"],
     ["report trade --facts facts.json --start 2025-11-04 --end 2025-11-20 --include nonesuch", "The sections are"],
     ["report trade --facts facts.json --start 2020-11-04 --end 2020-11-20", "has no value from 2020-11-04"],
   ])("%s", async (line, sentence) => {

@@ -12,6 +12,7 @@ import type { AnswerOf, Client } from "../../client/src/types.ts";
 import { usageRefusal } from "../failure.ts";
 import { followPages } from "../follow-pages.ts";
 import { dayBars, gatherFurther } from "./gather-further.ts";
+import { lastEntryAt } from "./gather-log.ts";
 
 export interface FactsRequest {
   readonly fundId: string;
@@ -45,15 +46,26 @@ type Entry = AnswerOf<"listLedger">[number];
 export async function gatherFacts(client: Client, request: FactsRequest): Promise<ReportFacts> {
   const { fundId, say } = request;
   const fund = await fundOf(client, fundId);
-  const auditSize = (await client.getAuditStatus()).size;
+  const lastEntry = await lastEntryAt(client, request.asOf);
   say("Reading values");
   const values = await allNavs(client, fundId, request.asOf);
   const asOf = request.asOf ?? request.now();
   const until = (at: string): boolean => parse(at) <= asOf;
   const navs = values.filter((nav) => until(nav.as_of));
+  if (navs.length === 0) throw usageRefusal(`${fundId} had no value by ${format(asOf)}.`);
   say("Reading trades and ledger");
   const { fills, ledger } = await tradesOf(client, fundId, until);
   const instruments = await client.listInstruments();
+  const benchmark = request.benchmark ?? (fund.calendar === neverClosed ? "BTC-USD" : "SPY");
+  if (
+    request.benchmark !== undefined &&
+    benchmark !== "none" &&
+    !instruments.some(({ symbol }) => symbol === benchmark)
+  )
+    throw usageRefusal(
+      `There is no instrument ${benchmark} to compare with.`,
+      "`ctl treasury instruments list` lists them; none compares with nothing.",
+    );
   const isNow = request.asOf === undefined;
   const further = await gatherFurther(client, {
     ...request,
@@ -69,13 +81,12 @@ export async function gatherFacts(client: Client, request: FactsRequest): Promis
   const traded = [...new Set(fills.map(({ symbol }) => symbol))].sort();
   const universe = request.parts.has("universe") ? universeOf(instruments, traded, fund.calendar) : undefined;
   const bars = await barsOf(client, { traded, universe, days, asOf });
-  const benchmark = request.benchmark ?? (fund.calendar === neverClosed ? "BTC-USD" : "SPY");
   const parsed = reportFacts.safeParse({
     version: 2,
     fund: { ...fund, periods_per_year: fund.calendar === neverClosed ? 365 : 252 },
     as_of: format(asOf),
     rf_annual: request.rfAnnual,
-    audit_sequence: auditSize > 0 ? auditSize - 1 : null,
+    audit_sequence: lastEntry,
     instruments: instruments
       .filter(({ symbol }) => bars.has(symbol))
       .map(({ symbol, asset_class, currency, multiplier, sector }) => ({

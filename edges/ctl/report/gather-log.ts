@@ -1,6 +1,13 @@
 // What a post-mortem reads beside the books: entries of the audit log in the days of the fall, and the values of every minute, which are kept for a week.
 import { z } from "zod";
-import { format, type Instant, minusMilliseconds, parse, plusMilliseconds } from "../../../contracts/src/instant.ts";
+import {
+  format,
+  type Instant,
+  minusMilliseconds,
+  parse,
+  plusMicroseconds,
+  plusMilliseconds,
+} from "../../../contracts/src/instant.ts";
 import { parseJson } from "../../../contracts/src/parse-json.ts";
 import type { ReportFacts } from "../../../reports/facts.ts";
 import type { AnswerOf, Client } from "../../client/src/types.ts";
@@ -82,6 +89,13 @@ async function firstSince(client: Client, size: number, since: Instant): Promise
     else low = middle + 1;
   }
   return low;
+}
+
+/** The log's last entry at that moment, or its last one; null before there was any. */
+export async function lastEntryAt(client: Client, asOf: Instant | undefined): Promise<number | null> {
+  const { size } = await client.getAuditStatus();
+  const entries = asOf === undefined ? size : await firstSince(client, size, plusMicroseconds(asOf, 1));
+  return entries > 0 ? entries - 1 : null;
 }
 
 type Nav = AnswerOf<"listNavs">[number];

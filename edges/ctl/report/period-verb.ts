@@ -1,8 +1,7 @@
 // The verbs of reports that take a first and a last day are alike: a name, a report, and their own words.
 import type { Report } from "../../../reports/shape.ts";
-import { windowOf } from "../../../reports/windows.ts";
 import type { Verb, VerbOption } from "../verbs/verb.ts";
-import { makeReport, reportOptions } from "./report-verb.ts";
+import { daysAsked, makeReport, reportOptions } from "./report-verb.ts";
 
 export const days: readonly VerbOption[] = [
   { name: "start", value: "DATE", required: true, sentence: "The first day." },
@@ -29,7 +28,9 @@ export function periodVerb({ name, report, about, examples, options = [] }: Peri
     examples,
     operation: "ListFills",
     changesState: false,
-    run: (context) =>
-      makeReport(context, report, () => windowOf(`${context.option("start")}..${context.option("end")}`, "", "")),
+    run: async (context) => {
+      const period = daysAsked(context.option("start"), context.option("end"));
+      return makeReport(context, report, () => period);
+    },
   };
 }

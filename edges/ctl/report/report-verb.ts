@@ -63,15 +63,27 @@ export interface Asked {
   readonly factors?: ReportFacts["factors"];
 }
 
-/** Two days as typed; what they are not is a mistake of whoever typed them. */
-export function daysAsked(start: string | undefined, end: string | undefined): Period {
+/** What is no window is a mistake of whoever typed it. */
+function windowAsked(text: string, first: string, last: string): Period {
   try {
-    return windowOf(`${start}..${end}`, "", "");
+    return windowOf(text, first, last);
   } catch (thrown) {
     if (thrown instanceof ReportRefused) throw usageRefusal(thrown.message);
     throw thrown;
   }
 }
+
+/** Two days as typed. */
+export const daysAsked = (start: string | undefined, end: string | undefined): Period =>
+  windowAsked(`${start}..${end}`, "", "");
+
+/** The window as typed, over the days that the facts have; what is none is refused before anything is read. */
+export function windowIn(text: string): (facts: ReportFacts) => Period {
+  windowAsked(text, noDay, noDay);
+  return ({ navs }) => windowAsked(text, navs[0]?.day ?? noDay, navs.at(-1)?.day ?? noDay);
+}
+
+const noDay = "2000-01-01";
 
 export async function makeReport(
   context: Context,
@@ -79,9 +91,10 @@ export async function makeReport(
   periodOf: (facts: ReportFacts) => Period,
   asked: Asked = {},
 ): Promise<Answer> {
+  const output = outputOf(context);
   const facts = await factsOf(context, report, asked);
   const document = await narrated(context, report, facts, periodOf);
-  const target = targetOf(context, document);
+  const target = { ...output, path: output.path === "" ? fileNameOf(document, output.format) : output.path };
   const content = target.format === "pdf" ? await pdfOf(context, document) : texts[target.format](document);
   const saved = context.option("save-facts");
   if (saved !== undefined) await writeContent(context, saved, factsText(facts));
@@ -157,8 +170,11 @@ async function factsOf(context: Context, report: Report, asked: Asked): Promise<
   const asOf = asOfText === undefined ? undefined : tryParse(asOfText);
   if (asOfText !== undefined && asOf === undefined)
     throw usageRefusal(`--as-of is ${asOfText}, which is no time such as 2026-11-18T12:00:00Z.`);
+  if (asOf !== undefined && asOf > context.clock.now())
+    throw usageRefusal(`--as-of is ${asOfText}, which is yet to come: nothing is known of it.`);
   const rfAnnual = context.option("rf-annual") ?? "0";
-  if (!isDecimalText(rfAnnual)) throw usageRefusal(`--rf-annual is ${rfAnnual}, which is no fraction such as 0.02.`);
+  if (!isDecimalText(rfAnnual) || Math.abs(Number(rfAnnual)) >= 1)
+    throw usageRefusal(`--rf-annual is ${rfAnnual}, which is no fraction such as 0.02 (between -1 and 1).`);
   return gatherFacts(await context.client(), {
     fundId,
     asOf,
@@ -196,22 +212,21 @@ function jsonOf(text: string, path: string): unknown {
   }
 }
 
-/** No path is stdout. */
-function targetOf(
-  context: Context,
-  document: ReportDocument,
-): { readonly format: Format; readonly path: string | undefined } {
+/** No path is stdout, an empty one is named after the document. */
+function outputOf(context: Context): { readonly format: Format; readonly path: string | undefined } {
   const output = context.option("output") ?? "html";
   if (output === "-") return { format: context.json ? "json" : "html", path: undefined };
-  const { report, fund_id, period } = document;
-  const named = `${report.replaceAll("_", "-")}-${fund_id}-${period.start}-${period.end}`;
   const isFormat = (text: string): text is Format => formats.some((each) => each === text);
-  if (isFormat(output)) return { format: output, path: `${named}.${output}` };
+  if (isFormat(output)) return { format: output, path: "" };
   const ending = /\.([a-z]+)$/i.exec(output)?.[1]?.toLowerCase() ?? "";
   if (isFormat(ending)) return { format: ending, path: output };
   throw usageRefusal(
     `--output is ${clean(output)}: name a file that ends with .html, .pdf, .json or .csv, one of html, pdf, json and csv, or -.`,
   );
+}
+
+function fileNameOf({ report, fund_id, period }: ReportDocument, format: Format): string {
+  return `${report.replaceAll("_", "-")}-${fund_id}-${period.start}-${period.end}.${format}`;
 }
 
 async function pdfOf(context: Context, document: ReportDocument): Promise<Uint8Array> {

@@ -1,9 +1,8 @@
 // `ctl report alpha-decay`: how fast a strategy's signal loses its skill.
 import { alphaDecayReport } from "../../../reports/alpha-decay-report.ts";
 import type { ReportFacts } from "../../../reports/facts.ts";
-import { windowOf } from "../../../reports/windows.ts";
 import { usageRefusal } from "../failure.ts";
-import { makeReport, reportOptions } from "../report/report-verb.ts";
+import { makeReport, reportOptions, windowIn } from "../report/report-verb.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
 
 export const reportAlphaDecay: Verb = {
@@ -36,9 +35,8 @@ export const reportAlphaDecay: Verb = {
 
 async function run(context: Context): Promise<Answer> {
   const strategyId = context.option("strategy-id");
+  const period = windowIn(context.option("window") ?? "itd");
   const fundId = context.option("facts") === undefined ? await fundOf(context, strategyId) : undefined;
-  const period = ({ navs }: { readonly navs: readonly { readonly day: string }[] }) =>
-    windowOf(context.option("window") ?? "itd", navs[0]?.day ?? "2000-01-01", navs.at(-1)?.day ?? "2000-01-01");
   const asked = (facts: ReportFacts) => ({ ...period(facts), ...named(strategyId ?? onlyStrategy(facts)) });
   return makeReport(context, alphaDecayReport, asked, { fundId, strategyId });
 }

@@ -1,7 +1,6 @@
 // `ctl report nav`: what a fund was worth, day by day, and that every step is accounted for.
 import { navReport } from "../../../reports/nav-report.ts";
-import { windowOf } from "../../../reports/windows.ts";
-import { makeReport, reportOptions } from "../report/report-verb.ts";
+import { makeReport, reportOptions, windowIn } from "../report/report-verb.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
 
 export const reportNav: Verb = {
@@ -36,8 +35,6 @@ export const reportNav: Verb = {
   run,
 };
 
-function run(context: Context): Promise<Answer> {
-  return makeReport(context, navReport, ({ navs }) =>
-    windowOf(context.option("window") ?? "30d", navs[0]?.day ?? "2000-01-01", navs.at(-1)?.day ?? "2000-01-01"),
-  );
+async function run(context: Context): Promise<Answer> {
+  return makeReport(context, navReport, windowIn(context.option("window") ?? "30d"));
 }

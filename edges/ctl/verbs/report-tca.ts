@@ -1,7 +1,6 @@
 // `ctl report tca`: what it cost to trade.
 import { tcaReport } from "../../../reports/tca-report.ts";
-import { windowOf } from "../../../reports/windows.ts";
-import { makeReport, reportOptions } from "../report/report-verb.ts";
+import { makeReport, reportOptions, windowIn } from "../report/report-verb.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
 
 export const reportTca: Verb = {
@@ -26,8 +25,6 @@ export const reportTca: Verb = {
   run,
 };
 
-function run(context: Context): Promise<Answer> {
-  return makeReport(context, tcaReport, ({ navs }) =>
-    windowOf(context.option("window") ?? "7d", navs[0]?.day ?? "2000-01-01", navs.at(-1)?.day ?? "2000-01-01"),
-  );
+async function run(context: Context): Promise<Answer> {
+  return makeReport(context, tcaReport, windowIn(context.option("window") ?? "7d"));
 }

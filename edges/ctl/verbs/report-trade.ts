@@ -1,7 +1,6 @@
 // `ctl report trade`: what a fund's trades earned, lot by lot.
 import { tradeReport } from "../../../reports/trade-report.ts";
-import { windowOf } from "../../../reports/windows.ts";
-import { makeReport, reportOptions } from "../report/report-verb.ts";
+import { daysAsked, makeReport, reportOptions } from "../report/report-verb.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
 
 export const reportTrade: Verb = {
@@ -38,11 +37,8 @@ export const reportTrade: Verb = {
   run,
 };
 
-function run(context: Context): Promise<Answer> {
+async function run(context: Context): Promise<Answer> {
   const include = context.optionsOf("include");
-  const period = `${context.option("start")}..${context.option("end")}`;
-  return makeReport(context, tradeReport, () => ({
-    ...windowOf(period, "", ""),
-    ...(include.length > 0 && { include }),
-  }));
+  const period = daysAsked(context.option("start"), context.option("end"));
+  return makeReport(context, tradeReport, () => ({ ...period, ...(include.length > 0 && { include }) }));
 }
