@@ -9,10 +9,11 @@ import type { Fill } from "../contracts/src/records/order.ts";
 import type { ReconciliationLine } from "./document.ts";
 import type { NavFact, ReportFacts } from "./facts.ts";
 import { cashAccounts, ledgerCashOf, notYetBooked } from "./late-fills.ts";
+import { ledgerTies } from "./ledger-ties.ts";
 import { compareText, daysBetween } from "./metrics/dates.ts";
 import { type ClosedLot, isLongTerm, type LotMethod, matchLots } from "./metrics/lots.ts";
 import { ReportRefused } from "./shape.ts";
-import { worstDay } from "./tie-out.ts";
+import { type DayPair, worstDay, worstPair } from "./tie-out.ts";
 import { tradeDates } from "./trade-dates.ts";
 
 type Decimal = decimal.Decimal;
@@ -123,7 +124,15 @@ export function booksOf(facts: ReportFacts, start: string, end: string, method: 
     linesBefore = lines;
   }
   const periodFills = valued.slice(1).flat();
-  return { days, closed, periodFills, reconciliation: reconciled(facts, days, chosen, valued) };
+  return {
+    days,
+    closed,
+    periodFills,
+    reconciliation: [
+      ...reconciled(facts, days, chosen, valued),
+      ...ledgerTies(facts, (fill) => costOf(fill, multipliers)),
+    ],
+  };
 }
 
 export const signedQuantity = (fill: Fill): Decimal => {
@@ -331,12 +340,29 @@ function reconciled(
         right: sum(lines.map(({ value }) => value)),
       })),
     ),
+    ...worstDay("Quantities valued = fills", valuedQuantities(days, navs)),
     ...worstDay(
       "Closing NAV = opening + realised + unrealised + income - fees + flows",
       days.map((day) => ({ day: day.day, left: day.closing, right: decimal.subtract(day.closing, day.difference) })),
     ),
     ...worstDay("Cash = the ledger's cash and dividends due", ledgerCash(facts, navs, valued)),
   ];
+}
+
+/** Of every position of the days whose valuation is kept, the one that differs most. */
+function valuedQuantities(days: readonly BookDay[], navs: readonly NavFact[]): readonly DayPair[] {
+  const kept = new Map(navs.map(({ day, prices }) => [day, prices]));
+  return days.flatMap(({ day, lines }): readonly DayPair[] => {
+    const prices = kept.get(day) ?? null;
+    if (prices === null) return [];
+    const traded = new Map(lines.map(({ symbol, quantity }) => [symbol, quantity]));
+    const pairs = [...new Set([...traded.keys(), ...Object.keys(prices)])].map((symbol) => ({
+      day,
+      left: decimal.parse(prices[symbol]?.quantity ?? "0"),
+      right: traded.get(symbol) ?? decimal.zero,
+    }));
+    return worstPair(pairs);
+  });
 }
 
 /** Of the last day, unless it lies before the ledger's first entry: the seeded history has none. */

@@ -156,7 +156,10 @@ describe("a fill that was booked a moment after the day was valued", () => {
       nav: decimal.format(decimal.add(cash, value)),
       prices: { AAA: { quantity: "10", price: price(last.day), at: last.as_of } },
     };
-    const postings = [{ account: "cash", currency: "USD", amount: "-1001" }];
+    const postings = [
+      { account: "cash", currency: "USD", amount: "-1001" },
+      { account: "position:AAA", currency: "USD", amount: "1001" },
+    ];
     const booked = { entry_id: "fill:late", kind: "FILL", at: filled.filled_at, symbol: "AAA", postings };
     return { ...facts, navs: [...facts.navs.slice(0, -1), valued], fills: [filled], ledger: [...facts.ledger, booked] };
   }

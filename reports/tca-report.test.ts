@@ -1,5 +1,6 @@
 // Transaction costs worked by hand: both sides' signs, unfilled and denied orders counted, and nothing guessed where a quote was not kept.
 import { describe, expect, it } from "vitest";
+import * as decimal from "../contracts/src/decimal.ts";
 import type { Fill } from "../contracts/src/records/order.ts";
 import { reportFactsOf } from "../testkit/report-facts.ts";
 import { isReconciled, type ReportDocument } from "./document.ts";
@@ -63,7 +64,10 @@ function made(
     kind: "FILL",
     at: fill.filled_at,
     symbol: "AAA",
-    postings: [{ account: "cash", currency: "USD", amount: cashOf(fill) }],
+    postings: [
+      { account: "cash", currency: "USD", amount: cashOf(fill) },
+      { account: "position:AAA", currency: "USD", amount: decimal.format(decimal.negate(decimal.parse(cashOf(fill)))) },
+    ],
   }));
   const facts: ReportFacts = {
     ...base,

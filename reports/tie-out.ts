@@ -18,14 +18,23 @@ export interface DayPair {
   readonly right: Decimal;
 }
 
-const size = ({ left, right }: DayPair): Decimal => decimal.abs(decimal.subtract(left, right));
+export const sizeOf = ({ left, right }: { readonly left: Decimal; readonly right: Decimal }): Decimal =>
+  decimal.abs(decimal.subtract(left, right));
+
+/** The one that differs most, or the last one; none of nothing. */
+export function worstPair<Pair extends { readonly left: Decimal; readonly right: Decimal }>(
+  pairs: readonly Pair[],
+): readonly Pair[] {
+  const [first, ...rest] = [...pairs].reverse();
+  if (first === undefined) return [];
+  return [rest.reduce((largest, each) => (sizeOf(each) > sizeOf(largest) ? each : largest), first)];
+}
 
 /** Of a check of every day the worst one is shown: differences of two days must not cancel. None of nothing. */
 export function worstDay(name: string, pairs: readonly DayPair[]): readonly ReconciliationLine[] {
-  const [first, ...rest] = [...pairs].reverse();
-  if (first === undefined) return [];
-  const found = rest.reduce((largest, each) => (size(each) > size(largest) ? each : largest), first);
-  const wrong = pairs.filter((pair) => size(pair) !== decimal.zero).length;
+  const [found] = worstPair(pairs);
+  if (found === undefined) return [];
+  const wrong = pairs.filter((pair) => sizeOf(pair) !== decimal.zero).length;
   const said =
     wrong === 0 ? `${pairs.length} days` : `${wrong} of ${pairs.length} days differ; the most on ${found.day}`;
   return [tie(`${name} (${said})`, found.left, found.right)];

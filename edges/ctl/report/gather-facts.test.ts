@@ -104,7 +104,7 @@ function platformAt(startMs: number, stepMs: number, trades: readonly Trade[]) {
     entry_id: `fill:${trade.id}`,
     kind: "FILL",
     at: format(trade.filledAt),
-    postings: [{ account: "cash", currency: "USD", amount: decimal.format(cashOf(trade)) }],
+    postings: bothSides("position:AAA", cashOf(trade)),
   });
   const quote = (at: Instant) => ({ bid: "99.9", ask: "100.1", quoted_at: format(at) });
   const orderOf = (trade: Trade, at: Instant) => ({
@@ -128,7 +128,7 @@ function platformAt(startMs: number, stepMs: number, trades: readonly Trade[]) {
     entry_id: "capital",
     kind: "CAPITAL",
     at: format(later(begun, -86_400_000)),
-    postings: [{ account: "cash", currency: "USD", amount: decimal.format(capital) }],
+    postings: bothSides("capital", capital),
   };
   const client = {
     getReferenceData: asked(() => ({
@@ -172,6 +172,11 @@ function platformAt(startMs: number, stepMs: number, trades: readonly Trade[]) {
   };
   return { client: client as unknown as Client, now: () => now };
 }
+
+const bothSides = (account: string, cash: decimal.Decimal) => [
+  { account: "cash", currency: "USD", amount: decimal.format(cash) },
+  { account, currency: "USD", amount: decimal.format(decimal.negate(cash)) },
+];
 
 describe("facts that are gathered while the fund trades", () => {
   it.each([
