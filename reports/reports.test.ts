@@ -288,6 +288,33 @@ describe("what an accountant reads", () => {
     const section = document.sections.find(({ id }) => id === "hidden_states");
     expect(section?.blocks.map(({ id }) => id)).toEqual(["hidden_none"]);
   });
+  it("labels a day as it could have been labelled then: what the market does later changes nothing", () => {
+    const facts = reportFactsOf({ ...usual, days: 60 });
+    const [first, changed, last] = [facts.navs[0]?.day, facts.navs.at(-10)?.day, facts.navs.at(-1)?.day].map((day) =>
+      Date.parse(day ?? ""),
+    );
+    const count = ((last ?? 0) - (first ?? 0)) / 86_400_000 + 261;
+    const turbulent = (lastMove: number): readonly (number | null)[] => {
+      let price = 100;
+      const closes = Array.from({ length: count }, (_, at) => {
+        const moment = (first ?? 0) + (at - 260) * 86_400_000;
+        const usualMove = (Math.floor(at / 25) % 2 === 0 ? 0.006 : 0.015) * Math.sin(at * 12.9898);
+        price *= 1 + (moment >= (changed ?? 0) ? lastMove * (-1) ** at : usualMove);
+        return { day: new Date(moment).toISOString().slice(0, 10), close: price.toFixed(6) };
+      });
+      const document = made("regime_attribution", { ...facts, benchmark: { symbol: "SPY", closes } });
+      const blocks = document.sections.find(({ id }) => id === "hidden_states")?.blocks ?? [];
+      const series = blocks.flatMap((block) =>
+        block.kind === "chart" && block.id === "turbulent" ? block.series : [],
+      );
+      return series.flatMap(({ values }) => values);
+    };
+    const [calm, wild] = [turbulent(0.001), turbulent(0.05)];
+    const untilThen = (values: readonly (number | null)[]) => values.slice(0, -9);
+    expect(calm).not.toEqual(wild);
+    expect(untilThen(calm).some((each) => each !== null && each > 0.5)).toBe(true);
+    expect(untilThen(calm)).toEqual(untilThen(wild));
+  });
 });
 
 describe("what is in a document", () => {
