@@ -194,6 +194,12 @@ describe("strategy_watchdog", () => {
     expect(judged(swing(30, 10, 0))).toMatchObject({ rung: 0, state: "OK", clears: true });
   });
 
+  it("does not take the sums that a backtest happened to have for the spread (trap 10)", () => {
+    // Every thirty days of this backtest add up to 300; its days swing by 100.
+    expect(judged(swing(30, -10, 0))).toMatchObject({ rung: 0, state: "OK" });
+    expect(judged(swing(30, 30, 0))).toMatchObject({ rung: 0, state: "OK" });
+  });
+
   it("adds the last thirty days only, and needs all of them", () => {
     expect(judged([...swing(30, -1_000, 0), ...swing(30, 10, 0)]).rung).toBe(0);
     expect(judged(swing(29, -1_000, 0))).toMatchObject({ state: "WARMUP", value: null });
