@@ -1,5 +1,5 @@
 // The verbs of limits, rejections, headroom and funds against a server that answers as asked: what is sent, what is read, and how it ends.
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -155,6 +155,30 @@ describe("envelope set", () => {
     server.on(`PUT ${place}`, { body: { ...envelope, version: 1 } });
     expect(await run("riskengine envelope set --fund-id alpha --max-position-pct 0.05")).toMatchObject({ exit: 0 });
     expect(bodyOf(`PUT ${place}`)).toMatchObject({ version: 1, max_position_pct: 0.05, allowed_brokers: [] });
+  });
+
+  it("takes every limit from a file, and what is not in it is gone", async () => {
+    serveEnvelope();
+    const file = join(home, "envelope.json");
+    const { strategy_loss_halt_pct: _, ...filed } = { ...envelope, max_position_pct: 0.05 };
+    writeFileSync(file, JSON.stringify(filed));
+    const line = `riskengine envelope set --fund-id alpha --file ${file}`;
+    expect(await run(`${line} --reason reviewed`)).toMatchObject({ exit: 0 });
+    const { strategy_loss_halt_pct: _off, ...kept } = limits;
+    const next = { ...kept, version: 8, max_position_pct: 0.05, reason: "reviewed" };
+    expect(bodyOf(`PUT ${place}`)).toEqual({ fund_id: "alpha", ...next });
+    for (const [content, more, hint] of [
+      ['{"max_positon_pct":0.05}', "", "max_positon_pct"],
+      ['{"fund_id":"beta"}', "", "beta"],
+      ["[]", "", "no object"],
+      ["{", "", "JSON"],
+      ["{}", " --max-notional 1", "leave out --max-notional"],
+    ]) {
+      writeFileSync(file, content ?? "");
+      const refused = await run(`${line}${more ?? ""}`);
+      expect(refused).toMatchObject({ exit: 2, stdout: "", stderr: expect.stringContaining(hint ?? "") });
+    }
+    expect(server.calls(`PUT ${place}`)).toHaveLength(1);
   });
 
   it("says that there is no such fund, and where the funds are, before it asks for limits", async () => {

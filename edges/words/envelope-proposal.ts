@@ -23,16 +23,7 @@ export function proposedEnvelope(
 ): (Proposed & { version: number }) | undefined {
   const typed = fields.filter((field) => valuesOf(field).length > 0);
   if (typed.length === 0) return undefined;
-  const {
-    updated_by: _by,
-    updated_at: _at,
-    loosening: _loosening,
-    hash: _hash,
-    reason: _reason,
-    fund_id: _fund,
-    ...limits
-  } = current ?? empty;
-  const next: Record<string, unknown> = { ...limits, version: (current?.version ?? 0) + 1 };
+  const next: Record<string, unknown> = { ...withoutRecord(current ?? {}), version: (current?.version ?? 0) + 1 };
   for (const field of typed) {
     const values = valuesOf(field);
     const value = refusing(
@@ -44,6 +35,21 @@ export function proposedEnvelope(
   }
   // Every field that was put in is of the kind that the list of fields gives it.
   return next as Proposed & { version: number };
+}
+
+/** The limits alone, as a next version begins with them. */
+export function withoutRecord(envelope: Partial<Envelope>): Record<string, unknown> {
+  const {
+    updated_by: _by,
+    updated_at: _at,
+    loosening: _loosening,
+    hash: _hash,
+    reason: _reason,
+    fund_id: _fund,
+    version: _version,
+    ...limits
+  } = envelope;
+  return { ...empty, ...limits };
 }
 
 function refusing(read: () => unknown, refusal: (wrong: NotThat) => Error): unknown {

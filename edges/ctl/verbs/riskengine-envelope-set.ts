@@ -4,6 +4,7 @@
 import { exitCodes } from "../../../contracts/src/codes/shape.ts";
 import type { Client } from "../../client/src/types.ts";
 import { asArguments, type Proposed } from "../../words/envelope-proposal.ts";
+import { envelopeFileOption, filedEnvelope } from "../envelope-file.ts";
 import { assertFundExists, currentEnvelope, envelopeOptions, flaggedEnvelope, fundOption } from "../envelope-flags.ts";
 import { isApiError, Refusal, usageRefusal } from "../failure.ts";
 import { factorOptions, stepUpProof } from "../login/one-time-code.ts";
@@ -20,10 +21,14 @@ export const riskengineEnvelopeSet: Verb = {
   about: `Every _pct is a fraction: 0.07 is 7 %. The change is made as the current version plus 1: if somebody was faster it is refused as a conflict
 (exit 7). A change that loosens anything, or that moves halt_allow_reduce_only or exit_collar_pct, needs a reason and your
 second factor (without it exit 5); any other tightening needs neither. While a halt is in force, a change that loosens anything is refused as a
-whole (exit 6) before a code is asked for.`,
+whole (exit 6) before a code is asked for.
+
+With --file every limit comes from a JSON file with the fields of docs/envelope.md, as \`envelope show --json\` prints them. What is not in it is off
+or at its default afterwards; its version, reason, author and hash are not read.`,
   arguments: [],
   options: [
     fundOption,
+    envelopeFileOption,
     ...envelopeOptions,
     { name: "dry-run", sentence: "Only show what would change." },
     reasonOption,
@@ -44,6 +49,10 @@ whole (exit 6) before a code is asked for.`,
       sentence: "Loosen one, from a script.",
     },
     {
+      command: "ctl riskengine envelope set --fund-id harbor --file envelope.json --reason first --totp 123456",
+      sentence: "All of them, for example a fund's first.",
+    },
+    {
       command: "ctl riskengine envelope set --fund-id beta --shorting-enabled false --reason squeeze --json",
       sentence: "For a program, with a reason.",
     },
@@ -58,7 +67,8 @@ async function run(context: Context): Promise<Answer> {
   const client = await context.client();
   const current = await currentEnvelope(client, fundId);
   if (current === undefined) await assertFundExists(client, fundId);
-  const proposed = { ...flaggedEnvelope(context, current), ...reasonOf(context) };
+  const limits = (await filedEnvelope(context, fundId, current)) ?? flaggedEnvelope(context, current);
+  const proposed = { ...limits, ...reasonOf(context) };
   await warnOfSectors(context, client, current, proposed);
   // A fund's first limits have nothing to be compared with.
   const compared =
