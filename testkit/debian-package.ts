@@ -27,6 +27,8 @@ export interface DebianProgram {
   readonly binaryPath: string;
   /** The folder below the project's cache. */
   readonly cacheName: string;
+  /** Packages that it is of no use without and does not ask for itself. */
+  readonly together?: readonly string[];
   /** What it is asked for its version with; "--version" unless it says otherwise. */
   readonly versionFlag?: string;
 }
@@ -104,12 +106,12 @@ async function libraryFoldersIn(root: string): Promise<readonly string[]> {
 
 /** Workers may fetch side by side, each in a folder of its own; the first rename wins and the others use its result. */
 async function fetchIntoCache(program: DebianProgram, folder: string): Promise<void> {
-  const { packageName, binaryPath, versionFlag = "--version" } = program;
+  const { packageName, binaryPath, together = [], versionFlag = "--version" } = program;
   await mkdir(folder, { recursive: true });
   const work = await mkdtemp(join(folder, ".fetch-"));
   try {
     const unpacked = join(work, "unpacked");
-    for (const file of await downloadPackages(packageName, work)) await run("dpkg-deb", ["-x", file, unpacked]);
+    for (const file of await downloadPackages([packageName, ...together], work)) await run("dpkg-deb", ["-x", file, unpacked]);
     const binary = join(unpacked, binaryPath);
     const LD_LIBRARY_PATH = (await libraryFoldersIn(unpacked)).join(delimiter);
     const said = await run(binary, [versionFlag], { env: { ...process.env, LD_LIBRARY_PATH } });
@@ -126,11 +128,11 @@ async function fetchIntoCache(program: DebianProgram, folder: string): Promise<v
 }
 
 /** Tries the machine's package lists first, then lists of our own: an ordinary user may not refresh the machine's. */
-async function downloadPackages(packageName: string, work: string): Promise<readonly string[]> {
+async function downloadPackages(names: readonly string[], work: string): Promise<readonly string[]> {
   const archives = join(work, "archives");
   await mkdir(join(archives, "partial"), { recursive: true });
   const settings = [`Dir::Cache::archives=${archives}`, "Debug::NoLocking=1", "APT::Sandbox::User="];
-  const install = ["install", "--download-only", "--no-install-recommends", "--yes", packageName];
+  const install = ["install", "--download-only", "--no-install-recommends", "--yes", ...names];
   const apt = (more: readonly string[], verb: readonly string[]) =>
     run("apt-get", [...[...settings, ...more].flatMap((setting) => ["-o", setting]), ...verb], {
       cwd: work,
@@ -143,7 +145,7 @@ async function downloadPackages(packageName: string, work: string): Promise<read
     await apt(own, install);
   });
   const found = (await readdir(archives)).filter((each) => each.endsWith(".deb"));
-  if (!found.some((each) => each.startsWith(`${packageName}_`))) throw new Error("apt-get downloaded nothing");
+  if (!found.some((each) => each.startsWith(`${names[0]}_`))) throw new Error("apt-get downloaded nothing");
   return found.map((each) => join(archives, each));
 }
 
