@@ -111,7 +111,8 @@ async function fetchIntoCache(program: DebianProgram, folder: string): Promise<v
   const work = await mkdtemp(join(folder, ".fetch-"));
   try {
     const unpacked = join(work, "unpacked");
-    for (const file of await downloadPackages([packageName, ...together], work)) await run("dpkg-deb", ["-x", file, unpacked]);
+    for (const file of await downloadPackages([packageName, ...together], work))
+      await run("dpkg-deb", ["-x", file, unpacked]);
     const binary = join(unpacked, binaryPath);
     const LD_LIBRARY_PATH = (await libraryFoldersIn(unpacked)).join(delimiter);
     const said = await run(binary, [versionFlag], { env: { ...process.env, LD_LIBRARY_PATH } });
