@@ -11,7 +11,7 @@ import { debianGrpc } from "../testkit/debian-grpc.ts";
 import { openPythonDesk, type PythonDesk } from "../testkit/foreign/python-desk.ts";
 import { askAs, seedForeignFund } from "../testkit/foreign/seed.ts";
 import { testClient } from "../testkit/grpc/test-client.ts";
-import { bearerOf, logInAs } from "../testkit/login.ts";
+import { logInAs } from "../testkit/login.ts";
 import { type NatsServer, startNatsServer } from "../testkit/nats-server.ts";
 import { eventually, type Platform, pause, startPlatform, temporaryFolder } from "../testkit/platform.ts";
 import { addressOf } from "../testkit/risk-client.ts";
@@ -60,7 +60,7 @@ async function start(bus: "PostgreSQL" | "NATS", environment: Readonly<Record<st
   const on = startPlatform({
     dataFolder: join(folder, "data"),
     environment: {
-      PORTCULLIS_SERVICES: "riskengine,operations,treasury,gateway",
+      PORTCULLIS_SERVICES: "riskengine,operations,gateway",
       PORTCULLIS_MARKET_FEED: "off",
       PORTCULLIS_PAPER_SEED: "never",
       // A service that is started again must be found where it was.
@@ -181,7 +181,6 @@ describe("32.10: the desk in Python", { timeout: 900_000 }, () => {
     const { block_id: block } = (await blocked()) ?? {};
     expect((await askAs(on, "POST", `/v1/riskengine/blocks/${block}/accept`, accepted)).status).toBe(200);
     await untilReached(theirs, orderCount + 5);
-    expect(sorted(await heldByEngine(on))).toBeDefined();
   });
 
   test("goes through a kill -9 of NATS, and gaps stay alarmed by numbers alone", async () => {
@@ -216,6 +215,5 @@ describe("32.10: the desk in Python", { timeout: 900_000 }, () => {
     theirs.start("--orders", "5", "--rest");
     await eventually("it is proven", async () => (await waiting()) === "");
     expect((await theirs.venue()).orders).toEqual({ CANCELLED: 5 });
-    expect(await bearerOf(on, "viewer")).toBeDefined();
   });
 });

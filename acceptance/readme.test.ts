@@ -1,21 +1,12 @@
 // The five minutes of README.md, run line by line as they stand there on a platform of their own: every line that README shows must be in what the command
 // printed. Ids and figures differ from run to run, so they are compared by shape; whole numbers of one or two digits are compared exactly.
-import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { missingIn, Shell, type Step, stepsOf } from "../testkit/console-blocks.ts";
+import { availableLanguage, oneOrderOneHalt } from "../testkit/foreign/short-form.ts";
 import { operatorUrl } from "../testkit/login.ts";
 import { type Platform, pause, startPlatform, temporaryFolder } from "../testkit/platform.ts";
-
-interface Step {
-  readonly command: string;
-  readonly shown: readonly string[];
-}
-
-interface Answer {
-  readonly exit: number;
-  readonly output: string;
-}
 
 const root = join(import.meta.dirname, "..");
 const readme = readFileSync(join(root, "README.md"), "utf8");
@@ -26,64 +17,6 @@ const exits: readonly (readonly [RegExp, number])[] = [
   [/^node examples\/check-order\.js/, 6],
   [/forged\.bundle --vkey/, 10],
 ];
-
-function stepsOf(text: string): readonly Step[] {
-  const blocks = [...text.matchAll(/^```console\n(.*?)^```$/gms)].map((match) => match[1] ?? "");
-  return blocks
-    .flatMap((block) => block.split(/^\$ /m).slice(1))
-    .map((part) => part.trimEnd().split("\n"))
-    .map(([command = "", ...shown]) => ({ command, shown }));
-}
-
-const plain = (line: string): string => line.trim().replaceAll(/\s+/g, " ");
-
-/** The pattern of a line of README: `…` is anything, an id any id, a figure any figure. */
-function patternOf(line: string): RegExp {
-  const pattern = plain(line)
-    .replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&")
-    .replaceAll("…", ".*")
-    .replaceAll(/[0-9a-f]{32}/g, "[0-9a-f]{32}")
-    .replaceAll(/(?<![\w{[.-])(?:\d+\\\.\d+|\d{3,})(?![\w}])/g, "[\\d.]+");
-  return new RegExp(`^${pattern}$`);
-}
-
-function missingIn(output: string, shown: readonly string[]): readonly string[] {
-  const lines = output.split("\n").map(plain);
-  return shown.filter((line) => !lines.some((printed) => patternOf(line).test(printed)));
-}
-
-/** One shell for all lines, because one of them sets a variable for another. `npx` is the folder that it would look in, without npm's own second. */
-class Shell {
-  readonly #bash: ChildProcessWithoutNullStreams;
-  #said = "";
-
-  constructor(folder: string, environment: Readonly<Record<string, string>>) {
-    this.#bash = spawn("bash", ["--norc"], { cwd: folder, env: environment });
-    for (const stream of [this.#bash.stdout, this.#bash.stderr]) {
-      stream.setEncoding("utf8").on("data", (text: string) => {
-        this.#said += text;
-      });
-    }
-    this.#bash.stdin.write('npx() { local name=$1; shift; "node_modules/.bin/$name" "$@"; }\nexec 2>&1\n');
-  }
-
-  async run(command: string): Promise<Answer> {
-    this.#said = "";
-    this.#bash.stdin.write(`${command}\nprintf '\\nended with %s\\n' $?\n`);
-    const until = Date.now() + waitMsMax;
-    while (Date.now() < until) {
-      const end = /\nended with (\d+)\n$/.exec(this.#said);
-      if (end !== null) return { exit: Number(end[1]), output: this.#said.slice(0, end.index) };
-      await pause(10);
-    }
-    throw new Error(`no end of ${command}:\n${this.#said}`);
-  }
-
-  end(): void {
-    this.#bash.stdin.end();
-    this.#bash.kill();
-  }
-}
 
 let platform: Platform;
 let shell: Shell;
@@ -150,3 +83,8 @@ describe("24.5: README", { timeout: 240_000 }, () => {
     expect(missingIn("", ["FUND_HALT"])).toEqual(["FUND_HALT"]);
   });
 });
+
+// On the same platform, because another one would cost more than this.
+test("32.10: a desk of somebody else's trades a LIVE fund, and a halt waits for its cancellation", async () => {
+  await oneOrderOneHalt(platform, folder, await availableLanguage());
+}, 240_000);

@@ -11,8 +11,6 @@ export interface DebianGrpc {
   /** Finds protoc, its plugins, their libraries and files, and Python's packages. */
   readonly environment: Readonly<Record<string, string>>;
   readonly python: string;
-  /** Where the protos of protobuf itself lie. */
-  readonly includeFolder: string;
 }
 
 /** Throws with a sentence that says what to install where the packages cannot be had. */
@@ -36,7 +34,7 @@ export async function debianGrpc(): Promise<DebianGrpc> {
     PYTHONDONTWRITEBYTECODE: "1",
   };
   await run(python, ["-c", "import grpc, google.protobuf"], { env: environment });
-  return { environment, python, includeFolder: join(root, "usr", "include") };
+  return { environment, python };
 }
 
 /** The plugins that make Go and Java of the protos; their folder. */

@@ -79,8 +79,8 @@ class Desk:
 
     def place(self):
         """Waits a second after a denial: what denies one order usually denies the next."""
-        number = self.store.rows("SELECT COUNT(*) AS n FROM orders")[0]["n"]
-        order_id = self.orders.place(self.options.fund, self.options.strategy, **next_order(number, self.options.rest or None))
+        terms = next_order(self.sent(), self.options.rest or None)
+        order_id = self.orders.place(self.options.fund, self.options.strategy, **terms)
         self.orders.work()
         return 1000 if self.store.order(order_id)["state"] == "REJECTED" else self.options.every_ms
 

@@ -13,6 +13,6 @@ files="portcullis/v1/options.proto svc/v1/envelope.proto svc/v1/halt.proto svc/v
 if [ -n "${GRPC_TOOLS:-}" ]; then
   python3 -m grpc_tools.protoc -I . --python_out="$out" --grpc_python_out="$out" $files
 else
-  protoc -I . -I "${PROTOBUF_INCLUDE:-/usr/include}" --python_out="$out" --grpc_python_out="$out" \
+  protoc -I . --python_out="$out" --grpc_python_out="$out" \
     --plugin=protoc-gen-grpc_python="$(command -v grpc_python_plugin)" $files
 fi

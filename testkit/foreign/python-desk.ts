@@ -46,7 +46,6 @@ export async function openPythonDesk(platform: Platform, folder: string, grpc: D
   const env = {
     ...grpc.environment,
     GENERATED: generated,
-    PROTOBUF_INCLUDE: grpc.includeFolder,
     PORTCULLIS_DATA_DIR: platform.dataFolder,
   };
   await run("sh", [join(example, "generate.sh")], { env });
