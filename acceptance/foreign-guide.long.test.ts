@@ -48,7 +48,7 @@ beforeAll(async () => {
 }, 600_000);
 
 afterAll(async () => {
-  await shell?.run('kill $(cat venue.pid desk.pid) 2>/dev/null; true');
+  await shell?.run("kill $(cat venue.pid desk.pid) 2>/dev/null; true");
   shell?.end();
   await platform?.end();
   rmSync(folder, { recursive: true, force: true });

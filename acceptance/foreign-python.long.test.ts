@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { natsAuthorization, natsUsers, passwordVariable } from "../adapters/nats/server-configuration.ts";
 import { debianGrpc } from "../testkit/debian-grpc.ts";
-import { openPythonDesk, type PythonDesk } from "../testkit/foreign/python-desk.ts";
+import { openPythonExample, type PythonExample } from "../testkit/foreign/python-example.ts";
 import { askAs, seedForeignFund } from "../testkit/foreign/seed.ts";
 import { testClient } from "../testkit/grpc/test-client.ts";
 import { logInAs } from "../testkit/login.ts";
@@ -20,7 +20,7 @@ const orderCount = 200;
 let folder = "";
 let nats: NatsServer | undefined;
 let platform: Platform | undefined;
-let desk: PythonDesk | undefined;
+let desk: PythonExample | undefined;
 
 afterEach(async () => {
   await desk?.end();
@@ -51,7 +51,7 @@ async function natsWithLogins(): Promise<Readonly<Record<string, string>>> {
 
 interface Started {
   readonly on: Platform;
-  readonly theirs: PythonDesk;
+  readonly theirs: PythonExample;
 }
 
 async function start(bus: "PostgreSQL" | "NATS", environment: Readonly<Record<string, string>> = {}): Promise<Started> {
@@ -73,7 +73,7 @@ async function start(bus: "PostgreSQL" | "NATS", environment: Readonly<Record<st
   platform = on;
   await on.ready();
   await seedForeignFund(on);
-  const theirs = await openPythonDesk(on, folder, grpc);
+  const theirs = await openPythonExample(on, folder, grpc);
   desk = theirs;
   return { on, theirs };
 }
@@ -130,10 +130,10 @@ function sorted(held: Readonly<Record<string, string>> | undefined): Readonly<Re
   return Object.fromEntries(Object.entries(held ?? { nothing: "known" }).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-const reached = async (theirs: PythonDesk): Promise<number> =>
+const reached = async (theirs: PythonExample): Promise<number> =>
   Object.values((await theirs.venue()).orders).reduce((sum, count) => sum + count, 0);
 
-async function untilReached(theirs: PythonDesk, count: number): Promise<void> {
+async function untilReached(theirs: PythonExample, count: number): Promise<void> {
   await eventually(`${count} orders are with the venue`, async () => (await reached(theirs)) >= count, 240_000);
 }
 
@@ -201,7 +201,7 @@ describe("32.10: the desk in Python", { timeout: 900_000 }, () => {
     theirs.start("--orders", "5", "--rest");
     await untilReached(theirs, 5);
     await eventually("all are reported", async () => (await theirs.status()).orders["WORKING"] === 5);
-    await eventually("all are told", async () => (await theirs.status()).waiting === 0);
+    await eventually("all is heard", async () => (await theirs.status()).waiting === 0);
     await theirs.kill();
     const halt = { id: "harbor", reason: "a test", confirmation: "HALT" };
     expect((await askAs(on, "POST", "/v1/halts", halt)).status).toBe(201);

@@ -77,4 +77,3 @@ export class Shell {
     this.#bash.kill();
   }
 }
-

@@ -4,7 +4,7 @@
   python3 desk.py --folder books --orders 200
 
 It places that many orders, counted in its books, so that it may be killed and started again, and goes on pricing and valuing until it is stopped.
-With --until-done it cancels what still rests, waits until everything is told, and ends. --status prints the books as JSON.
+With --until-done it cancels what still rests, waits until everything is reported, and ends. --status prints the books as JSON.
 """
 import argparse
 import json

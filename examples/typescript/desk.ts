@@ -1,6 +1,6 @@
 // A small desk of somebody else's: prices, values, one order that trades, one that rests until a halt cancels it.
 //   npx tsx examples/typescript/desk.ts books.json
-// It ends when a halt of its fund was obeyed and everything is told; with --until-working already when its orders are reported. Python's twin,
+// It ends when a halt of its fund was obeyed and everything is reported; with --until-working already when its orders are reported. Python's twin,
 // examples/python, has the whole of recovery.
 import { randomUUID } from "node:crypto";
 import { Books, type Order } from "./books.ts";

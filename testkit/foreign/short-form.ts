@@ -6,12 +6,12 @@ import { join } from "node:path";
 import { expect } from "vitest";
 import { debianGrpc } from "../debian-grpc.ts";
 import { eventually, type Platform } from "../platform.ts";
-import { openPythonDesk } from "./python-desk.ts";
+import { openPythonExample } from "./python-example.ts";
 import { askAs, seedForeignFund } from "./seed.ts";
 
 export type Language = "Python" | "TypeScript";
 
-interface ShortDesk {
+interface ShortExample {
   /** One order has traded, one rests. */
   isWorking(): Promise<boolean>;
   isCancelled(): Promise<boolean>;
@@ -29,8 +29,8 @@ export async function availableLanguage(): Promise<Language> {
   }
 }
 
-async function pythonDesk(platform: Platform, folder: string): Promise<ShortDesk> {
-  const desk = await openPythonDesk(platform, folder, await debianGrpc());
+async function pythonExample(platform: Platform, folder: string): Promise<ShortExample> {
+  const desk = await openPythonExample(platform, folder, await debianGrpc());
   desk.start("--orders", "2");
   return {
     isWorking: async () => {
@@ -43,7 +43,7 @@ async function pythonDesk(platform: Platform, folder: string): Promise<ShortDesk
   };
 }
 
-function typescriptDesk(platform: Platform, folder: string): ShortDesk {
+function typescriptExample(platform: Platform, folder: string): ShortExample {
   const root = join(import.meta.dirname, "..", "..");
   const words = ["--import", "tsx", join(root, "examples", "typescript", "desk.ts"), join(folder, "books.json")];
   const env = { ...process.env, PORTCULLIS_DATA_DIR: platform.dataFolder };
@@ -68,7 +68,7 @@ function typescriptDesk(platform: Platform, folder: string): ShortDesk {
 
 export async function oneOrderOneHalt(platform: Platform, folder: string, language: Language): Promise<void> {
   await seedForeignFund(platform);
-  const desk = language === "Python" ? await pythonDesk(platform, folder) : typescriptDesk(platform, folder);
+  const desk = language === "Python" ? await pythonExample(platform, folder) : typescriptExample(platform, folder);
   try {
     await eventually("one order has traded, one rests", desk.isWorking).catch((thrown: unknown) => {
       throw new Error(`${String(thrown)}\n${desk.said()}`);
@@ -79,8 +79,10 @@ export async function oneOrderOneHalt(platform: Platform, folder: string, langua
     type Step = { readonly step: string; readonly proven: boolean };
     type Status = { readonly progress: readonly { readonly steps: readonly Step[] }[] };
     await eventually("the halt is proven", async () => {
-      const { body } = await askAs(platform, "GET", "/v1/halts/status?fund_id=harbor");
-      const found = (body as unknown as Status).progress?.[0]?.steps.find(({ step }) => step === "CANCELLED");
+      const { body } = await askAs(platform, "GET", "/v1/halts/status?id=harbor");
+      const found = (body as unknown as Status).progress
+        ?.flatMap(({ steps }) => steps)
+        .find(({ step }) => step === "CANCELLED");
       return found?.proven === true;
     });
   } finally {

@@ -24,7 +24,7 @@ export interface VenueBooks {
   readonly positions: Readonly<Record<string, string>>;
 }
 
-export interface PythonDesk {
+export interface PythonExample {
   /** Starts the desk with these further words; the one before must have ended. */
   start(...words: string[]): void;
   kill(): Promise<void>;
@@ -39,7 +39,7 @@ export interface PythonDesk {
 }
 
 /** Makes the code, starts the venue and waits until it listens. */
-export async function openPythonDesk(platform: Platform, folder: string, grpc: DebianGrpc): Promise<PythonDesk> {
+export async function openPythonExample(platform: Platform, folder: string, grpc: DebianGrpc): Promise<PythonExample> {
   const books = join(folder, "books");
   const generated = join(folder, "generated");
   mkdirSync(books, { recursive: true });
