@@ -164,6 +164,15 @@ describe("vpin", () => {
     expect(judged(messy).memory).toEqual(clean.memory);
   });
 
+  it("leaves out a bar with more volume than there can be, instead of filling buckets without end", () => {
+    const clean = judged(bars(0, noise));
+    const huge = { at: instant.plusMilliseconds(at, 1), close: 100, volume: 1e18 };
+    expect(judged([...bars(0, noise), huge]).memory).toEqual(clean.memory);
+    expect(judged([...bars(0, noise), { ...huge, volume: 100_000 }]).memory.bucketCount).toBe(
+      clean.memory.bucketCount + 100,
+    );
+  });
+
   it("is warming up until the window is full, and STALE without quotes", () => {
     expect(judged(bars(0, noise.slice(0, 50))).judgement).toMatchObject({ state: "WARMUP", value: null });
     const stale = { state: "STALE", value: null, clears: false };

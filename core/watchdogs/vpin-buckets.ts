@@ -27,12 +27,18 @@ export function studentBuyFraction(freedom: number): BuyFraction {
 
 const fractionOfSign = (change: number): number => (change === 0 ? 0.5 : change > 0 ? 1 : 0);
 
+/** One bar fills at most so many buckets: at 50 a day, half a year's volume. More is no volume, and filling them would not end. */
+export const bucketsPerBarMax = 6_000;
+
 /** Pours one bar into the bucket that is being filled; what overflows fills the next with the same fraction of buys. */
 export function pour(
   partial: Bucket,
   bar: { readonly volume: number; readonly buyFraction: number },
   size: number,
 ): { readonly full: readonly Bucket[]; readonly partial: Bucket } {
+  if (!(size > 0) || !(bar.volume <= size * bucketsPerBarMax)) {
+    throw new RangeError(`A bar of ${bar.volume} does not fit into at most ${bucketsPerBarMax} buckets of ${size}.`);
+  }
   const full: Bucket[] = [];
   let { volume, buy } = partial;
   let left = bar.volume;
@@ -80,6 +86,9 @@ export function volumeBars(trades: readonly Trade[], size: number): readonly Bar
   const bars: Bar[] = [];
   let volume = 0;
   for (const trade of trades) {
+    if (!(size > 0) || !(trade.volume <= size * bucketsPerBarMax)) {
+      throw new RangeError(`A trade of ${trade.volume} does not fit into at most ${bucketsPerBarMax} bars of ${size}.`);
+    }
     volume += trade.volume;
     for (; volume >= size; volume -= size) bars.push({ close: trade.price, volume: size });
   }

@@ -2,7 +2,15 @@
 import type { Instant } from "../../contracts/src/instant.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import { type ConfigOf, common, number, whole } from "./config.ts";
-import { type Bucket, imbalanceOf, normalBuyFraction, pour, rollingDeviation, vpinOf } from "./vpin-buckets.ts";
+import {
+  type Bucket,
+  bucketsPerBarMax,
+  imbalanceOf,
+  normalBuyFraction,
+  pour,
+  rollingDeviation,
+  vpinOf,
+} from "./vpin-buckets.ts";
 import {
   isTooOld,
   type Judged,
@@ -80,7 +88,7 @@ const emptyMemory: VpinMemory = {
   history: [],
 };
 
-/** One closed bar further. Bars without volume, out of order or without a number are not taken. */
+/** One closed bar further. Bars without volume, with more than there can be, out of order or without a number are not taken. */
 function withBar(memory: VpinMemory, bar: VpinBar, dailyVolume: number, config: ConfigOf<Keys>): VpinMemory {
   if (memory.lastBarAt !== null && bar.at <= memory.lastBarAt) return memory;
   if (!(bar.volume > 0 && bar.close > 0) || !Number.isFinite(bar.volume * bar.close)) return memory;
@@ -92,6 +100,7 @@ function withBar(memory: VpinMemory, bar: VpinBar, dailyVolume: number, config: 
   const buyFraction = normalBuyFraction(changes.at(-1) ?? 0, deviation);
   const bucketSize =
     memory.bucket.volume > 0 && memory.bucketSize !== null ? memory.bucketSize : dailyVolume / config.buckets_per_day;
+  if (!(bar.volume <= bucketSize * bucketsPerBarMax)) return memory;
   const { full, partial } = pour(memory.bucket, { volume: bar.volume, buyFraction }, bucketSize);
   return withBuckets({ ...next, changes, bucket: partial, bucketSize }, full, config.window_buckets);
 }

@@ -21,11 +21,11 @@ const tape = solver(
     price: numbers,
     volume: numbers,
     bar: z.union([
-      z.object({ type: z.literal("time"), ms: z.number() }),
-      z.object({ type: z.literal("volume"), size: z.number() }),
+      z.object({ type: z.literal("time"), ms: z.number().positive() }),
+      z.object({ type: z.literal("volume"), size: z.number().positive() }),
     ]),
-    bucket_volume: z.number(),
-    window_buckets: z.number(),
+    bucket_volume: z.number().positive(),
+    window_buckets: z.number().int().positive(),
     sigma: z.union([
       z.object({ mode: z.literal("global") }),
       z.object({ mode: z.literal("rolling"), bars: z.number(), min_bars: z.number() }),
