@@ -5,7 +5,7 @@ import { rmSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { jetstream } from "@nats-io/jetstream";
-import { connect } from "@nats-io/transport-node";
+import { connect, headers } from "@nats-io/transport-node";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { inboxPrefix, natsAuthorization, natsUsers, passwordVariable } from "../adapters/nats/server-configuration.ts";
 import type { Order } from "../contracts/src/generated/svc/v1/order.ts";
@@ -48,34 +48,43 @@ afterAll(async () => {
 }, 60_000);
 
 /** Acknowledged by JetStream when it resolves. */
-async function publish(subject: string, payload: object): Promise<void> {
+async function publish(subject: string, payload: object, named?: string): Promise<void> {
   const user = "foreign-oms";
   const login = { user, pass: passwordOf(user), inboxPrefix: inboxPrefix(user) };
   const connection = await connect({ servers: nats.url, ...login });
-  await jetstream(connection).publish(subject, JSON.stringify(payload), { msgID: crypto.randomUUID() });
+  const claim = headers();
+  if (named !== undefined) claim.set("Portcullis-Source", named);
+  await jetstream(connection).publish(subject, JSON.stringify(payload), {
+    msgID: crypto.randomUUID(),
+    headers: claim,
+  });
   await connection.close();
 }
 
 /** A position that is brought along: no mark judges its price. */
-const fill = (sequence: number, differs: object = {}): Promise<void> =>
-  publish("svc.v1.oms.fills.created", {
-    fill_id: `lost-${sequence}`,
-    order_id: `theirs-${sequence}`,
-    fund_id: "alpha",
-    strategy_id: "alpha-momentum",
-    symbol: "XOM",
-    side: "BUY",
-    quantity: "1",
-    price: "1",
-    kind: "SEED",
-    filled_at: new Date().toISOString(),
-    sequence,
-    ...differs,
-  });
+const fill = (sequence: number, differs: object = {}, named?: string): Promise<void> =>
+  publish(
+    "svc.v1.oms.fills.created",
+    {
+      fill_id: `lost-${sequence}`,
+      order_id: `theirs-${sequence}`,
+      fund_id: "alpha",
+      strategy_id: "alpha-momentum",
+      symbol: "XOM",
+      side: "BUY",
+      quantity: "1",
+      price: "1",
+      kind: "SEED",
+      filled_at: new Date().toISOString(),
+      sequence,
+      ...differs,
+    },
+    named,
+  );
 
 async function read<Answer>(path: string): Promise<Answer> {
-  const headers = await bearerOf(platform, "viewer");
-  return (await (await fetch(`${operatorUrl(platform)}${path}`, { headers })).json()) as Answer;
+  const bearer = await bearerOf(platform, "viewer");
+  return (await (await fetch(`${operatorUrl(platform)}${path}`, { headers: bearer })).json()) as Answer;
 }
 
 type Position = {
@@ -114,7 +123,8 @@ async function codeOf(differs: Partial<Order> = {}): Promise<string> {
 test("32.5: typing errors are refused, named and listed, and the fund trades on", { timeout: 240_000 }, async () => {
   await eventually("alpha may buy", async () => (await codeOf()) === "");
   await fill(1);
-  await fill(2, { symbol: "XMO" });
+  // Whatever name it writes into a header, a login of its own is not ours.
+  await fill(2, { symbol: "XMO" }, "oms");
   await fill(3, { strategy_id: "alpha-momentun" });
   await fill(4, { price: "0" });
   await fill(5, { fill_id: "lost-1", quantity: "2" });

@@ -181,13 +181,15 @@ export async function hearInputs(options: InputsOptions): Promise<Inputs> {
 
   const { ordersCreated, ordersAccepted, ordersRejected, ordersUpdated, ordersCancelled, ordersExpired } = subjects;
   const orders = [ordersCreated, ordersAccepted, ordersRejected, ordersUpdated, ordersCancelled, ordersExpired];
+  // Whoever may publish on NATS can call itself one of ours there: what has no row in the outbox is foreign.
+  const proved = true;
   const ofOrders: readonly Subscription[] = [
     await bus.subscribe(
-      { name: "riskengine.fills", subjects: [subjects.fillsCreated.name], parks: false, lane: fundLane },
+      { name: "riskengine.fills", subjects: [subjects.fillsCreated.name], parks: false, lane: fundLane, proved },
       foreign.judged(hearFill),
     ),
     await bus.subscribe(
-      { name: "riskengine.orders", subjects: orders.map(({ name }) => name) },
+      { name: "riskengine.orders", subjects: orders.map(({ name }) => name), proved },
       foreign.judged(hearOrder),
     ),
   ];
@@ -197,7 +199,10 @@ export async function hearInputs(options: InputsOptions): Promise<Inputs> {
       { subjects: [subjects.marketMarks.name], queueMax: marksMax, overflow: "keep-newest-per-key" },
       hearMark,
     ),
-    await bus.subscribe({ name: "riskengine.nav", subjects: [subjects.navUpdated.name] }, foreign.judged(hearNav)),
+    await bus.subscribe(
+      { name: "riskengine.nav", subjects: [subjects.navUpdated.name], proved },
+      foreign.judged(hearNav),
+    ),
   ];
   return {
     unwritten: () => unwritten.size,

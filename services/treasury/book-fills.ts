@@ -30,7 +30,8 @@ export const fillsSubscription = "treasury.fills";
 export type FillPorts = Pick<ServicePorts, "bus" | "store">;
 
 export function bookFills(ports: FillPorts, reader: ReferenceReader, waiting: WaitingFills): Promise<Subscription> {
-  const options = { name: fillsSubscription, subjects: [subjects.fillsCreated.name], parks: false, lane: fundLane };
+  const heard = { name: fillsSubscription, subjects: [subjects.fillsCreated.name] };
+  const options = { ...heard, parks: false, lane: fundLane, proved: true };
   return ports.bus.subscribe(options, async (event) => {
     const fill = event.payload as Fill;
     if (isForeign(event)) await mustBeKnown(reader, event);
