@@ -10,6 +10,7 @@ import { natsAuthorization, natsUsers, passwordVariable } from "../adapters/nats
 import { debianGrpc } from "../testkit/debian-grpc.ts";
 import { openPythonExample, type PythonExample } from "../testkit/foreign/python-example.ts";
 import { askAs, seedForeignFund } from "../testkit/foreign/seed.ts";
+import { oneOrderOneHalt } from "../testkit/foreign/short-form.ts";
 import { testClient } from "../testkit/grpc/test-client.ts";
 import { logInAs } from "../testkit/login.ts";
 import { type NatsServer, startNatsServer } from "../testkit/nats-server.ts";
@@ -17,6 +18,11 @@ import { eventually, type Platform, pause, startPlatform, temporaryFolder } from
 import { addressOf } from "../testkit/risk-client.ts";
 
 const orderCount = 200;
+const alone = {
+  PORTCULLIS_SERVICES: "riskengine,operations,gateway",
+  PORTCULLIS_MARKET_FEED: "off",
+  PORTCULLIS_PAPER_SEED: "never",
+};
 let folder = "";
 let nats: NatsServer | undefined;
 let platform: Platform | undefined;
@@ -60,9 +66,7 @@ async function start(bus: "PostgreSQL" | "NATS", environment: Readonly<Record<st
   const on = startPlatform({
     dataFolder: join(folder, "data"),
     environment: {
-      PORTCULLIS_SERVICES: "riskengine,operations,gateway",
-      PORTCULLIS_MARKET_FEED: "off",
-      PORTCULLIS_PAPER_SEED: "never",
+      ...alone,
       // A service that is started again must be found where it was.
       PORTCULLIS_GRPC_PORT: await freePort(),
       PORTCULLIS_OPERATIONS_GRPC_PORT: await freePort(),
@@ -142,6 +146,13 @@ async function finish(started: Started): Promise<void> {
   expect(await reached(started.theirs)).toBeGreaterThanOrEqual(orderCount);
   await expectAgreement(started);
 }
+
+test("32.10: the desk in TypeScript: one order, one halt", { timeout: 600_000 }, async () => {
+  folder = temporaryFolder("foreign-typescript");
+  platform = startPlatform({ dataFolder: join(folder, "data"), environment: alone });
+  await platform.ready();
+  await oneOrderOneHalt(platform, folder, "TypeScript");
+});
 
 const words = ["--orders", String(orderCount), "--until-done"] as const;
 

@@ -180,7 +180,8 @@ async function untilHalted(): Promise<void> {
     read(books.kept.after);
     try {
       for await (const page of stream as AsyncIterable<EventPage>) {
-        if ((page.reset || page.events.length > 0) && (await obeyHalts())) return;
+        // Also when a page is empty, which comes every few seconds: a halt before the first page is seen then.
+        if (await obeyHalts()) return;
         books.change(() => (books.kept.after = page.after));
         read(page.after);
       }
