@@ -3,7 +3,7 @@
 import * as decimal from "../contracts/src/decimal.ts";
 import { acrossSymbols } from "../core/stats/information-coefficient.ts";
 import { mean, standardDeviation } from "../core/stats/moments.ts";
-import { booksOf } from "./books.ts";
+import { booksOf } from "./books/books.ts";
 import type { Cell, Metric, ReportDocument } from "./document.ts";
 import type { BacktestFact, ReportFacts, SignalFact } from "./facts.ts";
 import { type MetricMaker, metricMaker } from "./figures.ts";

@@ -1,7 +1,7 @@
 // Weights of Brinson's split are those at the open: a position that doubled during the day counts with what it was when the day began.
 import { expect, it } from "vitest";
 import { reportFactsOf } from "../testkit/report-facts.ts";
-import { booksOf } from "./books.ts";
+import { booksOf } from "./books/books.ts";
 import { brinsonSection } from "./brinson-section.ts";
 import type { ReportFacts } from "./facts.ts";
 import { attributedDays } from "./position-days.ts";

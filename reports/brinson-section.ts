@@ -2,7 +2,7 @@
 // and received during the day stands beside the three effects, so that together they are the active return.
 import * as decimal from "../contracts/src/decimal.ts";
 import { mean, sum } from "../core/stats/moments.ts";
-import type { BookDay } from "./books.ts";
+import type { BookDay } from "./books/books.ts";
 import type { Cell, ReportDocument } from "./document.ts";
 import type { ReportFacts } from "./facts.ts";
 import { marketAxis, returnsOn } from "./market-days.ts";

@@ -1,7 +1,8 @@
 // factor_attribution: what of a fund's returns common factors explain, by regression and by its holdings, and where it differs from its universe.
 import * as decimal from "../contracts/src/decimal.ts";
 import { mean, sum } from "../core/stats/moments.ts";
-import { type BookDay, booksOf } from "./books.ts";
+import { type BookDay, booksOf } from "./books/books.ts";
+import { worstDay } from "./books/tie-out.ts";
 import { brinsonSection } from "./brinson-section.ts";
 import type { Block, Cell, ReportDocument } from "./document.ts";
 import { type Factor, factorsOf } from "./factors.ts";
@@ -33,7 +34,6 @@ import {
   textOf,
 } from "./report-parts.ts";
 import type { Report, ReportInput } from "./shape.ts";
-import { worstDay } from "./tie-out.ts";
 
 const sections = ["summary", "regression", "rolling_betas", "holdings", "brinson", "days"] as const;
 /** Observations per factor below which a regression is refused. */

@@ -1,7 +1,7 @@
 // nav_report: what a fund was worth, day by day, and that every step from one value to the next is accounted for.
 import * as decimal from "../contracts/src/decimal.ts";
 import { millisecondsBetween, parse } from "../contracts/src/instant.ts";
-import { type BookDay, type Books, booksOf } from "./books.ts";
+import { type BookDay, type Books, booksOf } from "./books/books.ts";
 import type { Cell, ReportDocument } from "./document.ts";
 import { metricMaker } from "./figures.ts";
 import { modifiedDietz, moneyWeighted } from "./metrics/money-weighted.ts";

@@ -2,7 +2,7 @@
 // days lie within what the backtests predict.
 import { quantile } from "../core/stats/quantiles.ts";
 import { marketLine } from "../core/stats/relative-performance.ts";
-import type { BookDay } from "./books.ts";
+import type { BookDay } from "./books/books.ts";
 import type { Block, Cell } from "./document.ts";
 import type { ReportFacts } from "./facts.ts";
 import { dayNumber, weekdayOf } from "./metrics/dates.ts";

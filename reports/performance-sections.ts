@@ -2,7 +2,7 @@
 import * as decimal from "../contracts/src/decimal.ts";
 import { levels } from "../core/stats/drawdowns.ts";
 import { isConstant } from "../core/stats/moments.ts";
-import type { BookDay } from "./books.ts";
+import type { BookDay } from "./books/books.ts";
 import type { Block, Cell, Metric, MetricReason, ReportDocument } from "./document.ts";
 import type { ReportFacts } from "./facts.ts";
 import type { MetricMaker } from "./figures.ts";

@@ -1,6 +1,7 @@
 // position_attribution: what every position added to a fund, day by day, so that the days' sums are the change of NAV to the cent.
 import * as decimal from "../contracts/src/decimal.ts";
-import { type BookDay, booksOf } from "./books.ts";
+import { type BookDay, booksOf } from "./books/books.ts";
+import { tie, worstDay } from "./books/tie-out.ts";
 import type { Cell, ReportDocument } from "./document.ts";
 import type { ReportFacts } from "./facts.ts";
 import { metricMaker } from "./figures.ts";
@@ -20,7 +21,6 @@ import {
   tableOf,
 } from "./report-parts.ts";
 import type { Report, ReportInput } from "./shape.ts";
-import { tie, worstDay } from "./tie-out.ts";
 
 type Decimal = decimal.Decimal;
 

@@ -1,8 +1,8 @@
 // What every position earned on every day of a period, from the books: the parts of each day sum to the change of NAV before flows. Income and
 // what borrowing cost are their position's; what a ledger has without a symbol is a line of its own.
 import * as decimal from "../contracts/src/decimal.ts";
-import type { BookDay, BookLine } from "./books.ts";
-import { signedQuantity } from "./books.ts";
+import type { BookDay, BookLine } from "./books/books.ts";
+import { signedQuantity } from "./books/books.ts";
 import type { ReportFacts } from "./facts.ts";
 import { compareText } from "./metrics/dates.ts";
 import { type DayProfit, dayProfit, type PositionDay, type PositionProfit } from "./metrics/position-attribution.ts";

@@ -2,7 +2,8 @@
 // the regimes' sums are the change of NAV.
 import * as decimal from "../contracts/src/decimal.ts";
 import { maxDrawdown } from "../core/stats/drawdowns.ts";
-import { booksOf } from "./books.ts";
+import { booksOf } from "./books/books.ts";
+import { tie, worstDay } from "./books/tie-out.ts";
 import type { Block, Cell, ReportDocument } from "./document.ts";
 import { metricMaker } from "./figures.ts";
 import { type DatedReturns, marketAxis, returnsOn } from "./market-days.ts";
@@ -24,7 +25,6 @@ import {
   textOf,
 } from "./report-parts.ts";
 import type { Report, ReportInput } from "./shape.ts";
-import { tie, worstDay } from "./tie-out.ts";
 
 type Decimal = decimal.Decimal;
 

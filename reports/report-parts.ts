@@ -1,6 +1,6 @@
 // What every report has: its heading, the sections that were asked for, and what a reader must know about the data.
 import * as decimal from "../contracts/src/decimal.ts";
-import type { BookDay } from "./books.ts";
+import type { BookDay } from "./books/books.ts";
 import type { Block, Cell, Metric, ReconciliationLine, ReportDocument, Table } from "./document.ts";
 import type { FactPart, ReportFacts } from "./facts.ts";
 import { type ReportInput, ReportRefused } from "./shape.ts";

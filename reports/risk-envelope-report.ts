@@ -1,7 +1,7 @@
 // risk_envelope_report: how much of every limit a fund uses, what it may lose in a day by three measures whose parts add up, whether past measures held,
 // how long it takes to sell, and what shocks would cost.
 import * as decimal from "../contracts/src/decimal.ts";
-import { booksOf } from "./books.ts";
+import { booksOf } from "./books/books.ts";
 import type { Cell, ReportDocument } from "./document.ts";
 import type { ReportFacts } from "./facts.ts";
 import { metricMaker } from "./figures.ts";

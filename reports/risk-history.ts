@@ -1,6 +1,6 @@
 // Whether the value at risk that could have been named the day before held: each day against the days before it, never against itself.
 import { historicalVar } from "../core/stats/performance.ts";
-import { booksOf } from "./books.ts";
+import { booksOf } from "./books/books.ts";
 import type { Cell } from "./document.ts";
 import type { ReportFacts } from "./facts.ts";
 import { type BaselZone, type VarBacktest, varBacktest } from "./metrics/value-at-risk.ts";

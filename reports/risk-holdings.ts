@@ -3,7 +3,7 @@
 import * as decimal from "../contracts/src/decimal.ts";
 import { mean } from "../core/stats/moments.ts";
 import { marketLine } from "../core/stats/relative-performance.ts";
-import type { BookDay } from "./books.ts";
+import type { BookDay } from "./books/books.ts";
 import type { Cell, ReportDocument } from "./document.ts";
 import type { ReportFacts } from "./facts.ts";
 import { marketAxis, returnsOn } from "./market-days.ts";

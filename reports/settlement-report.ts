@@ -2,7 +2,8 @@
 // the year of the TRADE's date, cash to that of its settlement.
 import * as decimal from "../contracts/src/decimal.ts";
 import type { Fill } from "../contracts/src/records/order.ts";
-import { type Books, booksOf, costOf, directionOf, type TradedLot } from "./books.ts";
+import { type Books, booksOf, costOf, directionOf, type TradedLot } from "./books/books.ts";
+import { tie } from "./books/tie-out.ts";
 import type { Cell, Metric, ReconciliationLine, ReportDocument } from "./document.ts";
 import type { ReportFacts } from "./facts.ts";
 import { metricMaker } from "./figures.ts";
@@ -22,7 +23,6 @@ import {
 } from "./report-parts.ts";
 import { settlementMarkets } from "./settlement-markets.ts";
 import type { Report, ReportInput } from "./shape.ts";
-import { tie } from "./tie-out.ts";
 import { tradeDates } from "./trade-dates.ts";
 
 type Decimal = decimal.Decimal;

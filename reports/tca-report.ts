@@ -5,7 +5,8 @@ import { millisecondsBetween, parse } from "../contracts/src/instant.ts";
 import type { Fill } from "../contracts/src/records/order.ts";
 import { standardDeviation } from "../core/stats/moments.ts";
 import { median } from "../core/stats/quantiles.ts";
-import { booksOf, directionOf } from "./books.ts";
+import { booksOf, directionOf } from "./books/books.ts";
+import { tie } from "./books/tie-out.ts";
 import type { Cell, ReconciliationLine, ReportDocument, Table } from "./document.ts";
 import type { OrderFact, QuoteFact, ReportFacts } from "./facts.ts";
 import { metricMaker } from "./figures.ts";
@@ -25,7 +26,6 @@ import {
 } from "./report-parts.ts";
 import type { Report, ReportInput } from "./shape.ts";
 import { type CostedOrder, spreadOf, unquotedFills } from "./tca-spreads.ts";
-import { tie } from "./tie-out.ts";
 import { tradeDates } from "./trade-dates.ts";
 
 type Decimal = decimal.Decimal;

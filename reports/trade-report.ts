@@ -1,7 +1,8 @@
 // trade_report: what a fund's trades earned, lot by lot. Statistics of trades come from lots, never from daily returns.
 import * as decimal from "../contracts/src/decimal.ts";
 import { median } from "../core/stats/quantiles.ts";
-import { type Books, booksOf, type TradedLot } from "./books.ts";
+import { type Books, booksOf, type TradedLot } from "./books/books.ts";
+import { tie } from "./books/tie-out.ts";
 import type { Cell, Metric, ReconciliationLine, ReportDocument, Table } from "./document.ts";
 import type { ReportFacts } from "./facts.ts";
 import { type MetricMaker, metricMaker } from "./figures.ts";
@@ -19,7 +20,6 @@ import {
 } from "./performance-sections.ts";
 import { chosenSections, documentOf, qualityOf } from "./report-parts.ts";
 import type { Report, ReportInput } from "./shape.ts";
-import { tie } from "./tie-out.ts";
 
 const sections = [
   "summary",

@@ -1,6 +1,6 @@
 // What would have saved how much: a tighter limit, by the orders that it would have denied, and half of the positions that lost most. Nothing is executed.
 import * as decimal from "../../contracts/src/decimal.ts";
-import { type BookDay, costOf, signedQuantity } from "../books.ts";
+import { type BookDay, costOf, signedQuantity } from "../books/books.ts";
 import type { Cell } from "../document.ts";
 import type { ReportFacts } from "../facts.ts";
 import { columnsOf, type Section, sectionOf, tableOf, textOf } from "../report-parts.ts";

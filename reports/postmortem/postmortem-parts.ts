@@ -2,7 +2,7 @@
 // fees, funding and positions without a price are counted from fills, ledger and marks. None of them is the rest of the others: what they do not explain
 // stays a finding.
 import * as decimal from "../../contracts/src/decimal.ts";
-import type { BookDay } from "../books.ts";
+import type { BookDay } from "../books/books.ts";
 import { factorsOf } from "../factors.ts";
 import type { ReportFacts } from "../facts.ts";
 import { marketAxis, returnsOn } from "../market-days.ts";

@@ -1,7 +1,8 @@
 // postmortem_auto_rca: why a fund fell. Timeline, onset, a waterfall whose parts are counted from below, causes by their share with the loss without each,
 // fixes with what they would have saved, and an account in words that may use no number of its own.
 import * as decimal from "../../contracts/src/decimal.ts";
-import { type BookDay, booksOf } from "../books.ts";
+import { type BookDay, booksOf } from "../books/books.ts";
+import { tie, worstDay } from "../books/tie-out.ts";
 import type { Block, Cell, ReportDocument } from "../document.ts";
 import { metricMaker } from "../figures.ts";
 import { waterfall } from "../metrics/post-mortem.ts";
@@ -20,7 +21,6 @@ import {
   textOf,
 } from "../report-parts.ts";
 import type { Report, ReportInput } from "../shape.ts";
-import { tie, worstDay } from "../tie-out.ts";
 import { type Narrative, type NumberedFact, narrativeOf, type Paragraph } from "./narrative.ts";
 import { fixesSection } from "./postmortem-fixes.ts";
 import { type FallParts, fallParts, type PartName, partNames } from "./postmortem-parts.ts";

@@ -2,7 +2,7 @@
 // lies before the log began is said so, and nothing is put in its place.
 import { format, millisecondsBetween, parse } from "../../contracts/src/instant.ts";
 import { mean, standardDeviation } from "../../core/stats/moments.ts";
-import { booksOf } from "../books.ts";
+import { booksOf } from "../books/books.ts";
 import type { ReportFacts } from "../facts.ts";
 import { onset } from "../metrics/post-mortem.ts";
 import { returnsOf } from "../performance-sections.ts";

@@ -3,7 +3,7 @@
 //
 //  1. Values first, then the ledger, then fills, then orders: what is in one of them was in the next before. So nothing in the values is missing from the
 //     ledger, and no entry's fill is missing from the fills.
-//  2. Each is cut at the moment after the values were read. A fill that treasury had not booked by a value counts from the next one on (reports/books.ts).
+//  2. Each is cut at the moment after the values were read. A fill that treasury had not booked by a value counts from the next one on (reports/books/books.ts).
 //  3. An order that went on after that moment stands as it stood by the fills until then.
 import { z } from "zod";
 import { format, type Instant, minusMilliseconds, parse } from "../../../contracts/src/instant.ts";

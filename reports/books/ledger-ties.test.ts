@@ -1,11 +1,11 @@
 // A cent that is wrong anywhere in the books is said: in a value, a trade, a price or quantity that was valued, or one side of one ledger entry.
 import { describe, expect, it } from "vitest";
-import * as decimal from "../contracts/src/decimal.ts";
-import { reportFactsOf } from "../testkit/report-facts.ts";
-import { isReconciled } from "./document.ts";
-import type { ReportFacts } from "./facts.ts";
+import * as decimal from "../../contracts/src/decimal.ts";
+import { reportFactsOf } from "../../testkit/report-facts.ts";
+import { isReconciled } from "../document.ts";
+import type { ReportFacts } from "../facts.ts";
+import { navReport } from "../nav-report.ts";
 import { ledgerTies } from "./ledger-ties.ts";
-import { navReport } from "./nav-report.ts";
 
 const facts = reportFactsOf({ days: 30, tradesEvery: 4, deposit: "1000" });
 const more = (text: string): string => decimal.format(decimal.add(decimal.parse(text), decimal.parse("0.01")));

@@ -3,18 +3,18 @@
 //
 //  1. realised + unrealised of a day is the change of the positions' value less what the day's trades cost.
 //  2. A fill that treasury had not booked when it valued the day (the newest ones, within seconds) counts from the next value on.
-import * as decimal from "../contracts/src/decimal.ts";
-import { parse } from "../contracts/src/instant.ts";
-import type { Fill } from "../contracts/src/records/order.ts";
-import type { ReconciliationLine } from "./document.ts";
-import type { NavFact, ReportFacts } from "./facts.ts";
+import * as decimal from "../../contracts/src/decimal.ts";
+import { parse } from "../../contracts/src/instant.ts";
+import type { Fill } from "../../contracts/src/records/order.ts";
+import type { ReconciliationLine } from "../document.ts";
+import type { NavFact, ReportFacts } from "../facts.ts";
+import { compareText, daysBetween } from "../metrics/dates.ts";
+import { type ClosedLot, isLongTerm, type LotMethod, matchLots } from "../metrics/lots.ts";
+import { ReportRefused } from "../shape.ts";
+import { tradeDates } from "../trade-dates.ts";
 import { cashAccounts, ledgerCashOf, notYetBooked } from "./late-fills.ts";
 import { ledgerTies } from "./ledger-ties.ts";
-import { compareText, daysBetween } from "./metrics/dates.ts";
-import { type ClosedLot, isLongTerm, type LotMethod, matchLots } from "./metrics/lots.ts";
-import { ReportRefused } from "./shape.ts";
 import { type DayPair, worstDay, worstPair } from "./tie-out.ts";
-import { tradeDates } from "./trade-dates.ts";
 
 type Decimal = decimal.Decimal;
 

@@ -1,6 +1,6 @@
 // Lines that must tie: two amounts from two sources, and the difference that stamps a document when it is not zero.
-import * as decimal from "../contracts/src/decimal.ts";
-import type { ReconciliationLine } from "./document.ts";
+import * as decimal from "../../contracts/src/decimal.ts";
+import type { ReconciliationLine } from "../document.ts";
 
 type Decimal = decimal.Decimal;
 

@@ -1,10 +1,10 @@
 // Which of the newest fills a value does not have in it yet: treasury books a trade a moment after it happened, and a value is made every second. The quantities
 // that were valued say how many of a symbol's newest fills are missing; where several answers fit (a purchase and a sale leave the quantity as it was), the
 // ledger's cash decides. Where none fits, nothing is explained away: the difference stays.
-import * as decimal from "../contracts/src/decimal.ts";
-import { type Instant, millisecondsBetween, parse } from "../contracts/src/instant.ts";
-import type { Fill } from "../contracts/src/records/order.ts";
-import type { NavFact, ReportFacts } from "./facts.ts";
+import * as decimal from "../../contracts/src/decimal.ts";
+import { type Instant, millisecondsBetween, parse } from "../../contracts/src/instant.ts";
+import type { Fill } from "../../contracts/src/records/order.ts";
+import type { NavFact, ReportFacts } from "../facts.ts";
 
 type Decimal = decimal.Decimal;
 

@@ -1,9 +1,9 @@
 // What must tie in the ledger by itself, entry by entry: both sides of each, and what each trade's entry moved against the trade. A sum over all of them, or
 // the cash of the last day, can be right while two of them are wrong.
-import * as decimal from "../contracts/src/decimal.ts";
-import type { Fill } from "../contracts/src/records/order.ts";
-import type { ReconciliationLine } from "./document.ts";
-import type { ReportFacts } from "./facts.ts";
+import * as decimal from "../../contracts/src/decimal.ts";
+import type { Fill } from "../../contracts/src/records/order.ts";
+import type { ReconciliationLine } from "../document.ts";
+import type { ReportFacts } from "../facts.ts";
 import { cashAccounts } from "./late-fills.ts";
 import { sizeOf, tie, worstPair } from "./tie-out.ts";
 
