@@ -4,7 +4,9 @@
 // What every store promises (testkit/conformance/foreign-records.ts):
 //  1. `lock` keeps the row from others until the unit ends, also when there is none yet.
 //  2. `put` replaces the position and nothing else; `noteUnnumbered` is true exactly once for each source.
+//  3. A bust is kept as it came first, by source and bust_id, and a foreign fill by fill_id: neither is ever changed or removed.
 import type { Instant } from "../contracts/src/instant.ts";
+import type { BookedFill, FillBusted } from "../contracts/src/records/order.ts";
 
 export interface ForeignStream {
   /** The token's name over gRPC, the login's over NATS. */
@@ -33,6 +35,14 @@ export interface ForeignRecords {
   noteUnnumbered(source: string, at: Instant): Promise<boolean>;
   /** Of a source in a fund, by kind. */
   positions(source: string, fundId: string): Promise<readonly (ForeignStream & KeptPosition)[]>;
+  /** Whether it is new: the first of a source and bust_id stays. */
+  keepBust(source: string, bust: FillBusted, at: Instant): Promise<boolean>;
+  bust(source: string, bustId: string): Promise<FillBusted | undefined>;
+  /** Of a fill, in order of their ids. */
+  bustsOf(source: string, fillId: string): Promise<readonly FillBusted[]>;
+  /** A foreign fill as treasury booked it, with its publisher; the first stays. */
+  keepFill(fill: BookedFill, at: Instant): Promise<void>;
+  fill(fillId: string): Promise<BookedFill | undefined>;
   /** Those with something missing, in order of source, fund and kind. */
   withGaps(): Promise<readonly (ForeignStream & KeptPosition)[]>;
 }

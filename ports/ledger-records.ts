@@ -108,7 +108,7 @@ export interface LedgerRecords {
   balances(): Promise<readonly LedgerBalance[]>;
   /** In order of fund, strategy and symbol. */
   strategyHoldings(): Promise<readonly StrategyHolding[]>;
-  /** What each strategy of the fund traded at or after that moment, by the trades' own times: sums of FILL entries, in order of strategy and symbol. */
+  /** What each strategy of the fund traded at or after that moment, by the trades' own times: sums of FILL and BUST entries, in order of strategy and symbol. */
   tradedSince(fundId: string, at: Instant): Promise<readonly Omit<StrategyHolding, "fundId">[]>;
   /** What a fund's entries add up to and what is kept of that, both as of one moment, and how many entries there are. */
   sumsOf(fundId: string): Promise<{ readonly entries: number; readonly added: LedgerSums; readonly kept: LedgerSums }>;

@@ -60,6 +60,7 @@ export const unitsOfWork: Readonly<Record<string, UnitRule>> = {
     "Each fill is an entry of its own; that one waits is reported by an alarm in the same unit.",
   ),
   "treasury.fill": unaudited("Holdings are the sum of fills, and each fill is an entry."),
+  "treasury.bust": unaudited("Takes a busted fill back; each bust is an entry."),
   "treasury.value": unaudited("A valuation follows from fills and prices."),
   "treasury.alarm": tells("alarmRaised"),
   "treasury.flow": tells("ledgerBooked"),
@@ -295,6 +296,8 @@ export const unauditedRecords: Readonly<Record<string, string>> = {
   foreign_position:
     "Counts a foreign publisher's events; each is an entry, and a gap among them is reported by its block.",
   foreign_unnumbered: "That a publisher does not number its events is reported once, by an alarm.",
+  foreign_bust: "A bust as it was taken; each is an entry.",
+  foreign_fill: "A foreign fill as it was booked; each is an entry.",
   oms_report_cursor: "How far a broker's reports were read; what they changed is reported.",
 };
 

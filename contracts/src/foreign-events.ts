@@ -42,6 +42,7 @@ export const foreignPublishers: readonly ForeignPublisher[] = [
       subjects.ordersCancelled.name,
       subjects.ordersExpired.name,
       subjects.fillsCreated.name,
+      subjects.fillsBusted.name,
     ],
     hears: [
       { name: "foreign-oms-halts", filter: halts },

@@ -21,7 +21,7 @@ import type { Instant } from "../../contracts/src/instant.ts";
 import * as instant from "../../contracts/src/instant.ts";
 import type { NavUpdated } from "../../contracts/src/records/fund.ts";
 import type { Mark } from "../../contracts/src/records/market.ts";
-import type { Fill, OrderTransition } from "../../contracts/src/records/order.ts";
+import type { Fill, FillReversal, OrderTransition } from "../../contracts/src/records/order.ts";
 import type { ReferenceContents } from "../../contracts/src/records/reference.ts";
 import type { Restriction } from "../../contracts/src/records/restriction.ts";
 import { type Acceptance, acceptanceOf } from "../blocks/acceptance.ts";
@@ -31,6 +31,7 @@ import { reserveWithdrawal, type WithdrawalAsked } from "../losses/withdrawal.ts
 import { type Amount, toDecimal } from "../money/amount.ts";
 import { toExact } from "../money/exact.ts";
 import { type ApprovalsQuestion, approvalOf, listApprovals } from "../orders/approval-list.ts";
+import { applyReversal } from "../orders/busts.ts";
 import { applyTransition, type TransitionEffect } from "../orders/order-transitions.ts";
 import { applyFill, type FillEffect } from "../orders/reservations.ts";
 import { release } from "../orders/throttle.ts";
@@ -139,6 +140,8 @@ export interface Engine {
   conclude(asked: Checked, verdict: Verdict, at: Instant): Checked;
   withdraw(checked: Checked): void;
   applyFill(fill: Fill): FillEffect;
+  /** Takes a busted fill back; one that came before is not applied again, as with fills. */
+  applyReversal(reversal: FillReversal): void;
   applyTransition(transition: OrderTransition): TransitionEffect;
   /** One stretch of a sweep over all open orders: those whose unsent approvals run out by then. From 0 a new sweep begins. */
   sweepUnsent(through: Instant, from: number, countMax: number): Swept;
@@ -219,6 +222,7 @@ export function createEngine(options: EngineOptions): Engine {
     conclude: (asked, verdict, at) => conclude(state, asked, verdict, at),
     withdraw: (checked) => withdraw(state, checked),
     applyFill: (fill) => applyFill(state.books, state.orders, fill),
+    applyReversal: (reversal) => applyReversal(state.books, state.orders, reversal),
     applyTransition: (transition) => applyTransition(state.books, state.orders, transition),
     sweepUnsent: (through, from, countMax) => sweepUnsent(state.orders, sweep, through, from, countMax),
     unsent: (orderId) => allUnsent(state.orders, orderId),

@@ -6,7 +6,7 @@ import { Defect } from "../../contracts/src/fault.ts";
 import * as instant from "../../contracts/src/instant.ts";
 import { type BlocksSnapshot, blocksSnapshot, restoreBlocks } from "../blocks/block-book.ts";
 import { movePosition } from "../exposure/exposure.ts";
-import { parseAmount, toDecimal } from "../money/amount.ts";
+import { isNothing, parseAmount, toDecimal } from "../money/amount.ts";
 import { addHolding } from "../orders/broker-holdings.ts";
 import type { OpenOrder } from "../orders/open-order.ts";
 import type { OrderTerms } from "../orders/order-terms.ts";
@@ -114,6 +114,8 @@ interface OrderSnapshot {
   readonly quantity: string;
   readonly amendments: readonly string[];
   readonly filled: string;
+  /** Absent where nothing was. */
+  readonly busted?: string;
   readonly ended: boolean;
   readonly filled_told: string;
   readonly terms_at: number | null;
@@ -205,6 +207,7 @@ function orderSnapshot(order: OpenOrder): OrderSnapshot {
     quantity: decimal.format(toDecimal(order.quantity)),
     amendments: order.amendments.map(({ quantity }) => decimal.format(toDecimal(quantity))),
     filled: decimal.format(toDecimal(order.filled)),
+    ...(!isNothing(order.busted) && { busted: decimal.format(toDecimal(order.busted)) }),
     ended: order.ended,
     filled_told: decimal.format(toDecimal(order.filledReported)),
     terms_at: orNull(order.termsAt),
@@ -345,6 +348,7 @@ function restoreOne(
     sent: kept?.sent ?? false,
     expiredOnce: approval?.expired_once ?? false,
     filled: parseAmount(snapshot.filled),
+    busted: parseAmount(snapshot.busted ?? "0"),
     ended: snapshot.ended,
     filledReported: parseAmount(snapshot.filled_told),
     termsAt: snapshot.terms_at ?? Number.NaN,

@@ -2,9 +2,11 @@
 // books; it uses up its number like any other, because its publisher did send it.
 import * as decimal from "../../contracts/src/decimal.ts";
 import type { NavUpdated } from "../../contracts/src/records/fund.ts";
-import type { Fill, OrderCreated, OrderTransition } from "../../contracts/src/records/order.ts";
+import type { Fill, FillBusted, OrderCreated, OrderTransition } from "../../contracts/src/records/order.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
+import { type BustStanding, refusedBust } from "./judge-bust.ts";
 import type { ForeignKind } from "./numbering.ts";
+import type { Refusal } from "./refusal.ts";
 
 const ofOrders: ReadonlySet<string> = new Set(
   [
@@ -20,27 +22,13 @@ const ofOrders: ReadonlySet<string> = new Set(
 /** What a foreign system may publish and numbers; undefined for prices and for what is not its business. */
 export function foreignKindOf(subject: string): ForeignKind | undefined {
   if (ofOrders.has(subject)) return "orders";
-  if (subject === subjects.fillsCreated.name) return "fills";
+  if (subject === subjects.fillsCreated.name || subject === subjects.fillsBusted.name) return "fills";
   return subject === subjects.navUpdated.name ? "values" : undefined;
 }
 
 /** Whose events of that kind are on NATS: the login that alone may publish them there. */
 export function natsSourceOf(kind: ForeignKind): "foreign-oms" | "foreign-treasury" {
   return kind === "values" ? "foreign-treasury" : "foreign-oms";
-}
-
-export type RefusalCode =
-  | "EVENT_FUND_UNKNOWN"
-  | "EVENT_SYMBOL_UNKNOWN"
-  | "EVENT_STRATEGY_UNKNOWN"
-  | "EVENT_CURRENCY_WRONG"
-  | "EVENT_PRICE_IMPOSSIBLE"
-  | "EVENT_FILL_CHANGED";
-
-/** One sentence says what is wrong and what to do. */
-export interface Refusal {
-  readonly code: RefusalCode;
-  readonly sentence: string;
 }
 
 /** What the reference data has. */
@@ -55,7 +43,7 @@ export interface ForeignEvent {
   readonly payload: unknown;
 }
 
-type Numbered = Fill | OrderCreated | OrderTransition | NavUpdated;
+type Numbered = Fill | FillBusted | OrderCreated | OrderTransition | NavUpdated;
 
 /** The fund and the number of an event that is numbered. */
 export function numberOf({ payload }: ForeignEvent): {
@@ -66,12 +54,26 @@ export function numberOf({ payload }: ForeignEvent): {
   return { fundId, sequence };
 }
 
-/** Undefined when it may enter. `booked` is the fill that the books have under the same id. */
-export function refusalOf(event: ForeignEvent, known: KnownReference, booked?: Fill): Refusal | undefined {
+/** What is known of the fill that an event is about: the one that the books have under the same id, or all that a bust is judged by. */
+export interface FillStanding {
+  readonly booked?: Fill | undefined;
+  readonly bust?: BustStanding | undefined;
+}
+
+/** Undefined when it may enter. */
+export function refusalOf(
+  event: ForeignEvent,
+  known: KnownReference,
+  { booked, bust }: FillStanding = {},
+): Refusal | undefined {
   const kind = foreignKindOf(event.subject);
   if (kind === "values") return refusedValue(event.payload as NavUpdated, known);
   if (kind === "orders") return refusedTrade(event.payload as OrderCreated | OrderTransition, known);
   if (kind === undefined) return undefined;
+  if (event.subject === subjects.fillsBusted.name) {
+    const busted = event.payload as FillBusted;
+    return refusedTrade(busted, known) ?? (bust === undefined ? undefined : refusedBust(busted, bust));
+  }
   const fill = event.payload as Fill;
   return refusedTrade(fill, known) ?? refusedPrice(fill) ?? changedFill(fill, booked);
 }

@@ -17,7 +17,14 @@ const fills = subjects.fillsCreated.name;
 
 function judged(subject: string, payload: unknown, more: { readonly last?: number; readonly booked?: Fill } = {}) {
   const position = more.last === undefined ? undefined : { last: more.last, missing: [] };
-  return judgeForeign({ event: { subject, payload }, known, position, booked: more.booked, at, gapId: "g" });
+  return judgeForeign({
+    event: { subject, payload },
+    known,
+    position,
+    standing: { booked: more.booked },
+    at,
+    gapId: "g",
+  });
 }
 
 describe("32.5: what is refused where it enters", () => {

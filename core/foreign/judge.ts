@@ -5,9 +5,9 @@
 //  2. A refused event uses up its number. One about a fund that nobody knows has no numbering to be counted in.
 
 import type { Instant } from "../../contracts/src/instant.ts";
-import type { Fill } from "../../contracts/src/records/order.ts";
-import { type ForeignEvent, type KnownReference, numberOf, type Refusal, refusalOf } from "./judge-event.ts";
+import { type FillStanding, type ForeignEvent, type KnownReference, numberOf, refusalOf } from "./judge-event.ts";
 import { type ForeignPosition, hearNumber, type Numbering, nothingHeard } from "./numbering.ts";
+import type { Refusal } from "./refusal.ts";
 
 export interface Judged {
   /** Undefined: it is taken. */
@@ -23,15 +23,14 @@ export interface Judging {
   readonly known: KnownReference;
   /** Of the event's source, fund and kind, as it is kept. */
   readonly position: ForeignPosition | undefined;
-  /** The fill that the books have under the same id. */
-  readonly booked?: Fill | undefined;
+  readonly standing?: FillStanding | undefined;
   readonly at: Instant;
   /** Names the gap that it may open. */
   readonly gapId: string;
 }
 
-export function judgeForeign({ event, known, position = nothingHeard, booked, at, gapId }: Judging): Judged {
-  const refusal = refusalOf(event, known, booked);
+export function judgeForeign({ event, known, position = nothingHeard, standing, at, gapId }: Judging): Judged {
+  const refusal = refusalOf(event, known, standing);
   const { fundId, sequence } = numberOf(event);
   if (known.fund(fundId) === undefined) return { refusal, numbering: "UNCOUNTED", position };
   if (sequence === undefined) return { refusal, numbering: "UNNUMBERED", position };

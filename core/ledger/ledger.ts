@@ -13,8 +13,11 @@ import type { Decimal } from "../../contracts/src/decimal.ts";
 import * as decimal from "../../contracts/src/decimal.ts";
 import { type Instant, parse } from "../../contracts/src/instant.ts";
 import type { HoldingMove, LedgerEntry, LedgerPosting } from "../../contracts/src/records/ledger.ts";
-import type { Fill } from "../../contracts/src/records/order.ts";
+import type { Fill, FillBusted } from "../../contracts/src/records/order.ts";
 import { signedQuantity } from "./position.ts";
+
+/** Of a reason, as everywhere. */
+const reasonLengthMax = 2_000;
 
 /** What the ledger must know of an instrument. */
 export interface TradedInstrument {
@@ -72,6 +75,26 @@ export function fillEntry(
     ],
     reason: `${fill.side} ${fill.quantity} ${fill.symbol} ${fill.kind === "CORPORATE_ACTION" ? "by a corporate action" : `at ${fill.price}`}`,
     at: parse(fill.filled_at),
+  };
+}
+
+/** Takes a busted fill back: what its entry posted, the other way round. The trade stays where it was, and this is booked when it was busted. */
+export function bustEntry(
+  traded: LedgerEntry,
+  bust: FillBusted,
+  booked: Pick<BookedAs, "entryId" | "bookedBy">,
+): LedgerEntry {
+  const { fundId, strategyId, symbol, quantity, postings } = traded;
+  return {
+    ...booked,
+    fundId,
+    ...(strategyId !== undefined && { strategyId }),
+    kind: "BUST",
+    ...(symbol !== undefined && { symbol }),
+    ...(quantity !== undefined && { quantity: decimal.negate(quantity) }),
+    postings: postings.map((posting) => ({ ...posting, amount: decimal.negate(posting.amount) })),
+    reason: `bust ${bust.bust_id} of fill ${bust.fill_id}: ${bust.reason}`.slice(0, reasonLengthMax),
+    at: parse(bust.at),
   };
 }
 

@@ -13,11 +13,14 @@ export function heldAt({ brokers }: Books, place: Place): Amount {
   return brokers.get(keyOf(place))?.quantity ?? nothing;
 }
 
-/** A fill that names no broker is of the one that its order went to; where that is not known either, no exit finds it. */
-export function noteBroker(books: Books, fill: Fill, ordersBroker: string | undefined): void {
+type Held = Pick<Fill, "fund_id" | "symbol" | "broker" | "quantity" | "side">;
+
+/** A fill that names no broker is of the one that its order went to; where that is not known either, no exit finds it. Gives the broker. */
+export function noteBroker(books: Books, fill: Held, ordersBroker: string | undefined): string {
   const { fund_id, symbol, broker = ordersBroker ?? "" } = fill;
   const quantity = parseAmount(fill.quantity);
   addHolding(books, { fund_id, symbol, broker }, directionOf(fill.side) === 1 ? quantity : negated(quantity));
+  return broker;
 }
 
 export function addHolding(books: Books, place: Place, change: Amount): void {

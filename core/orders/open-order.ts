@@ -34,7 +34,10 @@ export interface OpenOrder {
   expiredOnce: boolean;
   /** Amendments that ran out unsent, newest last: one that is reported all the same is recognised. */
   dropped: readonly Amended[];
+  /** Without what was busted. */
   filled: Amount;
+  /** What traded and was taken back. */
+  busted: Amount;
   ended: boolean;
   /** What the ending said has filled. */
   filledReported: Amount;

@@ -72,6 +72,8 @@ export interface FillEffect {
   readonly reservedAgain: boolean;
   /** The fund's position in the symbol after it. */
   readonly position: Decimal;
+  /** Where it is held; empty when nobody said. */
+  readonly broker: string;
 }
 
 export const noAmendments: readonly Amended[] = [];
@@ -82,7 +84,9 @@ const amendmentsMax = 16;
 function remainingOf(order: OpenOrder): Amount {
   if (order.expired) return amounts.nothing;
   const atMost = order.ended ? order.filledReported : quantityInForce(order);
-  return amounts.isMore(atMost, order.filled) ? amounts.minus(atMost, order.filled) : amounts.nothing;
+  // An ending tells what had traded by then, also what was busted; what may trade anew is what is not filled (busts.ts).
+  const filled = order.ended ? amounts.plus(order.filled, order.busted) : order.filled;
+  return amounts.isMore(atMost, filled) ? amounts.minus(atMost, filled) : amounts.nothing;
 }
 
 /** The largest quantity under which it may be with a broker (invariant 5). */
@@ -190,6 +194,7 @@ export function reserve(
     expiredOnce: false,
     dropped: noAmendments,
     filled: amounts.nothing,
+    busted: amounts.nothing,
     ended: false,
     filledReported: amounts.nothing,
     termsAt: Number.NaN,
@@ -315,7 +320,7 @@ const unknownOrder = {
 
 /** One of the two fills of a cross between strategies of the fund: whichever comes first, the fund's own position never moves. */
 function crossed(position: Decimal): FillEffect {
-  return { ...unknownOrder, position };
+  return { ...unknownOrder, position, broker: "" };
 }
 
 /** Invariant 2. Whether the same fill came before is not asked here. */
@@ -335,8 +340,8 @@ export function applyFill(books: Books, orders: OrderBook, fill: Fill): FillEffe
   const isExpired = isOwn && order.expired;
   if (isExpired) reserveAgain(books, orders, order);
   movePosition(books, fund, book, change);
-  noteBroker(books, fill, isOwn ? order.terms?.broker : undefined);
-  if (!isOwn) return { ...unknownOrder, contradicts: order !== undefined, position };
+  const broker = noteBroker(books, fill, isOwn ? order.terms?.broker : undefined);
+  if (!isOwn) return { ...unknownOrder, contradicts: order !== undefined, position, broker };
   order.filled = amounts.plus(order.filled, quantity);
   const inForce = quantityInForce(order);
   const overfill = amounts.isMore(order.filled, inForce)
@@ -353,6 +358,7 @@ export function applyFill(books: Books, orders: OrderBook, fill: Fill): FillEffe
     contradicts: false,
     isExit: order.terms?.reduce_only === true,
     position,
+    broker,
     afterExpiry: order.expiredOnce,
     reservedAgain: isExpired && !closed,
   };

@@ -19,6 +19,7 @@ const touched: Partial<Readonly<Record<SubjectKey, readonly ListName[]>>> = {
   ordersCancelled: ofOrders,
   ordersExpired: ofOrders,
   fillsCreated: ["orders", "positions", "use"],
+  fillsBusted: ["positions", "use", "blocks"],
   ledgerRebuilt: ["positions", "funds", "blocks"],
   corporateActionChanged: ["positions", "blocks"],
   strategyChanged: ["strategies", "blocks"],

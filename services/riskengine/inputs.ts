@@ -1,7 +1,7 @@
 // What the engine hears: fills and the steps of orders go through the journal before they move the books, valuations go into the store
 // with the losses that follow from them, marks are soft and simply the newest. Each may come twice or in another order.
 //
-//  1. A fill moves the books once, whoever sends it how often: the journal knows which it has, and this knows which it could not write.
+//  1. A fill moves the books once, whoever sends it how often, and so does a bust (take-fills.ts).
 //  2. A handler returns when what it heard is durable, and throws when it is not, so that the bus brings it again; a store in trouble
 //     is no reason to put anything aside (promise 5 of the bus).
 //  3. What was heard is a fact: it moves the books in the step in which it goes to the journal, and it stays moved when that fails.
@@ -11,23 +11,23 @@
 import * as instant from "../../contracts/src/instant.ts";
 import type { NavUpdated } from "../../contracts/src/records/fund.ts";
 import type { Mark } from "../../contracts/src/records/market.ts";
-import type { Fill, OrderCreated, OrderTransition } from "../../contracts/src/records/order.ts";
+import type { Fill, FillBusted, OrderCreated, OrderTransition } from "../../contracts/src/records/order.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { Engine } from "../../core/engine/engine.ts";
 import { isAhead as isDatedAhead } from "../../core/losses/dated.ts";
 import type { BusEvent, Subscription } from "../../ports/bus.ts";
-import type { JournalEntry, JournalKind } from "../../ports/risk-store.ts";
 import { setBackSentence, watchClock } from "../shared/clock-steps.ts";
-import { isForeign } from "../shared/foreign-intake.ts";
+import { foreignSourceOf, isForeign } from "../shared/foreign-intake.ts";
 import { fundLane } from "../shared/fund-lane.ts";
 import type { ServicePorts } from "../shared/service.ts";
 import type { Alarms } from "./alarms.ts";
 import { sentAfterExpiry } from "./approvals/approvals.ts";
-import type { BlockEntry, FillBlocks } from "./blocks/fill-blocks.ts";
+import type { FillBlocks } from "./blocks/fill-blocks.ts";
 import type { Figures } from "./figures.ts";
 import type { ForeignEvents } from "./foreign/foreign-events.ts";
 import type { GroupCommit } from "./journal/group-commit.ts";
 import { watchGaps } from "./losses/gaps.ts";
+import { createTakeFills } from "./take-fills.ts";
 
 /** One mark per symbol is kept while the engine is busy. */
 const marksMax = 100_000;
@@ -54,57 +54,26 @@ export interface Inputs {
   stop(): Promise<void>;
 }
 
-const encoder = new TextEncoder();
-
 export async function hearInputs(options: InputsOptions): Promise<Inputs> {
   const { ports, engine, commit, alarms, figures, fillBlocks, foreign, drawdown } = options;
-  const { bus, clock, timers, riskStore } = ports;
+  const { bus, clock, timers } = ports;
   const fillGaps = watchGaps("fills", timers, alarms);
   const orderGaps = watchGaps("orders", timers, alarms);
   const navGaps = watchGaps("valuations", timers, alarms);
-  /** Fills on their way into the journal; one per handler that runs. */
-  const underWay = new Map<string, Promise<void>>();
-  /** What moved the books and could not be written, by fill or event, with the blocks that it opened; the bus brings it again. */
-  const unwritten = new Map<string, readonly BlockEntry[]>();
-
-  const entryOf = (
-    kind: JournalKind,
-    heard: { readonly fund_id: string; readonly order_id: string },
-  ): JournalEntry => ({
-    kind,
-    at: clock.now(),
-    fundId: heard.fund_id,
-    orderId: heard.order_id,
-    payload: encoder.encode(JSON.stringify(heard)),
-  });
+  const taking = createTakeFills({ ports, engine, commit, alarms, fillBlocks });
 
   async function hearFill(event: BusEvent): Promise<void> {
-    const fill = event.payload as Fill;
     figures.heard(event.subject);
-    // What foreign publishers number is counted in the store.
-    if (!isForeign(event)) fillGaps.heard(fill.fund_id, fill.sequence);
-    // A second one waits for the first: whether that one is durable decides what this one is.
-    const first = underWay.get(fill.fill_id);
-    if (first !== undefined) return first;
-    const taking = takeFill(fill).finally(() => underWay.delete(fill.fill_id));
-    underWay.set(fill.fill_id, taking);
-    return taking;
-  }
-
-  async function takeFill(fill: Fill): Promise<void> {
-    const name = `fill ${fill.fill_id}`;
-    let opened = unwritten.get(name);
-    if (opened === undefined) {
-      const known = await riskStore.knownFills([fill.fill_id]);
-      if (known.has(fill.fill_id)) return;
-      const record = await fillBlocks.recordOf(fill);
-      const effect = engine.applyFill(fill);
-      // In the same step: no order is decided between what counts and what it blocks.
-      opened = fillBlocks.judge(fill, effect, record);
-      if (effect.afterExpiry) filledAfterExpiry(fill);
-      if (effect.reservedAgain) sentAfterExpiry(alarms, fill.order_id, fill.fund_id);
+    const publisher = isForeign(event) ? foreignSourceOf(event) : undefined;
+    if (event.subject === subjects.fillsBusted.name) {
+      // Our own order management busts nothing.
+      if (publisher !== undefined) await taking.bust(event.payload as FillBusted);
+      return;
     }
-    await write(name, { ...entryOf("fill", fill), fillId: fill.fill_id }, opened);
+    const fill = event.payload as Fill;
+    // What foreign publishers number is counted in the store.
+    if (publisher === undefined) fillGaps.heard(fill.fund_id, fill.sequence);
+    return taking.fill(fill, publisher);
   }
 
   async function hearOrder(event: BusEvent): Promise<void> {
@@ -120,7 +89,7 @@ export async function hearInputs(options: InputsOptions): Promise<Inputs> {
     // The same step twice is one step.
     const { reservedAgain } = engine.applyTransition(step);
     if (reservedAgain) sentAfterExpiry(alarms, step.order_id, step.fund_id);
-    await write(`event ${event.id}`, entryOf("transition", step));
+    await taking.write(`event ${event.id}`, { entry: taking.entryOf("transition", step) });
   }
 
   /** Tells, once per stream, and says whether. */
@@ -131,23 +100,6 @@ export async function hearInputs(options: InputsOptions): Promise<Inputs> {
     }
     alarms.raise("INPUT_DATED_AHEAD", stream, `The ${stream} are dated ${text}, which lies ahead of our clock.`);
     return true;
-  }
-
-  function filledAfterExpiry({ order_id, fill_id, fund_id }: Fill): void {
-    const sentence = `Fill ${fill_id} is of order ${order_id} of ${fund_id}, whose approval had expired; the position has it.`;
-    alarms.raise("FILL_AFTER_EXPIRY", fill_id, sentence);
-  }
-
-  /** Blocks come before what they are about: whatever of it is durable, no books have the fill without its block. */
-  async function write(name: string, entry: JournalEntry, opened: readonly BlockEntry[] = []): Promise<void> {
-    try {
-      await Promise.all([...opened.map((block) => block.entry), entry].map((each) => commit.add(each)));
-      unwritten.delete(name);
-    } catch (thrown) {
-      unwritten.set(name, opened);
-      throw thrown;
-    }
-    fillBlocks.written(opened);
   }
 
   const lookAtClock = watchClock(clock);
@@ -181,11 +133,12 @@ export async function hearInputs(options: InputsOptions): Promise<Inputs> {
 
   const { ordersCreated, ordersAccepted, ordersRejected, ordersUpdated, ordersCancelled, ordersExpired } = subjects;
   const orders = [ordersCreated, ordersAccepted, ordersRejected, ordersUpdated, ordersCancelled, ordersExpired];
+  const fills = [subjects.fillsCreated, subjects.fillsBusted];
   // Whoever may publish on NATS can call itself one of ours there: what has no row in the outbox is foreign.
   const proved = true;
   const ofOrders: readonly Subscription[] = [
     await bus.subscribe(
-      { name: "riskengine.fills", subjects: [subjects.fillsCreated.name], parks: false, lane: fundLane, proved },
+      { name: "riskengine.fills", subjects: fills.map(({ name }) => name), parks: false, lane: fundLane, proved },
       foreign.judged(hearFill),
     ),
     await bus.subscribe(
@@ -205,7 +158,7 @@ export async function hearInputs(options: InputsOptions): Promise<Inputs> {
     ),
   ];
   return {
-    unwritten: () => unwritten.size,
+    unwritten: taking.unwritten,
     ofOrders,
     stop: async () => {
       await Promise.all(subscriptions.map((subscription) => subscription.close()));

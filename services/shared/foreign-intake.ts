@@ -4,22 +4,32 @@ import { type AlarmCode, alarms } from "../../contracts/src/codes/alarms.ts";
 import { Defect, Fault } from "../../contracts/src/fault.ts";
 import { format, type Instant } from "../../contracts/src/instant.ts";
 import { isOwnSource } from "../../contracts/src/platform-services.ts";
-import type { Fill } from "../../contracts/src/records/order.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import { type Judged, judgeForeign } from "../../core/foreign/judge.ts";
 import {
+  type FillStanding,
   type ForeignEvent,
   foreignKindOf,
   type KnownReference,
+  natsSourceOf,
   numberOf,
-  type Refusal,
 } from "../../core/foreign/judge-event.ts";
+import type { Refusal } from "../../core/foreign/refusal.ts";
 import type { BusEvent } from "../../ports/bus.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
 import { line } from "./one-line.ts";
 
 /** What a foreign program published, straight onto NATS or under the name of its token over gRPC. */
 export const isForeign = ({ source }: Pick<BusEvent, "source">): boolean => !isOwnSource(source);
+
+/** Of an event straight from NATS (adapters/nats/wire.ts). */
+const unnamed = "foreign";
+
+/** Who published it: the token's name over gRPC; over NATS the login that alone may publish the subject. */
+export function foreignSourceOf({ source, subject }: Pick<BusEvent, "source" | "subject">): string {
+  const kind = foreignKindOf(subject);
+  return source === unnamed && kind !== undefined ? natsSourceOf(kind) : source;
+}
 
 export interface ForeignIntake {
   readonly event: ForeignEvent & { readonly id: string };
@@ -28,8 +38,7 @@ export interface ForeignIntake {
   /** Who judges, for the alarm. */
   readonly service: string;
   readonly known: KnownReference;
-  /** The fill that the books have under the same id. */
-  readonly booked?: Fill | undefined;
+  readonly standing?: FillStanding | undefined;
   readonly at: Instant;
   /** Names the gap that it may open. */
   readonly gapId: string;
@@ -53,21 +62,26 @@ export async function judgeInUnit(
     const sentence = `${source} publishes events without a number (first ${event.subject} ${event.id} for ${fundId}): one that is lost is not noticed. Number orders, fills and values by fund and kind as \`sequence\`.`;
     await raise(unit, intake, "EVENT_UNNUMBERED", sentence);
   }
-  if (judged.refusal !== undefined) {
-    const { code, sentence } = judged.refusal;
-    await raise(
-      unit,
-      intake,
-      "EVENT_REFUSED",
-      `${source} published ${event.subject} ${event.id}: ${code}. ${sentence}`,
-    );
-  }
+  if (judged.refusal !== undefined) await raiseRefused(unit, intake, judged.refusal);
   return judged;
+}
+
+type Raising = Pick<ForeignIntake, "event" | "source" | "service" | "at">;
+
+/** Names publisher, event and reason. */
+export async function raiseRefused(
+  unit: Pick<UnitOfWork, "events">,
+  intake: Raising,
+  { code, sentence }: Refusal,
+): Promise<void> {
+  const { event, source } = intake;
+  const said = `${source} published ${event.subject} ${event.id}: ${code}. ${sentence}`;
+  await raise(unit, intake, "EVENT_REFUSED", said);
 }
 
 async function raise(
   { events }: Pick<UnitOfWork, "events">,
-  { event, source, service, at }: ForeignIntake,
+  { event, source, service, at }: Raising,
   code: AlarmCode,
   sentence: string,
 ): Promise<void> {

@@ -20,8 +20,8 @@ export async function bookEntry(unit: UnitOfWork, entry: LedgerEntry): Promise<b
   }
   if (!(await unit.ledger.book(entry, movesOf(entry)))) return false;
   const { kind } = entry;
-  // Fills are reported by order management, each as an event of its own; that dividends are due, by their corporate action.
-  if (kind === "FILL" || kind === "DIVIDEND_DUE") return true;
+  // Fills and busts are reported by order management, each as an event of its own; that dividends are due, by their corporate action.
+  if (kind === "FILL" || kind === "BUST" || kind === "DIVIDEND_DUE") return true;
   const moved = entry.postings.find(({ account }) => account === "cash");
   if (moved === undefined) throw new Defect(`the entry ${entry.entryId} moves no cash`);
   await unit.events.publish(subjects.ledgerBooked, {

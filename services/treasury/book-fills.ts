@@ -8,9 +8,10 @@
 //     subscription carries money, so whatever else fails, or cannot be read, holds its fund (ports/bus.ts, promise 5).
 //  5. A fill belongs to the books of the mode that its fund had when it traded.
 //  6. Of a foreign program only what is about a known fund, strategy and instrument is taken; the rest is put aside, and its fund goes on.
+//  7. What a foreign program published it may bust, before or after its fill is booked (book-busts.ts).
 import { Fault, messageOf } from "../../contracts/src/fault.ts";
 import { parse } from "../../contracts/src/instant.ts";
-import type { Fill } from "../../contracts/src/records/order.ts";
+import type { BookedFill, Fill, FillBusted } from "../../contracts/src/records/order.ts";
 import type { FundReference } from "../../contracts/src/records/reference.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import { type KnownReference, refusalOf } from "../../core/foreign/judge-event.ts";
@@ -18,33 +19,49 @@ import { fillEntry } from "../../core/ledger/ledger.ts";
 import type { BusEvent, Subscription } from "../../ports/bus.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
 import type { ReferenceReader, ReferenceView } from "../reference/reference-view.ts";
-import { isForeign, refusedEvent } from "../shared/foreign-intake.ts";
+import { foreignSourceOf, isForeign, refusedEvent } from "../shared/foreign-intake.ts";
 import { fundLane } from "../shared/fund-lane.ts";
 import type { ServicePorts } from "../shared/service.ts";
+import { fillEntryId, takeBackIfBusted, takeBust } from "./book-busts.ts";
 import { bookEntry, treasuryActor } from "./book-entry.ts";
 import { isTrouble, type WaitingFills } from "./waiting-fills.ts";
 
 /** The cursor's name. */
 export const fillsSubscription = "treasury.fills";
 
-export type FillPorts = Pick<ServicePorts, "bus" | "store">;
+export type FillPorts = Pick<ServicePorts, "bus" | "store" | "clock">;
 
 export function bookFills(ports: FillPorts, reader: ReferenceReader, waiting: WaitingFills): Promise<Subscription> {
-  const heard = { name: fillsSubscription, subjects: [subjects.fillsCreated.name] };
+  const { fillsCreated, fillsBusted } = subjects;
+  const heard = { name: fillsSubscription, subjects: [fillsCreated.name, fillsBusted.name] };
   const options = { ...heard, parks: false, lane: fundLane, proved: true };
   return ports.bus.subscribe(options, async (event) => {
-    const fill = event.payload as Fill;
     if (isForeign(event)) await mustBeKnown(reader, event);
+    if (event.subject === fillsBusted.name) return hearBust(ports, event);
+    const source = isForeign(event) ? { published_by: foreignSourceOf(event) } : {};
+    const fill: BookedFill = { ...(event.payload as Fill), ...source };
     if (waiting.has(fill.fund_id)) return waiting.keep(fill, "It waits behind another one.");
     // A fund or an instrument that is not known yet may have been set a moment ago.
     const view = knows(reader.current(), fill) ? reader.current() : await reader.refresh();
     try {
-      await transactFill(ports, view, fill);
+      const booking = ports.store.transact("treasury.fill", (unit) => bookFill(unit, view, fill));
+      await toKnownEnd(`fill ${fill.fill_id}`, booking);
     } catch (thrown) {
       if (isTrouble(thrown)) throw thrown;
       await waiting.keep(fill, messageOf(thrown));
     }
   });
+}
+
+/** A bust of our own order management would be ours to judge; there is none. */
+async function hearBust(ports: FillPorts, event: BusEvent): Promise<void> {
+  if (!isForeign(event)) return;
+  const bust = event.payload as FillBusted;
+  const taking = ports.store.transact("treasury.bust", (unit) =>
+    takeBust(unit, foreignSourceOf(event), bust, ports.clock.now()),
+  );
+  const refusal = await toKnownEnd(`bust ${bust.bust_id}`, taking);
+  if (refusal !== undefined) throw refusedEvent(refusal);
 }
 
 /** Refuses what is about unknown things, as the risk engine does: nothing of the fund waits behind it. */
@@ -59,20 +76,22 @@ function knownIn({ funds, instruments }: ReferenceView): KnownReference {
 }
 
 /** Books it in that unit; throws when it cannot be booked. */
-export async function bookFill(unit: UnitOfWork, view: ReferenceView, fill: Fill): Promise<void> {
+export async function bookFill(unit: UnitOfWork, view: ReferenceView, fill: BookedFill): Promise<void> {
   const fund = view.funds.get(fill.fund_id);
   const instrument = view.instruments.get(fill.symbol);
   if (fund === undefined || instrument === undefined) {
     // What is booked may be of a symbol that is called otherwise by now, and comes again.
-    if ((await unit.ledger.entry(entryIdOf(fill))) !== undefined) return;
+    if ((await unit.ledger.entry(fillEntryId(fill.fill_id))) !== undefined) return;
     throw unknown(fill);
   }
   if (fund.mode !== "PAPER" && !(await wasPaper(unit, fill))) return;
-  await bookEntry(unit, fillEntry(fill, instrument, { entryId: entryIdOf(fill), bookedBy: treasuryActor }));
-}
-
-function entryIdOf({ fill_id: id }: Fill): string {
-  return `fill:${id}`;
+  const isForeignFill = fill.published_by !== undefined;
+  if (isForeignFill) await unit.ledger.lockFund(fill.fund_id);
+  const named = { entryId: fillEntryId(fill.fill_id), bookedBy: treasuryActor };
+  const isNew = await bookEntry(unit, fillEntry(fill, instrument, named));
+  if (!isForeignFill || !isNew) return;
+  await unit.foreign.keepFill(fill, parse(fill.filled_at));
+  await takeBackIfBusted(unit, fill);
 }
 
 /** Whether the fund's books were ours when it traded: a change of mode does not drop what traded before it. */
@@ -82,12 +101,13 @@ async function wasPaper(unit: UnitOfWork, fill: Fill): Promise<boolean> {
   return funds.some(({ fund_id, mode }) => fund_id === fill.fund_id && mode === "PAPER");
 }
 
-async function transactFill({ store }: FillPorts, view: ReferenceView, fill: Fill): Promise<void> {
+/** The handler is safe to repeat. */
+async function toKnownEnd<Value>(what: string, transacted: Promise<Value>): Promise<Value> {
   try {
-    await store.transact("treasury.fill", (unit) => bookFill(unit, view, fill));
+    return await transacted;
   } catch (thrown) {
     if (!(thrown instanceof Fault) || thrown.code !== "STORE_COMMIT_UNKNOWN") throw thrown;
-    const sentence = `Whether the fill ${fill.fill_id} is booked is not known; it is booked again, which does nothing if it is.`;
+    const sentence = `Whether the ${what} is booked is not known; it is booked again, which does nothing if it is.`;
     throw new Fault("STORE_UNAVAILABLE", sentence, { retry: "later", cause: thrown });
   }
 }

@@ -81,7 +81,8 @@ function ledgerApart(
 function move(held: Map<string, decimal.Decimal>, entry: LedgerEntry, times: 1n | -1n): void {
   const add = (what: string, amount: decimal.Decimal): void =>
     void held.set(what, ((held.get(what) ?? decimal.zero) + times * amount) as decimal.Decimal);
-  if (entry.kind === "FILL" && entry.symbol !== undefined) add(entry.symbol, entry.quantity ?? decimal.zero);
+  if ((entry.kind === "FILL" || entry.kind === "BUST") && entry.symbol !== undefined)
+    add(entry.symbol, entry.quantity ?? decimal.zero);
   for (const { account, amount } of entry.postings) if (account === "cash") add("cash", amount);
 }
 

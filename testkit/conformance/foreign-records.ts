@@ -1,8 +1,10 @@
 // The suite that every store passes with the numbering of foreign publishers: ports/foreign-records.ts.
 import { expect, it } from "vitest";
-import { fromMicroseconds } from "../../contracts/src/instant.ts";
+import { fromMicroseconds, type Instant } from "../../contracts/src/instant.ts";
+import type { FillBusted } from "../../contracts/src/records/order.ts";
 import type { ForeignStream, KeptPosition } from "../../ports/foreign-records.ts";
 import type { Store, UnitOfWork } from "../../ports/store.ts";
+import { exampleFill } from "../record-examples.ts";
 import { rejection } from "./waiting.ts";
 
 export interface ForeignFixture {
@@ -47,8 +49,47 @@ export function foreignConformance(name: string, open: () => Promise<ForeignFixt
       expect(await doing((unit) => unit.foreign.lock(counted))).toEqual({ last: 3, missing: [] });
       expect(await doing((unit) => unit.foreign.noteUnnumbered("a", at))).toBe(true);
       expect(await doing((unit) => unit.foreign.noteUnnumbered("a", at))).toBe(false);
+      await keepsBusts(doing, fills.source, at);
     } finally {
       await close();
     }
   });
+}
+
+/** The first of an id stays; a failed unit leaves nothing. */
+async function keepsBusts(
+  doing: <T>(work: (unit: UnitOfWork) => Promise<T>) => Promise<T>,
+  source: string,
+  at: Instant,
+): Promise<void> {
+  const { fill_id, order_id, fund_id, strategy_id, symbol, filled_at } = exampleFill;
+  const bust: FillBusted = {
+    bust_id: "b-1",
+    fill_id,
+    order_id,
+    fund_id,
+    strategy_id,
+    symbol,
+    reason: "wrong price",
+    at: filled_at,
+    sequence: 3,
+  };
+  const failing = doing(async (unit) => {
+    await unit.foreign.keepBust(source, bust, at);
+    throw new Error("a change of mind");
+  });
+  expect(await rejection(failing, "a failing unit")).toMatchObject({ message: "a change of mind" });
+  expect(await doing((unit) => unit.foreign.bust(source, "b-1"))).toBeUndefined();
+  expect(await doing((unit) => unit.foreign.keepBust(source, bust, at))).toBe(true);
+  expect(await doing((unit) => unit.foreign.keepBust(source, { ...bust, fill_id: "f-9" }, at))).toBe(false);
+  await doing((unit) => unit.foreign.keepBust(source, { ...bust, bust_id: "b-0" }, at));
+  await doing((unit) => unit.foreign.keepBust("another", bust, at));
+  expect(await doing((unit) => unit.foreign.bust(source, "b-1"))).toEqual(bust);
+  expect(await doing((unit) => unit.foreign.bustsOf(source, fill_id))).toEqual([{ ...bust, bust_id: "b-0" }, bust]);
+  expect(await doing((unit) => unit.foreign.bustsOf(source, "f-9"))).toEqual([]);
+  const booked = { ...exampleFill, published_by: source };
+  await doing((unit) => unit.foreign.keepFill(booked, at));
+  await doing((unit) => unit.foreign.keepFill({ ...booked, quantity: "1", published_by: "another" }, at));
+  expect(await doing((unit) => unit.foreign.fill(fill_id))).toEqual(booked);
+  expect(await doing((unit) => unit.foreign.fill("f-9"))).toBeUndefined();
 }

@@ -1,5 +1,6 @@
 // The numbering of foreign publishers, in a transaction of the memory store.
 import type { Instant } from "../../../contracts/src/instant.ts";
+import type { BookedFill, FillBusted } from "../../../contracts/src/records/order.ts";
 import type { ForeignRecords, ForeignStream, KeptPosition } from "../../../ports/foreign-records.ts";
 import type { RecordTools } from "../layered-map.ts";
 
@@ -8,13 +9,54 @@ type Kept = ForeignStream & KeptPosition;
 export interface ForeignTables {
   readonly positions: Map<string, Kept>;
   readonly unnumbered: Map<string, Instant>;
+  /** By source and bust_id. */
+  readonly busts: Map<string, { readonly source: string; readonly bust: FillBusted }>;
+  readonly fills: Map<string, BookedFill>;
 }
 
 export function foreignTables(): ForeignTables {
-  return { positions: new Map(), unnumbered: new Map() };
+  return { positions: new Map(), unnumbered: new Map(), busts: new Map(), fills: new Map() };
 }
 
-export function foreignChanges(tables: ForeignTables, { inTurn, lock, table }: RecordTools): ForeignRecords {
+export function foreignChanges(tables: ForeignTables, tools: RecordTools): ForeignRecords {
+  return { ...positionChanges(tables, tools), ...bustChanges(tables, tools) };
+}
+
+type BustPart = Pick<ForeignRecords, "keepBust" | "bust" | "bustsOf" | "keepFill" | "fill">;
+
+function bustChanges(tables: ForeignTables, { inTurn, lock, table }: RecordTools): BustPart {
+  const busts = table("foreign_bust", tables.busts);
+  const fills = table("foreign_fill", tables.fills);
+  const key = (source: string, bustId: string): string => `${source}\0${bustId}`;
+  return {
+    keepBust: (source, bust) =>
+      inTurn(async () => {
+        await lock(`foreign bust ${key(source, bust.bust_id)}`);
+        if (busts.has(key(source, bust.bust_id))) return false;
+        busts.set(key(source, bust.bust_id), { source, bust });
+        return true;
+      }),
+    bust: (source, bustId) => inTurn(async () => busts.get(key(source, bustId))?.bust),
+    bustsOf: (source, fillId) =>
+      inTurn(async () =>
+        busts
+          .sorted()
+          .filter((kept) => kept.source === source && kept.bust.fill_id === fillId)
+          .map(({ bust }) => bust),
+      ),
+    keepFill: (fill) =>
+      inTurn(async () => {
+        await lock(`foreign fill ${fill.fill_id}`);
+        if (!fills.has(fill.fill_id)) fills.set(fill.fill_id, fill);
+      }),
+    fill: (fillId) => inTurn(async () => fills.get(fillId)),
+  };
+}
+
+function positionChanges(
+  tables: ForeignTables,
+  { inTurn, lock, table }: RecordTools,
+): Omit<ForeignRecords, keyof BustPart> {
   const positions = table("foreign_position", tables.positions);
   const unnumbered = table("foreign_unnumbered", tables.unnumbered);
   const sorted = (isWanted: (kept: Kept) => boolean): readonly Kept[] => positions.sorted().filter(isWanted);

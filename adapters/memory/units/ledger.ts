@@ -128,7 +128,7 @@ export function ledgerChanges(
       inTurn(async () => {
         const sums = new Map<string, { strategyId: string; symbol: string; quantity: Decimal }>();
         for (const { kind, fundId: of, strategyId = "", symbol = "", quantity = zero, at } of entries.sorted()) {
-          if (kind !== "FILL" || of !== fundId || at < since) continue;
+          if ((kind !== "FILL" && kind !== "BUST") || of !== fundId || at < since) continue;
           const key = keyOf(strategyId, symbol);
           sums.set(key, { strategyId, symbol, quantity: add(sums.get(key)?.quantity ?? zero, quantity) });
         }

@@ -38,6 +38,9 @@ const bus: Readonly<Record<string, TableGrants>> = {
   // The risk engine alone counts, whichever way an event came in.
   foreign_position: readable(by(["riskengine"], ...kept)),
   foreign_unnumbered: readable(by(["riskengine"], "insert")),
+  // Both take a bust in by themselves, whichever hears it first.
+  foreign_bust: readable(by(["riskengine", "treasury"], "insert")),
+  foreign_fill: readable(by(["treasury"], "insert")),
   parked_event: readable(
     by(
       hearers,

@@ -54,6 +54,7 @@ import { foreignPositionsMigration } from "./0051-foreign-positions.ts";
 import { codeQuestionsMigration } from "./0052-code-questions.ts";
 import { liftingMigration } from "./0053-lifting.ts";
 import { creatingPowerMigration } from "./0054-creating-power.ts";
+import { bustsMigration } from "./0055-busts.ts";
 
 export const migrations: readonly Migration[] = [
   outboxMigration,
@@ -110,4 +111,5 @@ export const migrations: readonly Migration[] = [
   codeQuestionsMigration,
   liftingMigration,
   creatingPowerMigration,
+  bustsMigration,
 ];

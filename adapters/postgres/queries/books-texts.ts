@@ -24,9 +24,9 @@ export const bookTexts = {
     (select coalesce(max(number), 0) from treasury_entry) as entries, (select coalesce(max(id), 0) from risk_journal) as journal`,
   fills: `select ${fillParts} as of, sum(${signed})::text as amount, count(*) as count from ${newFills} group by 1`,
   entries: `select array[fund_id, coalesce(strategy_id, ''), symbol] as of, sum(quantity)::text as amount
-    from treasury_entry where number > $1 and kind = 'FILL' group by 1`,
+    from treasury_entry where number > $1 and kind in ('FILL', 'BUST') group by 1`,
   foreignEntries: `select array[fund_id, coalesce(strategy_id, ''), symbol] as of, sum(quantity)::text as amount
-    from treasury_entry e where number > $1 and kind = 'FILL'
+    from treasury_entry e where number > $1 and kind in ('FILL', 'BUST')
       and not exists (select from oms_fill f where f.fill_id = substr(e.entry_id, 6)) group by 1`,
   postings: `select array[e.fund_id, coalesce(e.strategy_id, ''), p.account, p.currency] as of, sum(p.amount)::text as amount
     from treasury_entry e join treasury_posting p using (entry_id) where e.number > $1 group by 1`,

@@ -1,6 +1,7 @@
 // The numbering of foreign publishers, in a transaction.
 import { z } from "zod";
 import { fromMicroseconds } from "../../../contracts/src/instant.ts";
+import { bookedFill, fillBusted } from "../../../contracts/src/records/order.ts";
 import type { ForeignRecords, ForeignStream, KeptPosition } from "../../../ports/foreign-records.ts";
 import { columnOfText, textOfColumn } from "../exact-text.ts";
 import type { Sql } from "../store-transaction.ts";
@@ -9,6 +10,57 @@ const keptRanges = z.array(z.object({ from: z.int(), to: z.int(), since: z.int()
 const columns = "source, fund_id, kind, last::text as last, missing";
 
 export function foreignRecords(sql: Sql): ForeignRecords {
+  return { ...positionRecords(sql), ...bustRecords(sql) };
+}
+
+type BustPart = Pick<ForeignRecords, "keepBust" | "bust" | "bustsOf" | "keepFill" | "fill">;
+
+function bustRecords(sql: Sql): BustPart {
+  return {
+    async keepBust(source, bust, at) {
+      const kept = await sql.write({
+        name: "foreign_bust_keep",
+        text: `insert into foreign_bust (source, bust_id, fill_id, content, at_us) values ($1, $2, $3, $4, $5)
+               on conflict (source, bust_id) do nothing`,
+        values: [columnOfText(source), bust.bust_id, bust.fill_id, JSON.stringify(bust), at],
+      });
+      return kept.rowCount === 1;
+    },
+    async bust(source, bustId) {
+      const found = await sql.read({
+        name: "foreign_bust",
+        text: "select content from foreign_bust where source = $1 and bust_id = $2",
+        values: [columnOfText(source), bustId],
+      });
+      return found.rows[0] === undefined ? undefined : fillBusted.parse(found.rows[0].content);
+    },
+    async bustsOf(source, fillId) {
+      const found = await sql.read({
+        name: "foreign_busts_of_fill",
+        text: "select content from foreign_bust where fill_id = $2 and source = $1 order by bust_id",
+        values: [columnOfText(source), fillId],
+      });
+      return found.rows.map(({ content }) => fillBusted.parse(content));
+    },
+    async keepFill(fill, at) {
+      await sql.write({
+        name: "foreign_fill_keep",
+        text: "insert into foreign_fill (fill_id, content, at_us) values ($1, $2, $3) on conflict (fill_id) do nothing",
+        values: [fill.fill_id, JSON.stringify(fill), at],
+      });
+    },
+    async fill(fillId) {
+      const found = await sql.read({
+        name: "foreign_fill",
+        text: "select content from foreign_fill where fill_id = $1",
+        values: [fillId],
+      });
+      return found.rows[0] === undefined ? undefined : bookedFill.parse(found.rows[0].content);
+    },
+  };
+}
+
+function positionRecords(sql: Sql): Omit<ForeignRecords, keyof BustPart> {
   return {
     async lock({ source, fundId, kind }) {
       const values = [columnOfText(source), fundId, kind];

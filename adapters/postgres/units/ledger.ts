@@ -70,7 +70,7 @@ function bookRecords(sql: Sql): BookPart {
       const found = await sql.read({
         name: "treasury_traded_since",
         text: `select strategy_id, symbol, sum(quantity) as quantity from treasury_entry
-               where fund_id = $1 and at_us >= $2 and kind = 'FILL' group by strategy_id, symbol
+               where fund_id = $1 and at_us >= $2 and kind in ('FILL', 'BUST') group by strategy_id, symbol
                order by strategy_id, symbol`,
         values: [fundId, at],
       });

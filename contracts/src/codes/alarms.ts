@@ -88,6 +88,7 @@ export const alarms = {
     "critical",
     "An order traded although its approval had expired or was released; the position has the trade.",
   ),
+  BUST_WITHOUT_FILL: alarm("warning", "A fill was busted that nobody has published yet; the bust waits for it."),
   ORDER_OVERFILLED: alarm(
     "critical",
     "An order traded more than it asked for, or a fill contradicts its order; an operator must accept it before new risk in the symbol.",

@@ -1,5 +1,6 @@
 // Every denial: the business said no. Those of the gates answer CheckOrder with gRPC OK and approved false; the others
 // refuse a command and carry a status.
+import { foreignDenials } from "./foreign-denials.ts";
 import { type AnswerCode, denial, exitCodes } from "./shape.ts";
 
 /** By gate, in the order of the gates. */
@@ -326,19 +327,7 @@ export const commandDenials = {
   CORPORATE_ACTION_STANDS: denial("Something stands against the corporate action.", "FAILED_PRECONDITION"),
   FLOW_KEY_CONFLICT: denial("The idempotency key belongs to another flow.", "ABORTED"),
 
-  // Events of foreign systems.
-  EVENT_FUND_UNKNOWN: denial("The event is about a fund that the reference data does not have.", "INVALID_ARGUMENT"),
-  EVENT_SYMBOL_UNKNOWN: denial(
-    "The event is about an instrument that the reference data does not have.",
-    "INVALID_ARGUMENT",
-  ),
-  EVENT_STRATEGY_UNKNOWN: denial("The event names a strategy that its fund does not have.", "INVALID_ARGUMENT"),
-  EVENT_CURRENCY_WRONG: denial("The value is in another currency than its fund.", "INVALID_ARGUMENT"),
-  EVENT_PRICE_IMPOSSIBLE: denial("The fill's price is zero or less.", "INVALID_ARGUMENT"),
-  EVENT_FILL_CHANGED: denial(
-    "The fill was booked before under the same id with other content; the books keep the first.",
-    "ABORTED",
-  ),
+  ...foreignDenials,
 
   // The record of what happened.
   LOG_NOT_BROKEN: denial("The audit log verifies: a whole log is not closed.", "FAILED_PRECONDITION"),

@@ -9,7 +9,7 @@ import {
   seedImported,
   strategyChanged,
 } from "../records/fund.ts";
-import { fill, orderCreated, orderTransition } from "../records/order.ts";
+import { fill, fillBusted, orderCreated, orderTransition } from "../records/order.ts";
 import { referenceChanged } from "../records/reference.ts";
 import { signalFailed, signalReceived, signalRefused } from "../records/signal.ts";
 import { byFund, byOrder, event } from "./event.ts";
@@ -74,6 +74,14 @@ export const tradingEvents = {
     sentence: "An order traded, in whole or in part.",
     publishers: ["oms"],
     audit: { action: "fill.created", about: byOrder },
+  }),
+  fillsBusted: event({
+    subject: "svc.v1.oms.fills.busted",
+    schema: fillBusted,
+    key: byOrder,
+    sentence: "A trade was taken back by whoever published its fill; a correction is this and a new fill.",
+    publishers: ["oms"],
+    audit: { action: "fill.busted", about: byOrder },
   }),
   signalReceived: event({
     subject: "svc.v1.oms.signals.received",

@@ -803,7 +803,7 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
   LedgerEntry: {"fields":[
     {"name":"entry_id","type":"text","kind":"ID"},
     {"name":"fund_id","type":"text","kind":"ID"},
-    {"name":"kind","type":"text","description":"CAPITAL, FLOW, FILL, BORROW_FEE or DIVIDEND.","values":["CAPITAL","FLOW","FILL","BORROW_FEE","DIVIDEND_DUE","DIVIDEND"]},
+    {"name":"kind","type":"text","description":"CAPITAL, FLOW, FILL, BUST, BORROW_FEE or DIVIDEND.","values":["CAPITAL","FLOW","FILL","BUST","BORROW_FEE","DIVIDEND_DUE","DIVIDEND"]},
     {"name":"postings","type":"message","message":"LedgerPosting","list":true,"description":"They sum to zero in every currency."},
     {"name":"reason","type":"text"},
     {"name":"booked_by","type":"text"},

@@ -2,7 +2,7 @@
 import type { Decimal } from "../decimal.ts";
 import type { Instant } from "../instant.ts";
 
-export type LedgerKind = "CAPITAL" | "FLOW" | "FILL" | "BORROW_FEE" | "DIVIDEND_DUE" | "DIVIDEND";
+export type LedgerKind = "CAPITAL" | "FLOW" | "FILL" | "BUST" | "BORROW_FEE" | "DIVIDEND_DUE" | "DIVIDEND";
 
 /** A debit is positive, a credit negative. */
 export interface LedgerPosting {
@@ -21,7 +21,7 @@ export interface LedgerEntry {
   readonly strategyId?: string;
   readonly kind: LedgerKind;
   readonly postings: readonly LedgerPosting[];
-  /** Of a fill: what changed hands, negative when sold. Of a borrow fee or a dividend: the symbol alone. */
+  /** Of a fill: what changed hands, negative when sold; of a bust: what changed back. Of a borrow fee or a dividend: the symbol alone. */
   readonly symbol?: string;
   readonly quantity?: Decimal;
   readonly reason: string;

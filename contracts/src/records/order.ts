@@ -246,6 +246,37 @@ export const fill = z.object({
 });
 export type Fill = z.infer<typeof fill>;
 
+/**
+ * A venue, or the order management that published a fill, takes a trade back. What moves back is the fill as it was booked; the message only names it.
+ * A correction is a bust of the old fill and a new fill under an id of its own.
+ */
+export const fillBusted = z.object({
+  /** The same bust_id twice is one bust. */
+  bust_id: idText,
+  fill_id: idText,
+  /** As the fill has them: a bust that names another order, fund, strategy or symbol is refused. */
+  order_id: idText,
+  fund_id: idText,
+  strategy_id: idText,
+  symbol: symbolText,
+  reason: reasonText,
+  at: instantText,
+  /** Counts among the fund's fills, when the publisher numbers them. */
+  sequence: countNumber.optional(),
+});
+export type FillBusted = z.infer<typeof fillBusted>;
+
+/** A fill as books keep it. */
+export const bookedFill = fill.extend({
+  /** Which foreign program published it; absent for those of our own order management. */
+  published_by: nameText.optional(),
+});
+export type BookedFill = z.infer<typeof bookedFill>;
+
+/** What takes a busted fill back: the fill, with the other side and its fee the other way round. */
+export const fillReversal = bookedFill.extend({ kind: z.literal("BUST"), bust_id: idText });
+export type FillReversal = z.infer<typeof fillReversal>;
+
 /** Nothing showed within its time that an approval was sent, or somebody released it: what was reserved for it is free. */
 export const approvalExpired = z.object({
   order_id: idText,

@@ -2,13 +2,9 @@
 // It answers only: the risk engine refuses, counts and lists the event, as it does with what comes over NATS.
 import { parseJson } from "../../../contracts/src/parse-json.ts";
 import { type Fill, fill as fillRecord } from "../../../contracts/src/records/order.ts";
-import {
-  type ForeignEvent,
-  foreignKindOf,
-  type KnownReference,
-  type Refusal,
-  refusalOf,
-} from "../../../core/foreign/judge-event.ts";
+import { subjects } from "../../../contracts/src/subjects.ts";
+import { type ForeignEvent, type KnownReference, refusalOf } from "../../../core/foreign/judge-event.ts";
+import type { Refusal } from "../../../core/foreign/refusal.ts";
 import { type ReferenceView, referenceReader } from "../../reference/reference-view.ts";
 import type { ServicePorts } from "../../shared/service.ts";
 
@@ -40,7 +36,7 @@ export function judgeAtDoor({ referenceData, riskStore }: DoorPorts): JudgeAtDoo
     return events.map((event) => {
       if (!isFill(event)) return refusalOf(event, known);
       const fill = event.payload as Fill;
-      const refusal = refusalOf(event, known, booked.get(fill.fill_id));
+      const refusal = refusalOf(event, known, { booked: booked.get(fill.fill_id) });
       // The second of two that wait together is held against the first.
       if (refusal === undefined && !booked.has(fill.fill_id)) booked.set(fill.fill_id, fill);
       return refusal;
@@ -48,7 +44,8 @@ export function judgeAtDoor({ referenceData, riskStore }: DoorPorts): JudgeAtDoo
   };
 }
 
-const isFill = ({ subject }: ForeignEvent): boolean => foreignKindOf(subject) === "fills";
+/** What a bust may take back is known where it is carried out. */
+const isFill = ({ subject }: ForeignEvent): boolean => subject === subjects.fillsCreated.name;
 
 function knownIn({ funds, instruments }: ReferenceView): KnownReference {
   return { fund: (fundId) => funds.get(fundId), knowsSymbol: (symbol) => instruments.has(symbol) };

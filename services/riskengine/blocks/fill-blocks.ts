@@ -5,7 +5,8 @@
 //  2. A fill without a fresh price to hold it against is blocked until the next one settles it: within the collar it ends by itself, beyond it waits for an
 //     operator like any other. What a price settles is in the journal first.
 //  3. Only trades are judged: seeds, adjustments, crosses, settlements and corporate actions are no prices that somebody paid in the market.
-//  4. What an order covers is what was approved for it, less what it has traded: from the engine while the order is open, else from the journal. Of an order
+//  4. A fill that is busted is none to accept: its block ends with it. What other fills blocked stays.
+//  5. What an order covers is what was approved for it, less what it has traded: from the engine while the order is open, else from the journal. Of an order
 //     that was never asked about nothing can be said; that is an alarm and no block, because whoever brings books along publishes such fills.
 import * as decimal from "../../../contracts/src/decimal.ts";
 import { Defect, messageOf } from "../../../contracts/src/fault.ts";
@@ -13,7 +14,7 @@ import { DecisionRecord } from "../../../contracts/src/generated/svc/v1/riskdesk
 import { format } from "../../../contracts/src/instant.ts";
 import { parseJson } from "../../../contracts/src/parse-json.ts";
 import type { BlockCause, BlockedFill, RiskBlock, RiskBlockEnded } from "../../../contracts/src/records/block.ts";
-import { type Fill, fill as fillRecord } from "../../../contracts/src/records/order.ts";
+import { type Fill, type FillBusted, fill as fillRecord, fillReversal } from "../../../contracts/src/records/order.ts";
 import type { Engine } from "../../../core/engine/engine.ts";
 import type { FillEffect } from "../../../core/orders/reservations.ts";
 import { directionOf } from "../../../core/orders/terms.ts";
@@ -39,6 +40,9 @@ export interface FillBlocks {
   judge(fill: Fill, effect: FillEffect, record: OrderRecord | undefined): readonly BlockEntry[];
   /** Those entries are durable. */
   written(entries: readonly BlockEntry[]): void;
+  /** Ends what a fill opened that was just taken back; the ends go to the journal behind the bust. */
+  busted(bust: FillBusted): readonly EndEntry[];
+  ended(entries: readonly EndEntry[]): void;
   /** There is a new price. */
   priced(symbol: string): void;
   stop(): Promise<void>;
@@ -46,6 +50,11 @@ export interface FillBlocks {
 
 export interface BlockEntry {
   readonly block: RiskBlock;
+  readonly entry: JournalEntry;
+}
+
+export interface EndEntry {
+  readonly ended: RiskBlockEnded;
   readonly entry: JournalEntry;
 }
 
@@ -163,9 +172,25 @@ export function createFillBlocks({ ports, engine, commit, alarms, events }: Fill
     }
   }
 
+  /** Invariant 4. */
+  function busted({ fill_id, fund_id, order_id, bust_id }: FillBusted): readonly EndEntry[] {
+    const at = clock.now();
+    return acceptance.ofFill(fund_id, fill_id).map((block) => {
+      const reason = `Fill ${fill_id} was taken back by bust ${bust_id}.`;
+      const ended: RiskBlockEnded = { ...endOf(block), ended_by: "riskengine", reason, at: format(at) };
+      acceptance.end(ended);
+      const payload = encoder.encode(JSON.stringify(ended));
+      return { ended, entry: { kind: "unblock", at, fundId: fund_id, orderId: order_id, payload } };
+    });
+  }
+
   return {
     recordOf,
     judge,
+    busted,
+    ended(entries) {
+      for (const { ended } of entries) events.tellInTime({ kind: "unblock", payload: ended });
+    },
     written(entries) {
       for (const { block } of entries) events.tellInTime({ kind: "block", payload: block });
     },
@@ -196,7 +221,7 @@ function priceTrouble(kind: "outside" | "unknown", reason: string): Trouble {
   return { cause: "FILL_NOT_JUDGED", reason: `its price cannot be judged, because ${reason}` };
 }
 
-/** Invariant 4. */
+/** Invariant 5. */
 function sizeTrouble(fill: Fill, effect: FillEffect, record: OrderRecord | undefined): Trouble | undefined {
   const { order_id: orderId, quantity } = fill;
   const over = (reason: string): Trouble => ({ cause: "ORDER_OVERFILLED", reason });
@@ -215,13 +240,20 @@ function sizeTrouble(fill: Fill, effect: FillEffect, record: OrderRecord | undef
 const contradiction = (orderId: string): string =>
   `it names order ${orderId}, which is of another fund, symbol or side`;
 
+/** What a fill in the journal adds to what its order has traded, and a bust takes away. */
+function tradedBy(heard: unknown): decimal.Decimal {
+  const reversal = fillReversal.safeParse(heard);
+  if (reversal.success) return decimal.negate(decimal.parse(reversal.data.quantity));
+  const before = fillRecord.parse(heard);
+  return isTrade(before) ? decimal.parse(before.quantity) : decimal.zero;
+}
+
 function orderRecord(fill: Fill, rows: readonly JournalRow[]): OrderRecord {
   let [isKnown, isExit, isSame] = [false, false, true];
   let [approved, filled] = [decimal.zero, decimal.zero];
   for (const { kind, payload } of rows.slice(0, entriesMax)) {
     if (kind === "fill") {
-      const before = fillRecord.parse(parseJson(decoder.decode(payload)));
-      if (isTrade(before)) filled = decimal.add(filled, decimal.parse(before.quantity));
+      filled = decimal.add(filled, tradedBy(parseJson(decoder.decode(payload))));
       continue;
     }
     isKnown = true;

@@ -3,15 +3,24 @@
 //  1. Only what no service of ours published is judged here. What came over gRPC has the name of its token as its source; what came straight over NATS says
 //     nothing that could be believed, and its source is the login that may publish the subject.
 //  2. A number counts when the engine has what it numbers: a crash in between brings the event again. A refused one counts with its refusal.
-//  3. What nobody knows may have been set a moment ago: the reference data is read again before anything is refused.
-import { parseJson } from "../../../contracts/src/parse-json.ts";
-import { type Fill, fill as fillRecord } from "../../../contracts/src/records/order.ts";
-import { foreignKindOf, type KnownReference, natsSourceOf, refusalOf } from "../../../core/foreign/judge-event.ts";
+//  3. A bust is kept in the store before its fill is looked for, and a fill is in the journal before busts of it are: whichever comes first, the second
+//     one finds the other. What a bust that waited says wrongly of its fill is found out then.
+//  4. What nobody knows may have been set a moment ago: the reference data is read again before anything is refused.
+import { alarms } from "../../../contracts/src/codes/alarms.ts";
+import { format } from "../../../contracts/src/instant.ts";
+import type { BookedFill, Fill, FillBusted } from "../../../contracts/src/records/order.ts";
+import { subjects } from "../../../contracts/src/subjects.ts";
+import type { BustStanding } from "../../../core/foreign/judge-bust.ts";
+import { type FillStanding, foreignKindOf, type KnownReference, refusalOf } from "../../../core/foreign/judge-event.ts";
+import type { Refusal } from "../../../core/foreign/refusal.ts";
 import type { BusEvent, Handler } from "../../../ports/bus.ts";
-import { isForeign, judgeInUnit, refusedEvent } from "../../shared/foreign-intake.ts";
+import { bustStanding } from "../../shared/bust-standing.ts";
+import { foreignSourceOf, isForeign, judgeInUnit, raiseRefused, refusedEvent } from "../../shared/foreign-intake.ts";
+import { line } from "../../shared/one-line.ts";
 import type { ServicePorts } from "../../shared/service.ts";
 import { transactToKnownEnd } from "../../shared/unknown-outcome.ts";
 import type { ReferenceWatch } from "../reference-watch.ts";
+import { journaledFill } from "../take-fills.ts";
 
 export interface ForeignEventsOptions {
   readonly ports: Pick<ServicePorts, "store" | "riskStore" | "clock" | "random" | "timers" | "log">;
@@ -20,9 +29,7 @@ export interface ForeignEventsOptions {
   readonly reference: Pick<ReferenceWatch, "fund" | "knowsSymbol" | "refresh">;
 }
 
-/** Of an event straight from NATS (adapters/nats/wire.ts). */
-const unnamed = "foreign";
-const decoder = new TextDecoder();
+const isBust = ({ subject }: Pick<BusEvent, "subject">): boolean => subject === subjects.fillsBusted.name;
 
 export interface ForeignEvents {
   /** The handler, behind the judgement of what is foreign. */
@@ -39,23 +46,81 @@ export function createForeignEvents({ ports, reference, counted }: ForeignEvents
     return { fund: () => fund, knowsSymbol: () => knowsSymbol };
   }
 
-  async function bookedAs({ payload }: BusEvent): Promise<Fill | undefined> {
-    const bytes = await riskStore.fillEntry((payload as Fill).fill_id);
-    return bytes === undefined ? undefined : fillRecord.parse(parseJson(decoder.decode(bytes)));
+  /** What it is judged by, beside the reference data. */
+  async function standingOf(event: BusEvent, source: string): Promise<FillStanding> {
+    if (foreignKindOf(event.subject) !== "fills") return {};
+    const { fill_id: fillId } = event.payload as Fill | FillBusted;
+    const booked = await journaledFill(riskStore, fillId);
+    if (!isBust(event)) return { booked };
+    return { bust: await lookAt(source, event.payload as FillBusted, booked) };
+  }
+
+  const lookAt = (source: string, bust: FillBusted, booked: BookedFill | undefined): Promise<BustStanding> =>
+    transactToKnownEnd(ports, "risk.foreign-look", (unit) => bustStanding(unit, source, bust, booked));
+
+  /** Invariant 3. Of one whose fill nobody has published yet somebody should hear: its id may be wrong. */
+  async function keepBust(source: string, bust: FillBusted, { bust: standing }: FillStanding): Promise<void> {
+    await transactToKnownEnd(ports, "risk.foreign", async (unit) => {
+      const at = clock.now();
+      const isNew = await unit.foreign.keepBust(source, bust, at);
+      if (!isNew || standing?.booked !== undefined) return;
+      const { bust_id, fill_id, fund_id } = bust;
+      const code = "BUST_WITHOUT_FILL";
+      const sentence = `${source} busted fill ${fill_id} of ${fund_id} (bust ${bust_id}), which the risk engine has not heard of; it is taken back when it comes.`;
+      const facts = { about: `${source} ${bust_id}`, source, bust_id, fill_id, fund_id };
+      const level = alarms[code].level;
+      const raised = { code, level, service: "riskengine", sentence: line(sentence, 2_000), facts, at: format(at) };
+      await unit.events.publish(subjects.alarmRaised, raised);
+    });
+  }
+
+  /** What busted the fill before it came. */
+  async function carryOutBusts(
+    event: BusEvent,
+    source: string,
+    handler: Handler,
+    known: KnownReference,
+  ): Promise<void> {
+    const { fill_id: fillId } = event.payload as Fill;
+    const waited = await transactToKnownEnd(ports, "risk.foreign-look", (unit) => unit.foreign.bustsOf(source, fillId));
+    if (waited.length === 0) return;
+    const booked = await journaledFill(riskStore, fillId);
+    for (const bust of waited) {
+      const busting: BusEvent = { ...event, subject: subjects.fillsBusted.name, payload: bust };
+      const standing = await lookAt(source, bust, booked);
+      const refusal = refusalOf(busting, known, { bust: { ...standing, others: [] } });
+      if (refusal === undefined) await handler(busting);
+      else await refuseLate(busting, source, refusal);
+    }
+  }
+
+  async function refuseLate(busting: BusEvent, source: string, refusal: Refusal): Promise<void> {
+    const { bust_id } = busting.payload as FillBusted;
+    await transactToKnownEnd(ports, "risk.foreign", (unit) =>
+      raiseRefused(
+        unit,
+        { event: { ...busting, id: bust_id }, source, service: "riskengine", at: clock.now() },
+        refusal,
+      ),
+    );
   }
 
   async function judge(event: BusEvent, handler: Handler): Promise<void> {
     const kind = foreignKindOf(event.subject);
     if (kind === undefined) return handler(event);
-    const booked = kind === "fills" ? await bookedAs(event) : undefined;
+    const source = foreignSourceOf(event);
+    const standing = await standingOf(event, source);
     let known = knownNow(event);
-    if (refusalOf(event, known, booked) !== undefined) {
+    if (refusalOf(event, known, standing) !== undefined) {
       await reference.refresh();
       known = knownNow(event);
     }
-    if (refusalOf(event, known, booked) === undefined) await handler(event);
-    const source = event.source === unnamed ? natsSourceOf(kind) : event.source;
-    const intake = { event, source, service: "riskengine", known, booked };
+    if (refusalOf(event, known, standing) === undefined) {
+      if (isBust(event)) await keepBust(source, event.payload as FillBusted, standing);
+      await handler(event);
+      if (event.subject === subjects.fillsCreated.name) await carryOutBusts(event, source, handler, known);
+    }
+    const intake = { event, source, service: "riskengine", known, standing };
     const judged = await transactToKnownEnd(ports, "risk.foreign", (unit) =>
       judgeInUnit(unit, { ...intake, at: clock.now(), gapId: random.uuid() }),
     );

@@ -10,6 +10,7 @@ import {
   approvalExpired,
   approvalSent,
   fill,
+  fillReversal,
   orderTransition,
   throttleReleased,
   unsentEndOf,
@@ -59,6 +60,13 @@ function foldExpiry(engine: Engine, expired: ApprovalExpired): void {
   engine.expire(orderId, parse(until), unsentEndOf(expired));
 }
 
+/** A bust is in the journal as the fill that takes another one back. */
+function foldFill(engine: Engine, heard: unknown): void {
+  const reversal = fillReversal.safeParse(heard);
+  if (reversal.success) engine.applyReversal(reversal.data);
+  else engine.applyFill(fill.parse(heard));
+}
+
 /** An entry that cannot be read is a Defect: going on without it would be trading on wrong books. */
 function applyRow(engine: Engine, row: JournalRow): void {
   try {
@@ -68,7 +76,7 @@ function applyRow(engine: Engine, row: JournalRow): void {
       return;
     }
     const heard: unknown = parseJson(decoder.decode(row.payload));
-    if (row.kind === "fill") engine.applyFill(fill.parse(heard));
+    if (row.kind === "fill") foldFill(engine, heard);
     else if (row.kind === "transition") engine.applyTransition(orderTransition.parse(heard));
     else if (row.kind === "expiry") foldExpiry(engine, approvalExpired.parse(heard));
     else if (row.kind === "sent") engine.confirmSent(approvalSent.parse(heard).order_id);

@@ -3400,10 +3400,10 @@ export interface components {
             entry_id: string;
             fund_id: string;
             /**
-             * @description CAPITAL, FLOW, FILL, BORROW_FEE or DIVIDEND.
+             * @description CAPITAL, FLOW, FILL, BUST, BORROW_FEE or DIVIDEND.
              * @enum {string}
              */
-            kind: "CAPITAL" | "FLOW" | "FILL" | "BORROW_FEE" | "DIVIDEND_DUE" | "DIVIDEND";
+            kind: "CAPITAL" | "FLOW" | "FILL" | "BUST" | "BORROW_FEE" | "DIVIDEND_DUE" | "DIVIDEND";
             /** @description They sum to zero in every currency. */
             postings: components["schemas"]["LedgerPosting"][];
             reason: string;

@@ -382,7 +382,7 @@ export interface LedgerPosting {
 export interface LedgerEntry {
   entry_id: string;
   fund_id: string;
-  /** CAPITAL, FLOW, FILL, BORROW_FEE or DIVIDEND. */
+  /** CAPITAL, FLOW, FILL, BUST, BORROW_FEE or DIVIDEND. */
   kind: string;
   /** They sum to zero in every currency. */
   postings: LedgerPosting[];

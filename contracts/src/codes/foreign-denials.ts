@@ -1,0 +1,29 @@
+// Why an event of a foreign system is refused where it enters.
+import { type AnswerCode, denial } from "./shape.ts";
+
+export const foreignDenials = {
+  EVENT_FUND_UNKNOWN: denial("The event is about a fund that the reference data does not have.", "INVALID_ARGUMENT"),
+  EVENT_SYMBOL_UNKNOWN: denial(
+    "The event is about an instrument that the reference data does not have.",
+    "INVALID_ARGUMENT",
+  ),
+  EVENT_STRATEGY_UNKNOWN: denial("The event names a strategy that its fund does not have.", "INVALID_ARGUMENT"),
+  EVENT_CURRENCY_WRONG: denial("The value is in another currency than its fund.", "INVALID_ARGUMENT"),
+  EVENT_PRICE_IMPOSSIBLE: denial("The fill's price is zero or less.", "INVALID_ARGUMENT"),
+  EVENT_FILL_CHANGED: denial(
+    "The fill was booked before under the same id with other content; the books keep the first.",
+    "ABORTED",
+  ),
+  EVENT_FILL_BUSTED: denial("The fill is busted already, under another id; a fill is taken back once.", "ABORTED"),
+  EVENT_BUST_CHANGED: denial(
+    "The bust was taken before under the same id with other content; the first one counts.",
+    "ABORTED",
+  ),
+  EVENT_BUST_NOT_YOURS: denial("The fill was published by somebody else, who alone may bust it.", "PERMISSION_DENIED"),
+  EVENT_BUST_KIND: denial("The fill is no trade, and only trades are busted.", "FAILED_PRECONDITION"),
+  EVENT_BUST_MISMATCH: denial(
+    "The bust names another order, fund, strategy or symbol than its fill.",
+    "INVALID_ARGUMENT",
+  ),
+  EVENT_BUST_TOO_LATE: denial("The instrument was split or renamed after the fill.", "FAILED_PRECONDITION"),
+} as const satisfies Readonly<Record<string, AnswerCode>>;
