@@ -26,6 +26,7 @@ import type { FillBlocks } from "./blocks/fill-blocks.ts";
 import type { Figures } from "./figures.ts";
 import type { ForeignEvents } from "./foreign/foreign-events.ts";
 import type { GroupCommit } from "./journal/group-commit.ts";
+import type { Drawdown } from "./losses/drawdown.ts";
 import { watchGaps } from "./losses/gaps.ts";
 import { createTakeFills } from "./take-fills.ts";
 
@@ -42,7 +43,7 @@ export interface InputsOptions {
   /** Judges what foreign programs published before it is taken. */
   readonly foreign: ForeignEvents;
   /** Keeps a valuation and judges the losses in it; false when it is not newer than what is known. */
-  readonly drawdown: { readonly heard: (nav: NavUpdated) => Promise<boolean> };
+  readonly drawdown: Pick<Drawdown, "heard" | "hasBaselineSince">;
 }
 
 export interface Inputs {
@@ -60,7 +61,7 @@ export async function hearInputs(options: InputsOptions): Promise<Inputs> {
   const fillGaps = watchGaps("fills", timers, alarms);
   const orderGaps = watchGaps("orders", timers, alarms);
   const navGaps = watchGaps("valuations", timers, alarms);
-  const taking = createTakeFills({ ports, engine, commit, alarms, fillBlocks });
+  const taking = createTakeFills({ ports, engine, commit, alarms, fillBlocks, losses: drawdown });
 
   async function hearFill(event: BusEvent): Promise<void> {
     figures.heard(event.subject);

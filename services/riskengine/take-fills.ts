@@ -5,6 +5,7 @@
 //     books are ahead of the journal.
 //  3. A bust takes back the fill as the journal has it, once, and with it the blocks that the fill opened. One whose fill is not there waits in the store
 //     (foreign/foreign-events.ts).
+import { parse } from "../../contracts/src/instant.ts";
 import { parseJson } from "../../contracts/src/parse-json.ts";
 import { type BookedFill, bookedFill, type Fill, type FillBusted } from "../../contracts/src/records/order.ts";
 import type { Engine } from "../../core/engine/engine.ts";
@@ -15,6 +16,7 @@ import type { Alarms } from "./alarms.ts";
 import { sentAfterExpiry } from "./approvals/approvals.ts";
 import type { BlockEntry, EndEntry, FillBlocks } from "./blocks/fill-blocks.ts";
 import type { GroupCommit } from "./journal/group-commit.ts";
+import type { Drawdown } from "./losses/drawdown.ts";
 
 export interface TakeFillsOptions {
   readonly ports: Pick<ServicePorts, "clock" | "riskStore">;
@@ -22,6 +24,7 @@ export interface TakeFillsOptions {
   readonly commit: Pick<GroupCommit, "add">;
   readonly alarms: Alarms;
   readonly fillBlocks: FillBlocks;
+  readonly losses: Pick<Drawdown, "hasBaselineSince">;
 }
 
 /** What moved the books: its entry, and the blocks that it opened or ended. */
@@ -57,7 +60,8 @@ export async function journaledFill(
   return bytes === undefined ? undefined : bookedFill.parse(parseJson(decoder.decode(bytes)));
 }
 
-export function createTakeFills({ ports, engine, commit, alarms, fillBlocks }: TakeFillsOptions): TakeFills {
+export function createTakeFills(options: TakeFillsOptions): TakeFills {
+  const { ports, engine, commit, alarms, fillBlocks, losses } = options;
   const { clock, riskStore } = ports;
   /** On their way into the journal, by fill; one per handler that runs. */
   const underWay = new Map<string, Promise<void>>();
@@ -114,10 +118,16 @@ export function createTakeFills({ ports, engine, commit, alarms, fillBlocks }: T
         if (fill === undefined) return;
         const reversal = reversalOf(fill, bust.bust_id);
         engine.applyReversal(reversal);
+        if (losses.hasBaselineSince(fill.fund_id, parse(fill.filled_at))) bustedAfterBaseline(fill, bust.bust_id);
         moved = { entry: { ...entryOf("fill", reversal), fillId: id }, ended: fillBlocks.busted(bust) };
       }
     }
     await write(id, moved);
+  }
+
+  function bustedAfterBaseline({ fill_id, fund_id, filled_at }: Fill, bustId: string): void {
+    const sentence = `Fill ${fill_id} of ${fund_id}, which traded at ${filled_at}, was taken back by bust ${bustId}. Baselines of losses that were taken since then still have it in them: compare \`ctl riskengine losses list\`, and rebase.`;
+    alarms.raise("BUST_AFTER_BASELINE", bustId, sentence);
   }
 
   function filledAfterExpiry({ order_id, fill_id, fund_id }: Fill): void {

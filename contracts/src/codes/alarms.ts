@@ -89,6 +89,10 @@ export const alarms = {
     "An order traded although its approval had expired or was released; the position has the trade.",
   ),
   BUST_WITHOUT_FILL: alarm("warning", "A fill was busted that nobody has published yet; the bust waits for it."),
+  BUST_AFTER_BASELINE: alarm(
+    "critical",
+    "A fill of an earlier trading day was busted: baselines that were taken since then still have it in them, so losses count too little or too much until somebody rebases.",
+  ),
   ORDER_OVERFILLED: alarm(
     "critical",
     "An order traded more than it asked for, or a fill contradicts its order; an operator must accept it before new risk in the symbol.",

@@ -1,7 +1,7 @@
 // 32.5 on the whole shell of the risk engine: a bust takes its fill back once, before or after it, over kills, and only for whoever published it.
 import { describe, expect, it } from "vitest";
 import type { Blocks, Exposures, ForeignPosition } from "../../../contracts/src/generated/svc/v1/riskengine.ts";
-import { format } from "../../../contracts/src/instant.ts";
+import { format, minusMilliseconds } from "../../../contracts/src/instant.ts";
 import type { Fill, FillBusted } from "../../../contracts/src/records/order.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
 import {
@@ -93,6 +93,19 @@ describe("32.5: a bust in the risk engine", () => {
     await fill(fixture, 2);
     expect([await heldOf(fixture, second), refusedOf(fixture)]).toEqual(["10", []]);
     await fixture.finish(second.service.stop());
+  });
+
+  it("is an alarm where a baseline was taken since the fill, and none on its own day", async () => {
+    const [fixture, life] = await begin();
+    const alarmed = () => fixture.published(subjects.alarmRaised).filter(({ code }) => code === "BUST_AFTER_BASELINE");
+    await fill(fixture, 1);
+    await bust(fixture, 1);
+    expect(alarmed()).toEqual([]);
+    const before = format(minusMilliseconds(fixture.time.clock.now(), 8 * 86_400_000));
+    await fill(fixture, 2, { filled_at: before });
+    await bust(fixture, 2);
+    expect(alarmed()).toMatchObject([{ sentence: expect.stringContaining("Fill f-2 of alpha") }]);
+    await fixture.finish(life.service.stop());
   });
 
   it("ends the block of its fill, also after a restart", async () => {

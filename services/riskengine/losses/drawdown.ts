@@ -65,6 +65,8 @@ export interface Drawdown {
   heard(nav: NavUpdated): Promise<boolean>;
   /** What decides how a fund's limits stand, with the state and the windows that were just read; for whoever shows it. */
   lookAt(fundId: string, read: Pick<KnownLosses, "state" | "windows">, haltsInForce: ReadonlySet<string>): LossLook;
+  /** Whether a baseline was taken since then: that moment is of another trading day, or nobody can tell. */
+  hasBaselineSince(fundId: string, at: Instant): boolean;
   /** Ends the reads the clock. */
   stop(): Promise<void>;
 }
@@ -286,6 +288,10 @@ export async function createDrawdown(options: DrawdownOptions): Promise<Drawdown
   return {
     heard,
     lookAt: (fundId, read, inForce) => losses.lookAt(fundId, { ...losses.known(fundId), ...read }, inForce),
+    hasBaselineSince(fundId, at) {
+      const [then, today] = [losses.dayOf(fundId, at), losses.dayOf(fundId, clock.now())];
+      return then === undefined || then.daily !== today?.daily;
+    },
     stop: async () => {
       ending.abort();
       await Promise.all(watching);
