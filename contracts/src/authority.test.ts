@@ -433,7 +433,7 @@ describe("subjects", () => {
     "oms.": ["oms"],
     "treasury.": ["treasury"],
     "treasury.corporate_action.": ["treasury", "oms"],
-    "treasury.reference.": ["treasury", "oms"],
+    "treasury.reference.": ["treasury", "oms", "operations"],
     "research.": ["research"],
     "risk.": ["riskengine"],
     "risk.stop.": ["operations"],
