@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import { messageOf } from "../../contracts/src/fault.ts";
 import { parseJson } from "../../contracts/src/parse-json.ts";
 import { envelopeFields } from "../words/envelope-fields.ts";
-import { type Envelope, type Proposed, withoutRecord } from "../words/envelope-proposal.ts";
+import { type Envelope, empty, type Proposed, withoutRecord } from "../words/envelope-proposal.ts";
 import { envelopeOptions } from "./envelope-flags.ts";
 import { usageRefusal } from "./failure.ts";
 import type { Context, VerbOption } from "./verbs/verb.ts";
@@ -36,7 +36,7 @@ export async function filedEnvelope(
   if (read["fund_id"] !== undefined && read["fund_id"] !== fundId)
     throw usageRefusal(`${path} is for ${String(read["fund_id"])}, and --fund-id says ${fundId}.`);
   // The engine judges what the fields hold, and names every mistake.
-  return { ...withoutRecord(read as Partial<Envelope>), version: (current?.version ?? 0) + 1 } as Proposed & {
+  return { ...empty, ...withoutRecord(read as Partial<Envelope>), version: (current?.version ?? 0) + 1 } as Proposed & {
     version: number;
   };
 }

@@ -23,7 +23,7 @@ export function proposedEnvelope(
 ): (Proposed & { version: number }) | undefined {
   const typed = fields.filter((field) => valuesOf(field).length > 0);
   if (typed.length === 0) return undefined;
-  const next: Record<string, unknown> = { ...withoutRecord(current ?? {}), version: (current?.version ?? 0) + 1 };
+  const next: Record<string, unknown> = { ...withoutRecord(current ?? empty), version: (current?.version ?? 0) + 1 };
   for (const field of typed) {
     const values = valuesOf(field);
     const value = refusing(
@@ -49,7 +49,7 @@ export function withoutRecord(envelope: Partial<Envelope>): Record<string, unkno
     version: _version,
     ...limits
   } = envelope;
-  return { ...empty, ...limits };
+  return limits;
 }
 
 function refusing(read: () => unknown, refusal: (wrong: NotThat) => Error): unknown {
@@ -61,7 +61,7 @@ function refusing(read: () => unknown, refusal: (wrong: NotThat) => Error): unkn
 }
 
 /** A fund without limits begins with nothing allowed; the engine names what is missing. */
-const empty: Partial<Envelope> & Pick<Proposed, "sector_limits_pct"> = {
+export const empty: Partial<Envelope> & Pick<Proposed, "sector_limits_pct"> = {
   sector_limits_pct: {},
   allowed_brokers: [],
   allowed_order_types: [],
