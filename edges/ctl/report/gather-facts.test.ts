@@ -9,6 +9,7 @@ import { navReport } from "../../../reports/nav-report.ts";
 import { tcaReport } from "../../../reports/tca-report.ts";
 import type { Client } from "../../client/src/types.ts";
 import { gatherFacts } from "./gather-facts.ts";
+import { orderFact } from "./gather-further.ts";
 
 const begun = fromUnixMs(Date.UTC(2026, 10, 18, 15, 0, 0));
 const capital = decimal.parse("1000000");
@@ -210,4 +211,23 @@ describe("facts that are gathered while the fund trades", () => {
       }
     },
   );
+});
+
+it("knows why order management refused an order that was never decided on", () => {
+  const row = {
+    order: {
+      order_id: "a-1",
+      strategy_id: "s",
+      symbol: "XOM",
+      side: "SELL",
+      quantity: "28",
+      order_type: "LIMIT",
+      broker: "paper",
+    },
+    filled_quantity: "0",
+    created_at: "2026-11-18T20:22:47Z",
+    code: "ORDER_HALTED",
+  };
+  const codeOf = (state: string) => orderFact({ ...row, state } as Parameters<typeof orderFact>[0]).code;
+  expect([codeOf("REJECTED"), codeOf("CANCELLED")]).toEqual(["ORDER_HALTED", null]);
 });

@@ -155,9 +155,10 @@ async function all<Row>(
   return rows;
 }
 
-const orderFact = ({
+export const orderFact = ({
   order,
   state,
+  code,
   filled_quantity,
   created_at,
   decision,
@@ -175,7 +176,8 @@ const orderFact = ({
   filled_quantity: filled_quantity,
   created_at,
   decided_at: decision?.decided_at ?? null,
-  code: decision?.code ?? null,
+  // Order management refuses without a decision what a halt covers.
+  code: decision?.code ?? (state === "REJECTED" ? code : undefined) ?? null,
   parent_order_id: parent_order_id ?? null,
   quotes: { created: quoteFact(quotes?.created), routed: quoteFact(quotes?.routed) },
 });
