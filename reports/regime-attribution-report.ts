@@ -10,8 +10,9 @@ import { type DatedReturns, marketAxis, returnsOn } from "./market-days.ts";
 import { fitTwoStates } from "./metrics/fit-states.ts";
 import { stateProbabilities } from "./metrics/hidden-states.ts";
 import { compounded } from "./metrics/linking.ts";
-import { type Regime, regimeAttribution, volatilityRegimes } from "./metrics/regimes.ts";
+import { type Regime, regimeAttribution } from "./metrics/regimes.ts";
 import { type AttributedDay, attributedDays } from "./position-days.ts";
+import { type Labels, labelNames, volatilityLabels, volatilityWindow } from "./regime-labels.ts";
 import {
   chosenSections,
   columnsOf,
@@ -29,26 +30,11 @@ import type { Report, ReportInput } from "./shape.ts";
 type Decimal = decimal.Decimal;
 
 const sections = ["summary", "volatility_regimes", "transitions", "hidden_states", "days"] as const;
-const window = 20;
-/** As many volatilities before the period as its cuts may be taken from. */
-const cutsMin = 60;
 /** Fewer days of a regime say nothing. */
 const regimeDaysMin = 20;
 
 const money = decimal.format;
 const total = (amounts: readonly Decimal[]): Decimal => amounts.reduce(decimal.add, decimal.zero);
-const labelNames: Readonly<Record<Regime, string>> = {
-  low: "calm",
-  mid: "middle",
-  high: "turbulent",
-  warmup: "no label",
-};
-
-interface Labels {
-  readonly labels: readonly Regime[];
-  readonly cuts: readonly [number, number] | null;
-  readonly from: "before the period" | "the period itself";
-}
 
 interface States {
   readonly labels: readonly Regime[];
@@ -66,7 +52,11 @@ function build(input: ReportInput): ReportDocument {
   const axis = marketAxis(facts);
   const market: DatedReturns = facts.benchmark === null ? new Map() : returnsOn(axis, facts.benchmark.closes);
   const { periods_per_year: perYear } = facts.fund;
-  const found = labelsOf(axis, market, days, perYear, start);
+  const found = volatilityLabels(
+    facts,
+    days.map(({ day }) => day),
+    start,
+  );
   const states = statesOf(axis, market, days, start);
   const returns = days.map((day) => day.return ?? 0);
   const labelled = found.labels.filter((label) => label !== "warmup").length;
@@ -116,12 +106,12 @@ function build(input: ReportInput): ReportDocument {
         : [
             {
               what: "Days without a label",
-              why: `The market has no ${window} returns before them.`,
+              why: `The market has no ${volatilityWindow} returns before them.`,
               count: n - labelled,
             },
           ],
     quality: [...qualityOf(facts, books.days), ...cutQuality(found, states)],
-    parameters: { window_days: window },
+    parameters: { window_days: volatilityWindow },
   });
 }
 
@@ -135,30 +125,6 @@ function cutQuality(found: Labels, states: States | null): ReportDocument["data_
         "There are too few market days before the period: cuts or states are those of the period, which nobody knew while it ran.",
     },
   ];
-}
-
-/** Terciles of the volatility before the period, where there is enough of it. */
-function labelsOf(
-  axis: readonly string[],
-  market: DatedReturns,
-  days: readonly AttributedDay[],
-  perYear: number,
-  start: string,
-): Labels {
-  const known = axis.filter((day) => market.has(day));
-  const row = known.map((day) => market.get(day) ?? 0);
-  const past = row.slice(0, known.filter((day) => day < start).length);
-  const before = volatilityRegimes(past, window, perYear);
-  const isEnough = past.length - window >= cutsMin && before.cuts !== null;
-  const own = volatilityRegimes(row.slice(Math.max(0, past.length - window)), window, perYear);
-  const cuts = isEnough ? before.cuts : own.cuts;
-  const { labels } = volatilityRegimes(row, window, perYear, cuts ?? undefined);
-  const byDay = new Map(known.map((day, index) => [day, labels[index] ?? "warmup"]));
-  return {
-    labels: days.map(({ day }): Regime => (cuts === null ? "warmup" : (byDay.get(day) ?? "warmup"))),
-    cuts,
-    from: isEnough ? "before the period" : "the period itself",
-  };
 }
 
 const statesPastMin = 120;
@@ -255,7 +221,7 @@ function cutsNote({ cuts, from }: Labels, symbol: string | undefined): Block {
   const text =
     symbol === undefined || cuts === null
       ? "There is no market to take regimes from: no day has a label."
-      : `A day's label is the volatility of ${symbol} over the ${window} days before it, cut at terciles of ${from}.`;
+      : `A day's label is the volatility of ${symbol} over the ${volatilityWindow} days before it, cut at terciles of ${from}.`;
   return textOf("volatility_note", text);
 }
 

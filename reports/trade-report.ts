@@ -8,7 +8,7 @@ import type { ReportFacts } from "./facts.ts";
 import { type MetricMaker, metricMaker } from "./figures.ts";
 import { compareText } from "./metrics/dates.ts";
 import { type TradeStatistics, total, tradeStatistics } from "./metrics/lots.ts";
-import { regimeAttribution, volatilityRegimes } from "./metrics/regimes.ts";
+import { regimeAttribution } from "./metrics/regimes.ts";
 import {
   drawdownSection,
   equityCurve,
@@ -18,6 +18,7 @@ import {
   returnsOf,
   type Section,
 } from "./performance-sections.ts";
+import { labelNames, volatilityLabels, volatilityWindow } from "./regime-labels.ts";
 import { chosenSections, documentOf, qualityOf } from "./report-parts.ts";
 import type { Report, ReportInput } from "./shape.ts";
 
@@ -57,7 +58,7 @@ function build(input: ReportInput): ReportDocument {
     holdingTimes(lots),
     excursions(facts, lots),
     costs(books),
-    regimes(facts, returns),
+    regimes(input, returns),
   ];
   return documentOf(input, {
     report: "trade_report",
@@ -305,9 +306,7 @@ function costs({ periodFills }: Books): Section {
   return { id: "costs", title: "Costs", blocks: [table("fees_by_symbol", "Broker's fees by symbol", columns, rows)] };
 }
 
-const regimeWindow = 20;
-
-function regimes(facts: ReportFacts, { returns, benchmark }: Returns): Section {
+function regimes({ facts, start }: ReportInput, { dates, returns, benchmark }: Returns): Section {
   const title = "Regimes";
   if (benchmark === null) {
     return {
@@ -317,10 +316,10 @@ function regimes(facts: ReportFacts, { returns, benchmark }: Returns): Section {
     };
   }
   const { periods_per_year: periodsPerYear } = facts.fund;
-  const { labels } = volatilityRegimes(benchmark.returns, regimeWindow, periodsPerYear);
+  const { labels, from } = volatilityLabels(facts, dates, start);
   const found = regimeAttribution(returns, labels, periodsPerYear);
   const rows = [...found.byRegime].map(([regime, each]): Cell[] => [
-    each.days < 20 ? `${regime} (insufficient)` : regime,
+    each.days < 20 ? `${labelNames[regime]} (insufficient)` : labelNames[regime],
     each.days,
     each.contribution,
     each.mean,
@@ -329,7 +328,7 @@ function regimes(facts: ReportFacts, { returns, benchmark }: Returns): Section {
     each.hitRate,
   ]);
   const columns: Table["columns"] = [
-    { id: "regime", title: `Volatility of ${benchmark.symbol}, ${regimeWindow} days before`, kind: "text" },
+    { id: "regime", title: `Volatility of ${benchmark.symbol}, ${volatilityWindow} days before`, kind: "text" },
     { id: "days", title: "Days", kind: "count" },
     { id: "contribution", title: "Contribution, linked", kind: "fraction" },
     { id: "mean", title: "Mean day", kind: "fraction" },
@@ -341,7 +340,12 @@ function regimes(facts: ReportFacts, { returns, benchmark }: Returns): Section {
     id: "regime_attribution",
     title,
     blocks: [
-      table("regime_table", "Terciles of the market's volatility; contributions sum to the return", columns, rows),
+      table(
+        "regime_table",
+        `Terciles of the market's volatility, of ${from}; contributions sum to the return`,
+        columns,
+        rows,
+      ),
     ],
   };
 }
