@@ -343,7 +343,7 @@ function netAlpha(facts: ReportFacts, horizons: readonly HorizonSkill[], signals
     "net_alpha",
     title,
     tableOf("net_table", `Score of one; ${(unit * 10_000).toFixed(2)} basis points a trade`, columns, rows),
-    textOf("net_note", `The most is left when rebalanced every ${best.horizon} days.`),
+    textOf("net_note", `Days between rebalances that leave the most: ${best.horizon}.`),
   );
 }
 

@@ -21,14 +21,14 @@ import type { Report, ReportInput } from "./shape.ts";
 
 const sections = [
   "summary",
-  "bridge",
-  "holdings",
   "equity_curve",
   "drawdowns",
   "monthly_returns",
   "quantiles",
   "rolling",
   "band",
+  "holdings",
+  "bridge",
 ] as const;
 
 const money = decimal.format;
@@ -79,10 +79,11 @@ function build(input: ReportInput): ReportDocument {
   ];
   const all: readonly Section[] = [
     summary(metrics.map(({ id }) => id)),
-    bridge(books),
-    holdings(last),
     ...curves(returns),
     bandSection(facts, books.days, returns),
+    holdings(last),
+    // A line for every day: what is read at a glance stands before it.
+    bridge(books),
   ];
   return documentOf(input, {
     report: "nav_report",
@@ -159,7 +160,14 @@ function bridge({ days }: Books): Section {
 }
 
 function holdings(last: BookDay | undefined): Section {
-  const rows: Cell[][] = (last?.lines ?? []).map((line) => [
+  const nav = last?.closing ?? decimal.zero;
+  const shareOf = (amount: decimal.Decimal): number | null =>
+    nav === decimal.zero ? null : decimal.toNumber(amount) / decimal.toNumber(nav);
+  const sum = (name: string, amount: decimal.Decimal): Cell[] => {
+    const [quantity, price, pricedAt, age, source] = [null, null, null, null, null];
+    return [name, quantity, price, pricedAt, age, source, money(amount), shareOf(amount)];
+  };
+  const lines: Cell[][] = (last?.lines ?? []).map((line) => [
     line.symbol,
     money(line.quantity),
     line.price === null ? null : money(line.price),
@@ -167,7 +175,9 @@ function holdings(last: BookDay | undefined): Section {
     ageSeconds(line.source, line.pricedAt, last?.asOf ?? ""),
     line.source,
     money(line.value),
+    shareOf(line.value),
   ]);
+  const rows = [...lines, ...(last === undefined ? [] : [sum("Cash", last.cash), sum("NAV", last.closing)])];
   return {
     id: "holdings",
     title: `What was held on ${last?.day ?? "the last day"}`,
@@ -175,7 +185,7 @@ function holdings(last: BookDay | undefined): Section {
       {
         kind: "table",
         id: "holding_lines",
-        title: "Every line with its price and that price's age",
+        title: "Every line with its price and that price's age, and the cash beside them",
         main: false,
         columns: [
           { id: "symbol", title: "Symbol", kind: "text" },
@@ -185,6 +195,7 @@ function holdings(last: BookDay | undefined): Section {
           { id: "age_s", title: "Age, s", kind: "number" },
           { id: "source", title: "Source", kind: "text" },
           { id: "value", title: "Value", kind: "money" },
+          { id: "share", title: "Share of NAV", kind: "fraction" },
         ],
         rows,
       },

@@ -178,13 +178,14 @@ export function drawdownSection({ dates, table }: Returns): Section {
   };
 }
 
-const months = ["01", "02", "03", "04", "05", "06", "07", "08", "09", "10", "11", "12"] as const;
+const months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"] as const;
+const numberOf = (index: number): string => String(index + 1).padStart(2, "0");
 
 export function monthlySection({ dates, table }: Returns): Section {
   const byMonth = new Map(table.monthly.map((each) => [each.period, each.return]));
   const rows: Cell[][] = table.yearly.map((year) => [
     year.period,
-    ...months.map((month) => byMonth.get(`${year.period}-${month}`) ?? null),
+    ...months.map((_name, index) => byMonth.get(`${year.period}-${numberOf(index)}`) ?? null),
     year.return,
   ]);
   const [first, last] = [dates[0], dates.at(-1)];
@@ -196,8 +197,8 @@ export function monthlySection({ dates, table }: Returns): Section {
       main: false,
       columns: [
         { id: "year", title: "Year", kind: "text" },
-        ...months.map((month) => ({ id: `m${month}`, title: month, kind: "fraction" as const })),
-        { id: "total", title: "Year's days", kind: "fraction" },
+        ...months.map((title, index) => ({ id: `m${numberOf(index)}`, title, kind: "fraction" as const })),
+        { id: "total", title: "Total", kind: "fraction" },
       ],
       rows,
     },
