@@ -12,7 +12,8 @@ import { renderCsv } from "./render/csv.ts";
 import { escaped } from "./render/escape.ts";
 import { renderHtml } from "./render/html.ts";
 import { renderJson } from "./render/json.ts";
-import { shownCell, shownMetric } from "./render/numbers.ts";
+import { metricNotes, percent, shownColumn, shownMetric } from "./render/numbers.ts";
+import { chartSvg } from "./render/svg.ts";
 import { windowOf } from "./windows.ts";
 
 const sha256 = (text: string): Uint8Array => createHash("sha256").update(text).digest();
@@ -235,7 +236,7 @@ describe("what an accountant reads", () => {
     }
   });
   it("is to the cent also where it is a mean of few cents", () => {
-    expect(shownCell("-2.074", "money")).toBe("-2.07");
+    expect(shownColumn(["-2.074", null], "money")).toEqual(["-2.07", "–"]);
     const halfLife = {
       ...figureOf(made("trade_report", reportFactsOf(usual)), "holding_days_median"),
       value: 12.43616,
@@ -245,8 +246,57 @@ describe("what an accountant reads", () => {
     expect(row?.["average_win"]).toMatch(/^\d+(\.\d{1,2})?$/);
   });
   it("has counts without places, and no coefficient that three places would hide", () => {
-    expect([shownCell(151, "number"), shownCell(2.855, "number")]).toEqual(["151", "2.855"]);
-    expect([shownCell(-0.0000984, "number"), shownCell(1e-9, "number")]).toEqual(["-0.000098", "0.000"]);
+    expect(shownColumn([151, 2], "number")).toEqual(["151", "2"]);
+    expect(shownColumn([2.855, -0.0000984, 1e-9, 0], "number")).toEqual(["2.85", "-0.000098", "0.00", "0.00"]);
+  });
+  it("stands in its column with as many places as its neighbours, a price to the cent and a moment to the second", () => {
+    expect(shownColumn([0.09062, 0.3236, 1.0009, -0.0000038], "fraction")).toEqual([
+      "9.06 %",
+      "32.36 %",
+      "100.09 %",
+      "0.00 %",
+    ]);
+    expect(shownColumn([0.0000029, 0.0000021], "fraction")).toEqual(["0.00029 %", "0.00021 %"]);
+    expect([percent(-0.04047), percent(0.000802), percent(0)]).toEqual(["-4.05 %", "0.080 %", "0.00 %"]);
+    expect(shownColumn(["232.5", "118.5894", "428"], "price")).toEqual(["232.50", "118.5894", "428.00"]);
+    expect(shownColumn(["2026-11-18T20:22:23.789451Z", "at 2026-11-18T20:22:23Z"], "text")).toEqual([
+      "2026-11-18 20:22:23",
+      "at 2026-11-18T20:22:23Z",
+    ]);
+  });
+  it("says what it was made of: observations, periods of a year, riskless rate and last day", () => {
+    const document = made("nav_report", { ...reportFactsOf(usual), rf_annual: "0.02" });
+    const until = document.period.end;
+    const sharpe = figureOf(document, "sharpe") as Metric;
+    const said = `n = ${sharpe.n}, 252 periods a year, rf 2.00 %, to ${until}`;
+    expect(metricNotes(sharpe)).toContain(said);
+    expect(renderHtml(document)).toContain(said);
+    expect(renderHtml(document)).toContain(` ${document.currency}</td>`);
+  });
+  it("has lines that are dated along their way, and a value without neighbours is seen", () => {
+    const document = made("nav_report", reportFactsOf(usual));
+    const chart = document.sections.flatMap(({ blocks }) => blocks).find(({ id }) => id === "equity");
+    if (chart?.kind !== "chart") throw new Error("no chart");
+    const labels = [0, 0.25, 0.5, 0.75, 1].map((share) => chart.labels[Math.round(share * (chart.labels.length - 1))]);
+    for (const label of labels) expect(chartSvg(chart)).toContain(`>${label}</text>`);
+    const alone = { ...chart, labels: ["a", "b", "c"], series: [{ name: "unit", values: [null, 100, null] }] };
+    expect(chartSvg(alone)).toContain("<circle");
+    const level = {
+      ...chart,
+      unit: "ratio" as const,
+      labels: ["a", "b"],
+      series: [{ name: "unit", values: [100, 102] }],
+    };
+    expect(chartSvg(level)).not.toContain(">0.0</text>");
+  });
+  it("is the same in the trade report's regimes and in the regime attribution of the same days", () => {
+    const facts = reportFactsOf({ ...usual, days: 160 });
+    const [trade, regime] = [made("trade_report", facts), made("regime_attribution", facts)];
+    const daysOf = (document: ReportDocument, id: string) =>
+      Object.fromEntries(
+        cellsOf(document, id).map((row) => [row["regime"], [row["days"], number(row["contribution"]).toFixed(12)]]),
+      );
+    expect(daysOf(trade, "regime_table")).toEqual(daysOf(regime, "volatility_table"));
   });
   it("says of lots that all lost that there was no win, and defines nothing by one day or by days that never move", () => {
     const losses = made("trade_report", reportFactsOf({ days: 80, tradesEvery: 3, falls: 0.002, moves: 0 }));

@@ -8,6 +8,7 @@ import { metricMaker } from "./figures.ts";
 import { compareText } from "./metrics/dates.ts";
 import { baselZone, type PortfolioRisk, portfolioRisk } from "./metrics/value-at-risk.ts";
 import { returnsOf } from "./performance-sections.ts";
+import { shownMoment } from "./render/numbers.ts";
 import {
   chosenSections,
   columnsOf,
@@ -161,7 +162,7 @@ function limits(use: NonNullable<ReportFacts["limit_use"]>): Section {
   const note =
     first === undefined
       ? "No use of limits is known for that moment: it is only counted for the present."
-      : `Counted by the risk engine at ${first.as_of}.`;
+      : `Counted by the risk engine at ${shownMoment(first.as_of)}.`;
   return sectionOf(
     "limits",
     "Limits",

@@ -69,7 +69,12 @@ export function backtestSection(history: RiskHistory, zone: BaselZone | null): S
       columnsOf("test:Test", "value:Value:number", "p:p:number"),
       rows,
     ),
-    textOf("basel_zone", `Basel zone: ${zone ?? "none"}.`),
+    textOf(
+      "basel_zone",
+      zone === null
+        ? "There is no Basel zone: too few days were tested."
+        : `Basel zone: ${zone}. A VaR that is right stays green in 95 of 100 such rows of days and turns red in one of 10,000.`,
+    ),
     lineChart("var_line", "Return of the day, and the VaR of the days before it", "fraction", dates, [
       { name: "return", values: returns },
       { name: "VaR 99 %", values: limits },

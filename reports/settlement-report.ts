@@ -10,6 +10,7 @@ import { metricMaker } from "./figures.ts";
 import { compareText, dayNumber } from "./metrics/dates.ts";
 import { total } from "./metrics/lots.ts";
 import { cashLadder, settlementOf } from "./metrics/settlement.ts";
+import { shownMoment } from "./render/numbers.ts";
 import {
   chosenSections,
   columnsOf,
@@ -82,7 +83,7 @@ function build(input: ReportInput): ReportDocument {
     sectionOf(
       "pending",
       "Pending",
-      tableOf("pending_trades", `Not settled by ${facts.as_of}`, tradeColumns(), pending.map(tradeRow)),
+      tableOf("pending_trades", `Not settled by ${shownMoment(facts.as_of)}`, tradeColumns(), pending.map(tradeRow)),
     ),
     fails(facts, trades),
     lotSection(

@@ -7,6 +7,7 @@ import { pathToFileURL } from "node:url";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { launchChromium } from "../../testkit/chromium.ts";
+import { pdfPages } from "../../testkit/poppler.ts";
 import { reportFactsOf } from "../../testkit/report-facts.ts";
 import { axeViolations } from "../../testkit/web/desk-browser.ts";
 import { factsHash, type ReportFacts } from "../facts.ts";
@@ -59,4 +60,28 @@ describe.each(reports.map((report) => [report.name, report] as const))("%s", (_n
     },
     120_000,
   );
+  it("is stamped and numbered on every page of paper, in the margins", async () => {
+    const facts = reportFactsOf({ days: 260, tradesEvery: 3, deposit: "50000", thesis });
+    const context = await browser.newContext({ offline: true });
+    try {
+      const page = await context.newPage();
+      await page.goto(written(report, { ...facts, fills: facts.fills.slice(1) }));
+      const path = join(folder, `${report.name}.pdf`);
+      await page.pdf({ path, preferCSSPageSize: true });
+      const pages = await pdfPages(path);
+      expect(pages.length).toBeGreaterThan(1);
+      for (const [index, text] of pages.entries()) {
+        expect(text).toContain("PAPER");
+        expect(text).toContain("DOES NOT RECONCILE");
+        expect(text).toContain(`Page ${index + 1} of ${pages.length}`);
+      }
+      await page.emulateMedia({ media: "print" });
+      const fixed = await page.evaluate(
+        `[...document.querySelectorAll("*")].filter((each) => getComputedStyle(each).position === "fixed").length`,
+      );
+      expect(fixed).toBe(0);
+    } finally {
+      await context.close();
+    }
+  }, 120_000);
 });

@@ -1,22 +1,16 @@
 // A document as one HTML file: charts as inline SVG with a table each, every figure with its formula, nothing to load, no script. It prints page by page
 // with the headings of tables repeated, and says PAPER, and that something does not tie, on every page.
 import { definitions, type MetricId } from "../definitions.ts";
-import {
-  type Block,
-  type Chart,
-  isReconciled,
-  type Metric,
-  metricReasons,
-  type ReportDocument,
-  type Table,
-} from "../document.ts";
+import { type Block, type Chart, isReconciled, type Metric, type ReportDocument, type Table } from "../document.ts";
 import { escaped } from "./escape.ts";
-import { shownCell, shownMetric, shownMoney } from "./numbers.ts";
+import { metricNotes, shownColumn, shownFigure, shownMoment, shownMoney } from "./numbers.ts";
 import { style } from "./style.ts";
 import { chartSvg } from "./svg.ts";
 
 export function renderHtml(document: ReportDocument): string {
   const stamp = stampOf(document);
+  const [paper, broken] = [document.mode === "PAPER", !isReconciled(document)];
+  const title = `${document.title}, ${document.period.start} to ${document.period.end}`;
   return [
     "<!doctype html>",
     '<html lang="en">',
@@ -24,14 +18,15 @@ export function renderHtml(document: ReportDocument): string {
     '<meta charset="utf-8">',
     '<meta name="viewport" content="width=device-width, initial-scale=1">',
     `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">`,
-    `<title>${escaped(document.title)}, ${document.period.start} to ${document.period.end}</title>`,
-    `<style>${style}</style>`,
+    // Also for browsers that print a page's title and not what stands in its margins.
+    `<title>${escaped(title)}${paper ? " (PAPER)" : ""}${broken ? " (DOES NOT RECONCILE)" : ""}</title>`,
+    `<style>${style({ title, paper, broken })}</style>`,
     "</head>",
     "<body>",
     "<header>",
     ...stamp,
     `<h1>${escaped(document.title)}</h1>`,
-    `<p>${document.period.start} to ${document.period.end}, ${escaped(document.currency)}, as of ${escaped(document.as_of)}</p>`,
+    `<p>${document.period.start} to ${document.period.end}, ${escaped(document.currency)}, as of ${escaped(shownMoment(document.as_of))}; all times are UTC</p>`,
     "</header>",
     "<main>",
     ...document.sections.map((section) => sectionHtml(section, document)),
@@ -66,21 +61,27 @@ function blockHtml(block: Block, document: ReportDocument): string {
     case "text":
       return `<p>${escaped(block.text)}</p>`;
     case "metrics":
-      return metricsHtml(document.metrics.filter(({ id }) => block.ids.includes(id)));
+      return metricsHtml(
+        document.metrics.filter(({ id }) => block.ids.includes(id)),
+        document.currency,
+      );
   }
 }
 
-function metricsHtml(metrics: readonly Metric[]): string {
+function metricsHtml(metrics: readonly Metric[], currency: string): string {
   const rows = metrics.map((metric) => {
     const { name } = definitions[metric.id as MetricId];
-    const interval = metric.interval;
-    const between = interval === undefined ? "" : ` (95 %: ${interval[0].toFixed(2)} to ${interval[1].toFixed(2)})`;
-    const reason = metric.reason === null ? "" : metricReasons[metric.reason];
-    const notes = [reason, `n = ${metric.n}`].filter((each) => each !== "").join(" ");
-    return `<tr><th scope="row">${escaped(name)}</th><td class="number">${escaped(shownMetric(metric) + between)}</td><td><code>${escaped(metric.definition)}</code></td><td class="notes">${escaped(notes)}</td></tr>`;
+    return `<tr><th scope="row">${escaped(name)}</th><td class="number">${escaped(shownFigure(metric, currency))}</td><td><code>${escaped(metric.definition)}</code></td><td class="notes">${escaped(metricNotes(metric))}</td></tr>`;
   });
-  return `<table><caption>Figures</caption><thead><tr><th scope="col">Figure</th><th scope="col" class="number">Value</th><th scope="col">Definition</th><th scope="col">Notes</th></tr></thead><tbody>${rows.join("")}</tbody></table>`;
+  return wide(
+    "Figures",
+    `<thead><tr><th scope="col">Figure</th><th scope="col" class="number">Value</th><th scope="col">Definition</th><th scope="col">Made of</th></tr></thead><tbody>${rows.join("")}</tbody>`,
+  );
 }
+
+/** A table that is wider than a small screen moves by itself, and with the keyboard. */
+const wide = (title: string, content: string): string =>
+  `<div class="wide" tabindex="0" role="region" aria-label="${escaped(title)}"><table><caption>${escaped(title)}</caption>${content}</table></div>`;
 
 const isNumber = (kind: Table["columns"][number]["kind"]): boolean => kind !== "text" && kind !== "date";
 
@@ -88,16 +89,23 @@ function tableHtml({ title, columns, rows }: Table): string {
   const heads = columns.map(
     (column) => `<th scope="col"${isNumber(column.kind) ? ' class="number"' : ""}>${escaped(column.title)}</th>`,
   );
-  const lines = rows.map((row) => {
+  const shown = columns.map(({ kind }, index) =>
+    shownColumn(
+      rows.map((row) => row[index] ?? null),
+      kind,
+    ),
+  );
+  const lines = rows.map((_row, at) => {
     const cells = columns.map((column, index) => {
-      const shown = escaped(shownCell(row[index] ?? null, column.kind));
-      if (index === 0) return `<th scope="row">${shown}</th>`;
-      return `<td${isNumber(column.kind) ? ' class="number"' : ""}>${shown}</td>`;
+      const text = escaped(shown[index]?.[at] ?? "");
+      if (index === 0) return `<th scope="row"${isNumber(column.kind) ? ' class="number"' : ""}>${text}</th>`;
+      return `<td${isNumber(column.kind) ? ' class="number"' : ""}>${text}</td>`;
     });
     return `<tr>${cells.join("")}</tr>`;
   });
-  const body = lines.length === 0 ? `<tr><td colspan="${columns.length}">Nothing.</td></tr>` : lines.join("");
-  return `<div class="wide" tabindex="0" role="region" aria-label="${escaped(title)}"><table><caption>${escaped(title)}</caption><thead><tr>${heads.join("")}</tr></thead><tbody>${body}</tbody></table></div>`;
+  const body =
+    lines.length === 0 ? `<tr><td colspan="${columns.length}">None in this period.</td></tr>` : lines.join("");
+  return wide(title, `<thead><tr>${heads.join("")}</tr></thead><tbody>${body}</tbody>`);
 }
 
 /** Every chart has the figures it draws beside it, folded. */
@@ -122,7 +130,7 @@ function reconciliation({ reconciliation: lines }: ReportDocument): string {
     const ties = Number(difference) === 0;
     return `<tr><th scope="row">${escaped(name)}</th><td class="number">${escaped(shownMoney(left))}</td><td class="number">${escaped(shownMoney(right))}</td><td class="number">${escaped(ties ? "0" : shownMoney(difference))}</td><td>${ties ? "ties" : "DOES NOT TIE"}</td></tr>`;
   });
-  return `<section id="reconciliation"><h2>Reconciliation</h2><table><caption>What must be equal</caption><thead><tr><th scope="col">What</th><th scope="col" class="number">Left</th><th scope="col" class="number">Right</th><th scope="col" class="number">Difference</th><th scope="col">Result</th></tr></thead><tbody>${rows.join("")}</tbody></table></section>`;
+  return `<section id="reconciliation"><h2>Reconciliation</h2>${wide("What must be equal", `<thead><tr><th scope="col">What</th><th scope="col" class="number">Left</th><th scope="col" class="number">Right</th><th scope="col" class="number">Difference</th><th scope="col">Result</th></tr></thead><tbody>${rows.join("")}</tbody>`)}</section>`;
 }
 
 function notes({ exclusions, data_quality }: ReportDocument): string {
@@ -139,5 +147,5 @@ function parameters({ parameters: given }: ReportDocument): string {
     const text = Array.isArray(value) ? value.join(", ") : String(value ?? "none");
     return `<tr><th scope="row">${escaped(name)}</th><td>${escaped(text)}</td></tr>`;
   });
-  return `<section id="parameters"><h2>Parameters</h2><table><caption>What was asked for</caption><thead><tr><th scope="col">Parameter</th><th scope="col">Value</th></tr></thead><tbody>${rows.join("")}</tbody></table></section>`;
+  return `<section id="parameters"><h2>Parameters</h2>${wide("What was asked for", `<thead><tr><th scope="col">Parameter</th><th scope="col">Value</th></tr></thead><tbody>${rows.join("")}</tbody>`)}</section>`;
 }

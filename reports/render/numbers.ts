@@ -1,19 +1,64 @@
 // Figures as people read them: thousands apart, as many places as their kind has. Money is cut from its exact text, never through a binary number.
 import * as decimal from "../../contracts/src/decimal.ts";
-import type { Cell, Metric, Table } from "../document.ts";
+import { type Cell, type Metric, metricReasons, type Table } from "../document.ts";
 
 type Kind = Table["columns"][number]["kind"];
 
 const none = "–";
 
-export function shownCell(cell: Cell, kind: Kind): string {
-  if (cell === null) return none;
-  if (kind === "text" || kind === "date") return String(cell);
-  if (kind === "money") return shownMoney(String(cell));
-  if (kind === "price" || kind === "quantity") return grouped(String(cell));
-  const value = Number(cell);
-  if (kind === "fraction") return percent(value);
-  return kind === "count" || Number.isInteger(value) ? grouped(String(value)) : fixed(value);
+/** The cells of a column with as many places as its largest has need of, so that they can be read one below the other. */
+export function shownColumn(cells: readonly Cell[], kind: Kind): readonly string[] {
+  if (kind === "text" || kind === "date") return cells.map((cell) => (cell === null ? none : shownText(String(cell))));
+  if (kind === "money") return cells.map((cell) => (cell === null ? none : shownMoney(String(cell))));
+  if (kind === "price" || kind === "quantity")
+    return cells.map((cell) =>
+      cell === null ? none : grouped(kind === "price" ? toCents(String(cell)) : String(cell)),
+    );
+  const scale = kind === "fraction" ? 100 : 1;
+  const values = cells.map((cell) => (cell === null ? null : Number(cell) * scale));
+  const known = values.filter((value) => value !== null);
+  const largest = known.reduce((found, value) => Math.max(found, Math.abs(value)), 0);
+  const isWhole = kind === "count" || (kind === "number" && known.every(Number.isInteger));
+  const small = kind === "fraction" ? 1 : 2;
+  const digits = largest === 0 ? 2 : Math.min(6, Math.max(2, small - Math.floor(Math.log10(largest))));
+  return values.map((value) => {
+    if (value === null) return none;
+    if (kind === "fraction") return `${placed(value, digits)} %`;
+    // A count among figures stays one.
+    if (isWhole || (Number.isInteger(value) && value !== 0)) return grouped(String(value));
+    return placed(value, digits, "significant");
+  });
+}
+
+/** A moment to the second, in UTC as its report says; any other text as it stands. */
+export const shownText = (text: string): string => text.replace(moment, "$1 $2");
+const moment = /^(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2}:\d{2})(?:\.\d+)?Z$/;
+
+export const shownMoment = (instant: string): string => `${shownText(instant)} UTC`;
+
+/** With what a figure of a row was made of; the interval stands with the figure. */
+export function metricNotes({
+  reason,
+  n,
+  periods_per_year: perYear,
+  rf_annual: riskless,
+  cut_off: until,
+}: Metric): string {
+  const given = [
+    `n = ${grouped(String(n))}`,
+    ...(perYear === null ? [] : [`${perYear} periods a year`]),
+    ...(riskless === null ? [] : [`rf ${percent(riskless)}`]),
+    ...(until === null ? [] : [`to ${until}`]),
+  ].join(", ");
+  return reason === null ? given : `${metricReasons[reason]} ${given}`;
+}
+
+/** With the interval that it has. */
+export function shownFigure(metric: Metric, currency: string): string {
+  const { interval, unit, value } = metric;
+  const shown = shownMetric(metric);
+  if (interval !== undefined) return `${shown} (95 %: ${interval.map(fixed).join(" to ")})`;
+  return unit === "money" && value !== null ? `${shown} ${currency}` : shown;
 }
 
 export function shownMetric({ value, unit }: Metric): string {
@@ -49,14 +94,27 @@ export function shownMoney(text: string): string {
   return Number(rounded) === 0 && value !== decimal.zero ? text : grouped(rounded);
 }
 
-export const percent = (value: number): string => `${fixed(value * 100)} %`;
-
-/** Two digits of what three places would show as zero, unless it is too small to mean anything. */
-const fixed = (value: number): string => {
-  const size = Math.abs(value);
-  const text = size < 0.0005 && size >= 1e-6 ? value.toPrecision(2) : value.toFixed(size < 10 ? 3 : 2);
-  return grouped(Number(text) === 0 ? text.replace("-", "") : text);
+/** To the hundredth; small ones as the rates of a day to the thousandth. */
+export const percent = (value: number): string => {
+  const hundredths = value * 100;
+  return `${placed(hundredths, Math.abs(hundredths) < 0.1 && hundredths !== 0 ? 3 : 2, "significant")} %`;
 };
+
+const fixed = (value: number): string => placed(value, Math.abs(value) < 10 ? 3 : 2, "significant");
+
+/** Where "significant" is asked for: two digits of what the places would show as zero, unless it is too small to mean anything. */
+function placed(value: number, digits: number, small?: "significant"): string {
+  const size = Math.abs(value);
+  const isLost = small !== undefined && size < 0.5 * 10 ** -digits && size >= 1e-6;
+  const text = isLost ? value.toPrecision(2) : value.toFixed(digits);
+  return grouped(Number(text) === 0 ? text.replace("-", "") : text);
+}
+
+/** With all the places that it has, and two at least. */
+function toCents(text: string): string {
+  const [whole = "", fraction = ""] = text.split(".");
+  return `${whole}.${fraction.padEnd(2, "0")}`;
+}
 
 function grouped(text: string): string {
   const [whole = "", fraction] = text.split(".");

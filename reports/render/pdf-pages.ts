@@ -1,17 +1,9 @@
 // A document as the data that the PDF's template sets: every figure already in the form in which people read it, every text as text. A PDF has at most
 // 1,000 rows; what is left out is counted where it is missing.
 import { definitions, type MetricId } from "../definitions.ts";
-import {
-  type Block,
-  type Chart,
-  isReconciled,
-  type Metric,
-  metricReasons,
-  type ReportDocument,
-  type Table,
-} from "../document.ts";
+import { type Block, type Chart, isReconciled, type Metric, type ReportDocument, type Table } from "../document.ts";
 import { spelledOut } from "./escape.ts";
-import { shownCell, shownMetric, shownMoney } from "./numbers.ts";
+import { metricNotes, shownColumn, shownFigure, shownMoment, shownMoney } from "./numbers.ts";
 import { standaloneSvg } from "./svg.ts";
 
 export const pdfRowsMax = 1_000;
@@ -69,21 +61,28 @@ export function pdfContent(document: ReportDocument): PdfContent {
       case "text":
         return { kind: "text", text: spelledOut(block.text) };
       case "metrics":
-        return { kind: "figures", rows: document.metrics.filter(({ id }) => block.ids.includes(id)).map(figureRow) };
+        return {
+          kind: "figures",
+          rows: document.metrics
+            .filter(({ id }) => block.ids.includes(id))
+            .map((each) => figureRow(each, document.currency)),
+        };
       case "chart":
         return chartOf(block, charts);
     }
   };
   const broken = !isReconciled(document);
   const lines = document.reconciliation.length;
-  const { period, fund_id, currency, as_of } = document;
+  const { period, title, currency, as_of } = document;
   return {
     charts,
     pages: {
-      title: spelledOut(document.title),
-      period: spelledOut(`${period.start} to ${period.end}, ${currency}, as of ${as_of}`),
+      title: spelledOut(title),
+      period: spelledOut(
+        `${period.start} to ${period.end}, ${currency}, as of ${shownMoment(as_of)}; all times are UTC`,
+      ),
       stamps: { paper: document.mode === "PAPER", broken },
-      heading: spelledOut(`${fund_id}, ${document.report}, ${period.start} to ${period.end}`),
+      heading: spelledOut(`${title}, ${period.start} to ${period.end}`),
       footing: `${broken ? "Does not reconcile" : `Reconciled: ${lines} of ${lines} lines tie`}. Facts ${document.facts_sha256.slice(0, 16)}, audit log up to ${document.audit_sequence ?? "no entry"}.`,
       sections: [
         ...document.sections.map(({ title, blocks }) => ({ title: spelledOut(title), blocks: blocks.map(shown) })),
@@ -111,7 +110,13 @@ export function fairShare(lengths: readonly number[], most: number = pdfRowsMax)
 function tableOf(table: Table, rowsMax: number): PdfTable {
   const kept = table.rows.slice(0, rowsMax);
   const missing = table.rows.length - kept.length;
-  const rows = kept.map((row) => table.columns.map(({ kind }, index) => cellOf(shownCell(row[index] ?? null, kind))));
+  const shown = table.columns.map(({ kind }, index) =>
+    shownColumn(
+      table.rows.map((row) => row[index] ?? null),
+      kind,
+    ),
+  );
+  const rows = kept.map((_row, at) => shown.map((column) => cellOf(column[at] ?? "")));
   const columns = table.columns.map(({ title: given, kind }, index) => {
     const [title, number] = [spelledOut(given), kind !== "text" && kind !== "date"];
     const longest = rows.reduce((found, row) => Math.max(found, (row[index] ?? "").length), 0);
@@ -161,14 +166,9 @@ function chartOf(chart: Chart, charts: Record<string, string>): PdfBlock {
   return { kind: "chart", title, file, alt: title };
 }
 
-function figureRow(metric: Metric): readonly string[] {
+function figureRow(metric: Metric, currency: string): readonly string[] {
   const { name } = definitions[metric.id as MetricId];
-  const between =
-    metric.interval === undefined
-      ? ""
-      : ` (95 %: ${metric.interval[0].toFixed(2)} to ${metric.interval[1].toFixed(2)})`;
-  const reason = metric.reason === null ? "" : `${metricReasons[metric.reason]} `;
-  return [name, shownMetric(metric) + between, metric.definition, `${reason}n = ${metric.n}`].map(spelledOut);
+  return [name, shownFigure(metric, currency), metric.definition, metricNotes(metric)].map(spelledOut);
 }
 
 /** What ties, what was left out, and what was asked for. */

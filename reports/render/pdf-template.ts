@@ -44,7 +44,7 @@ export const pdfTemplate = `
     align: (x, y) => (if columns.at(x).number { right } else { left }) + (if y == 0 { bottom } else { top }),
     stroke: rules,
     table.header(..columns.map(column => text(weight: 600, column.title))),
-    ..if block-data.rows.len() == 0 { (table.cell(colspan: columns.len(), text(fill: soft, "Nothing.")),) } else { block-data.rows.flatten().map(cell => text(cell)) },
+    ..if block-data.rows.len() == 0 { (table.cell(colspan: columns.len(), text(fill: soft, "None in this period.")),) } else { block-data.rows.flatten().map(cell => text(cell)) },
   )
   if block-data.more != "" { text(size: 8pt, weight: 600, block-data.more) }
 }
@@ -52,10 +52,10 @@ export const pdfTemplate = `
 #let set-figures(block-data) = {
   set text(size: 8pt)
   table(
-    columns: (1.2fr, auto, 1.9fr, 1.1fr),
+    columns: (1.1fr, auto, 1.7fr, 1.3fr),
     align: (x, _) => if x == 1 { right } else { left },
     stroke: rules,
-    table.header(..("Figure", "Value", "Definition", "Notes").map(name => text(weight: 600, name))),
+    table.header(..("Figure", "Value", "Definition", "Made of").map(name => text(weight: 600, name))),
     ..block-data.rows.map(row => (
       text(row.at(0)),
       text(row.at(1)),

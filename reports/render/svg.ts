@@ -12,6 +12,8 @@ const lineHeight = 14;
 const letterWidth = 6.4;
 /** A screen has no more columns than this; every so many points one is drawn. */
 const pointsMax = 1_500;
+/** Of a line that has more: so many places of the row are labelled, evenly apart, with its first and its last. */
+const labelledPlaces = 5;
 /** Of bars that each have their label; of more, the first and the last have one. */
 const labelledBarsMax = 40;
 const colours = 4;
@@ -72,7 +74,7 @@ function shownBy({ unit }: Chart): (value: number) => string {
 }
 
 function frameOf(chart: Chart, values: readonly number[]): Frame {
-  const marks = ticks(...bounds(values));
+  const marks = ticks(...bounds(chart, values));
   const [low = 0, high = 0] = [marks[0], marks.at(-1)];
   const { legend, lines } = legendOf(chart);
   const top = margin.top + lines * lineHeight;
@@ -127,18 +129,29 @@ function labelsOf({ form, labels }: Chart, { x, height: whole, labelLines }: Fra
       return `<text x="${round(at)}" y="${top + (index % labelLines) * lineHeight}" text-anchor="middle">${escaped(label)}</text>`;
     });
   }
-  return [
-    `<text x="${margin.left}" y="${whole - 8}">${escaped(labels[0] ?? "")}</text>`,
-    ...(labels.length < 2
-      ? []
-      : [
-          `<text x="${width - margin.right}" y="${whole - 8}" text-anchor="end">${escaped(labels.at(-1) ?? "")}</text>`,
-        ]),
-  ];
+  return labelledAt(labels.length).map((index) => {
+    const label = labels[index] ?? "";
+    const half = (label.length * letterWidth) / 2;
+    const at = Math.min(Math.max(x(index), half), width - half);
+    return `<text x="${round(at)}" y="${whole - 8}" text-anchor="middle">${escaped(label)}</text>`;
+  });
+}
+
+function labelledAt(count: number): readonly number[] {
+  const places = Math.min(count, labelledPlaces);
+  return Array.from({ length: places }, (_, place) => Math.round((place * (count - 1)) / Math.max(1, places - 1)));
 }
 
 const linesOf = ({ series }: Chart, { x, y }: Frame): readonly string[] =>
-  series.map(({ values }, index) => `<path class="s${index % colours}" d="${path(values, x, y)}"/>`);
+  series.flatMap(({ values }, index) => [
+    `<path class="s${index % colours}" d="${path(values, x, y)}"/>`,
+    // A value without neighbours is no line: it would not be seen.
+    ...values.flatMap((value, at) =>
+      value === null || (values[at - 1] ?? null) !== null || (values[at + 1] ?? null) !== null
+        ? []
+        : [`<circle class="t${index % colours}" cx="${round(x(at))}" cy="${round(y(value))}" r="3"/>`],
+    ),
+  ]);
 
 /** Side by side where there are several of a label; each from zero. */
 function barsOf({ labels, series }: Chart, { x, y }: Frame): readonly string[] {
@@ -154,9 +167,14 @@ function barsOf({ labels, series }: Chart, { x, y }: Frame): readonly string[] {
   );
 }
 
-/** A row that never moves still has a height. */
-function bounds(values: readonly number[]): readonly [number, number] {
-  const [low, high] = [Math.min(0, least(values)), Math.max(0, most(values))];
+/**
+ * Bars stand on zero. So do lines, but for levels that move little against their height: from zero they would be flat. A row that never moves still
+ * has a height.
+ */
+function bounds({ form }: Chart, values: readonly number[]): readonly [number, number] {
+  const [lowest, highest] = [least(values), most(values)];
+  if (form === "line" && lowest > 0 && highest > lowest && highest - lowest < lowest / 4) return [lowest, highest];
+  const [low, high] = [Math.min(0, lowest), Math.max(0, highest)];
   return low === high ? [low - 0.01, high + 0.01] : [low, high];
 }
 
@@ -191,8 +209,7 @@ function path(row: readonly (number | null)[], x: (index: number) => number, y: 
     parts.push(`${begun ? "L" : "M"}${round(x(index))} ${round(y(value))}`);
     begun = true;
   }
-  // One point alone is drawn as a dot.
-  return parts.length === 1 ? `${parts[0]}h0.01` : parts.join("");
+  return parts.join("");
 }
 
 const round = (value: number): number => Math.round(value * 100) / 100;
