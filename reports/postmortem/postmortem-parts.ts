@@ -68,7 +68,10 @@ export function fallParts(
     bySymbol: [...symbols]
       .map(([symbol, amount]) => ({ symbol, amount }))
       .sort((one, other) => decimal.compare(one.amount, other.amount)),
-    unloaded: [...symbols.keys()].filter((symbol) => !loadings.has(symbol)),
+    // What was held at no open has no move of its own to split.
+    unloaded: [...new Set(books.flatMap(({ openLines }) => openLines.map((line) => line.symbol)))].filter(
+      (symbol) => !loadings.has(symbol),
+    ),
   };
 }
 

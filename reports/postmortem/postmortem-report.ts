@@ -7,7 +7,7 @@ import type { Block, Cell, ReportDocument } from "../document.ts";
 import { metricMaker } from "../figures.ts";
 import { waterfall } from "../metrics/post-mortem.ts";
 import { attributedDays } from "../position-days.ts";
-import { shownMoney, shownSeconds } from "../render/numbers.ts";
+import { shownMoment, shownMoney, shownSeconds } from "../render/numbers.ts";
 import {
   chosenSections,
   columnsOf,
@@ -39,7 +39,8 @@ const meanings: Readonly<Record<PartName, string>> = {
   market: "the market's move, by each position's loading on it",
   factor: "the other factors' moves, by each position's loadings",
   selection: "the positions' own moves, beside market and factors",
-  slippage: "trades against the price at which the day was valued",
+  slippage:
+    "what was traded, against the price at which its day was valued: also what a position lost on the day it was bought",
   fees: "fees of trades",
   funding: "dividends less what borrowing cost",
   data_ops: "positions that had no price",
@@ -131,7 +132,7 @@ function exclusionsOf({ found, timeline }: Fall): ReportDocument["exclusions"] {
       : [
           {
             what: "Routine entries of the log",
-            why: "Orders, fills and decisions are in the log and not in the timeline.",
+            why: "Orders, fills, decisions, logins, keys and baselines are in the log and not in the timeline.",
             count: timeline.left,
           },
         ]),
@@ -170,7 +171,8 @@ function accountOf(
       id: fact(`${each.name}: ${printed(each.amount)} ${currency}, ${share(each.part)} of all losing parts.`),
     }));
   const rest = fact(`Not explained: ${printed(split.unexplained)} ${currency}.`);
-  const began = timeline.onsetAt === null ? [] : [fact(`The fall began at ${timeline.onsetAt}.`)];
+  const onset = began(timeline);
+  const started = onset === null ? [] : [fact(`The fall began between ${onset}.`)];
   const template: Paragraph[] = [
     {
       text: `From ${start} to ${end} the profit or loss of ${fundId} was ${printed(actual)} ${currency}.`,
@@ -184,12 +186,14 @@ function accountOf(
       facts: causes.map(({ id }) => id),
     },
     { text: `Not explained: ${printed(split.unexplained)} ${currency}.`, facts: [rest] },
-    ...(timeline.onsetAt === null
-      ? []
-      : [{ text: `By the values the fall began at ${timeline.onsetAt}.`, facts: began }]),
+    ...(onset === null ? [] : [{ text: `By the values the fall began between ${onset}.`, facts: started }]),
   ];
   return narrativeOf(list, template, written);
 }
+
+/** Between the last value before it and the first that has it. */
+const began = ({ onsetAt, shownAt }: FallTimeline): string | null =>
+  onsetAt === null || shownAt === null ? null : `${shownMoment(onsetAt)} and ${shownMoment(shownAt)}`;
 
 function wordsSection({ source, model, refused, paragraphs }: Narrative): Section {
   const label =
@@ -210,25 +214,26 @@ function answeredText({ onsetAt, detected, responded, detectSeconds, respondSeco
   const said = (what: string, seconds: number | null, entry: FallTimeline["detected"]): string =>
     seconds === null || entry === null
       ? `The log has no entry by which it was ${what}.`
-      : `It was ${what} after ${shownSeconds(seconds)} (entry ${entry.sequence}, ${entry.action}).`;
+      : `It was ${what} ${shownSeconds(seconds)} after the last value before the fall (entry ${entry.sequence}, ${entry.action}).`;
   const text = `${said("detected", detectSeconds, detected)} ${said("answered", respondSeconds, responded)}`;
   return [textOf("answered", text)];
 }
 
 function timelineSection(timeline: FallTimeline): Section {
-  const { onsetAt, alarmAt, noOnset, kind, isBeforeLog, entries } = timeline;
-  const how = `By Page's sum of standardised returns, one a ${kind}, slack 0.5, limit 4.`;
-  const began =
+  const { alarmAt, noOnset, kind, isScaled, isBeforeLog, entries } = timeline;
+  const how = `By Page's sum of standardised returns, one a ${kind}${isScaled ? " held against a minute's share of the days before" : ""}, slack 0.5, limit 4.`;
+  const onset = began(timeline);
+  const said =
     noOnset ??
-    (onsetAt === null
+    (onset === null
       ? `No onset: the returns never left what was usual. ${how}`
-      : `Onset ${onsetAt}, beyond the limit at ${alarmAt}. ${how}`);
+      : `The fall began between ${onset}; it was beyond the limit at ${shownMoment(alarmAt ?? "")}. ${how}`);
   const rows = entries.map((entry): Cell[] => [entry.sequence, entry.at, entry.action, entry.actor, entry.subject_id]);
   const columns = columnsOf("sequence:Entry:count", "at:At", "action:Action", "actor:By", "subject:About");
   return sectionOf(
     "timeline",
     "Timeline",
-    textOf("onset", began),
+    textOf("onset", said),
     ...answeredText(timeline),
     ...(isBeforeLog
       ? [textOf("before_log", "The fall began before the log began: nothing is known of who did what then.")]

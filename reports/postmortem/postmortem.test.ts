@@ -85,7 +85,7 @@ describe("the timeline", () => {
   });
   it("names the onset by the values, and what lies before the log", () => {
     const document = made({ ...fallen(), audit: { began_at: null, entries: [] } });
-    expect(renderHtml(document)).toContain(`Onset ${end}T23:59:59Z`);
+    expect(renderHtml(document)).toContain(` and ${end} 23:59:59 UTC; it was beyond the limit at ${end} 23:59:59 UTC.`);
     expect(renderHtml(document)).toContain("The fall began before the log began");
     expect(document.metrics.find(({ id }) => id === "time_to_detect")).toMatchObject({
       value: null,
@@ -100,12 +100,39 @@ describe("the timeline", () => {
     });
     const entries = [later(50, 0, "loss.baseline"), later(51, 0, "service.stopped"), later(52, 0, "alarm.raised")];
     const document = made({ ...fallen(), audit: { began_at: `${start}T00:00:00Z`, entries } });
-    expect(renderHtml(document)).toContain("It was detected after 0.000 s (entry 52, alarm.raised).");
+    expect(renderHtml(document)).toContain(
+      "It was detected 3 d 0 h after the last value before the fall (entry 52, alarm.raised).",
+    );
     expect(renderHtml(document)).toContain("The log has no entry by which it was answered.");
     expect(renderHtml(made(usual))).not.toContain("detected after");
     expect(shownSeconds(308_348.7)).toBe("3 d 13 h");
     expect(shownSeconds(3_725)).toBe("1 h 2 min");
     expect(shownSeconds(61)).toBe("1 min 1 s");
+  });
+});
+
+describe("a fall on the first day of which minutes are kept", () => {
+  const before = usual.navs.at(-2);
+  const last = usual.navs.at(-1);
+  it("is found in the minutes, and what noticed it within the minute came after it", () => {
+    if (before === undefined || last === undefined) throw new Error("no values");
+    const minute = (index: number, share: number) => ({
+      at: `${end}T15:0${index}:00Z`,
+      nav: String(Number(before.nav) * share),
+      net_flows: before.net_flows,
+    });
+    const minutes = [minute(0, 1), minute(1, 1), minute(2, 1), minute(3, 0.98), minute(4, 0.98)];
+    const noticed = [
+      { sequence: 7, at: `${end}T15:02:10Z`, action: "halt.latched", actor: "service:riskengine", subject_id: "alpha" },
+      { sequence: 8, at: `${end}T15:02:11Z`, action: "secret.changed", actor: "service:oms", subject_id: "key" },
+    ];
+    const facts = { ...usual, minutes, audit: { began_at: `${end}T14:00:00Z`, entries: noticed } };
+    const document = postmortemReport.build({ facts, factsSha256: "0".repeat(64), start: end, end });
+    const said = renderHtml(document);
+    expect(said).toContain(`The fall began between ${end} 15:02:00 UTC and ${end} 15:03:00 UTC`);
+    expect(document.metrics.find(({ id }) => id === "time_to_detect")?.value).toBe(10);
+    expect(document.metrics.find(({ id }) => id === "time_to_respond")?.value).toBe(10);
+    expect(rows(document, "audit_entries").map((row) => row[0])).toEqual([7]);
   });
 });
 
