@@ -20,7 +20,7 @@ const inMargins = ({ title, paper, broken }: Printed): string =>
   [
     "@page{size:A4;margin:16mm 12mm 14mm;font:9px system-ui,sans-serif",
     `@top-left{content:${quoted(title)}}`,
-    `@top-right{content:${quoted(paper ? "PAPER" : "")};font-weight:700;letter-spacing:.2em}`,
+    `@top-right{content:${quoted(paper ? "PAPER" : "")};font-weight:700}`,
     `@bottom-left{content:${quoted(broken ? "DOES NOT RECONCILE" : "")};font-weight:700;color:#b3261e}`,
     '@bottom-right{content:"Page " counter(page) " of " counter(pages)}}',
   ].join(";");
