@@ -193,6 +193,16 @@ export const reportFacts = z.object({
   closes: z.record(z.string(), closes),
   benchmark: z.object({ symbol: z.string(), closes }).nullable(),
   ...furtherFacts,
+  /** The report that they were read for, and its parameters: who has nothing but the file makes the same document. */
+  made_for: z
+    .object({
+      report: z.string(),
+      start: date,
+      end: date,
+      include: z.array(z.string()).optional(),
+      strategy_id: z.string().optional(),
+    })
+    .optional(),
 });
 export type ReportFacts = z.infer<typeof reportFacts>;
 

@@ -18,6 +18,9 @@ export function reportsDocument(): string {
     "number of observations, the periods in a year, the riskless rate and the last day in it. What is undefined is null, with a reason. Money is exact.",
     "Every document ends with lines that must tie; where one does not, every page says so, and `ctl report` ends with 10.",
     "",
+    "`--save-facts FILE` keeps the facts with the report, period, sections and strategy that they were read for: `ctl report nav --facts FILE` makes the same bytes",
+    "from the file alone, without a server. What is typed beside `--facts` is taken instead of what was saved.",
+    "",
     "`contracts/schemas/report-document.schema.json` is the JSON schema of a document.",
     "",
     ...reports.flatMap(({ name, sentence, sections }) => [

@@ -72,6 +72,40 @@ describe("from kept facts", () => {
     expect(JSON.parse(printed.stdout)).toMatchObject({ report: "nav_report", fund_id: "alpha", mode: "PAPER" });
   });
   it.each([
+    ["nav", "--window 7d", { report: "nav_report", start: "2025-12-09", end: "2025-12-15" }],
+    [
+      "trade",
+      "--start 2025-11-10 --end 2025-12-05 --include summary --include costs",
+      { report: "trade_report", start: "2025-11-10", end: "2025-12-05", include: ["summary", "costs"] },
+    ],
+    ["settlement", "--year 2025", { report: "settlement_report", start: "2025-01-01", end: "2025-12-31" }],
+    [
+      "postmortem",
+      "--drawdown-start 2025-11-10 --drawdown-end 2025-12-05",
+      { report: "postmortem_auto_rca", start: "2025-11-10", end: "2025-12-05" },
+    ],
+    [
+      "alpha-decay",
+      "--strategy-id alpha-momentum --window 30d",
+      { report: "alpha_decay", start: "2025-11-16", end: "2025-12-15", strategy_id: "alpha-momentum" },
+    ],
+    [
+      "regime-attribution",
+      "--start 2025-11-10 --end 2025-12-05",
+      { report: "regime_attribution", start: "2025-11-10", end: "2025-12-05" },
+    ],
+  ])("%s takes what is not typed from the facts that were saved for it", async (verb, options, made_for) => {
+    kept("saved.json", { ...facts, made_for });
+    const parts = async (line: string) => {
+      const made = await run(`report ${verb} --facts saved.json${line} --output - --json`);
+      const { period, sections, metrics } = JSON.parse(made.stdout || made.stderr);
+      return { period, sections, metrics };
+    };
+    const again = await parts("");
+    expect(again).toEqual(await parts(` ${options}`));
+    expect(again.period).toEqual({ start: made_for.start, end: made_for.end });
+  });
+  it.each([
     ["nav --window itd", "nav_report"],
     ["trade --start 2025-11-04 --end 2025-12-15", "trade_report"],
     ["settlement --year 2025", "settlement_report"],
@@ -97,6 +131,10 @@ describe("from kept facts", () => {
 describe("what it refuses", () => {
   it.each([
     ["report nav --window itd", "Name the fund with --fund-id"],
+    ["report trade --fund-id alpha --start 2025-11-10", "--end, or a facts file with --facts"],
+    ["report trade --facts facts.json --start 2025-11-10", "the facts were not saved for this report"],
+    ["report settlement --fund-id alpha", "Name the year with --year"],
+    ["report settlement --facts facts.json", "the facts were not saved for this report"],
     ["report alpha-decay --window itd", "Name the strategy with --strategy-id"],
     ["report nav --facts nothing.json", "cannot be read"],
     ["report nav --facts facts.json --window 2w", "is no window"],
@@ -137,7 +175,7 @@ describe("from a server", () => {
   it("gathers the facts that the same document is made of", async () => {
     answerFrom(facts);
     const made = await run(
-      "report nav --fund-id alpha --window itd --rf-annual 0.02 --output served.html --save-facts kept.json",
+      "report nav --fund-id alpha --window 7d --rf-annual 0.02 --output served.html --save-facts kept.json --json",
     );
     expect([made.stderr, made.exit]).toEqual([expect.any(String), 0]);
     const gathered = JSON.parse(read("kept.json")) as ReportFacts;
@@ -145,8 +183,12 @@ describe("from a server", () => {
     expect(gathered.fills).toEqual(facts.fills);
     expect(gathered.ledger).toEqual(facts.ledger);
     expect(gathered.backtests).toEqual(facts.backtests);
-    await run("report nav --facts kept.json --window itd --output offline.html");
+    expect(createHash("sha256").update(read("kept.json")).digest("hex")).toBe(JSON.parse(made.stdout).facts_sha256);
+    // The file says what it was read for: its window need not be typed again.
+    await run("report nav --facts kept.json --output offline.html");
     expect(read("offline.html")).toBe(read("served.html"));
+    await run("report nav --facts kept.json --window itd --output other.html");
+    expect(read("other.html")).not.toBe(read("served.html"));
   });
 });
 

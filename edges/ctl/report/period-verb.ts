@@ -1,11 +1,11 @@
 // The verbs of reports that take a first and a last day are alike: a name, a report, and their own words.
 import type { Report } from "../../../reports/shape.ts";
 import type { Verb, VerbOption } from "../verbs/verb.ts";
-import { daysAsked, makeReport, reportOptions } from "./report-verb.ts";
+import { daysIn, makeReport, reportOptions } from "./report-verb.ts";
 
 export const days: readonly VerbOption[] = [
-  { name: "start", value: "DATE", required: true, sentence: "The first day." },
-  { name: "end", value: "DATE", required: true, sentence: "The last day." },
+  { name: "start", value: "DATE", sentence: "The first day; needed unless --facts names it." },
+  { name: "end", value: "DATE", sentence: "The last day; needed unless --facts names it." },
 ];
 
 export interface PeriodVerb {
@@ -28,9 +28,6 @@ export function periodVerb({ name, report, about, examples, options = [] }: Peri
     examples,
     operation: "ListFills",
     changesState: false,
-    run: async (context) => {
-      const period = daysAsked(context.option("start"), context.option("end"));
-      return makeReport(context, report, () => period);
-    },
+    run: async (context) => makeReport(context, report, daysIn(context, ["start", "end"])),
   };
 }

@@ -73,14 +73,32 @@ function windowAsked(text: string, first: string, last: string): Period {
   }
 }
 
-/** Two days as typed. */
-export const daysAsked = (start: string | undefined, end: string | undefined): Period =>
-  windowAsked(`${start}..${end}`, "", "");
+/** What a report is about, once its facts are there; what is not typed is as it was when they were saved for this report. */
+export type PeriodOf = (facts: ReportFacts, saved: Period | undefined) => Period;
+
+/** Two days as typed; what are none is refused before anything is read. */
+export function daysIn(context: Context, names: readonly [string, string]): PeriodOf {
+  const [start, end] = names.map((name) => context.option(name));
+  const missing = (instead: string) =>
+    usageRefusal(`Name the first day with --${names[0]} and the last with --${names[1]}${instead}.`);
+  if (start !== undefined && end !== undefined) {
+    const typed = windowAsked(`${start}..${end}`, "", "");
+    return () => typed;
+  }
+  if (context.option("facts") === undefined) throw missing(", or a facts file with --facts");
+  return (_facts, saved) => {
+    if (saved === undefined) throw missing(": the facts were not saved for this report");
+    return windowAsked(`${start ?? saved.start}..${end ?? saved.end}`, "", "");
+  };
+}
 
 /** The window as typed, over the days that the facts have; what is none is refused before anything is read. */
-export function windowIn(text: string): (facts: ReportFacts) => Period {
-  windowAsked(text, noDay, noDay);
-  return ({ navs }) => windowAsked(text, navs[0]?.day ?? noDay, navs.at(-1)?.day ?? noDay);
+export function windowIn(text: string | undefined, standard: string): PeriodOf {
+  windowAsked(text ?? standard, noDay, noDay);
+  return ({ navs }, saved) =>
+    text === undefined && saved !== undefined
+      ? saved
+      : windowAsked(text ?? standard, navs[0]?.day ?? noDay, navs.at(-1)?.day ?? noDay);
 }
 
 const noDay = "2000-01-01";
@@ -88,12 +106,12 @@ const noDay = "2000-01-01";
 export async function makeReport(
   context: Context,
   report: Report,
-  periodOf: (facts: ReportFacts) => Period,
+  periodOf: PeriodOf,
   asked: Asked = {},
 ): Promise<Answer> {
   const output = outputOf(context);
-  const facts = await factsOf(context, report, asked);
-  const document = await narrated(context, report, facts, periodOf);
+  const { facts, period } = await factsFor(context, report, periodOf, asked);
+  const document = await narrated(context, report, facts, period);
   const target = { ...output, path: output.path === "" ? fileNameOf(document, output.format) : output.path };
   const content = target.format === "pdf" ? await pdfOf(context, document) : texts[target.format](document);
   const saved = context.option("save-facts");
@@ -127,32 +145,44 @@ function documentId(document: ReportDocument): string {
 }
 
 /** Built once for its numbered facts, and again with the words that a model made of them, where one is asked. */
-async function narrated(
-  context: Context,
-  report: Report,
-  facts: ReportFacts,
-  periodOf: (facts: ReportFacts) => Period,
-): Promise<ReportDocument> {
-  const document = builtFrom(report, facts, periodOf);
+async function narrated(context: Context, report: Report, facts: ReportFacts, period: Period): Promise<ReportDocument> {
+  const document = builtFrom(report, facts, period);
   if (document.narrative === undefined || context.writeNarrative === undefined) return document;
   context.terminal.say("Asking for the words");
   const written = await context.writeNarrative(document.narrative.facts);
-  return written === undefined ? document : builtFrom(report, facts, periodOf, written);
+  return written === undefined ? document : builtFrom(report, facts, period, written);
 }
 
-function builtFrom(
-  report: Report,
-  facts: ReportFacts,
-  periodOf: (facts: ReportFacts) => Period,
-  written?: WrittenNarrative,
-): ReportDocument {
+function builtFrom(report: Report, facts: ReportFacts, period: Period, written?: WrittenNarrative): ReportDocument {
   try {
     const factsSha256 = factsHash(facts, (text) => createHash("sha256").update(text).digest());
-    return report.build({ facts, factsSha256, ...periodOf(facts), ...(written !== undefined && { written }) });
+    return report.build({ facts, factsSha256, ...period, ...(written !== undefined && { written }) });
   } catch (thrown) {
     if (thrown instanceof ReportRefused) throw usageRefusal(thrown.message);
     throw thrown;
   }
+}
+
+/** A file stays as it is; what is read says what it was read for. */
+async function factsFor(context: Context, report: Report, periodOf: PeriodOf, asked: Asked) {
+  const facts = await factsOf(context, report, asked);
+  const period = periodOf(facts, savedFor(report, facts));
+  if (context.option("facts") !== undefined) return { facts, period };
+  const { start, end, include, strategyId } = period;
+  const made_for = {
+    report: report.name,
+    start,
+    end,
+    ...(include !== undefined && { include: [...include] }),
+    ...(strategyId !== undefined && { strategy_id: strategyId }),
+  };
+  return { facts: { ...facts, made_for }, period };
+}
+
+function savedFor({ name }: Report, { made_for: saved }: ReportFacts): Period | undefined {
+  if (saved?.report !== name) return undefined;
+  const { strategy_id: strategyId, include, start, end } = saved;
+  return { start, end, ...(include !== undefined && { include }), ...(strategyId !== undefined && { strategyId }) };
 }
 
 async function factsOf(context: Context, report: Report, asked: Asked): Promise<ReportFacts> {

@@ -2,7 +2,7 @@
 import { alphaDecayReport } from "../../../reports/alpha-decay-report.ts";
 import type { ReportFacts } from "../../../reports/facts.ts";
 import { usageRefusal } from "../failure.ts";
-import { makeReport, reportOptions, windowIn } from "../report/report-verb.ts";
+import { makeReport, type PeriodOf, reportOptions, windowIn } from "../report/report-verb.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
 
 export const reportAlphaDecay: Verb = {
@@ -17,8 +17,7 @@ export const reportAlphaDecay: Verb = {
     {
       name: "window",
       value: "WINDOW",
-      standard: "itd",
-      sentence: "1d, 7d, 30d, 90d, 1y, mtd, qtd, ytd, itd, or START..END.",
+      sentence: "1d, 7d, 30d, 90d, 1y, mtd, qtd, ytd, itd, or START..END; itd when absent, or as the facts were saved.",
     },
     ...reportOptions.filter(({ name }) => name !== "fund-id"),
   ],
@@ -35,9 +34,12 @@ export const reportAlphaDecay: Verb = {
 
 async function run(context: Context): Promise<Answer> {
   const strategyId = context.option("strategy-id");
-  const period = windowIn(context.option("window") ?? "itd");
+  const period = windowIn(context.option("window"), "itd");
   const fundId = context.option("facts") === undefined ? await fundOf(context, strategyId) : undefined;
-  const asked = (facts: ReportFacts) => ({ ...period(facts), ...named(strategyId ?? onlyStrategy(facts)) });
+  const asked: PeriodOf = (facts, saved) => ({
+    ...period(facts, saved),
+    ...named(strategyId ?? saved?.strategyId ?? onlyStrategy(facts)),
+  });
   return makeReport(context, alphaDecayReport, asked, { fundId, strategyId });
 }
 

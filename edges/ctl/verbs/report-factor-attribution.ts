@@ -7,7 +7,7 @@ import { factorsFromCsv } from "../../../reports/factors-csv.ts";
 import { ReportRefused } from "../../../reports/shape.ts";
 import { usageRefusal } from "../failure.ts";
 import { periodVerb } from "../report/period-verb.ts";
-import { daysAsked, makeReport } from "../report/report-verb.ts";
+import { daysIn, makeReport } from "../report/report-verb.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
 
 export const reportFactorAttribution: Verb = {
@@ -35,13 +35,13 @@ export const reportFactorAttribution: Verb = {
 };
 
 async function run(context: Context): Promise<Answer> {
+  const period = daysIn(context, ["start", "end"]);
   const file = context.option("factors");
   if (file !== undefined && context.option("facts") !== undefined) {
     throw usageRefusal("--factors says what facts are read, and --facts has them already: leave one of the two out.");
   }
   const factors = file === undefined ? undefined : await factorsIn(resolve(context.folder, file));
-  const period = daysAsked(context.option("start"), context.option("end"));
-  return makeReport(context, factorAttributionReport, () => period, { factors });
+  return makeReport(context, factorAttributionReport, period, { factors });
 }
 
 async function factorsIn(path: string) {

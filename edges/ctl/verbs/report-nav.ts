@@ -14,8 +14,7 @@ export const reportNav: Verb = {
     {
       name: "window",
       value: "WINDOW",
-      standard: "30d",
-      sentence: "1d, 7d, 30d, 90d, 1y, mtd, qtd, ytd, itd, or START..END.",
+      sentence: "1d, 7d, 30d, 90d, 1y, mtd, qtd, ytd, itd, or START..END; 30d when absent, or as the facts were saved.",
     },
     ...reportOptions,
   ],
@@ -26,7 +25,7 @@ export const reportNav: Verb = {
     },
     { command: "ctl report nav --fund-id beta --window mtd --output - --json", sentence: "The document itself." },
     {
-      command: "ctl report nav --facts alpha.facts.json --window 1y --output again.html",
+      command: "ctl report nav --facts alpha.facts.json --output again.html",
       sentence: "The same again from kept facts, without a server.",
     },
   ],
@@ -36,5 +35,5 @@ export const reportNav: Verb = {
 };
 
 async function run(context: Context): Promise<Answer> {
-  return makeReport(context, navReport, windowIn(context.option("window") ?? "30d"));
+  return makeReport(context, navReport, windowIn(context.option("window"), "30d"));
 }

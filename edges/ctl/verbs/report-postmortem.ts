@@ -1,6 +1,6 @@
 // `ctl report postmortem`: why a fund fell.
 import { postmortemReport } from "../../../reports/postmortem/postmortem-report.ts";
-import { daysAsked, makeReport, reportOptions } from "../report/report-verb.ts";
+import { daysIn, makeReport, reportOptions } from "../report/report-verb.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
 
 export const reportPostmortem: Verb = {
@@ -11,8 +11,12 @@ export const reportPostmortem: Verb = {
     "Every part of the waterfall is counted from positions, prices, fills and ledger; what they do not explain is shown, and ends with 10. Fixes are never executed.",
   arguments: [],
   options: [
-    { name: "drawdown-start", value: "DATE", required: true, sentence: "The first day of the fall." },
-    { name: "drawdown-end", value: "DATE", required: true, sentence: "Its last day." },
+    {
+      name: "drawdown-start",
+      value: "DATE",
+      sentence: "The first day of the fall; needed unless --facts names it.",
+    },
+    { name: "drawdown-end", value: "DATE", sentence: "Its last day; needed unless --facts names it." },
     ...reportOptions,
   ],
   examples: [
@@ -28,6 +32,8 @@ export const reportPostmortem: Verb = {
 };
 
 async function run(context: Context): Promise<Answer> {
-  const period = daysAsked(context.option("drawdown-start"), context.option("drawdown-end"));
-  return makeReport(context, postmortemReport, () => period, { period });
+  const [start, end] = [context.option("drawdown-start"), context.option("drawdown-end")];
+  const periodOf = daysIn(context, ["drawdown-start", "drawdown-end"]);
+  const period = start === undefined || end === undefined ? undefined : { start, end };
+  return makeReport(context, postmortemReport, periodOf, { period });
 }

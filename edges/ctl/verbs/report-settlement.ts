@@ -11,7 +11,10 @@ export const reportSettlement: Verb = {
   about:
     "Settlement counts the market's settlement days, not the exchange's. The paper broker confirms none: what is due is assumed settled.",
   arguments: [],
-  options: [{ name: "year", value: "YEAR", required: true, sentence: "Which year, such as 2026." }, ...reportOptions],
+  options: [
+    { name: "year", value: "YEAR", sentence: "Which year, such as 2026; needed unless --facts names it." },
+    ...reportOptions,
+  ],
   examples: [
     {
       command: "ctl report settlement --fund-id alpha --year 2026 --output settlement.html",
@@ -28,7 +31,15 @@ export const reportSettlement: Verb = {
 };
 
 async function run(context: Context): Promise<Answer> {
-  const year = context.option("year") ?? "";
+  const year = context.option("year");
+  if (year === undefined) {
+    const missing = (instead: string) => usageRefusal(`Name the year with --year${instead}.`);
+    if (context.option("facts") === undefined) throw missing(", or a facts file with --facts");
+    return makeReport(context, settlementReport, (_facts, saved) => {
+      if (saved === undefined) throw missing(": the facts were not saved for this report");
+      return saved;
+    });
+  }
   if (!/^(19|20)\d\d$/.test(year)) throw usageRefusal(`--year is ${year}, which is no year such as 2026.`);
   return makeReport(context, settlementReport, () => ({ start: `${year}-01-01`, end: `${year}-12-31` }));
 }

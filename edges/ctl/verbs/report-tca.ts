@@ -14,8 +14,7 @@ export const reportTca: Verb = {
     {
       name: "window",
       value: "WINDOW",
-      standard: "7d",
-      sentence: "1d, 7d, 30d, 90d, 1y, mtd, qtd, ytd, itd, or START..END.",
+      sentence: "1d, 7d, 30d, 90d, 1y, mtd, qtd, ytd, itd, or START..END; 7d when absent, or as the facts were saved.",
     },
     ...reportOptions,
   ],
@@ -26,5 +25,5 @@ export const reportTca: Verb = {
 };
 
 async function run(context: Context): Promise<Answer> {
-  return makeReport(context, tcaReport, windowIn(context.option("window") ?? "7d"));
+  return makeReport(context, tcaReport, windowIn(context.option("window"), "7d"));
 }

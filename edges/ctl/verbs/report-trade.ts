@@ -1,6 +1,7 @@
 // `ctl report trade`: what a fund's trades earned, lot by lot.
 import { tradeReport } from "../../../reports/trade-report.ts";
-import { daysAsked, makeReport, reportOptions } from "../report/report-verb.ts";
+import { days } from "../report/period-verb.ts";
+import { daysIn, makeReport, reportOptions } from "../report/report-verb.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
 
 export const reportTrade: Verb = {
@@ -11,8 +12,7 @@ export const reportTrade: Verb = {
     "Statistics come from lots, first in first out, never from daily returns. What does not tie is stamped and ends with 10.",
   arguments: [],
   options: [
-    { name: "start", value: "DATE", required: true, sentence: "The first day." },
-    { name: "end", value: "DATE", required: true, sentence: "The last day." },
+    ...days,
     {
       name: "include",
       value: "SECTION",
@@ -39,6 +39,10 @@ export const reportTrade: Verb = {
 
 async function run(context: Context): Promise<Answer> {
   const include = context.optionsOf("include");
-  const period = daysAsked(context.option("start"), context.option("end"));
-  return makeReport(context, tradeReport, () => ({ ...period, ...(include.length > 0 && { include }) }));
+  const period = daysIn(context, ["start", "end"]);
+  return makeReport(context, tradeReport, (facts, saved) => ({
+    ...(saved?.include !== undefined && { include: saved.include }),
+    ...period(facts, saved),
+    ...(include.length > 0 && { include }),
+  }));
 }
