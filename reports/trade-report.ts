@@ -368,7 +368,7 @@ function exclusionsOf({ periodFills }: Books): ReportDocument["exclusions"] {
   return [
     {
       what: "Corporate actions",
-      why: "They move quantities at price zero; their lots stand at that price.",
+      why: "Splits divide lots, which keep their cost and day; a change of symbol closes and opens lots at price zero.",
       count: actions,
     },
   ];

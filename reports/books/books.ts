@@ -239,6 +239,7 @@ const lotFill = (fill: Fill) => ({
   quantity: decimal.parse(fill.quantity),
   price: decimal.parse(fill.price),
   fee: decimal.parse(fill.fee ?? "0"),
+  isSplit: fill.kind === "CORPORATE_ACTION",
 });
 
 type BookedEntry = ReportFacts["ledger"][number] & { readonly atUs: number };

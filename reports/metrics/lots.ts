@@ -18,6 +18,8 @@ export interface LotFill {
   readonly quantity: Decimal;
   readonly price: Decimal;
   readonly fee: Decimal;
+  /** A split: what is held becomes more or less of the same, and nothing is bought or sold. */
+  readonly isSplit?: boolean;
 }
 
 export interface OpenLot {
@@ -52,7 +54,7 @@ export interface Lots {
 interface Held {
   readonly openedAt: string;
   readonly direction: 1 | -1;
-  readonly price: Decimal;
+  price: Decimal;
   quantity: Decimal;
   fees: Decimal;
 }
@@ -62,6 +64,7 @@ export function matchLots(fills: readonly LotFill[], method: LotMethod, multipli
   const held: Held[] = [];
   const closed: ClosedLot[] = [];
   for (const fill of [...fills].sort((one, other) => compareText(one.at, other.at))) {
+    if (fill.isSplit === true && divided(held, fill)) continue;
     let rest = fill.quantity;
     let fees = fill.fee;
     while (rest > 0n && held[0] !== undefined && held[0].direction !== fill.direction) {
@@ -87,6 +90,24 @@ export function matchLots(fills: readonly LotFill[], method: LotMethod, multipli
     fees,
   }));
   return { closed, open };
+}
+
+const times = (left: Decimal, right: Decimal): Decimal => decimal.multiply(left, right, "half-even");
+
+/** Every lot keeps its cost and its day. False where nothing is left to be divided: the whole position went to another symbol. */
+function divided(held: readonly Held[], { direction, quantity }: LotFill): boolean {
+  const before = held.reduce((sum, lot) => decimal.add(sum, lot.quantity), decimal.zero);
+  const change = held[0]?.direction === direction ? quantity : decimal.negate(quantity);
+  const after = decimal.add(before, change);
+  if (before === decimal.zero || after <= 0n) return false;
+  let rest = after;
+  for (const [index, lot] of held.entries()) {
+    const part = index === held.length - 1 ? rest : decimal.divide(times(after, lot.quantity), before, "half-even");
+    lot.price = decimal.divide(times(lot.price, lot.quantity), part, "half-even");
+    lot.quantity = part;
+    rest = decimal.subtract(rest, part);
+  }
+  return true;
 }
 
 /** HIFO closes first what leaves the smallest gain: the dearest lot bought, the cheapest lot sold short. Equal prices go oldest first. */

@@ -57,6 +57,40 @@ describe("lots", () => {
       expect(matchLots(fills, method).open).toEqual([]);
     }
   });
+  it("divides lots at a split and a reverse split: each keeps its cost and day, and nothing is realised", () => {
+    const fills: readonly LotFill[] = [
+      { at: "2026-01-05", direction: 1, quantity: d("200"), price: d("10"), fee: d("2") },
+      { at: "2026-01-06", direction: 1, quantity: d("152"), price: d("12"), fee: d("1") },
+    ];
+    const reverse: LotFill = {
+      at: "2026-01-07",
+      direction: -1,
+      quantity: d("176"),
+      price: d("0"),
+      fee: d("0"),
+      isSplit: true,
+    };
+    const split: LotFill = { ...reverse, direction: 1, quantity: d("1056") };
+    const shown = ({ open }: ReturnType<typeof matchLots>) =>
+      open.map((lot) => [lot.openedAt, decimal.format(lot.quantity), decimal.format(lot.price)]);
+    const halved = matchLots([...fills, reverse], "FIFO");
+    expect(halved.closed).toEqual([]);
+    expect(shown(halved)).toEqual([
+      ["2026-01-05", "100", "20"],
+      ["2026-01-06", "76", "24"],
+    ]);
+    expect(shown(matchLots([...fills, split], "FIFO"))).toEqual([
+      ["2026-01-05", "800", "2.5"],
+      ["2026-01-06", "608", "3"],
+    ]);
+    const short = fills.map((fill) => ({ ...fill, direction: -1 as const }));
+    expect(shown(matchLots([...short, { ...reverse, direction: 1 }], "FIFO"))).toEqual([
+      ["2026-01-05", "-100", "20"],
+      ["2026-01-06", "-76", "24"],
+    ]);
+    const sold: LotFill = { at: "2026-01-08", direction: -1, quantity: d("176"), price: d("22"), fee: d("0") };
+    expect(decimal.format(tradeStatistics(matchLots([...fills, reverse, sold], "FIFO").closed).net)).toBe("45");
+  });
   it("closes, then opens the other side with one fill, and splits its fee without losing a digit", () => {
     const { closed, open } = matchLots(
       [
