@@ -6,7 +6,13 @@ import { parse } from "../contracts/src/instant.ts";
 import { fill } from "../contracts/src/records/order.ts";
 import { subjects } from "../contracts/src/subjects.ts";
 import { hearHistory } from "../services/oms/import-history.ts";
-import { historyName, lastHistoryDay, type PaperHistory, paperHistory } from "../services/shared/paper-history.ts";
+import {
+  historyName,
+  lastHistoryDay,
+  type PaperHistory,
+  paperHistory,
+  paperInstruments,
+} from "../services/shared/paper-history.ts";
 import { paperCapital } from "../services/shared/paper-seeds.ts";
 import { serviceFixture } from "../testkit/virtual/service-fixture.ts";
 import { walkMarket } from "../testkit/walk-market.ts";
@@ -15,6 +21,7 @@ const to = "2026-11-14";
 const made = (seed: number): Promise<PaperHistory> =>
   paperHistory({ marketHistory: walkMarket(seed), sha256: systemSha256 }, to);
 let history: PaperHistory;
+const multiplierOf = (symbol: string) => decimal.parse(paperInstruments().get(symbol)?.multiplier ?? "1");
 
 beforeAll(async () => {
   history = await made(1);
@@ -64,6 +71,19 @@ describe("the paper platform's history", () => {
         before = nav;
       }
     }
+  });
+
+  it("keeps what every value was made of, so that it ties whatever the market says of its past later", () => {
+    for (const { prices = {}, positionsValue, fundId, day } of history.navs) {
+      const value = Object.entries(prices)
+        .map(([symbol, { quantity, price }]) => {
+          const units = decimal.multiply(decimal.parse(quantity), multiplierOf(symbol), "half-even");
+          return decimal.multiply(units, decimal.parse(price), "half-even");
+        })
+        .reduce(decimal.add, decimal.zero);
+      expect([fundId, day, decimal.format(value)]).toEqual([fundId, day, positionsValue]);
+    }
+    expect(history.navs.filter(({ prices = {} }) => Object.keys(prices).length > 0).length).toBeGreaterThan(500);
   });
 
   it("has a backtest of every strategy, with skill on most days", () => {

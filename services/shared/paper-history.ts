@@ -20,6 +20,7 @@ import {
   plusMilliseconds,
   tryParseDate,
 } from "../../contracts/src/instant.ts";
+import type { NavUpdated } from "../../contracts/src/records/fund.ts";
 import type { Instrument } from "../../contracts/src/records/market.ts";
 import type { Fill } from "../../contracts/src/records/order.ts";
 import { canonicalJson } from "../../core/audit/canonical/canonical-json.ts";
@@ -37,7 +38,11 @@ export interface HistoryNav {
   readonly nav: string;
   readonly cash: string;
   readonly positionsValue: string;
+  /** What was held and at which close it counted: the market of today may tell another past, after a split for one. */
+  readonly prices?: NavPrices;
 }
+
+type NavPrices = NonNullable<NavUpdated["prices"]>;
 
 export interface HistoryBacktest extends Omit<Backtested, "signals"> {
   readonly strategyId: string;
@@ -86,14 +91,18 @@ export async function paperHistory(ports: PaperHistoryPorts, to: string): Promis
   const instruments = paperInstruments();
   const backtests: HistoryBacktest[] = [];
   const market = remembering(ports.marketHistory);
+  const closed = new Map<string, BacktestClose["closes"]>();
   for (const strategy of strategies) {
     const days = await dailyCloses(market, strategy, instruments, dayText(first - daysBefore), to);
+    for (const { day, closes } of days) closed.set(day, new Map([...(closed.get(day) ?? []), ...closes]));
     // The history is known by its hash, which never had the signals in it.
     const { signals: _signals, ...year } = backtestYear(strategy, days, instruments, dayText(first));
     backtests.push({ strategyId: strategy.name, ...year });
   }
   const fills = backtests.flatMap((one) => fillsOf(one));
-  const navs = paperCapital.flatMap(({ fundId, amount }) => navsOf(fundId, decimal.parse(amount), backtests));
+  const navs = paperCapital
+    .flatMap(({ fundId, amount }) => navsOf(fundId, decimal.parse(amount), backtests))
+    .map((nav) => ({ ...nav, prices: pricesOf(nav, fills, closed) }));
   const whole = { name: historyName, from: dayText(first), to, fills, navs, backtests };
   return { ...whole, hash: hex(ports.sha256(canonicalText(whole))) };
 }
@@ -209,6 +218,32 @@ function navsOf(
   });
 }
 
+/** What the fund's trades until that day come to, each at its close. */
+function pricesOf(
+  { fundId, day }: HistoryNav,
+  fills: readonly Fill[],
+  closed: ReadonlyMap<string, BacktestClose["closes"]>,
+): NavPrices {
+  const held = new Map<string, decimal.Decimal>();
+  const at = new Map<string, string>();
+  for (const fill of fills) {
+    if (fill.fund_id !== fundId || fill.filled_at.slice(0, 10) > day) continue;
+    const quantity = decimal.parse(fill.quantity);
+    const isBought = fill.side === "BUY" || fill.side === "BUY_TO_COVER";
+    const moved = isBought ? quantity : decimal.negate(quantity);
+    held.set(fill.symbol, decimal.add(held.get(fill.symbol) ?? decimal.zero, moved));
+    at.set(fill.symbol, `${day}${fill.filled_at.slice(10, 19)}.000000Z`);
+  }
+  return Object.fromEntries(
+    [...held].flatMap(([symbol, quantity]) => {
+      const close = closed.get(day)?.get(symbol);
+      if (quantity === decimal.zero || close === undefined) return [];
+      const valued = { quantity: decimal.format(quantity), price: decimal.format(close), at: at.get(symbol) ?? "" };
+      return [[symbol, valued]];
+    }),
+  );
+}
+
 /** Figures that are no whole numbers stand as text, in their shortest form. */
 function canonicalText(history: Omit<PaperHistory, "hash">): string {
   const backtests = history.backtests.map(({ trades: _trades, days, ...figures }) => ({
@@ -219,7 +254,9 @@ function canonicalText(history: Omit<PaperHistory, "hash">): string {
       information_coefficient: String(informationCoefficient),
     })),
   }));
-  const { name, from, to, fills, navs } = history;
+  const { name, from, to, fills } = history;
+  // Prices follow from the trades and the market's closes; the hash of a history that was put in before stays what it is.
+  const navs = history.navs.map(({ prices: _prices, ...nav }) => nav);
   const limits = { lengthMax: historyLengthMax };
   return canonicalJson({ name, from, to, fills, navs, backtests }, limits);
 }

@@ -58,6 +58,7 @@ function pointOf({ fundId, day, ...parts }: HistoryNav, view: ReferenceView, now
       netFlows: decimal.zero,
       currency: fund.currency,
       oldestPriceAgeMs: 0,
+      ...(parts.prices !== undefined && { prices: parts.prices }),
       tradingDay: day,
     },
   ];

@@ -373,6 +373,7 @@ describe(`fees for borrowed shares, seed ${seed}`, () => {
 });
 
 describe(`the history of values, seed ${seed}`, () => {
+  const prices = { AAPL: { quantity: "1", price: "0.5", at: "2025-12-30T21:00:00.000000Z" } };
   const history: PaperHistory = {
     name: "paper-history",
     from: "2025-12-30",
@@ -381,7 +382,7 @@ describe(`the history of values, seed ${seed}`, () => {
     backtests: [],
     hash: "a".repeat(64),
     navs: [
-      { fundId: "alpha", day: "2025-12-30", nav: "9999000.5", cash: "9999000", positionsValue: "0.5" },
+      { fundId: "alpha", day: "2025-12-30", nav: "9999000.5", cash: "9999000", positionsValue: "0.5", prices },
       { fundId: "alpha", day: "2025-12-31", nav: "9999500", cash: "9999500", positionsValue: "0" },
       { fundId: "alpha", day: "2026-01-01", nav: "1", cash: "1", positionsValue: "0" },
       { fundId: "omega", day: "2025-12-30", nav: "1", cash: "1", positionsValue: "0" },
@@ -405,6 +406,7 @@ describe(`the history of values, seed ${seed}`, () => {
       ({ every, point }) => `${every} ${format(point.at)} ${decimal.format(point.nav)}`,
     );
     expect(kept).toEqual(["day 2025-12-31T04:59:59.999999Z 9999000.5"]);
+    expect([...books.fixture.tables.ledger.navs.values()].map(({ point }) => point.prices)).toEqual([prices]);
   });
 
   it("ends before the trading day that is running: over a weekend that is Friday's", () => {
