@@ -184,7 +184,13 @@ export const reportFacts = z.object({
     }),
   ),
   /** One a day, ascending; the first may lie before the period and is then its opening. */
-  navs: z.array(navFact),
+  navs: z
+    .array(navFact)
+    .min(1, "expected a value")
+    .refine(
+      (navs) => navs.every(({ day }, place) => day > (navs[place - 1]?.day ?? "")),
+      "expected one value a day, ascending",
+    ),
   /** Every fill since the fund began, oldest first. */
   fills: z.array(fill),
   /** Every ledger entry since the fund began, oldest first; none of the seeded history. */

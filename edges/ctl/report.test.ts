@@ -19,6 +19,9 @@ beforeAll(async () => {
   kept("facts.json", facts);
   const { limit_use: _use, ...plain } = facts;
   kept("plain.json", plain);
+  kept("backwards.json", { ...facts, navs: [...facts.navs].reverse() });
+  kept("twice.json", { ...facts, navs: facts.navs.flatMap((nav) => [nav, nav]) });
+  kept("empty.json", { ...facts, navs: [] });
   kept("newer.json", { ...facts, version: 3 as 2 });
 });
 afterAll(async () => {
@@ -154,6 +157,9 @@ describe("what it refuses", () => {
       "report postmortem --facts facts.json --drawdown-start 2025-12-15 --drawdown-end 2025-12-01",
       "ends before it begins",
     ],
+    ["report nav --facts backwards.json --window itd", "expected one value a day, ascending"],
+    ["report nav --facts twice.json --window itd", "expected one value a day, ascending"],
+    ["report nav --facts empty.json --window itd", "expected a value"],
     ["report nav --facts newer.json --window itd", "expected version 1 or 2: this program reads no other"],
     ["report nav --fund-id alpha --as-of yesterday", "which is no time"],
     ["report nav --fund-id alpha --as-of 2199-01-01T00:00:00Z", "yet to come"],
