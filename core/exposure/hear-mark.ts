@@ -1,16 +1,19 @@
 // Takes a price in. A symbol has two: one that LIVE funds see, which the simulated market never says, and one that PAPER funds see, which is the simulated
 // market's as soon as it has said one (decision 0074). services/shared/newest-marks.ts keeps the same rule where there is no engine.
 import * as instant from "../../contracts/src/instant.ts";
-import { isSimulated, type Mark, paperSource } from "../../contracts/src/records/market.ts";
+import { isPossiblePrice, isSimulated, type Mark, paperSource } from "../../contracts/src/records/market.ts";
 import { type Books, marksOf, noPrices, pricesOf, type SymbolBook, type SymbolPrices } from "../engine/records.ts";
 import { type Amount, isEqual, parseAmount } from "../money/amount.ts";
 import { highestPrice } from "./valuation.ts";
 import { noteChange } from "./value-tables.ts";
 
-/** The newest of each kind counts. What has another currency than its instrument is no price. */
+/**
+ * The newest of each kind counts. What has another currency than its instrument is no price, and neither is zero or less: what is held would count
+ * nothing, and make room for new risk.
+ */
 export function hearMark(books: Books, mark: Mark): void {
   const book = books.symbols.get(mark.symbol);
-  if (book === undefined) return;
+  if (book === undefined || !isPossiblePrice(mark)) return;
   if (mark.currency !== undefined && book.facts !== undefined && mark.currency !== book.facts.currency) return;
   if (isSimulated(mark)) {
     // From then on it is the only one that counts: two markets in turn would be none.

@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { format, type Instant } from "../../contracts/src/instant.ts";
+import { isPossiblePrice } from "../../contracts/src/records/market.ts";
 import {
   engineFixture,
   fillOf,
@@ -133,5 +134,26 @@ describe("32.2: a LIVE fund", () => {
       }),
       { seed: 322, numRuns: 300 },
     );
+  });
+});
+
+describe("32.5: a price of zero or less", () => {
+  it.each(["0", "0.00", "-1"])("is none, so that what is held makes no room (%s)", (price) => {
+    const engine = mixedEngine();
+    mark(engine, "feed", "100");
+    engine.applyFill(fillOf(orderOf(`o-${++count}`, { symbol: "NEW", quantity: "10", ...live }), "10"));
+    const before = engine.exposure("beta");
+    expect(before?.gross).not.toBe(0n);
+    mark(engine, "feed", price);
+    expect(engine.exposure("beta")).toEqual(before);
+    expect(seen(engine, live)).toBe("100 feed");
+  });
+
+  it("is one of an option that says its risk", () => {
+    expect(isPossiblePrice({ price: "0" })).toBe(false);
+    expect(isPossiblePrice({ ...markOf("XOM", "0", startOfDay), option_risk: undefined })).toBe(false);
+    const option_risk = { delta: "0.1", stressed_up: "1", stressed_down: "0", at: format(startOfDay) };
+    expect(isPossiblePrice({ price: "0", option_risk })).toBe(true);
+    expect(isPossiblePrice({ price: "-0.01", option_risk })).toBe(false);
   });
 });

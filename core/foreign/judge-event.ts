@@ -116,6 +116,11 @@ function refusedPrice({ fill_id: id, price, kind = "TRADE" }: Fill): Refusal | u
   return { code: "EVENT_PRICE_IMPOSSIBLE", sentence };
 }
 
+/** A market price is judged where it is heard, and never stored. */
+export function impossiblePrice(symbol: string, price: string): string {
+  return `The price of ${symbol} is ${price}, and it must be above zero. The one before counts on until it is stale.`;
+}
+
 function changedFill(fill: Fill, booked: Fill | undefined): Refusal | undefined {
   const changed = booked === undefined ? [] : changedFields(booked, fill);
   if (changed.length === 0) return undefined;

@@ -10,10 +10,11 @@
 //     clock is set back, what is known counts as of now for the same reason.
 import * as instant from "../../contracts/src/instant.ts";
 import type { NavUpdated } from "../../contracts/src/records/fund.ts";
-import type { Mark } from "../../contracts/src/records/market.ts";
+import { isPossiblePrice, type Mark } from "../../contracts/src/records/market.ts";
 import type { Fill, FillBusted, OrderCreated, OrderTransition } from "../../contracts/src/records/order.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { Engine } from "../../core/engine/engine.ts";
+import { impossiblePrice } from "../../core/foreign/judge-event.ts";
 import { isAhead as isDatedAhead } from "../../core/losses/dated.ts";
 import type { BusEvent, Subscription } from "../../ports/bus.ts";
 import { setBackSentence, watchClock } from "../shared/clock-steps.ts";
@@ -127,9 +128,20 @@ export async function hearInputs(options: InputsOptions): Promise<Inputs> {
   async function hearMark(event: BusEvent): Promise<void> {
     noticeStep();
     const mark = event.payload as Mark;
-    if (isAhead(mark.at, `prices ${mark.symbol}`)) return;
+    if (isAhead(mark.at, `prices ${mark.symbol}`) || isImpossible(mark, event.subject)) return;
     engine.setMark(mark);
     fillBlocks.priced(mark.symbol);
+  }
+
+  function isImpossible({ symbol, price, source, ...more }: Mark, subject: string): boolean {
+    const about = `${source} ${symbol}`;
+    if (isPossiblePrice({ price, ...more })) {
+      alarms.clear("EVENT_REFUSED", about);
+      return false;
+    }
+    const sentence = `${source} published ${subject} of ${symbol}: EVENT_PRICE_IMPOSSIBLE. ${impossiblePrice(symbol, price)}`;
+    alarms.raise("EVENT_REFUSED", about, sentence);
+    return true;
   }
 
   const { ordersCreated, ordersAccepted, ordersRejected, ordersUpdated, ordersCancelled, ordersExpired } = subjects;

@@ -29,6 +29,11 @@ describe("32.2: the newest marks", () => {
     expect(heard(["paper", "100", 0], ["paper", "80", -1])).toMatchObject({ paper: "100" });
   });
 
+  it("of zero or less are no prices", () => {
+    expect(heard(["feed", "90", 0], ["feed", "0", 1], ["feed", "-1", 2])).toMatchObject({ live: "90", paper: "90" });
+    expect(heard(["feed", "0.00", 0], ["paper", "-0.1", 1])).toMatchObject({ live: undefined, paper: undefined });
+  });
+
   it("that are forgotten are gone for both, and the next one counts again", () => {
     const { newest } = heard(["paper", "100", 0], ["feed", "90", 0]);
     newest.forget("AAPL");

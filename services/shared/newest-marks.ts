@@ -2,7 +2,7 @@
 // for LIVE funds, and for PAPER ones while the simulated market has not said a price of the symbol. The risk engine keeps the same rule
 // (core/exposure/hear-mark.ts).
 import { type Instant, parse } from "../../contracts/src/instant.ts";
-import { isSimulated, type Mark } from "../../contracts/src/records/market.ts";
+import { isPossiblePrice, isSimulated, type Mark } from "../../contracts/src/records/market.ts";
 import { isNewest } from "../../core/losses/dated.ts";
 
 /** Symbols that are kept; more than any platform lists. Those that come after are not heard. */
@@ -35,6 +35,7 @@ export function createNewestMarks<Priced extends { readonly at: Instant }>(
     live,
     paper,
     hear(mark, now) {
+      if (!isPossiblePrice(mark)) return;
       const { symbol } = mark;
       const at = parse(mark.at);
       const isNewestOf = (known: Priced | undefined): boolean => isNewest(at, known?.at, now);

@@ -68,6 +68,11 @@ export function isSimulated({ source }: Pick<Mark, "source">): boolean {
   return source === paperSource;
 }
 
+/** Zero is a price of an option alone, which says its risk beside it; below zero there is none. */
+export function isPossiblePrice({ price, option_risk: optionRisk }: Pick<Mark, "price" | "option_risk">): boolean {
+  return !price.startsWith("-") && (optionRisk !== undefined || /[1-9]/.test(price));
+}
+
 export const barInterval = z.enum(["1m", "5m", "15m", "30m", "1h", "4h", "1d", "1w"]);
 export type BarInterval = z.infer<typeof barInterval>;
 

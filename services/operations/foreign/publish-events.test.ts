@@ -165,6 +165,20 @@ describe("an event of a program outside", () => {
     expect(both.map(({ code }) => code)).toEqual(["", "EVENT_FILL_CHANGED"]);
   });
 
+  it("5: is answered when it is a price of zero or less, and goes out for the engine to alarm", async () => {
+    const { ports, publish, stored } = begin();
+    const price = (text: string) => ({ ...exampleMark, price: text, at: format(ports.clock.now()) });
+    for (const [text, code] of [
+      ["0", "EVENT_PRICE_IMPOSSIBLE"],
+      ["-1", "EVENT_PRICE_IMPOSSIBLE"],
+      ["0.01", ""],
+    ] as const) {
+      const answer = await publish({ subject: subjects.marketMarks.name, payload: price(text) });
+      expect(answer).toMatchObject({ accepted: code === "", code });
+    }
+    expect(stored()).toEqual([]);
+  });
+
   it("6: is taken under the same id once its symbol is there", async () => {
     const { publish, stored, known } = begin();
     const early = { ...fill, payload: { ...exampleFill, symbol: "NEWCO" } };

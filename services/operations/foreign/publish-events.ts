@@ -14,9 +14,10 @@ import type { ForeignEvent, ForeignReceipt } from "../../../contracts/src/genera
 import { parse } from "../../../contracts/src/instant.ts";
 import { parseJson } from "../../../contracts/src/parse-json.ts";
 import { idText } from "../../../contracts/src/records/fields.ts";
-import type { Mark } from "../../../contracts/src/records/market.ts";
+import { isPossiblePrice, type Mark } from "../../../contracts/src/records/market.ts";
 import type { Subject } from "../../../contracts/src/subject.ts";
 import { subjectByName, subjects } from "../../../contracts/src/subjects.ts";
+import { impossiblePrice } from "../../../core/foreign/judge-event.ts";
 import { isAhead } from "../../../core/losses/dated.ts";
 import type { RpcCall, RpcService } from "../../../ports/rpc.ts";
 import type { UnitOfWork } from "../../../ports/store.ts";
@@ -92,8 +93,13 @@ function publisher(ports: ForeignPorts): (event: ForeignEvent, call: RpcCall) =>
 
 async function send(taken: Taken, { bus }: ForeignPorts, store: (taken: Taken) => Promise<Stored>): Promise<Stored> {
   if (taken.subject.name !== subjects.marketMarks.name) return store(taken);
-  bus.broadcast(subjects.marketMarks, { ...(taken.payload as Mark), source: taken.source });
-  return { repeated: false, refusal: undefined };
+  const mark = taken.payload as Mark;
+  // Of an impossible one, too: the risk engine alarms.
+  bus.broadcast(subjects.marketMarks, { ...mark, source: taken.source });
+  const refusal = isPossiblePrice(mark)
+    ? undefined
+    : refused("EVENT_PRICE_IMPOSSIBLE", impossiblePrice(mark.symbol, mark.price));
+  return { repeated: false, refusal };
 }
 
 /** What came, if it may come from this caller and can be read. */

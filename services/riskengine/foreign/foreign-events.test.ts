@@ -187,3 +187,23 @@ describe("32.5: what is about unknown things", () => {
     await fixture.finish(life.service.stop());
   });
 });
+
+describe("32.5: a price of zero or less", () => {
+  it("moves nothing, and alarms once for its publisher until a good one comes", async () => {
+    const [fixture, life] = await begin();
+    const price = async (text: string): Promise<void> => {
+      const at = format(fixture.time.clock.now());
+      fixture.outside.bus.broadcast(subjects.marketMarks, { symbol: "AAPL", price: text, source: "their-feed", at });
+      await fixture.pass(300);
+    };
+    for (const text of ["0", "-1", "0"]) await price(text);
+    expect(await codeOf(fixture, life)).toBe("");
+    expect(alarmsOf(fixture, "EVENT_REFUSED")).toMatchObject([
+      { sentence: expect.stringMatching(/^their-feed published .* of AAPL: EVENT_PRICE_IMPOSSIBLE\. .* is 0, /) },
+    ]);
+    await price("232.5");
+    await price("0");
+    expect(alarmsOf(fixture, "EVENT_REFUSED")).toHaveLength(2);
+    await fixture.finish(life.service.stop());
+  });
+});
