@@ -27,11 +27,16 @@ export interface KeptPosition {
   readonly missing: readonly KeptRange[];
 }
 
+/** With when it was put there. */
+export interface LockedPosition extends KeptPosition {
+  readonly at: Instant;
+}
+
 export interface ForeignRecords {
   /** Undefined: nothing was heard. */
-  lock(stream: ForeignStream): Promise<KeptPosition | undefined>;
+  lock(stream: ForeignStream): Promise<LockedPosition | undefined>;
   put(stream: ForeignStream, position: KeptPosition, at: Instant): Promise<void>;
-  /** An event of the source has no number: whether it is the first. */
+  /** An event of the source, or of one of its streams, has no number of its own: whether it is the first. */
   noteUnnumbered(source: string, at: Instant): Promise<boolean>;
   /** Of a source in a fund, by kind. */
   positions(source: string, fundId: string): Promise<readonly (ForeignStream & KeptPosition)[]>;

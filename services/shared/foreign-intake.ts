@@ -2,7 +2,7 @@
 // same at the gRPC door and where NATS messages are taken.
 import { type AlarmCode, alarms } from "../../contracts/src/codes/alarms.ts";
 import { Defect, Fault } from "../../contracts/src/fault.ts";
-import { format, type Instant } from "../../contracts/src/instant.ts";
+import { format, type Instant, parse } from "../../contracts/src/instant.ts";
 import { isOwnSource } from "../../contracts/src/platform-services.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import { type Judged, judgeForeign } from "../../core/foreign/judge.ts";
@@ -15,6 +15,7 @@ import {
   numberOf,
 } from "../../core/foreign/judge-event.ts";
 import type { Refusal } from "../../core/foreign/refusal.ts";
+import { isAhead } from "../../core/losses/dated.ts";
 import type { BusEvent } from "../../ports/bus.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
 import { line } from "./one-line.ts";
@@ -44,7 +45,7 @@ export interface ForeignIntake {
   readonly gapId: string;
 }
 
-/** The position that comes of it is kept; what is refused, and the first event without a number, is an alarm in the same unit. */
+/** The position that comes of it is kept; what is refused, and the first event without a number of its own, is an alarm in the same unit. */
 export async function judgeInUnit(
   unit: Pick<UnitOfWork, "foreign" | "events">,
   intake: ForeignIntake,
@@ -62,8 +63,22 @@ export async function judgeInUnit(
     const sentence = `${source} publishes events without a number (first ${event.subject} ${event.id} for ${fundId}): one that is lost is not noticed. Number orders, fills and values by fund and kind as \`sequence\`.`;
     await raise(unit, intake, "EVENT_UNNUMBERED", sentence);
   }
+  if (judged.numbering === "REPEATED" && isNewUnderOldNumber(intake, position?.at)) {
+    const about = `${source}: ${kind} of ${fundId}`;
+    if (await unit.foreign.noteUnnumbered(about, at)) {
+      const sentence = `${source} numbers its ${kind} of ${fundId} from ${sequence} on again, below the ${judged.position.last} that was heard before (${event.subject} ${event.id}): one that is lost is not noticed. Go on above the last number.`;
+      await raise(unit, intake, "EVENT_UNNUMBERED", sentence, about);
+    }
+  }
   if (judged.refusal !== undefined) await raiseRefused(unit, intake, judged.refusal);
   return judged;
+}
+
+/** Dated later than the last number was heard: neither that event again nor one that was late. */
+function isNewUnderOldNumber({ event }: ForeignIntake, heardAt: Instant | undefined): boolean {
+  const { filled_at, as_of, at, created_at } = event.payload as Readonly<Record<string, string | undefined>>;
+  const dated = filled_at ?? as_of ?? at ?? created_at;
+  return heardAt !== undefined && dated !== undefined && isAhead(parse(dated), heardAt);
 }
 
 type Raising = Pick<ForeignIntake, "event" | "source" | "service" | "at">;
@@ -84,9 +99,9 @@ async function raise(
   { event, source, service, at }: Raising,
   code: AlarmCode,
   sentence: string,
+  about = code === "EVENT_UNNUMBERED" ? source : `${source} ${event.id}`,
 ): Promise<void> {
   const { fundId } = numberOf(event);
-  const about = code === "EVENT_UNNUMBERED" ? source : `${source} ${event.id}`;
   const facts = { about, source, event_id: event.id, subject: event.subject, fund_id: fundId };
   const level = alarms[code].level;
   const raised = { code, level, service, sentence: line(sentence, 2_000), facts, at: format(at) };

@@ -46,7 +46,7 @@ export function foreignConformance(name: string, open: () => Promise<ForeignFixt
           await unit.foreign.put(counted, { last: last + 1, missing: [] }, at);
         });
       await Promise.all([count(), count(), count()]);
-      expect(await doing((unit) => unit.foreign.lock(counted))).toEqual({ last: 3, missing: [] });
+      expect(await doing((unit) => unit.foreign.lock(counted))).toEqual({ last: 3, missing: [], at });
       expect(await doing((unit) => unit.foreign.noteUnnumbered("a", at))).toBe(true);
       expect(await doing((unit) => unit.foreign.noteUnnumbered("a", at))).toBe(false);
       await keepsBusts(doing, fills.source, at);

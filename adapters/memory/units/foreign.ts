@@ -5,9 +5,10 @@ import type { ForeignRecords, ForeignStream, KeptPosition } from "../../../ports
 import type { RecordTools } from "../layered-map.ts";
 
 type Kept = ForeignStream & KeptPosition;
+type KeptAt = Kept & { readonly at: Instant };
 
 export interface ForeignTables {
-  readonly positions: Map<string, Kept>;
+  readonly positions: Map<string, KeptAt>;
   readonly unnumbered: Map<string, Instant>;
   /** By source and bust_id. */
   readonly busts: Map<string, { readonly source: string; readonly bust: FillBusted }>;
@@ -59,19 +60,23 @@ function positionChanges(
 ): Omit<ForeignRecords, keyof BustPart> {
   const positions = table("foreign_position", tables.positions);
   const unnumbered = table("foreign_unnumbered", tables.unnumbered);
-  const sorted = (isWanted: (kept: Kept) => boolean): readonly Kept[] => positions.sorted().filter(isWanted);
+  const sorted = (isWanted: (kept: Kept) => boolean): readonly Kept[] =>
+    positions
+      .sorted()
+      .filter(isWanted)
+      .map(({ at: _at, ...kept }) => kept);
   return {
     lock: (stream) =>
       inTurn(async () => {
         await lock(`foreign position ${keyOf(stream)}`);
         const kept = positions.get(keyOf(stream));
-        return kept === undefined ? undefined : { last: kept.last, missing: kept.missing };
+        return kept === undefined ? undefined : { last: kept.last, missing: kept.missing, at: kept.at };
       }),
-    put: ({ source, fundId, kind }, { last, missing }) =>
+    put: ({ source, fundId, kind }, { last, missing }, at) =>
       inTurn(async () => {
         const stream = { source, fundId, kind };
         await lock(`foreign position ${keyOf(stream)}`);
-        positions.set(keyOf(stream), { ...stream, last, missing });
+        positions.set(keyOf(stream), { ...stream, last, missing, at });
       }),
     noteUnnumbered: (source, at) =>
       inTurn(async () => {

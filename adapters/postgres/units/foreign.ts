@@ -72,11 +72,12 @@ function positionRecords(sql: Sql): Omit<ForeignRecords, keyof BustPart> {
       });
       const found = await sql.read({
         name: "foreign_lock",
-        text: `select ${columns} from foreign_position where source = $1 and fund_id = $2 and kind = $3 for update`,
+        text: `select ${columns}, at_us::text as at_us from foreign_position where source = $1 and fund_id = $2 and kind = $3 for update`,
         values,
       });
       const [row] = found.rows;
-      return row === undefined || row.last === null ? undefined : positionOf(row);
+      if (row === undefined || row.last === null) return undefined;
+      return { ...positionOf(row), at: fromMicroseconds(Number(row.at_us)) };
     },
     async put({ source, fundId, kind }, { last, missing }, at) {
       const kept = missing.map(({ from, to, since, gapId }) => ({ from, to, since, gap_id: gapId }));

@@ -11,7 +11,7 @@ export const alarms = {
   ),
   EVENT_UNNUMBERED: alarm(
     "warning",
-    "A foreign publisher sends events without a number: one that is lost is not noticed. Reported once for each.",
+    "A foreign publisher sends events without a number, or new ones under numbers that were heard: one that is lost is not noticed. Reported once for each.",
   ),
   EVENT_REFUSED: alarm(
     "critical",

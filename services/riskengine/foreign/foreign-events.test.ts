@@ -109,6 +109,22 @@ describe("32.4: a gap in a foreign publisher's numbers", () => {
     await fixture.finish(fourth.service.stop());
   });
 
+  it("cannot be found where numbers begin again, which is reported once; what is sent again as it was is nothing new", async () => {
+    const [fixture, life] = await begin();
+    const early = [1, 2, 3].map((sequence) => fillOf(fixture, sequence));
+    for (const one of early) await fixture.publishForeign(subjects.fillsCreated, one);
+    await fixture.pass(10_000);
+    for (const one of early) await fixture.publishForeign(subjects.fillsCreated, one);
+    await fixture.pass(1_000);
+    expect(alarmsOf(fixture, "EVENT_UNNUMBERED")).toEqual([]);
+    for (const sequence of [1, 2, 0]) await fill(fixture, sequence, { fill_id: `anew-${sequence}` });
+    expect(alarmsOf(fixture, "EVENT_UNNUMBERED")).toMatchObject([
+      { sentence: expect.stringContaining("foreign-oms numbers its fills of alpha from 1 on again, below the 3") },
+    ]);
+    expect(await heldOf(fixture, life)).toBe("60");
+    await fixture.finish(life.service.stop());
+  });
+
   it("orders and values are counted by themselves; a number that comes late in time blocks nothing; no number alarms once", async () => {
     const [fixture, life] = await begin();
     const step = (sequence: number): OrderTransition => ({
