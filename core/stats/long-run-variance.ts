@@ -1,5 +1,5 @@
 // The variance of a row whose neighbours resemble each other (Newey and West, Bartlett weights): what the variance of a mean rests on.
-import { mean } from "./moments.ts";
+import { isConstant, mean } from "./moments.ts";
 
 export const neweyWestLag = (count: number): number => Math.floor(4 * (count / 100) ** (2 / 9));
 
@@ -7,6 +7,7 @@ export const neweyWestLag = (count: number): number => Math.floor(4 * (count / 1
 export function longRunVariance(values: readonly number[], lag: number = neweyWestLag(values.length)): number | null {
   const middle = mean(values);
   if (middle === null || values.length < 2) return null;
+  if (isConstant(values)) return 0;
   const deviations = values.map((value) => value - middle);
   let total = autocovariance(deviations, 0);
   for (let step = 1; step <= lag; step += 1) {

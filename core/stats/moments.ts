@@ -5,10 +5,11 @@ export function mean(values: readonly number[]): number | null {
   return sum(values) / values.length;
 }
 
-/** The sample's standard deviation: n - 1 in the denominator, in two passes. */
+/** The sample's standard deviation: n - 1 in the denominator, in two passes. Exactly zero for a row that did not move. */
 export function standardDeviation(values: readonly number[]): number | null {
   const middle = mean(values);
   if (middle === null || values.length < 2) return null;
+  if (isConstant(values)) return 0;
   let squares = 0;
   for (const value of values) squares += (value - middle) * (value - middle);
   return Math.sqrt(squares / (values.length - 1));

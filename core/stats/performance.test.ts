@@ -64,6 +64,12 @@ describe("ratios", () => {
     }
     expect(performance.historicalShortfall([], 0.95)).toBeNull();
   });
+  it("knows how straight tiny returns go, which a level beside 1 has half lost", () => {
+    const shape = Array.from({ length: 64 }, (_unused, index) => Math.sin(index * index) + 0.1);
+    const straight = (scale: number): number => performance.stability(shape.map((each) => each * scale)) ?? 0;
+    expect(Math.abs(straight(1e-9) / straight(1e-13) - 1)).toBeLessThan(1e-6);
+    expect(performance.stability([0.1, -1, 0.1])).toBeNull();
+  });
   it("takes the raw kurtosis of the population for the error of the Sharpe ratio", () => {
     const returns = [0.01, -0.02, 0.03, 0.005, -0.01, 0.02];
     const shape = populationShape(returns);

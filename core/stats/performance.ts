@@ -2,7 +2,7 @@
 // riskless rate are handed in and reach every figure that depends on them. What is undefined is null, never zero or infinite.
 import { normalCdf, normalQuantile } from "./distributions.ts";
 import { levels, maxDrawdown } from "./drawdowns.ts";
-import { isConstant, mean, populationShape, standardDeviation, sum } from "./moments.ts";
+import { mean, populationShape, standardDeviation, sum } from "./moments.ts";
 import { quantile } from "./quantiles.ts";
 import { correlation } from "./rank-correlation.ts";
 
@@ -36,7 +36,7 @@ export function annualGrowth(returns: readonly number[], periodsPerYear: number)
 
 /** Zero when nothing moved; null with fewer than two returns. */
 export function volatility(returns: readonly number[], periodsPerYear: number): number | null {
-  const deviation = deviationOf(returns);
+  const deviation = standardDeviation(returns);
   return deviation === null ? null : deviation * Math.sqrt(periodsPerYear);
 }
 
@@ -54,7 +54,7 @@ export function sharpe(excess: readonly number[], periodsPerYear: number): numbe
 }
 
 function periodicSharpe(excess: readonly number[]): number | null {
-  const [middle, deviation] = [mean(excess), deviationOf(excess)];
+  const [middle, deviation] = [mean(excess), standardDeviation(excess)];
   return middle === null || deviation === null || deviation === 0 ? null : middle / deviation;
 }
 
@@ -153,17 +153,13 @@ export function tailRatio(returns: readonly number[]): number | null {
 
 /** How straight the logarithm of the level is over time: R squared. Null with fewer than two returns, when it never moves, or after a total loss. */
 export function stability(returns: readonly number[]): number | null {
-  const logs = levels(returns).map(Math.log);
+  // Not of the levels: beside 1 a tiny return has lost half of its digits.
+  const logs: number[] = [];
+  for (const each of returns) logs.push((logs.at(-1) ?? 0) + Math.log1p(each));
   if (logs.length < 2 || !logs.every(Number.isFinite)) return null;
   const found = correlation(
     logs,
     logs.map((_log, index) => index),
   );
   return found === null ? null : found * found;
-}
-
-/** Zero where every value is the same, whatever rounding says. */
-function deviationOf(values: readonly number[]): number | null {
-  const deviation = standardDeviation(values);
-  return deviation !== null && isConstant(values) ? 0 : deviation;
 }

@@ -1,6 +1,6 @@
 // Spearman's rank correlation: how alike two orders are, from -1 to 1. Ties share the average of their ranks. A side that never changes has
 // no order, so there is no answer.
-import { mean } from "./moments.ts";
+import { isConstant, mean } from "./moments.ts";
 
 export function rankCorrelation(left: readonly number[], right: readonly number[]): number | null {
   if (left.length !== right.length || left.length < 2) return null;
@@ -22,6 +22,8 @@ export function ranks(values: readonly number[]): readonly number[] {
 
 /** Pearson's correlation; null when one side never changes. */
 export function correlation(left: readonly number[], right: readonly number[]): number | null {
+  // Not from the squares: the mean of equal values may be off by a rounding, and that would be a correlation.
+  if (isConstant(left) || isConstant(right)) return null;
   const leftMean = mean(left) ?? 0;
   const rightMean = mean(right) ?? 0;
   let together = 0;

@@ -2,9 +2,10 @@
 import { describe, expect, it } from "vitest";
 import { chiSquaredQuantile, chiSquaredSf, normalCdf, normalSf, studentQuantile } from "./distributions.ts";
 import { acrossSymbols, informationCoefficient, overTime, type Reported } from "./information-coefficient.ts";
+import { longRunVariance } from "./long-run-variance.ts";
 import { excessKurtosis, mean, skewness, standardDeviation, sum } from "./moments.ts";
 import { performanceOf } from "./performance.ts";
-import { rankCorrelation, ranks } from "./rank-correlation.ts";
+import { correlation, rankCorrelation, ranks } from "./rank-correlation.ts";
 
 const reported = (values: readonly number[], realised: readonly number[]): readonly Reported[] =>
   values.map((value, place) => ({ symbol: `S${place}`, value, realised: realised[place] ?? 0 }));
@@ -14,6 +15,13 @@ describe("moments", () => {
     expect(standardDeviation([2, 4, 4, 4, 5, 5, 7, 9])).toBeCloseTo(2.138089935299395, 12);
     expect([mean([]), standardDeviation([1])]).toEqual([null, null]);
     expect(sum([1, 1e100, 1, -1e100])).toBe(2);
+  });
+  it("sees no spread in equal values, whose mean is off by a rounding error", () => {
+    const equal = new Array<number>(41).fill(0.1);
+    const climbing = equal.map((_each, place) => place);
+    expect(mean(equal)).not.toBe(0.1);
+    expect([standardDeviation(equal), longRunVariance(equal)]).toEqual([0, 0]);
+    expect([correlation(equal, climbing), correlation(climbing, equal)]).toEqual([null, null]);
   });
   it("sees no shape in equal values, whose mean is off by a rounding error", () => {
     expect([skewness([0.1, 0.1, 0.1]), excessKurtosis([0.1, 0.1, 0.1, 0.1, 0.1, 0.1])]).toEqual([null, null]);

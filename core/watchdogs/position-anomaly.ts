@@ -2,7 +2,7 @@
 // a change that no fill explains is critical at any size.
 import type { Instant } from "../../contracts/src/instant.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
-import { mean, standardDeviation } from "../stats/moments.ts";
+import { mean, isConstant as neverMoved, standardDeviation } from "../stats/moments.ts";
 import { median, scaledMad } from "../stats/quantiles.ts";
 import { type ConfigOf, common, number, whole } from "./config.ts";
 import { allFinite, type Judgement, type RungEffect, stateOf, type Watchdog, withoutValue } from "./watchdog.ts";
@@ -55,6 +55,8 @@ export function deltaDeviation(delta: number, earlier: readonly number[], histor
     return null;
   }
   const isConstant = deviation === 0;
+  // The mean of equal changes may be off by a rounding, and one more of them would lie infinitely far from that.
+  if (neverMoved([...earlier, delta])) return { isConstant, z: 0, robust: 0 };
   return { isConstant, z: over(delta - average, deviation), robust: over(delta - middle, spread) };
 }
 

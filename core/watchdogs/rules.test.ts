@@ -6,8 +6,9 @@ import { type DbWatchdogInput, dbWatchdog } from "./db-watchdog.ts";
 import { dependencyWatchdog, type PollResult } from "./dependency-watchdog.ts";
 import { newStanding, step } from "./episodes.ts";
 import { newsSpike, overdispersedTail } from "./news-spike.ts";
-import { positionAnomaly } from "./position-anomaly.ts";
+import { deltaDeviation, positionAnomaly } from "./position-anomaly.ts";
 import { hedgeOrders, type OptionPosition, type ThetaMemory, thetaWatchdog } from "./theta-watchdog.ts";
+import { pour, volumeBars } from "./vpin-buckets.ts";
 
 const at = instant.fromUnixMs(1_700_000_000_000);
 const now = { at, openedAt: null };
@@ -91,6 +92,12 @@ describe("position_anomaly", () => {
     expect(judged(change(0.002, 99), still)).toMatchObject({ rung: 1, value: null, reason: "CONSTANT_BASELINE" });
     const small = { rung: 0, clears: true, state: "WARMUP", value: null, reason: "CONSTANT_BASELINE" };
     expect(judged(change(0.0005, 99), still)).toMatchObject(small);
+  });
+
+  it("takes one more of a row of equal changes for ordinary, whatever rounding says of their mean", () => {
+    const equal = new Array<number>(41).fill(0.1);
+    expect(deltaDeviation(0.1, equal, 20)).toEqual({ isConstant: true, z: 0, robust: 0 });
+    expect(deltaDeviation(0.2, equal, 20)).toMatchObject({ isConstant: true, z: Number.POSITIVE_INFINITY });
   });
 
   it("warms up about first trades while the platform itself saw too few observations", () => {
@@ -304,5 +311,21 @@ describe("db_watchdog", () => {
   it("is STALE on what is too old", () => {
     const input = { kind: "rows", name: "fills", left: 1, right: 1, asOf: old } as const;
     expect(dbWatchdog.judge(input, config, dbWatchdog.emptyMemory, now).judgement.state).toBe("STALE");
+  });
+});
+
+describe("vpin's buckets", () => {
+  it("are full of five bars of a fifth, and bars of a trade of many, although their sums are off by a rounding", () => {
+    const size = 973.2;
+    expect(5 * size - size - size - size - size).toBeGreaterThan(size);
+    let [filled, partial] = [0, { volume: 0, buy: 0 }];
+    for (let bar = 0; bar < 5; bar += 1) {
+      const next = pour(partial, { volume: size, buyFraction: 1 }, 5 * size);
+      filled += next.full.length;
+      partial = next.partial;
+    }
+    expect(filled).toBe(1);
+    expect(partial.volume).toBeCloseTo(0, 9);
+    expect(volumeBars([{ atMs: 0, price: 1, volume: 0.3 }], 0.1)).toHaveLength(3);
   });
 });

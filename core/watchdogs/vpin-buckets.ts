@@ -30,6 +30,9 @@ const fractionOfSign = (change: number): number => (change === 0 ? 0.5 : change 
 /** One bar fills at most so many buckets: at 50 a day, half a year's volume. More is no volume, and filling them would not end. */
 export const bucketsPerBarMax = 6_000;
 
+/** What is missing to a full bucket or bar by less than this share of it is a rounding of the sums, no volume. */
+const rounding = 1e-9;
+
 /** Pours one bar into the bucket that is being filled; what overflows fills the next with the same fraction of buys. */
 export function pour(
   partial: Bucket,
@@ -47,7 +50,7 @@ export function pour(
     const taken = Math.min(room, left);
     buy += taken * bar.buyFraction;
     left -= taken;
-    if (taken < room) {
+    if (taken < room - size * rounding) {
       volume += taken;
       continue;
     }
@@ -90,7 +93,7 @@ export function volumeBars(trades: readonly Trade[], size: number): readonly Bar
       throw new RangeError(`A trade of ${trade.volume} does not fit into at most ${bucketsPerBarMax} bars of ${size}.`);
     }
     volume += trade.volume;
-    for (; volume >= size; volume -= size) bars.push({ close: trade.price, volume: size });
+    for (; volume >= size * (1 - rounding); volume -= size) bars.push({ close: trade.price, volume: size });
   }
   return bars;
 }

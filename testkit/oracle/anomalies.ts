@@ -107,11 +107,15 @@ const volatility = solver(
   },
 );
 
-const falsePositives = solver({ n: numbers, multiple: z.number() }, ({ n, multiple }) => ({
-  [`P_ratio_gt_${multiple}_given_true_vol_eq_target`]: n.map((count) =>
-    chiSquaredSf((count - 1) * multiple * multiple, count - 1),
-  ),
-}));
+/** A whole multiple is named by some as 2, by others as 2.0. */
+const falsePositives = solver({ n: numbers, multiple: z.number() }, ({ n, multiple }) => {
+  const chances = n.map((count) => chiSquaredSf((count - 1) * multiple * multiple, count - 1));
+  return Object.fromEntries(
+    [String(multiple), multiple.toFixed(1)]
+      .filter((name) => Number(name) === multiple)
+      .map((name) => [`P_ratio_gt_${name}_given_true_vol_eq_target`, chances]),
+  );
+});
 
 export const newsSolvers: readonly Solver[] = [news, cooldown, selfInclusion];
 export const positionSolvers: readonly Solver[] = [positions];

@@ -4,22 +4,21 @@ import { calendarTrend, curveFit, horizonDecay, signalMemory } from "../decay.ts
 import { rolling, rollingWindow } from "../performance.ts";
 import { numbers, numbersOrNull, type Solver, sameLength, solver } from "./solver.ts";
 
-/** Two kinds of fit have inputs of one shape; their names say which is meant. */
+/** Two fits have inputs of one shape, and get both. Of the one name that both have, half_life, the case's name says whose is meant. */
 const horizons = solver({ horizon: numbers, ic: numbersOrNull }, ({ horizon, ic }, name) => {
   sameLength({ horizon, ic });
-  if (/nls|nonlinear/i.test(name)) {
-    const known = horizon.flatMap((each, index) => {
-      const skill = ic[index] ?? null;
-      return skill === null ? [] : [{ horizon: each, skill }];
-    });
-    const curve = curveFit(
-      known.map((each) => each.horizon),
-      known.map(({ skill }) => skill),
-    );
-    return { ic0: curve?.initial ?? null, lambda: curve?.rate ?? null, half_life: curve?.halfLife ?? null };
-  }
+  const known = horizon.flatMap((each, index) => {
+    const skill = ic[index] ?? null;
+    return skill === null ? [] : [{ horizon: each, skill }];
+  });
+  const curve = curveFit(
+    known.map((each) => each.horizon),
+    known.map(({ skill }) => skill),
+  );
   const decay = horizonDecay(horizon, ic);
   return {
+    ic0: curve?.initial ?? null,
+    lambda: curve?.rate ?? null,
     status: decay.status,
     used_horizons: decay.usedHorizons,
     dropped: decay.dropped,
@@ -27,7 +26,7 @@ const horizons = solver({ horizon: numbers, ic: numbersOrNull }, ({ horizon, ic 
     loglinear_lambda: decay.rate,
     lambda_se: decay.rateError,
     r2: decay.r2,
-    half_life: decay.halfLife,
+    half_life: /nls|nonlinear/i.test(name) ? (curve?.halfLife ?? null) : decay.halfLife,
     half_life_95ci: decay.halfLifeInterval,
   };
 });

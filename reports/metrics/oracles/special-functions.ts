@@ -17,12 +17,13 @@ import { numbers, probability, type Solver, sameLength, solver } from "./solver.
 const rows = (df: readonly number[], columns: readonly number[], figure: (each: number, df: number) => number) =>
   df.map((freedom) => columns.map((each) => figure(each, freedom)));
 
-/** Two cases have inputs of one shape; their names say which is meant. */
-const freedom = solver({ df: numbers, p: numbers, x: numbers }, ({ df, p, x }, name) =>
-  /chi/i.test(name)
-    ? { chi2_ppf: rows(df, p, chiSquaredQuantile), chi2_sf: rows(df, x, chiSquaredSf) }
-    : { t_ppf: rows(df, p, studentQuantile), t_cdf: rows(df, x, studentCdf) },
-);
+/** Two cases have inputs of one shape, and get both distributions. */
+const freedom = solver({ df: numbers, p: numbers, x: numbers }, ({ df, p, x }) => ({
+  t_ppf: rows(df, p, studentQuantile),
+  t_cdf: rows(df, x, studentCdf),
+  chi2_ppf: rows(df, p, chiSquaredQuantile),
+  chi2_sf: rows(df, x, chiSquaredSf),
+}));
 
 const normal = solver({ x: numbers, p: numbers }, ({ x, p }) => ({
   norm_cdf: x.map(normalCdf),
