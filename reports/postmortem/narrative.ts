@@ -41,19 +41,51 @@ export const narrative = z.object({
 export type Narrative = z.infer<typeof narrative>;
 
 export const narrativeSystem =
-  "You write the account of a fall in a fund's value for its investors. Use only the numbered facts. Name in `facts` the ids of every fact that a paragraph uses. Write each number, date and percentage exactly as the fact prints it, in digits. Add none of your own.";
+  "You write the account of a fall in a fund's value for its investors. Use only the numbered facts. Name in `facts` the ids of every fact that a paragraph uses. Write each number, date and percentage exactly as the fact prints it, in digits and with its unit. Add none of your own, spell none out (not even one or first), and name no month or day of the week. Use plain ASCII.";
 
 /** Facts and nothing else: no headline, no thesis, no reason that somebody typed. */
 export const narrativePrompt = (facts: readonly NumberedFact[]): string =>
   facts.map(({ id, text }) => `${id}: ${text}`).join("\n");
 
-/** Signs, digits and what stands between digits; a per cent sign after them belongs to them. */
-const figure = /[-+−]?\d(?:[\d.,:TZ/-]*\d)?(?:Z\b)?(?:\s?%)?/g;
-const spelled =
-  /\b(two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|hundred|thousand|million|billion|half|halved|third|quarter|double|doubled|triple|twice|per ?cent|percent|january|february|march|april|june|july|august|september|october|november|december|(mon|tues|wednes|thurs|fri|satur|sun)day)\b/i;
+const units =
+  "[A-Z]{3}|bps?|bn|mn|[kKmMbx]|basis points?|points?|pts?|times|fold|years?|months?|weeks?|days?|hours?|minutes?|seconds?|ms|shares?|lots?|contracts?|trades?|orders?";
+/** Signs, digits, what stands between digits and what is glued to them; a per cent sign or a unit after them belongs to them. */
+const figure = new RegExp(
+  `[A-Za-z_$#]*(?:[-+−–—]\\s?)?\\d(?:[\\d.,:TZ/-]*\\d)?[A-Za-z_$#]*(?<percent>\\s?%)?(?<unit>\\s(?:${units})\\b)?`,
+  "g",
+);
+const tens = "twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety";
+const teens = "ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen";
+const large = "dozen|hundred|thousand|million|billion|trillion";
+const ordinals =
+  "first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth|[a-z]+teenth|[a-z]+tieth|[a-z]+dredth|[a-z]+sandth|[a-z]+llionth";
+const parts = "half|halves|halved|quarter|double|doubled|triple|tripled|quadrupled?|once|twice|thrice|[a-z]+fold";
+const signs = "minus|plus|negative|per ?cent|percentages?|basis points?";
+const months =
+  "january|february|march|april|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec";
+const days = "(?:mon|tues|wednes|thurs|fri|satur|sun)day|yesterday|today|tomorrow|weekend|midnight|noon";
+const spelled = new RegExp(
+  `\\b(?:zero|nil|one|two|three|four|five|six|seven|eight|nine|(?:${teens}|${tens}|${large})s?|(?:${ordinals})s?|${parts}|quarters|${signs}|${months}|${days})\\b`,
+  "i",
+);
+/** The month, which as another word begins no sentence here. */
+const may = /\bMay\b/;
+/** What facts are printed in, and the quotes and dashes of a sentence. Any other character may look like a digit or a sign, or be a number in another script. */
+const strange = /[^\n\x20-\x7e‘’“”–—…−]/u;
 
-const figuresIn = (text: string): readonly string[] =>
-  [...text.matchAll(figure)].map(([found]) => found.replace("−", "-").replace(/\s/g, ""));
+/** As they are printed, with and without the unit after them. */
+function figuresIn(text: string): readonly { readonly found: string; readonly whole: string; readonly bare: string }[] {
+  const plain = (found: string): string => found.replace(/[−–—]/g, "-").replace(/\s/g, "");
+  return [...text.matchAll(figure)].map(({ 0: found, groups }) => ({
+    found: found.trim(),
+    whole: plain(found),
+    bare: plain(found.slice(0, found.length - (groups?.["unit"]?.length ?? 0))),
+  }));
+}
+
+/** By its number, since it may be one that cannot be seen. */
+const named16 = (character: string): string =>
+  `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
 
 /** Null where it holds; else what is wrong with it. */
 export function refusalOf(paragraphs: readonly Paragraph[], facts: readonly NumberedFact[]): string | null {
@@ -62,12 +94,14 @@ export function refusalOf(paragraphs: readonly Paragraph[], facts: readonly Numb
     const where = `paragraph ${index + 1}`;
     const unknown = named.find((id) => !byId.has(id));
     if (unknown !== undefined) return `${where} names ${JSON.stringify(unknown)}, which is no fact`;
-    // Only plain digits: others would pass unseen.
-    if (/(?![0-9])\p{N}/u.test(text)) return `${where} has digits of another script`;
-    const word = spelled.exec(text)?.[0];
+    const character = strange.exec(text)?.[0];
+    if (character !== undefined) return `${where} has ${named16(character)}, a character that no fact is printed in`;
+    const word = spelled.exec(text)?.[0] ?? may.exec(text)?.[0];
     if (word !== undefined) return `${where} spells out ${JSON.stringify(word)}`;
-    const printed = new Set(named.flatMap((id) => figuresIn(byId.get(id) ?? "")));
-    const invented = figuresIn(text).find((each) => !printed.has(each));
+    const printed = new Set(
+      named.flatMap((id) => figuresIn(byId.get(id) ?? "").flatMap(({ whole, bare }) => [whole, bare])),
+    );
+    const invented = figuresIn(text).find(({ whole }) => !printed.has(whole))?.found;
     if (invented !== undefined) return `${where} has ${JSON.stringify(invented)}, which no fact that it names prints`;
   }
   return null;
