@@ -52,3 +52,27 @@ it("has quantiles of days, weeks and months, and a rolling beta", () => {
   ]);
   expect(blockOf(made(facts), "rolling_beta")).toMatchObject({ kind: "chart" });
 });
+
+it("holds the benchmark over the fund's own days alone, also where it is quoted on the weekend before the first", () => {
+  const [from, monday] = facts.navs.flatMap(({ day }, index) => {
+    const next = facts.navs[index + 1]?.day ?? "";
+    return new Date(day).getUTCDay() === 5 && new Date(next).getUTCDay() === 1 ? [[day, next] as const] : [];
+  })[0] ?? ["", ""];
+  const closes = (facts.benchmark?.closes ?? []).flatMap((each) => [
+    each,
+    ...(each.day === from ? [{ day: weekend(from), close: "1" }] : []),
+  ]);
+  const benchmark = { symbol: "SPY", closes };
+  const document = navReport.build({
+    facts: { ...facts, benchmark },
+    factsSha256: "0".repeat(64),
+    start: monday,
+    end,
+  });
+  const close = (day: string): number => Number(closes.find((each) => each.day === day)?.close);
+  const found = document.metrics.find(({ id }) => id === "benchmark_return");
+  expect(found?.value).toBeCloseTo(close(end) / close(from) - 1, 12);
+});
+
+/** The Sunday after a Friday. */
+const weekend = (friday: string): string => new Date(Date.parse(friday) + 2 * 86_400_000).toISOString().slice(0, 10);

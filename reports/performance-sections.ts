@@ -6,6 +6,7 @@ import type { BookDay } from "./books/books.ts";
 import type { Block, Cell, Metric, MetricReason, ReportDocument } from "./document.ts";
 import type { ReportFacts } from "./facts.ts";
 import type { MetricMaker } from "./figures.ts";
+import { marketAxis, returnsOn } from "./market-days.ts";
 import { daysBetween } from "./metrics/dates.ts";
 import { unitNav } from "./metrics/nav.ts";
 import {
@@ -54,21 +55,12 @@ export function returnsOf(facts: ReportFacts, days: readonly BookDay[]): Returns
   };
 }
 
-/** On exactly the fund's days, from the close before the first of them; null where one is missing. */
+/** On exactly the fund's days, each from the day before it on which the fund was valued too; null where a close is missing. */
 function benchmarkReturns(facts: ReportFacts, days: readonly BookDay[], dates: readonly string[]) {
   if (facts.benchmark === null || dates.length !== days.length || dates.length === 0) return null;
-  const closes = new Map(facts.benchmark.closes.map(({ day, close }) => [day, Number(close)]));
-  const [first] = dates;
-  const before = facts.benchmark.closes.filter(({ day }) => day < (first ?? "")).at(-1);
-  let last = before === undefined ? undefined : Number(before.close);
-  const returns: number[] = [];
-  for (const day of dates) {
-    const close = closes.get(day);
-    if (close === undefined || last === undefined || !(last > 0)) return null;
-    returns.push(close / last - 1);
-    last = close;
-  }
-  return { symbol: facts.benchmark.symbol, returns };
+  const known = returnsOn(marketAxis(facts), facts.benchmark.closes);
+  const returns = dates.flatMap((day) => known.get(day) ?? []);
+  return returns.length === dates.length ? { symbol: facts.benchmark.symbol, returns } : null;
 }
 
 export function returnMetrics(
