@@ -26,6 +26,11 @@ export const definitions = {
   profit: define("Profit or loss", "money", "closing NAV - opening NAV - flows"),
   net_flows: define("Flows", "money", "deposits - withdrawals in the period"),
   fees: define("Fees", "money", "broker's and borrow fees of the period"),
+  order_fees: define(
+    "Fees of the orders",
+    "money",
+    "brokers' fees of the fills of the costed orders, part of the shortfall",
+  ),
   twr: define("Time-weighted return", "fraction", "prod(1 + r_t) - 1, r_t = (NAV_t - flow_t) / NAV_(t-1) - 1"),
   mwr: define(
     "Money-weighted return",

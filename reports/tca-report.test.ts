@@ -117,6 +117,7 @@ it("guesses nothing: an order without kept quotes is listed, counted and in no c
   expect(document.exclusions).toContainEqual(expect.objectContaining({ what: "Orders without kept quotes", count: 1 }));
   expect(rows(document, "excluded_orders").map(([id]) => id)).toEqual(["b"]);
   expect(figure(document, "shortfall")).toBe("-9");
+  expect(figure(document, "order_fees")).toBe("1");
 });
 
 it("finds a fill that is missing from a costed order", () => {

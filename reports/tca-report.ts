@@ -81,7 +81,7 @@ function build(input: ReportInput): ReportDocument {
     ),
     make("effective_spread_bps", ...spreadOf(costed, "effectiveSpreadBps")),
     make("realised_spread_bps", ...spreadOf(costed, "realisedSpreadBps")),
-    make("fees", total(books.days.map((day) => day.fees)), books.days.length),
+    make("order_fees", total(costed.map(({ cost }) => cost.fees)), n),
   ];
   const found: readonly Section[] = [
     figuresSection(metrics),
