@@ -104,6 +104,7 @@ describe("what an order cost", () => {
     const denied = orderOf("d", "BUY", { state: "REJECTED", filled_quantity: "0", code: "MAX_NOTIONAL" });
     const document = made([unfilled, denied]);
     expect(Number(rows(document, "order_costs")[0]?.[9])).toBeCloseTo(10 * (close - 100), 9);
+    expect(Number(figure(document, "shortfall"))).toBeCloseTo(10 * (close - 100), 9);
     expect(
       ["orders", "orders_denied", "orders_unfilled", "orders_costed", "fill_rate"].map((id) => figure(document, id)),
     ).toEqual([2, 1, 1, 1, 0]);
