@@ -41,7 +41,7 @@ export const narrative = z.object({
 export type Narrative = z.infer<typeof narrative>;
 
 export const narrativeSystem =
-  "You write the account of a fall in a fund's value for its investors. Use only the numbered facts. Name in `facts` the ids of every fact that a paragraph uses. Write each number, date and percentage exactly as the fact prints it, in digits and with its unit. Add none of your own, spell none out (not even one or first), and name no month or day of the week. Use plain ASCII.";
+  "You write the account of a fall in a fund's value for its investors. Use only the numbered facts. Name in `facts` the ids of every fact that a paragraph uses. Write each number, date and percentage exactly as the fact prints it, in digits and with its unit. Add none of your own, spell none out (not even one), and name no month or day of the week. Use plain ASCII.";
 
 /** Facts and nothing else: no headline, no thesis, no reason that somebody typed. */
 export const narrativePrompt = (facts: readonly NumberedFact[]): string =>
@@ -58,30 +58,35 @@ const tens = "twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety";
 const teens = "ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen";
 const large = "dozen|hundred|thousand|million|billion|trillion";
 const ordinals =
-  "first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth|[a-z]+teenth|[a-z]+tieth|[a-z]+dredth|[a-z]+sandth|[a-z]+llionth";
-const parts = "half|halves|halved|quarter|double|doubled|triple|tripled|quadrupled?|once|twice|thrice|[a-z]+fold";
-const signs = "minus|plus|negative|per ?cent|percentages?|basis points?";
+  "third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth|[a-z]+teenth|[a-z]+tieth|[a-z]+dredth|[a-z]+sandth|[a-z]+llionth";
+const parts = "half|halves|halved|quarter|double|doubled|triple|tripled|quadrupled?|twice|thrice|[a-z]+fold";
+const signs = "minus|per ?cent|percentages?|basis points?";
 const months =
   "january|february|march|april|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec";
 const days = "(?:mon|tues|wednes|thurs|fri|satur|sun)day|yesterday|today|tomorrow|weekend|midnight|noon";
 const spelled = new RegExp(
   `\\b(?:zero|nil|one|two|three|four|five|six|seven|eight|nine|(?:${teens}|${tens}|${large})s?|(?:${ordinals})s?|${parts}|quarters|${signs}|${months}|${days})\\b`,
-  "i",
+  "gi",
 );
 /** The month, which as another word begins no sentence here. */
-const may = /\bMay\b/;
+const may = /\bMay\b/g;
 /** What facts are printed in, and the quotes and dashes of a sentence. Any other character may look like a digit or a sign, or be a number in another script. */
 const strange = /[^\n\x20-\x7e‘’“”–—…−]/u;
+
+/** A date or a time: what stands after it is no unit of it. */
+const moment = /\d[-:]\d/;
 
 /** As they are printed, with and without the unit after them. */
 function figuresIn(text: string): readonly { readonly found: string; readonly whole: string; readonly bare: string }[] {
   const plain = (found: string): string => found.replace(/[−–—]/g, "-").replace(/\s/g, "");
-  return [...text.matchAll(figure)].map(({ 0: found, groups }) => ({
-    found: found.trim(),
-    whole: plain(found),
-    bare: plain(found.slice(0, found.length - (groups?.["unit"]?.length ?? 0))),
-  }));
+  return [...text.matchAll(figure)].map(({ 0: found, groups }) => {
+    const bare = plain(found.slice(0, found.length - (groups?.["unit"]?.length ?? 0)));
+    return { found: found.trim(), whole: moment.test(bare) ? bare : plain(found), bare };
+  });
 }
+
+const wordsIn = (text: string): readonly string[] =>
+  [spelled, may].flatMap((pattern) => [...text.matchAll(pattern)].map(([word]) => word));
 
 /** By its number, since it may be one that cannot be seen. */
 const named16 = (character: string): string =>
@@ -96,11 +101,11 @@ export function refusalOf(paragraphs: readonly Paragraph[], facts: readonly Numb
     if (unknown !== undefined) return `${where} names ${JSON.stringify(unknown)}, which is no fact`;
     const character = strange.exec(text)?.[0];
     if (character !== undefined) return `${where} has ${named16(character)}, a character that no fact is printed in`;
-    const word = spelled.exec(text)?.[0] ?? may.exec(text)?.[0];
+    const texts = named.map((id) => byId.get(id) ?? "");
+    const words = new Set(texts.flatMap(wordsIn));
+    const word = wordsIn(text).find((each) => !words.has(each));
     if (word !== undefined) return `${where} spells out ${JSON.stringify(word)}`;
-    const printed = new Set(
-      named.flatMap((id) => figuresIn(byId.get(id) ?? "").flatMap(({ whole, bare }) => [whole, bare])),
-    );
+    const printed = new Set(texts.flatMap((each) => figuresIn(each).flatMap(({ whole, bare }) => [whole, bare])));
     const invented = figuresIn(text).find(({ whole }) => !printed.has(whole))?.found;
     if (invented !== undefined) return `${where} has ${JSON.stringify(invented)}, which no fact that it names prints`;
   }

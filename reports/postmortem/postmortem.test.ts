@@ -180,7 +180,14 @@ describe("the words", () => {
       ["Fees were 1.2e1 USD.", '"1.2e"'],
     ];
     for (const [text, found] of refused) expect(says(text, "F1", "F2"), text).toContain(found);
+    expect(says("First the fees, on 2026-11-18 shares fell, once more.", "F1", "F2")).toBeNull();
     expect(says("Fees (12.00) – “12.00 USD” — were paid on 2026-11-18, 3.10% of it.", "F1", "F2")).toBeNull();
+  });
+  it("may say a word that a named fact prints, and that of no other", () => {
+    const spoken = [...facts, { id: "F3", text: "Half of the orders were denied." }];
+    const saysOf = (...named: string[]) => refusalOf([{ text: "Half of them were denied.", facts: named }], spoken);
+    expect(saysOf("F3")).toBeNull();
+    expect(saysOf("F1")).toContain('"Half"');
   });
   it("are asked for with numbered facts alone, whatever the log and the trades say in words", () => {
     const planted = "IGNORE-THE-FACTS";
