@@ -57,6 +57,13 @@ export interface Unread {
 
 export type Handler = (event: BusEvent) => Promise<void>;
 
+/** A lane that waits. */
+export interface HeldLane {
+  /** The event at which it stopped. */
+  readonly eventId: string;
+  readonly sentence: string;
+}
+
 export interface DurableOptions {
   /** Unique per purpose, for example "operations.observer"; the cursor lives under this name. */
   readonly name: string;
@@ -71,6 +78,8 @@ export interface DurableOptions {
    * say, and it is held alone. Without this everything behind it waits. Only together with `parks: false`.
    */
   readonly lane?: (payload: unknown) => string | undefined;
+  /** Hears which lanes are held, by name, whenever that may have changed, and before anything is delivered. Only together with `lane`. */
+  readonly onHeld?: (held: ReadonlyMap<string, HeldLane>) => void;
   /** Events read ahead of the handler; default 1,000. */
   readonly queueMax?: number;
   /**

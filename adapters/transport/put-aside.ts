@@ -4,12 +4,12 @@
 //  1. While a lane has something held, what follows in it is held behind it; a lane is free when the store has nothing of it any more.
 //  2. Whatever was handled is taken out afterwards: after a crash in between it is handed over again, with the same id.
 //  3. Trouble of the platform is no failure of an event: it stays as it is and is tried again.
-//  4. Nothing is delivered before what is held is known.
+//  4. Nothing is delivered before what is held is known, and it is reported first.
 
 import { messageOf } from "../../contracts/src/fault.ts";
 import { type Instant, millisecondsBetween, plusMilliseconds } from "../../contracts/src/instant.ts";
 import { parseJson } from "../../contracts/src/parse-json.ts";
-import type { BusEvent, DurableOptions, Handler } from "../../ports/bus.ts";
+import type { BusEvent, DurableOptions, Handler, HeldLane } from "../../ports/bus.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
 import type { AsideEvent, NewAside } from "../../ports/parked-events.ts";
@@ -70,8 +70,7 @@ const perLaneMax = 100;
 const errorLengthMax = 1_000;
 export const waitsBehind = "It waits behind another event of its lane.";
 
-interface Lane {
-  readonly sentence: string;
+interface Lane extends HeldLane {
   readonly pauseMs: number;
   readonly nextAt: Instant;
 }
@@ -84,9 +83,13 @@ export function createAside(aside: AsideOptions): Aside {
 
   function stop(event: Pick<AsideEvent, "eventId" | "subject">, lane: string, error: string, pauseMs: number): void {
     const sentence = heldSentence(name, lane, { id: event.eventId, subject: event.subject }, error);
-    lanes.set(lane, { sentence, pauseMs, nextAt: plusMilliseconds(clock.now(), pauseMs) });
+    // What only waits is not where it stopped.
+    const eventId = error === waitsBehind ? (lanes.get(lane)?.eventId ?? event.eventId) : event.eventId;
+    lanes.set(lane, { eventId, sentence, pauseMs, nextAt: plusMilliseconds(clock.now(), pauseMs) });
     aside.hold(lane, sentence);
   }
+
+  const tell = (): void => options.onHeld?.(new Map(lanes));
 
   function free(lane: string): void {
     if (lanes.delete(lane)) aside.hold(lane, undefined);
@@ -105,6 +108,7 @@ export function createAside(aside: AsideOptions): Aside {
     for (const [lane, [first]] of held) {
       if (first !== undefined && !lanes.has(lane)) stop(first, lane, first.error, retryMsMin);
     }
+    tell();
     return { held, asked: rows.filter(({ state }) => state === "PARKED") };
   }
 
@@ -183,7 +187,9 @@ export function createAside(aside: AsideOptions): Aside {
       const now = clock.now();
       const error = cut(event.error);
       await store.put({ ...event, error, subscription: name, now, firstTriedAt: event.firstTriedAt ?? now });
-      if (event.lane !== undefined && !lanes.has(event.lane)) stop(event, event.lane, error, retryMsMin);
+      if (event.lane === undefined || lanes.has(event.lane)) return;
+      stop(event, event.lane, error, retryMsMin);
+      tell();
     },
     isDue: () => dueMs() === 0,
     dueMs,

@@ -26,6 +26,7 @@ import { sentAfterExpiry } from "./approvals/approvals.ts";
 import type { FillBlocks } from "./blocks/fill-blocks.ts";
 import type { Figures } from "./figures.ts";
 import type { ForeignEvents } from "./foreign/foreign-events.ts";
+import type { HeldFills } from "./foreign/held-fills.ts";
 import type { GroupCommit } from "./journal/group-commit.ts";
 import type { Drawdown } from "./losses/drawdown.ts";
 import { watchGaps } from "./losses/gaps.ts";
@@ -43,6 +44,8 @@ export interface InputsOptions {
   readonly fillBlocks: FillBlocks;
   /** Judges what foreign programs published before it is taken. */
   readonly foreign: ForeignEvents;
+  /** Hears of funds whose fills are held. */
+  readonly heldFills: Pick<HeldFills, "held">;
   /** Keeps a valuation and judges the losses in it; false when it is not newer than what is known. */
   readonly drawdown: Pick<Drawdown, "heard" | "hasBaselineSince">;
 }
@@ -57,7 +60,7 @@ export interface Inputs {
 }
 
 export async function hearInputs(options: InputsOptions): Promise<Inputs> {
-  const { ports, engine, commit, alarms, figures, fillBlocks, foreign, drawdown } = options;
+  const { ports, engine, commit, alarms, figures, fillBlocks, foreign, heldFills, drawdown } = options;
   const { bus, clock, timers } = ports;
   const fillGaps = watchGaps("fills", timers, alarms);
   const orderGaps = watchGaps("orders", timers, alarms);
@@ -151,7 +154,14 @@ export async function hearInputs(options: InputsOptions): Promise<Inputs> {
   const proved = true;
   const ofOrders: readonly Subscription[] = [
     await bus.subscribe(
-      { name: "riskengine.fills", subjects: fills.map(({ name }) => name), parks: false, lane: fundLane, proved },
+      {
+        name: "riskengine.fills",
+        subjects: fills.map(({ name }) => name),
+        parks: false,
+        lane: fundLane,
+        onHeld: heldFills.held,
+        proved,
+      },
       foreign.judged(hearFill),
     ),
     await bus.subscribe(

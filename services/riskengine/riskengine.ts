@@ -26,13 +26,15 @@ import { heardTime } from "./approvals/heard-time.ts";
 import { watchAudit } from "./audit-watch.ts";
 import { createAcceptBlock } from "./blocks/accept-block.ts";
 import { createFillBlocks } from "./blocks/fill-blocks.ts";
+import { createFundBlocks, type FundBlocks } from "./blocks/fund-blocks.ts";
 import { createChecks, keyWindowMs } from "./checks.ts";
 import { type DiskWatch, watchDisk } from "./disk-watch.ts";
 import { createEnvelopes } from "./envelopes.ts";
 import { createFigures, type Figures } from "./figures.ts";
 import { createForeignEvents } from "./foreign/foreign-events.ts";
 import { createForeignPosition } from "./foreign/foreign-position.ts";
-import { type GapBlocksOptions, watchGapBlocks } from "./foreign/gap-blocks.ts";
+import { watchGapBlocks } from "./foreign/gap-blocks.ts";
+import { watchHeldFills } from "./foreign/held-fills.ts";
 import { haltStatusOf } from "./halt-status.ts";
 import { type HaltWatch, watchHalts } from "./halt-watch.ts";
 import { createHalts, type Halts } from "./halts.ts";
@@ -125,8 +127,8 @@ async function assemble(
   const halts = createHalts({ ports, watch, inFlight, attempts, reference, incarnation });
   const events = createApprovalEvents(ports);
   const fillBlocks = createFillBlocks({ ports, engine, commit, alarms, events });
-  const { gapBlocks, foreign } = foreignParts({ ports, engine, commit, events }, reference);
-  const inputs = await hearInputs({ ports, engine, commit, alarms, figures, fillBlocks, foreign, drawdown });
+  const outside = foreignParts(ports, engine, createFundBlocks({ ports, engine, commit, events }), reference);
+  const inputs = await hearInputs({ ports, engine, commit, alarms, figures, fillBlocks, ...outside, drawdown });
   const waiting = { events, heard: heardTime(inputs.ofOrders) };
   const approvals = startApprovals({ ports, engine, commit, attempts, alarms, ...waiting });
   events.makeUp(recovered.approvals);
@@ -154,9 +156,9 @@ async function assemble(
   return {
     rpc: [{ name: "RiskEngine", handlers }],
     leased: watch.leased,
-    health: () => healthOf(commit, standing, [...watches, gapBlocks]),
+    health: () => healthOf(commit, standing, [...watches, outside.gapBlocks, outside.heldFills]),
     stop: async () => {
-      for (const part of [checks, approvals, gapBlocks, inputs, halts]) await part.stop();
+      for (const part of [checks, approvals, outside.gapBlocks, inputs, outside.heldFills, halts]) await part.stop();
       await commit.stop(finishMsMax);
       await snapshots.takeLast();
       for (const stop of stops.reverse()) await stop();
@@ -180,10 +182,11 @@ async function rememberValues({ riskStore, clock }: ServicePorts, engine: Engine
   for (const nav of navs) engine.setNav(nav);
 }
 
-/** Judges and counts what foreign programs publish, and blocks funds whose events have gaps. */
-function foreignParts(parts: GapBlocksOptions & { readonly ports: ServicePorts }, reference: ReferenceWatch) {
-  const gapBlocks = watchGapBlocks(parts);
-  return { gapBlocks, foreign: createForeignEvents({ ports: parts.ports, reference, counted: gapBlocks.wake }) };
+/** Judges and counts what foreign programs publish, and blocks funds whose events have gaps or whose fills are held. */
+function foreignParts(ports: ServicePorts, engine: Engine, blocks: FundBlocks, reference: ReferenceWatch) {
+  const gapBlocks = watchGapBlocks({ ports, engine, blocks });
+  const heldFills = watchHeldFills({ ports, engine, blocks, reference });
+  return { gapBlocks, heldFills, foreign: createForeignEvents({ ports, reference, counted: gapBlocks.wake }) };
 }
 
 function exposuresOf(engine: Engine) {

@@ -2,7 +2,7 @@
 // asks, and says what came of it; what is discarded is gone.
 import { expect } from "vitest";
 import { Fault } from "../../contracts/src/fault.ts";
-import type { BusEvent } from "../../ports/bus.ts";
+import type { BusEvent, DurableOptions } from "../../ports/bus.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
 import type { BusCheck, BusFixture } from "./bus-fixture.ts";
 import { publish, record, thingOf } from "./bus-kit.ts";
@@ -108,7 +108,11 @@ export const unreadableMoneyIsHeld: BusCheck = {
     "23.5: what carries money and nobody can read is held with its lane and never parked; discarded, it frees the lane; without a lane it is held alone",
   async run(fixture) {
     const name = "conformance.unreadable";
-    const seen = await record(fixture.bus, { name, parks: false, lane });
+    let reported: readonly (readonly [lane: string, eventId: string])[] | undefined;
+    const onHeld: DurableOptions["onHeld"] = (held) => {
+      reported = [...held].map(([of, { eventId }]) => [of, eventId]);
+    };
+    const seen = await record(fixture.bus, { name, parks: false, lane, onHeld });
     const broken = await fixture.injectRaw({ subject: thingChanged.name, key: "a", payload: { key: "a", n: "two" } });
     const nobodys = await fixture.injectRaw({ subject: thingChanged.name, key: "b", payload: ["no", "lane"] });
     const behind = await publish(fixture.store, { key: "a", n: 3 });
@@ -131,6 +135,10 @@ export const unreadableMoneyIsHeld: BusCheck = {
     );
     expect(held[0]?.error).toMatch(/schema/);
     await pass(fixture, 1_500);
+    expect(reported).toEqual([
+      ["a", broken],
+      [`event ${nobodys}`, nobodys],
+    ]);
     expect(named(seen.events)).toEqual(["b1"]);
     expect(fixture.bus.health().complaint).toBeDefined();
     const how = { at: held[0]?.since ?? (0 as never), by: "operator:duty", reason: "nobody's" };
@@ -143,11 +151,14 @@ export const unreadableMoneyIsHeld: BusCheck = {
       () => named(seen.events),
     );
     await eventually(fixture, "no complaint", () => fixture.bus.health().complaint === undefined);
+    await eventually(fixture, "that nothing is held", () => reported?.length === 0);
     expect(await aside(fixture, name)).toEqual([]);
     await seen.subscription.close();
-    const again = await record(fixture.bus, { name, parks: false, lane });
+    reported = undefined;
+    const again = await record(fixture.bus, { name, parks: false, lane, onHeld });
     await publish(fixture.store, { key: "a", n: 4 });
     await eventually(fixture, "the next", () => named(again.events).includes("a4"));
+    expect(reported).toEqual([]);
     expect(await aside(fixture, name)).toEqual([]);
   },
 };

@@ -109,6 +109,10 @@ export const alarms = {
     "critical",
     "So many fills of a fund wait to be accepted that the fund takes no new risk at all.",
   ),
+  FILLS_HELD: alarm(
+    "critical",
+    "A fill of a fund cannot be taken, and those behind it wait with it: the fund takes no new risk until they are booked.",
+  ),
   FILL_WITHOUT_ORDER: alarm("warning", "A fill was booked of an order that the risk engine was never asked about."),
   INPUT_DATED_AHEAD: alarm(
     "warning",

@@ -10,7 +10,7 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
   ]},
   AcceptedBlock: {"fields":[
     {"name":"block_id","type":"text"},
-    {"name":"cause","type":"text","description":"FILL_OUTSIDE_COLLAR, ORDER_OVERFILLED, FILL_NOT_JUDGED, FILLS_UNCHECKED or EVENT_GAP."},
+    {"name":"cause","type":"text","description":"FILL_OUTSIDE_COLLAR, ORDER_OVERFILLED, FILL_NOT_JUDGED, FILLS_UNCHECKED, EVENT_GAP or FILLS_HELD."},
     {"name":"fund_id","type":"text"},
     {"name":"symbol","type":"text","optional":true,"description":"Absent when the whole fund was blocked."},
     {"name":"about","type":"text","description":"What was accepted."},

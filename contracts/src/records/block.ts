@@ -5,7 +5,8 @@ import { decimalText, idText, instantText, nameText, reasonText, symbolText } fr
 /**
  * FILL_OUTSIDE_COLLAR: a fill's price lies beyond the collar of the mark. ORDER_OVERFILLED: a fill that its order does not cover. FILL_NOT_JUDGED: there
  * was no price to hold the fill against; the next one settles it. FILLS_UNCHECKED: so many fills of the fund wait that the next ones block it as a whole.
- * EVENT_GAP: a foreign publisher's numbering skipped, and what it skipped has not come.
+ * EVENT_GAP: a foreign publisher's numbering skipped, and what it skipped has not come. FILLS_HELD: a fill of the fund cannot be taken, and those behind it
+ * wait with it.
  */
 export const blockCause = z.enum([
   "FILL_OUTSIDE_COLLAR",
@@ -13,6 +14,7 @@ export const blockCause = z.enum([
   "FILL_NOT_JUDGED",
   "FILLS_UNCHECKED",
   "EVENT_GAP",
+  "FILLS_HELD",
 ]);
 export type BlockCause = z.infer<typeof blockCause>;
 

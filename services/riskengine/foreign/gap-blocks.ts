@@ -6,23 +6,18 @@
 //  3. What has come ends its block by itself. What an operator accepted is forgotten in the store.
 //  4. A wider gap is blocked before the one that it took in is ended.
 import { Defect, messageOf } from "../../../contracts/src/fault.ts";
-import { format, millisecondsBetween } from "../../../contracts/src/instant.ts";
-import type { RiskBlock, RiskBlockEnded } from "../../../contracts/src/records/block.ts";
+import { millisecondsBetween } from "../../../contracts/src/instant.ts";
 import type { Engine } from "../../../core/engine/engine.ts";
 import { acceptGap, type OpenGap, openGaps } from "../../../core/foreign/numbering.ts";
 import type { ForeignStream } from "../../../ports/foreign-records.ts";
 import type { Health } from "../../../ports/health.ts";
-import { line } from "../../shared/one-line.ts";
 import type { ServicePorts } from "../../shared/service.ts";
-import type { ApprovalEvents } from "../approvals/approval-events.ts";
-import { endOf } from "../blocks/fill-blocks.ts";
-import type { GroupCommit } from "../journal/group-commit.ts";
+import type { FundBlocks } from "../blocks/fund-blocks.ts";
 
 export interface GapBlocksOptions {
   readonly ports: Pick<ServicePorts, "store" | "clock" | "timers" | "log" | "crash">;
   readonly engine: Pick<Engine, "acceptance">;
-  readonly commit: Pick<GroupCommit, "addAlone">;
-  readonly events: Pick<ApprovalEvents, "tellInTime">;
+  readonly blocks: FundBlocks;
 }
 
 export interface GapBlocks {
@@ -39,11 +34,11 @@ const graceMs = 2_000;
 const lookEveryMs = { missing: 500, idle: 3_000 };
 /** A look that fails for so long is said. */
 const blindMsMax = 5_000;
-const encoder = new TextEncoder();
+const ended = "Nothing of the gap is missing any more, or a wider one has taken it in.";
 
 type FoundGap = ForeignStream & OpenGap;
 
-export function watchGapBlocks({ ports, engine, commit, events }: GapBlocksOptions): GapBlocks {
+export function watchGapBlocks({ ports, engine, blocks }: GapBlocksOptions): GapBlocks {
   const { store, clock, timers, log } = ports;
   const { acceptance } = engine;
   const ending = new AbortController();
@@ -65,7 +60,9 @@ export function watchGapBlocks({ ports, engine, commit, events }: GapBlocksOptio
       else if (acceptance.block(gap.gapId) === undefined && isDue(gap)) await open(gap);
     }
     const left = new Set(gaps.map(({ gapId }) => gapId));
-    for (const block of acceptance.ofCause("EVENT_GAP")) if (!left.has(block.block_id)) await end(block);
+    for (const block of acceptance.ofCause("EVENT_GAP")) {
+      if (!left.has(block.block_id)) await blocks.end(block, ended);
+    }
     return gaps.length > 0;
   }
 
@@ -76,33 +73,9 @@ export function watchGapBlocks({ ports, engine, commit, events }: GapBlocksOptio
   }
 
   async function open({ gapId, fundId, source, kind, numbers }: FoundGap): Promise<void> {
-    const at = clock.now();
     const reason = `${source} numbers its ${kind} of ${fundId}, and ${numbers} never came: an event may be lost. Have it sent again from there.`;
-    const block: RiskBlock = {
-      block_id: gapId,
-      cause: "EVENT_GAP",
-      fund_id: fundId,
-      reason: line(reason, 2_000),
-      at: format(at),
-    };
-    const payload = encoder.encode(JSON.stringify(block));
-    await commit.addAlone({ kind: "block", at, fundId, orderId: "", payload }, () => acceptance.open(block));
     log.warn("events of a foreign publisher are missing", { block_id: gapId, reason });
-    events.tellInTime({ kind: "block", payload: block });
-  }
-
-  async function end(block: RiskBlock): Promise<void> {
-    const at = clock.now();
-    const reason = "Nothing of the gap is missing any more, or a wider one has taken it in.";
-    const ended: RiskBlockEnded = { ...endOf(block), ended_by: "riskengine", reason, at: format(at) };
-    const payload = encoder.encode(JSON.stringify(ended));
-    const entry = { kind: "unblock", at, fundId: block.fund_id, orderId: "", payload } as const;
-    let isOpen = true;
-    await commit.addAlone(entry, () => {
-      // An operator may have been faster.
-      isOpen = acceptance.end(ended);
-    });
-    if (isOpen) events.tellInTime({ kind: "unblock", payload: ended });
+    await blocks.open({ block_id: gapId, cause: "EVENT_GAP", fund_id: fundId, reason });
   }
 
   async function forget({ source, fundId, kind, gapId }: FoundGap): Promise<void> {

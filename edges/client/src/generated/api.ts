@@ -2419,7 +2419,7 @@ export interface components {
     schemas: {
         AcceptedBlock: {
             block_id: string;
-            /** @description FILL_OUTSIDE_COLLAR, ORDER_OVERFILLED, FILL_NOT_JUDGED, FILLS_UNCHECKED or EVENT_GAP. */
+            /** @description FILL_OUTSIDE_COLLAR, ORDER_OVERFILLED, FILL_NOT_JUDGED, FILLS_UNCHECKED, EVENT_GAP or FILLS_HELD. */
             cause: string;
             fund_id: string;
             /** @description Absent when the whole fund was blocked. */

@@ -20,7 +20,7 @@ export interface AcceptBlockRequest {
 
 export interface AcceptedBlock {
   block_id: string;
-  /** FILL_OUTSIDE_COLLAR, ORDER_OVERFILLED, FILL_NOT_JUDGED, FILLS_UNCHECKED or EVENT_GAP. */
+  /** FILL_OUTSIDE_COLLAR, ORDER_OVERFILLED, FILL_NOT_JUDGED, FILLS_UNCHECKED, EVENT_GAP or FILLS_HELD. */
   cause: string;
   fund_id: string;
   /** Absent when the whole fund was blocked. */
