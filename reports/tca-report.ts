@@ -25,7 +25,7 @@ import {
   textOf,
 } from "./report-parts.ts";
 import type { Report, ReportInput } from "./shape.ts";
-import { type CostedOrder, spreadOf, unquotedFills } from "./tca-spreads.ts";
+import { type CostedOrder, middle, spreadOf, unquotedFills } from "./tca-spreads.ts";
 import { tradeDates } from "./trade-dates.ts";
 
 type Decimal = decimal.Decimal;
@@ -156,9 +156,6 @@ function wholeOrders(orders: readonly OrderFact[]): readonly OrderFact[] {
         : { ...order, quotes: { created: order.quotes?.created ?? null, routed: first } };
     });
 }
-
-const middle = (quote: QuoteFact): Decimal =>
-  decimal.divide(decimal.add(decimal.parse(quote.bid), decimal.parse(quote.ask)), decimal.parse("2"), "half-even");
 
 /** Null where a price that the definition needs was not kept. */
 function costOf(facts: ReportFacts, order: OrderFact, fills: readonly Fill[], day: string): OrderCost | null {

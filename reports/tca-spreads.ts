@@ -2,8 +2,12 @@
 import * as decimal from "../contracts/src/decimal.ts";
 import { millisecondsBetween, parse } from "../contracts/src/instant.ts";
 import type { Fill } from "../contracts/src/records/order.ts";
-import type { OrderFact, ReportFacts } from "./facts.ts";
+import type { OrderFact, QuoteFact, ReportFacts } from "./facts.ts";
 import type { OrderCost } from "./metrics/tca.ts";
+
+/** Of bid and ask. */
+export const middle = (quote: QuoteFact): decimal.Decimal =>
+  decimal.divide(decimal.add(decimal.parse(quote.bid), decimal.parse(quote.ask)), decimal.parse("2"), "half-even");
 
 export interface CostedOrder {
   readonly fills: readonly Fill[];

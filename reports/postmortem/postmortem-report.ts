@@ -38,9 +38,8 @@ const share = (value: number): string => `${(value * 100).toFixed(2)} %`;
 const meanings: Readonly<Record<PartName, string>> = {
   market: "the market's move, by each position's loading on it",
   factor: "the other factors' moves, by each position's loadings",
-  selection: "the positions' own moves, beside market and factors",
-  slippage:
-    "what was traded, against the price at which its day was valued: also what a position lost on the day it was bought",
+  selection: "the positions' own moves, beside market and factors; of what was traded, the move from the trade on",
+  slippage: "trades, against the middle of bid and ask at that moment",
   fees: "fees of trades",
   funding: "dividends less what borrowing cost",
   data_ops: "positions that had no price",
@@ -125,6 +124,15 @@ function exclusionsOf({ found, timeline }: Fall): ReportDocument["exclusions"] {
             what: "Positions without loadings",
             why: "Too few closes: all of their move counts as their own.",
             count: found.unloaded.length,
+          },
+        ]),
+    ...(found.unquoted === 0
+      ? []
+      : [
+          {
+            what: "Trades without a kept quote",
+            why: "What they slipped is not known: all of their effect counts as the positions' own move.",
+            count: found.unquoted,
           },
         ]),
     ...(timeline.left === 0
@@ -304,7 +312,7 @@ function positionsSection({ bySymbol }: FallParts): Section {
     "Positions",
     tableOf(
       "position_moves",
-      "Price moves by position, the largest loss first",
+      "Price moves by position, what was traded from its trade on; the largest loss first",
       columnsOf("symbol:Symbol", "amount:Price moves:money"),
       rows,
     ),
@@ -317,6 +325,6 @@ export const postmortemReport: Report = {
   sentence:
     "Why a fund fell: timeline, onset, a waterfall counted from below, causes with the loss without each, and fixes.",
   sections,
-  needs: ["universe", "envelopes", "replays", "audit", "minutes"],
+  needs: ["universe", "envelopes", "replays", "audit", "minutes", "fill_quotes"],
   build,
 };

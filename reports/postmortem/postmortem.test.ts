@@ -39,6 +39,24 @@ describe("the waterfall", () => {
     );
     expect(amounts(document).get("all")).toBe(decimal.format(changed));
   });
+  it("counts as slippage what trades paid beyond the middle of bid and ask, and what followed as the position's own move", () => {
+    const bought = usual.fills.filter(({ side, filled_at: at }) => side === "BUY" && at.slice(0, 10) >= start);
+    const [dear] = bought;
+    if (dear === undefined) throw new Error("nothing was bought");
+    // Five cents above the middle; the day was valued at the price that was paid.
+    const quote = { bid: String(Number(dear.price) - 0.1), ask: dear.price, at: dear.filled_at };
+    const document = made({ ...usual, fill_quotes: { [dear.fill_id]: { at_fill: quote, after_300s: null } } });
+    const [without, found] = [amounts(made(usual)), amounts(document)];
+    const slipped = -0.05 * Number(dear.quantity);
+    expect(without.get("slippage")).toBe("0");
+    expect(Number(found.get("slippage"))).toBeCloseTo(slipped, 9);
+    expect(Number(found.get("selection"))).toBeCloseTo(Number(without.get("selection")) - slipped, 9);
+    expect(found.get("UNEXPLAINED")).toBe("0");
+    const trades = usual.fills.filter(({ filled_at: at }) => at.slice(0, 10) >= start).length;
+    expect(document.exclusions).toContainEqual(
+      expect.objectContaining({ what: "Trades without a kept quote", count: trades - 1 }),
+    );
+  });
   it("leaves what its parts do not explain as a finding, and says that it failed", () => {
     const navs = usual.navs.map((nav) =>
       nav.day === end ? { ...nav, nav: String(Number(nav.nav) - 5_000), cash: String(Number(nav.cash) - 5_000) } : nav,
