@@ -34,7 +34,8 @@ export function natsSourceOf(kind: ForeignKind): "foreign-oms" | "foreign-treasu
 /** What the reference data has. */
 export interface KnownReference {
   fund(fundId: string): { readonly currency: string; readonly strategies: readonly string[] } | undefined;
-  knowsSymbol(symbol: string): boolean;
+  /** Of an instrument; undefined when there is none. */
+  currencyOf(symbol: string): string | undefined;
 }
 
 /** An event whose payload matched the schema of its subject. */
@@ -75,7 +76,7 @@ export function refusalOf(
     return refusedTrade(busted, known) ?? (bust === undefined ? undefined : refusedBust(busted, bust));
   }
   const fill = event.payload as Fill;
-  return refusedTrade(fill, known) ?? refusedPrice(fill) ?? changedFill(fill, booked);
+  return refusedTrade(fill, known) ?? refusedCurrency(fill, known) ?? refusedPrice(fill) ?? changedFill(fill, booked);
 }
 
 function refusedTrade(
@@ -84,7 +85,7 @@ function refusedTrade(
 ): Refusal | undefined {
   const fund = known.fund(fundId);
   if (fund === undefined) return unknownFund(fundId);
-  if (!known.knowsSymbol(symbol)) {
+  if (known.currencyOf(symbol) === undefined) {
     const sentence = `There is no instrument ${quoted(symbol)}. Set it (ctl treasury reference set instruments) or publish the event again with the right symbol.`;
     return { code: "EVENT_SYMBOL_UNKNOWN", sentence };
   }
@@ -103,6 +104,13 @@ function refusedValue({ fund_id: fundId, currency }: NavUpdated, known: KnownRef
   if (fund === undefined) return unknownFund(fundId);
   if (fund.currency === currency) return undefined;
   const sentence = `The fund ${fundId} is valued in ${fund.currency}, and the value is in ${currency}. Publish it again in ${fund.currency}.`;
+  return { code: "EVENT_CURRENCY_WRONG", sentence };
+}
+
+function refusedCurrency({ fill_id: id, symbol, currency }: Fill, known: KnownReference): Refusal | undefined {
+  const traded = known.currencyOf(symbol);
+  if (currency === undefined || currency === traded) return undefined;
+  const sentence = `${symbol} is traded in ${traded}, and fill ${id} is in ${currency}. Publish it again in ${traded}.`;
   return { code: "EVENT_CURRENCY_WRONG", sentence };
 }
 

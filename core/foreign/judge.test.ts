@@ -10,7 +10,7 @@ import { foreignKindOf, natsSourceOf } from "./judge-event.ts";
 const fund = { currency: "USD", strategies: [exampleFill.strategy_id] };
 const known = {
   fund: (id: string) => (id === exampleFill.fund_id ? fund : undefined),
-  knowsSymbol: (symbol: string) => symbol === exampleFill.symbol,
+  currencyOf: (symbol: string) => (symbol === exampleFill.symbol ? "USD" : undefined),
 };
 const at = fromMicroseconds(1_000);
 const fills = subjects.fillsCreated.name;
@@ -41,6 +41,7 @@ describe("32.5: what is refused where it enters", () => {
       "NEXT",
     ],
     ["EVENT_CURRENCY_WRONG", subjects.navUpdated.name, { ...exampleNav, currency: "EUR", sequence: 5 }, "NEXT"],
+    ["EVENT_CURRENCY_WRONG", fills, { ...exampleFill, currency: "EUR", sequence: 5 }, "NEXT"],
     ["EVENT_FUND_UNKNOWN", subjects.navUpdated.name, { ...exampleNav, fund_id: "alhpa" }, "UNCOUNTED"],
   ])("%s, and it uses up its number", (code, subject, payload, numbering) => {
     const { refusal, numbering: counted } = judged(subject, payload, { last: 4 });

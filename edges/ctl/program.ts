@@ -4,7 +4,7 @@ import { Argument, Command, CommanderError, Option } from "commander";
 import type { Typed } from "./context.ts";
 import { type Refusal, usageRefusal } from "./failure.ts";
 import type { Grammar } from "./grammar.ts";
-import { suggestions } from "./suggest.ts";
+import { groupTyped, placeOf, suggestions } from "./suggest.ts";
 import type { Paint } from "./terminal.ts";
 import type { Verb, VerbOption } from "./verbs/verb.ts";
 
@@ -229,17 +229,25 @@ function fromCommander(
     };
   }
   const near = suggestions(argv, grammar);
+  const group = groupTyped(
+    argv.filter((word) => !word.startsWith("-")),
+    grammar.groups,
+  );
   const hint =
     near.length === 0
-      ? "`ctl --help` lists what there is."
+      ? `\`ctl ${group === undefined ? "" : `${group} `}--help\` lists what there is.`
       : `Did you mean ${near.map((name) => `\`ctl ${withRest(name, argv)}\``).join(" or ")}?`;
   return { kind: "wrong", refusal: usageRefusal(sentence, hint), help: undefined };
 }
 
-/** `ctl halt alpha` means `ctl cmd halt alpha`: what follows the verb's own word goes with it. */
+/** `ctl halt alpha` means `ctl cmd halt alpha`, and `ctl riskengine why ID` means `ctl why ID`: what follows the verb's own word goes with it. */
 function withRest(name: string, argv: readonly string[]): string {
   const words = argv.filter((word) => !word.startsWith("-"));
-  return words.length > 1 && words[0] === name.split(" ").at(-1) ? [name, ...words.slice(1)].join(" ") : name;
+  const parts = name.split(" ");
+  const place = placeOf(words, parts);
+  if (place !== -1) return [name, ...words.slice(place + parts.length)].join(" ");
+  const isOwnWord = words.length > 1 && parts.length > 1 && words[0] === parts.at(-1);
+  return isOwnWord ? [name, ...words.slice(1)].join(" ") : name;
 }
 
 /** `--fund` for `--fund-id`: too far for spelling, and the usual slip. */

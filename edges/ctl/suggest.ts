@@ -4,13 +4,26 @@ import type { Grammar } from "./grammar.ts";
 /** At most two names, nearest first. */
 export function suggestions(argv: readonly string[], { verbs, groups }: Grammar): readonly string[] {
   const words = argv.filter((word) => !word.startsWith("-")).slice(0, 3);
-  const names = [...verbs.map(({ name }) => name), ...Object.keys(groups)];
+  // A group that stands there as it should is not what is wrong.
+  const others = Object.keys(groups).filter((name) => name !== groupTyped(words, groups));
+  const names = [...verbs.map(({ name }) => name), ...others];
   return names
     .map((name) => ({ name, distance: nearness(words, name) }))
     .filter(({ distance }) => distance < farAway)
     .sort((left, right) => left.distance - right.distance || left.name.length - right.name.length)
     .slice(0, 2)
     .map(({ name }) => name);
+}
+
+/** The longest group with which the words begin. */
+export function groupTyped(words: readonly string[], groups: Grammar["groups"]): string | undefined {
+  const begins = words.map((_word, left) => words.slice(0, words.length - left).join(" "));
+  return begins.find((begin) => begin in groups);
+}
+
+/** Where a verb's words stand among those that were typed, after a group that is not its own. */
+export function placeOf(words: readonly string[], parts: readonly string[]): number {
+  return words.findIndex((_word, at) => at > 0 && parts.every((part, index) => words[at + index] === part));
 }
 
 const farAway = 99;
@@ -26,7 +39,8 @@ function nearness(words: readonly string[], name: string): number {
   );
   // `halt alpha` is the verb and what it is for: the verb's own word came first.
   const first = words.length > 1 && words[0] === parts.at(-1) && parts.at(-1) !== "list" ? 1.5 : farAway;
-  return Math.min(near(words.join(" "), name), first, ...ends.map((distance, left) => distance + 0.5 + left * 2));
+  const misplaced = placeOf(words, parts) === -1 ? farAway : 1.75;
+  return Math.min(near(words.join(" "), name), first, misplaced, ...ends.map((distance, left) => distance + 0.5 + left * 2));
 }
 
 /** Short words are near only when they differ in one place: otherwise every short word is near every other. */

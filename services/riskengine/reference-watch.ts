@@ -17,8 +17,8 @@ export interface ReferenceWatch {
   calendarOf(fundId: string): TradingCalendar | undefined;
   /** The calendar that an instrument is traded by; undefined for an instrument or a calendar that is not known. */
   tradingCalendarOf(symbol: string): TradingCalendar | undefined;
-  /** Whether there is such an instrument. */
-  knowsSymbol(symbol: string): boolean;
+  /** Of an instrument; undefined when there is none. */
+  currencyOf(symbol: string): string | undefined;
   /** Every sector that an instrument has, in order. */
   sectors(): readonly string[];
   /** Has what was set a moment ago. */
@@ -35,8 +35,8 @@ export async function watchReference(ports: Ports, engine: Engine, eachLook: () 
   let owners: ReadonlyMap<string, FundReference> = new Map();
   /** By name, with what each was made of: one that has not changed stays the same object. */
   let calendars: ReadonlyMap<string, { readonly content: string; readonly calendar: TradingCalendar }> = new Map();
-  /** The name of each instrument's calendar. */
-  let calendarNames: ReadonlyMap<string, string> = new Map();
+  /** By symbol, with the name of its calendar. */
+  let instruments: ReadonlyMap<string, { readonly calendar: string; readonly currency: string }> = new Map();
   let sectors: readonly string[] = [];
   let change = 0;
   let troubled = false;
@@ -45,7 +45,9 @@ export async function watchReference(ports: Ports, engine: Engine, eachLook: () 
     engine.setReference(reference);
     funds = new Map(reference.funds.map((fund) => [fund.fund_id, fund]));
     owners = new Map(reference.funds.flatMap((fund) => fund.strategies.map((strategy) => [strategy, fund] as const)));
-    calendarNames = new Map(reference.instruments.map(({ symbol, calendar }) => [symbol, calendar]));
+    instruments = new Map(
+      reference.instruments.map(({ symbol, calendar, currency }) => [symbol, { calendar, currency }]),
+    );
     sectors = [...new Set(reference.instruments.map(({ sector }) => sector))].filter((name) => name !== "").sort();
     calendars = new Map(
       reference.calendars.map((definition) => {
@@ -90,8 +92,8 @@ export async function watchReference(ports: Ports, engine: Engine, eachLook: () 
     funds: () => funds.values(),
     fundOfStrategy: (strategyId) => owners.get(strategyId),
     calendarOf: (fundId) => calendars.get(funds.get(fundId)?.calendar ?? "")?.calendar,
-    tradingCalendarOf: (symbol) => calendars.get(calendarNames.get(symbol) ?? "")?.calendar,
-    knowsSymbol: (symbol) => calendarNames.has(symbol),
+    tradingCalendarOf: (symbol) => calendars.get(instruments.get(symbol)?.calendar ?? "")?.calendar,
+    currencyOf: (symbol) => instruments.get(symbol)?.currency,
     sectors: () => sectors,
     refresh,
     stop: async () => {

@@ -331,13 +331,13 @@ function headroomOf(
   { clock }: ServicePorts,
   engine: Engine,
   watch: Standing,
-  reference: Pick<ReferenceWatch, "knowsSymbol">,
+  reference: Pick<ReferenceWatch, "currencyOf">,
 ) {
   return async ({ fund_id: fundId, symbol, side = "BUY" }: HeadroomRequest) => {
     if (!["BUY", "SELL", "SELL_SHORT", "BUY_TO_COVER"].includes(side)) {
       throw new Fault("INVALID_ARGUMENT", "The side is BUY, SELL, SELL_SHORT or BUY_TO_COVER.", { retry: "never" });
     }
-    if (!reference.knowsSymbol(symbol)) {
+    if (reference.currencyOf(symbol) === undefined) {
       throw new Fault("NOT_FOUND", `There is no instrument ${JSON.stringify(symbol)}.`, { retry: "never" });
     }
     const at = clock.now();

@@ -72,7 +72,7 @@ async function mustBeKnown(reader: ReferenceReader, event: BusEvent): Promise<vo
 }
 
 function knownIn({ funds, instruments }: ReferenceView): KnownReference {
-  return { fund: (fundId) => funds.get(fundId), knowsSymbol: (symbol) => instruments.has(symbol) };
+  return { fund: (fundId) => funds.get(fundId), currencyOf: (symbol) => instruments.get(symbol)?.currency };
 }
 
 /** Books it in that unit; throws when it cannot be booked. */

@@ -217,6 +217,8 @@ describe("what a list shortens is found by what it shows", () => {
 describe("a slip of the hand", () => {
   it.each([
     ["halt alpha", "Did you mean `ctl cmd halt alpha`"],
+    ["riskengine why order-1", "Did you mean `ctl why order-1`"],
+    ["report nonsense", "`ctl report --help` lists what there is."],
     ["oms positions list --fund alpha", "Did you mean --fund-id?"],
   ])("%s", async (line, hint) => {
     expect(await run(line)).toMatchObject({ exit: 2, stderr: expect.stringContaining(hint) });

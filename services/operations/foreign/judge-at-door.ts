@@ -48,5 +48,5 @@ export function judgeAtDoor({ referenceData, riskStore }: DoorPorts): JudgeAtDoo
 const isFill = ({ subject }: ForeignEvent): boolean => subject === subjects.fillsCreated.name;
 
 function knownIn({ funds, instruments }: ReferenceView): KnownReference {
-  return { fund: (fundId) => funds.get(fundId), knowsSymbol: (symbol) => instruments.has(symbol) };
+  return { fund: (fundId) => funds.get(fundId), currencyOf: (symbol) => instruments.get(symbol)?.currency };
 }

@@ -58,7 +58,7 @@ function begin() {
 }
 
 const reference = (symbols: readonly string[]) => ({
-  instruments: symbols.map((symbol) => ({ symbol, calendar: "c" })),
+  instruments: symbols.map((symbol) => ({ symbol, calendar: "c", currency: "USD" })),
   funds: [{ fund_id: exampleFill.fund_id, currency: "USD", strategies: [exampleFill.strategy_id] }],
   fx: [],
   borrow: [],

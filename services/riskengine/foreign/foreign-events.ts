@@ -26,7 +26,7 @@ export interface ForeignEventsOptions {
   readonly ports: Pick<ServicePorts, "store" | "riskStore" | "clock" | "random" | "timers" | "log">;
   /** An event was counted that was not simply the next. */
   readonly counted: () => void;
-  readonly reference: Pick<ReferenceWatch, "fund" | "knowsSymbol" | "refresh">;
+  readonly reference: Pick<ReferenceWatch, "fund" | "currencyOf" | "refresh">;
 }
 
 const isBust = ({ subject }: Pick<BusEvent, "subject">): boolean => subject === subjects.fillsBusted.name;
@@ -42,8 +42,8 @@ export function createForeignEvents({ ports, reference, counted }: ForeignEvents
   /** As it is known now, for the whole of one event. */
   function knownNow({ payload }: BusEvent): KnownReference {
     const { fund_id: fundId = "", symbol = "" } = payload as { readonly fund_id?: string; readonly symbol?: string };
-    const [fund, knowsSymbol] = [reference.fund(fundId), reference.knowsSymbol(symbol)];
-    return { fund: () => fund, knowsSymbol: () => knowsSymbol };
+    const [fund, currency] = [reference.fund(fundId), reference.currencyOf(symbol)];
+    return { fund: () => fund, currencyOf: () => currency };
   }
 
   /** What it is judged by, beside the reference data. */
