@@ -40,7 +40,12 @@ function nearness(words: readonly string[], name: string): number {
   // `halt alpha` is the verb and what it is for: the verb's own word came first.
   const first = words.length > 1 && words[0] === parts.at(-1) && parts.at(-1) !== "list" ? 1.5 : farAway;
   const misplaced = placeOf(words, parts) === -1 ? farAway : 1.75;
-  return Math.min(near(words.join(" "), name), first, misplaced, ...ends.map((distance, left) => distance + 0.5 + left * 2));
+  return Math.min(
+    near(words.join(" "), name),
+    first,
+    misplaced,
+    ...ends.map((distance, left) => distance + 0.5 + left * 2),
+  );
 }
 
 /** Short words are near only when they differ in one place: otherwise every short word is near every other. */

@@ -8,7 +8,10 @@ export const foreignDenials = {
     "INVALID_ARGUMENT",
   ),
   EVENT_STRATEGY_UNKNOWN: denial("The event names a strategy that its fund does not have.", "INVALID_ARGUMENT"),
-  EVENT_CURRENCY_WRONG: denial("The value is in another currency than its fund, or the fill than its instrument.", "INVALID_ARGUMENT"),
+  EVENT_CURRENCY_WRONG: denial(
+    "The value is in another currency than its fund, or the fill than its instrument.",
+    "INVALID_ARGUMENT",
+  ),
   EVENT_PRICE_IMPOSSIBLE: denial("The price, of a fill or on the market, is zero or less.", "INVALID_ARGUMENT"),
   EVENT_FILL_CHANGED: denial(
     "The fill was booked before under the same id with other content; the books keep the first.",
