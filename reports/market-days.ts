@@ -4,7 +4,7 @@ import { tradingDay } from "../contracts/src/calendar.ts";
 import { alwaysOpen, calendarByName } from "../contracts/src/calendars.ts";
 import { parse } from "../contracts/src/instant.ts";
 import type { ReportFacts } from "./facts.ts";
-import { compareText } from "./metrics/dates.ts";
+import { compareText, dateOfDay, dayNumber } from "./metrics/dates.ts";
 
 /** Ascending; days before the first value only where some close is known. */
 export function marketAxis(facts: ReportFacts): readonly string[] {
@@ -16,6 +16,19 @@ export function marketAxis(facts: ReportFacts): readonly string[] {
   // A moment that is of the same date in UTC and in New York.
   const traded = before.filter((day) => tradingDay(calendar, parse(`${day}T17:00:00Z`)) === day);
   return [...traded, ...own].sort(compareText);
+}
+
+/** Days of the fund's calendar that lie between two values, the second of them on one of these days, and have none. */
+export function daysWithoutValue({ fund, navs }: ReportFacts, days: ReadonlySet<string>): readonly string[] {
+  const calendar = calendarByName(fund.calendar);
+  if (calendar === undefined) return [];
+  return navs.flatMap(({ day }, place) => {
+    const before = navs[place - 1]?.day;
+    if (before === undefined || !days.has(day)) return [];
+    const first = dayNumber(before) + 1;
+    const between = Array.from({ length: dayNumber(day) - first }, (_none, at) => dateOfDay(first + at));
+    return between.filter((each) => tradingDay(calendar, parse(`${each}T17:00:00Z`)) === each);
+  });
 }
 
 export type DatedReturns = ReadonlyMap<string, number>;

@@ -3,6 +3,7 @@ import * as decimal from "../contracts/src/decimal.ts";
 import type { BookDay } from "./books/books.ts";
 import type { Block, Cell, Metric, ReconciliationLine, ReportDocument, Table } from "./document.ts";
 import type { FactPart, ReportFacts } from "./facts.ts";
+import { daysWithoutValue } from "./market-days.ts";
 import { type ReportInput, ReportRefused } from "./shape.ts";
 
 export type Section = ReportDocument["sections"][number];
@@ -120,6 +121,8 @@ export function chosenSections(
   return all.filter(({ id }) => include.includes(id));
 }
 
+const daysNamedMax = 10;
+
 export function qualityOf(facts: ReportFacts, days: readonly BookDay[]): Quality {
   const quality: Quality = [];
   const seeded = days.filter((day) => day.lines.some(({ source }) => source === "market close")).length;
@@ -127,6 +130,14 @@ export function qualityOf(facts: ReportFacts, days: readonly BookDay[]): Quality
     quality.push({
       what: "Prices of the market's close",
       detail: `${seeded} of ${days.length} days are from before the log began: their positions are valued at the market's closes.`,
+    });
+  }
+  const missing = daysWithoutValue(facts, new Set(days.map(({ day }) => day)));
+  if (missing.length > 0) {
+    const named = missing.length > daysNamedMax ? [...missing.slice(0, daysNamedMax), "and more"] : missing;
+    quality.push({
+      what: "Days without a value",
+      detail: `The fund's calendar has ${missing.length === 1 ? "a day" : `${missing.length} days`} of which no value is kept: ${named.join(", ")}. What happened then stands in the next day that has one.`,
     });
   }
   const unpriced = new Set(

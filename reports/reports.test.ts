@@ -42,6 +42,16 @@ describe.each(names)("%s", (name) => {
     expect(renderHtml(document)).not.toContain("DOES NOT");
   });
 
+  it("names a day of its calendar that has no value", () => {
+    const facts = reportFactsOf(usual);
+    const gone = facts.navs.at(-20)?.day ?? "";
+    const named = (of: ReportFacts) =>
+      made(name, of).data_quality.filter(({ what }) => what === "Days without a value");
+    expect(named(facts)).toEqual([]);
+    const document = named({ ...facts, navs: facts.navs.filter(({ day }) => day !== gone) });
+    expect(document).toMatchObject([{ detail: expect.stringContaining(`no value is kept: ${gone}.`) }]);
+  });
+
   it("finds a fill that is missing and a value that is off by a cent, and stamps it", () => {
     const facts = reportFactsOf(usual);
     const [, second, ...rest] = facts.navs;

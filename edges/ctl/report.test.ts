@@ -163,6 +163,7 @@ describe("what it refuses", () => {
     ["report nav --facts newer.json --window itd", "expected version 1 or 2: this program reads no other"],
     ["report nav --fund-id alpha --as-of yesterday", "which is no time"],
     ["report nav --fund-id alpha --as-of 2199-01-01T00:00:00Z", "yet to come"],
+    ["report nav --fund-id alpha --output one.json --save-facts ./one.json", "name two files"],
     ["report nav --fund-id alpha --rf-annual -2", "between -1 and 1"],
     ["report nav --fund-id alpha --window 31d", "is no window"],
     ["report nav --fund-id alpha --window 2026-01-01..2026-02-30", "2026-02-30 is no day of the calendar"],

@@ -110,11 +110,15 @@ export async function makeReport(
   asked: Asked = {},
 ): Promise<Answer> {
   const output = outputOf(context);
+  const saved = context.option("save-facts");
+  if (saved !== undefined && output.path !== "" && output.path !== undefined) {
+    const same = resolve(context.folder, saved) === resolve(context.folder, output.path);
+    if (same) throw usageRefusal(`--output and --save-facts both name ${clean(saved)}: name two files.`);
+  }
   const { facts, period } = await factsFor(context, report, periodOf, asked);
   const document = await narrated(context, report, facts, period);
   const target = { ...output, path: output.path === "" ? fileNameOf(document, output.format) : output.path };
   const content = target.format === "pdf" ? await pdfOf(context, document) : texts[target.format](document);
-  const saved = context.option("save-facts");
   if (saved !== undefined) await writeContent(context, saved, factsText(facts));
   const reconciled = isReconciled(document);
   const exit = reconciled ? {} : { exit: exitCodes.verificationFailed };
