@@ -65,6 +65,7 @@ function positionDay(
       quantity: signedQuantity(fill),
       price: decimal.parse(fill.price),
       fee: decimal.parse(fill.fee ?? "0"),
+      isSplit: fill.kind === "CORPORATE_ACTION",
     })),
     income: day.incomeBySymbol.get(symbol) ?? decimal.zero,
     multiplier: multipliers.get(symbol) ?? decimal.one,

@@ -121,6 +121,11 @@ describe("position attribution", () => {
       seeded,
     );
   });
+  it("counts what a split brought with the move of the price that it made: neither is a gain or a loss by itself", () => {
+    const split = { quantity: d("100"), price: d("0"), fee: d("0"), isSplit: true };
+    const [found] = dayProfit(d("1000000"), [position({ closePrice: d("5.01"), trades: [split] })]).positions;
+    expect([found?.price, found?.trading, found?.total]).toEqual([d("1"), d("0"), d("1")]);
+  });
   it("links days so that symbols sum to the compounded return, and has no answer on a NAV of zero", () => {
     const days = [dayProfit(d("1000"), [position({})]), dayProfit(d("1001"), [position({ closePrice: d("9") })])];
     const linked = linkedContributions(days);

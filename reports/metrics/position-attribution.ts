@@ -6,6 +6,14 @@ import { compounded, linkingFactors } from "./linking.ts";
 
 type Decimal = decimal.Decimal;
 
+export interface DayTrade {
+  readonly quantity: Decimal;
+  readonly price: Decimal;
+  readonly fee: Decimal;
+  /** What a split brought or took is no trade: with the move of the price it is what it was. */
+  readonly isSplit?: boolean;
+}
+
 export interface PositionDay {
   readonly symbol: string;
   /** Signed, before the day's trades. */
@@ -15,7 +23,7 @@ export interface PositionDay {
   /** The fund's currency per unit of the instrument's. */
   readonly openRate: Decimal;
   readonly closeRate: Decimal;
-  readonly trades: readonly { readonly quantity: Decimal; readonly price: Decimal; readonly fee: Decimal }[];
+  readonly trades: readonly DayTrade[];
   /** Dividends, borrow and funding, in the instrument's currency; above zero is received. */
   readonly income: Decimal;
   readonly multiplier: Decimal;
@@ -38,13 +46,15 @@ const totalOf = (amounts: readonly Decimal[]): Decimal => amounts.reduce(decimal
 
 export function positionProfit(day: PositionDay): PositionProfit {
   const { openQuantity, openPrice, closePrice, openRate, closeRate, multiplier } = day;
-  const price = product(openQuantity, decimal.subtract(closePrice, openPrice), openRate, multiplier);
+  const marked = (trades: readonly DayTrade[]): Decimal =>
+    totalOf(
+      trades.map((trade) => product(trade.quantity, decimal.subtract(closePrice, trade.price), closeRate, multiplier)),
+    );
+  const split = marked(day.trades.filter(({ isSplit }) => isSplit === true));
+  const moved = product(openQuantity, decimal.subtract(closePrice, openPrice), openRate, multiplier);
+  const price = decimal.add(moved, split);
   const currency = product(openQuantity, closePrice, decimal.subtract(closeRate, openRate), multiplier);
-  const trading = totalOf(
-    day.trades.map((trade) =>
-      product(trade.quantity, decimal.subtract(closePrice, trade.price), closeRate, multiplier),
-    ),
-  );
+  const trading = marked(day.trades.filter(({ isSplit }) => isSplit !== true));
   const fees = decimal.negate(totalOf(day.trades.map((trade) => product(trade.fee, closeRate))));
   const income = product(day.income, closeRate);
   return {

@@ -58,7 +58,7 @@ export function fallParts(
         add("data_ops", decimal.add(each.price, each.trading));
         continue;
       }
-      const trades = book.fills.filter(({ symbol }) => symbol === each.symbol);
+      const trades = book.fills.filter(({ symbol, kind }) => symbol === each.symbol && kind !== "CORPORATE_ACTION");
       const slipped = slippageOf(facts, trades, multipliers.get(each.symbol) ?? decimal.one);
       const afterwards = decimal.subtract(each.trading, slipped.amount);
       unquoted += slipped.unquoted;
