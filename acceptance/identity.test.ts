@@ -78,10 +78,21 @@ async function logIn(name: string): Promise<LoginTokens> {
 
 function http(path: string, token?: string, init: RequestInit = {}): Promise<Response> {
   const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
-  return fetch(`${operatorUrl(platform)}${path}`, {
-    ...init,
-    headers: { ...headers, ...(init.body === undefined ? {} : { "content-type": "application/json" }) },
+  const ask = () =>
+    fetch(`${operatorUrl(platform)}${path}`, {
+      ...init,
+      headers: { ...headers, ...(init.body === undefined ? {} : { "content-type": "application/json" }) },
+    });
+  // A connection that rested is ended by the server; one that ends just then has not heard the request.
+  return ask().catch((thrown: unknown) => {
+    if (isUnheard(thrown)) return ask();
+    throw thrown;
   });
+}
+
+function isUnheard(thrown: unknown): boolean {
+  const cause = thrown instanceof Error ? (thrown.cause as { code?: string; socket?: { bytesRead?: number } }) : {};
+  return cause?.code === "UND_ERR_SOCKET" && cause.socket?.bytesRead === 0;
 }
 
 /** Reads an answer to its end; one that has none, because it goes on telling, is left. */
