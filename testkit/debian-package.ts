@@ -133,7 +133,8 @@ async function downloadPackages(names: readonly string[], work: string): Promise
   const archives = join(work, "archives");
   await mkdir(join(archives, "partial"), { recursive: true });
   const settings = [`Dir::Cache::archives=${archives}`, "Debug::NoLocking=1", "APT::Sandbox::User="];
-  const install = ["install", "--download-only", "--no-install-recommends", "--yes", ...names];
+  // What is installed already is fetched as well: the rest of the system is none of its business.
+  const install = ["install", "--reinstall", "--download-only", "--no-install-recommends", "--yes", ...names];
   const apt = (more: readonly string[], verb: readonly string[]) =>
     run("apt-get", [...[...settings, ...more].flatMap((setting) => ["-o", setting]), ...verb], {
       cwd: work,
