@@ -40,13 +40,14 @@ function reportProcess(): number | undefined {
 
 test("a report is made, kept with its hashes and audited; everybody reads it, not everybody makes it", async () => {
   const duty = clientOf("duty");
+  // In the first moments of a platform, while it takes in its first positions.
+  const first = JSON.parse(await createReports(duty).nav_report("alpha", "1y", "json"));
+  const lines = first.reconciliation as { readonly name: string; readonly difference: string }[];
+  expect(lines.filter(({ difference }) => Number(difference) !== 0)).toEqual([]);
   const pdf = await createReports(duty).nav_report("alpha", "1y", "pdf");
   expect(Buffer.from(pdf).subarray(0, 5).toString()).toBe("%PDF-");
   const [report] = await clientOf("viewer").listReports();
   const sha256 = createHash("sha256").update(pdf).digest("hex");
-  const document = JSON.parse(await createReports(duty).nav_report("alpha", "1y", "json"));
-  const lines = document.reconciliation as { readonly name: string; readonly difference: string }[];
-  expect(lines.filter(({ difference }) => Number(difference) !== 0)).toEqual([]);
   expect(report).toMatchObject({ status: "DONE", reconciled: true, documents: { pdf: { sha256, bytes: pdf.length } } });
   const { report_id: reportId = "" } = report ?? {};
   expect(await clientOf("viewer").reportDocument({ reportId, format: "pdf" })).toEqual(pdf);
