@@ -11,8 +11,8 @@ type Decimal = decimal.Decimal;
 /** Accounts that a value counts as cash: what is due counts from the ex-date on. */
 export const cashAccounts: ReadonlySet<string> = new Set(["cash", "dividends_due"]);
 
-/** A fill that is booked later than this after it happened is a difference, not a matter of timing. A platform that starts on a busy machine takes many seconds. */
-const bookingMsMax = 60_000;
+/** A fill that is booked later than this after it happened is a difference, not a matter of timing. */
+const bookingMsMax = 5_000;
 /** Combinations over symbols that are tried; beyond them the fewest missing fills are taken. */
 const combinationsMax = 4_096;
 

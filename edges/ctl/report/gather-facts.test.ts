@@ -179,6 +179,53 @@ const bothSides = (account: string, cash: decimal.Decimal) => [
   { account, currency: "USD", amount: decimal.format(decimal.negate(cash)) },
 ];
 
+const neverAsleep = (): never => {
+  throw new Error("there is nothing to wait for");
+};
+
+describe("the past year of a first start", () => {
+  /** Values of a past day on which something was held; its trade comes when somebody has waited so often. */
+  async function gathered(comesAfter: number) {
+    const { client, now } = platformAt(14_000, 1, tradesOf(0, 0).slice(0, 20));
+    const past = "2025-11-19T22:00:00Z";
+    let waited = 0;
+    const young = {
+      ...client,
+      listNavs: async (request: object) => {
+        const rows = await client.listNavs(request as never);
+        return [{ ...rows[0], as_of: past, trading_day: "2025-11-19", positions_value: "500", prices: [] }, ...rows];
+      },
+      listFills: async (request: object) => {
+        const rows = await client.listFills(request as never);
+        return waited < comesAfter ? rows : [...rows, { ...rows[0], fill_id: "past", filled_at: past }];
+      },
+    } as unknown as Client;
+    const said: string[] = [];
+    const facts = await gatherFacts(young, {
+      fundId: "alpha",
+      asOf: undefined,
+      now,
+      benchmark: "none",
+      rfAnnual: "0",
+      parts: new Set(),
+      say: (line) => said.push(line),
+      sleep: async () => {
+        waited += 1;
+      },
+    });
+    return { waited, said, has: facts.fills.some(({ fill_id: id }) => id === "past") };
+  }
+
+  it("is waited for while its values stand there without its trades", async () => {
+    const found = await gathered(3);
+    expect([found.waited, found.has]).toEqual([3, true]);
+    expect(found.said).toContain("Waiting for the trades of the past year, which are being put in");
+  });
+  it("is read as it is when the trades never come: then the difference is true", async () => {
+    expect(await gathered(1_000)).toMatchObject({ waited: 19, has: false });
+  });
+});
+
 describe("facts that are gathered while the fund trades", () => {
   it.each([
     [0, 0, 150],
@@ -200,6 +247,7 @@ describe("facts that are gathered while the fund trades", () => {
           rfAnnual: "0",
           parts: new Set(["orders", "fill_quotes"]),
           say: () => undefined,
+          sleep: neverAsleep,
         });
         const factsSha256 = factsHash(facts, (text) => createHash("sha256").update(text).digest());
         for (const report of [navReport, tcaReport]) {

@@ -27,6 +27,7 @@ export interface FactsRequest {
   readonly period?: { readonly start: string; readonly end: string } | undefined;
   readonly factors?: ReportFacts["factors"];
   readonly say: (line: string) => void;
+  readonly sleep: (ms: number) => Promise<void>;
 }
 
 const rowsMax = 1_000_000;
@@ -54,7 +55,7 @@ export async function gatherFacts(client: Client, request: FactsRequest): Promis
   const navs = values.filter((nav) => until(nav.as_of));
   if (navs.length === 0) throw usageRefusal(`${fundId} had no value by ${format(asOf)}.`);
   say("Reading trades and ledger");
-  const { fills, ledger } = await tradesOf(client, fundId, until);
+  const { fills, ledger } = await wholeTradesOf(client, request, navs, until);
   const instruments = await client.listInstruments();
   const benchmark = request.benchmark ?? (fund.calendar === neverClosed ? "BTC-USD" : "SPY");
   if (
@@ -117,6 +118,26 @@ export async function gatherFacts(client: Client, request: FactsRequest): Promis
   throw new TypeError(
     `The platform's answer is not what a report is made of: ${issue?.path.join(".")} ${issue?.message}`,
   );
+}
+
+const historyLooksMax = 20;
+
+/** On a first start treasury puts its past year's values in some seconds before order management puts in the trades. Trades that never come are a difference. */
+async function wholeTradesOf(
+  client: Client,
+  { fundId, say, sleep }: FactsRequest,
+  navs: readonly Nav[],
+  until: (at: string) => boolean,
+) {
+  for (let look = 1; ; look += 1) {
+    const trades = await tradesOf(client, fundId, until);
+    const begun = trades.ledger.at(-1)?.at;
+    const isPast = (at: string): boolean => begun === undefined || parse(at) < parse(begun);
+    const isHeld = navs.some((nav) => isPast(nav.as_of) && Number(nav.positions_value) !== 0);
+    if (!isHeld || look === historyLooksMax || trades.fills.some((one) => isPast(one.filled_at))) return trades;
+    if (look === 1) say("Waiting for the trades of the past year, which are being put in");
+    await sleep(1_000);
+  }
 }
 
 /** Newest first, as they are listed. */

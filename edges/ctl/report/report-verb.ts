@@ -220,6 +220,7 @@ async function factsOf(context: Context, report: Report, asked: Asked): Promise<
     period: asked.period,
     factors: asked.factors,
     say: context.terminal.say,
+    sleep: (ms) => context.timers.sleep(ms, context.signal),
   });
 }
 
