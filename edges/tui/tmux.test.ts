@@ -44,6 +44,8 @@ it("27.7: shows every screen in a terminal, a halt that was raised elsewhere, an
   // The first run may build the command line first.
   const header = /^Portcullis {2}PAPER {2}operator:duty {2}READ-ONLY {2}live \d+ s$/;
   await pane.until("the desk is live", ([first = ""]) => header.test(first), 90_000);
+  // Its lists are read one after the other.
+  await pane.until("halts are read", (so) => so[1] === "Nothing is halted; nothing denies new risk.");
   const titles = { p: "POSITIONS", o: "ORDERS", f: "FUNDS", r: "RISK", h: "HALTS" };
   for (const [key, title] of Object.entries(titles)) {
     await pane.press(key);
