@@ -65,6 +65,7 @@ export default defineConfig({
     include: ["**/*.test.ts"],
     exclude: ["**/node_modules/**", "dist/**", ".cache/**", ...(long ? [] : ["**/*.long.test.ts"])],
     globalSetup: ["testkit/global-setup.ts"],
+    setupFiles: ["testkit/times/file-times.ts"],
     testTimeout: long ? 900_000 : 60_000,
     hookTimeout: 60_000,
     // What is waited for comes soon, or late on a busy machine; only what never comes is a failure.

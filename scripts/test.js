@@ -1,13 +1,18 @@
 // `npm test`: types and lint beside the whole suite (tidy.test.ts included); `npm run test:long` adds the *.long.test.ts files with
 // the full counts. The last line is `N passed, N failed`, also when the check or the suite cannot run.
 import { spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { setPriority, tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ensureBundle } from "./bundle.js";
+import { gatherTimes, keepRun, keepTimes, printTimes, processorSeconds } from "./test-times.js";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
+if (process.argv.includes("--times")) process.exit(printTimes());
+if (process.argv.includes("--keep-times")) process.exit(keepTimes());
+
+const began = performance.now();
 const long = process.argv.includes("--long");
 const patterns = process.argv.slice(2).filter((argument) => argument !== "--long");
 
@@ -26,10 +31,16 @@ const checked = exitOf(check);
 
 const folder = mkdtempSync(join(tmpdir(), "portcullis-test-"));
 const report = join(folder, "report.json");
+const times = join(folder, "times");
+mkdirSync(times);
 const suite = spawn(
   join(root, "node_modules", ".bin", "vitest"),
   ["run", "--reporter=default", "--reporter=json", `--outputFile.json=${report}`, ...patterns],
-  { cwd: root, stdio: "inherit", env: { ...process.env, ...(long ? { PORTCULLIS_TEST_LONG: "1" } : {}) } },
+  {
+    cwd: root,
+    stdio: "inherit",
+    env: { ...process.env, PORTCULLIS_TEST_TIMES: times, ...(long ? { PORTCULLIS_TEST_LONG: "1" } : {}) },
+  },
 );
 const suiteStatus = await exitOf(suite);
 const checkStatus = await checked;
@@ -59,6 +70,14 @@ try {
   console.error(`the suite wrote no report: ${error instanceof Error ? error.message : error}`);
   failed = 1;
 }
+const wallS = (performance.now() - began) / 1_000;
+keepRun({
+  whole: patterns.length === 0,
+  floor: long ? "long" : "unit",
+  wall_s: wallS,
+  processor_s: processorSeconds(),
+  files: gatherTimes(times),
+});
 rmSync(folder, { recursive: true, force: true });
 if (checkStatus !== 0) failed += 1;
 const good = checkStatus === 0 && suiteStatus === 0;

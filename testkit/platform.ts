@@ -6,6 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { RunFile } from "../adapters/system/run-file.ts";
 import { giveMadeDatabase } from "./made-cluster.ts";
+import { countPlatform } from "./times/counts.ts";
+import { workerVariable } from "./times/processor-time.ts";
 
 export interface StartOptions {
   /** The copy of the repository to start; default this one. */
@@ -62,6 +64,7 @@ export function startPlatform(options: StartOptions = {}): Platform {
   const words = [process.execPath, join(root, "bin", "portcullis.js"), ...(options.arguments ?? [])];
   const [program = process.execPath, ...others] = [...(options.within?.command ?? []), ...words];
   const seenFolder = options.within === undefined ? dataFolder : join(options.within.root, dataFolder);
+  countPlatform();
   const child = spawn(program, others, {
     cwd: owned ?? root,
     // The parts inherit the mark but no setting, so that every process of this platform can be found by it.
@@ -72,6 +75,7 @@ export function startPlatform(options: StartOptions = {}): Platform {
       ...(options.funds === "as configured" ? {} : quietFunds),
       PORTCULLIS_DATA_DIR: dataFolder,
       PLATFORM_UNDER_TEST: dataFolder,
+      [workerVariable]: String(process.pid),
       ...options.environment,
     },
     stdio: ["ignore", "pipe", "pipe"],

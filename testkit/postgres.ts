@@ -4,6 +4,7 @@ import { type DatabaseAddress, openClient, withDatabase } from "../adapters/post
 import { type Migration, migrate } from "../adapters/postgres/migrate.ts";
 import { migrations as programMigrations } from "../adapters/postgres/migrations/index.ts";
 import { quietLog, testServerVariable } from "./global-setup.ts";
+import { countDatabase } from "./times/counts.ts";
 
 export interface TestDatabase {
   readonly address: DatabaseAddress;
@@ -22,6 +23,7 @@ export function testServer(): DatabaseAddress {
 
 /** A new database with the program's migrations, or with those given. */
 export async function testDatabase(migrations: readonly Migration[] = programMigrations): Promise<TestDatabase> {
+  countDatabase();
   const name = `test_${process.pid}_${randomBytes(6).toString("hex")}`;
   const address = withDatabase(testServer(), name);
   if (migrations === programMigrations) {
