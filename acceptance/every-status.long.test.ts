@@ -10,12 +10,12 @@ import type { HaltStatus } from "../contracts/src/generated/svc/v1/halt.ts";
 import type { Order, RiskDecision } from "../contracts/src/generated/svc/v1/order.ts";
 import type { DecisionRecords } from "../contracts/src/generated/svc/v1/riskdesk.ts";
 import type { Approvals, ForeignPosition } from "../contracts/src/generated/svc/v1/riskengine.ts";
-import { quietLog } from "../testkit/global-setup.ts";
 import { type CallOptions, type CallOutcome, type TestClient, testClient } from "../testkit/grpc/test-client.ts";
 import { encodeOrder, goodOrder } from "../testkit/hostile/messages.ts";
 import { developmentCredentials, logInAs } from "../testkit/login.ts";
 import { eventually, type Platform, pause, startPlatform } from "../testkit/platform.ts";
 import { type TestDatabase, testDatabase } from "../testkit/postgres.ts";
+import { quietLog } from "../testkit/quiet-log.ts";
 import { addressOf } from "../testkit/risk-client.ts";
 
 const undecidedMax = 8;

@@ -16,7 +16,6 @@ import { systemRandom } from "../adapters/system/random.ts";
 import { systemTimers } from "../adapters/system/timers.ts";
 import { mayCall, type Operation, operations, type Role, roles } from "../contracts/src/authority.ts";
 import { allOr } from "../testkit/full-count.ts";
-import { quietLog } from "../testkit/global-setup.ts";
 import { type TestClient, testClient } from "../testkit/grpc/test-client.ts";
 import {
   askToken,
@@ -28,6 +27,7 @@ import {
 } from "../testkit/login.ts";
 import { giveMadeDatabase } from "../testkit/made-cluster.ts";
 import { eventually, type Platform, pause, startPlatform, temporaryFolder, within } from "../testkit/platform.ts";
+import { quietLog } from "../testkit/quiet-log.ts";
 
 interface ApiOperation {
   readonly operationId: string;

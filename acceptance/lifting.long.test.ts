@@ -10,10 +10,10 @@ import { roleNameOf } from "../adapters/postgres/logins/service-logins.ts";
 import type { HaltStatus } from "../contracts/src/generated/svc/v1/halt.ts";
 import { subjects } from "../contracts/src/subjects.ts";
 import { type Ctl, ctlIn } from "../testkit/ctl/ctl.ts";
-import { quietLog } from "../testkit/global-setup.ts";
 import { type CallOutcome, testClient } from "../testkit/grpc/test-client.ts";
 import { developmentOperator, logInAs, operatorUrl } from "../testkit/login.ts";
 import { eventually, type Platform, startPlatform, temporaryFolder } from "../testkit/platform.ts";
+import { quietLog } from "../testkit/quiet-log.ts";
 import { addressOf } from "../testkit/risk-client.ts";
 
 const folder = temporaryFolder("lifting");

@@ -6,9 +6,9 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openClient } from "../adapters/postgres/connection.ts";
 import { platformServices } from "../contracts/src/platform-services.ts";
-import { quietLog } from "../testkit/global-setup.ts";
 import { type PlainPostgres, startPlainPostgres } from "../testkit/plain-postgres.ts";
 import { eventually, type Platform, startPlatform, temporaryFolder } from "../testkit/platform.ts";
+import { quietLog } from "../testkit/quiet-log.ts";
 import { type SessionPooler, startSessionPooler } from "../testkit/session-pooler.ts";
 import { newAuthority } from "../testkit/test-certificate.ts";
 

@@ -19,9 +19,10 @@ import { paperEnvelopes, paperListings, paperPositions } from "../services/share
 import type { ServicePorts } from "../services/shared/service.ts";
 import { treasury } from "../services/treasury/treasury.ts";
 import { eventually } from "../testkit/conformance/waiting.ts";
-import { quietLog } from "../testkit/global-setup.ts";
+import { noMetrics, noTracer } from "../testkit/no-telemetry.ts";
 import { testDatabase } from "../testkit/postgres.ts";
-import { noMetrics, noTracer, openPeer } from "../testkit/postgres-fixture.ts";
+import { openPeer } from "../testkit/postgres-fixture.ts";
+import { quietLog } from "../testkit/quiet-log.ts";
 import { testSettings } from "../testkit/virtual/memory-platform.ts";
 
 it("starts from an empty database", { timeout: 30_000 }, async () => {

@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openClient } from "../adapters/postgres/connection.ts";
 import { platformServices } from "../contracts/src/platform-services.ts";
-import { quietLog } from "../testkit/global-setup.ts";
 import { type PlainPostgres, startPlainPostgres } from "../testkit/plain-postgres.ts";
 import { eventually, type Platform, startPlatform, temporaryFolder } from "../testkit/platform.ts";
+import { quietLog } from "../testkit/quiet-log.ts";
 
 const ownersPassword = "the-owners-own-password-5e1f";
 const folder = temporaryFolder("process-secrets");

@@ -9,12 +9,12 @@ import { connect } from "@nats-io/transport-node";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { inboxPrefix, natsAuthorization, natsUsers, passwordVariable } from "../adapters/nats/server-configuration.ts";
 import { openClient } from "../adapters/postgres/connection.ts";
-import { quietLog } from "../testkit/global-setup.ts";
 import { goodOrder } from "../testkit/hostile/messages.ts";
 import { operatorUrl } from "../testkit/login.ts";
 import { type NatsServer, startNatsServer } from "../testkit/nats-server.ts";
 import { type PlainPostgres, startPlainPostgres } from "../testkit/plain-postgres.ts";
 import { eventually, type Platform, startPlatform, temporaryFolder } from "../testkit/platform.ts";
+import { quietLog } from "../testkit/quiet-log.ts";
 import { type SecondIssuer, startSecondIssuer } from "../testkit/second-issuer.ts";
 import { newAuthority, writePair } from "../testkit/test-certificate.ts";
 

@@ -9,9 +9,9 @@ import { connect as connectTls } from "node:tls";
 import { Client, credentials, type ServiceError, status } from "@grpc/grpc-js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openClient } from "../adapters/postgres/connection.ts";
-import { quietLog } from "../testkit/global-setup.ts";
 import { type PlainPostgres, startPlainPostgres } from "../testkit/plain-postgres.ts";
 import { eventually, type Platform, startPlatform, temporaryFolder } from "../testkit/platform.ts";
+import { quietLog } from "../testkit/quiet-log.ts";
 import { newAuthority, writePair } from "../testkit/test-certificate.ts";
 
 /** An address of this machine that is not loopback counts as another machine's; without one loopback has to do. */

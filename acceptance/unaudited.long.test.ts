@@ -13,12 +13,12 @@ import { guardedTables } from "../adapters/postgres/migrations/0048-guarded-rows
 import type { RiskDecision } from "../contracts/src/generated/svc/v1/order.ts";
 import { platformServices } from "../contracts/src/platform-services.ts";
 import { type Ctl, ctlIn } from "../testkit/ctl/ctl.ts";
-import { quietLog } from "../testkit/global-setup.ts";
 import { testClient } from "../testkit/grpc/test-client.ts";
 import { goodOrder } from "../testkit/hostile/messages.ts";
 import { type HostileStatement, hostileStatements } from "../testkit/hostile/statements.ts";
 import { bearerOf, developmentCredentials, developmentOperator, operatorUrl } from "../testkit/login.ts";
 import { eventually, type Platform, startPlatform, temporaryFolder, within } from "../testkit/platform.ts";
+import { quietLog } from "../testkit/quiet-log.ts";
 import { addressOf } from "../testkit/risk-client.ts";
 
 const folder = temporaryFolder("unaudited");

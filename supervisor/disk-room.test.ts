@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { memoryDisk } from "../adapters/memory/disk-space.ts";
 import { type DiskReserve, diskReserve } from "../adapters/system/disk-reserve.ts";
-import { quietLog } from "../testkit/global-setup.ts";
 import { temporaryFolder } from "../testkit/platform.ts";
+import { quietLog } from "../testkit/quiet-log.ts";
 import { scheduler } from "../testkit/virtual/scheduler.ts";
 import { type DiskRoom, keepRoom } from "./disk-room.ts";
 

@@ -7,9 +7,9 @@ import { openClient } from "../adapters/postgres/connection.ts";
 import { systemClock } from "../adapters/system/clock.ts";
 import { systemRandom } from "../adapters/system/random.ts";
 import { systemTimers } from "../adapters/system/timers.ts";
-import { quietLog } from "../testkit/global-setup.ts";
 import { giveMadeDatabase } from "../testkit/made-cluster.ts";
 import { eventually, pause, processesMentioning, temporaryFolder } from "../testkit/platform.ts";
+import { quietLog } from "../testkit/quiet-log.ts";
 import { type Foundation, layFoundation } from "./foundation.ts";
 
 const folders: string[] = [];

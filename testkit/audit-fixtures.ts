@@ -16,10 +16,11 @@ import { systemTimers } from "../adapters/system/timers.ts";
 import { subjects } from "../contracts/src/subjects.ts";
 import type { AuditLogFixture, PublishedEntry } from "./conformance/audit-log-fixture.ts";
 import { type CutProxy, startCutProxy } from "./cut-proxy.ts";
-import { quietLog } from "./global-setup.ts";
 import { internalsUnderTest } from "./http/test-ports.ts";
+import { noMetrics } from "./no-telemetry.ts";
 import { type TestDatabase, testDatabase } from "./postgres.ts";
-import { noMetrics, openPeer, type PostgresPeer } from "./postgres-fixture.ts";
+import { openPeer, type PostgresPeer } from "./postgres-fixture.ts";
+import { quietLog } from "./quiet-log.ts";
 import { scheduler } from "./virtual/scheduler.ts";
 
 /** As pg_stat_activity shows the connection that appends. */

@@ -11,21 +11,12 @@ import { migrate } from "../adapters/postgres/migrate.ts";
 import { migrations } from "../adapters/postgres/migrations/index.ts";
 import { systemRandom } from "../adapters/system/random.ts";
 import { systemTimers } from "../adapters/system/timers.ts";
-import type { Log } from "../ports/log.ts";
 import { ownPrefix, removeAbandoned } from "./abandoned.ts";
 import { copyCluster, madeClusterVariable } from "./made-cluster.ts";
 import { memoryFolder } from "./memory-folder.ts";
+import { quietLog } from "./quiet-log.ts";
 
 export const testServerVariable = "PORTCULLIS_TEST_SERVER";
-
-/** Swallows every line. */
-export const quietLog: Log = {
-  debug: () => undefined,
-  info: () => undefined,
-  warn: () => undefined,
-  error: () => undefined,
-  with: () => quietLog,
-};
 
 const folderName = "portcullis-tests";
 

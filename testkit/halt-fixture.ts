@@ -23,7 +23,7 @@ import { createAttempts } from "../services/shared/attempts.ts";
 import { openFundDirectory } from "../services/shared/fund-directory.ts";
 import { takeLease } from "../services/shared/lease.ts";
 import type { Lease } from "../services/shared/service.ts";
-import { quietLog } from "./global-setup.ts";
+import { quietLog } from "./quiet-log.ts";
 import { incarnation } from "./virtual/incarnation.ts";
 import { openMemoryPlatform, testSettings } from "./virtual/memory-platform.ts";
 

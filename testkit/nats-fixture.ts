@@ -23,10 +23,10 @@ import type { Log } from "../ports/log.ts";
 import type { Store } from "../ports/store.ts";
 import type { BusFixture } from "./conformance/bus-fixture.ts";
 import { conformanceSubjects } from "./conformance/subjects.ts";
-import { quietLog } from "./global-setup.ts";
 import { type NatsServer, startNatsServer } from "./nats-server.ts";
 import { type TestDatabase, testDatabase } from "./postgres.ts";
 import { holdInOutbox } from "./postgres-fixture.ts";
+import { quietLog } from "./quiet-log.ts";
 
 export const testStream: StreamOptions = { subjects: [everySubject], bytesMax: 64 * 1_048_576 };
 

@@ -18,7 +18,7 @@ import { oms } from "../services/oms/oms.ts";
 import { paperEnvelopes } from "../services/shared/paper-seeds.ts";
 import type { RunningService, ServicePorts } from "../services/shared/service.ts";
 import { type FakeBroker, fakeBroker } from "./fake-broker.ts";
-import { quietLog } from "./global-setup.ts";
+import { quietLog } from "./quiet-log.ts";
 import { incarnation } from "./virtual/incarnation.ts";
 import { openMemoryPlatform, testSettings } from "./virtual/memory-platform.ts";
 

@@ -8,7 +8,7 @@ import type { PaperWeather } from "../contracts/src/records/fund.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Timers } from "../ports/timers.ts";
 import type { BrokerFixture } from "./conformance/broker.ts";
-import { quietLog } from "./global-setup.ts";
+import { quietLog } from "./quiet-log.ts";
 import { scheduler } from "./virtual/scheduler.ts";
 
 export const fixtureInstruments: readonly PaperInstrument[] = [

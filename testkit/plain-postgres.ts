@@ -12,7 +12,7 @@ import { chooseServerUser, runAs, type ServerUser, spawnAs } from "../adapters/p
 import { systemRandom } from "../adapters/system/random.ts";
 import { ownPrefix, removeAbandoned } from "./abandoned.ts";
 import { type FoundProgram, findProgram } from "./debian-package.ts";
-import { quietLog } from "./global-setup.ts";
+import { quietLog } from "./quiet-log.ts";
 
 export type PostgresMake = "Debian's" | "the embedded one";
 

@@ -14,23 +14,15 @@ import type { Subject } from "../contracts/src/subject.ts";
 import { subjects } from "../contracts/src/subjects.ts";
 import type { Bus } from "../ports/bus.ts";
 import type { Log } from "../ports/log.ts";
-import type { Metrics } from "../ports/metrics.ts";
 import type { Timers } from "../ports/timers.ts";
 import type { Tracer } from "../ports/tracer.ts";
 import type { BusFixture, HeldEvent, MortalPeer } from "./conformance/bus-fixture.ts";
 import type { StoreFixture } from "./conformance/store-fixture.ts";
 import { conformanceSubjects } from "./conformance/subjects.ts";
 import { type CutProxy, startCutProxy } from "./cut-proxy.ts";
-import { quietLog } from "./global-setup.ts";
+import { noMetrics, noTracer } from "./no-telemetry.ts";
 import { testDatabase } from "./postgres.ts";
-
-export const noMetrics: Metrics = {
-  counter: () => ({ add: () => undefined }),
-  gauge: () => ({ set: () => undefined }),
-  histogram: () => ({ observe: () => undefined }),
-};
-
-export const noTracer: Tracer = { span: (_name, _fields, work) => work() };
+import { quietLog } from "./quiet-log.ts";
 
 const known = new Map<string, Subject<unknown>>(
   [...conformanceSubjects, ...Object.values(subjects)].map((one) => [one.name, one as Subject<unknown>]),

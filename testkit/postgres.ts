@@ -3,7 +3,8 @@ import { randomBytes } from "node:crypto";
 import { type DatabaseAddress, openClient, withDatabase } from "../adapters/postgres/connection.ts";
 import { type Migration, migrate } from "../adapters/postgres/migrate.ts";
 import { migrations as programMigrations } from "../adapters/postgres/migrations/index.ts";
-import { quietLog, testServerVariable } from "./global-setup.ts";
+import { testServerVariable } from "./global-setup.ts";
+import { quietLog } from "./quiet-log.ts";
 import { countDatabase } from "./times/counts.ts";
 
 export interface TestDatabase {

@@ -20,11 +20,12 @@ import { subjects } from "../contracts/src/subjects.ts";
 import type { BusEvent } from "../ports/bus.ts";
 import { ampleEnvelope } from "./ample-envelope.ts";
 import { announcedSplit } from "./announced-split.ts";
-import { quietLog } from "./global-setup.ts";
 import { type ModelReply, startModelServer } from "./model-server.ts";
+import { noMetrics, noTracer } from "./no-telemetry.ts";
 import { type Platform, pause, startPlatform } from "./platform.ts";
 import { testDatabase } from "./postgres.ts";
-import { noMetrics, noTracer, openPeer } from "./postgres-fixture.ts";
+import { openPeer } from "./postgres-fixture.ts";
+import { quietLog } from "./quiet-log.ts";
 import { withFolderAway, withPlantedKey } from "./risk/disturbances.ts";
 import { openRiskClient, type RiskClient } from "./risk-client.ts";
 

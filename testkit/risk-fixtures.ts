@@ -16,10 +16,11 @@ import { systemTimers } from "../adapters/system/timers.ts";
 import type { ReferenceFixture } from "./conformance/reference-data.ts";
 import type { RiskStoreFixture } from "./conformance/risk-store-fixture.ts";
 import { type CutProxy, startCutProxy } from "./cut-proxy.ts";
-import { quietLog } from "./global-setup.ts";
 import { internalsUnderTest } from "./http/test-ports.ts";
+import { noMetrics } from "./no-telemetry.ts";
 import { type TestDatabase, testDatabase } from "./postgres.ts";
-import { noMetrics, openPeer, type PostgresPeer } from "./postgres-fixture.ts";
+import { openPeer, type PostgresPeer } from "./postgres-fixture.ts";
+import { quietLog } from "./quiet-log.ts";
 import { scheduler } from "./virtual/scheduler.ts";
 
 export interface RiskPeer extends PostgresPeer {

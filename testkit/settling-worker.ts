@@ -11,8 +11,8 @@ import type { Instrument } from "../contracts/src/records/market.ts";
 import type { Store, UnitOfWork } from "../ports/store.ts";
 import { bookFill } from "../services/oms/booking.ts";
 import { settleOptions } from "../services/oms/settling.ts";
-import { quietLog } from "./global-setup.ts";
 import { openPeer } from "./postgres-fixture.ts";
+import { quietLog } from "./quiet-log.ts";
 import { exampleFill } from "./record-examples.ts";
 
 /** Before the transaction, in it after the first of its trades, and when it is committed and nobody knows yet. */

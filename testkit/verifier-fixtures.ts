@@ -18,9 +18,10 @@ import { type Instant, plusMilliseconds } from "../contracts/src/instant.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Signing, VerifierFixture } from "./conformance/verifier-fixture.ts";
 import { startCutProxy } from "./cut-proxy.ts";
-import { quietLog } from "./global-setup.ts";
+import { noMetrics } from "./no-telemetry.ts";
 import { testDatabase } from "./postgres.ts";
-import { noMetrics, openPeer } from "./postgres-fixture.ts";
+import { openPeer } from "./postgres-fixture.ts";
+import { quietLog } from "./quiet-log.ts";
 
 export interface PushedClock extends Clock {
   push(ms: number): void;

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import type { Log } from "../../ports/log.ts";
 import { type ChatServer, type ChatServerOptions, startChatServer } from "../../testkit/chat-server.ts";
 import { chatConformance, chatMessage } from "../../testkit/conformance/chat.ts";
-import { quietLog } from "../../testkit/global-setup.ts";
+import { quietLog } from "../../testkit/quiet-log.ts";
 import { systemClock } from "../system/clock.ts";
 import { systemSha256 } from "../system/hashing.ts";
 import { systemTimers } from "../system/timers.ts";

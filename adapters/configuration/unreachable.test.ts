@@ -1,6 +1,6 @@
 // A server that cannot be reached is reported with the variable that names it, because that is where a newcomer has to look.
 import { expect, it } from "vitest";
-import { quietLog } from "../../testkit/global-setup.ts";
+import { quietLog } from "../../testkit/quiet-log.ts";
 import { connectNats } from "../nats/connect.ts";
 import { addressFromUrl } from "../postgres/connection.ts";
 import { migrate } from "../postgres/migrate.ts";

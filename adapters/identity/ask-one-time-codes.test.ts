@@ -4,9 +4,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { toUnixMs } from "../../contracts/src/instant.ts";
 import type { NamedAction } from "../../ports/identity.ts";
 import { oneTimeCodesChecks } from "../../testkit/conformance/one-time-codes.ts";
-import { quietLog } from "../../testkit/global-setup.ts";
 import { type IdentityFixture, openIdentityFixture, person, quiet } from "../../testkit/identity/operators.ts";
 import { type TestDatabase, testDatabase } from "../../testkit/postgres.ts";
+import { quietLog } from "../../testkit/quiet-log.ts";
 import { openClient } from "../postgres/connection.ts";
 import { systemRandom } from "../system/random.ts";
 import { systemTimers } from "../system/timers.ts";

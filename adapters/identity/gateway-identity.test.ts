@@ -1,11 +1,12 @@
 // What the gateway holds of identity, as the composition opens it: before and after its address is known, and what it passes on.
 import { afterEach, expect, it } from "vitest";
 import { valid } from "../../testkit/configuration/loading.ts";
-import { quietLog } from "../../testkit/global-setup.ts";
 import { person } from "../../testkit/identity/operators.ts";
 import { memorySecrets } from "../../testkit/identity/test-secrets.ts";
+import { noMetrics } from "../../testkit/no-telemetry.ts";
 import { testDatabase } from "../../testkit/postgres.ts";
-import { noMetrics, openPeer } from "../../testkit/postgres-fixture.ts";
+import { openPeer } from "../../testkit/postgres-fixture.ts";
+import { quietLog } from "../../testkit/quiet-log.ts";
 import { systemClock } from "../system/clock.ts";
 import { systemRandom } from "../system/random.ts";
 import { systemTimers } from "../system/timers.ts";

@@ -5,7 +5,7 @@ import { type Instant, plusMilliseconds } from "../../contracts/src/instant.ts";
 import type { OperatorAttempted } from "../../contracts/src/records/platform.ts";
 import { operatorAttempted } from "../../contracts/src/records/platform.ts";
 import type { EventWriter, Store, UnitOfWork } from "../../ports/store.ts";
-import { quietLog } from "../../testkit/global-setup.ts";
+import { quietLog } from "../../testkit/quiet-log.ts";
 import { systemClock } from "../system/clock.ts";
 import { attemptSubject } from "./attempt-subject.ts";
 import { createRefusedAttempts, stranger } from "./refused-attempts.ts";

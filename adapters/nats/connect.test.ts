@@ -6,8 +6,8 @@ import { inspect } from "node:util";
 import { nkeys } from "@nats-io/transport-node";
 import { expect, test } from "vitest";
 import type { Log } from "../../ports/log.ts";
-import { quietLog } from "../../testkit/global-setup.ts";
 import { startNatsServer } from "../../testkit/nats-server.ts";
+import { quietLog } from "../../testkit/quiet-log.ts";
 import { selfSigned } from "../../testkit/test-certificate.ts";
 import { connectNats, parseTarget, reconnectDelayMs } from "./connect.ts";
 

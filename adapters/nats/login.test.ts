@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { nkeys } from "@nats-io/transport-node";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Log } from "../../ports/log.ts";
-import { quietLog } from "../../testkit/global-setup.ts";
 import { startNatsServer } from "../../testkit/nats-server.ts";
+import { quietLog } from "../../testkit/quiet-log.ts";
 import { connectNats } from "./connect.ts";
 import { loginFromFile, loginNameOf, loginPath } from "./login.ts";
 

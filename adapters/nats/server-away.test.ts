@@ -1,7 +1,7 @@
 // A server that is away is waited for; one that refuses us, or a login that cannot be read, is for the start itself to find.
 import { afterAll, expect, test } from "vitest";
-import { quietLog } from "../../testkit/global-setup.ts";
 import { type NatsServer, startNatsServer } from "../../testkit/nats-server.ts";
+import { quietLog } from "../../testkit/quiet-log.ts";
 import { natsServerAway } from "./server-away.ts";
 
 let server: NatsServer | undefined;

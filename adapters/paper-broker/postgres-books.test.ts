@@ -16,10 +16,10 @@ import { reportRunConformance } from "../../testkit/conformance/report-run-recor
 import { requestKeyConformance } from "../../testkit/conformance/request-key-records.ts";
 import { signalConformance } from "../../testkit/conformance/signal-records.ts";
 import { watchdogConformance } from "../../testkit/conformance/watchdog-records.ts";
-import { quietLog } from "../../testkit/global-setup.ts";
 import { type PaperBrokerFixture, paperBrokerFixtureOn } from "../../testkit/paper-broker-fixture.ts";
 import { type TestDatabase, testDatabase } from "../../testkit/postgres.ts";
 import { openPeer } from "../../testkit/postgres-fixture.ts";
+import { quietLog } from "../../testkit/quiet-log.ts";
 import { loadConfiguration } from "../configuration/load-configuration.ts";
 import { openPool } from "../postgres/connection.ts";
 import { systemClock } from "../system/clock.ts";

@@ -5,7 +5,7 @@ import type { AlarmRaised } from "../../contracts/src/records/platform.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { Store, UnitOfWork } from "../../ports/store.ts";
 import { pass } from "../../testkit/conformance/waiting.ts";
-import { quietLog } from "../../testkit/global-setup.ts";
+import { quietLog } from "../../testkit/quiet-log.ts";
 import { systemClock } from "../system/clock.ts";
 import { createAlarms } from "./alarms.ts";
 

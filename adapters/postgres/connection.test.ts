@@ -6,8 +6,8 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { Fault } from "../../contracts/src/fault.ts";
 import type { Log, LogFields } from "../../ports/log.ts";
 import { startCutProxy } from "../../testkit/cut-proxy.ts";
-import { quietLog } from "../../testkit/global-setup.ts";
 import { type TestDatabase, testDatabase } from "../../testkit/postgres.ts";
+import { quietLog } from "../../testkit/quiet-log.ts";
 import { addressFromUrl, openClient, openPool } from "./connection.ts";
 
 const options = { log: quietLog, applicationName: "connection test" };

@@ -2,8 +2,8 @@
 // programs. What an administrator has to run is taken from what the start says, word for word.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Fault } from "../../contracts/src/fault.ts";
-import { quietLog } from "../../testkit/global-setup.ts";
 import { type PlainPostgres, type PostgresMake, startPlainPostgres } from "../../testkit/plain-postgres.ts";
+import { quietLog } from "../../testkit/quiet-log.ts";
 import { type ConnectionTarget, openClient } from "./connection.ts";
 import { checksumOf, type Migration, migrate } from "./migrate.ts";
 import { auditMigration } from "./migrations/0004-audit.ts";

@@ -2,8 +2,8 @@
 import { createServer } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { Defect, Fault } from "../../contracts/src/fault.ts";
-import { quietLog } from "../../testkit/global-setup.ts";
 import { type TestDatabase, testDatabase, testServer } from "../../testkit/postgres.ts";
+import { quietLog } from "../../testkit/quiet-log.ts";
 import { type ConnectionTarget, openClient } from "./connection.ts";
 import { type Migration, migrate } from "./migrate.ts";
 

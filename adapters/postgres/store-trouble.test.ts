@@ -7,9 +7,9 @@ import type { Log } from "../../ports/log.ts";
 import { thingChanged } from "../../testkit/conformance/subjects.ts";
 import { eventually, rejection } from "../../testkit/conformance/waiting.ts";
 import { startCutProxy } from "../../testkit/cut-proxy.ts";
-import { quietLog } from "../../testkit/global-setup.ts";
 import { type TestDatabase, testDatabase } from "../../testkit/postgres.ts";
 import { openPeer, type PostgresPeer } from "../../testkit/postgres-fixture.ts";
+import { quietLog } from "../../testkit/quiet-log.ts";
 import { openPool } from "./connection.ts";
 
 let database: TestDatabase;

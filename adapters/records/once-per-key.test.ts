@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { Fault } from "../../contracts/src/fault.ts";
 import { plusMilliseconds } from "../../contracts/src/instant.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
-import { quietLog } from "../../testkit/global-setup.ts";
+import { quietLog } from "../../testkit/quiet-log.ts";
 import { scheduler } from "../../testkit/virtual/scheduler.ts";
 import { memoryStore } from "../memory/store.ts";
 import { memoryTables } from "../memory/tables.ts";

@@ -1,8 +1,8 @@
 // One process's store when everybody wants it: what a halt depends on has a connection of its own.
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { quietLog } from "../../testkit/global-setup.ts";
+import { noMetrics, noTracer } from "../../testkit/no-telemetry.ts";
 import { type TestDatabase, testDatabase } from "../../testkit/postgres.ts";
-import { noMetrics, noTracer } from "../../testkit/postgres-fixture.ts";
+import { quietLog } from "../../testkit/quiet-log.ts";
 import { systemClock } from "../system/clock.ts";
 import { systemRandom } from "../system/random.ts";
 import { systemTimers } from "../system/timers.ts";

@@ -13,7 +13,7 @@ import { countCosignatures, readPolicy } from "../../core/audit/policy.ts";
 import { addCheckpointBody } from "../../core/audit/witness.ts";
 import type { WitnessedCheckpoint } from "../../ports/witnesses.ts";
 import { firstSigner, origin, type SampleLog, sampleLog, secondSigner } from "../../testkit/audit/sample-log.ts";
-import { quietLog } from "../../testkit/global-setup.ts";
+import { quietLog } from "../../testkit/quiet-log.ts";
 import { systemClock } from "../system/clock.ts";
 import { systemRandom } from "../system/random.ts";
 import { systemSha256OfBytes, systemSigning } from "../system/signing.ts";

@@ -6,7 +6,7 @@ import { format } from "../../contracts/src/instant.ts";
 import type { ActiveHalt } from "../../contracts/src/records/halt.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { Engine } from "../../core/engine/engine.ts";
-import { quietLog } from "../../testkit/global-setup.ts";
+import { quietLog } from "../../testkit/quiet-log.ts";
 import { riskEngineFixture } from "../../testkit/riskengine-fixture.ts";
 import { testSettings } from "../../testkit/virtual/memory-platform.ts";
 import { scheduler } from "../../testkit/virtual/scheduler.ts";

@@ -8,9 +8,9 @@ import { loadConfiguration } from "../../adapters/configuration/load-configurati
 import type { Configuration } from "../../adapters/configuration/schema.ts";
 import { type DatabaseAddress, openClient } from "../../adapters/postgres/connection.ts";
 import { removeAbandoned } from "../abandoned.ts";
-import { quietLog } from "../global-setup.ts";
 import { type NatsServer, startNatsServer } from "../nats-server.ts";
 import { eventually, pause, temporaryFolder } from "../platform.ts";
+import { quietLog } from "../quiet-log.ts";
 import type { Prng } from "../virtual/prng.ts";
 import { readJournals } from "./journal.ts";
 import { effectSubject, sourceSubject, subscriptionName } from "./load.ts";

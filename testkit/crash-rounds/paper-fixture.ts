@@ -9,11 +9,11 @@ import { addressOfSocket, openPool } from "../../adapters/postgres/connection.ts
 import { ownerRoleName } from "../../adapters/postgres/embedded/cluster.ts";
 import { systemClock } from "../../adapters/system/clock.ts";
 import { removeAbandoned } from "../abandoned.ts";
-import { quietLog } from "../global-setup.ts";
 import { type Flow, provenFlow } from "../granted-proof.ts";
 import { issueServiceToken, logInAs } from "../login.ts";
 import { giveMadeDatabase } from "../made-cluster.ts";
 import { type Platform, startPlatform, temporaryFolder } from "../platform.ts";
+import { quietLog } from "../quiet-log.ts";
 
 export interface PaperFixture {
   platform(): Platform;

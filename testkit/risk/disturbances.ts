@@ -1,7 +1,7 @@
 // What is done to a running platform from outside while a test looks, and taken back afterwards.
 import { renameSync } from "node:fs";
 import { type ConnectionTarget, openClient } from "../../adapters/postgres/connection.ts";
-import { quietLog } from "../global-setup.ts";
+import { quietLog } from "../quiet-log.ts";
 
 export async function withFolderAway(folder: string, work: () => Promise<void>): Promise<void> {
   const away = `${folder}-away`;

@@ -22,8 +22,8 @@ import type { Store } from "../../ports/store.ts";
 import { paperListings, paperReference } from "../../services/shared/paper-seeds.ts";
 import type { RunningService, Service, ServiceName, ServicePorts } from "../../services/shared/service.ts";
 import { unauditedInPlatform } from "../audited-changes.ts";
-import { quietLog } from "../global-setup.ts";
-import { noMetrics, noTracer } from "../postgres-fixture.ts";
+import { noMetrics, noTracer } from "../no-telemetry.ts";
+import { quietLog } from "../quiet-log.ts";
 import { scheduler } from "./scheduler.ts";
 
 export const testSettings: Settings = {

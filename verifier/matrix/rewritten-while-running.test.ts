@@ -11,9 +11,9 @@ import { systemTimers } from "../../adapters/system/timers.ts";
 import { startAudit } from "../../services/operations/audit/audit.ts";
 import type { RunningAudit } from "../../services/operations/audit/audit-ports.ts";
 import { auditFixture, type PostgresAuditFixture } from "../../testkit/audit-fixtures.ts";
-import { quietLog } from "../../testkit/global-setup.ts";
+import { noMetrics } from "../../testkit/no-telemetry.ts";
 import { plainSecrets } from "../../testkit/plain-secrets.ts";
-import { noMetrics } from "../../testkit/postgres-fixture.ts";
+import { quietLog } from "../../testkit/quiet-log.ts";
 
 const database = auditFixture();
 const entries = 60;

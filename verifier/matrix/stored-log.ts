@@ -10,7 +10,7 @@ import type { AuditLog } from "../../ports/audit-log.ts";
 import { type VerifyPorts, verifyLog } from "../../services/operations/audit/checking/verify.ts";
 import { sha256, verifySignature } from "../../testkit/audit/keys.ts";
 import { auditFixture, type PostgresAuditFixture } from "../../testkit/audit-fixtures.ts";
-import { quietLog } from "../../testkit/global-setup.ts";
+import { quietLog } from "../../testkit/quiet-log.ts";
 import { nowS, origin as originDefault, type Trust, type Verdict } from "../test-log.ts";
 
 /** What is stored: the texts in order, and notes under the sizes that their rows claim. */

@@ -14,7 +14,7 @@ import { base64OfHash } from "../../core/audit/base64.ts";
 import type { Witnesses } from "../../ports/witnesses.ts";
 import { rechained } from "../../testkit/audit/bundle-edits.ts";
 import { firstSigner, origin, type SampleLog, sampleLog } from "../../testkit/audit/sample-log.ts";
-import { quietLog } from "../../testkit/global-setup.ts";
+import { quietLog } from "../../testkit/quiet-log.ts";
 import { openStoredLog, type StoredLog } from "./stored-log.ts";
 
 const honest = sampleLog(60);

@@ -7,7 +7,7 @@ import { runInNewContext } from "node:vm";
 import { afterEach, describe, expect, it } from "vitest";
 import { Fault } from "../../../contracts/src/fault.ts";
 import { fromMicroseconds, plusMilliseconds } from "../../../contracts/src/instant.ts";
-import { quietLog } from "../../../testkit/global-setup.ts";
+import { quietLog } from "../../../testkit/quiet-log.ts";
 import { fixtureKey, publishKeys } from "../../../testkit/verifier-fixtures.ts";
 import { systemTimers } from "../../system/timers.ts";
 import { type ExternalKeys, type ExternalKeysOptions, openExternalKeys } from "./external-keys.ts";

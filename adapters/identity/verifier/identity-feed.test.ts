@@ -1,8 +1,8 @@
 // The feed in virtual time against a store that answers, fails or hangs as asked; then its reader on a real database.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Fault } from "../../../contracts/src/fault.ts";
-import { quietLog } from "../../../testkit/global-setup.ts";
-import { noMetrics } from "../../../testkit/postgres-fixture.ts";
+import { noMetrics } from "../../../testkit/no-telemetry.ts";
+import { quietLog } from "../../../testkit/quiet-log.ts";
 import { feedOnDatabase, fixtureKey, pushedClock } from "../../../testkit/verifier-fixtures.ts";
 import { scheduler } from "../../../testkit/virtual/scheduler.ts";
 import { createIdentityFeed } from "./identity-feed.ts";

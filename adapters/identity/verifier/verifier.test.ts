@@ -2,8 +2,8 @@
 import { expect, it } from "vitest";
 import { fromUnixMs } from "../../../contracts/src/instant.ts";
 import { verifierConformance } from "../../../testkit/conformance/verifier.ts";
-import { quietLog } from "../../../testkit/global-setup.ts";
-import { noMetrics } from "../../../testkit/postgres-fixture.ts";
+import { noMetrics } from "../../../testkit/no-telemetry.ts";
+import { quietLog } from "../../../testkit/quiet-log.ts";
 import { embeddedFixture, externalFixture } from "../../../testkit/verifier-fixtures.ts";
 import { systemClock } from "../../system/clock.ts";
 import { hashOf } from "../sealing.ts";

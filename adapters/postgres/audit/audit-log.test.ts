@@ -7,8 +7,8 @@ import { auditFixture, auditFixtureName, type PostgresAuditFixture } from "../..
 import { auditLogConformance } from "../../../testkit/conformance/audit-log.ts";
 import { batch, entryTexts, texts } from "../../../testkit/conformance/audit-log-fixture.ts";
 import { eventually, rejection } from "../../../testkit/conformance/waiting.ts";
-import { quietLog } from "../../../testkit/global-setup.ts";
-import { noMetrics, noTracer } from "../../../testkit/postgres-fixture.ts";
+import { noMetrics, noTracer } from "../../../testkit/no-telemetry.ts";
+import { quietLog } from "../../../testkit/quiet-log.ts";
 import { prng } from "../../../testkit/virtual/prng.ts";
 import { openAuditLog } from "../../records/open-audit-log.ts";
 import { openStore } from "../../records/open-store.ts";

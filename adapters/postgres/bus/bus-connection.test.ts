@@ -2,7 +2,7 @@
 import { EventEmitter, getEventListeners } from "node:events";
 import type pg from "pg";
 import { expect, it, vi } from "vitest";
-import { quietLog } from "../../../testkit/global-setup.ts";
+import { quietLog } from "../../../testkit/quiet-log.ts";
 import { systemRandom } from "../../system/random.ts";
 import { systemTimers } from "../../system/timers.ts";
 import { keepConnection } from "./bus-connection.ts";

@@ -6,8 +6,8 @@ import type { Bus } from "../../../ports/bus.ts";
 import { runBusCheck } from "../../../testkit/conformance/bus.ts";
 import type { BusFixture } from "../../../testkit/conformance/bus-fixture.ts";
 import { lateCommit } from "../../../testkit/conformance/bus-order.ts";
-import { quietLog } from "../../../testkit/global-setup.ts";
 import { postgresBusFixture } from "../../../testkit/postgres-fixture.ts";
+import { quietLog } from "../../../testkit/quiet-log.ts";
 import { openPool } from "../connection.ts";
 
 /** The obvious reader: everything above the highest id seen so far. */

@@ -9,17 +9,17 @@ import type { Metrics } from "../../../ports/metrics.ts";
 import { publish, record } from "../../../testkit/conformance/bus-kit.ts";
 import { thingChanged } from "../../../testkit/conformance/subjects.ts";
 import { eventually, gate, pass, rejection } from "../../../testkit/conformance/waiting.ts";
-import { quietLog } from "../../../testkit/global-setup.ts";
 import { noAsideStore } from "../../../testkit/no-aside.ts";
+import { noMetrics } from "../../../testkit/no-telemetry.ts";
 import { type TestDatabase, testDatabase } from "../../../testkit/postgres.ts";
 import {
   holdInOutbox,
   knownSubject,
-  noMetrics,
   openPeer,
   type PeerOptions,
   type PostgresPeer,
 } from "../../../testkit/postgres-fixture.ts";
+import { quietLog } from "../../../testkit/quiet-log.ts";
 import { systemClock } from "../../system/clock.ts";
 import { systemRandom } from "../../system/random.ts";
 import { systemTimers } from "../../system/timers.ts";

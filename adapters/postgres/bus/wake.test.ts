@@ -2,8 +2,8 @@
 import type pg from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { eventually } from "../../../testkit/conformance/waiting.ts";
-import { quietLog } from "../../../testkit/global-setup.ts";
 import { type TestDatabase, testDatabase } from "../../../testkit/postgres.ts";
+import { quietLog } from "../../../testkit/quiet-log.ts";
 import { systemRandom } from "../../system/random.ts";
 import { systemTimers } from "../../system/timers.ts";
 import { openClient } from "../connection.ts";

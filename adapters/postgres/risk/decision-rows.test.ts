@@ -9,9 +9,10 @@ import type { BusEvent, Handler } from "../../../ports/bus.ts";
 import { publish } from "../../../testkit/conformance/bus-kit.ts";
 import { thingChanged } from "../../../testkit/conformance/subjects.ts";
 import { eventually } from "../../../testkit/conformance/waiting.ts";
-import { quietLog } from "../../../testkit/global-setup.ts";
+import { noMetrics } from "../../../testkit/no-telemetry.ts";
 import { type TestDatabase, testDatabase } from "../../../testkit/postgres.ts";
-import { noMetrics, openPeer, type PostgresPeer } from "../../../testkit/postgres-fixture.ts";
+import { openPeer, type PostgresPeer } from "../../../testkit/postgres-fixture.ts";
+import { quietLog } from "../../../testkit/quiet-log.ts";
 import {
   heardOfApproved,
   heardOfDenied,

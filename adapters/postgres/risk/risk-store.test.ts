@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { riskStoreConformance } from "../../../testkit/conformance/risk-store.ts";
 import { batch, decision, fill, payloads } from "../../../testkit/conformance/risk-store-fixture.ts";
 import { eventually, rejection } from "../../../testkit/conformance/waiting.ts";
-import { quietLog } from "../../../testkit/global-setup.ts";
+import { quietLog } from "../../../testkit/quiet-log.ts";
 import { type PostgresRiskFixture, postgresRiskStoreFixture } from "../../../testkit/risk-fixtures.ts";
 import { openClient } from "../connection.ts";
 

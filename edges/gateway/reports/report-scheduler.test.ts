@@ -13,7 +13,7 @@ import type { StoredFile } from "../../../ports/report-storage.ts";
 import { factsHash } from "../../../reports/facts.ts";
 import { navReport } from "../../../reports/nav-report.ts";
 import { renderJson } from "../../../reports/render/json.ts";
-import { quietLog } from "../../../testkit/global-setup.ts";
+import { quietLog } from "../../../testkit/quiet-log.ts";
 import { reportFactsOf } from "../../../testkit/report-facts.ts";
 import { memoryStoreFixture } from "../../../testkit/virtual/memory-fixture.ts";
 import { createReportScheduler, type ReportScheduler, type SchedulerParts } from "./report-scheduler.ts";

@@ -4,7 +4,7 @@ import type { DenialCode } from "../../../contracts/src/codes.ts";
 import { Fault } from "../../../contracts/src/fault.ts";
 import type { HaltRequest } from "../../../contracts/src/generated/svc/v1/halt.ts";
 import { ask } from "../../../testkit/gateway/parts.ts";
-import { quietLog } from "../../../testkit/global-setup.ts";
+import { quietLog } from "../../../testkit/quiet-log.ts";
 import { haltRequest } from "./halts.ts";
 
 const response = { halt_id: "h-1", epoch: 3, since: "2026-11-16T08:00:00.000000Z", acknowledged: true };

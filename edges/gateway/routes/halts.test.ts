@@ -8,7 +8,7 @@ import type { Health } from "../../../ports/health.ts";
 import type { Route } from "../../../ports/http.ts";
 import { virtualTime } from "../../../testkit/ctl/fakes.ts";
 import { ask, type Behaviour, duty, forwardedRoute, testParts } from "../../../testkit/gateway/parts.ts";
-import { quietLog } from "../../../testkit/global-setup.ts";
+import { quietLog } from "../../../testkit/quiet-log.ts";
 import { servicesRestart } from "./services.ts";
 
 const drillRun = forwardedRoute("runDrill");

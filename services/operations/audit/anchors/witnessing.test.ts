@@ -12,7 +12,7 @@ import {
   recordsOf,
   rewriteAndRechain,
 } from "../../../../testkit/audit/service-fixture.ts";
-import { quietLog } from "../../../../testkit/global-setup.ts";
+import { quietLog } from "../../../../testkit/quiet-log.ts";
 import { scheduler } from "../../../../testkit/virtual/scheduler.ts";
 import { healthOf } from "../../operations.ts";
 import type { RunningAudit } from "../audit-ports.ts";

@@ -7,7 +7,7 @@ import { systemSha256OfBytes } from "../../../../adapters/system/signing.ts";
 import { Fault } from "../../../../contracts/src/fault.ts";
 import { subjects } from "../../../../contracts/src/subjects.ts";
 import { auditFixture, recordsOf } from "../../../../testkit/audit/service-fixture.ts";
-import { quietLog } from "../../../../testkit/global-setup.ts";
+import { quietLog } from "../../../../testkit/quiet-log.ts";
 import { startSecretWatch } from "./secret-watch.ts";
 
 const path = "secret/portcullis/tradingview/alpha";

@@ -5,7 +5,7 @@ import type { AuditTables } from "../../../../adapters/memory/audit-tables.ts";
 import { systemSha256OfBytes } from "../../../../adapters/system/signing.ts";
 import { createChainCheck } from "../../../../core/audit/chain-check.ts";
 import { type AuditLife, auditFixture, recordsOf } from "../../../../testkit/audit/service-fixture.ts";
-import { quietLog } from "../../../../testkit/global-setup.ts";
+import { quietLog } from "../../../../testkit/quiet-log.ts";
 import { prng } from "../../../../testkit/virtual/prng.ts";
 import type { AppendRequest } from "./append-request.ts";
 import { type Appended, createSequencer, type SequencerLimits } from "./sequencer.ts";
