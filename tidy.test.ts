@@ -5,11 +5,15 @@ import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { describe, expect, test } from "vitest";
 import { tableGrants } from "./adapters/postgres/logins/table-grants.ts";
+import { realTimeFiles } from "./scripts/real-time.js";
+import { isNeverRepeated, neverRepeated } from "./scripts/repeats.js";
+import { readCommitted } from "./scripts/test-times.js";
 import { circlesOf } from "./testkit/tidy/circles.ts";
 import { privateWordComplaints } from "./testkit/tidy/private-words.ts";
 import { figureComplaint, quotedFigures } from "./testkit/tidy/quoted-figures.ts";
 import { judge } from "./testkit/tidy/rules.ts";
 import { importsOf, parseSource, type SourceFile } from "./testkit/tidy/source.ts";
+import { costComplaints } from "./testkit/tidy/test-costs.ts";
 
 const root = import.meta.dirname;
 const skipped = new Set(["node_modules", "dist", ".cache", ".portcullis", ".git", "coverage"]);
@@ -141,6 +145,20 @@ describe("the repository is tidy", () => {
     expect(Object.keys(all).filter((name) => !documented.includes(`\`${name}\``))).toEqual([]);
   });
 
+  test("no file of npm test takes long without a reason", () => {
+    expect(costComplaints(readCommitted(), files)).toEqual([]);
+  });
+
+  test("what is about money, halts or audit is never run once more", () => {
+    const about = realTimeFiles().filter((file) => /halt|audit|ledger|fill|loss/.test(file));
+    expect(about.length).toBeGreaterThan(10);
+    expect(about.filter((file) => !isNeverRepeated(file))).toEqual([]);
+    const sources = files
+      .filter((path) => path.endsWith(".test.ts"))
+      .map((path) => `${path} ${read(path).toLowerCase()}`);
+    expect([...neverRepeated].filter((word) => !sources.some((text) => text.includes(word)))).toEqual([]);
+  });
+
   test("nothing names this machine", () => {
     const machine = /\/w[o]rk\/|\/r[o]ot\/(?!\.\.\.)[a-z]+\/|https?:\/\/(registry|deb|security)\.[a-z]+\.(org|com)/;
     const tracked = execFileSync("git", ["ls-files", "-co", "--exclude-standard"], { cwd: root, encoding: "utf8" });
@@ -169,6 +187,17 @@ describe("planted violations are caught", () => {
   test("a circle of files", () => {
     const imports = { "a.ts": ["b.ts"], "b.ts": ["c.ts", "d.ts"], "c.ts": ["a.ts"], "d.ts": ["e.ts"], "e.ts": [] };
     expect(circlesOf(new Map(Object.entries(imports)))).toEqual([["a.ts", "b.ts", "c.ts"]]);
+  });
+
+  test("a test that costs everybody much, and does not say why", () => {
+    const files = ["a.test.ts", "b.test.ts"];
+    const cost = { wall_s: 20, processor_s: 13 };
+    expect(costComplaints({ "a.test.ts": cost }, files)).toEqual([expect.stringContaining("13 processor seconds")]);
+    expect(costComplaints({ "a.test.ts": { ...cost, reason: "the whole platform, killed" } }, files)).toEqual([]);
+    expect(costComplaints({ "gone.test.ts": { wall_s: 1 } }, files)).toEqual([expect.stringContaining("is gone")]);
+    expect(costComplaints({ "b.test.ts": { wall_s: 1, platforms: 9 } }, files)).toEqual([
+      expect.stringContaining("9 platforms are started"),
+    ]);
   });
 
   test("a figure of the documentation that the code does not have", () => {

@@ -64,7 +64,6 @@ export function startPlatform(options: StartOptions = {}): Platform {
   const words = [process.execPath, join(root, "bin", "portcullis.js"), ...(options.arguments ?? [])];
   const [program = process.execPath, ...others] = [...(options.within?.command ?? []), ...words];
   const seenFolder = options.within === undefined ? dataFolder : join(options.within.root, dataFolder);
-  countPlatform();
   const child = spawn(program, others, {
     cwd: owned ?? root,
     // The parts inherit the mark but no setting, so that every process of this platform can be found by it.
@@ -83,7 +82,9 @@ export function startPlatform(options: StartOptions = {}): Platform {
   });
   const output = { stdout: "", stderr: "" };
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    const wasUp = output.stdout.includes(upBanner);
     output.stdout += text;
+    if (!wasUp && output.stdout.includes(upBanner)) countPlatform();
   });
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
     output.stderr += text;
@@ -122,6 +123,8 @@ export function startPlatform(options: StartOptions = {}): Platform {
 function wantsMadeDatabase({ root, database, environment }: StartOptions): boolean {
   return root === undefined && database === undefined && environment?.["PORTCULLIS_DATABASE_URL"] === undefined;
 }
+
+const upBanner = "Portcullis is up";
 
 const freePorts = {
   PORTCULLIS_HTTP_PORT: "0",
@@ -192,7 +195,7 @@ async function bannerOf(
     ended = true;
   });
   for (const until = Date.now() + startMsMax; Date.now() < until; await pause(50)) {
-    if (stdout().includes("Portcullis is up")) return;
+    if (stdout().includes(upBanner)) return;
     if (ended) throw new Error(`it ended before it was up:\n${everything()}`);
   }
   child.kill("SIGKILL");

@@ -26,6 +26,8 @@ const isTool = (path: string): boolean =>
 
 export function roomOf(path: string): string {
   const [first] = path.split("/");
+  // How tests are run is no part of the product.
+  if (/^vitest\.(\w+\.)?config\.ts$/.test(path)) return "scripts";
   if (!path.includes("/") || first === undefined || first === "compose" || first === "supervisor") return "composition";
   return path.startsWith("verifier/matrix/") ? "matrix" : first;
 }

@@ -10,7 +10,7 @@ export const timesVariable = "PORTCULLIS_TEST_TIMES";
 
 const folder = process.env[timesVariable];
 const root = join(import.meta.dirname, "..", "..");
-/** Orphans of a killed supervisor run on for a while; between looks at most this much of theirs is missed. */
+/** Orphans of a killed supervisor run on for a while; of what they used at most this much is missed. */
 const lookEveryMs = 1_000;
 
 if (folder !== undefined) {
