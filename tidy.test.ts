@@ -194,6 +194,7 @@ describe("planted violations are caught", () => {
     const cost = { wall_s: 20, processor_s: 13 };
     expect(costComplaints({ "a.test.ts": cost }, files)).toEqual([expect.stringContaining("13 processor seconds")]);
     expect(costComplaints({ "a.test.ts": { ...cost, reason: "the whole platform, killed" } }, files)).toEqual([]);
+    expect(costComplaints({ "a.ci.test.ts": cost }, ["a.ci.test.ts"])).toEqual([]);
     expect(costComplaints({ "gone.test.ts": { wall_s: 1 } }, files)).toEqual([expect.stringContaining("is gone")]);
     expect(costComplaints({ "b.test.ts": { wall_s: 1, platforms: 9 } }, files)).toEqual([
       expect.stringContaining("9 platforms are started"),

@@ -52,21 +52,26 @@ export function processorSeconds() {
 }
 
 /** @returns {Run[]} */
-function readRuns() {
+function readRuns(place = keptRuns) {
   try {
-    return JSON.parse(readFileSync(keptRuns, "utf8")).runs;
+    return JSON.parse(readFileSync(place, "utf8")).runs;
   } catch {
     // There was no run yet, or somebody cut it off while it wrote.
     return [];
   }
 }
 
-/** The last runs stay; partial ones never push a whole one out. @param {Omit<Run, "at" | "node" | "cores">} run */
-export function keepRun(run) {
-  const all = [...readRuns(), { at: new Date().toISOString(), node: process.version, cores: cpus().length, ...run }];
-  const runs = [...all.filter(({ whole }) => whole).slice(-runsMax), ...all.filter(({ whole }) => !whole).slice(-1)];
-  mkdirSync(dirname(keptRuns), { recursive: true });
-  writeFileSync(keptRuns, `${JSON.stringify({ runs: runs.sort((a, b) => a.at.localeCompare(b.at)) })}\n`);
+/** The last whole runs of each floor stay; partial ones never push one out. @param {Omit<Run, "at" | "node" | "cores">} run */
+export function keepRun(run, place = keptRuns) {
+  const all = [
+    ...readRuns(place),
+    { at: new Date().toISOString(), node: process.version, cores: cpus().length, ...run },
+  ];
+  const wholeOf = (/** @type {string} */ floor) =>
+    all.filter((one) => one.whole && one.floor === floor).slice(-runsMax);
+  const runs = [...["unit", "ci", "long"].flatMap(wholeOf), ...all.filter(({ whole }) => !whole).slice(-1)];
+  mkdirSync(dirname(place), { recursive: true });
+  writeFileSync(place, `${JSON.stringify({ runs: runs.sort((a, b) => a.at.localeCompare(b.at)) })}\n`);
 }
 
 /** `npm test -- --times`. */
@@ -101,44 +106,46 @@ export function printTimes() {
 }
 
 /** `npm test -- --keep-times`: writes the median of the whole runs that are kept; reasons that stand beside files stay. */
-export function keepTimes() {
-  const runs = readRuns().filter(({ whole }) => whole);
-  if (runs.length < runsForMedian) {
-    console.error(
-      `A median needs ${runsForMedian} whole runs of npm test; ${runs.length} are kept. Run npm test again.`,
-    );
+export function keepTimes(from = keptRuns, to = committed) {
+  const runs = readRuns(from).filter(({ whole, floor }) => whole && floor !== "long");
+  const waitedFor = runs.filter(({ floor }) => floor === "unit").length;
+  if (waitedFor < runsForMedian) {
+    console.error(`A median needs ${runsForMedian} whole runs of npm test; ${waitedFor} are kept. Run npm test again.`);
     return 1;
   }
-  const before = readCommitted();
+  const before = readCommitted(to);
   const names = [...new Set(runs.flatMap(({ files }) => Object.keys(files)))].sort();
   const files = Object.fromEntries(
-    names.map((name) => {
-      const seen = runs.flatMap(({ files }) => files[name] ?? []);
-      const processor = seen.flatMap(({ processor_s }) => processor_s ?? []);
-      const reason = before[name]?.reason;
-      return [
-        name,
-        {
-          wall_s: rounded(median(seen.map(({ wall_s }) => wall_s))),
-          ...(processor.length === 0 ? {} : { processor_s: rounded(median(processor)) }),
-          ...(Math.max(...seen.map(({ platforms }) => platforms)) === 0
-            ? {}
-            : { platforms: Math.max(...seen.map(({ platforms }) => platforms)) }),
-          ...(reason === undefined ? {} : { reason }),
-        },
-      ];
-    }),
+    names.map((name) => [
+      name,
+      medianOf(
+        runs.flatMap(({ files }) => files[name] ?? []),
+        before[name]?.reason,
+      ),
+    ]),
   );
   const lines = Object.entries(files).map(([name, times]) => `  ${JSON.stringify(name)}: ${JSON.stringify(times)}`);
-  writeFileSync(committed, `{\n${lines.join(",\n")}\n}\n`);
+  writeFileSync(to, `{\n${lines.join(",\n")}\n}\n`);
   console.log(`testkit/test-times.json has the median of ${runs.length} runs, ${names.length} files.`);
   return 0;
 }
 
+/** @param {FileTimes[]} seen @param {string | undefined} reason */
+function medianOf(seen, reason) {
+  const processor = seen.flatMap(({ processor_s }) => processor_s ?? []);
+  const platforms = Math.max(...seen.map((times) => times.platforms));
+  return {
+    wall_s: rounded(median(seen.map(({ wall_s }) => wall_s))),
+    ...(processor.length === 0 ? {} : { processor_s: rounded(median(processor)) }),
+    ...(platforms === 0 ? {} : { platforms }),
+    ...(reason === undefined ? {} : { reason }),
+  };
+}
+
 /** @returns {Record<string, { wall_s: number, processor_s?: number, platforms?: number, reason?: string }>} */
-export function readCommitted() {
+export function readCommitted(place = committed) {
   try {
-    return JSON.parse(readFileSync(committed, "utf8"));
+    return JSON.parse(readFileSync(place, "utf8"));
   } catch (error) {
     if (/** @type {NodeJS.ErrnoException} */ (error).code === "ENOENT") return {};
     throw error;

@@ -12,6 +12,8 @@ import { workerVariable } from "./times/processor-time.ts";
 export interface StartOptions {
   /** The copy of the repository to start; default this one. */
   readonly root?: string;
+  /** The Node that starts it; default the one that runs this. */
+  readonly node?: string;
   readonly environment?: Readonly<Record<string, string>>;
   readonly arguments?: readonly string[];
   /** Whether the paper funds trade and have a past; they do not unless a test asks for it. */
@@ -61,7 +63,7 @@ export function startPlatform(options: StartOptions = {}): Platform {
   const owned = options.dataFolder === undefined ? temporaryFolder("platform") : undefined;
   const dataFolder = options.dataFolder ?? join(owned ?? "", "data");
   if (owned !== undefined && wantsMadeDatabase(options)) giveMadeDatabase(dataFolder);
-  const words = [process.execPath, join(root, "bin", "portcullis.js"), ...(options.arguments ?? [])];
+  const words = [options.node ?? process.execPath, join(root, "bin", "portcullis.js"), ...(options.arguments ?? [])];
   const [program = process.execPath, ...others] = [...(options.within?.command ?? []), ...words];
   const seenFolder = options.within === undefined ? dataFolder : join(options.within.root, dataFolder);
   const child = spawn(program, others, {
