@@ -18,7 +18,7 @@ import { crowdAlarm } from "./adapters/listener/crowd-alarm.ts";
 import { createRefusedAttempts } from "./adapters/listener/refused-attempts.ts";
 import { createAlarms } from "./adapters/postgres/alarms.ts";
 import { type OncePerKey, oncePerKey } from "./adapters/records/once-per-key.ts";
-import { reportedSecrets } from "./adapters/secrets/audited-secrets.ts";
+import { auditedSecrets } from "./adapters/secrets/audited-secrets.ts";
 import { openSecrets } from "./adapters/secrets/open-secrets.ts";
 import { systemCipher } from "./adapters/system/cipher.ts";
 import { systemDiskSpace } from "./adapters/system/disk-space.ts";
@@ -143,7 +143,7 @@ async function startServices(
   stops.push(close);
   const { store, bus } = stored;
   const opened = await openSecrets({ ...base.ports, configuration, dataFolder: input.dataFolder });
-  const secrets = reportedSecrets(opened, { ...base.ports, store, source: name });
+  const secrets = auditedSecrets(opened, { ...base.ports, store, source: name });
   stops.push(() => secrets.close());
   const beginnings = await place.beginnings({ configuration, now: base.ports.clock.now() });
   // Only operations writes the audit log, and so only it keeps its anchors.

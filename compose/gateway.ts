@@ -22,7 +22,7 @@ import { createAlarms } from "../adapters/postgres/alarms.ts";
 import type { PostgresStore } from "../adapters/postgres/store.ts";
 import { oncePerKey } from "../adapters/records/once-per-key.ts";
 import { openStore } from "../adapters/records/open-store.ts";
-import { reportedSecrets } from "../adapters/secrets/audited-secrets.ts";
+import { auditedSecrets } from "../adapters/secrets/audited-secrets.ts";
 import { openSecrets } from "../adapters/secrets/open-secrets.ts";
 import type { MetricsRegistry } from "../adapters/telemetry/prometheus-metrics.ts";
 import { openEventFeed } from "../adapters/transport/open-event-feed.ts";
@@ -91,7 +91,7 @@ async function openFixture(input: PartInput, log: Log, stops: Stops) {
   const opened = openStore({ ...ports, ...databaseOf(input), source: "gateway", services: ["gateway"] });
   stops.push(opened.close);
   const kept = await openSecrets({ ...ports, configuration: input.configuration, dataFolder: input.dataFolder });
-  const secrets = reportedSecrets(kept, { ...ports, store: opened.store, source: "gateway" });
+  const secrets = auditedSecrets(kept, { ...ports, store: opened.store, source: "gateway" });
   stops.push(() => secrets.close());
   return { ports, metrics, opened, store: opened.store, leaseStore: opened.leaseStore, secrets };
 }
@@ -103,7 +103,7 @@ type BasePorts = Awaited<ReturnType<typeof basePorts>>["ports"];
 const firstReportMsMax = 3_000;
 
 /** Who hears that the gateway is ready finds it healthy; services that are away are no reason to wait for long. */
-async function untilReported(feed: RunningMarketFeed, { timers }: Pick<BasePorts, "timers">): Promise<void> {
+async function untilFirstReport(feed: RunningMarketFeed, { timers }: Pick<BasePorts, "timers">): Promise<void> {
   const everyMs = 25;
   for (let waitedMs = 0; waitedMs < firstReportMsMax && feed.health().status !== "ok"; waitedMs += everyMs) {
     await timers.sleep(everyMs);
@@ -179,7 +179,7 @@ export async function startGateway(
   // Its health does not hang on the lease, unlike a service's: it has to answer while the store is away, to say so.
   lease = await takeLease("gateway", { host: hostname(), pid: process.pid }, { ...ports, store: leaseStore });
   reports.begin();
-  await untilReported(marketFeed, ports);
+  await untilFirstReport(marketFeed, ports);
 }
 
 const httpOwner = "the gateway's HTTP server";

@@ -10,7 +10,7 @@ import { services } from "../services/index.ts";
 import type { RestartedService } from "../supervisor/supervisor.ts";
 import type { AskRunner } from "./shared.ts";
 
-/** Reported before it is done: whoever restarts the log's keeper stands in the log. */
+/** Reported before it is done: the operator who restarts the log's keeper stands in the log. */
 export function restartsOf({
   store,
   clock,

@@ -40,7 +40,7 @@ export interface PartInput {
 
 export type Stops = (() => Promise<void>)[];
 
-/** What a part may request of whoever runs it; there is nobody to ask where everything runs in one process. */
+/** What a part may ask of the supervisor that runs it; there is none where everything runs in one process. */
 export type AskRunner = (request: SupervisorRequest) => Promise<unknown>;
 
 export function logFor(configuration: Configuration, kept?: LogDestination): Log {

@@ -1,4 +1,4 @@
-// Secrets whose every change is reported: path and version, never the value. The secret is written first, because it cannot be taken back; when the
+// Secrets whose every change is audited: path and version, never the value. The secret is written first, because it cannot be taken back; when the
 // process dies in between or the store is out of reach, operations notices later that a version stands there of which the audit log does not
 // know (services/operations/audit/intake/secret-watch.ts).
 import { Defect, messageOf } from "../../contracts/src/fault.ts";
@@ -9,7 +9,7 @@ import type { Log } from "../../ports/log.ts";
 import type { Secret, Secrets } from "../../ports/secrets.ts";
 import type { Store } from "../../ports/store.ts";
 
-export interface ReportedSecretsPorts {
+export interface AuditedSecretsPorts {
   readonly store: Pick<Store, "transact">;
   readonly clock: Clock;
   readonly log: Log;
@@ -17,8 +17,8 @@ export interface ReportedSecretsPorts {
   readonly source: string;
 }
 
-export function reportedSecrets(secrets: Secrets, ports: ReportedSecretsPorts): Secrets {
-  async function reported(writing: Promise<Secret>, actor = `service:${ports.source}`): Promise<Secret> {
+export function auditedSecrets(secrets: Secrets, ports: AuditedSecretsPorts): Secrets {
+  async function audited(writing: Promise<Secret>, actor = `service:${ports.source}`): Promise<Secret> {
     const secret = await writing;
     const { path, version } = secret;
     const at = format(ports.clock.now());
@@ -27,8 +27,8 @@ export function reportedSecrets(secrets: Secrets, ports: ReportedSecretsPorts): 
       await ports.store.transact("secret.changed", (unit) => unit.events.publish(subjects.secretChanged, changed));
     } catch (thrown) {
       if (thrown instanceof Defect) throw thrown;
-      // Whoever wrote it has what they asked for, and must not believe otherwise.
-      ports.log.warn("a secret was written and could not be reported; operations will notice", {
+      // The caller's secret is written, and the caller must not believe otherwise.
+      ports.log.warn("a secret was written and could not be audited; operations will notice", {
         path,
         version,
         reason: messageOf(thrown),
@@ -39,7 +39,7 @@ export function reportedSecrets(secrets: Secrets, ports: ReportedSecretsPorts): 
 
   return {
     ...secrets,
-    put: (path, value, options) => reported(secrets.put(path, value, options), options?.actor),
-    rotate: (path, next) => reported(secrets.rotate(path, next)),
+    put: (path, value, options) => audited(secrets.put(path, value, options), options?.actor),
+    rotate: (path, next) => audited(secrets.rotate(path, next)),
   };
 }

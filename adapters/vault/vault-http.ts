@@ -82,7 +82,7 @@ interface Failure {
   readonly sentence: string;
   readonly status: number;
   readonly reason: string;
-  readonly isNotionalRepeating: boolean;
+  readonly isWorthRepeating: boolean;
   readonly mayHaveWorked: boolean;
   readonly retryAfterMs?: number;
 }
@@ -92,12 +92,12 @@ function failedConnection(thrown: unknown, isTimedOut: boolean): Failure {
   const code = cause instanceof Error && "code" in cause && typeof cause.code === "string" ? cause.code : "no answer";
   const common = { status: 0, mayHaveWorked: true };
   if (isTimedOut)
-    return { ...common, sentence: "Vault did not answer in time", reason: "timeout", isNotionalRepeating: true };
+    return { ...common, sentence: "Vault did not answer in time", reason: "timeout", isWorthRepeating: true };
   if (/CERT|SIGNATURE|TLS|SSL/.test(code)) {
     const sentence = "Vault's certificate is not trusted (NODE_EXTRA_CA_CERTS names the file of a private authority)";
-    return { ...common, sentence, reason: code, isNotionalRepeating: false };
+    return { ...common, sentence, reason: code, isWorthRepeating: false };
   }
-  return { ...common, sentence: "Vault cannot be reached", reason: code, isNotionalRepeating: true };
+  return { ...common, sentence: "Vault cannot be reached", reason: code, isWorthRepeating: true };
 }
 
 /** What a status says that is about the server and not about the request; undefined for all others. */
@@ -105,7 +105,7 @@ function unwellServer(response: Response): Failure | undefined {
   const { status } = response;
   const retryAfterS = Number(response.headers.get("retry-after") ?? "NaN");
   const pause = Number.isFinite(retryAfterS) ? { retryAfterMs: Math.min(retryAfterS * 1000, retryAfterMsMax) } : {};
-  const common = { status, reason: `status ${status}`, isNotionalRepeating: true, ...pause };
+  const common = { status, reason: `status ${status}`, isWorthRepeating: true, ...pause };
   if (status === 429) return { ...common, sentence: "Vault limits our rate", mayHaveWorked: false };
   if (status === 412) return { ...common, sentence: "This Vault node is behind the others", mayHaveWorked: false };
   if (status === 503) {
@@ -114,7 +114,7 @@ function unwellServer(response: Response): Failure | undefined {
   if (status >= 500) return { ...common, sentence: "Vault has an internal error", mayHaveWorked: true };
   if (status >= 300 && status < 400) {
     const sentence = "Vault redirects elsewhere; name the active node or the load balancer as its address";
-    return { ...common, sentence, isNotionalRepeating: false, mayHaveWorked: false };
+    return { ...common, sentence, isWorthRepeating: false, mayHaveWorked: false };
   }
   return undefined;
 }
@@ -196,9 +196,9 @@ export function openVaultHttp(options: VaultHttpOptions): VaultHttp {
         const outcome = await attempt(request);
         if (!("sentence" in outcome)) return { ...outcome, isRepeated };
         isRepeated ||= outcome.mayHaveWorked;
-        const { sentence, status, reason, isNotionalRepeating } = outcome;
+        const { sentence, status, reason, isWorthRepeating } = outcome;
         const facts = { status, reason, attempts: count + 1 };
-        if (!isNotionalRepeating) throw unavailable(`${sentence}.`, "never", facts);
+        if (!isWorthRepeating) throw unavailable(`${sentence}.`, "never", facts);
         if (count + 1 >= attemptsMax) throw unavailable(`${sentence} (${count + 1} attempts).`, "later", facts);
         await options.timers.sleep(pauseMs(outcome, count), closing.signal);
       }

@@ -16,7 +16,7 @@ const path = "secret/portcullis/a";
 /** So far in the future that a pending timer this far off is a request under way, and no test ever reaches it. */
 const requestTimeoutMs = 1e12;
 
-/** Time that passes only when it is asked to; it stands still while a request is under way. */
+/** Time that passes only when it is told to; it stands still while a request is under way. */
 function manualTime() {
   let nowMs = 1_700_000_000_000;
   const pending = new Set<{ atMs: number; run: () => void }>();

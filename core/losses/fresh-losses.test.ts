@@ -150,24 +150,24 @@ test(`23.6: whatever flows, flips and restarts come between, a day's loss per un
   fc.assert(
     fc.property(fc.array(step, { minLength: 5, maxLength: 40 }), (steps) => {
       const life = lossLife({ confirmations: 1, limits: { weekly_loss_halt_pct: 0.9, monthly_loss_halt_pct: 0.9 } });
-      const say = (second: number, notional: number, flows: number, currency: string) =>
-        life.value(secondsAfter(noon, second), notional.toFixed(6), { flows: flows.toFixed(6), currency, holds: true });
-      let [notional, flows, unit, currency] = [1_000_000, 0, 1, "USD"];
-      say(0, notional, flows, currency);
+      const say = (second: number, nav: number, flows: number, currency: string) =>
+        life.value(secondsAfter(noon, second), nav.toFixed(6), { flows: flows.toFixed(6), currency, holds: true });
+      let [nav, flows, unit, currency] = [1_000_000, 0, 1, "USD"];
+      say(0, nav, flows, currency);
       for (const [index, { kind, by }] of steps.entries()) {
         if (kind === "move") {
-          notional *= 1 + by / 1_000;
+          nav *= 1 + by / 1_000;
           unit *= 1 + by / 1_000;
         } else if (kind === "flow") {
-          const amount = (notional * by) / 1_000;
-          notional += amount;
+          const amount = (nav * by) / 1_000;
+          nav += amount;
           flows += amount;
         } else if (kind === "currency") {
-          notional *= by / 1_000;
+          nav *= by / 1_000;
           flows *= by / 1_000;
           currency = currency === "USD" ? "EUR" : "USD";
         } else life.restart(secondsAfter(noon, index + 1));
-        const reported = say(index + 1, notional, flows, currency);
+        const reported = say(index + 1, nav, flows, currency);
         const lost = 1 - unit;
         // The figures here are not exact, and those there are rounded.
         if (lost > 0.02 + 1e-7) expect(reported).toEqual(["daily"]);

@@ -160,14 +160,14 @@ test(`whatever flows come, a fund that earns nothing loses nothing, and one that
       // In tenths of a thousandth, always below the limit of 2 %.
       const money = 1_000_000_000n;
       value(String(money));
-      let notional = (money * (10_000n - BigInt(lost))) / 10_000n;
-      value(String(notional));
+      let nav = (money * (10_000n - BigInt(lost))) / 10_000n;
+      value(String(nav));
       let sum = 0n;
       for (const permille of flows) {
-        const moved = (notional * BigInt(permille)) / 1_000n;
-        notional += moved;
+        const moved = (nav * BigInt(permille)) / 1_000n;
+        nav += moved;
         sum += moved;
-        expect(value(String(notional), String(sum))).toEqual([]);
+        expect(value(String(nav), String(sum))).toEqual([]);
       }
       expect(life.pending()).toEqual([]);
     }),

@@ -47,7 +47,7 @@ export function countUnits(known: LossState, heard: FundValuation, jump: Decimal
   const { newest } = known;
   const flow = decimal.subtract(heard.netFlows, newest.netFlows);
   if (flow === decimal.zero) return { state: known, valuation: { ...heard, ...unitCount(newest) } };
-  const before = notionalBefore(known, heard, flow, jump ?? decimal.zero);
+  const before = valueBefore(known, heard, flow, jump ?? decimal.zero);
   const after = decimal.add(before, flow);
   if (before > 0n && after === heard.value && after <= 0n && heard.holds !== true) return undefined;
   const [units, shift] = [unitsOf(newest), shiftOf(newest)];
@@ -88,7 +88,7 @@ export function unitCount({ units, shift }: UnitCount): UnitCount {
  * What the fund was worth when the flow came. While a jump waits for its confirmation nobody knows whether the newest value is a bad mark: the
  * one that is nearer to what came after is taken. And what came after is believed only as far as it is no jump itself.
  */
-function notionalBefore(
+function valueBefore(
   { newest, steady, jump }: LossState,
   heard: FundValuation,
   flow: Decimal,

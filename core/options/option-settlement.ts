@@ -48,13 +48,13 @@ export function settlementLegs(
   if (contracts === decimal.zero) return [];
   const { symbol, right, strike } = terms;
   const gain = right === "CALL" ? decimal.subtract(price, strike) : decimal.subtract(strike, price);
-  const isNotional = decimal.sign(gain) > 0;
+  const isInTheMoney = decimal.sign(gain) > 0;
   const gone = {
     symbol,
     change: decimal.negate(contracts),
-    price: isNotional && !terms.isDelivered ? gain : decimal.zero,
+    price: isInTheMoney && !terms.isDelivered ? gain : decimal.zero,
   };
-  if (!isNotional || !terms.isDelivered) return [gone];
+  if (!isInTheMoney || !terms.isDelivered) return [gone];
   const shares = decimal.multiply(contracts, terms.multiplier, "half-even");
   return [
     gone,

@@ -40,7 +40,7 @@ export function compareValues(given: ValuesCompared): ValuesResult {
     const why = whyNotCompared(nav, given.at);
     if (why !== undefined) notCompared.push(why);
     differences.push(...sumDifference(nav));
-    if (why === undefined) differences.push(...notionalDifference(nav, given.look), ...ledgerDifference(nav, given));
+    if (why === undefined) differences.push(...positionsDifference(nav, given.look), ...ledgerDifference(nav, given));
   }
   return { compared: given.look.navs.length - notCompared.length, differences, notCompared };
 }
@@ -58,18 +58,18 @@ function sumDifference({ fundId, nav, cash, positionsValue }: StoredNav): readon
   return [{ about: fundId, sentence: `${fundId} is valued ${decimal.format(nav)}, its parts are ${parts}.` }];
 }
 
-function notionalDifference(nav: StoredNav, { instruments }: BooksLook): readonly ValueDifference[] {
-  let notional = decimal.zero;
+function positionsDifference(nav: StoredNav, { instruments }: BooksLook): readonly ValueDifference[] {
+  let worth = decimal.zero;
   for (const { symbol, quantity, price } of nav.prices ?? []) {
     const instrument = instruments.find((one) => one.symbol === symbol);
     // What nobody lists any more has no multiplier; the next value is without it.
     if (instrument === undefined) return [];
     const times = decimal.multiply(quantity, decimal.parse(instrument.multiplier), "half-even");
     const value = decimal.multiply(times, price, "half-even");
-    notional = decimal.add(notional, decimal.multiply(value, rateOf(nav, instrument.currency), "half-even"));
+    worth = decimal.add(worth, decimal.multiply(value, rateOf(nav, instrument.currency), "half-even"));
   }
-  if (notional === nav.positionsValue) return [];
-  const figures = `${decimal.format(nav.positionsValue)}, quantities and prices make ${decimal.format(notional)}`;
+  if (worth === nav.positionsValue) return [];
+  const figures = `${decimal.format(nav.positionsValue)}, quantities and prices make ${decimal.format(worth)}`;
   return [{ about: `${nav.fundId} positions`, sentence: `${nav.fundId} is valued with positions worth ${figures}.` }];
 }
 

@@ -10,14 +10,14 @@ export const momentsMax = 60;
 export const momentsMin = 20;
 
 /** What a signal said of a symbol, and what the symbol returned afterwards. */
-export interface Reported {
+export interface SignalOutcome {
   readonly symbol: string;
   readonly value: number;
   readonly realised: number;
 }
 
 /** Of one moment, over its symbols; null with fewer than five or when one side is constant. */
-export function acrossSymbols(moment: readonly Reported[]): number | null {
+export function acrossSymbols(moment: readonly SignalOutcome[]): number | null {
   if (moment.length < symbolsMin) return null;
   return rankCorrelation(
     moment.map(({ value }) => value),
@@ -26,16 +26,16 @@ export function acrossSymbols(moment: readonly Reported[]): number | null {
 }
 
 /** Over the newest moments (oldest first), the mean over symbols; null while no symbol has enough of them. */
-export function overTime(moments: readonly (readonly Reported[])[]): number | null {
-  const bySymbol = new Map<string, Reported[]>();
+export function overTime(moments: readonly (readonly SignalOutcome[])[]): number | null {
+  const bySymbol = new Map<string, SignalOutcome[]>();
   for (const moment of moments.slice(-momentsMax)) {
-    for (const reported of moment) bySymbol.set(reported.symbol, [...(bySymbol.get(reported.symbol) ?? []), reported]);
+    for (const one of moment) bySymbol.set(one.symbol, [...(bySymbol.get(one.symbol) ?? []), one]);
   }
-  const found = [...bySymbol.values()].flatMap((reported) => {
-    if (reported.length < momentsMin) return [];
+  const found = [...bySymbol.values()].flatMap((outcomes) => {
+    if (outcomes.length < momentsMin) return [];
     const each = rankCorrelation(
-      reported.map(({ value }) => value),
-      reported.map(({ realised }) => realised),
+      outcomes.map(({ value }) => value),
+      outcomes.map(({ realised }) => realised),
     );
     return each === null ? [] : [each];
   });
@@ -43,6 +43,9 @@ export function overTime(moments: readonly (readonly Reported[])[]): number | nu
 }
 
 /** The variant that fits a strategy with so many symbols. */
-export function informationCoefficient(symbolCount: number, moments: readonly (readonly Reported[])[]): number | null {
+export function informationCoefficient(
+  symbolCount: number,
+  moments: readonly (readonly SignalOutcome[])[],
+): number | null {
   return symbolCount < symbolsMin ? overTime(moments) : acrossSymbols(moments.at(-1) ?? []);
 }

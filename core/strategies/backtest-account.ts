@@ -22,7 +22,7 @@ export interface BacktestBook {
   /** Trades until the target is held; a change inside the band is not worth its fee. */
   tradeTo(day: string, symbol: string, target: Decimal, price: Decimal): void;
   /** Cash and positions at these prices: the profit so far, since it began with nothing. */
-  notional(prices: ReadonlyMap<string, Decimal>): { readonly profit: Decimal; readonly held: Decimal };
+  valueAt(prices: ReadonlyMap<string, Decimal>): { readonly profit: Decimal; readonly held: Decimal };
 }
 
 const bandPart = decimal.parse("0.2");
@@ -55,7 +55,7 @@ export function backtestBook(instruments: ReadonlyMap<string, Instrument>): Back
       const crosses = decimal.sign(held) * decimal.sign(target) < 0;
       for (const step of crosses ? [decimal.negate(held), target] : [change]) trade(day, instrument, step, price);
     },
-    notional(prices) {
+    valueAt(prices) {
       let held = decimal.zero;
       for (const [symbol, quantity] of positions) {
         const instrument = instruments.get(symbol);

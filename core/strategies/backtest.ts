@@ -7,7 +7,7 @@
 import * as decimal from "../../contracts/src/decimal.ts";
 import type { Instant } from "../../contracts/src/instant.ts";
 import type { Instrument } from "../../contracts/src/records/market.ts";
-import { informationCoefficient, momentsMax, type Reported } from "../stats/information-coefficient.ts";
+import { informationCoefficient, momentsMax, type SignalOutcome } from "../stats/information-coefficient.ts";
 import { type Performance, performanceOf } from "../stats/performance.ts";
 import { type BacktestBook, type BacktestTrade, backtestBook } from "./backtest-account.ts";
 import { exactFraction, type Strategy, type StrategyOpinion } from "./shape.ts";
@@ -55,13 +55,13 @@ export function backtest(
   const money = decimal.toNumber(decimal.multiply(nav, exactFraction(strategy.allocationPct), "down"));
   const book = backtestBook(instruments);
   const rows = new Map<string, number[]>();
-  const reported: Reported[][] = [];
+  const moments: SignalOutcome[][] = [];
   const results: BacktestDay[] = [];
   const signals: BacktestSignals[] = [];
   let opinion: StrategyOpinion = { signals: [], targets: [] };
   for (const [place, today] of days.entries()) {
-    if (place > 0) reported.push(realised(opinion, days[place - 1], today));
-    if (reported.length > momentsMax) reported.shift();
+    if (place > 0) moments.push(realised(opinion, days[place - 1], today));
+    if (moments.length > momentsMax) moments.shift();
     for (const [symbol, close] of today.closes) push(rows, symbol, decimal.toNumber(close), strategy.lookback);
     const { closes: prices, at } = today;
     const { allocationPct } = strategy;
@@ -71,12 +71,11 @@ export function backtest(
     if (place === days.length - 1) closeAll(book, today);
     else if (results.length % strategy.tradesEveryDays === 0) follow(book, today, opinion);
     const before = results.at(-1)?.profit ?? decimal.zero;
-    const { profit, held } = book.notional(prices);
+    const { profit, held } = book.valueAt(prices);
     results.push({
       day: today.day,
       return: money === 0 ? 0 : decimal.toNumber(decimal.subtract(profit, before)) / money,
-      informationCoefficient:
-        reported.length === 0 ? null : informationCoefficient(strategy.signalled.length, reported),
+      informationCoefficient: moments.length === 0 ? null : informationCoefficient(strategy.signalled.length, moments),
       profit,
       held,
     });
@@ -92,7 +91,11 @@ function push(rows: Map<string, number[]>, symbol: string, close: number, countM
   rows.set(symbol, row);
 }
 
-function realised(opinion: StrategyOpinion, yesterday: BacktestClose | undefined, today: BacktestClose): Reported[] {
+function realised(
+  opinion: StrategyOpinion,
+  yesterday: BacktestClose | undefined,
+  today: BacktestClose,
+): SignalOutcome[] {
   return opinion.signals.flatMap(({ symbol, value }) => {
     const from = yesterday?.closes.get(symbol);
     const to = today.closes.get(symbol);

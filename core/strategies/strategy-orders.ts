@@ -72,14 +72,14 @@ export function strategyOrders(plan: OrderPlan): readonly Order[] {
     return fitting({ ...plan.room, lines }, wanted.symbol, within);
   };
 
-  const requests = requestsOf(plan);
-  for (const wanted of requests.slice(0, stepsMax)) {
+  const changes = wantedChanges(plan);
+  for (const wanted of changes.slice(0, stepsMax)) {
     if (busy.has(wanted.symbol)) continue;
     const quantity = fits(wanted, step(plan, wanted, chance(orders.length)));
     place(wanted, quantity, through(plan, wanted, quantity));
     reserve(lines, wanted.symbol, quantity);
   }
-  const idle = requests.filter(({ symbol }) => !busy.has(symbol));
+  const idle = changes.filter(({ symbol }) => !busy.has(symbol));
   const resting = idle[Math.floor(chance(10) * idle.length)];
   if (plan.decision % restEvery === 0 && resting !== undefined) {
     const quantity = fits(resting, step(plan, resting, chance(11)));
@@ -89,7 +89,7 @@ export function strategyOrders(plan: OrderPlan): readonly Order[] {
 }
 
 /** What is further from its target than an order is worth, the furthest first; ties go by name. */
-function requestsOf({ input, opinion, room, quotes }: OrderPlan): readonly Wanted[] {
+function wantedChanges({ input, opinion, room, quotes }: OrderPlan): readonly Wanted[] {
   return opinion.targets
     .flatMap(({ symbol, quantity }) => {
       const instrument = input.instruments.get(symbol);

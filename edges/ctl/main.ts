@@ -14,14 +14,14 @@ import { clean, jsonText } from "./text/text.ts";
 import { inTypedWords } from "./text/typed-names.ts";
 import { groupsOf } from "./verb-groups.ts";
 import { verbs } from "./verbs/index.ts";
-import type { Answer, Context, Tables, Verb } from "./verbs/verb.ts";
+import type { Answer, Context, CtlPorts, Verb } from "./verbs/verb.ts";
 
-export interface CtlTables extends Omit<Tables, "terminal" | "verbs"> {
+export interface CtlOptions extends Omit<CtlPorts, "terminal" | "verbs"> {
   readonly streams: Streams;
 }
 
-export async function runCtl(argv: readonly string[], { streams, ...tables }: CtlTables): Promise<number> {
-  const terminal = createTerminal(streams, tables.environment);
+export async function runCtl(argv: readonly string[], { streams, ...ports }: CtlOptions): Promise<number> {
+  const terminal = createTerminal(streams, ports.environment);
   const json = asksForJson(argv);
   // Until it is known which profile is used, hints are as they were written.
   let hint = (text: string): string => text;
@@ -32,14 +32,14 @@ export async function runCtl(argv: readonly string[], { streams, ...tables }: Ct
       case "help":
         return printed(terminal, json ? jsonText({ help: parsed.text }) : parsed.text);
       case "version":
-        return printed(terminal, json ? jsonText({ version: tables.version() }) : tables.version());
+        return printed(terminal, json ? jsonText({ version: ports.version() }) : ports.version());
       case "wrong":
         if (parsed.help !== undefined && !json) terminal.say(parsed.help);
         throw parsed.refusal;
       case "verb": {
         verb = parsed.verb;
-        const context = createContext({ ...tables, terminal, verbs }, parsed.typed);
-        const offered = (text: string) => (tables.repository === undefined ? text.replace(startHere, "") : text);
+        const context = createContext({ ...ports, terminal, verbs }, parsed.typed);
+        const offered = (text: string) => (ports.repository === undefined ? text.replace(startHere, "") : text);
         hint = (text) => hintFor(offered(text), profileNameOf(context));
         const seconds = watchSeconds(context);
         if (seconds !== undefined) return await watch(context, parsed.verb, seconds);

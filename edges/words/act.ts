@@ -80,7 +80,7 @@ function because({ reason }: Request): { readonly reason?: string } {
   return reason === "" ? {} : { reason };
 }
 
-function audited(auditId: string | undefined): string {
+function auditLine(auditId: string | undefined): string {
   return `Audit ${auditId === undefined ? "id not known" : clean(auditId)}`;
 }
 
@@ -124,7 +124,7 @@ async function halt(request: Request, acting: Acting): Promise<void> {
   const head = answer.acknowledged
     ? `HALTED ${nameOf(request.target)}: every live risk engine confirmed it.`
     : `LATCHED ${nameOf(request.target)}: not every risk engine has confirmed it yet; that is tried until it has.`;
-  const facts = [`Halt ${clean(answer.halt_id)}, epoch ${answer.epoch}. ${audited(answer.audit_id)}`];
+  const facts = [`Halt ${clean(answer.halt_id)}, epoch ${answer.epoch}. ${auditLine(answer.audit_id)}`];
   const tone = answer.acknowledged ? "good" : "bad";
   await until(acting, { lines: [head, ...facts], tone, done: false }, async () => {
     const { progress } = await client.getHaltStatus();
@@ -157,7 +157,7 @@ function pending(status: Status, now: Instant, howToSign: string): Outcome {
   return {
     lines: [
       `NOTHING IS LIFTED YET: another operator must sign.${until}`,
-      `Request ${clean(status.request_id ?? "not known")}. ${audited(status.audit_id)}`,
+      `Request ${clean(status.request_id ?? "not known")}. ${auditLine(status.audit_id)}`,
       `${howToSign}, or: ctl cmd resume --cosign ${clean(status.request_id ?? "")}`,
       `Halts ${status.halts.length}. ${baselineText(status.baseline)}`,
     ],
@@ -172,7 +172,7 @@ function lifted(status: Status, now: Instant): Outcome {
   return {
     lines: [
       `LIFTED ${count} ${count === 1 ? "halt" : "halts"}. ${baselineText(status.baseline)}`,
-      audited(status.audit_id),
+      auditLine(status.audit_id),
       ...status.lifted_halt_ids.map((id) => `Halt ${clean(id)} is lifted`),
       ...status.halts.map((halt) => `Still in force: ${haltLine(halt, now)}`),
       `Restarts ${restarts === "" ? "nothing: another halt still covers it" : restarts}`,
@@ -211,7 +211,7 @@ function cancelOutcome(orders: AnswerOf<"cancelAllOrders">["orders"], auditId: s
   return {
     lines: [
       tally,
-      audited(auditId),
+      auditLine(auditId),
       ...orders.map((one) => clean(`${one.state.padEnd(15)} ${one.order.order_id}: ${termsText(one)}`)),
     ],
     tone: left === 0 ? "good" : "plain",
@@ -244,7 +244,7 @@ function flattenOutcome(state: AnswerOf<"getFlatten">): Outcome {
   return {
     lines: [
       head,
-      `Flatten ${clean(state.flatten_id)}. ${audited(state.audit_id)}`,
+      `Flatten ${clean(state.flatten_id)}. ${auditLine(state.audit_id)}`,
       ...state.lines.map((line) =>
         clean(
           `${line.state.padEnd(15)} ${line.fund_id} ${line.symbol} ${line.quantity}${line.complaint === undefined ? "" : `: ${line.complaint}`}`,

@@ -57,10 +57,10 @@ export function createSubmitting(ports: OmsPorts, drivers: Drivers, quotes: Pick
       throw new Fault("RESOURCE_EXHAUSTED", "As many orders as can be are under way.", { retry: "later" });
     }
     const attempted = { verb: "SubmitOrder", target: order.fund_id, reason: order.thesis ?? "" } as const;
-    const reported = async (unit: UnitOfWork): Promise<void> => {
+    const tellIn = async (unit: UnitOfWork): Promise<void> => {
       await tellAttempt(unit, identity, attempted, clock.now());
     };
-    const taken = await takeIn(order, bodyHash, identity.actor, reported);
+    const taken = await takeIn(order, bodyHash, identity.actor, tellIn);
     if ("denial" in taken) return taken;
     return answer(taken.stored);
   }
@@ -70,7 +70,7 @@ export function createSubmitting(ports: OmsPorts, drivers: Drivers, quotes: Pick
     order: Order,
     bodyHash: string,
     submittedBy: string,
-    reported: (unit: UnitOfWork) => Promise<void>,
+    tellIn: (unit: UnitOfWork) => Promise<void>,
   ): Promise<{ readonly stored: StoredOrder } | DeniedAnswer> {
     for (let tries = 1; ; tries += 1) {
       try {
@@ -81,7 +81,7 @@ export function createSubmitting(ports: OmsPorts, drivers: Drivers, quotes: Pick
           if (same !== undefined) return conflict(`The key belongs to order ${same.order.order_id}, which differs.`);
           const known = await unit.oms.lockOrder(order.order_id);
           if (known !== undefined) return conflict(whyTaken(known, bodyHash));
-          await reported(unit);
+          await tellIn(unit);
           return { stored: await insert(unit, order, bodyHash, submittedBy) };
         });
       } catch (thrown) {

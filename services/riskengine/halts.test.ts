@@ -108,14 +108,14 @@ describe("RequestHalt", () => {
     const [fixture, life] = await begin();
     fixture.delays.commitMs = 30;
     const order: string[] = [];
-    const reported = (name: string) => (end: unknown) => void order.push(`${name} ${String(end)}`);
-    const before = [1, 2].map((name) => endOf(life).then(reported(`check ${name}`)));
+    const noted = (name: string) => (end: unknown) => void order.push(`${name} ${String(end)}`);
+    const before = [1, 2].map((name) => endOf(life).then(noted(`check ${name}`)));
     await fixture.pass(10);
     // It waits behind the first batch, and was decided before the halt.
-    const queued = endOf(life).then(reported("check 3"));
+    const queued = endOf(life).then(noted("check 3"));
     await fixture.pass(1);
     const halt = life.call("RequestHalt", firm).then(() => order.push("halt acknowledged"));
-    const after = endOf(life).then(reported("check 4"));
+    const after = endOf(life).then(noted("check 4"));
     await fixture.finish(Promise.all([...before, queued, halt, after]));
     expect(order.slice(0, 2)).toEqual(["check 1 approved", "check 2 approved"]);
     expect(order.indexOf("halt acknowledged")).toBeGreaterThan(order.indexOf("check 3 approved"));
@@ -226,11 +226,11 @@ describe("AnnounceHalt", () => {
     const [fixture, life] = await begin();
     fixture.delays.commitMs = 30;
     const order: string[] = [];
-    const reported = (name: string) => (end: unknown) => void order.push(`${name} ${String(end)}`);
-    const before = endOf(life).then(reported("before"));
+    const noted = (name: string) => (end: unknown) => void order.push(`${name} ${String(end)}`);
+    const before = endOf(life).then(noted("before"));
     await fixture.pass(5);
     const announcing = life.call("AnnounceHalt", announced, machine).then(() => order.push("answered"));
-    const denied = endOf(life).then(reported("first"));
+    const denied = endOf(life).then(noted("first"));
     await fixture.finish(Promise.all([before, announcing, denied]));
     expect(order).toEqual(["before approved", "first FIRM_HALTED", "answered"]);
   });

@@ -79,7 +79,7 @@ export function createListBlocks({ ports, engine, watch, commit }: ListBlocksOpt
     const trouble = flatten instanceof Fault ? storeBlocks(flatten) : [];
     const fundIds = new Set(funds.map(({ fundId }) => fundId));
     const flattening = flatten instanceof Fault ? [] : flattenBlocks(flatten, fundIds);
-    const found = [...trouble, ...unique([...firm, ...ofFunds, ...flattening, ...ofSymbols]).map(reported)];
+    const found = [...trouble, ...unique([...firm, ...ofFunds, ...flattening, ...ofSymbols]).map(messageOf)];
     return { blocks: found.slice(0, blocksMax), more: found.length > blocksMax, as_of: format(clock.now()) };
   }
 
@@ -140,7 +140,7 @@ function unique(blocks: readonly StandingBlock[]): readonly StandingBlock[] {
   return [...first].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, block]) => block);
 }
 
-function reported(block: StandingBlock): Block {
+function messageOf(block: StandingBlock): Block {
   const { code, scope, fundId, strategyId, symbol, blockId, reason, since } = block;
   const { ends, command, sinceUnknown } = blockWords(code, block);
   return {

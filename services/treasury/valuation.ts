@@ -42,7 +42,7 @@ export interface ValuationInput {
 }
 
 /** What some holdings are worth together. */
-interface Notional {
+interface HoldingsValue {
   readonly nav: decimal.Decimal;
   readonly cash: decimal.Decimal;
   readonly positionsValue: decimal.Decimal;
@@ -66,7 +66,7 @@ interface Rate {
   readonly asOf: Instant;
 }
 
-export interface Valuation extends Notional {
+export interface Valuation extends HoldingsValue {
   readonly fundId: string;
   readonly currency: string;
   readonly netFlows: decimal.Decimal;
@@ -79,19 +79,19 @@ export interface Valuation extends Notional {
 /** The value, or why there is none, in a few words. */
 export function valueFund(input: ValuationInput): Valuation | string {
   const { fund, view, at, netFlows } = input;
-  const notional = notionalOf(input.holdings, input);
-  if (typeof notional === "string") return notional;
+  const worth = valueHoldings(input.holdings, input);
+  if (typeof worth === "string") return worth;
   const strategyPnl = new Map<string, decimal.Decimal>();
   for (const [strategyId, made] of input.strategies) {
-    const pnl = notionalOf(made, input);
+    const pnl = valueHoldings(made, input);
     if (typeof pnl !== "string") strategyPnl.set(strategyId, pnl.nav);
   }
   const calendar = view.calendars.get(fund.calendar);
   const day = calendar === undefined ? undefined : tradingDay(calendar, at);
-  return { ...notional, fundId: fund.fund_id, currency: fund.currency, netFlows, strategyPnl, tradingDay: day, at };
+  return { ...worth, fundId: fund.fund_id, currency: fund.currency, netFlows, strategyPnl, tradingDay: day, at };
 }
 
-function notionalOf(holdings: readonly Holding[], input: ValuationInput): Notional | string {
+function valueHoldings(holdings: readonly Holding[], input: ValuationInput): HoldingsValue | string {
   const { fund, view, at } = input;
   let cash = decimal.zero;
   let positionsValue = decimal.zero;

@@ -124,7 +124,7 @@ async function* connected(
       clearTimeout(timer);
       timer = setTimeout(giveUp, silenceMsMax);
       for (const event of take(piece)) {
-        const reported = toldOf(event);
+        const reported = platformEventOf(event);
         place.after = event.id ?? place.after;
         if (reported !== undefined) yield reported;
       }
@@ -156,7 +156,7 @@ async function* textsOf(response: Response): AsyncGenerator<string> {
 }
 
 /** An event that says why the stream ends is thrown as the refusal that it is. */
-function toldOf({ id, event, data }: ServerSentEvent): PlatformEvent | EventsReset | undefined {
+function platformEventOf({ id, event, data }: ServerSentEvent): PlatformEvent | EventsReset | undefined {
   const value = (data === undefined ? undefined : readJson(data)?.value) as
     | Readonly<Record<string, unknown>>
     | undefined;

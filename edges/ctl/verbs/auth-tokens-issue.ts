@@ -75,11 +75,11 @@ async function run(context: Context): Promise<Answer> {
     ...reasonOf(context),
     stepUpProof: stepUp,
   });
-  return "request_id" in issued ? requested(context, issued, "ctl auth tokens issue") : reportedOnce(context, issued);
+  return "request_id" in issued ? requested(context, issued, "ctl auth tokens issue") : shownOnce(context, issued);
 }
 
 /** How issue and rotate answer alike. */
-export function reportedOnce(
+export function shownOnce(
   context: Context,
   issued: { readonly id: string; readonly name: string; readonly expires_at: string; readonly token: string },
 ): Answer {

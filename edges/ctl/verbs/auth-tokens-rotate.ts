@@ -3,7 +3,7 @@
 import { factorOptions, stepUpProof } from "../login/one-time-code.ts";
 import { cosignOption, nameOf, requested, sign } from "../operators/cosign.ts";
 import { reasonOf, reasonOption } from "../reason.ts";
-import { duration, reportedOnce } from "./auth-tokens-issue.ts";
+import { duration, shownOnce } from "./auth-tokens-issue.ts";
 import type { Answer, Context, Verb } from "./verb.ts";
 
 export const authTokensRotate: Verb = {
@@ -47,5 +47,5 @@ async function run(context: Context): Promise<Answer> {
   const proof = await stepUpProof(context, client, { action: "RotateServiceToken", parameters });
   const request = { tokenId: id, overlapS, expiresInS, ...reasonOf(context), stepUpProof: proof };
   const issued = await client.rotateServiceToken(request);
-  return "request_id" in issued ? requested(context, issued, "ctl auth tokens rotate") : reportedOnce(context, issued);
+  return "request_id" in issued ? requested(context, issued, "ctl auth tokens rotate") : shownOnce(context, issued);
 }

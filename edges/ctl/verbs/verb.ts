@@ -77,7 +77,7 @@ export interface Verb {
   run(context: Context): Promise<Answer>;
 }
 
-export interface Context extends Tables {
+export interface Context extends CtlPorts {
   readonly json: boolean;
   readonly flags: Flags;
   settings(): Settings;
@@ -93,7 +93,7 @@ export interface Context extends Tables {
 }
 
 /** What the world outside hands in. */
-export interface Tables {
+export interface CtlPorts {
   readonly environment: Environment;
   readonly clock: Clock;
   readonly timers: Timers;

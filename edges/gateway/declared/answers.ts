@@ -25,11 +25,11 @@ export function messageAnswer(message: string): z.ZodType {
   return made;
 }
 
-/** The same for a message that is no record, to be reported with more than it has. */
+/** The same for a message that is no record, for an answer that has more members than the message. */
 export function objectAnswer(message: string): z.ZodObject {
   const { fields, description, isRequest } = shapeOf(message);
-  const reported = fields.filter(({ hidden }) => !hidden);
-  const members = reported.map((field) => [field.name, memberAnswer(field, isRequest === true)] as const);
+  const shown = fields.filter(({ hidden }) => !hidden);
+  const members = shown.map((field) => [field.name, memberAnswer(field, isRequest === true)] as const);
   const object = z.object(Object.fromEntries(members));
   return description === undefined ? object : object.meta({ description });
 }
@@ -57,37 +57,36 @@ function described(schema: z.ZodType, { description, example }: FieldShape): z.Z
 }
 
 function valueAnswer(field: FieldShape, isAsked: boolean): z.ZodType {
-  // How long a text may be is about asking where a message is both; what was kept is reported however long it is.
+  // A message may be both asked and answered: how long a text may be binds only the caller; what was kept is shown however long it is.
   const one = field.message === undefined ? jsonSchema(field, !isAsked) : messageAnswer(field.message);
   if (!field.list) return one;
   return field.maxCount === undefined ? z.array(one) : z.array(one).max(field.maxCount);
 }
 
-/** The value of a whole message. */
-export function reportedMessage(message: string, value: object): object {
+/** A whole message as the JSON of an HTTP answer. */
+export function jsonMessage(message: string, value: object): object {
   if (recordAnswers[message] !== undefined) return plain(value);
   const members = value as Readonly<Record<string, unknown>>;
-  const reported = shapeOf(message).fields.flatMap((field): [string, unknown][] => {
-    const inner = reportedField(field, members[field.name]);
+  const shown = shapeOf(message).fields.flatMap((field): [string, unknown][] => {
+    const inner = jsonField(field, members[field.name]);
     return inner === undefined ? [] : [[field.name, inner]];
   });
-  return plain(Object.fromEntries(reported));
+  return plain(Object.fromEntries(shown));
 }
 
-/** The value of one of its members alone. */
-export function reportedMember(message: string, name: string, value: object): object {
+/** One of its members alone as that JSON. */
+export function jsonMember(message: string, name: string, value: object): object {
   const field = shapeOf(message).fields.find((one) => one.name === name);
-  const inner =
-    field === undefined ? undefined : reportedField(field, (value as Readonly<Record<string, unknown>>)[name]);
-  if (typeof inner !== "object" || inner === null) throw new Defect(`${message} has no ${name} to tell.`);
+  const inner = field === undefined ? undefined : jsonField(field, (value as Readonly<Record<string, unknown>>)[name]);
+  if (typeof inner !== "object" || inner === null) throw new Defect(`${message} has no ${name} to answer with.`);
   return plain(inner);
 }
 
-function reportedField(field: FieldShape, value: unknown): unknown {
+function jsonField(field: FieldShape, value: unknown): unknown {
   if (field.hidden || (field.omitEmpty && (value === "" || value === 0))) return undefined;
   if (value === undefined) return field.nullWhenAbsent ? null : undefined;
   const { message, list } = field;
   if (message === undefined || value === null) return value;
-  if (!list) return reportedMessage(message, value);
-  return (value as readonly object[]).map((one) => reportedMessage(message, one));
+  if (!list) return jsonMessage(message, value);
+  return (value as readonly object[]).map((one) => jsonMessage(message, one));
 }

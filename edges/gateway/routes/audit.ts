@@ -23,7 +23,7 @@ import {
   askDeclared,
   declarationOf,
   declared,
-  declaredAudited,
+  declaredBody,
   declaredMessage,
   declaredPlace,
   declaredRequest,
@@ -141,13 +141,13 @@ export function auditStatus(parts: Pick<GatewayParts, "services">): Route {
   return {
     ...declared("getAuditStatus"),
     handle: async (request) =>
-      answerTo(await askDeclared<AuditStatus>("getAuditStatus", parts, request, {}), 200, reported),
+      answerTo(await askDeclared<AuditStatus>("getAuditStatus", parts, request, {}), 200, statusBody),
   };
 }
 
-/** The number of a log and the closed ones are reported once there is more than one. */
-function reported(status: AuditStatus): object {
-  const all = declaredAudited("getAuditStatus", status);
+/** The number of a log and the closed ones are shown once there is more than one. */
+function statusBody(status: AuditStatus): object {
+  const all = declaredBody("getAuditStatus", status);
   return status.log > 1 ? all : { ...all, log: undefined, closed_logs: undefined };
 }
 

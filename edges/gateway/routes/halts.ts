@@ -10,12 +10,12 @@ import type { HttpRequest, Route } from "../../../ports/http.ts";
 import type { Outcome } from "../../../ports/identity.ts";
 import { answerTo } from "../answers.ts";
 import { askService } from "../ask-service.ts";
-import { declaredAnswers, declaredAudited, declaredPlace } from "../declared/route.ts";
+import { declaredAnswers, declaredBody, declaredPlace } from "../declared/route.ts";
 import { defineRoute } from "../define-route.ts";
 import { askHaltStatus, namedScope } from "../halt-scope.ts";
 import { keyedName } from "../keyed-name.ts";
 import type { GatewayParts } from "../parts.ts";
-import { haltBody, haltStatusAnswer, haltStatusQuery, reportedStatus, resumeBody } from "../schemas/halts.ts";
+import { haltBody, haltStatusAnswer, haltStatusBody, haltStatusQuery, resumeBody } from "../schemas/halts.ts";
 
 type Parts = Pick<GatewayParts, "services" | "log" | "ownToken" | "timers" | "random">;
 type Asked = Omit<HaltRequest, "severity" | "fund_id" | "strategy_id"> & { readonly halt_id: string };
@@ -52,7 +52,7 @@ export function haltRequest(parts: Parts): Route {
       // The halt under this key may have been lifted since: then this is another one.
       const isRefused = byKey !== undefined && !first.ok && first.denial.code === "HALT_SCOPE_INVALID";
       const outcome = isRefused ? await halt(parts, request, { ...asked, halt_id: parts.random.uuid() }, scope) : first;
-      return answerTo(outcome, 201, (response) => declaredAudited("requestHalt", response));
+      return answerTo(outcome, 201, (response) => declaredBody("requestHalt", response));
     },
   });
 }
@@ -158,7 +158,7 @@ export function haltResume(parts: Pick<GatewayParts, "services" | "ownToken">): 
         method: "ResumeHalt",
         message,
       });
-      return answerTo(outcome, 200, (status) => reportedStatus(status, message.strategy_id));
+      return answerTo(outcome, 200, (status) => haltStatusBody(status, message.strategy_id));
     },
   });
 }
@@ -171,7 +171,7 @@ export function haltStatus(parts: Pick<GatewayParts, "services">): Route {
     answers: { 200: haltStatusAnswer },
     handle: async (request) => {
       const { outcome, strategyId } = await askHaltStatus(parts, request, request.query.id);
-      return answerTo(outcome, 200, (status) => reportedStatus(status, strategyId));
+      return answerTo(outcome, 200, (status) => haltStatusBody(status, strategyId));
     },
   });
 }

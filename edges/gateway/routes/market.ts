@@ -8,10 +8,10 @@ import type {
 import type { Route } from "../../../ports/http.ts";
 import { answerTo } from "../answers.ts";
 import { askService, plain } from "../ask-service.ts";
-import { askDeclared, declared, declaredAudited, declaredMessage, declaredPlace } from "../declared/route.ts";
+import { askDeclared, declared, declaredBody, declaredMessage, declaredPlace } from "../declared/route.ts";
 import { defineRoute } from "../define-route.ts";
 import type { GatewayParts } from "../parts.ts";
-import { nextBars, quotesAnswer, quotesQuery, reportedQuote } from "../schemas/market.ts";
+import { nextBars, quoteBody, quotesAnswer, quotesQuery } from "../schemas/market.ts";
 
 /** GET /v1/market/bars/:symbol: how a price moved, oldest first. */
 export function barsList(parts: Pick<GatewayParts, "services">): Route {
@@ -20,7 +20,7 @@ export function barsList(parts: Pick<GatewayParts, "services">): Route {
     handle: async (request) => {
       const message = declaredMessage<ListBarsRequest>("listBars", request);
       const outcome = await askDeclared<Bars>("listBars", parts, request, message);
-      const answer = answerTo(outcome, 200, (bars) => declaredAudited("listBars", bars));
+      const answer = answerTo(outcome, 200, (bars) => declaredBody("listBars", bars));
       const path = `/v1/market/bars/${encodeURIComponent(message.symbol)}`;
       const headers = outcome.ok ? nextBars(path, request.query as object, outcome.value.next_start) : undefined;
       return headers === undefined ? answer : { ...answer, headers };
@@ -40,7 +40,7 @@ export function quotesList(parts: Pick<GatewayParts, "services" | "clock">): Rou
         method: "ListQuotes",
         message: { symbols: request.query.symbols?.split(",") ?? [] },
       });
-      return answerTo(outcome, 200, ({ quotes }) => plain(quotes.map((one) => reportedQuote(one, parts.clock.now()))));
+      return answerTo(outcome, 200, ({ quotes }) => plain(quotes.map((one) => quoteBody(one, parts.clock.now()))));
     },
   });
 }

@@ -4,7 +4,7 @@ import { tryParse } from "../../../contracts/src/instant.ts";
 import { testSymbol } from "../../../contracts/src/records/market.ts";
 import type { Route } from "../../../ports/http.ts";
 import { plain } from "../ask-service.ts";
-import { fieldAnswer, reportedMember } from "../declared/answers.ts";
+import { fieldAnswer, jsonMember } from "../declared/answers.ts";
 import { messageOf, requestSchemas } from "../declared/requests.ts";
 import { declarationOf } from "../declared/route.ts";
 import { defineRoute } from "../define-route.ts";
@@ -22,8 +22,8 @@ import {
   publicHaltsAnswer,
   publicQuotesQuery,
   quoteAnswer,
+  quoteBody,
   quotesAnswer,
-  reportedQuote,
   symbolParams,
 } from "../schemas/market.ts";
 import { fundsAnswer } from "../schemas/treasury.ts";
@@ -51,7 +51,7 @@ export function publicBars(parts: PublicParts): Route {
         method: "ListBars",
         message,
         tell: (bars, asOf) => ({
-          body: plain(reportedMember("Bars", "bars", bars)),
+          body: plain(jsonMember("Bars", "bars", bars)),
           freshS: isFinal(message, bars, asOf) ? "for ever" : 5,
           asOf,
           headers: nextBars(`/v1/bars/${encodeURIComponent(message.symbol)}`, request.query as object, bars.next_start),
@@ -80,12 +80,12 @@ export function publicQuote(parts: PublicParts): Route {
     handle: async ({ params: { symbol } }) => {
       const asOf = parts.clock.now();
       if (symbol === testSymbol) {
-        return publicAnswer({ body: plain(reportedQuote(testQuote(asOf), asOf)), freshS: 1, asOf });
+        return publicAnswer({ body: plain(quoteBody(testQuote(asOf), asOf)), freshS: 1, asOf });
       }
       const nothing = `There is no quote of ${JSON.stringify(symbol)}: no such instrument is traded here, or it has not been quoted yet.`;
-      const tell = (quotes: ReadonlyMap<string, Parameters<typeof reportedQuote>[0]>, now: typeof asOf) => {
+      const tell = (quotes: ReadonlyMap<string, Parameters<typeof quoteBody>[0]>, now: typeof asOf) => {
         const found = quotes.get(symbol);
-        return found === undefined ? undefined : reportedQuote(found, now);
+        return found === undefined ? undefined : quoteBody(found, now);
       };
       return answerReported(parts, parts.marketFeed.quotes, tell, nothing);
     },
@@ -105,7 +105,7 @@ export function publicQuotes(parts: PublicParts): Route {
       answerReported(parts, parts.marketFeed.quotes, (quotes, now) =>
         [...new Set(symbols.split(","))].flatMap((symbol) => {
           const found = symbol === testSymbol ? testQuote(now) : quotes.get(symbol);
-          return found === undefined ? [] : [reportedQuote(found, now)];
+          return found === undefined ? [] : [quoteBody(found, now)];
         }),
       ),
   });
@@ -121,7 +121,7 @@ export function publicInstruments(parts: PublicParts): Route {
     answers: { 200: fieldAnswer("Instruments", "instruments") },
     handle: async () =>
       answerReported(parts, parts.marketFeed.instruments, (instruments) =>
-        reportedMember("Instruments", "instruments", { instruments }),
+        jsonMember("Instruments", "instruments", { instruments }),
       ),
   });
 }

@@ -9,7 +9,7 @@ import {
   askDeclared,
   declarationOf,
   declared,
-  declaredAudited,
+  declaredBody,
   declaredMessage,
   declaredRequest,
 } from "../declared/route.ts";
@@ -27,7 +27,7 @@ export function decisions(parts: Pick<GatewayParts, "services">): Route {
       if (outcome.ok && outcome.value.records.length === 0) {
         throw new Fault("NOT_FOUND", "No decision about an order of that id is on record.", { retry: "never" });
       }
-      return answerTo(outcome, 200, (records) => declaredAudited("getDecisions", records));
+      return answerTo(outcome, 200, (records) => declaredBody("getDecisions", records));
     },
   };
 }
@@ -66,7 +66,7 @@ export function stopsList(parts: Pick<GatewayParts, "services">): Route {
       const message = { ...declaredMessage("listStops", request), ...(isPaged && { count_max: fetchedCount(asked) }) };
       const outcome = await askDeclared<Stops>("listStops", parts, request, message);
       if (!outcome.ok) return denied(outcome);
-      const fetched = declaredAudited("listStops", outcome.value) as readonly { readonly stop_id?: string }[];
+      const fetched = declaredBody("listStops", outcome.value) as readonly { readonly stop_id?: string }[];
       const { path } = declarationOf("listStops");
       const { rows, more } = isPaged
         ? pageOf(path, asked, fetched, (one) => one.stop_id ?? "")

@@ -13,7 +13,7 @@ import {
   askDeclared,
   declarationOf,
   declared,
-  declaredAudited,
+  declaredBody,
   declaredMessage,
   declaredPlace,
   declaredRequest,
@@ -23,11 +23,11 @@ import { underIfMatch, withVersionTag } from "../if-match.ts";
 import type { GatewayParts } from "../parts.ts";
 import { nextLink } from "../schemas/paging.ts";
 import {
+  fundBody,
   fundsAnswer,
   kindParams,
   referenceAnswer,
   referenceJson,
-  reportedFund,
   setReferenceDataBody,
 } from "../schemas/treasury.ts";
 
@@ -42,7 +42,7 @@ export function fundsList(parts: Pick<GatewayParts, "services">): Route {
         method: "ListFunds",
         message: {},
       });
-      return answerTo(outcome, 200, ({ funds }) => plain(funds.map(reportedFund)));
+      return answerTo(outcome, 200, ({ funds }) => plain(funds.map(fundBody)));
     },
   });
 }
@@ -61,7 +61,7 @@ export function navsList(parts: Pick<GatewayParts, "services">): Route {
       const outcome = await askDeclared<Navs>("listNavs", parts, request, { ...message, count_max: count + 1 });
       if (!outcome.ok) return denied(outcome);
       const { navs: fetched } = outcome.value;
-      const answer = { status: 200, body: declaredAudited("listNavs", { navs: fetched.slice(-count) }) };
+      const answer = { status: 200, body: declaredBody("listNavs", { navs: fetched.slice(-count) }) };
       const first = fetched.at(-count);
       if (fetched.length <= count || first === undefined) return answer;
       return { ...answer, headers: { link: nextLink(declarationOf("listNavs").path, query, first.as_of) } };

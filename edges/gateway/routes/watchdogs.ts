@@ -2,7 +2,7 @@
 import type { SetWatchdogConfigRequest, WatchdogConfig } from "../../../contracts/src/generated/svc/v1/watchdogs.ts";
 import type { Route } from "../../../ports/http.ts";
 import { answerTo } from "../answers.ts";
-import { askDeclared, declared, declaredAudited, declaredMessage } from "../declared/route.ts";
+import { askDeclared, declared, declaredBody, declaredMessage } from "../declared/route.ts";
 import { conflictTagged, namedVersion } from "../if-match.ts";
 import type { GatewayParts } from "../parts.ts";
 
@@ -17,7 +17,7 @@ export function watchdogConfigSet(parts: Pick<GatewayParts, "services">): Route 
         ...(named === undefined ? {} : { expected_version: named }),
       };
       const outcome = await askDeclared<WatchdogConfig>("setWatchdogConfig", parts, request, message);
-      const answer = answerTo(outcome, 200, (config) => declaredAudited("setWatchdogConfig", config));
+      const answer = answerTo(outcome, 200, (config) => declaredBody("setWatchdogConfig", config));
       return conflictTagged(named, "WATCHDOG_VERSION_CONFLICT", answer);
     },
   };

@@ -4,7 +4,7 @@ import { z } from "zod";
 import type { HaltStatus } from "../../../contracts/src/generated/svc/v1/halt.ts";
 import { countNumber, idText } from "../../../contracts/src/records/fields.ts";
 import { severity } from "../../../contracts/src/records/values.ts";
-import { objectAnswer, reportedMessage } from "../declared/answers.ts";
+import { jsonMessage, objectAnswer } from "../declared/answers.ts";
 import { confirmed } from "./fields.ts";
 import { reasonBody } from "./orders.ts";
 
@@ -79,7 +79,7 @@ export const restartAnswer = z.object({
 /** With the strategy that was asked about, which the message does not name. */
 export const haltStatusAnswer = objectAnswer("HaltStatus").extend({ strategy_id: z.string().optional() });
 
-export function reportedStatus(status: HaltStatus, strategyId?: string): object {
-  const reported = reportedMessage("HaltStatus", status);
+export function haltStatusBody(status: HaltStatus, strategyId?: string): object {
+  const reported = jsonMessage("HaltStatus", status);
   return strategyId === undefined ? reported : { ...reported, strategy_id: strategyId };
 }

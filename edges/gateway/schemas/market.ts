@@ -44,7 +44,7 @@ export const quoteAnswer = quote
   .meta({ id: "Quote" });
 export const quotesAnswer = z.array(quoteAnswer);
 
-export function reportedQuote(one: Quote, now: Instant): object {
+export function quoteBody(one: Quote, now: Instant): object {
   const at = tryParse(one.quoted_at);
   const ageS = at === undefined ? 0 : Math.max(0, Math.floor(millisecondsBetween(at, now) / 1_000));
   return { ...one, age_s: ageS, stale: ageS >= staleQuoteS };

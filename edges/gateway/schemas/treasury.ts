@@ -16,7 +16,7 @@ export const fundsAnswer = z.array(
 );
 
 /** On the wire a fund that was never valued is worth nothing since the beginning of time; in JSON it has no value. */
-export function reportedFund({ nav, nav_at, ...fund }: Funds["funds"][number]): object {
+export function fundBody({ nav, nav_at, ...fund }: Funds["funds"][number]): object {
   const valuedAt = tryParse(nav_at);
   return valuedAt === undefined || valuedAt === 0 ? fund : { ...fund, nav, nav_at };
 }

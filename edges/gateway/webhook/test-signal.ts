@@ -4,7 +4,7 @@ import type { SignalTest, TestSignalRequest } from "../../../contracts/src/gener
 import type { HttpAnswer, HttpRequest, IntakeRefusal, Route } from "../../../ports/http.ts";
 import { denied } from "../answers.ts";
 import { askService, plain } from "../ask-service.ts";
-import { declaredAnswers, declaredAudited, declaredPlace } from "../declared/route.ts";
+import { declaredAnswers, declaredBody, declaredPlace } from "../declared/route.ts";
 import { defineRoute } from "../define-route.ts";
 import type { GatewayParts } from "../parts.ts";
 import { type AlertBody, alertBody, withoutSecret } from "./alert-body.ts";
@@ -45,7 +45,7 @@ async function tested(parts: Parts, request: HttpRequest): Promise<HttpAnswer> {
   } as const;
   const outcome = await askService<TestSignalRequest, SignalTest>(parts, request, question);
   if (!outcome.ok) return denied(outcome);
-  return { status: 200, body: plain(declaredAudited("testSignal", outcome.value)) };
+  return { status: 200, body: plain(declaredBody("testSignal", outcome.value)) };
 }
 
 function refused({
@@ -66,5 +66,5 @@ function refused({
     warnings: [],
     decision: undefined,
   };
-  return { status: 200, body: plain(declaredAudited("testSignal", test)) };
+  return { status: 200, body: plain(declaredBody("testSignal", test)) };
 }

@@ -104,7 +104,7 @@ async function receive(parts: Parts, refusals: RefusedSignals, request: HttpRequ
       const signalId = await refusals.proved(fundId, refused, leftMs());
       return problem(rateExceeded.status, rateExceeded.code, rateExceeded.detail, signalId, rate.waitMs);
     }
-    return reported(await store(parts, request, { fundId, body, receivedAt, timeoutMs: leftMs() }));
+    return signalAnswer(await store(parts, request, { fundId, body, receivedAt, timeoutMs: leftMs() }));
   } catch (thrown) {
     parts.log.warn("an alert could not be stored", {
       request_id: request.requestId,
@@ -156,7 +156,7 @@ async function store(
   return outcome.value;
 }
 
-function reported(answer: SignalAnswer): HttpAnswer {
+function signalAnswer(answer: SignalAnswer): HttpAnswer {
   const { signal_id, http_status: status, code, detail, fund_id, strategy_id, symbol, order_id, received_at } = answer;
   if (status === 202) {
     const body = { signal_id, status: "accepted", fund_id, strategy_id, symbol, order_id, received_at };

@@ -76,7 +76,7 @@ async function listParked({ store }: ParkedPorts, request: ListParkedRequest): P
     if (after !== undefined) await known(unit, after.subscription, after.eventId);
     return { counts: await unit.parked.counts(), events: await unit.parked.list(countMax, after) };
   });
-  return { events: events.map(reported), total: counts.reduce((sum, { count }) => sum + count, 0) };
+  return { events: events.map(messageOf), total: counts.reduce((sum, { count }) => sum + count, 0) };
 }
 
 /** The last row of a page; a subscription has no slash in its name. */
@@ -187,7 +187,7 @@ async function discardParked(
       reason,
       at: format(at),
     });
-    return reported(event);
+    return messageOf(event);
   });
 }
 
@@ -210,7 +210,7 @@ function readableMoney({ eventId, error }: AsideEvent): DeniedAnswer {
   return { denial: { code: "PARKED_MONEY", reason } };
 }
 
-function reported(event: AsideEvent): ParkedEvent {
+function messageOf(event: AsideEvent): ParkedEvent {
   return {
     subscription: event.subscription,
     event_id: event.eventId,

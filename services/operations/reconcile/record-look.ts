@@ -182,13 +182,13 @@ function lookAfter(difference: StoredDifference, last: DifferenceLook | undefine
 
 async function tell(unit: UnitOfWork, difference: StoredDifference, at: Instant): Promise<void> {
   await unit.reconcile.put(difference);
-  await unit.events.publish(subjects.reconcileDifference, reported(difference));
+  await unit.events.publish(subjects.reconcileDifference, recordOf(difference));
   if (!difference.isAlerted) return;
   if (difference.status === "SUSPECTED") await alarm(unit, "RECONCILE_SUSPECTED", difference, at);
   if (difference.status === "CONFIRMED") await alarm(unit, "RECONCILE_CONFIRMED", difference, at);
 }
 
-function reported(difference: StoredDifference): ReconcileDifference {
+function recordOf(difference: StoredDifference): ReconcileDifference {
   const { differenceId, fundId, account, broker, symbol, status, evidence } = difference;
   return {
     difference_id: differenceId,

@@ -1,7 +1,7 @@
 // What people may do with secrets, on both stores: a value goes in and is nowhere to be found afterwards but in the store; paths of the platform's own
 // are refused, and so is a write without reason or proof; the record says who, why and which version.
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { reportedSecrets } from "../../../adapters/secrets/audited-secrets.ts";
+import { auditedSecrets } from "../../../adapters/secrets/audited-secrets.ts";
 import { systemClock } from "../../../adapters/system/clock.ts";
 import { systemRandom } from "../../../adapters/system/random.ts";
 import { systemTimers } from "../../../adapters/system/timers.ts";
@@ -65,7 +65,7 @@ describe.each([
       clock,
       folder,
       store: store as never,
-      secrets: reportedSecrets(opened.secrets, { store: store as never, clock, log, source: "operations" }),
+      secrets: auditedSecrets(opened.secrets, { store: store as never, clock, log, source: "operations" }),
       stepUps: {
         redeem: async (_identity: Identity, named: NamedAction, proof: string | undefined) => {
           proofs.push(named);

@@ -15,12 +15,12 @@ export async function logOf(auditLog: AuditLog, number: number, current: number)
   throw invalid(`There is no log ${number}: the one that is written is log ${current}.`);
 }
 
-export async function closedLogsReported(auditLog: Logs): Promise<readonly ClosedAuditLog[]> {
+export async function closedLogMessages(auditLog: Logs): Promise<readonly ClosedAuditLog[]> {
   const logs = await auditLog.closedLogs();
-  return Promise.all(logs.map((log, at) => reported(auditLog, log, logs[at + 1])));
+  return Promise.all(logs.map((log, at) => messageOf(auditLog, log, logs[at + 1])));
 }
 
-async function reported(auditLog: Logs, log: ClosedLog, next: ClosedLog | undefined): Promise<ClosedAuditLog> {
+async function messageOf(auditLog: Logs, log: ClosedLog, next: ClosedLog | undefined): Promise<ClosedAuditLog> {
   const [row] = await (next === undefined ? auditLog : auditLog.closed(next)).read(1, 1);
   const entry = row === undefined ? undefined : readEntry(row.text);
   const data = entry?.action === begunAnewAction ? entry.data : {};

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { memoryAuditLog } from "../../../../adapters/memory/audit-log.ts";
 import { memoryStore } from "../../../../adapters/memory/store.ts";
-import { reportedSecrets } from "../../../../adapters/secrets/audited-secrets.ts";
+import { auditedSecrets } from "../../../../adapters/secrets/audited-secrets.ts";
 import { systemSha256OfBytes } from "../../../../adapters/system/signing.ts";
 import { Fault } from "../../../../contracts/src/fault.ts";
 import { subjects } from "../../../../contracts/src/subjects.ts";
@@ -51,7 +51,7 @@ async function openFixture(seed: number) {
 describe("secrets", { timeout: 120_000 }, () => {
   it("are reported by whoever writes them, with path and version and without the value", async () => {
     const { fixture, base, secrets, entries, wait, close, all } = await openFixture(61);
-    const reported = reportedSecrets(secrets, { ...base, source: "gateway" });
+    const reported = auditedSecrets(secrets, { ...base, source: "gateway" });
     expect(await fixture.finish(reported.put(path, value))).toMatchObject({ version: 1, value });
     expect(await fixture.finish(reported.rotate(path, () => `${value}-2`))).toMatchObject({ version: 2 });
     await wait(2_000_000);
@@ -83,7 +83,7 @@ describe("secrets", { timeout: 120_000 }, () => {
     const store = {
       transact: () => Promise.reject(new Fault("STORE_UNAVAILABLE", "gone", { retry: "later" })),
     };
-    const reported = reportedSecrets(secrets, { ...base, store, source: "gateway" });
+    const reported = auditedSecrets(secrets, { ...base, store, source: "gateway" });
     expect(await fixture.finish(reported.put(path, value))).toMatchObject({ version: 1 });
     await wait(60_000);
     expect(entries()).toEqual([{ actor: "service:operations", version: 1, noticed: true }]);

@@ -24,7 +24,7 @@ import type { AuditLog } from "../../../../ports/audit-log.ts";
 import type { RpcCall, RpcService } from "../../../../ports/rpc.ts";
 import type { Sha256OfBytes } from "../../../../ports/signing.ts";
 import { type AnewQueriesPorts, anewHandlers } from "../anew/anew-queries.ts";
-import { closedLogsReported, logOf } from "../anew/closed-logs.ts";
+import { closedLogMessages, logOf } from "../anew/closed-logs.ts";
 import type { RunningAudit, RunResult } from "../audit-ports.ts";
 import { sentenceOf } from "../checking/finding-sentence.ts";
 import type { FsckReport } from "../checking/fsck.ts";
@@ -125,7 +125,7 @@ async function keysOf(
 ): Promise<{ readonly origin: string; readonly keyTerms: readonly { readonly fromSize: number }[] }> {
   const now = status();
   if (log === 0 || log === now.number) return now;
-  const closed = (await closedLogsReported(auditLog)).find((one) => one.log === log);
+  const closed = (await closedLogMessages(auditLog)).find((one) => one.log === log);
   return { origin: closed?.origin ?? "", keyTerms: [] };
 }
 
@@ -162,7 +162,7 @@ async function statusOf({ auditLog, status }: AuditQueriesPorts): Promise<AuditS
     witnessed_size: now.witnessedSize,
     witness_complaints: [...now.witnessComplaints],
     log: now.number,
-    closed_logs: [...(await closedLogsReported(auditLog))],
+    closed_logs: [...(await closedLogMessages(auditLog))],
   };
 }
 
