@@ -55,10 +55,31 @@ describe("the repository is tidy", () => {
   });
 
   test("says it as the field says it", () => {
-    expect(privateWordComplaints("a.ts", "const rig = openRig();\n// Somebody is told.")).toEqual([
+    const planted = [
+      "const rig = openRig();",
+      "function isToldOnce() {}",
+      "let toldAt = 0;",
+      "interface AuditWish {}",
+      "const fundSheet = 1;",
+      "// Whoever signs is reported the second half.",
+      "// A broker that are reported them.",
+      "// In between, a read the clock costs as much as a gate.",
+      "// The price of a read of a row.",
+    ];
+    expect(privateWordComplaints("a.ts", planted.join("\n"))).toEqual([
       'a.ts:1 "rig": say fixture',
-      'a.ts:2 "told": say reported, notified, audited',
+      'a.ts:2 "isTold": say reported, notified, audited',
+      'a.ts:3 "told": say reported, notified, audited',
+      'a.ts:4 "AuditWish": say request',
+      'a.ts:5 "fundSheet": say fund state',
+      'a.ts:6 "is reported the": say told, or reported to',
+      'a.ts:7 "are reported them": say told, or reported to',
+      'a.ts:8 "a read the": say a look at',
+      'a.ts:9 "a read of a": say a look at',
     ]);
+    const english =
+      "// The caller is told so; look at it as it wishes. Told of a halt, untold, it is reported to the chat.";
+    expect(privateWordComplaints("a.ts", english)).toEqual([]);
     expect(files.flatMap((path) => privateWordComplaints(path, read(path)))).toEqual([]);
   });
 
@@ -260,7 +281,7 @@ describe("planted violations are caught", () => {
     ["a clock in core", "core/planted.ts", "const now = Date.now();", /Date\.now outside .*take an Instant or a Clock/],
     ["JSON read in another way", "adapters/planted.ts", 'JSON.parse("1");', /take parseJson/],
     ["a date in a service", "services/oms/planted.ts", "const now = new Date();", /take an Instant or a Clock/],
-    ["PRNG in an adapter", "adapters/planted.ts", "const roll = Math.random();", /take a Random/],
+    ["randomness in an adapter", "adapters/planted.ts", "const roll = Math.random();", /take a Random/],
     ["a timer in a service", "services/oms/planted.ts", "setTimeout(() => undefined, 5);", /take Timers/],
     ["async in core", "core/planted.ts", "async function f() {}", /async in core/],
     [

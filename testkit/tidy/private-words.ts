@@ -1,5 +1,6 @@
 // Words of our own where the field has one. A risk officer, an execution engineer and a new maintainer read code, messages and docs with the
-// vocabulary they already have (docs/glossary.md), so a private word is a complaint that names the field's.
+// vocabulary they already have (docs/glossary.md), so a private word is a complaint that names the field's. "told", "wish" and "look at" are
+// English in a sentence and private in a name. Two phrases are what a careless replacement of them leaves behind.
 
 interface PrivateWord {
   readonly word: RegExp;
@@ -13,13 +14,13 @@ const wire = /PaperWeather|WEATHER_NOT_PAPER|paper[._-]weather|paper weather|oms
 export const privateWords: readonly PrivateWord[] = [
   { word: /\brig(s|ged)?\b|(?<=\w)Rigs?\b/, say: "fixture" },
   { word: /(?<=\w)Grounds?\b|\bmemory world\b|(?<=\w)Worlds?\b/, say: "fixture, or tables" },
+  { word: /(?<=[A-Za-z])Told|\b(told|Told|untold|Untold)(?=[A-Z])/, say: "reported, notified, audited" },
   {
-    word: /\b(un)?told\b|(?<=\w)Told\b|\btellers?\b|(?<=\w)Teller\b/i,
-    say: "reported, notified, audited",
-    except:
-      /halt_told|audit_subject_key|\bteller\b.*(halt_id|row\.)|readonly teller|row\.teller|and not told|told = true|filled_told/,
+    word: /\btellers?\b|(?<=\w)Teller\b/i,
+    say: "publisher",
+    except: /halt_told|\bteller\b.*(halt_id|row\.)|readonly teller|row\.teller/,
   },
-  { word: /\bwish(es)?\b|(?<=\w)Wish\b/i, say: "request" },
+  { word: /(?<=[A-Za-z])Wish|\bWish(es)?\b|\b([wW]ish(es)?)(?=[A-Z])/, say: "request" },
   {
     word: /\bpens?\b|(?<=\w)Pens?\b/,
     say: "writer epoch",
@@ -36,7 +37,8 @@ export const privateWords: readonly PrivateWord[] = [
   { word: /\bblows?\b/, say: "kill", except: /fork\("blows"\)/ },
   { word: /\broads?\b/, say: "network", except: /fork\("roads"\)/ },
   { word: /(?<=\w)Desks?\b/, say: "queries", except: /\b(Risk|Audit|Halt|Market)Desk\b/ },
-  { word: /\blook(s|ed|ing)? at\b/i, say: "read, check" },
+  { word: /\b(is|are) reported (the|it|them)\b/, say: "told, or reported to" },
+  { word: /\ba read (the|an|of a)\b/, say: "a look at" },
 ];
 
 const judged = /\.(tsx?|js|md|proto|ya?ml)$/;
