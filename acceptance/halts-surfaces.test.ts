@@ -189,7 +189,7 @@ describe("on a terminal", () => {
     const shown = await ctl("cmd resume --confirm RESUME");
     expect([shown.exit, shown.stderr]).toEqual([6, expect.stringContaining("FIRM_HALT  the firm")]);
     expect(shown.stderr).toMatch(/reason/i);
-    const asked = await ctl("cmd resume", { typed: ["read", "RESUME", "000000"] });
+    const asked = await ctl("cmd resume", { typed: ["looked at", "RESUME", "000000"] });
     expect([asked.exit, asked.stderr]).toEqual([5, expect.stringContaining("Why, in your words: ")]);
     expect(await fixture.inForce()).toHaveLength(3);
   });

@@ -30,7 +30,7 @@ afterAll(async () => {
 const parts = ["riskengine", "operations", "treasury", "oms", "research", "gateway"] as const;
 
 describe("a platform that runs", { timeout: 120_000 }, () => {
-  // The first two tests share it: the second breaks what the first has read.
+  // The first two tests share it: the second breaks what the first has looked at.
   let platform: Platform;
 
   beforeAll(async () => {

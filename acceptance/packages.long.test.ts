@@ -135,7 +135,7 @@ describe("ctl", () => {
     expect((await ctl("completion bash")).exit).toBe(0);
   });
 
-  it("asks the server that it is reported", async () => {
+  it("asks the server that it is told to ask", async () => {
     const second_factor = { enrolled_at: null, recovery_codes_left: 0, locked_until: null };
     const times = { issued_at: "2026-11-15T12:00:00.000000Z", expires_at: "2126-11-15T12:05:00.000000Z" };
     const who = { actor: "operator:duty", kind: "operator", name: "duty", roles: ["operator"] };

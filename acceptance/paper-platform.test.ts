@@ -104,7 +104,7 @@ describe(`the paper treasury, seed ${seed}`, () => {
     }
   });
 
-  it("puts nothing in when it is not asked to, or when somebody's own reference data is there", async () => {
+  it("puts nothing in when it is not asked to, or when the user's own reference data is there", async () => {
     const fixture = newFixture();
     const settings = { ...testSettings, seedPaperPlatform: false };
     const running = await startTreasury(fixture, { settings });

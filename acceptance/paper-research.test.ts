@@ -1,4 +1,4 @@
-// Strategies at work in virtual time on the memory store, against an order queries that trades what it is given: they step towards their targets, rest, cancel,
+// Strategies at work in virtual time on the memory store, against a stand-in for order management that trades what it is given: they step towards their targets, rest, cancel,
 // are refused, are changed by people, and go on after a crash without handing anything in twice.
 import { afterEach, describe, expect, it } from "vitest";
 import { systemBlake3 } from "../adapters/system/hashing.ts";
@@ -89,7 +89,7 @@ function engineOf(at: Instant) {
   };
 }
 
-/** An order queries that asks the risk engine, trades what is priced to trade, and lets the rest stand. */
+/** Stands in for order management: asks the risk engine, trades what is priced to trade, and lets the rest stand. */
 function fakeOrderManagement(fixture: ServiceFixture) {
   const { store, clock } = fixture.portsOf("oms");
   const submitted: Order[] = [];
@@ -242,7 +242,7 @@ describe("strategies at work", () => {
     expect(fixture.reported(subjects.strategyChanged)).toHaveLength(4);
   });
 
-  it("do as they are notified: shadow hands nothing in, halted does nothing, and both are reported", async () => {
+  it("do as they are told: shadow hands nothing in, halted does nothing, and both are reported", async () => {
     const { fixture, start, submitted } = await platform();
     const { running } = await start();
     await fixture.time.timers.sleep(30_000);

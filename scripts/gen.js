@@ -146,7 +146,7 @@ async function writeReferences(work, out) {
   }
 }
 
-/** OpenAPI and the client. The routes are only read: whoever used a part here would get an error that says so. */
+/** OpenAPI and the client. The routes are only looked at: one that used a part here would get an error that says so. */
 async function writeClient(work, out) {
   const { gatewayRoutes, openApiOf } = await load(work, "edges/gateway/index.ts", "adapters/http/open-api.ts");
   const noParts = new Proxy(Object.freeze({}), {

@@ -112,7 +112,7 @@ function writeLicences(metafile, target) {
 }
 
 /**
- * Writes a package's `dist`, into its own folder or where it is reported. It is made beside its place and moved there whole.
+ * Writes a package's `dist`, into its own folder or into `place`. It is made beside its place and moved there whole.
  * @param {string} name
  * @param {string} [place]
  */

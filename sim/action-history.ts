@@ -1,4 +1,4 @@
-// The part of what was notified that is about splits and changes of symbols: what each of them made of every position, of stops that are owed and of what
+// The part of what was reported that is about splits and changes of symbols: what each of them made of every position, of stops that are owed and of what
 // one unit is for, reckoned from its terms and its fills.
 import type { Decimal } from "../contracts/src/decimal.ts";
 import * as decimal from "../contracts/src/decimal.ts";
@@ -65,7 +65,7 @@ export function times(value: Decimal, [to, from]: readonly [number, number]): De
   return ((value * BigInt(to)) / BigInt(from)) as Decimal;
 }
 
-/** What an action that is reported as applied made of everything; its fills were reported before it, in the same commit. */
+/** What an action that is reported as applied changed; its fills were reported before it, in the same commit. */
 export function appliedOf(past: Traded, { payload, position }: Reported): AppliedAction {
   const { action_id: actionId, legs } = payload as CorporateActionChanged;
   const since = past.actions.get(actionId)?.announcedAt ?? 0;

@@ -16,7 +16,7 @@ export async function amender(parts: PeopleParts, everyMs: number): Promise<void
   }
 }
 
-/** An order of its own that rests behind the market, before anything may fail: a run in faults is too short for every turn of it. */
+/** An order of its own that rests behind the market, before anything may fail: a run with faults is too short for every turn of it. */
 export async function amendInCalm(parts: PeopleParts): Promise<void> {
   const { time, platform } = parts;
   const prng = time.prng.fork("amendments in calm");

@@ -55,7 +55,7 @@ export function whyUnvalued(past: History, { fundId, symbol }: Held, nowUs: numb
   return decimal.parse(priced.quantity) === held ? undefined : `it is valued with ${priced.quantity}`;
 }
 
-/** Only people can take these away, and an alarm has reported them: a halt that the fund's limits let no exit pass. */
+/** Only people can take these away, and an alarm has told of them: a halt that the fund's limits let no exit pass. */
 function mayBeStuck(past: History, { fundId, strategyId }: Held): boolean {
   const place = { fund_id: fundId, strategy_id: strategyId };
   const isHalted = past.halts.some((halt) => halt.lift === undefined && isCovered(halt, place));

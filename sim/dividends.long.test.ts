@@ -24,7 +24,7 @@ it.each([undefined, "2026-11-25"])(
     expect(reported(subjects.stopTriggered)).toEqual([]);
     const before = made.outside.bidAsk("NVDA").bid;
     const navs = () => reported<NavUpdated>(subjects.navUpdated).filter(({ fund_id: id }) => id === "alpha");
-    const notional = Number(navs().at(-1)?.nav);
+    const navBefore = Number(navs().at(-1)?.nav);
     // 3 % of the price: more than what the stop, at 5 %, and the day's limit lack.
     const perShare = (before * 0.03).toFixed(2);
     const terms = { action_id: "nvda-q4", kind: "CASH_DIVIDEND", symbol: "NVDA", amount_per_share: perShare };
@@ -45,7 +45,7 @@ it.each([undefined, "2026-11-25"])(
     await fixture.pass(30_000);
     const fallen = before - made.outside.bidAsk("NVDA").bid;
     expect(Math.abs(fallen - Number(perShare))).toBeLessThan(before * 0.005);
-    expect(Math.abs(Number(navs().at(-1)?.nav) - notional)).toBeLessThan(notional * 0.001);
+    expect(Math.abs(Number(navs().at(-1)?.nav) - navBefore)).toBeLessThan(navBefore * 0.001);
     // No value in between has it twice or not at all: 1,500 shares at 3 % are more than what the market moves in a second.
     const sums = navs().map(({ nav }) => Number(nav));
     const steps = sums.slice(1).map((nav, index) => Math.abs(nav - (sums[index] ?? nav)));

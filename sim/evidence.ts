@@ -1,4 +1,4 @@
-// What a simulated run leaves behind for the invariants to read. It is gathered beside the simulated platform, never by it: what was reported, what
+// What a simulated run leaves behind for the invariants to look at. It is gathered beside the simulated platform, never by it: what was reported, what
 // callers were promised, what the stores and the broker hold.
 
 import type { LogEntry } from "../adapters/memory/tables.ts";
@@ -13,12 +13,12 @@ import { fold, type History, history, isOver, readReported } from "./history.ts"
 import type { Platform } from "./platform.ts";
 import type { Reported } from "./reported.ts";
 
-/** What somebody was notified by an answer, and may rely on from then on. */
+/** What a caller was told by an answer, and may rely on from then on. */
 export interface Promises {
   readonly orders: Set<string>;
   /** Halts that were said to be latched, and when it was said that nobody decides without them any more. */
   readonly halts: Map<string, { readonly epoch: number; readonly turn: number }>;
-  /** Halts that somebody was notified to have lifted. */
+  /** Halts of which a caller was told that they are lifted. */
   readonly lifted: Set<string>;
   /** Alerts that were answered with 202. */
   readonly signals: Set<string>;
@@ -49,7 +49,7 @@ export interface Evidence {
   readonly chain: ChainCheck;
   /** The oldest message that should be an entry of the audit log and is none. */
   readonly unaudited: () => Pick<LogEntry, "subject" | "at"> | undefined;
-  /** The message that is read; what it changes is not in the past yet. Undefined when the whole is read. */
+  /** The message that is looked at; what it changes is not in the past yet. Undefined when the whole is looked at. */
   readonly reported: Reported | undefined;
   /** True at the very end, when no fault is left, everybody runs and nothing is left to do. */
   readonly settled: boolean;
@@ -60,7 +60,7 @@ export interface Witness {
   readonly promises: Promises;
   readonly past: History;
   readonly reserved: Reserved;
-  /** Reads everything new, message by message and then as a whole; the first complaint ends it. */
+  /** Looks at everything new, message by message and then as a whole; the first complaint ends it. */
   look<Found>(now: number, settled: boolean, judge: (evidence: Evidence) => Found | undefined): Found | undefined;
 }
 
@@ -140,7 +140,7 @@ export function witness(platform: Platform): Witness {
     }
   }
 
-  /** Entries follow the order of the messages; one that is there stays, so nothing is read twice. */
+  /** Entries follow the order of the messages; one that is there stays, so nothing is looked at twice. */
   function unaudited(): LogEntry | undefined {
     const { log } = platform.tables;
     for (; auditedRead < log.length; auditedRead += 1) {

@@ -3,7 +3,7 @@
 import { type CommitFate, type MemoryFaults, noFaults } from "../adapters/memory/faults.ts";
 import type { Prng } from "../testkit/virtual/prng.ts";
 
-/** What becomes of a question: it never arrives, it is acted on and nobody is notified, it arrives twice, or it is simply answered. */
+/** What becomes of a question: it never arrives, it is acted on and the caller is not told, it arrives twice, or it is simply answered. */
 export type QuestionFate = "answered" | "lost" | "answer lost" | "doubled";
 
 export interface Faults {
@@ -11,7 +11,7 @@ export interface Faults {
   question(): QuestionFate;
   /** How long a question or an answer is on its way. */
   networkMs(): number;
-  /** Until it is reported otherwise, no entry of the audit log is written. */
+  /** Until it is told otherwise, no entry of the audit log is written. */
   stopEntries(isStopped: boolean): void;
   /** From now on nothing fails any more. */
   clearUp(): void;
@@ -41,10 +41,10 @@ function throwOne<Fate>(prng: Prng, odds: readonly (readonly [Fate, number])[], 
   return usual;
 }
 
-/** Fair until it is asked to be foul. */
+/** Nothing fails until it is told to turn foul. */
 export function faults(thrown: Prng): Faults & { turnFoul(): void } {
   const counts = new Map<CommitFate, number>([["committed", 0], ...commitOdds.map(([fate]) => [fate, 0] as const)]);
-  const networks = thrown.fork("roads");
+  const network = thrown.fork("roads");
   let foul = false;
   let areEntriesStopped = false;
   return {
@@ -62,8 +62,8 @@ export function faults(thrown: Prng): Faults & { turnFoul(): void } {
       pick: (count) => (foul ? thrown.below(count) : 0),
       losesBroadcast: () => foul && thrown.chance(0.1),
     },
-    question: () => (foul ? throwOne(networks, questionOdds, "answered") : "answered"),
-    networkMs: () => (foul ? networks.below(12) : 0),
+    question: () => (foul ? throwOne(network, questionOdds, "answered") : "answered"),
+    networkMs: () => (foul ? network.below(12) : 0),
     turnFoul() {
       foul = true;
     },

@@ -1,4 +1,4 @@
-// The part of what was notified that is about halts, who lifted them, and the losses that raise them: folded as plainly as the rest of the history.
+// The part of what was reported that is about halts, who lifted them, and the losses that raise them: folded as plainly as the rest of the history.
 import type { NavUpdated } from "../contracts/src/records/fund.ts";
 import type {
   ActiveHalt,
@@ -31,7 +31,7 @@ export interface ReportedNav {
 }
 
 export interface HaltHistory {
-  /** Every halt that there ever was, in the order in which they were notified. */
+  /** Every halt that there ever was, in the order in which they were reported. */
   readonly halts: ReportedHalt[];
   /** Requests to lift everything, by their ids. */
   readonly resumes: Map<string, { readonly request: ResumeRequested; ended: ResumeEnded | undefined }>;
@@ -72,9 +72,9 @@ export function haltHistory(): HaltHistory {
 /** Money that came or went is left out; of the two moments at which it may have done so, that which makes less of a loss. */
 function perUnitAfter(before: ReportedNav | undefined, { nav, net_flows: flows = "0" }: NavUpdated): number {
   if (before === undefined) return 1;
-  const [notional, was] = [Number(nav), Number(before.nav.nav)];
+  const [now, was] = [Number(nav), Number(before.nav.nav)];
   const flow = Number(flows) - Number(before.nav.net_flows ?? "0");
-  return before.perUnit * Math.max((notional - flow) / was, flow === 0 ? 0 : notional / (was + flow));
+  return before.perUnit * Math.max((now - flow) / was, flow === 0 ? 0 : now / (was + flow));
 }
 
 /** How a message changes what must be true of halts. */

@@ -33,13 +33,13 @@ export interface ReportedOrder {
   state: OrderState;
   /** The newest approval under its id. */
   approval: RiskDecision | undefined;
-  /** The most that any approval allows that may still take force, or what was asked to be in force since. */
+  /** The most that any approval allows that may still take force, or what was reported to be in force since. */
   allowed: Decimal;
-  /** What was asked to be in force, and what its approved amendments allow, by their keys. */
+  /** What was reported to be in force, and what its approved amendments allow, by their keys. */
   inForce: Decimal;
   readonly amendments: Map<string, Decimal>;
   filled: Decimal;
-  /** Whether it was ever asked to be on its way to the broker. */
+  /** Whether it was ever reported to be on its way to the broker. */
   routed: boolean;
 }
 
@@ -47,7 +47,7 @@ export interface ReportedStop {
   readonly triggered: StopTriggered;
   attempts: StopAttempted[];
   ended: StopEnded | undefined;
-  /** What its exits have traded, and what the strategy bought on top of it since the position was read. */
+  /** What its exits have traded, and what the strategy bought on top of it since the position was looked at. */
   exited: Decimal;
   added: Decimal;
 }
@@ -78,7 +78,7 @@ export interface History extends HaltHistory, ActionHistory, SignalHistory {
   readonly crossedAt: Map<string, number>;
   /** Stops of which an alarm said that their exit waits, and why: the sentences, by fund and symbol. */
   readonly waiting: Map<string, string[]>;
-  /** Where the reconciler notified that our position and the broker's differ, and nobody has set that right: by fund and symbol. */
+  /** Where the reconciler reported that our position and the broker's differ, and no correction followed: by fund and symbol. */
   readonly apart: Set<string>;
 }
 
@@ -123,7 +123,7 @@ export function history(): History {
 
 const decoder = new TextDecoder();
 
-/** The payload is read when somebody reads it: most messages are read by nobody. */
+/** The payload is decoded when an invariant asks for it: most messages are never asked. */
 export function readReported({ id, subject, at, position, bytes }: LogEntry): Reported {
   let read: { readonly payload: unknown } | undefined;
   return {
@@ -198,7 +198,7 @@ const folds: Readonly<Record<string, (past: History, reported: Reported) => void
     if (past.stops.has(triggered.stop_id)) return;
     const { fund_id: fundId, strategy_id: strategyId = "", symbol } = triggered;
     const held = past.strategyPositions.get(strategyKey(fundId, strategyId, symbol)) ?? decimal.zero;
-    // A trade may come between the read the position and the word that it fired; the exit is of what is held by then.
+    // A trade may come between the look at the position and the word that the stop fired; the exit is of what is held by then.
     const since = decimal.subtract(decimal.abs(held), decimal.abs(decimal.parse(triggered.quantity)));
     const added = decimal.max(decimal.zero, since);
     const fresh: ReportedStop = { triggered, attempts: [], ended: undefined, exited: decimal.zero, added };

@@ -14,7 +14,7 @@ interface DamageParts {
   readonly platform: Platform;
   readonly faults: Pick<Faults, "stopEntries">;
   readonly promises: Promises;
-  /** Reads the invariants after a step. */
+  /** Checks the invariants after a step. */
   readonly step: () => Promise<boolean>;
 }
 

@@ -1,6 +1,6 @@
 // `npm run sim -- --seed N [--steps M] [--canary] [--plant NAME]`: one simulated run of the whole platform; with --transport one of the memory
-// transport alone, with --watchdogs one of the watchdogs. stdout is the same for the same arguments, byte for byte; how long it took is reported on stderr. A run that breaks an invariant says
-// which, why it matters and how to replay it.
+// transport alone, with --watchdogs one of the watchdogs. stdout is the same for the same arguments, byte for byte; how long it took goes to stderr. A run
+// that breaks an invariant says which, why it matters and how to replay it.
 import { parseArgs } from "node:util";
 import { exitCodes } from "../contracts/src/codes/shape.ts";
 import { messageOf } from "../contracts/src/fault.ts";
@@ -25,7 +25,7 @@ const usage = "usage: npm run sim -- --seed N [--steps M] [--canary] [--plant NA
 const help = `${usage}
 
   --seed N      which run: the same seed is the same run, byte for byte (default 1)
-  --steps M     how many steps in faults, from 1 to ${stepsMax} (default ${stepsDefault})
+  --steps M     how many steps with faults, from 1 to ${stepsMax} (default ${stepsDefault})
   --canary      add an invariant that does not hold, which the run has to say: it must fail
   --plant NAME  build a mistake in, which some seed must find:
 ${plantedBugs.map(({ name, sentence }) => `                  ${name.padEnd(20)}${sentence}`).join("\n")}

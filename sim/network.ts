@@ -21,7 +21,7 @@ async function travel<Answer>(network: Network, timers: Timers, ask: () => Promi
     throw silence();
   }
   const asking = ask();
-  // The second one arrives right behind the first; nobody waits for what it is reported.
+  // The second one arrives right behind the first; no caller waits for what it is told.
   if (fate === "doubled")
     void pause(network.networkMs())
       .then(ask)

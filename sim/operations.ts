@@ -6,7 +6,7 @@ import type { Prng } from "../testkit/virtual/prng.ts";
 import type { Act, ActionParts } from "./actions/action.ts";
 import { bookCorporateAction } from "./actions/corporate.ts";
 import * as money from "./actions/money.ts";
-import * as queries from "./actions/order-queries.ts";
+import * as operator from "./actions/operator-actions.ts";
 import { setReferenceData } from "./actions/reference.ts";
 import { one, type PeopleParts } from "./people.ts";
 
@@ -37,10 +37,10 @@ export const simulated: Readonly<Record<ChangingOperation, Simulated>> = {
     "adapters/grpc/bidirectional.test.ts",
   ),
   UpdateEnvelope: by("the two operators"),
-  ReleaseThrottle: drawn(5, queries.releaseThrottle),
-  AcceptBlock: drawn(1, queries.acceptBlock),
-  ConfirmSent: drawn(5, queries.confirmSent),
-  ReleaseApproval: drawn(5, queries.releaseApproval),
+  ReleaseThrottle: drawn(5, operator.releaseThrottle),
+  AcceptBlock: drawn(1, operator.acceptBlock),
+  ConfirmSent: drawn(5, operator.confirmSent),
+  ReleaseApproval: drawn(5, operator.releaseApproval),
 
   Publish: not(outside, "services/operations/foreign/publish-events.test.ts"),
   PublishOrders: not(outside, "services/operations/foreign/publish-events.test.ts"),
@@ -52,8 +52,8 @@ export const simulated: Readonly<Record<ChangingOperation, Simulated>> = {
   AnnounceHalt: by("operations for every halt that it latches"),
   ConfirmHalts: by("operations for every halt that it latches"),
   ReserveWithdrawal: by("treasury for every withdrawal"),
-  FlattenPaper: drawn(2, queries.flattenPaper),
-  RunDrill: drawn(4, queries.runDrill),
+  FlattenPaper: drawn(2, operator.flattenPaper),
+  RunDrill: drawn(4, operator.runDrill),
   RestartAll: not(
     "The gateway asks the supervisor for it; here every service is killed at any moment, which is harder.",
     "edges/ctl/halt-queries.test.ts",
@@ -69,11 +69,11 @@ export const simulated: Readonly<Record<ChangingOperation, Simulated>> = {
   EndRestriction: not("Who ends it is asked outside.", "services/operations/restrictions.test.ts"),
   JudgeWatchdog: not("They judge all the time.", "services/operations/watchdogs/watchdogs.test.ts"),
 
-  AppendAudit: drawn(4, queries.appendAudit),
-  InspectAudit: drawn(1, queries.inspectAudit),
-  BeginAuditInspection: drawn(1, queries.beginAuditInspection),
-  RotateAuditKey: drawn(1, queries.rotateAuditKey),
-  RevokeAuditKey: drawn(2, queries.revokeAuditKey),
+  AppendAudit: drawn(4, operator.appendAudit),
+  InspectAudit: drawn(1, operator.inspectAudit),
+  BeginAuditInspection: drawn(1, operator.beginAuditInspection),
+  RotateAuditKey: drawn(1, operator.rotateAuditKey),
+  RevokeAuditKey: drawn(2, operator.revokeAuditKey),
   BeginAuditAnew: not(oneLog, "services/operations/audit/anew/anew.test.ts"),
   CosignAuditAnew: not(oneLog, "services/operations/audit/anew/anew.test.ts"),
   EraseAuditSubject: not(
@@ -96,17 +96,17 @@ export const simulated: Readonly<Record<ChangingOperation, Simulated>> = {
   RecordRefusedSignal: not("It is the gateway's own, which does not run here.", "services/oms/signals/signals.test.ts"),
   MakeReport: not("It is the gateway's own, which does not run here.", "edges/gateway/reports/report-queue.test.ts"),
   AdjustPosition: drawn(4, money.adjustPosition),
-  SetPaperWeather: drawn(8, queries.setPaperWeather),
+  SetPaperWeather: drawn(8, operator.setPaperWeather),
   BookCorporateAction: drawn(12, bookCorporateAction),
   BookFlow: drawn(12, money.bookFlow),
   RebuildLedger: drawn(5, money.rebuildLedger),
-  SetStrategy: drawn(8, queries.setStrategy),
-  EndStop: drawn(3, queries.endStop),
-  Reconcile: drawn(3, queries.reconcile),
-  ProveFlat: drawn(3, queries.proveFlat),
+  SetStrategy: drawn(8, operator.setStrategy),
+  EndStop: drawn(3, operator.endStop),
+  Reconcile: drawn(3, operator.reconcile),
+  ProveFlat: drawn(3, operator.proveFlat),
   SetReferenceData: drawn(26, setReferenceData),
-  RetryParked: drawn(1, queries.retryParked),
-  DiscardParked: drawn(2, queries.discardParked),
+  RetryParked: drawn(1, operator.retryParked),
+  DiscardParked: drawn(2, operator.discardParked),
 
   LogOut: not(gateway, "acceptance/login.test.ts"),
   EnrolSecondFactor: not(gateway, "acceptance/login.test.ts"),

@@ -1,5 +1,5 @@
 // Who watches over the platform in a simulated run: two operators who change limits, halt, resume and sign what the other one asked for, through
-// both services that take it, and who make every mistake that the workflow knows. They ask over the same bad network links as everybody.
+// both services that take it, and who make every mistake that the resume workflow knows. They ask over the same bad network links as everybody.
 import { memoryCode } from "../adapters/memory/one-time-codes.ts";
 import { giveProof } from "../adapters/memory/units/step-up.ts";
 import type { HaltStatus } from "../contracts/src/generated/svc/v1/halt.ts";
@@ -21,7 +21,7 @@ export interface OperatorsOptions {
 }
 
 /** What the two of them know together. */
-interface Queries {
+interface Shared {
   readonly parts: PeopleParts;
   readonly prng: Prng;
   /** Requests to lift everything, the newest last. */
@@ -44,34 +44,34 @@ const haltServices = ["Operations", "RiskEngine"];
 /** Both of them, until the faults end. */
 export function operators(parts: PeopleParts, { everyMs, thinFund }: OperatorsOptions): void {
   const prng = parts.time.prng.fork("operators");
-  const queries: Queries = { parts, prng, requests: [], shown: new Map(), halts: 0 };
-  for (const name of operatorNames) void work(queries, name, everyMs, thinFund);
+  const shared: Shared = { parts, prng, requests: [], shown: new Map(), halts: 0 };
+  for (const name of operatorNames) void work(shared, name, everyMs, thinFund);
 }
 
-async function work(queries: Queries, name: Name, everyMs: number, thinFund: string | undefined): Promise<void> {
-  const { parts, prng } = queries;
+async function work(shared: Shared, name: Name, everyMs: number, thinFund: string | undefined): Promise<void> {
+  const { parts, prng } = shared;
   while (!parts.isStopping()) {
     await parts.time.timers.sleep(1 + prng.below(2 * everyMs));
     if (parts.isStopping()) return;
     const thrown = prng.below(100);
-    if (thrown < 26) void halt(queries, name);
+    if (thrown < 26) void halt(shared, name);
     else if (thrown < 50) void changeLimits(parts, name, oneLimit(prng, thinFund));
-    else if (thrown < 53) void insist(parts, askAs(queries, name), "Oms", "CancelAll", cancelling);
-    else if (thrown < 80) void resume(queries, name);
-    else if (thrown < 95) void askForEverything(queries, name);
-    else void sign(queries, name, queries.requests.at(prng.chance(0.5) ? -1 : 0)?.id);
+    else if (thrown < 53) void insist(parts, askAs(shared, name), "Oms", "CancelAll", cancelling);
+    else if (thrown < 80) void resume(shared, name);
+    else if (thrown < 95) void askForEverything(shared, name);
+    else void sign(shared, name, shared.requests.at(prng.chance(0.5) ? -1 : 0)?.id);
   }
 }
 
 const cancelling = { confirmation: "CANCEL", reason: "drill" };
 
-function askAs({ parts }: Queries, name: Name) {
+function askAs({ parts }: Shared, name: Name) {
   return parts.platform.ask(operatorIdentity(name));
 }
 
-async function halt(queries: Queries, name: Name): Promise<void> {
-  const { prng, parts } = queries;
-  queries.halts += 1;
+async function halt(shared: Shared, name: Name): Promise<void> {
+  const { prng, parts } = shared;
+  shared.halts += 1;
   const level = prng.below(10);
   const scope =
     level < 6
@@ -81,16 +81,16 @@ async function halt(queries: Queries, name: Name): Promise<void> {
         : { severity: "FIRM_HALT", fund_id: "" };
   const request = {
     ...scope,
-    halt_id: `halt-${queries.halts}`,
+    halt_id: `halt-${shared.halts}`,
     reason: prng.chance(0.8) ? "drill" : "",
     requested_by: `operator:${name}`,
     confirmation: prng.chance(0.95) ? "HALT" : "halt",
   };
-  await insist(parts, askAs(queries, name), one(prng, haltServices), "RequestHalt", request);
+  await insist(parts, askAs(shared, name), one(prng, haltServices), "RequestHalt", request);
 }
 
 /** What most requests to lift say, and now and then what none may. */
-function words({ prng }: Queries, name: Name): Record<string, unknown> {
+function words({ prng }: Shared, name: Name): Record<string, unknown> {
   const mistake = prng.below(100);
   return {
     confirmation: mistake < 4 ? "YES" : "RESUME",
@@ -103,7 +103,7 @@ function words({ prng }: Queries, name: Name): Record<string, unknown> {
 }
 
 /** Those of the last half minute, of this one and of the next are good, each once; sometimes a wrong one, one that was shown before, or none. */
-function code({ prng, parts, shown }: Queries, name: Name): Record<string, unknown> {
+function code({ prng, parts, shown }: Shared, name: Name): Record<string, unknown> {
   const mistake = prng.below(100);
   if (mistake < 4) return {};
   if (mistake < 8) return { one_time_code: "12" };
@@ -114,36 +114,36 @@ function code({ prng, parts, shown }: Queries, name: Name): Record<string, unkno
 }
 
 /** One scope, most often one that is halted; now and then it is a machine that asks. */
-async function resume(queries: Queries, name: Name): Promise<void> {
-  const { prng, parts } = queries;
+async function resume(shared: Shared, name: Name): Promise<void> {
+  const { prng, parts } = shared;
   const inForce = parts.platform.tables.risk.halts.filter(({ severity }) => severity !== "FIRM_HALT");
   const chosen = inForce.length > 0 && prng.chance(0.9) ? one(prng, inForce) : undefined;
   const scope =
     chosen?.severity === "STRATEGY_HALT"
       ? { strategy_id: chosen.strategy_id ?? "" }
       : { fund_id: chosen?.fund_id ?? one(prng, funds) };
-  const ask = prng.chance(0.06) ? parts.platform.ask(serviceIdentity("research")) : askAs(queries, name);
-  const said = words(queries, name);
-  const asked = { ...scope, ...said, ...(said["rebase"] === true && code(queries, name)) };
+  const ask = prng.chance(0.06) ? parts.platform.ask(serviceIdentity("research")) : askAs(shared, name);
+  const said = words(shared, name);
+  const asked = { ...scope, ...said, ...(said["rebase"] === true && code(shared, name)) };
   await insist(parts, ask, one(prng, haltServices), "ResumeHalt", asked);
 }
 
-async function askForEverything(queries: Queries, name: Name): Promise<void> {
-  const { prng, parts, requests } = queries;
-  const asked = { ...words(queries, name), ...code(queries, name) };
-  const answer = await insist(parts, askAs(queries, name), one(prng, haltServices), "ResumeHalt", asked);
+async function askForEverything(shared: Shared, name: Name): Promise<void> {
+  const { prng, parts, requests } = shared;
+  const asked = { ...words(shared, name), ...code(shared, name) };
+  const answer = await insist(parts, askAs(shared, name), one(prng, haltServices), "ResumeHalt", asked);
   const { request_id: id } = (answer ?? {}) as Partial<HaltStatus>;
   if (id === undefined) return;
   requests.push({ id, by: name });
   await parts.time.timers.sleep(prng.below(30));
-  if (prng.chance(0.85) && !parts.isStopping()) await sign(queries, name === "duty" ? "relief" : "duty", id);
+  if (prng.chance(0.85) && !parts.isStopping()) await sign(shared, name === "duty" ? "relief" : "duty", id);
 }
 
 /** Also one's own, and one that is over. */
-async function sign(queries: Queries, name: Name, id: string | undefined): Promise<void> {
+async function sign(shared: Shared, name: Name, id: string | undefined): Promise<void> {
   if (id === undefined) return;
-  const asked = { request_id: id, ...words(queries, name), ...code(queries, name) };
-  await insist(queries.parts, askAs(queries, name), one(queries.prng, haltServices), "ResumeHalt", asked);
+  const asked = { request_id: id, ...words(shared, name), ...code(shared, name) };
+  await insist(shared.parts, askAs(shared, name), one(shared.prng, haltServices), "ResumeHalt", asked);
 }
 
 export interface LimitChange {

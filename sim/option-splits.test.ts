@@ -55,11 +55,11 @@ const orderOf = (id: string, symbol: string, more: object) => ({
 });
 
 /** Quantity x price x multiplier of everything on the share, as the value of the fund counted it. */
-function notionalOnShare({ prices = {} }: NavUpdated, instruments: ReadonlyMap<string, Instrument>): decimal.Decimal {
+function valueOnShare({ prices = {} }: NavUpdated, instruments: ReadonlyMap<string, Instrument>): decimal.Decimal {
   return Object.entries(prices).reduce((sum, [symbol, { quantity, price }]) => {
     const multiplier = decimal.parse(instruments.get(symbol)?.multiplier ?? "0");
-    const notional = decimal.multiply(decimal.parse(quantity), decimal.parse(price), "half-even");
-    return decimal.add(sum, decimal.multiply(notional, multiplier, "half-even"));
+    const ofOne = decimal.multiply(decimal.parse(quantity), decimal.parse(price), "half-even");
+    return decimal.add(sum, decimal.multiply(ofOne, multiplier, "half-even"));
   }, decimal.zero);
 }
 
@@ -178,7 +178,7 @@ describe(`23.4: options on a share, seed ${seed}`, () => {
       const first = navs.findIndex(({ prices }) => prices?.[names[0]] !== undefined);
       const [last, next] = [navs[first - 1], navs[first]];
       if (last === undefined || next === undefined) throw new Error("the fund was not valued with the new series");
-      expect(notionalOnShare(next, instruments)).toBe(notionalOnShare(last, instrumentsBefore));
+      expect(valueOnShare(next, instruments)).toBe(valueOnShare(last, instrumentsBefore));
       expect([next.nav, next.cash]).toEqual([last.nav, last.cash]);
       expect([reported(subjects.stopTriggered), reported(subjects.reconcileDifference)]).toEqual([[], []]);
       expect([made.tables.risk.halts, made.defects]).toEqual([[], []]);

@@ -164,7 +164,7 @@ function watchedBooks(
   };
 }
 
-/** Backtests read years of days, which take longer to compute than everything else of a run; here nobody traded before today. */
+/** Backtests look at years of days, which take longer to compute than everything else of a run; here nobody traded before today. */
 function withoutYears(history: MarketHistory): MarketHistory {
   return {
     ...history,

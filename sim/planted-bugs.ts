@@ -25,7 +25,7 @@ function overheard(bus: Bus, name: string, hand: (event: BusEvent, handler: Hand
 
 const skipEpochCheck: PlantedBug = {
   name: "skip-epoch-check",
-  sentence: "Order management does not read the halts again when it sends.",
+  sentence: "Order management does not look at the halts again when it sends.",
   ports: (service, ports) => {
     if (service !== "oms") return ports;
     const { store } = ports;

@@ -57,8 +57,7 @@ export interface Platform {
   cutOff(service: ServiceName, forMs: number): void;
   /** Ends it and does not start it again. */
   retire(service: ServiceName): void;
-  /** Asks as that person or machine, over the same network links as the services. */
-  /** With a proof of a second factor beside the question, where one is needed. */
+  /** Asks as that person or machine, over the same network links as the services; with a proof of a second factor where one is needed. */
   ask(identity: Identity, stepUpProof?: string): AskPeer;
   /** Ports of somebody outside of every service, who is never killed. */
   bystander(name: string): Pick<ServicePorts, "store" | "riskStore" | "referenceData" | "clock" | "log" | "sha256">;
@@ -79,7 +78,7 @@ export interface PlatformOptions {
   readonly faults: Faults;
   readonly settings: Settings;
   readonly plantedBug?: PlantedBug | undefined;
-  /** Reported when somebody's answer leaves. */
+  /** Told of every answer that leaves a service. */
   readonly onAnswer?: (service: string, method: string, answer: unknown) => void;
 }
 

@@ -7,9 +7,9 @@ export function replayCommand({ seed, steps, canary, plantedBug }: SimOptions): 
   return `npm run sim -- --seed ${seed} --steps ${steps}${canary === true ? " --canary" : ""}${planted}`;
 }
 
-/** A run that was ended by a violation may not have come as far as the a run without faults. */
+/** A run that was ended by a violation may not have come to the end of its faults. */
 function stepsText(foul: number, all: number): string {
-  return all <= foul ? `${all} in faults` : `${foul} in faults, ${all - foul} to settle`;
+  return all <= foul ? `${all} with faults` : `${foul} with faults, ${all - foul} to settle`;
 }
 
 export function describeReport(options: SimOptions, report: SimReport): string {

@@ -1,4 +1,4 @@
-// The part of what was notified that is about alerts of a charting platform: which were accepted, in order of receipt, and which ended without an order.
+// The part of what was reported that is about alerts of a charting platform: which were accepted, in order of receipt, and which ended without an order.
 import type { SignalFailed, SignalReceived } from "../contracts/src/records/signal.ts";
 import { subjects } from "../contracts/src/subjects.ts";
 import type { Reported } from "./reported.ts";

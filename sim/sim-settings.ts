@@ -21,7 +21,7 @@ export function simSettings({ seed, autoCorrect, ...losses }: SimSettingsOptions
     ...testSettings,
     stops: { enabled: true, cryptoEveryMs: 150, othersEveryMs: 250, quoteAgeMsMax: 5_000 },
     reconcile: { enabled: true, everyMs: 120, confirmAfterMs: 40, alertThreshold: 1, autoCorrect },
-    // Every entry is checked by the simulator itself; that the log reads itself is tested elsewhere.
+    // Every entry is checked by the simulator itself; that the log verifies itself is tested elsewhere.
     audit: { ...testSettings.audit, verifyFirstAfterMs: 3_600_000, behindMaxMs: auditBehindMs },
     risk: {
       ...testSettings.risk,

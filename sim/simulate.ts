@@ -1,5 +1,5 @@
-// One simulated run from one seed: the whole platform in faults, with crashes and restarts, people and markets; after every step the
-// invariants, and at the end a run without faults until nothing is left to do.
+// One simulated run from one seed: the whole platform under faults, with crashes and restarts, people and markets; after every step the
+// invariants, and at the end it goes on without faults until nothing is left to do.
 import { createHash } from "node:crypto";
 import { parse } from "../contracts/src/instant.ts";
 import { strategies, strategiesVersion } from "../core/strategies/index.ts";
@@ -34,11 +34,11 @@ import { storms } from "./storms.ts";
 
 export interface SimOptions {
   readonly seed: number;
-  /** Steps in faults; the run is then brought to its end in a run without faults. */
+  /** Steps with faults; the run is then brought to its end without them. */
   readonly steps: number;
   /** Adds an invariant that does not hold, to show that they can fail. */
   readonly canary?: boolean;
-  /** Whether it is brought to its end in a run without faults, where everything has to come true; default yes. Without, a run takes half as long. */
+  /** Whether it is brought to its end without faults, where everything has to come true; default yes. If not, a run takes half as long. */
   readonly rests?: boolean;
   /** Shown the platform before it starts, for whoever looks for the reason of a complaint. */
   readonly watch?: (platform: Platform) => void;
@@ -221,11 +221,11 @@ async function comeToRest(run: Run): Promise<Violation | undefined> {
     if (violation !== undefined) return violation;
     isOwed = openOrders(run) > 0;
     if (isOwed || undone(run) !== undefined) continue;
-    // Whatever nobody sent has so long to run out; then it is read as it is.
+    // An approval that no client sent has so long to run out; then it is looked at as it is.
     if (time.elapsedMs() < unsentMs && run.witness.reserved.unsent.size > 0) continue;
     return look(run, true) ?? (await leaveAll(run));
   }
-  const sentence = "In a run without faults everything comes to its end, because late is allowed and never is not.";
+  const sentence = "Once the faults are over everything comes to its end, because late is allowed and never is not.";
   return {
     invariant: { name: "comes_to_rest", sentence },
     complaint: undone(run) ?? `${openOrders(run)} orders are still open`,

@@ -113,9 +113,9 @@ const announce = ({ ask }: Fixture) => ask<CorporateAction>("Treasury", "BookCor
 function nvdaOf(navs: readonly NavUpdated[]) {
   return navs.map(({ prices, cash, nav, positions_value: positions }) => {
     const { quantity = "0", price = "0" } = prices?.["NVDA"] ?? {};
-    const notional = decimal.multiply(decimal.parse(quantity), decimal.parse(price), "half-even");
+    const value = decimal.multiply(decimal.parse(quantity), decimal.parse(price), "half-even");
     expect(decimal.add(decimal.parse(cash ?? "0"), decimal.parse(positions ?? "0"))).toBe(decimal.parse(nav));
-    return { quantity, notional, cash };
+    return { quantity, value, cash };
   });
 }
 
@@ -182,8 +182,8 @@ describe(`a split, seed ${seed}`, () => {
     const navs = nvdaOf(fixture.reported<NavUpdated>(subjects.navUpdated).filter(({ fund_id: id }) => id === "alpha"));
     const first = navs.findIndex(({ quantity }) => quantity === "5596");
     expect(navs[first - 1]).toMatchObject({ quantity: "1399" });
-    expect([navs[first]?.notional, navs[first]?.cash]).toEqual([navs[first - 1]?.notional, navs[first - 1]?.cash]);
-    const [before, after] = [navs[first - 1]?.notional ?? decimal.zero, navs.at(-1)?.notional ?? decimal.zero];
+    expect([navs[first]?.value, navs[first]?.cash]).toEqual([navs[first - 1]?.value, navs[first - 1]?.cash]);
+    const [before, after] = [navs[first - 1]?.value ?? decimal.zero, navs.at(-1)?.value ?? decimal.zero];
     expect(Math.abs(Number(after) / Number(before) - 1)).toBeLessThan(0.02);
 
     // The same again is the same action, and another one under its name is refused.
@@ -240,14 +240,14 @@ describe(`a split, seed ${seed}`, () => {
     expect(fixture.made.outside.held.get(heldKey("alpha", "NVDA"))?.quantity).toBe(decimal.zero);
 
     const navs = fixture.reported<NavUpdated>(subjects.navUpdated).filter(({ fund_id: id }) => id === "alpha");
-    const notionalOf = ({ prices = {} }: NavUpdated) => {
+    const worthOf = ({ prices = {} }: NavUpdated) => {
       const found = prices["NVX"] ?? prices["NVDA"];
       return decimal.multiply(decimal.parse(found?.quantity ?? "0"), decimal.parse(found?.price ?? "0"), "half-even");
     };
     const first = navs.findIndex(({ prices }) => prices?.["NVX"] !== undefined);
     const [before, after] = [navs[first - 1], navs[first]];
     if (before === undefined || after === undefined) throw new Error("the fund was not valued with the new symbol");
-    expect([notionalOf(after), after.cash]).toEqual([notionalOf(before), before.cash]);
+    expect([worthOf(after), after.cash]).toEqual([worthOf(before), before.cash]);
     expect(Object.keys(navs.at(-1)?.prices ?? {})).not.toContain("NVDA");
     expect(navs.at(-1)?.oldest_price_age_ms).toBeLessThan(2_000);
     expect([fixture.reported(subjects.stopTriggered), fixture.reported(subjects.reconcileDifference)]).toEqual([

@@ -54,7 +54,7 @@ function oneLoginLines(reason: string): readonly string[] {
   ];
 }
 
-/** The command line reads port 8080 and in .portcullis by itself; elsewhere it must be reported. */
+/** The command line looks at port 8080 and in .portcullis by itself; of another place it must be told. */
 function tryNext(operator: string, developmentLogin: boolean, dataFolder: string): readonly string[] {
   const url = operator === "http://127.0.0.1:8080" ? "" : `PORTCULLIS_URL=${operator} `;
   const data = dataFolder === join(process.cwd(), ".portcullis") ? "" : `PORTCULLIS_DATA_DIR=${dataFolder} `;

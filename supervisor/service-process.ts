@@ -1,5 +1,5 @@
 // One part of the platform in a process of its own: what the supervisor starts. It learns over the IPC channel what to run, says when
-// it is ready or why it cannot be, and stops when it is asked to or when the supervisor is gone.
+// it is ready or why it cannot be, and stops when it is told to or when the supervisor is gone.
 
 import { keptLog, keptLogs } from "../adapters/log/kept-log.ts";
 import { crashOnUnhandled, processCrash } from "../adapters/system/process-crash.ts";

@@ -135,7 +135,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     }
   }
 
-  /** Waits for the end of a ready part and starts it again until reported otherwise. */
+  /** Waits for the end of a ready part and starts it again until the supervisor stops. */
   async function keepUp(slot: Slot): Promise<void> {
     while (!stopping.signal.aborted && slot.process !== undefined) {
       const exit = await slot.process.exited;
@@ -150,7 +150,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     }
   }
 
-  /** At once, because it ended as it was asked to. */
+  /** At once, because it ended as it was told to. */
   async function broughtBack(slot: Slot): Promise<boolean> {
     try {
       await bringUp(slot);

@@ -1,5 +1,5 @@
-// A tiny proxy before a PostgreSQL server that can be cut: for tests of lost connections and lost answers. It reads the
-// bytes only to find a COMMIT, or the statement that is its own commit.
+// A tiny proxy before a PostgreSQL server that can be cut: for tests of lost connections and lost answers. It looks at
+// the bytes only to find a COMMIT, or the statement that is its own commit.
 import { mkdtemp, rm } from "node:fs/promises";
 import { createConnection, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-// A broker for tests that does what it is reported: it may say nothing before or after it has acted, lose the bell, hide reports or repeat them,
+// A broker for tests that does what it is told: it may say nothing before or after it has acted, lose the bell, hide reports or repeat them,
 // and trades only when the test says so. Its books are its own and outlive whoever talks to it.
 import * as decimal from "../contracts/src/decimal.ts";
 import { Fault } from "../contracts/src/fault.ts";
@@ -7,7 +7,7 @@ import type { Broker, BrokerOrder, BrokerOrderState, BrokerOrderStatus, BrokerRe
 import type { Clock } from "../ports/clock.ts";
 import type { Timers } from "../ports/timers.ts";
 
-/** "before": what is asked never arrives. "after": it is done and nobody is notified. */
+/** "before": what is asked never arrives. "after": it is done and the caller is not told. */
 export type Silence = "before" | "after" | undefined;
 
 interface Kept {

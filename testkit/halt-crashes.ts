@@ -1,6 +1,6 @@
 // Halts that are raised and lifted while processes are killed at a commit: every unit of work that a request leads to is a place, before it is
 // durable and after it is durable and before anybody has heard so. Everybody gets up again in any order, and what is in force, what was reported
-// and what was proven is held against what the caller was notified. The caller then asks again, as callers do.
+// and what was proven is held against what the caller was told. The caller then asks again, as callers do.
 import type { MemoryFaults } from "../adapters/memory/faults.ts";
 import { messageOf } from "../contracts/src/fault.ts";
 import { subjects } from "../contracts/src/subjects.ts";
@@ -176,7 +176,7 @@ function askSetting(fixture: HaltFixture, request: Setting["request"]): Setting 
       ...(fixture.tables.risk.liftedHalts.size > 0 ? ["a request alone lifted something"] : []),
       ...(fixture.published(subjects.resumeRequested).length === recorded().length
         ? []
-        : ["a request was reported otherwise"]),
+        : ["a request was reported more or less often than it is recorded"]),
     ],
   };
 }
@@ -240,7 +240,7 @@ function judge(fixture: HaltFixture): readonly string[] {
   return wrong;
 }
 
-/** Whoever asks again is given the truth, and then it has happened, once. */
+/** A caller that asks again is told the truth, and then it has happened, once. */
 async function again(
   fixture: HaltFixture,
   { asked, through }: HaltScene,

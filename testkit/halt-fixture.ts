@@ -123,7 +123,7 @@ export async function haltFixture(options: HaltFixtureOptions) {
     return { process, ports: { ...own, riskStore: slowly(riskStore), haltsConfirmer, riskBooks, chat: talk } };
   };
 
-  /** What was true when it was asked is given a while later. */
+  /** What was true when it was asked is answered a while later. */
   function slowly(store: RiskStore): RiskStore {
     const later = async <Value>(answer: Value): Promise<Value> => {
       const ms = options.readDelayMs?.() ?? 0;
@@ -178,7 +178,7 @@ export async function haltFixture(options: HaltFixtureOptions) {
     return { handlers: (await startHalts(ports, createWorkerAlarms(ports))).handlers, leased: async () => undefined };
   }
 
-  /** The engine's halt side around a core that only remembers what it was reported. */
+  /** The engine's halt side around a core that only remembers what it was told. */
   async function startEngine(ports: HaltPorts & Parameters<typeof watchHalts>[0]): Promise<Started> {
     const own = starts;
     const core = {

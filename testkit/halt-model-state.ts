@@ -12,7 +12,7 @@ export interface HaltModel {
   /** Ids that somebody has asked with. */
   readonly asked: string[];
   readonly requests: string[];
-  /** Halts of which somebody was notified that they block. */
+  /** Halts of which a caller was told that they block. */
   readonly acknowledged: Set<string>;
   /** When the engine lost sight of the store. */
   cutAtMs: number | undefined;

@@ -78,7 +78,7 @@ async function run(seed: number, plantedBug: PlantedHaltBug | undefined): Promis
   return { seed, complaints, ...counts };
 }
 
-/** Reads the engine on the way: what it may not claim it may not claim for a moment. */
+/** Looks at the engine on the way: what it may not claim it may not claim for a moment. */
 async function pass(model: HaltModel, ms: number): Promise<void> {
   for (let left = ms; left > 0; left -= lookEveryMs) {
     await model.fixture.pass(Math.min(left, lookEveryMs));

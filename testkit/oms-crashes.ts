@@ -17,7 +17,7 @@ export interface Suffered {
   readonly kills: number;
 }
 
-/** One order management that is always there again: whoever asks is reported, or asks again. */
+/** One order management that is always there again: a caller is answered, or asks again. */
 interface Phoenix {
   readonly fixture: OmsFixture;
   /** Asks until there is an answer; a caller whose question died with the process asks again. */
@@ -183,8 +183,8 @@ async function trade(bird: Phoenix, thrown: Thrown): Promise<readonly string[]> 
   const acknowledged: string[] = [];
   const asking: Promise<unknown>[] = [];
   for (let round = 0; round < 25; round += 1) {
-    const prng = thrown.below(10);
-    if (prng < 5) {
+    const action = thrown.below(10);
+    if (action < 5) {
       const order: Order = {
         ...orderOf(`o-${round}`, { quantity: String(1 + thrown.below(12)) }),
         strategy_id: thrown.chance(0.5) ? "alpha-momentum" : "alpha-meanrev",
@@ -192,13 +192,13 @@ async function trade(bird: Phoenix, thrown: Thrown): Promise<readonly string[]> 
       };
       const submitting = bird.ask<OrderStatus>("SubmitOrder", order);
       asking.push(submitting.then((status) => acknowledged.push(status.order?.order_id ?? "")));
-    } else if (prng < 7) {
+    } else if (action < 7) {
       tradeSome(fixture, thrown);
-    } else if (prng < 8) {
+    } else if (action < 8) {
       const ids = [...fixture.tables.oms.orders.keys()];
       const id = ids[thrown.below(Math.max(1, ids.length))];
       if (id !== undefined) asking.push(bird.ask("CancelOrder", { order_id: id, reason: "why not" }));
-    } else if (prng < 9) {
+    } else if (action < 9) {
       bird.kill();
     } else if (thrown.chance(0.4)) {
       const strategyId = thrown.chance(0.5) ? "alpha-momentum" : "alpha-meanrev";

@@ -100,7 +100,7 @@ function rowOf(id: string, event: { readonly subject: string; readonly key: stri
   return [id, 1_000_000, event.subject, event.key, "foreign", Buffer.from(JSON.stringify(event.payload))];
 }
 
-/** A transaction that has drawn its number in the outbox and does not end until it is asked to. */
+/** A transaction that has drawn its number in the outbox and does not end until it is told to. */
 export async function holdInOutbox(
   owner: ConnectionTarget,
   event: { readonly subject: string; readonly key: string; readonly payload: unknown },

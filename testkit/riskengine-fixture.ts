@@ -1,5 +1,5 @@
 // The risk engine's shell on the memory store, in virtual time: it can be killed and started again, its commits can be made to fail or to
-// lose their answer, and everything that it published can be read.
+// lose their answer, and everything that it published can be looked at.
 
 import type { MemoryProcess } from "../adapters/memory/tables.ts";
 import { Order, RiskDecision } from "../contracts/src/generated/svc/v1/order.ts";
@@ -111,7 +111,7 @@ export async function riskEngineFixture(options: RiskEngineFixtureOptions) {
     await time.timers.sleep(200);
   }
 
-  /** With values and prices reported at once, unless it is asked to begin in silence. */
+  /** With values and prices told at once, unless it is to begin in silence. */
   async function start({ inSilence = false }: { readonly inSilence?: boolean } = {}): Promise<EngineLife> {
     const deaths: Error[] = [];
     const own = platform.processOf("riskengine");

@@ -39,7 +39,7 @@ const listed: readonly Instrument[] = [
   { ...share, ...ended, symbol: "BTC 260102C00000650", asset_class: "OPTION", right: "CALL", underlying: "BTC-USD" },
 ];
 
-/** Written calls that are assigned, puts that are zero, and calls on what is settled in cash. */
+/** Written calls that are assigned, puts that expire without value, and calls on what is settled in cash. */
 export async function holdEnded(store: Store): Promise<void> {
   const held = [
     ["SPY 260102C00650000", "income", "SELL", "3"],

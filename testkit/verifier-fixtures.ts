@@ -136,7 +136,7 @@ export function externalFixture(): Promise<VerifierFixture> {
   });
 }
 
-/** The two documents of an issuer that a verifier reads. */
+/** The two documents of an issuer that a verifier looks at. */
 export async function publishKeys(port = 0) {
   const keys: JWK[] = [];
   const asked: string[] = [];

@@ -81,7 +81,7 @@ describe("the message API", () => {
     expect(server.statuses.filter((status) => status === 429)).toEqual([]);
   });
 
-  it("obeys a refusal that it could not pre-encode, and keeps the order", async () => {
+  it("obeys a refusal that it could not expect, and keeps the order", async () => {
     const { chat, server } = await start({ tellsLimits: false });
     await Promise.all(Array.from({ length: 7 }, (_unused, n) => chat.send(chatMessage(`m${n}`), 10_000)));
     expect(server.statuses).toContain(429);

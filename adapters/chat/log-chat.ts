@@ -1,4 +1,4 @@
-// Chat without a chat service: people are notified in the log.
+// Chat without a chat service: what people are told stands in the log.
 import type { Chat } from "../../ports/chat.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";

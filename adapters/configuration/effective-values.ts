@@ -1,5 +1,5 @@
 // The configuration in force as a flat list: every key that has a value, what of it may be shown, and the value itself for comparing. Lists and maps
-// of sections are reported member by member; what is secret or carries credentials is never shown.
+// of sections are listed member by member; what is secret or carries credentials is never shown.
 import { createHash } from "node:crypto";
 import type { Configuration } from "./schema.ts";
 import { isLeaf, type KeyNode, keyTree, type Path, pathText } from "./schema-tree.ts";

@@ -1,4 +1,4 @@
-// A variable that nobody knows is reported once by its name, with the names that may have been meant.
+// An unknown variable is reported once by its name, with the names that may have been meant.
 import { describe, expect, it } from "vitest";
 import { complaints } from "../../testkit/configuration/loading.ts";
 import { complaintLine } from "./complaint.ts";

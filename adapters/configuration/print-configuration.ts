@@ -1,4 +1,4 @@
-// The configuration in force as YAML, each value with its source behind it. What is secret is reported as present or absent in
+// The configuration in force as YAML, each value with its source behind it. What is secret is shown as present or absent in
 // a comment; the rest can be read back as a configuration file.
 import { stringify } from "yaml";
 import type { Configuration } from "./schema.ts";

@@ -40,7 +40,7 @@ export const risk = section({
   }),
   // The two ranges do not meet, so that one missed look is never taken for an unknown state.
   halt_poll_ms: key(whole(10, 500).default(250), {
-    sentence: "How often halts are read again without being notified of one, in milliseconds.",
+    sentence: "How often halts are read again without word of a new one, in milliseconds.",
     environment: "PORTCULLIS_RISK_HALT_POLL_MS",
   }),
   halt_unknown_ms: key(whole(1_000, 60_000).default(2_000), {

@@ -1,5 +1,5 @@
 // The sections `synthetic_stop`, `broker_exit_reconciler`, `drills` and `chat` of the configuration: how often the risk engine's workers look, what they may
-// do by themselves, and where people are notified.
+// do by themselves, and where people are told.
 import { z } from "zod";
 import { key } from "./key-facts.ts";
 import { clearText, dayS, section, text, whole } from "./key-forms.ts";
@@ -7,9 +7,9 @@ import { isHttpUrl } from "./value-forms.ts";
 
 export const syntheticStop = section({
   enabled: key(z.boolean().default(true), { sentence: "Whether stops that a broker does not know are watched here." }),
-  poll_interval_s: key(whole(1, dayS).default(5), { sentence: "Seconds between reads crypto prices." }),
+  poll_interval_s: key(whole(1, dayS).default(5), { sentence: "Seconds between two looks at crypto prices." }),
   poll_interval_equities_s: key(whole(1, dayS).default(60), {
-    sentence: "Seconds between reads prices of equities and options.",
+    sentence: "Seconds between two looks at prices of equities and options.",
   }),
   quote_age_max_s: key(whole(1, dayS).default(15), {
     sentence: "The oldest quote that a stop is judged by, in seconds; an older one raises an alarm instead.",
@@ -35,7 +35,7 @@ export const drills = section({
 
 export const chat = section({
   provider: key(z.enum(["log", "discord"]).default("log"), {
-    sentence: "Where alerts are asked to people: in the log, or in a channel of a Discord-compatible service.",
+    sentence: "Where people are told of alerts: in the log, or in a channel of a Discord-compatible service.",
     environment: "PORTCULLIS_CHAT_PROVIDER",
   }),
   base_url: key(z.string().refine(isHttpUrl).default("https://discord.com/api/v10"), {

@@ -99,7 +99,7 @@ function isUnclosed(error: YAMLError): boolean {
   return /^Missing closing|^Flow (map|sequence) .*end with a/.test(error.message);
 }
 
-/** Where the mistake was made, as far as that can be reported. */
+/** Where the mistake was made, as far as that can be told. */
 function placeOf(error: YAMLError, spans: readonly Span[], all: readonly YAMLError[]): number {
   const [at] = error.pos;
   if (isUnclosed(error)) return spans.findLast(({ begin, end }) => begin < at && at <= end)?.begin ?? at;
@@ -129,7 +129,7 @@ function spansOf(document: Document.Parsed): readonly Span[] {
 }
 
 /**
- * The lines of aliases that stand for nothing. Their names are not reported: a password that begins with a star looks like one.
+ * The lines of aliases that stand for nothing. Their names are not shown: a password that begins with a star looks like one.
  */
 export function undefinedAliases(document: Document.Parsed, lineAt: LineAt): readonly YamlMistake[] {
   const anchors = new Set<string>();

@@ -82,7 +82,7 @@ const deadlineExceeded = "4";
 const resourceExhausted = "8";
 
 describe("calls that are never completed", () => {
-  it("are all given up, closed and notified (2, 3)", async () => {
+  it("are all given up, closed and told so (2, 3)", async () => {
     const { session, observations } = await serve({ callMsMax: 300, streamsPerConnectionMax: 600 });
     const outcomes = await Promise.all(Array.from({ length: 500 }, () => outcome(open(session, listFunds))));
     expect(new Set(outcomes)).toEqual(new Set([deadlineExceeded]));

@@ -40,7 +40,7 @@ export interface GatePorts {
 }
 
 export interface GateTools {
-  /** Reported requests that the library itself refused for their size, which no handler hears of. */
+  /** Told of requests that the library itself refused for their size, which no handler hears of. */
   readonly tooLarge: (metadata: Metadata) => void;
   readonly streamOf: LibraryInternals["streamOf"];
 }

@@ -1,5 +1,5 @@
 // The end of a call as its handler sees it. A signal costs about as much as a small call, and firing one that nobody holds costs it again,
-// so it is made only for handlers that read it.
+// so it is made only for handlers that look at it.
 //
 // A class, and so is whatever is made for each call: a getter in an object of its own is remembered with the shape of such objects, and what it holds,
 // the call, outlives its answer until the next large collection.

@@ -160,7 +160,7 @@ function silence(thrown: unknown, deadlineMs: number): string {
   if (code === status.DEADLINE_EXCEEDED) return `it did not answer within ${deadlineMs} ms`;
   if (code === status.UNAUTHENTICATED || code === status.PERMISSION_DENIED)
     return detailsOf(thrown).includes("certificate") ? detailsOf(thrown) : "it refuses the platform's own token";
-  if (code === status.UNAVAILABLE && reportedBy(thrown)) return "it cannot find out who asks for its health";
+  if (code === status.UNAVAILABLE && saidByTheService(thrown)) return "it cannot find out who asks for its health";
   if (code === status.UNAVAILABLE) {
     const distrust = distrustIn(detailsOf(thrown));
     return distrust === undefined ? "it cannot be reached" : `it ${distrust}`;
@@ -169,7 +169,7 @@ function silence(thrown: unknown, deadlineMs: number): string {
 }
 
 /** Whether the service itself said so, and not the channel that did not reach it. */
-function reportedBy(thrown: unknown): boolean {
+function saidByTheService(thrown: unknown): boolean {
   const metadata = typeof thrown === "object" && thrown !== null && "metadata" in thrown ? thrown.metadata : undefined;
   return metadata instanceof Metadata && metadata.get(codeTrailer).length > 0;
 }

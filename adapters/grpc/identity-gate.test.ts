@@ -60,7 +60,7 @@ function codeOf({ metadata }: CallOutcome): unknown {
 }
 
 describe("who is turned away", () => {
-  it("is reported by name, a stranger as nobody, and not while we cannot know who it is", async () => {
+  it("is reported by name, a stranger without one, and not while we cannot know who it is", async () => {
     const reported: RefusedAttempt[] = [];
     const service = { name: "Operations", handlers: { ResumeHalt: async () => ({}) } };
     const { as, verifier } = await serve([service], { tellRefusal: (refused) => reported.push(refused) });
@@ -207,7 +207,7 @@ describe("strangers", () => {
   it.each([
     ["no message", Buffer.from([0x0a, 0xff]), "INVALID_ARGUMENT"],
     ["too large", Buffer.alloc(2_000), "RESOURCE_EXHAUSTED"],
-  ])("are notified that they are, not that their bytes are %s", async (_name, bytes, otherwise) => {
+  ])("are told that they are, not that their bytes are %s", async (_name, bytes, otherwise) => {
     const { as } = await serve([halts()], { limits: { receiveBytesMax: 1_000 } });
     expect((await as().rawCall(listHalts, bytes)).status).toBe("UNAUTHENTICATED");
     expect((await as("forged").rawCall(listHalts, bytes)).status).toBe("UNAUTHENTICATED");
@@ -280,7 +280,7 @@ describe("the verifier", () => {
     expect((await as("admin").rawCall(listHalts, Buffer.alloc(0))).status).toBe("OK");
   });
 
-  it("that breaks is our failure, asked to the log alone, and a defect ends the program", async () => {
+  it("that breaks is our failure, told to the log alone, and a defect ends the program", async () => {
     const { as, verifier, lines, deaths } = await serve([halts()]);
     verifier.answer(async () => {
       throw new TypeError("hunter2");

@@ -1,7 +1,7 @@
 // The gate behind the call gate: who is calling, and may they? It answers when the headers are there, before a byte of a message is
 // read and before any handler, and nothing passes that the table of authority does not let through.
 //  1. A path without a row reaches no handler, whoever registered it: it is UNIMPLEMENTED, and UNAUTHENTICATED to strangers.
-//  2. Where anyone may call, a token is not read.
+//  2. Where anyone may call, a token is not looked at.
 //  3. A stream lives no longer than its caller's right to it. It is checked again and again; once refused, no message passes in
 //     either direction, also while the caller has not taken the status yet.
 //  4. An identity that the verifier knows by heart costs one turn of the microtask queue.
@@ -39,7 +39,7 @@ export interface IdentityPorts {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly crash: Crash;
-  /** Reported of callers who may not. */
+  /** Told of callers who may not. */
   readonly tellRefusal?: TellRefusal;
 }
 

@@ -30,7 +30,7 @@ export interface GrpcLimits {
   readonly strangerCallsPerSecondMax: number;
   /** Calls refused in a row on one connection, none let through in between, after which it is closed. */
   readonly refusalsPerConnectionMax: number;
-  /** Calls of one connection at once. Callers are reported, and a well-made one keeps further calls back by itself. */
+  /** Calls of one connection at once. Callers are told the number, and a well-made one keeps further calls back by itself. */
   readonly streamsPerConnectionMax: number;
   /** A connection without calls is closed after this long; callers reconnect by themselves. */
   readonly connectionIdleMsMax: number;

@@ -1,5 +1,5 @@
 // Connections on which nothing but refused calls comes. One that was refused so often in a row, without a single call in between by
-// somebody who may, is asked to calm down and closed: whoever is in earnest connects again with a better token.
+// a caller who may, is asked to calm down and closed: a caller in earnest connects again with a better token.
 import { constants, type ServerHttp2Session } from "node:http2";
 import { Fault } from "../../contracts/src/fault.ts";
 import type { Timers } from "../../ports/timers.ts";

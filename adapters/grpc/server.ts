@@ -61,7 +61,7 @@ export interface GrpcServerOptions extends RpcPorts {
   /** The process's metrics as its registry writes them in JSON. */
   readonly metricsJson: () => Promise<string>;
   readonly limits?: Partial<GrpcLimits>;
-  /** Reported of connections that had to make way, or found no place of their own. */
+  /** Told of connections that had to make way, or found no place of their own. */
   readonly onCrowded?: RoomOptions["onCrowded"];
   /** Whether anybody may read the schema here; on unless switched off. */
   readonly reflection?: boolean;

@@ -84,7 +84,7 @@ describe("health", () => {
     expect(await check(target, "svc.v1.Oms")).toBe("error 5");
   });
 
-  it("a watcher is notified every change and the end", async () => {
+  it("a watcher is told every change and the end", async () => {
     let health: Health = { status: "starting" };
     const { server, target } = await serve([treasury], { health: () => health });
     const watching = await watch(target, "svc.v1.Treasury");

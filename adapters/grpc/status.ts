@@ -1,4 +1,4 @@
-// What a caller over gRPC is notified when something goes wrong: a fault by its registered status with its stable code in the
+// What a caller over gRPC is told when something goes wrong: a fault by its registered status with its stable code in the
 // trailing metadata, and for everything else that it failed inside, without a word of why; the log has that.
 import { Metadata, type ServerErrorResponse, type ServerInterceptingCallInterface, status } from "@grpc/grpc-js";
 import { answerOf, type Denial, type DenialCode, type FaultCode } from "../../contracts/src/codes.ts";
@@ -16,7 +16,7 @@ type SentStatus = Parameters<ServerInterceptingCallInterface["sendStatus"]>[0];
 /** Trailers travel as HTTP/2 headers, whose total size callers bound. */
 const messageLengthMax = 1_000;
 
-interface Reported {
+interface VisiblePart {
   readonly code: FaultCode | DenialCode;
   readonly message: string;
   readonly retry: Retry;
@@ -39,7 +39,7 @@ export class DeniedCall extends Error {
 }
 
 export function failure(thrown: unknown, requestId: string): ServerErrorResponse {
-  const { code, message, retry, facts, loosens } = reported(thrown, requestId);
+  const { code, message, retry, facts, loosens } = visiblePart(thrown, requestId);
   const metadata = new Metadata();
   metadata.set(codeTrailer, code);
   metadata.set(retryTrailer, retry);
@@ -50,7 +50,7 @@ export function failure(thrown: unknown, requestId: string): ServerErrorResponse
   return Object.assign(new Error(details), { code: status[answerOf(code).grpc], details, metadata });
 }
 
-function reported(thrown: unknown, requestId: string): Reported {
+function visiblePart(thrown: unknown, requestId: string): VisiblePart {
   if (thrown instanceof DeniedCall) {
     const { code, loosens } = thrown.denial;
     return { code, message: thrown.message, retry: "never", loosens };

@@ -64,7 +64,7 @@ describe("AppendAudit", () => {
 });
 
 describe("other messages", () => {
-  it("with free data are read too, wherever it lies, and those without are not", () => {
+  it("with free data are looked at too, wherever it lies, and those without are not", () => {
     const bad = part(7, member("a", none));
     // What is wrong in its evidence does not refuse a halt.
     expect(() => refuseLossyStructs("svc.v1.HaltRequest", bad)).not.toThrow();

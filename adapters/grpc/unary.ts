@@ -41,7 +41,7 @@ export interface RpcPorts {
   readonly metrics: Metrics;
   readonly tracer: Tracer;
   readonly badRequests?: BadRequests;
-  /** Reported of known callers who were refused. */
+  /** Told of known callers who were refused. */
   readonly tellRefusal?: TellRefusal;
   /** Makes calls with an idempotency key one; without it no key is known. */
   readonly oncePerKey?: OncePerKey;
@@ -120,7 +120,7 @@ export function unaryMounter(ports: RpcPorts, limits: GrpcLimits, identityOf: Id
   };
 }
 
-/** The signal stays unmade until somebody reads it. */
+/** The signal stays unmade until the handler looks at it. */
 export class HandledCall implements RpcCall {
   readonly requestId: string;
   readonly identity: Identity;
@@ -262,7 +262,7 @@ function subjectOf({ request }: UnaryProcedure, bytes: Uint8Array): string | und
   try {
     return attemptSubject(request.decode(bytes));
   } catch {
-    // That they are no message is what the caller has just been reported.
+    // That they are no message is what the caller has just been told.
     return undefined;
   }
 }

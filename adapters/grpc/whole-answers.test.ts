@@ -49,7 +49,7 @@ function openCaller(port: number, initialWindowSize = 65_535) {
   const session = connectHttp2(`http://127.0.0.1:${port}`, { settings: { initialWindowSize } });
   session.on("error", () => undefined);
   closers.push(() => session.destroy());
-  /** The size is reported as the request's id. */
+  /** The size is told as the request's id. */
   const start = (size: number) => {
     const stream = session.request({
       ":method": "POST",

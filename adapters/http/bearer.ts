@@ -1,5 +1,5 @@
 // The token in a request's Authorization header, read strictly: one header, one scheme, the characters that RFC 6750 allows. What
-// does not fit is distinguished from nothing at all, because a caller who sent something wants to know what was wrong with it.
+// does not fit is told apart from nothing at all, because a caller who sent something wants to know what was wrong with it.
 import type { IncomingMessage } from "node:http";
 import { tokenForm, tokenLengthMax } from "../listener/bearer-form.ts";
 
@@ -13,7 +13,7 @@ const bearerScheme = /^bearer(?: +(?<token>.*))?$/is;
 
 const malformed = (bearer: boolean, complaint: string): Shown => ({ kind: "malformed", bearer, complaint });
 
-/** Reads the headers as they came: Node keeps the first of two Authorization headers and drops the other unseen. */
+/** Looks at the headers as they came: Node keeps the first of two Authorization headers and drops the other unseen. */
 export function shownBy(raw: Pick<IncomingMessage, "rawHeaders">): Shown {
   const values = raw.rawHeaders.filter((_, at) => at % 2 === 1 && isAuthorization(raw.rawHeaders[at - 1]));
   const [value] = values;

@@ -15,7 +15,7 @@ const mounted: HttpMount = {
   handle: async (request: IncomingMessage, response) => void response.end(callerAddressOf(request)),
 };
 
-async function reported(trustedProxies: readonly string[], forwarded: string): Promise<readonly string[]> {
+async function addressesSeen(trustedProxies: readonly string[], forwarded: string): Promise<readonly string[]> {
   const { server } = await serve([telling], { mounts: [mounted], trustedProxies });
   const headers = { "x-forwarded-for": forwarded };
   return [(await ask(server, telling.path, { headers })).text, (await ask(server, "/oidc/x", { headers })).text];
@@ -32,7 +32,7 @@ describe("X-Forwarded-For", () => {
     ["what is no address", ["127.0.0.1"], "me<script>", "127.0.0.1"],
     ["an IPv4 address in IPv6 clothes", ["127.0.0.1"], "::ffff:192.0.2.1", "192.0.2.1"],
   ])("%s", async (_name, trustedProxies, forwarded, expected) => {
-    expect(await reported(trustedProxies, forwarded)).toEqual([expected, expected]);
+    expect(await addressesSeen(trustedProxies, forwarded)).toEqual([expected, expected]);
   });
 
   it("of a trusted proxy decides whose attempts are counted, and stands in the log", async () => {

@@ -22,7 +22,7 @@ export function addressOf(request: FastifyRequest): string {
   return found.get(request.raw) ?? plain(request.ip ?? "");
 }
 
-/** An IPv4 caller of a listener for both families is reported as what it is. */
+/** An IPv4 caller of a listener for both families is given by its IPv4 address. */
 function plain(address: string): string {
   return address.replace(/^::ffff:(?=\d+\.)/i, "");
 }

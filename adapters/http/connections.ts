@@ -1,5 +1,5 @@
 // Which connections a listener holds and which of them are in the middle of a request. Draining needs to know: one that waits
-// for nothing is cut at once, one whose request is being answered may finish, is notified that it was the last, and is then closed.
+// for nothing is cut at once, one whose request is being answered may finish, is told that it was the last, and is then closed.
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 

@@ -55,7 +55,7 @@ describe("a crowd of connections", () => {
     expect(socket?.destroyed).toBe(false);
   });
 
-  it("is cut when its first request does not come, notified why if anything came", async () => {
+  it("is cut when its first request does not come, and told why if anything came", async () => {
     const { server } = await serve([hello], { limits: { firstRequestMsMax: 150 } });
     const [slow, silent] = [...(await hog(server, 1, half)), ...(await hog(server, 1, ""))];
     let heard = "";

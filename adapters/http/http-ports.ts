@@ -22,6 +22,6 @@ export interface HttpPorts {
   readonly verifier: Pick<Verifier, "verify">;
   /** Makes requests with an Idempotency-Key one; without it no key is known. */
   readonly oncePerKey?: OncePerKey;
-  /** Reported of callers who were refused. */
+  /** Told of callers who were refused. */
   readonly tellRefusal?: TellRefusal;
 }

@@ -84,7 +84,7 @@ describe("the table of authority", () => {
 });
 
 describe("who is turned away", () => {
-  it("is reported by name, a stranger as nobody, and only where there is something to try", async () => {
+  it("is reported by name, a stranger without one, and only where there is something to try", async () => {
     const reported: RefusedAttempt[] = [];
     const { server } = await serve([guarded("UpdateEnvelope")], { tellRefusal: (refused) => reported.push(refused) });
     for (const token of [null, "forged", "viewer"]) await ask(server, "/v1/UpdateEnvelope", { token });
@@ -107,7 +107,7 @@ describe("the order of questions", () => {
   });
   const json = { "content-type": "application/json" };
   const large = JSON.stringify({ limit: "x".repeat(2_000) });
-  // What each would be reported by what comes after the question, if it were asked first.
+  // What each would be told by what comes after the question, if that came first.
   const later = [
     ["404", "/v1/nothing", { method: "GET" }, 404],
     ["404 with a broken body", "/v1/nothing", { method: "POST", headers: json, body: "{" }, 404],

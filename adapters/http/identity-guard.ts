@@ -109,7 +109,7 @@ async function identityOrRefusal(
     if (reply.sent || !(thrown instanceof Fault)) throw thrown;
     if (thrown.code === "UNAUTHENTICATED") return unauthenticated(thrown.message, true);
     if (thrown.code !== "IDENTITY_UNAVAILABLE") throw thrown;
-    // Not knowing is never a yes, and the public is not given what we do not know.
+    // Not knowing is never a yes, and the public is not told what we do not know.
     const detail = listener === "operator" ? { detail: thrown.message } : {};
     refuse(request, reply, { code: thrown.code, ...detail, headers: { "retry-after": "1" } });
     return undefined;

@@ -1,5 +1,5 @@
 // The documents of both listeners as one, for whoever looks for every route in one place: what only the public listener serves says where that is.
-// A path that both serve is reported as the operators' listener answers it; the public listener's own document tells the other.
+// A path that both serve is described as the operators' listener answers it; the public listener's own document has the other.
 interface Described {
   readonly paths: Readonly<Record<string, Readonly<Record<string, object>>>>;
   readonly components: { readonly schemas: Readonly<Record<string, object>> };

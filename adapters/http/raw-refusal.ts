@@ -17,10 +17,10 @@ const statusOfError: Readonly<Record<string, number>> = {
   HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
 };
 
-/** The status that was answered; undefined when nobody could be notified of anything. */
+/** The status that was answered; undefined when the caller could not be told anything. */
 export function refuseRaw(error: Error, socket: Socket, listener: Listener, random: Random): number | undefined {
   const errno = errnoOf(error);
-  // A caller that has gone, one without a key for what we say, and one whose answer has begun, cannot be notified of anything.
+  // A caller that has gone, one without a key for what we say, and one whose answer has begun, cannot be told anything.
   if (errno === "ECONNRESET" || isHandshakeError(error) || !socket.writable || socket.bytesWritten > 0) {
     socket.destroy();
     return undefined;

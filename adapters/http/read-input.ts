@@ -1,5 +1,5 @@
 // What a request brought, as its route's schemas make it. It is strict: without a schema for the query there must be none, and
-// without one for the body there must be none, because a field that is silently ignored is a request that its sender believes granted.
+// without one for the body there must be none, because a field that is silently ignored is a wish that its sender believes granted.
 import type { FastifyRequest } from "fastify";
 import type { Schema } from "../../contracts/src/schema.ts";
 import type { HttpRequest, Route } from "../../ports/http.ts";

@@ -13,7 +13,7 @@ import { loggedPath, routeLabel } from "./route-facts.ts";
 
 export interface Refusal {
   readonly code: FaultCode;
-  /** For the caller; absent where the public is given no reason. */
+  /** For the caller; absent where the public is told no reason. */
   readonly detail?: string;
   /** Who it was, as far as is known. */
   readonly actor?: string;

@@ -53,12 +53,12 @@ export interface HttpServerOptions extends HttpPorts {
   readonly sockets?: readonly SocketRoute[];
   /** Where people reach the operators' listener, without a slash at the end; absent means where it listens. */
   readonly baseUrl?: string;
-  /** Addresses and CIDR ranges of proxies that are believed when they say for whom they ask; nobody unless asked. */
+  /** Addresses and CIDR ranges of proxies that are believed when they say for whom they ask; none unless they are named. */
   readonly trustedProxies?: readonly string[];
   readonly limits?: Partial<HttpLimits>;
   /** With it both listeners speak TLS and nothing else. */
   readonly certificate?: KeptCertificate | undefined;
-  /** Reported of connections that had to make way, or found no place of their own. */
+  /** Told of connections that had to make way, or found no place of their own. */
   readonly onCrowded?: RoomOptions["onCrowded"];
   /** How often one address may ask of the public market data; as often as it likes when absent. */
   readonly publicRate?: BucketOptions;
@@ -180,7 +180,7 @@ async function createApp(
     trustProxy: trustOf(options.trustedProxies),
     handlerTimeout: limits.handlerMsMax,
     serverFactory: (handle) => gatedServer(limits, gate, stayingWithTls(handle, options, baseUrl), options.certificate),
-    // A request that arrives on a kept connection while draining is still answered, and asked to close.
+    // A request that arrives on a kept connection while draining is still answered, and its connection told to close.
     return503OnClosing: false,
     requestIdHeader: false,
     // An id may have 128 characters, each of which three may stand for in a path.
@@ -215,7 +215,7 @@ async function createApp(
   app.addHook("onRequest", (request, reply) => checkAttempts(request, reply, refuse));
   app.addHook("onRequest", (request, reply) => guard.check(request, reply));
   app.addHook("onRequest", (request, reply) => checkPersonAttempts(request, reply, refuse, guard));
-  // Refused again and looked up never: a path that leads nowhere is notified before its body is read.
+  // Refused again and looked up never: a path that leads nowhere is refused as such before its body is read.
   app.addHook("onRequest", async (request, reply) =>
     request.is404 ? sendProblem(reply, transportProblem(404, contextOf(request, listener))) : undefined,
   );

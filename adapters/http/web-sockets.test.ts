@@ -111,7 +111,7 @@ describe("a WebSocket", () => {
     expect(post).toContain("HTTP/1.1 400 ");
   });
 
-  it("is reported of a drain before it is cut, and a drain does not wait for whoever does not listen", async () => {
+  it("is told of a drain before it is cut, and a drain does not wait for a client that does not listen", async () => {
     const { server } = await serve([], { sockets: [echo().route] });
     const { port } = server.addresses.public;
     const [socket, deaf] = [await connected(port), await connected(port)];

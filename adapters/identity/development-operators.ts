@@ -1,7 +1,7 @@
 // The development operators: three people and one machine of the embedded provider, outside production only, whose credentials lie
 // in a file on this machine.
 //
-//  1. The file is the truth, and it is written first. Every start reads what differs and makes the rows agree in one
+//  1. The file is the truth, and it is written first. Every start looks at what differs and makes the rows agree in one
 //     transaction, so a crash anywhere is mended by the next start; nothing depends on what an earlier start had in mind.
 //  2. Whatever is replaced is ended: sessions of a changed operator, a token that the file no longer names.
 //  3. A code that was accepted before a restart stays used, also when the issuer's address changed in between.

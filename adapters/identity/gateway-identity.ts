@@ -160,7 +160,7 @@ function administration(
 
 const starting: Health = { status: "starting", complaint: "people cannot log in yet" };
 
-/** What a request needs that came before the start was over: the caller is notified to come again. */
+/** What a request needs that came before the start was over: the caller is told to come again. */
 function known<Value>(value: Value | undefined): Value {
   if (value !== undefined) return value;
   throw new Fault("IDENTITY_UNAVAILABLE", "The gateway is starting; try again in a moment.", { retry: "later" });

@@ -32,7 +32,7 @@ it("removes what ran out in portions, keeps the rest, and does not wake anybody 
   );
   const state = "insert into oidc_state (model, id_hash, payload_sealed, expires_us) values ($1, $2, '', $3)";
   await fixture.rows(state, ["S", "alive", soon]);
-  // A device whose code expired is notified for an hour.
+  // A device whose code expired is told so for an hour.
   await fixture.rows(state, ["DeviceCode", "late", past]);
   await fixture.rows(state, ["DeviceCode", "forgotten", testStart - 3_600_000_001]);
   await fixture.rows(
@@ -75,7 +75,7 @@ it("removes what ran out in portions, keeps the rest, and does not wake anybody 
   await purge.close();
 });
 
-it("does so by itself, and ends when asked to", async () => {
+it("does so by itself, and ends when told to", async () => {
   await fixture.rows("insert into oidc_state (model, id_hash, payload_sealed, expires_us) values ('S', 'dead', '', 0)");
   const purge = purgeOf(5);
   await expect.poll(() => names("select id_hash as n from oidc_state order by 1")).toEqual(["alive", "late"]);

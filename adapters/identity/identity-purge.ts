@@ -35,7 +35,7 @@ interface Kind {
 }
 
 const clockSlackMs = 60_000;
-/** A device whose code expired is notified for a while, and not that there never was one. */
+/** A device whose code expired is told so for a while, and not that there never was one. */
 const expiredDeviceCodeMs = 3_600_000;
 /** They end by the server's clock, which may be an hour behind ours. */
 const oldAnswerMs = 2 * 3_600_000;

@@ -81,7 +81,7 @@ export function createOperators(options: OperatorsOptions): People {
 
   return {
     async authenticate(name, password, remoteAddress) {
-      // Counted before it is read, so that a hundred at once are not a hundred tries.
+      // Counted before it is looked at, so that a hundred at once are not a hundred tries.
       const retryAfterS = wrongPasswords.begin(name, remoteAddress);
       if (retryAfterS !== undefined) return { ok: false, code: "RESOURCE_EXHAUSTED", retryAfterS };
       const nobody = await hashOfNobody();

@@ -321,6 +321,6 @@ it("writes no secret, code or proof in clear, to any table or event", async () =
   ];
   for (const one of [...reported, ...recoveryCodes.map((each) => each.replaceAll("-", ""))])
     expect(everything).not.toContain(one);
-  // Six digits may stand in a longer figure at random; as a word of their own they may not.
+  // Six digits may stand in a longer figure by chance; as a word of their own they may not.
   for (const one of [code, wrong]) expect(everything).not.toMatch(new RegExp(`(?<![\\w-])${one}(?![\\w-])`));
 });

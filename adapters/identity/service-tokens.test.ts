@@ -115,7 +115,7 @@ describe("issuing", () => {
     ]);
   });
 
-  it("refuses what no token may be, before it reads the proof", async () => {
+  it("refuses what no token may be, before it looks at the proof", async () => {
     const proof = await proofFor(issuing(request));
     for (const bad of [
       { name: "" },

@@ -61,7 +61,7 @@ export function connectionInjector(server: Server): (socket: Socket, prove: () =
   const made = [...(server as unknown as Behind).http2Servers.keys()].find((http2Server) => !before.has(http2Server));
   if (made === undefined) throw otherInsides();
   return (socket, prove) => {
-    // Reported while the connection is handed over, so the next session is this connection's.
+    // The event comes while the connection is handed over, so the next session is this connection's.
     const begin = (session: ServerHttp2Session): void => void session.once("remoteSettings", prove);
     made.once("session", begin);
     injector.injectConnection(socket);

@@ -5,7 +5,7 @@ import { idText } from "../../contracts/src/records/fields.ts";
 /** The narrowest first: an order is of a strategy, and a strategy of a fund. */
 const names = ["order_id", "halt_id", "strategy_id", "fund_id", "subject_id", "key_id", "token_id"] as const;
 
-/** Reads the members of the request and of the messages directly in it; undefined when nothing is named. */
+/** Looks at the members of the request and of the messages directly in it; undefined when nothing is named. */
 export function attemptSubject(request: unknown): string | undefined {
   const own = namedIn(request);
   if (own !== undefined || typeof request !== "object" || request === null) return own;

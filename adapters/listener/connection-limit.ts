@@ -37,7 +37,7 @@ export interface RoomOptions {
   readonly onLate?: (socket: Socket) => void;
   /** How many calls a stranger's connection may bring at once, and how many a second after that; any number without it. */
   readonly strangerCalls?: StrangerCalls;
-  /** Reported of each that had to make way, or found no place of its own. */
+  /** Told of each that had to make way, or found no place of its own. */
   readonly onCrowded?: ((standing: Standing) => void) | undefined;
 }
 
@@ -156,7 +156,7 @@ function guestList(onGone: (guest: Guest) => void) {
       for (const list of [idle, busy]) {
         for (const [socket, guest] of list) {
           if (caller !== undefined && guest.caller !== caller) continue;
-          // At once, because the end of a connection is reported later than the next one comes.
+          // At once, because we hear of a connection's end later than the next one comes.
           forget(socket);
           socket.destroy();
           onGone(guest);

@@ -1,4 +1,4 @@
-// Tells of refused attempts to change something, for the gates and servers that turn people away before any service hears of it. Reading is not reported.
+// Reports refused attempts to change something, for the gates and servers that turn people away before any service hears of it. Reading is not reported.
 //
 //  1. Each is written by itself, at most twenty a minute for one caller and operation; how many more there were is said by the next one. Strangers
 //     are one caller with one window for everything, so that nobody who proved nothing can make the record grow at will.
@@ -41,7 +41,7 @@ export function createRefusedAttempts({ store, clock, log, crash }: RefusedAttem
   const windows = new Map<string, AttemptWindow>();
   const waiting = new Set<Promise<void>>();
 
-  /** How many went unaudited before this one; undefined when this one is too many itself. */
+  /** How many went unreported before this one; undefined when this one is too many itself. */
   function admitted({ identity, operation }: RefusedAttempt): number | undefined {
     const key = identity.actor === stranger.actor ? stranger.actor : `${identity.actor} ${operation}`;
     let window = windows.get(key);

@@ -1,4 +1,4 @@
-// Through real sockets: whoever is known and refused is reported, by every procedure and route that changes something, once.
+// Through real sockets: a known caller who is refused is reported, by every procedure and route that changes something, once.
 import { afterEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import {

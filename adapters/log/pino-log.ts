@@ -1,6 +1,6 @@
 // The log: one line of JSON per event on standard output (what a container runtime collects), or a readable line on a
 // terminal. Writing is synchronous, so a process that dies at the next instruction has said everything before it. The log
-// never throws and never ends the process: a line that cannot be written is counted, and the count is notified when writing
+// never throws and never ends the process: a line that cannot be written is counted, and the count is logged when writing
 // works again.
 import { writeSync } from "node:fs";
 import { pino } from "pino";

@@ -1,5 +1,5 @@
 // Log lines that strangers can cause as often as they like. The first of every second are written in full, the others are counted
-// and reported in one line when the second is over, so that a flood fills neither the disk nor the time of the process.
+// and summed up in one line when the second is over, so that a flood fills neither the disk nor the time of the process.
 import type { Log, LogFields } from "../../ports/log.ts";
 import type { Timers } from "../../ports/timers.ts";
 

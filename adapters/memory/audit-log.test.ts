@@ -1,4 +1,4 @@
-// The audit log in memory passes the same suite as on PostgreSQL, in a run without faults and in foul, and the suite is shown to notice planted bugs.
+// The audit log in memory passes the same suite as on PostgreSQL, without faults and with them, and the suite is shown to notice planted bugs.
 import { describe, expect, it } from "vitest";
 import type { AuditLog } from "../../ports/audit-log.ts";
 import { memoryAuditLogFixture } from "../../testkit/audit-fixtures.ts";
@@ -20,7 +20,7 @@ import { memoryTables } from "./tables.ts";
 
 const seed = 20_261_116;
 
-function foulFaults(): Partial<MemoryFaults> {
+function slowedDown(): Partial<MemoryFaults> {
   const thrown = prng(seed);
   return {
     commitDelayMs: () => thrown.below(4),
@@ -30,7 +30,7 @@ function foulFaults(): Partial<MemoryFaults> {
 }
 
 auditLogConformance("memory", () => memoryAuditLogFixture({ seed }));
-auditLogConformance(`memory in faults, seed ${seed}`, () => memoryAuditLogFixture({ seed, faults: foulFaults() }));
+auditLogConformance(`memory with faults, seed ${seed}`, () => memoryAuditLogFixture({ seed, faults: slowedDown() }));
 
 describe("the suite notices", () => {
   /** A fixture whose log does one thing wrong. */
@@ -39,7 +39,7 @@ describe("the suite notices", () => {
     return { ...fixture, audit: { ...fixture.audit, ...wrong(fixture.audit) } };
   };
 
-  it("a log that does not read the writer epoch (promise 2)", async () => {
+  it("a log that does not look at the writer epoch (promise 2)", async () => {
     const blind = planted((audit) => ({
       append: async (one) =>
         audit.append({ ...one, writerEpoch: (await audit.takeWriterEpoch("anybody")).writerEpoch }),

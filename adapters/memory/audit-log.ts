@@ -60,7 +60,7 @@ export function memoryAuditLog(options: MemoryAuditLogOptions): MemoryAuditLog {
     mustBeReachable();
     return answer();
   };
-  /** `refuse` looks and throws, `commit` changes; what was lost on the way back is reported by `lost`. */
+  /** `refuse` looks and throws, `commit` changes; an answer that was lost on the way back is the fault that `lost` makes. */
   const write = async (name: string, refuse: () => void, commit: () => void, lost: () => Fault): Promise<void> => {
     if (!process.isAlive()) return never;
     mustBeReachable();
@@ -178,7 +178,7 @@ export function memoryAuditLog(options: MemoryAuditLogOptions): MemoryAuditLog {
         if (process.isReachable() && audit.followers.has(later)) run();
       });
     };
-    // Who was cut off may have missed something, and is notified when it is back.
+    // A follower that was cut off may have missed something, and is told when it is back.
     const watcher: Watcher = { committed: () => undefined, broadcast: () => undefined, stirred: later };
     audit.followers.add(later);
     tables.watchers.add(watcher);

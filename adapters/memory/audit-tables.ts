@@ -14,7 +14,7 @@ export interface AuditTables {
   readonly checkpoints: Map<number, StoredCheckpoint>;
   /** By level and index, as `3/14`. */
   readonly tiles: Map<string, StoredTile>;
-  /** Reported of every append, in the stack of the one who made it: take note and return. */
+  /** Told of every append, in the stack of the one who made it: take note and return. */
   readonly followers: Set<() => void>;
 }
 

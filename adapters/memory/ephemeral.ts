@@ -56,7 +56,7 @@ export function ephemeralSubscription(
       try {
         await handler(decoded.event);
       } catch (thrown) {
-        // Missing an event is allowed here, so a failure costs this one event and is asked to whoever wants to know.
+        // Missing an event is allowed here, so a failure costs this one event, and `onListenerFailed` is told.
         bus.onListenerFailed?.(decoded.event, thrown);
       }
       handled += 1;

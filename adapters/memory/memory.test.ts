@@ -1,4 +1,4 @@
-// The memory store and bus pass the same suites as every other transport, in a run without faults and in foul, and the suites are
+// The memory store and bus pass the same suites as every other transport, without faults and with them, and the suites are
 // shown to notice planted bugs.
 import { describe, expect, it } from "vitest";
 import { busConformance, runBusCheck } from "../../testkit/conformance/bus.ts";
@@ -13,7 +13,7 @@ import type { LogReader } from "./reader.ts";
 const seed = 20_260_102;
 
 /** Delays, late places and events out of turn across keys: all that the promises allow. */
-function foulFaults(): Partial<MemoryFaults> {
+function allFaults(): Partial<MemoryFaults> {
   const thrown = prng(seed);
   return {
     commitDelayMs: () => thrown.below(4),
@@ -25,9 +25,9 @@ function foulFaults(): Partial<MemoryFaults> {
 }
 
 storeConformance("memory", () => memoryStoreFixture({ seed }));
-storeConformance(`memory in faults, seed ${seed}`, () => memoryStoreFixture({ seed, faults: foulFaults() }));
+storeConformance(`memory with faults, seed ${seed}`, () => memoryStoreFixture({ seed, faults: allFaults() }));
 busConformance("memory", () => memoryBusFixture({ seed }));
-busConformance(`memory in faults, seed ${seed}`, () => memoryBusFixture({ seed, faults: foulFaults() }));
+busConformance(`memory with faults, seed ${seed}`, () => memoryBusFixture({ seed, faults: allFaults() }));
 
 describe("the suites notice", () => {
   /** Wrong: an event that was published early and committed late has a lower sequence than what was seen already. */

@@ -1,4 +1,4 @@
-// The risk engine's store and the reference data in memory pass the same suites as on PostgreSQL, in a run without faults and in foul, and the
+// The risk engine's store and the reference data in memory pass the same suites as on PostgreSQL, without faults and with them, and the
 // suite is shown to notice planted bugs.
 import { describe, expect, it } from "vitest";
 import { subjects } from "../../contracts/src/subjects.ts";
@@ -16,7 +16,7 @@ import { memoryTables } from "./tables.ts";
 
 const seed = 20_261_115;
 
-function foulFaults(): Partial<MemoryFaults> {
+function slowedDown(): Partial<MemoryFaults> {
   const thrown = prng(seed);
   return {
     commitDelayMs: () => thrown.below(4),
@@ -26,7 +26,7 @@ function foulFaults(): Partial<MemoryFaults> {
 }
 
 riskStoreConformance("memory", () => memoryRiskStoreFixture({ seed }));
-riskStoreConformance(`memory in faults, seed ${seed}`, () => memoryRiskStoreFixture({ seed, faults: foulFaults() }));
+riskStoreConformance(`memory with faults, seed ${seed}`, () => memoryRiskStoreFixture({ seed, faults: slowedDown() }));
 referenceConformance("memory", () => memoryRiskStoreFixture({ seed }));
 
 describe("the suite notices", () => {
@@ -38,7 +38,7 @@ describe("the suite notices", () => {
       return { ...fixture, risk: { ...fixture.risk, ...wrong(fixture) } };
     };
 
-  it("a store that does not read the writer epoch (promise 4)", async () => {
+  it("a store that does not look at the writer epoch (promise 4)", async () => {
     const blind = planted((fixture) => ({
       append: async (batch) =>
         fixture.risk.append({ ...batch, writerEpoch: await fixture.risk.takeWriterEpoch("anybody") }),

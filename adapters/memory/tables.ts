@@ -59,7 +59,7 @@ export interface DurableState {
   holder: object | undefined;
 }
 
-/** Reported of everything new, in the stack of the one who made it: take note and return. */
+/** Told of everything new, in the stack of the one who made it: take note and return. */
 export interface Watcher {
   committed(entry: LogEntry): void;
   broadcast(event: WrittenEvent): void;

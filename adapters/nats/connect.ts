@@ -236,7 +236,7 @@ async function watch(connection: NatsConnection, watched: Watched): Promise<void
   state.complaint = `The connection to NATS at ${address} is closed.`;
 }
 
-/** A refusal is reported by what was refused: either the server's permissions are wrong, or somebody speaks in another's name. */
+/** A refusal names what was refused: either the server's permissions are wrong, or a service speaks in another's name. */
 function tellError(log: Log, address: string, error: Error): void {
   if (error instanceof PermissionViolationError) {
     const { operation, subject } = error;

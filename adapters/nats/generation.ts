@@ -8,7 +8,7 @@
 //  2. The consumer's description records a place: everything up to it is finished. Trimming never passes it, so a stream that
 //     begins behind it has lost events that this subscription was promised: a gap, which is reported.
 //  3. Handling goes on behind the recorded place or behind what this process remembers, whichever is further, and only while
-//     the stream still holds that very message, reported by the time it was stored at. The server's acknowledgement floor is
+//     the stream still holds that very message, known by the time it was stored at. The server's acknowledgement floor is
 //     further still, but it is a bare number: a stream that lost its end gives the number to another event, and nobody
 //     could tell. What comes again because of this after a crash has its old id.
 //  4. A stream that lost its end is read again from the time of the last finished message: what the relay publishes
@@ -97,7 +97,7 @@ export async function openGeneration(
   const place = further(newest === undefined ? undefined : recordedPlace(newest.info), finished);
   const intact = place === undefined || (await isStored(link, streamName, place, state));
   // What is there may be the generation that we knew or one that followed it; after forgetting, numbers begin anew.
-  // A stream that was made anew or lost its end may have lost its consumers as well; that is nobody's request to forget.
+  // A stream that was made anew or lost its end may have lost its consumers as well; that is no request to forget.
   if (intact && known?.streamCreated === created && (newest?.number ?? 0) < known.number) return "forgotten";
   const begin = beginning(place, intact, state);
   const number = (newest?.number ?? 0) + 1;

@@ -353,7 +353,7 @@ describe("the server refuses", () => {
   });
 });
 
-test("a login that is missing, open to others or no login at all is reported by its file before anything starts", async () => {
+test("a login that is missing, open to others or no login at all is named with its file before anything starts", async () => {
   const empty = await mkdtemp(join(tmpdir(), "portcullis-logins-"));
   const settings = { PORTCULLIS_BUS_CREDS_DIR: empty };
   const path = join(empty, "treasury.creds");

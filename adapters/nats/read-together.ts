@@ -22,7 +22,7 @@ export function requestsOf(options: DurableOptions, prove: Prove): Requests | un
   return { prove: proved ? prove : undefined, unread, ahead };
 }
 
-/** What each arrival is, in their order; undefined where it is not for this subscription. "stopped" when asked to while it waited. */
+/** What each arrival is, in their order; undefined where it is not for this subscription. "stopped" when told to stop while it waited. */
 export async function readTogether(
   context: HandlingContext,
   requests: Requests,

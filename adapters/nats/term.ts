@@ -157,7 +157,7 @@ function receive(state: TermState, message: JsMsg, end: (why: string) => void): 
   state.wake();
 }
 
-/** Handles what is queued, one after the other, until asked to stop. */
+/** Handles what is queued, one after the other, until told to stop. */
 async function pump(context: TermContext, state: TermState, stop: AbortSignal, asked: AbortSignal): Promise<void> {
   const onStop = (): void => state.wake();
   stop.addEventListener("abort", onStop);
@@ -174,7 +174,7 @@ async function pump(context: TermContext, state: TermState, stop: AbortSignal, a
         continue;
       }
       state.inHand = message;
-      // A lost connection does not interrupt the tries of the event in hand; being asked to stop does.
+      // A lost connection does not interrupt the tries of the event in hand; being told to stop does.
       if (!(await readAhead(context, state, message, asked))) return;
       const read = state.read.get(message);
       state.read.delete(message);
@@ -188,7 +188,7 @@ async function pump(context: TermContext, state: TermState, stop: AbortSignal, a
   }
 }
 
-/** Reads what lies there together, unless that was done; false when asked to stop meanwhile. */
+/** Reads what lies there together, unless that was done; false when told to stop meanwhile. */
 async function readAhead(context: TermContext, state: TermState, next: JsMsg, asked: AbortSignal): Promise<boolean> {
   if (context.requests === undefined || state.read.has(next)) return true;
   const messages = [next, ...state.queue];

@@ -1,4 +1,4 @@
-// The paper broker's exchange hall: listens to the market and lets resting orders trade on its quotes, one read a time. It runs in one
+// The paper broker's exchange hall: listens to the market and lets resting orders trade on its quotes, one look at a time. It runs in one
 // process; were it to run in two, the books would still let nothing trade twice.
 import { Defect, messageOf } from "../../contracts/src/fault.ts";
 import type { Quote } from "../../contracts/src/records/market.ts";
@@ -28,7 +28,7 @@ const backOffMsMax = 5_000;
 export async function startPaperMatching(options: MatchingOptions): Promise<RunningMatching> {
   const { broker, timers, log } = options;
   const ending = new AbortController();
-  /** Quotes that were not read yet, newest per symbol; bounded by the symbols. */
+  /** Quotes that were not looked at yet, newest per symbol; bounded by the symbols. */
   const waiting = new Map<string, Quote>();
   let wake: (() => void) | undefined;
   let failures = 0;

@@ -100,7 +100,7 @@ async function quantityOf({ broker, account }: PaperBrokerFixture): Promise<bigi
 }
 
 describe("the paper broker's faults", () => {
-  it("in silence about half of what is sent arrives, and nobody is notified", () =>
+  it("in silence about half of what is sent arrives, and no sender hears of it", () =>
     withFixture(async (fixture) => {
       const speak = await fixture.silence();
       for (let n = 0; n < 40; n += 1) await fixture.broker.submit(order(fixture, `s${n}`)).catch(() => undefined);

@@ -121,7 +121,7 @@ export function paperBroker(options: PaperBrokerOptions): PaperBroker {
 
   const hasEnded = (symbol: string, now: Instant): boolean => (market.endingOption(symbol)?.endsAt ?? now + 1) <= now;
 
-  /** Options that ended before a price of their underlying; each is read until it is known to be settled. */
+  /** Options that ended before a price of their underlying; each is looked at until it is known to be settled. */
   async function settleEnded(quotes: readonly Quote[], now: Instant): Promise<number> {
     let reported = 0;
     for (const quote of quotes.flatMap((one) => matchingQuote(one))) {

@@ -45,7 +45,7 @@ export function postgresPaperBooks(pool: pg.Pool): PaperBooks {
         client.release();
         return answer;
       } catch (thrown) {
-        // Closing the connection undoes what was begun; after a lost answer to the commit nobody knows, and the caller is notified.
+        // Closing the connection undoes what was begun; after a lost answer to the commit nobody knows, and the caller is told so.
         client?.release(true);
         if (thrown instanceof Defect) throw thrown;
         throw storeFault(thrown, "a change of the paper broker's books");

@@ -1,4 +1,4 @@
-// The bell of the paper broker's reports, and the network that they take: by the faults set, some are lost on the way and some come twice.
+// The bell of the paper broker's reports, and the network that they take: by the faults that are set, some are lost on the way and some come twice.
 //
 // A lost report does not ring, and the first answer that would contain it ends before it, because reports are numbered without gaps. Asked
 // again, it is there. A repeated one stands twice in an answer and rings twice. Which ones these are follows from their numbers.
@@ -64,7 +64,7 @@ export function reportBell(options: BellOptions): ReportBell {
       if (!closed && news.some(isRepeated)) ringAll();
     } catch (thrown) {
       if (thrown instanceof Defect) throw thrown;
-      options.log.debug("the paper broker's reports cannot be read", { reason: messageOf(thrown) });
+      options.log.debug("the paper broker's reports cannot be looked at", { reason: messageOf(thrown) });
     } finally {
       looking = false;
     }

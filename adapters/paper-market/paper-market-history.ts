@@ -1,5 +1,5 @@
 // The paper market's past: bars and news of any moment, computed when they are asked for. A bar's high and low are those of its opening, its
-// closing and the moments in between that are read: a minute is read every ten seconds, a day every two hours,
+// closing and the moments in between that are looked at: a minute is looked at every ten seconds, a day every two hours,
 // a week every half day.
 import { barLengthUs, firstBarStart } from "../../contracts/src/bar-intervals.ts";
 import * as decimal from "../../contracts/src/decimal.ts";
@@ -19,7 +19,7 @@ import type { MarketHistory } from "../../ports/market-history.ts";
 import { type PaperMarketOptions, pricesOf, sessionsOf, termsOf } from "./paper-market.ts";
 
 const secondUs = 1_000_000;
-/** How often a price is read in each interval. */
+/** How often a price is looked at in each interval. */
 const looksIn: Readonly<Record<BarInterval, number>> = {
   "1m": 6,
   "5m": 10,
@@ -32,12 +32,12 @@ const looksIn: Readonly<Record<BarInterval, number>> = {
 };
 /** After so much work others get their turn. */
 const workPerTurn = 250;
-/** Bars are made in this many reads a time, a few milliseconds, and then everybody else gets as long. */
+/** Bars are made in this many looks at a time, a few milliseconds, and then everybody else gets as long. */
 const barLooksPerTurn = 96;
 const barPauseMs = 4;
 /** Bars that are over do not change, so that asking for them again costs nothing. */
 const keptBarsMax = 20_000;
-/** No answer reads more than this, however empty the time is that was asked about. */
+/** No answer looks at more than this, however empty the time is that was asked about. */
 const workMax = 200_000;
 
 export function paperMarketHistory(options: PaperMarketOptions): MarketHistory {
@@ -89,7 +89,7 @@ export function paperMarketHistory(options: PaperMarketOptions): MarketHistory {
     keptUnder = gaps;
   }
 
-  /** As the bar closes: its last moment that is read and in which the symbol was traded. */
+  /** As the bar closes: its last moment that is looked at and in which the symbol was traded. */
   function closeAt(symbol: string, interval: BarInterval, start: number, end: number): string | undefined {
     const [lengthUs, looks] = [barLengthUs[interval], looksIn[interval]];
     for (let look = looks; look >= 0; look -= 1) {

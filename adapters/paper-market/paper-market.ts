@@ -1,4 +1,4 @@
-// The paper market: quotes that nobody traded. Prices, sizes and volume are core/paper/paper-prices.ts; here they are notified every step, but for symbols
+// The paper market: quotes that nobody traded. Prices, sizes and volume are core/paper/paper-prices.ts; here they are told every step, but for symbols
 // that are halted or, with real sessions, whose market is closed.
 import { isOpen, type TradingCalendar } from "../../contracts/src/calendar.ts";
 import { calendarByName } from "../../contracts/src/calendars.ts";
@@ -68,7 +68,7 @@ export function paperMarket(options: PaperMarketOptions): Quotes {
       function tick(): void {
         if (stopped) return;
         const step = Math.floor(toUnixMs(clock.now()) / quoteEveryMs);
-        // Armed before anybody is notified, so that a listener that throws does not silence the market.
+        // Armed before a listener is told, so that one that throws does not silence the market.
         cancel = timers.after((step + 1) * quoteEveryMs - toUnixMs(clock.now()), tick);
         const at = fromUnixMs(step * quoteEveryMs);
         // Who asked for a symbol that is called otherwise by now hears it by its new name; who asked for a new name before the action that

@@ -39,7 +39,7 @@ export interface Peers {
 export function peersOver(ask: AskPeer): Peers {
   return {
     riskChecks: riskChecksOver(ask),
-    orderManagement: orderQueriesOver(ask),
+    orderManagement: orderManagementOver(ask),
     riskBooks: riskBooksOver(ask),
     haltsConfirmer: haltsConfirmerOver(ask),
     withdrawals: withdrawalsOver(ask),
@@ -154,7 +154,7 @@ function riskChecksOver(ask: AskPeer): RiskChecks {
   };
 }
 
-function orderQueriesOver(ask: AskPeer): OrderManagement {
+function orderManagementOver(ask: AskPeer): OrderManagement {
   const answered = async <Answer>(asking: Promise<Outcome<unknown>>): Promise<Answered<Answer>> => {
     const outcome = await asking;
     // The codec gave what the procedure answers.

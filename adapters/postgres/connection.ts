@@ -260,7 +260,7 @@ function clientConfig(target: ConnectionTarget, options: ConnectionOptions): pg.
     // Statements leave without waiting for the answers to earlier ones: a transaction's last inserts and its COMMIT go together.
     pipeline: true,
     ...(options.statementMsMax === undefined ? {} : { statement_timeout: options.statementMsMax }),
-    // With a pipeline the driver ends the connection at this limit: an answer that comes later could not be distinguished.
+    // With a pipeline the driver ends the connection at this limit: an answer that comes later could not be told from the next one's.
     ...(options.answerMsMax === undefined ? {} : { query_timeout: options.answerMsMax }),
   };
 }

@@ -44,7 +44,7 @@ describe.each(makes)("22.12: %s PostgreSQL and a login that is no superuser", (m
   const statementsOf = (fault: Fault): readonly string[] =>
     (/"(CREATE ROLE .*?;) (GRANT .*?;)" once/.exec(fault.message) ?? []).slice(1);
 
-  it("without the right to create roles is reported two statements, and with them everything applies", async () => {
+  it("without the right to create roles is told two statements, and with them everything applies", async () => {
     const target = await database("plain Login", "NOCREATEROLE", "first");
     const fault = await refusal(target);
     expect(fault.code).toBe("STORE_FORBIDDEN");

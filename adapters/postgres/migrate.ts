@@ -102,7 +102,7 @@ export function storeFault(error: unknown): Fault {
   if (error instanceof Fault) return error;
   const forbidden = error instanceof Error && "code" in error && error.code === "42501";
   if (!forbidden) {
-    const sentence = `The database failed while its schema was read: ${messageOf(error)}.`;
+    const sentence = `The database failed while its schema was looked at: ${messageOf(error)}.`;
     return new Fault("STORE_UNAVAILABLE", sentence, { retry: "later", cause: error });
   }
   const sentence =

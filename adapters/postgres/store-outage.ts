@@ -1,5 +1,5 @@
-// One line when the store goes out of reach and one when it is back: an outage must not fill the disk with what everybody
-// who tries meanwhile is reported.
+// One line when the store goes out of reach and one when it is back: an outage must not fill the disk with what every
+// caller that tries meanwhile is told.
 import type { Fault } from "../../contracts/src/fault.ts";
 import type { Log } from "../../ports/log.ts";
 

@@ -2,7 +2,7 @@
 //
 // Invariants:
 //  1. Isolation is REPEATABLE READ: a repository that reads a row and later writes it cannot lose a concurrent update even
-//     if its author forgot the lock; the loser is reported 40001 and the store runs the work again. Write skew is not excluded:
+//     if its author forgot the lock; the loser gets 40001 and the store runs the work again. Write skew is not excluded:
 //     a rule over several rows locks them (`for update`). SERIALIZABLE would exclude it and also fail work that never
 //     collided, because its locks on small tables cover whole pages.
 //  2. The transaction's number is known to us before COMMIT is sent, so that the question after a lost answer can name it.

@@ -42,7 +42,7 @@ export interface PostgresStoreOptions {
   readonly unauditedChange?: UnauditedChange;
   /** What the database login lacks, for health. */
   readonly complaint?: () => string | undefined;
-  /** Reported after every commit that had events. */
+  /** Told after every commit that had events. */
   readonly wake: Pick<Wake, "poke">;
   /** Runs of one work before STORE_CONFLICT; default 8. */
   readonly attemptsMax?: number;
@@ -183,8 +183,8 @@ function endOf(thrown: unknown): string {
 /** Doubling with full jitter, so that those who collided do not meet again. */
 function jittered(random: Random, attempt: number): number {
   const spanMs = Math.min(backOffMsMax, backOffMsMin * 2 ** attempt);
-  const prng = random.bytes(1)[0] ?? 0;
-  return backOffMsMin + (spanMs * prng) / 255;
+  const byte = random.bytes(1)[0] ?? 0;
+  return backOffMsMin + (spanMs * byte) / 255;
 }
 
 async function within<T>(timers: Timers, ms: number, promise: Promise<T>): Promise<T | undefined> {

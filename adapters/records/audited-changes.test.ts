@@ -1,4 +1,4 @@
-// A change that nobody is notified of is a Defect and never becomes durable, on either store; both see the same changes; and how statements are read.
+// An unaudited change is a Defect and never becomes durable, on either store; both see the same changes; and how statements are read.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parse } from "../../contracts/src/decimal.ts";
 import { Defect } from "../../contracts/src/fault.ts";
@@ -35,7 +35,7 @@ async function openPostgres(
   unauditedChange: UnauditedChange,
 ): Promise<{ store: PostgresStore; close(): Promise<void> }> {
   const database = await testDatabase();
-  const pool = openPool(database.address.app, { log: quietLog, applicationName: "reported changes" });
+  const pool = openPool(database.address.app, { log: quietLog, applicationName: "audited changes" });
   const wake = { poke: () => undefined };
   const store = createPostgresStore({
     ...tools,
@@ -57,7 +57,7 @@ async function openPostgres(
   };
 }
 
-describe.each(["memory", "postgres"] as const)("a store that asks whether a change is reported, in %s", (kind) => {
+describe.each(["memory", "postgres"] as const)("a store that asks whether a change is audited, in %s", (kind) => {
   let store: Store;
   let close: () => Promise<void> | void;
   beforeAll(async () => {

@@ -15,7 +15,7 @@ export interface ChangeWatch {
   /** The verb and the table: `insert halt`. */
   wrote(record: string): void;
   published(subject: Subject<never>): void;
-  /** A Defect when something was changed and not reported. */
+  /** A Defect when something was changed and not audited. */
   judge(): void;
 }
 

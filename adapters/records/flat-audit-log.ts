@@ -39,7 +39,7 @@ function baseOf(number: number): number {
 
 /** The log that is written now, and those before it. */
 export function currentLog(flat: FlatAuditLog): AuditLog {
-  /** Where the log begins that this process writes or has read first; only taking the writer epoch or beginning anew moves it. */
+  /** Where the log begins that this process writes or has looked at first; only taking the writer epoch or beginning anew moves it. */
   let known: number | undefined;
   const base = async (): Promise<number> => {
     known ??= baseOf(numberOf((await flat.head()).size));

@@ -76,7 +76,7 @@ describe("the register of what changes state", () => {
 describe("unauditedChange", () => {
   const published = (...keys: (keyof typeof subjects)[]) => new Set(keys.map((key) => subjects[key].name));
 
-  it("lets through what is reported, what may be unaudited, and what changes nothing", () => {
+  it("lets through what is audited, what need not be, and what changes nothing", () => {
     expect(unauditedChange("risk.halt", new Set(["insert halt"]), published("riskHaltRequested"))).toBeUndefined();
     expect(unauditedChange("treasury.fill", new Set(["insert treasury_holding"]), new Set())).toBeUndefined();
     expect(unauditedChange("lease.renew", new Set(["update service_instance"]), new Set())).toBeUndefined();
@@ -84,7 +84,7 @@ describe("unauditedChange", () => {
     expect(unauditedChange("never.heard.of", new Set(), new Set())).toBeUndefined();
   });
 
-  it("complains of a change that nobody is notified of, or only by something that is no entry or tells of something else", () => {
+  it("complains of a change that no event tells of, or only one that is no entry or tells of something else", () => {
     const halt = new Set(["insert halt"]);
     expect(unauditedChange("risk.halt", halt, new Set())).toContain("publishes none of riskHaltRequested");
     expect(unauditedChange("risk.halt", halt, published("gatePassed", "alarmRaised"))).toContain("insert halt");

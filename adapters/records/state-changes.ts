@@ -1,4 +1,4 @@
-// Every unit of work of the platform, and which events tell of what it changed. The rule is simple: whoever changes a record publishes, in the
+// Every unit of work of the platform, and which events tell of what it changed. The rule is simple: a unit that changes a record publishes, in the
 // same transaction, an event that becomes an entry of the audit log. What need not is written down here with its reason, and nothing else
 // is let through: the store asks `unauditedChange` before every commit.
 import { auditActions } from "../../contracts/src/audit-actions.ts";
@@ -7,7 +7,7 @@ import { subjects } from "../../contracts/src/subjects.ts";
 
 type SubjectKey = keyof typeof subjects;
 
-/** A unit of work changes records and tells it by one of these, or it has a reason why nobody need be reported. */
+/** A unit of work changes records and tells it by one of these, or it has a reason why the audit log need not know. */
 export type UnitRule = { readonly tells: readonly SubjectKey[] } | { readonly unaudited: string };
 
 const tells = (...keys: readonly SubjectKey[]): UnitRule => ({ tells: keys });
@@ -210,7 +210,7 @@ export const unitsOfWork: Readonly<Record<string, UnitRule>> = {
   "foreign.publish": unaudited("What it publishes for a program outside is an entry of its own, as every event is."),
   "parked.look": onlyReads,
   "parked.retry": tells("operatorAttempted"),
-  "parked.withdraw": unaudited("Takes back a request that nobody took; whoever asked is notified."),
+  "parked.withdraw": unaudited("Takes back a request that no service took; the operator who asked is told so."),
   "parked.discard": tells("busDiscarded"),
 
   // Who is there.
@@ -273,14 +273,14 @@ export const unitsOfWork: Readonly<Record<string, UnitRule>> = {
   "identity.feed": onlyReads,
 };
 
-/** Records that change without anybody being notified, by their table, or by one verb on it. */
+/** Records that change without an entry, by their table, or by one verb on it. */
 export const unauditedRecords: Readonly<Record<string, string>> = {
   handled_event: "Which events were acted on: what was done about them is reported.",
   "update service_instance": "A heartbeat; that it stopped is reported.",
   risk_envelope_head: "Points at the newest version, and is locked while there is none.",
   reference_head: "Points at the newest version, and is locked while there is none.",
   halt_epoch: "Counts halts; each of them is reported.",
-  reconcile_look: "What the newest check of a difference saw; what becomes of the difference is reported.",
+  reconcile_look: "What the newest look at a difference saw; what becomes of the difference is reported.",
   reconcile_agreement: "How far an account agrees with us; where it does not, that is reported.",
   risk_nav: "A valuation follows from fills and prices.",
   loss_state: "What follows from valuations; where losses are counted from and what they halt is reported.",
@@ -288,7 +288,7 @@ export const unauditedRecords: Readonly<Record<string, string>> = {
   treasury_fund: "The newest valuation, and what follows from it.",
   code_question: "A code on its way to whoever judges it; how it was judged is reported.",
   oidc_state: "The memory of logins that are under way.",
-  oms_key: "Written while somebody looks which order took the key; the order is reported.",
+  oms_key: "Written while a transaction looks which order took the key; the order is reported.",
   oms_fund: "Counts a fund's trades; each of them is reported.",
   request_key: "What a repeat of a request is answered; what was done under it is reported.",
   report_schedule: "Up to which moment a schedule has its runs; each of them is reported.",

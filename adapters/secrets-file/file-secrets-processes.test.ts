@@ -44,7 +44,7 @@ afterEach(async () => {
 
 interface Child {
   readonly process: ChildProcess;
-  /** Versions that it was reported are on disk. */
+  /** Versions of which it was told that they are on disk. */
   readonly acknowledged: number[];
   readonly ended: Promise<unknown>;
   kill(): Promise<void>;

@@ -3,7 +3,7 @@
 //  1. When `put` or `rotate` resolves, the new version is on disk; when the process dies before, the old or the new file is
 //     there, whole.
 //  2. Writers exclude each other across processes, so no version number is given twice and no change is lost.
-//  3. Every read reads the file's header first and reads the file again when somebody replaced it.
+//  3. Every read looks at the file's header first and reads the file again when another process replaced it.
 import { realpath } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { Fault } from "../../contracts/src/fault.ts";
@@ -83,7 +83,7 @@ function oneAtATime(): { run<T>(work: () => Promise<T>): Promise<T>; idle(): Pro
   let last: Promise<unknown> = Promise.resolve();
   return {
     run(work) {
-      // The next in line does not care how the one before it ended; that one's caller has been notified.
+      // The next in line does not care how the one before it ended; that one's caller has been told.
       const mine = last.then(work, work);
       last = mine;
       return mine;

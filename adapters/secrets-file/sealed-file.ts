@@ -2,7 +2,7 @@
 // the program opens in every later one.
 //
 //  1. Every byte of the header is authenticated together with the body (it is the additional data of AES-256-GCM).
-//  2. A damaged file is never mistaken for a wrong key: a plain checksum over the header is read first, the key check
+//  2. A damaged file is never mistaken for a wrong key: a plain checksum over the header is looked at first, the key check
 //     second, the body's tag last.
 //  3. Every write has a fresh nonce, so two files are equal exactly when their headers are.
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, timingSafeEqual } from "node:crypto";

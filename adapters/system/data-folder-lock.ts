@@ -142,7 +142,7 @@ function isHolder(value: unknown): value is Holder {
   return Number.isInteger(fields["pid"]) && texts.every((name) => typeof fields[name] === "string");
 }
 
-/** A holder on another machine cannot be read: it counts as alive, and the sentence says which file to remove. */
+/** A holder on another machine cannot be looked at: it counts as alive, and the sentence says which file to remove. */
 async function isAlive(holder: Holder): Promise<boolean> {
   if (holder.host !== hostname()) return true;
   if (holder.bootId !== (await bootId())) return false;

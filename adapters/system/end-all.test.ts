@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { endAll } from "./end-all.ts";
 
-test("an ending that fails does not keep the others open, and the first error is reported", async () => {
+test("an ending that fails does not keep the others open, and the first error is thrown", async () => {
   const ended: number[] = [];
   const ending = (number: number, error?: string) => async () => {
     ended.push(number);

@@ -1,4 +1,4 @@
-// Ends what was opened, the newest first. One that fails does not keep the others open; its error is notified when all have ended.
+// Ends what was opened, the newest first. One that fails does not keep the others open; its error is thrown when all have ended.
 export type Endings = (() => Promise<void>)[];
 
 /** Empties the list, so that a second call finds nothing left to do. Rejects with the first error. */

@@ -1,4 +1,4 @@
-// Real PRNG: the operating system's cryptographic random source.
+// Real randomness: the operating system's cryptographic random source.
 import { randomBytes, randomUUID } from "node:crypto";
 import type { Random } from "../../ports/random.ts";
 

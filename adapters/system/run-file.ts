@@ -35,7 +35,7 @@ export function addressInRunFile(dataFolder: string, supervisor: number, part: s
   try {
     text = readFileSync(join(dataFolder, "run.json"), "utf8");
   } catch {
-    // Nothing has notified of anything yet, or it has ended.
+    // The platform has not said yet where it answers, or it has ended.
     return undefined;
   }
   const { pid, addresses } = parseJson(text) as RunFile;

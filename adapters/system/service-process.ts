@@ -10,11 +10,11 @@ import { Fault, messageOf } from "../../contracts/src/fault.ts";
 const heapFlag = "--heap-growing-percent=400";
 
 /**
- * A part's pauses are its collector's, so it is notified how to have few and short ones; and its compiler, to take its time.
+ * A part's pauses are its collector's, so the collector is told how to have few and short ones; and its compiler, to take its time.
  *  1. What lives for one call must die young. V8 notices where objects are made that outlive a small collection, as all do that are in hand during a busy
  *     moment, and from then on makes their like among the old ones. There they are dead at once and still point to the call that they were made for:
  *     every answered call was kept, copied twice and left to the large collection, and whether that began was a matter of chance. So it is forbidden.
- *  2. Then little survives, and a small collection takes as long as there is to read: a millisecond for eight megabytes.
+ *  2. Then little survives, and a small collection takes as long as there is to look at: a millisecond for eight megabytes.
  *  3. It is done by the one thread that waits for it: its helpers would compete with the other parts for the same few processors, and it would
  *     wait for the last of them.
  *  4. The risk engine's heap grows to five times what was alive after the last large collection before there is another: a rare long pause meets fewer than
@@ -96,7 +96,7 @@ export interface SpawnPartOptions {
   /** Shown in the process list. */
   readonly name: string;
   readonly input: unknown;
-  /** What the part requests for; what it resolves to travels back as JSON. */
+  /** Does what the part asks for; what it resolves to travels back as JSON. */
   grant(request: SupervisorRequest): Promise<unknown>;
 }
 
@@ -140,7 +140,7 @@ export function spawnService(options: SpawnPartOptions, lookEveryMs = beatEveryM
   }
 
   function send(message: ToService): void {
-    // A child that just died cannot be notified of anything; its exit says the rest.
+    // A child that just died cannot be told anything; its exit says the rest.
     if (child.connected) child.send(message, () => undefined);
   }
 

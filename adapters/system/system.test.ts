@@ -1,4 +1,4 @@
-// The system adapters keep their promises: time does not run backwards, waits wait, PRNG differ, a defect ends the process.
+// The system adapters keep their promises: time does not run backwards, waits wait, random bytes differ, a defect ends the process.
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
@@ -110,7 +110,7 @@ describe("systemTimers", () => {
 });
 
 describe("systemRandom", () => {
-  it("throws different PRNG each time", () => {
+  it("gives different bytes each time", () => {
     const random = systemRandom();
     expect(random.bytes(16)).toHaveLength(16);
     expect(Buffer.from(random.bytes(16))).not.toEqual(Buffer.from(random.bytes(16)));

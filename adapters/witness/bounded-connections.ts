@@ -14,7 +14,7 @@ export interface BoundsOnConnections {
 }
 
 export interface BoundedConnections {
-  /** To be reported every new connection. */
+  /** To be told of every new connection. */
   opened(socket: Socket): void;
   /** The connection's request was read whole. */
   heard(socket: Socket): void;

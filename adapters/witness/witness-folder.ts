@@ -2,7 +2,7 @@
 // whole or not at all, and one program at a time has the folder.
 //
 //  1. A state is on the disk before `keep` resolves; a cosignature leaves after that.
-//  2. What is kept never goes back: a file that is damaged is an error that a person must read, never an empty state.
+//  2. What is kept never goes back: a file that is damaged is an error that a person must look at, never an empty state.
 
 import { createHash } from "node:crypto";
 import { mkdir, open, readdir, readFile, rename } from "node:fs/promises";

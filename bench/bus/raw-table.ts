@@ -1,4 +1,4 @@
-// The outbox by hand: one INSERT per event that commits by itself, and a second connection that reads behind a cursor, reported
+// The outbox by hand: one INSERT per event that commits by itself, and a second connection that reads behind a cursor, told
 // in the process itself that there is something to read. It does not look for transactions that commit late.
 import { randomUUID } from "node:crypto";
 import { type DatabaseAddress, openClient, openPool } from "../../adapters/postgres/connection.ts";

@@ -236,7 +236,7 @@ function counted(handler: UnaryHandler | undefined, tally: Tally): UnaryHandler 
   }) as unknown as UnaryHandler;
 }
 
-/** Not a spread of the call, which would read its signal and so make one; and not made from it as from a prototype, which gives each a shape of its own. */
+/** Not a spread of the call, which would look at its signal and so make one; and not made from it as from a prototype, which gives each a shape of its own. */
 class StampedCall implements RpcCall {
   readonly requestBytes: Uint8Array;
   private readonly call: RpcCall;

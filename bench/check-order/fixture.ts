@@ -96,7 +96,7 @@ export async function putBeginnings(
 ): Promise<void> {
   const tools = benchTools();
   const opened = openStore({ ...tools, database: database.app, source: "riskengine", services: ["riskengine"] });
-  // Nobody is reported it: it is there before anything runs.
+  // No service is told of it: it is there before anything runs.
   const store = createPostgresStore({ ...tools, pool: opened.pool, wake: opened.wake });
   try {
     await store.transact("bench.ground", async (unit) => {

@@ -1,4 +1,4 @@
-// The gates alone, in this process, without a wire and without a store: whole checks, with hashing the order, reading the books, the seven
+// The gates alone, in this process, without a wire and without a store: whole checks, with hashing the order, looking at the books, the seven
 // gates, and reserving. And how much of a check depends on the number of funds, each order being another fund's.
 import { systemBlake3 } from "../../adapters/system/hashing.ts";
 import { systemStopwatch } from "../../adapters/system/stopwatch.ts";

@@ -81,7 +81,7 @@ export function orderIdOf(number: number): string {
   return `o${String(number).padStart(digits, "0")}`;
 }
 
-/** Whether an answer (a RiskDecision's bytes) says what it must, read without decoding the whole: the generator must stay quick. */
+/** Whether an answer (a RiskDecision's bytes) says what it must, looked at without decoding the whole: the generator must stay quick. */
 export function isRight(answer: Buffer, expected: OrderKind, number: number): boolean {
   if (!answer.includes(orderIdOf(number), 0, "latin1")) return false;
   const approved = answer[0] === 0x08 && answer[1] === 0x01;

@@ -21,7 +21,7 @@ export interface RandomHaltsOptions {
   readonly halters: number;
   /** Orders under way at once. */
   readonly traders: number;
-  /** A fault to be found: the manager is notified that the engine blocks, while the engine has not been asked and hears of it later by itself. */
+  /** A fault to be found: the manager is told that the engine blocks, while the engine has not been asked and hears of it later by itself. */
   readonly planted?: "confirmed unasked";
 }
 

@@ -1,4 +1,4 @@
-// The shape of an action of the simulator: somebody asks one operation of the platform, now rightly and now wrongly, over the same bad network links as
+// The shape of an action of the simulator: a caller asks one operation of the platform, now rightly and now wrongly, over the same bad network links as
 // everybody. What an action needs to remember it keeps in `asked`, by operation.
 import type { Operation } from "../../contracts/src/authority.ts";
 import type { Prng } from "../../testkit/virtual/prng.ts";

@@ -71,7 +71,7 @@ function wantedOf(
     }, kept);
 }
 
-/** Less than this lies between the two sides of a split in which prices can be distinguished, whatever the market did in between. */
+/** Less than this lies between the two sides of a split in which prices can be told apart, whatever the market did in between. */
 const distinctFrom = 3;
 const sameWithin = 1e-9;
 

@@ -38,7 +38,7 @@ function isClients(eventId: string, action: string): boolean {
   return /^rpc(-key)?\//.test(eventId) && !actions.has(action);
 }
 
-/** What the log may be behind or broken before nothing is approved, and what an approval may take to be reported. */
+/** What the log may be behind or broken before nothing is approved, and how long an approval may take to be reported. */
 const unnoticedUs = (auditBehindMs + 1_000) * 1_000;
 
 export const noAuditNoNewRisk: Invariant = {

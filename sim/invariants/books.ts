@@ -34,7 +34,7 @@ export const navIsSumOfParts: Invariant = {
     onMessage<NavUpdated>(evidence, subjects.navUpdated, (nav) => {
       const { tables } = evidence.platform;
       return (
-        partsApart(nav) ?? notionalApart(nav, evidence.past) ?? ledgerApart(nav, [...tables.ledger.entries.values()])
+        partsApart(nav) ?? pricesApart(nav, evidence.past) ?? ledgerApart(nav, [...tables.ledger.entries.values()])
       );
     }),
 };
@@ -46,16 +46,16 @@ function partsApart({ fund_id: fundId, nav, cash, positions_value: positions }: 
 }
 
 /** Everything here is traded in the funds' own currency. */
-function notionalApart(
+function pricesApart(
   { fund_id: fundId, positions_value: positions, prices = {} }: NavUpdated,
   { multipliers }: Pick<History, "multipliers">,
 ): string | undefined {
-  const notional = Object.entries(prices).reduce((sum, [symbol, { quantity, price }]) => {
+  const value = Object.entries(prices).reduce((sum, [symbol, { quantity, price }]) => {
     const times = decimal.multiply(decimal.parse(quantity), multipliers.get(symbol) ?? decimal.one, "half-even");
     return decimal.add(sum, decimal.multiply(times, decimal.parse(price), "half-even"));
   }, decimal.zero);
-  if (notional === decimal.parse(positions ?? "0")) return undefined;
-  return `${fundId} was valued with ${positions} in positions, and its prices make ${decimal.format(notional)} of them`;
+  if (value === decimal.parse(positions ?? "0")) return undefined;
+  return `${fundId} was valued with ${positions} in positions, and its prices make ${decimal.format(value)} of them`;
 }
 
 /** So many entries may be booked between the reading of the ledger and the word of the value. */
@@ -94,7 +94,7 @@ export const fillsReachEveryBook: Invariant = {
   sentence:
     "A trade is in order management, the risk engine, treasury and a value within 20 s, or waits with its fund under an alarm, because a trade that a book lacks is money that nobody counts.",
   violated({ reported, past, platform: { tables } }) {
-    // Something is given every second.
+    // Something is reported every second.
     const now = tables.log.at(-1)?.at;
     if (reported !== undefined || now === undefined) return undefined;
     return first(past.filledAt, ([id, at]) => {

@@ -126,8 +126,8 @@ function figureOf({ checks }: RiskDecision, name: string): string | undefined {
 }
 
 /**
- * Whether an approved order may still trade. What was not asked to be on its way while its approval held never will be, nor what a person released
- * before.
+ * Whether an approved order may still trade. What was not reported to be on its way while its approval held never will be, nor what a person
+ * released before.
  */
 export function mayTrade(
   { order, approval, state, routed }: ReportedOrder,

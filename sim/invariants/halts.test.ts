@@ -159,7 +159,7 @@ const readReported = ([{ name: subject }, payload, atUs = nowUs]: Message, posit
 });
 
 interface Scene {
-  /** What was reported before, and what is reported now; without it the whole is read, at rest. */
+  /** What was reported before, and what is reported now; without it the whole is looked at, at rest. */
   readonly before?: readonly Message[];
   readonly now?: Message;
   readonly stored?: readonly ReturnType<typeof halt>[];
@@ -253,7 +253,7 @@ const cases: readonly (readonly [invariant: Invariant, what: string, holds: Scen
   ],
   [
     haltsAreSticky,
-    "an acknowledged halt that nobody reported",
+    "an acknowledged halt that was never reported",
     { before: [latch("h", 1)], stored: [halt("h", 1)], acknowledged: "h" },
     { acknowledged: "h" },
   ],

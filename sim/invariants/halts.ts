@@ -145,7 +145,7 @@ const stepsMin = 3;
 export const latchReportedOnce: Invariant = {
   name: "latch_told_once",
   sentence:
-    "Everybody who tells of a latch tells it once, and in the end the manager has given every halt in force and proven what follows it, because a halt that nobody hears of cancels nothing.",
+    "Every service that reports a latch reports it once, and in the end the manager has reported every halt in force and proven what follows it, because a halt that no service hears of cancels nothing.",
   violated(evidence) {
     const { reported, past, settled, platform } = evidence;
     if (reported !== undefined && publishers.has(reported.subject)) {
@@ -159,8 +159,8 @@ export const latchReportedOnce: Invariant = {
         haltOf(past, id)?.steps.has(step) ? `${step} of ${id} was proven twice` : undefined,
       );
     }
-    const unaudited = platform.tables.risk.halts.find(({ halt_id: id }) => haltOf(past, id) === undefined);
-    if (unaudited !== undefined) return `the halt ${unaudited.halt_id} is latched and nobody was notified`;
+    const unreported = platform.tables.risk.halts.find(({ halt_id: id }) => haltOf(past, id) === undefined);
+    if (unreported !== undefined) return `the halt ${unreported.halt_id} is latched and was never reported`;
     return settled ? first(past.halts, whatIsOwed) : undefined;
   },
 };

@@ -9,7 +9,7 @@ export interface Invariant {
   violated(evidence: Evidence): string | undefined;
 }
 
-/** Reads messages of one subject only. */
+/** Looks at messages of one subject only. */
 export function onMessage<Payload>(
   { reported }: Evidence,
   subject: { readonly name: string },

@@ -301,7 +301,7 @@ const table: Readonly<
         ({ platform }) => platform.tables.oms.orders.set("o-1", {} as never),
       ],
       [/0 fills in the store, and 1 were reported/, ({ past }) => past.fills.set("f-1", exampleFill)],
-      [/is ROUTED in the store and was asked to be PENDING_CHECK/, stored("ROUTED")],
+      [/is ROUTED in the store and was reported as PENDING_CHECK/, stored("ROUTED")],
     ],
   },
   acknowledged_is_kept: {

@@ -72,7 +72,7 @@ export const oneLife: Invariant = {
 export const changesAreAudited: Invariant = {
   name: "changes_are_audited",
   sentence:
-    "What the stores hold is what was reported, no more and no less, because a change that nobody heard of is a change that nobody can audit, follow or undo.",
+    "What the stores hold is what was reported, no more and no less, because a change that was never reported can be neither audited nor followed nor undone.",
   violated({ reported, past, platform: { tables } }) {
     if (reported !== undefined) return undefined;
     const envelopes = [...tables.risk.envelopes.values()].reduce((sum, versions) => sum + versions.length, 0);
@@ -88,14 +88,14 @@ export const changesAreAudited: Invariant = {
     if (wrong !== undefined) return `there are ${wrong[1]} ${wrong[0]} in the store, and ${wrong[2]} were reported`;
     return first(tables.oms.orders, ([id, { state }]) => {
       const said = past.orders.get(id)?.state;
-      return state === said ? undefined : `${id} is ${state} in the store and was asked to be ${said}`;
+      return state === said ? undefined : `${id} is ${state} in the store and was reported as ${said}`;
     });
   },
 };
 
 export const acknowledgedIsKept: Invariant = {
   name: "acknowledged_is_kept",
-  sentence: "Whatever somebody was notified to be done is there, because an answer that left is a promise.",
+  sentence: "Whatever an answer said was done is there, because an answer that left is a promise.",
   violated({ reported, past, promises, platform: { tables } }) {
     if (reported !== undefined) return undefined;
     return (

@@ -66,7 +66,7 @@ function tooMuch(
   return `the exits of ${stop.triggered.stop_id} traded ${decimal.format(closed)}, and ${decimal.format(closable)} were to be closed`;
 }
 
-/** In a run without faults every exit comes to its end, unless there is a reason that only people can take away. */
+/** Once the faults are over every exit comes to its end, unless there is a reason that only people can take away. */
 function owedForGood({ settled, reported, past }: Evidence): string | undefined {
   if (!settled || reported !== undefined) return undefined;
   return first(past.stops.values(), (stop) => {
@@ -76,8 +76,8 @@ function owedForGood({ settled, reported, past }: Evidence): string | undefined 
 }
 
 /**
- * Only where people must act, and an alarm says so: the fund's limits let no exit pass a halt, or somebody traded past us, so that the broker does
- * not hold what the stop would close, and the reconciler, which may not correct it, has notified that.
+ * Only where people must act, and an alarm says so: the fund's limits let no exit pass a halt, or the account was traded past us, so that the broker
+ * does not hold what the stop would close, and the reconciler, which may not correct it, has reported that.
  */
 export function isExcused(past: History, { triggered, attempts }: ReportedStop): boolean {
   const reported = past.waiting.get(positionKey(triggered.fund_id, triggered.symbol)) ?? [];

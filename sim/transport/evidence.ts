@@ -1,4 +1,4 @@
-// What a simulated run leaves behind for the invariants to read: what was promised to callers, what was delivered to
+// What a simulated run leaves behind for the invariants to look at: what was promised to callers, what was delivered to
 // handlers, and what the world holds. It is gathered beside the simulated code, never by it.
 import type { MemoryTables } from "../../adapters/memory/tables.ts";
 import { matchesAny } from "../../contracts/src/subjects.ts";
@@ -72,7 +72,7 @@ export interface Witness {
   begin(subscription: string, incarnation: string): void;
   end(subscription: string, incarnation: string): void;
   died(incarnation: string): void;
-  /** Changes whenever there is something new to read. */
+  /** Changes whenever there is something new to look at. */
   version(): number;
   evidence(settled: boolean): Evidence;
 }
@@ -89,7 +89,7 @@ interface Notebook {
   readonly hearings: (Hearing & { readonly wanted: LoggedEvent[]; readonly delivered: Set<string> })[];
 }
 
-/** Copies what is new in the world's log; what was read before is never read again. */
+/** Copies what is new in the world's log; what was looked at before is never looked at again. */
 function readOn(tables: MemoryTables, notebook: Notebook, subscribed: readonly Subscribed[]): void {
   for (const { id, position, subject, bytes } of tables.log.slice(notebook.log.length)) {
     const text = new TextDecoder().decode(bytes);

@@ -21,7 +21,7 @@ const acknowledgedIsKept: Invariant = {
 const withdrawnIsGone: Invariant = {
   name: "withdrawn_is_gone",
   sentence:
-    "An event of a transaction that was refused is not in the log, because its caller was notified that nothing remains.",
+    "An event of a transaction that was refused is not in the log, because its caller was told that nothing remains.",
   violated({ withdrawn, byId }) {
     for (const id of withdrawn) if (byId.has(id)) return `event ${id} was withdrawn and is in the log`;
     return undefined;

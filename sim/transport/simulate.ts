@@ -1,5 +1,5 @@
-// One simulated run from one seed: services on the memory store and bus under the virtual scheduler, in faults, with
-// crashes and restarts; after every step the invariants, and at the end a run without faults until nothing is left to do.
+// One simulated run from one seed: services on the memory store and bus under the virtual scheduler, under faults, with
+// crashes and restarts; after every step the invariants, and at the end it goes on without faults until nothing is left to do.
 import { createHash } from "node:crypto";
 import { memoryBus } from "../../adapters/memory/bus.ts";
 import type { LogReader } from "../../adapters/memory/reader.ts";
@@ -16,7 +16,7 @@ import { simSubjectByName } from "./subjects.ts";
 
 export interface SimOptions {
   readonly seed: number;
-  /** Steps in faults; the run is then brought to its end in a run without faults. */
+  /** Steps with faults; the run is then brought to its end without them. */
   readonly steps: number;
   /** Plants a subscriber that forgets to de-duplicate, to show that the invariants can fail. */
   readonly canary?: boolean;
@@ -38,7 +38,7 @@ export interface SimReport {
   readonly violation?: Violation;
 }
 
-/** In a run without faults a run of this size comes to rest long before; more means that somebody is going in circles. */
+/** Without faults a run of this size comes to rest long before; more means that a service is going in circles. */
 const restStepsMax = 200_000;
 
 interface Run {

@@ -1,4 +1,4 @@
-// Bytes that are almost the given ones: a few of them changed, left out or put in, from seeded PRNG.
+// Bytes that are almost the given ones: a few of them changed, left out or put in, from a seeded PRNG.
 import type { Prng } from "../virtual/prng.ts";
 
 export function mutated(bytes: Uint8Array, random: Prng): Uint8Array {
@@ -10,7 +10,7 @@ export function mutated(bytes: Uint8Array, random: Prng): Uint8Array {
     else if (kind === 1) copy.splice(at, 1 + random.below(4));
     else copy.splice(at, 0, ...Array.from({ length: 1 + random.below(4) }, () => random.below(128)));
   }
-  // A PRNG may put back what they took away; whoever asks for a change gets one.
+  // A random change may put back what an earlier one took away; the caller asked for a change and gets one.
   const isSame = copy.length === bytes.length && copy.every((byte, at) => byte === bytes[at]);
   return isSame ? mutated(bytes, random) : Uint8Array.from(copy);
 }

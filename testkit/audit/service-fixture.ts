@@ -1,5 +1,5 @@
 // The audit log's shell on the memory store, in virtual time: it can be killed and started again, its commits can be made to fail or to lose their
-// answer, and what is on the simulated disk can be read and tampered with.
+// answer, and what is on the simulated disk can be looked at and tampered with.
 import { type AnchorTables, memoryAnchor } from "../../adapters/anchors/memory-anchor.ts";
 import { memoryAuditLog } from "../../adapters/memory/audit-log.ts";
 import { type AuditTables, auditTables } from "../../adapters/memory/audit-tables.ts";

@@ -291,30 +291,30 @@ export const everyEntryIsHeardOf: AuditLogCheck = {
   },
 };
 
-export const reportedOfAppends: AuditLogCheck = {
+export const followersHearOfAppends: AuditLogCheck = {
   promise: 0,
-  sentence: "whoever follows the log is reported after an append, here and elsewhere, until it stops",
+  sentence: "a follower of the log is told after an append, here and elsewhere, until it stops",
   async run(fixture) {
     const other = await fixture.another();
-    const reported = { here: 0, there: 0, stopped: 0 };
+    const told = { here: 0, there: 0, stopped: 0 };
     fixture.audit.onAppend(() => {
-      reported.here += 1;
+      told.here += 1;
     });
     other.onAppend(() => {
-      reported.there += 1;
+      told.there += 1;
     });
     fixture.audit.onAppend(() => {
-      reported.stopped += 1;
+      told.stopped += 1;
     })();
     const { writerEpoch } = await fixture.audit.takeWriterEpoch("one");
     let size = 0;
-    // A connection that listens may still be under way: who was not notified of this append is reported the next.
-    await eventually(fixture, "both are reported", async () => {
+    // A connection that listens may still be under way: a follower that was not told of this append is told of the next.
+    await eventually(fixture, "both followers are told", async () => {
       await fixture.audit.append(batch(writerEpoch, size, 1));
       size += 1;
-      return reported.here > 0 && reported.there > 0;
+      return told.here > 0 && told.there > 0;
     });
-    expect(reported.stopped).toBe(0);
+    expect(told.stopped).toBe(0);
   },
 };
 
@@ -329,5 +329,5 @@ export const appendChecks: readonly AuditLogCheck[] = [
   byteForByte,
   laterChangesDoNotMatter,
   everyEntryIsHeardOf,
-  reportedOfAppends,
+  followersHearOfAppends,
 ];

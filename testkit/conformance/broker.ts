@@ -252,7 +252,7 @@ export const brokerChecks: readonly BrokerCheck[] = [
     sentence: "23.4: takes a corporate action into its accounts once, and ends what rests in its symbols",
     run: takesActionsOnce,
   },
-  { sentence: "the bell rings for reports and stops when it is asked to", run: theBellRings },
+  { sentence: "the bell rings for reports and stops when it is told to", run: theBellRings },
 ];
 
 export function brokerConformance(name: string, open: () => Promise<BrokerFixture>): void {

@@ -29,7 +29,7 @@ export interface BusFixture extends BusPeer, Patience {
   /** Puts an event into the transport past the schema check, as a foreign or older program might; gives its id. */
   injectRaw(event: { readonly subject: string; readonly key: string; readonly payload: unknown }): Promise<string>;
   /**
-   * Takes a place in the transport's order for an event now and commits it when asked to, as a transaction does that is slow to
+   * Takes a place in the transport's order for an event now and commits it when told to, as a transaction does that is slow to
    * commit. Needed where the store itself takes the place only at the last moment; absent = the store's own transaction does.
    */
   holdEvent?(event: { readonly subject: string; readonly key: string; readonly payload: unknown }): Promise<HeldEvent>;

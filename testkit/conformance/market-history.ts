@@ -71,7 +71,7 @@ export const marketHistoryChecks: readonly MarketHistoryCheck[] = [
     },
   },
   {
-    sentence: "promise 2: what is over is given the same again",
+    sentence: "promise 2: what is over is told the same again",
     async run({ history, known, now }) {
       const to = minusMilliseconds(now(), 3 * lengthMs["1d"]);
       const from = minusMilliseconds(to, 20 * lengthMs["1d"]);

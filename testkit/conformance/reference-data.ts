@@ -132,7 +132,7 @@ async function addsHoldings(fixture: ReferenceFixture): Promise<void> {
 /** Long enough for a statement that need not wait to be done. */
 const aMoment = () => new Promise((resolve) => setTimeout(resolve, 30));
 
-/** As treasury changes it: locked first, then read by a unit of its own. */
+/** As treasury changes it: locked first, then looked at by a unit of its own. */
 function changeAfterLook(fixture: ReferenceFixture, noticed: (what: string) => void): Promise<void> {
   return transactPatiently(fixture.store, "conformance.change", async (unit) => {
     const newest = await unit.reference.lock("instruments");

@@ -54,7 +54,7 @@ export const firstTimesAreFirstTimes: StoreCheck = {
 
 export const firstTimeUnderConcurrency: StoreCheck = {
   promise: 0,
-  sentence: "of many transactions that ask `firstTime` at once, exactly one is notified",
+  sentence: "of many transactions that ask `firstTime` at once, exactly one is told that it is the first",
   async run(fixture) {
     for (const eventId of ["event-1", "event-2", "event-3"]) {
       const answers = await Promise.all(range(1, 16).map(() => firstTime(fixture.store, "conformance.race", eventId)));

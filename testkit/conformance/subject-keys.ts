@@ -50,7 +50,7 @@ export function subjectKeysConformance(name: string, open: () => Promise<Subject
       expect((await keys.find([before.id, next.id, randomUUID(), "not an id"])).size).toBe(2);
     });
 
-    it("4: a destroyed key is unaudited until it is reported, and one in force is neither", async () => {
+    it("4: a destroyed key is unaudited until it is marked as reported, and one in force is never", async () => {
       const { keys, other } = fixture;
       const { id } = await keys.add(keyOf("operator:three"));
       await keys.markReported(id);

@@ -115,7 +115,7 @@ export const stopsAreKept: StoreCheck = {
 
 export const differencesAreKept: StoreCheck = {
   promise: 1,
-  sentence: "differences are kept by id, one open one per account and symbol, with what the newest read each saw",
+  sentence: "differences are kept by id, one open one per account and symbol, with what the newest look at each saw",
   async run(fixture) {
     const one = difference("d1");
     const two = difference("d2", { symbol: "MSFT", firstSeenAt: at(2), status: "CONFIRMED" });

@@ -154,7 +154,7 @@ async function checkRound(fixture: EngineFixture, judging: Judging, throws: Prng
   // The platform's own orders (an exit of a stop) may come between two looks: what is on its way settles, and what is wrong stays.
   await eventually("everything is right", async () => {
     await caughtUp(fixture, judging.journal);
-    const own = await judgeTables(fixture, judging);
+    const own = await judgeEvidence(fixture, judging);
     wrong = [...own, ...(await differingHoldings(fixture, judging.model, throws))];
     return wrong.length === 0;
   }).catch((error: unknown) => {
@@ -186,7 +186,7 @@ async function caughtUp(fixture: EngineFixture, journal: JournalReader): Promise
   ).catch(() => undefined);
 }
 
-async function judgeTables(fixture: EngineFixture, { journal, model }: Judging): Promise<readonly string[]> {
+async function judgeEvidence(fixture: EngineFixture, { journal, model }: Judging): Promise<readonly string[]> {
   const { witness, heard } = fixture;
   const evidence = { answers: witness.answers, decisions: journal.decisions, acknowledged: witness.halts, heard };
   const said = /The snapshot through entry \d+ differs[^"]*/.exec(fixture.printed());
@@ -223,7 +223,7 @@ async function checkCleanEnd(fixture: EngineFixture, judging: Judging): Promise<
   const before = judging.journal.snapshotsCompared();
   const pid = fixture.platform().runFile().processes["riskengine"] ?? 0;
   process.kill(pid, "SIGTERM");
-  await eventually("a part that was asked to end has put its books down", async () => {
+  await eventually("a part that was told to end has put its books down", async () => {
     await judging.journal.readOn();
     return judging.journal.snapshotsCompared() > before;
   });

@@ -2,10 +2,10 @@
 // (engine-witness.ts), the journal, the halts, and what a subscriber heard. A pure function, so that engine-verdict.test.ts can show each
 // rule failing.
 //
-//  1. Every decision that a client received is in the journal, approved or denied as it was reported, with the same bytes.
+//  1. Every decision that a client received is in the journal, approved or denied as the client was told, with the same bytes.
 //  2. No key has two first decisions within five minutes, neither in the journal nor in the answers.
 //  3. A repetition is refused as one: the same order with its first decision attached, as the journal has it; another one as KEY_REUSED.
-//  4. An order that was sent again because its answer was lost has its first decision or is reported it.
+//  4. An order that was sent again because its answer was lost has its first decision or is told it.
 //  5. No approval of new risk carries an epoch at which a halt of its scope was in force.
 //  6. No order that was sent after a halt was acknowledged, and before lifting began, is approved unless it is a marked reduction.
 //  7. A subscriber hears of every decision in the journal, of its denying gate, and of nothing else.
@@ -112,18 +112,18 @@ function judgeRepetitions({ answers, decisions }: EngineEvidence, byId: ById): r
     answers
       .filter((answer) => answer.kind === kind && !isFine(answer))
       .map((answer) => `${nameOf(answer)} got ${answer.code || "an approval"}`);
-  const isReported = (answer: Answer): boolean => answer.code === "DUPLICATE_KEY" && hasOriginal(answer);
+  const namesFirst = (answer: Answer): boolean => answer.code === "DUPLICATE_KEY" && hasOriginal(answer);
   const isFirst = (answer: Answer): boolean =>
     !repetitions.has(answer.code) && firsts.get(answer.key)?.decisionId === answer.decisionId;
   return [
-    ...complain("repeated orders were not given their first decision", wrong("again", isReported)),
+    ...complain("repeated orders were not told their first decision", wrong("again", namesFirst)),
     ...complain(
       "reused keys were not refused as such",
       wrong("other body", ({ code }) => code === "KEY_REUSED"),
     ),
     ...complain(
       "orders have neither their first decision nor its copy",
-      wrong("first", (answer) => isFirst(answer) || (answer.tries > 1 && isReported(answer))),
+      wrong("first", (answer) => isFirst(answer) || (answer.tries > 1 && namesFirst(answer))),
     ),
   ];
 }

@@ -46,7 +46,7 @@ const caughtUpMsMax = 60_000;
 const askMsMax = 10_000;
 const stepMs = 20;
 
-export async function openTables(options: {
+export async function openFixture(options: {
   readonly transport: TransportName;
   readonly program: string;
   readonly seed: number;
@@ -62,7 +62,7 @@ export async function openTables(options: {
       nats = await startNatsServer({ jetStream: true, storeFolder: join(folder, "nats") });
     }
     const configuration = configure(join(folder, "data"), nats?.url);
-    const fixture = createTables({ ...options, ...place, configuration, nats });
+    const fixture = createFixture({ ...options, ...place, configuration, nats });
     await fixture.restore().catch(async (error: unknown) => {
       const words = fixture.lastWords();
       await fixture.close();
@@ -105,7 +105,7 @@ interface Server {
   readonly address: DatabaseAddress;
 }
 
-function createTables(setting: Setting): Fixture {
+function createFixture(setting: Setting): Fixture {
   const { nats, configuration } = setting;
   let server: Server | undefined;
   let address: DatabaseAddress | undefined;
@@ -315,7 +315,7 @@ function commandOf(pid: number): string | undefined {
   }
 }
 
-/** Kills a process of our PostgreSQL only after reading it: a number may belong to somebody else by now. */
+/** Kills a process of our PostgreSQL only after looking at it: its number may be another process's by now. */
 function killOurs(pid: number, folder: string | undefined): boolean {
   const command = commandOf(pid);
   if (command === undefined || !command.includes(folder ?? "postgres")) return false;

@@ -195,7 +195,7 @@ export async function restartEverybody(
 
 function end(fixture: EngineFixture, part: string, signal: NodeJS.Signals): void {
   const pid = fixture.platform().runFile().processes[part] ?? 0;
-  // Only after reading it: a number may belong to somebody else by now.
+  // Only after looking at it: its number may be another process's by now.
   if (!readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(`portcullis-${part}`))
     throw new Error(`${pid} is not ${part}`);
   process.kill(pid, signal);

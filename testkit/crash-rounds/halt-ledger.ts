@@ -1,4 +1,4 @@
-// What the people of the halts' crash rounds asked for and were reported, and what the database has of it: rows and events, read anew for every verdict.
+// What the people of the halts' crash rounds asked for and were told, and what the database has of it: rows and events, read anew for every verdict.
 import type pg from "pg";
 import type {
   ActiveHalt,
@@ -21,7 +21,7 @@ export interface LiftAsked {
 }
 
 export interface HaltLedger {
-  /** Halts that somebody was notified of as in force. */
+  /** Halts of which a caller was told that they are in force. */
   readonly answered: Set<string>;
   /** Halts whose request got no answer. */
   readonly unanswered: Set<string>;

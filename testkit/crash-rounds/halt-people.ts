@@ -1,5 +1,5 @@
 // The people of the halts' crash rounds: they log in, raise halts, lift them and sign for each other through either service, and write down what they
-// were reported. Whoever gets no answer writes down that it does not know.
+// were told. A caller that gets no answer writes down that it does not know.
 import { TOTP } from "otpauth";
 import type { ActiveHalts, HaltResponse, HaltStatus } from "../../contracts/src/generated/svc/v1/halt.ts";
 import { testClient } from "../grpc/test-client.ts";
@@ -47,16 +47,16 @@ export function haltPeople(fixture: EngineFixture, throws: Prng): HaltPeople {
     const [host = "", port = ""] = (fixture.platform().runFile().addresses[door] ?? "").split(":");
     const client = testClient({ host, port: Number(port) }, { token: tokens.get(name) ?? "" });
     try {
-      const reported = await client.call(services[door], method, request, { deadlineMs });
-      if (reported.status !== "OK") throw new Error(`${method}: ${reported.status} ${reported.details}`);
-      return reported.answer;
+      const { status, details, answer } = await client.call(services[door], method, request, { deadlineMs });
+      if (status !== "OK") throw new Error(`${method}: ${status} ${details}`);
+      return answer;
     } finally {
       client.close();
     }
   }
 
-  /** What the caller was notified; undefined when it was notified of nothing. A refusal is something that no round asks for. */
-  async function reported(name: Name, door: Door, method: string, request: object): Promise<unknown> {
+  /** What the caller was told; undefined when it was told nothing. A refusal is something that no round asks for. */
+  async function answerTo(name: Name, door: Door, method: string, request: object): Promise<unknown> {
     try {
       return await call(name, door, method, request);
     } catch (error) {
@@ -92,7 +92,7 @@ export function haltPeople(fixture: EngineFixture, throws: Prng): HaltPeople {
       const haltId = throws.uuid();
       ledger.unanswered.add(haltId);
       const request = { ...scope, halt_id: haltId, reason: "", requested_by: "", confirmation: "HALT" };
-      const answer = (await reported("duty", through, "RequestHalt", request)) as HaltResponse | undefined;
+      const answer = (await answerTo("duty", through, "RequestHalt", request)) as HaltResponse | undefined;
       if (answer === undefined) return false;
       ledger.unanswered.delete(haltId);
       ledger.answered.add(haltId);
@@ -106,12 +106,12 @@ export function haltPeople(fixture: EngineFixture, throws: Prng): HaltPeople {
       ledger.lifts.push(lift);
       liftingBegins(haltIds);
       const request = { fund_id: fundId, reason: "over", confirmation: "RESUME", halt_ids: [...haltIds] };
-      lift.wasAnswered = (await reported("duty", through, "ResumeHalt", request)) !== undefined;
+      lift.wasAnswered = (await answerTo("duty", through, "ResumeHalt", request)) !== undefined;
       return lift.wasAnswered;
     },
     async askForAll(through, haltIds) {
       const words = { reason: "over", confirmation: "RESUME", one_time_code: codeOf("duty") };
-      const answer = await reported("duty", through, "ResumeHalt", { ...words, halt_ids: [...haltIds] });
+      const answer = await answerTo("duty", through, "ResumeHalt", { ...words, halt_ids: [...haltIds] });
       return (answer as HaltStatus | undefined)?.request_id;
     },
     async sign(through, requestId, haltIds) {
@@ -120,7 +120,7 @@ export function haltPeople(fixture: EngineFixture, throws: Prng): HaltPeople {
       const words = { confirmation: "RESUME", one_time_code: codeOf("relief"), request_id: requestId };
       ledger.lifts.push(lift);
       liftingBegins(haltIds);
-      lift.wasAnswered = (await reported("relief", through, "ResumeHalt", { ...words, halt_ids: [] })) !== undefined;
+      lift.wasAnswered = (await answerTo("relief", through, "ResumeHalt", { ...words, halt_ids: [] })) !== undefined;
       return lift.wasAnswered;
     },
     ask: async <Answer>(through: Door, method: string, request: object, deadlineMs?: number) =>

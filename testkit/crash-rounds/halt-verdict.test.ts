@@ -84,7 +84,7 @@ test("2 a lift by half, in two epochs, without its answer's truth, reported wron
   expect(wrongs(standing, lift)).toContain("was answered and is not complete");
   expect(wrongs({ ...lifted, signed: [] }, lift)).toContain("did not end by it");
   expect(wrongs(withReported(lifted, { lifted: [liftOf("h1")] }), lift)).toContain("h2 was not reported once");
-  expect(wrongs(withReported(standing, { lifted: [liftOf("h1")] }), unanswered)).toContain("notified that is not so");
+  expect(wrongs(withReported(standing, { lifted: [liftOf("h1")] }), unanswered)).toContain("reported that is not so");
   const byOne = withReported(lifted, { lifted: [liftOf("h1", 3, "operator:duty"), liftOf("h2", 3, "operator:duty")] });
   expect(wrongs(byOne, lift)).toContain("was signed, and");
 });

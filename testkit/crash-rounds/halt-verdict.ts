@@ -1,4 +1,4 @@
-// What must be true of halts whatever was killed, from what people were notified, the rows and the events. A pure function, so that its test can show each
+// What must be true of halts whatever was killed, from what people were told, the rows and the events. A pure function, so that its test can show each
 // rule failing.
 //
 //  1. A halt that was answered is there, and in force unless a lift of it was asked for; nothing is there that nobody asked for.
@@ -57,7 +57,7 @@ function judgeLift(lift: LiftAsked, { rows, reported, signed }: HaltFacts): read
       .map(({ haltId }) => `the lift of ${haltId} was not reported once`),
     ...events
       .filter(({ halt_id: id, epoch }) => gone.find(({ haltId }) => haltId === id)?.liftedEpoch !== epoch)
-      .map(({ halt_id: id }) => `a lift of ${id} was notified that is not so`),
+      .map(({ halt_id: id }) => `a lift of ${id} was reported that is not so`),
     ...judgeWhole(name, theirs),
   ];
 }

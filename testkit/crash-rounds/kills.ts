@@ -66,7 +66,7 @@ export async function strike(kill: Kill, fixture: Struck): Promise<void> {
   else await loseAnswers(fixture, kill === "answer lost" ? "resolve" : "kill the part");
 }
 
-/** Only after reading it: a number may belong to somebody else by now. */
+/** Only after looking at it: its number may be another process's by now. */
 function killOurs(pid: number, mark: string): void {
   const command = readFileSync(`/proc/${pid}/cmdline`, "utf8");
   if (!command.includes(mark)) throw new Error(`the process ${pid} is not ours: ${command}`);

@@ -119,7 +119,7 @@ function calls(
     kill(victim) {
       const { processes, database } = platform.runFile();
       const pid = (victim === "postgres" ? database.pid : processes[victim]) ?? 0;
-      // Only after reading it: a number may belong to somebody else by now.
+      // Only after looking at it: its number may be another process's by now.
       const command = readFileSync(`/proc/${pid}/cmdline`, "utf8");
       const mark = victim === "postgres" ? platform.dataFolder : `portcullis-${victim}`;
       if (!command.includes(mark)) throw new Error(`the process ${pid} is not our ${victim}: ${command}`);

@@ -8,7 +8,7 @@ import type { Prng } from "../virtual/prng.ts";
 import type { PaperFixture } from "./paper-fixture.ts";
 
 export interface PaperOrders {
-  /** Orders that were acknowledged, with the state that was reported. */
+  /** Orders that were acknowledged, with the state that the caller was told. */
   readonly acknowledged: ReadonlyMap<string, string>;
   unanswered(): number;
   lastTrouble(): string;

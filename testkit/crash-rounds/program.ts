@@ -1,4 +1,4 @@
-// The child process of the crash rounds: becomes what its order says, on the platform's own composition, and ends when asked to or
+// The child process of the crash rounds: becomes what its order says, on the platform's own composition, and ends when told to or
 // when the test that started it is gone. It is bundled at the start of the test and killed at any moment.
 
 import { createLog } from "../../adapters/log/pino-log.ts";

@@ -3,7 +3,7 @@
 // who is struck and when; what the machine makes of it differs, so a replay repeats the kills, not the interleaving.
 import { pause } from "../platform.ts";
 import { type Prng, prng } from "../virtual/prng.ts";
-import { type Fixture, openTables, type TransportName, type Victim } from "./fixture.ts";
+import { type Fixture, openFixture, type TransportName, type Victim } from "./fixture.ts";
 import { judge, type Tally, tally } from "./verdict.ts";
 
 export interface RoundsOptions {
@@ -32,7 +32,7 @@ const secondKillMsMax = 400;
 export async function runCrashRounds(options: RoundsOptions): Promise<Summary> {
   const { transport, rounds, seed, say } = options;
   const startedAtMs = Date.now();
-  const fixture = await openTables(options);
+  const fixture = await openFixture(options);
   const throws = prng(seed).fork(transport);
   const deal = dealer(fixture.victims, throws);
   const kills = new Map<Victim, number>();

@@ -18,7 +18,7 @@ export interface SlotOptions {
 export interface Slot {
   readonly name: string;
   running(): boolean;
-  /** Runs, and nobody has reported it to end. */
+  /** Runs, and has not been told to end. */
   alive(): boolean;
   /** The running incarnation has said that it can work. */
   ready(): boolean;
@@ -80,7 +80,7 @@ export function createSlot(options: SlotOptions): Slot {
     await exited;
   }
 
-  /** A child that dies before it has read the command is started again by the test and reported again. */
+  /** A child that dies before it has read the command is started again by the test and told again. */
   function send(command: Command): void {
     if (child?.connected) child.send(command, () => undefined);
   }

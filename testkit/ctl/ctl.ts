@@ -86,7 +86,7 @@ function ctlWith(
     run: (...words) => start(...words).ended,
     async json(exit, ...words) {
       const answer = await start(...words, "--json").ended;
-      if (answer.exit !== exit) throw new Error(`ctl ${words.join(" ")} did not exit ${exit}: ${reported(answer)}`);
+      if (answer.exit !== exit) throw new Error(`ctl ${words.join(" ")} did not exit ${exit}: ${described(answer)}`);
       // A failure has its document as the last line of stderr.
       const text = answer.stdout === "" ? (answer.stderr.trimEnd().split("\n").at(-1) ?? "") : answer.stdout;
       return JSON.parse(text) as Record<string, unknown>;
@@ -144,12 +144,12 @@ async function shown(started: RunningCtl): Promise<DeviceLogin> {
   const plainUrl = /^ {3}or {3}(\S+)$/m.exec(started.stderr())?.[1] ?? url;
   const userCode = code();
   if (userCode === undefined || url === undefined || plainUrl === undefined) {
-    throw new Error(`ctl showed no code: ${over === undefined ? started.stderr() : reported(over)}`);
+    throw new Error(`ctl showed no code: ${over === undefined ? started.stderr() : described(over)}`);
   }
   return { ...started, url, plainUrl, userCode };
 }
 
-function reported({ exit, signal, stdout, stderr }: CtlAnswer): string {
+function described({ exit, signal, stdout, stderr }: CtlAnswer): string {
   return `exit ${exit ?? signal}\n${stdout}\n${stderr}`;
 }
 

@@ -1,4 +1,4 @@
-// For ctl's tests: a server and issuer on a free port that answer as asked, streams that remember, and ctl run in this process with both.
+// For ctl's tests: a server and issuer on a free port that answer as they are told, streams that remember, and ctl run in this process with both.
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { PassThrough } from "node:stream";

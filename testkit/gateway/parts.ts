@@ -1,4 +1,4 @@
-// The parts that tests of the routes hand in: every port answers what the test reported it to and remembers how it was called, and
+// The parts that tests of the routes hand in: every port answers what the test told it to and remembers how it was called, and
 // `ask` reaches a route the way the HTTP adapter does, through its schemas.
 import type { Denial } from "../../contracts/src/codes.ts";
 import { Fault } from "../../contracts/src/fault.ts";

@@ -266,7 +266,7 @@ async function startMemoryAudit(fixture: HaltFixture) {
   let seen = 0;
   return {
     disk,
-    /** Until everything that was notified so far is in the log. */
+    /** Until everything that was reported so far is in the log. */
     async settle(finishTelling: () => Promise<void>): Promise<void> {
       await fixture.finish(finishTelling());
       const all = fixture.tables.log;

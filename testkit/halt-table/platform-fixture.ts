@@ -81,7 +81,7 @@ function openHands({ address }: TestDatabase) {
   };
 }
 
-/** Of what was reported halts and attempts, how much is no entry yet. */
+/** Of what was reported about halts and attempts, how much is no entry yet. */
 const missingText = `select count(*)::int as missing from outbox o
   where o.subject ~ '\\.(operator|halt|resume)\\.'
     and not exists (select 1 from audit_entry e where e.event_id = o.event_id::text)`;

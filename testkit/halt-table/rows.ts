@@ -102,7 +102,7 @@ const halts = levels.flatMap((level) => [
 const resumes = (["STRATEGY_HALT", "FUND_HALT"] as const).flatMap((level) => [
   row("resume", level, ""),
   row("resume", level, "RESUME_REASON_MISSING", { reason: "missing" }),
-  // Nobody is asked for a code here, so none is read.
+  // No caller is asked for a code here, so none is looked at.
   row("resume", level, "", { code: "wrong" }),
   row("resume", level, "", { code: "none set up" }),
   // The firm's halt covers it, and is lifted in no such way.

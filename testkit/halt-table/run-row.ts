@@ -1,11 +1,11 @@
-// One row of the table on one surface: puts the platform so, asks, and reads what came of it: the answer, the halts in force, and the audit log.
+// One row of the table on one surface: puts the platform so, asks, and looks at what came of it: the answer, the halts in force, and the audit log.
 import { expect } from "vitest";
 import type { FoundEntry, HaltTableFixture, SignedState, Standing, TableCaller } from "./fixture.ts";
 import { type Code, type Row, rowText, said, type Verb } from "./rows.ts";
 import type { Request, SurfaceAnswer } from "./surface-answer.ts";
 import type { Surface } from "./surfaces.ts";
 
-/** What is asked of a request that is halted or lifted by itself; the standing halts are of alpha and of the firm. */
+/** The target of a request that halts or lifts one scope by itself; the standing halts are of alpha and of the firm. */
 const targets = {
   halt: { STRATEGY_HALT: "gamma-income", FUND_HALT: "gamma", FIRM_HALT: "" },
   resume: { STRATEGY_HALT: "alpha-momentum", FUND_HALT: "alpha", FIRM_HALT: "" },

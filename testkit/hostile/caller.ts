@@ -1,4 +1,4 @@
-// A client over plain HTTP/2 that sends what it is reported, however it is reported: at once, in drips, half, or with the line cut. What a gRPC
+// A client over plain HTTP/2 that sends what it is told, however it is told: at once, in drips, half, or with the line cut. What a gRPC
 // library would never let through goes through here.
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from "node:http2";
 import type { Prng } from "../virtual/prng.ts";

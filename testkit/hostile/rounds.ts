@@ -145,7 +145,7 @@ function judgement(message: HostileMessage, delivery: Delivery, reply: Reply): J
     const outcome = `status ${status ?? "none"}`;
     const inside = details.startsWith("Internal error");
     const unknown = !endings.has(status);
-    // Whoever sends to the end is notified of something, unless another call hung up the line that they share.
+    // A caller that sends to the end is told something, unless another call hung up the line that they share.
     const silent = finished && status === undefined && !reply.isCutOff;
     const violation = inside || unknown ? `it failed inside (${details})` : silent ? "no answer at all" : undefined;
     return { outcome, approved: false, violation };

@@ -75,7 +75,7 @@ export interface AskOptions {
   readonly body?: string | Uint8Array;
   readonly listener?: Listener;
   readonly agent?: Agent;
-  /** Of a caller with every role unless asked; null sends none. */
+  /** Of a caller with every role unless another is given; null sends none. */
   readonly token?: string | null;
   readonly localAddress?: string;
 }

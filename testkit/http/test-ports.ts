@@ -1,5 +1,5 @@
-// The ports that tests of the listeners hand in: real time and PRNG, and a log, metrics and crash that remember what they were
-// notified so that a test can look.
+// The ports that tests of the listeners hand in: real time and randomness, and a log, metrics and crash that remember what they were
+// told so that a test can look.
 
 import { internalsOff, internalsOn } from "../../adapters/library-internals/library-internals.ts";
 import { systemClock } from "../../adapters/system/clock.ts";

@@ -1,4 +1,4 @@
-// ic_drift: daily rank correlations, the drift of live ones behind a backtest's, and the workflow.
+// ic_drift: daily rank correlations, the drift of live ones behind a backtest's, and what is done about it, step by step.
 import { z } from "zod";
 import { studentCdf } from "../../core/stats/distributions.ts";
 import { autocovariance } from "../../core/stats/long-run-variance.ts";
@@ -9,9 +9,9 @@ import { driftMonitor, driftOf, ladderRung } from "../../core/watchdogs/drift-mo
 import { numbers, numbersOrNull, type Solver, solver } from "../../reports/metrics/oracles/solver.ts";
 
 const actions = ["OK", "HALVE", "HALVE_AND_CROSSPOST", "STRATEGY_HALT"] as const;
-const resumeWorkflow = defaultsOf(driftMonitor.config);
+const defaults = defaultsOf(driftMonitor.config);
 const actionOf = (z: number | null): string =>
-  z === null ? "INSUFFICIENT_DATA" : (actions[ladderRung(z, resumeWorkflow)] ?? "OK");
+  z === null ? "INSUFFICIENT_DATA" : (actions[ladderRung(z, defaults)] ?? "OK");
 
 const daily = solver(
   {
@@ -58,8 +58,8 @@ const drift = solver(
   {
     backtest_ic: numbers,
     live_ic: numbers,
-    min_live: z.number().default(resumeWorkflow.live_min),
-    min_backtest: z.number().default(resumeWorkflow.backtest_min),
+    min_live: z.number().default(defaults.live_min),
+    min_backtest: z.number().default(defaults.backtest_min),
   },
   ({ backtest_ic, live_ic, min_live, min_backtest }) => {
     const found = driftOf(backtest_ic, live_ic);

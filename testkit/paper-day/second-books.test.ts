@@ -70,8 +70,8 @@ describe("the second bookkeeping", () => {
   });
 
   it.each<[string, Partial<ReportedValue>, RegExp]>([
-    ["the last digit of the cash", { cash: "998.85", nav: "1232.39" }, /cash is reported as 998.85 and is 998.84/],
-    ["a sum", { nav: "1232.39" }, /nav is reported as/],
+    ["the last digit of the cash", { cash: "998.85", nav: "1232.39" }, /cash was reported as 998.85 and is 998.84/],
+    ["a sum", { nav: "1232.39" }, /nav was reported as/],
     ["a price", { prices: { ...right.prices, SAP: { quantity: "2", price: "101.51" } } }, /positions_value/],
     ["a quantity", { prices: { ...right.prices, AAPL: { quantity: "13", price: "2.52" } } }, /the position in AAPL/],
     [

@@ -135,7 +135,7 @@ export function keepSecondBooks(instruments: readonly ReportedInstrument[], entr
 
   function trade(fill: ReportedFill): void {
     const instrument = terms.get(fill.symbol);
-    if (instrument === undefined) throw new Error(`nobody reported the instrument ${fill.symbol}`);
+    if (instrument === undefined) throw new Error(`the instrument ${fill.symbol} was never reported`);
     if (!known.has(fill.side)) throw new Error(`${fill.fill_id} has the side ${fill.side}`);
     const size = exact(fill.quantity);
     const signed = sells.has(fill.side) ? { ...size, digits: -size.digits } : size;
@@ -162,9 +162,9 @@ export function keepSecondBooks(instruments: readonly ReportedInstrument[], entr
       }
     }
   }
-  const reported = (from: Map<string, Exact>) =>
+  const asText = (from: Map<string, Exact>) =>
     new Map([...from].filter(([, amount]) => amount.digits !== 0n).map(([key, amount]) => [key, text(amount)]));
-  return { positions: reported(positions), cash: reported(cash) };
+  return { positions: asText(positions), cash: asText(cash) };
 }
 
 /** Sentences about what is wrong with a value: its own sum, and, for the newest one of a fund, what it is made of. */
@@ -183,16 +183,16 @@ export function wrongWithValue(
   };
   const compare = (what: string, reported: string, ours: Exact): void => {
     if (text(exact(reported)) !== text(ours))
-      wrong.push(`${value.fund_id}: ${what} is reported as ${reported} and is ${text(ours)}.`);
+      wrong.push(`${value.fund_id}: ${what} was reported as ${reported} and is ${text(ours)}.`);
   };
-  let notional = zero;
+  let positions = zero;
   for (const [symbol, { quantity, price }] of Object.entries(value.prices)) {
     const instrument = terms.get(symbol);
-    if (instrument === undefined) throw new Error(`nobody reported the instrument ${symbol}`);
+    if (instrument === undefined) throw new Error(`the instrument ${symbol} was never reported`);
     const own = times(times(exact(quantity), exact(instrument.multiplier)), exact(price));
-    notional = plus(notional, rounded(times(own, rateOf(instrument.currency)), 18));
+    positions = plus(positions, rounded(times(own, rateOf(instrument.currency)), 18));
   }
-  compare("positions_value", value.positions_value, notional);
+  compare("positions_value", value.positions_value, positions);
   compare("nav", value.nav, plus(exact(value.cash), exact(value.positions_value)));
   if (books === undefined) return wrong;
   const prefix = `${value.fund_id} `;

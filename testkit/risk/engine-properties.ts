@@ -196,8 +196,8 @@ function withdrawsExactly(engine: Engine, life: Life, count: number, seen: Seen)
   );
   const second = decide();
   for (const checked of second.toReversed()) engine.withdraw(checked);
-  const reported = ({ outcome, code, reason, at }: Decided["checked"]) => ({ outcome, code, reason, at });
-  same(second.map(reported), first.map(reported), "what was asked again");
+  const answered = ({ outcome, code, reason, at }: Decided["checked"]) => ({ outcome, code, reason, at });
+  same(second.map(answered), first.map(answered), "what was asked again");
   expect(JSON.stringify(engine.snapshot())).toBe(before);
   seen.withdrawn += count;
 }

@@ -1,4 +1,4 @@
-// A fund's losses through time, without a store: valuations and reads the clock go in, baselines and breaches come out. What would be written
+// A fund's losses through time, without a store: valuations and looks at the clock go in, baselines and breaches come out. What would be written
 // twice is an error here as it would be there.
 import { type CalendarDefinition, tradingCalendar } from "../../contracts/src/calendar.ts";
 import * as decimal from "../../contracts/src/decimal.ts";
@@ -122,7 +122,7 @@ export function lossLife(options: LifeOptions = {}) {
       };
       return adopt(judgeValuation(state, valuation, rulesAt(parse(said.heard ?? at), valuation.at)));
     },
-    /** A read the clock. */
+    /** A look at the clock. */
     tick: (at: string): readonly string[] =>
       state === undefined ? [] : adopt(passTime(state, rulesAt(parse(at), parse(at)))),
     rebase(at: string, of: Rebase["of"] = "fund"): void {

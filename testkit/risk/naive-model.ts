@@ -26,7 +26,7 @@ export interface NaiveOrder {
   /** How, where and how long it works, as one text. */
   terms: string;
   waiting: { readonly quantity: bigint; readonly terms: string }[];
-  /** Whether anything notified that it is with a broker. */
+  /** Whether any message has told that it is with a broker. */
   sent: boolean;
   filled: bigint;
   ended: boolean;

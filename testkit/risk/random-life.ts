@@ -69,7 +69,7 @@ export interface Life {
   books(): NaiveBooks;
   /** An order as the next step might ask about: new, repeated, or an amendment. */
   order(): Order;
-  /** One thing happens to every engine; they are all given the same. */
+  /** One thing happens to every engine; they are all told the same. */
   step(engines: readonly Engine[]): void;
   /** Tells an engine everything that is not in a snapshot. */
   introduce(engine: Engine): void;

@@ -1,4 +1,4 @@
-// What the architecture rules read: a source file with its imports, calls, strings and functions, read from the syntax tree.
+// What the architecture rules look at: a source file with its imports, calls, strings and functions, read from the syntax tree.
 import ts from "typescript";
 
 export interface SourceFile {

@@ -9,7 +9,7 @@ export interface Prng extends Random {
   below(bound: number): number;
   /** True with this probability (0 to 1). */
   chance(probability: number): boolean;
-  /** A PRNG of their own for one purpose, so that a throw more in one place does not change every other place. */
+  /** A PRNG of its own for one purpose, so that one draw more in one place does not change every other place. */
   fork(purpose: string): Prng;
 }
 

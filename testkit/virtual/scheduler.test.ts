@@ -1,4 +1,4 @@
-// The scheduler: one seed is one run, time passes only when it is asked to, and a run that hangs says so.
+// The scheduler: one seed is one run, time passes only when it is told to, and a run that hangs says so.
 import { describe, expect, it } from "vitest";
 import { priorityQueue } from "./priority-queue.ts";
 import { prng } from "./prng.ts";

@@ -1,4 +1,4 @@
-// A treasury in virtual time over the memory store, for tests: started and started again, reported fills and prices, and its books read past it.
+// A treasury in virtual time over the memory store, for tests: started and started again, told of fills and prices, and its books read past it.
 import { giveProof } from "../../adapters/memory/units/step-up.ts";
 import * as decimal from "../../contracts/src/decimal.ts";
 import type { Fill } from "../../contracts/src/records/order.ts";

@@ -54,7 +54,7 @@ function onEntries(): readonly Attack[] {
   const without = [...fifty.slice(0, 20), ...fifty.slice(21)];
   const renumbered = without.map((entry, sequence) => ({ ...entry, sequence }));
   const other = log(50, logKey("other log"));
-  // A table that has lost a row and says so is shorter than its checkpoint before anybody reads the entries.
+  // A table that has lost a row and says so is shorter than its checkpoint before a verifier looks at the entries.
   const short = { answer: "TRUNCATED", sequence: 49 };
   const early = { ...ordinary(50), timestamp: timeAt(48) };
   return [

@@ -1,5 +1,5 @@
 // Attacks on the text of an entry (canonical JSON, types, lengths, times). The attacker holds the log's key and hashes, chains and signs
-// the bent bytes as they are, so that nothing but the read the text itself can find them.
+// the bent bytes as they are, so that nothing but the look at the text itself can find them.
 import { fileOf, leafHash, log, noteOf, origin, rootOf, sha256, textOf } from "../test-log.ts";
 import { type Attack, attack, entryAt, first, headerOf } from "./shape.ts";
 

@@ -36,7 +36,7 @@ const files: readonly string[] = [
   "verify-bundle.ts",
 ];
 
-/** Functions of these files that no verdict passes through; their own tests read them. */
+/** Functions of these files that no verdict passes through; their own tests look at them. */
 const elsewhere: ReadonlySet<string> = new Set([
   ...["inclusionSpans", "consistencySpans", "verifyConsistency", "isRootOfSize"],
   ...["readPolicy", "makePolicy", "partsOfText", "partsOfJson"],

@@ -1,4 +1,4 @@
-// The core's verifier behind the same face as the offline one, so that one table of attacks and one PRNG can ask both.
+// The core's verifier behind the same face as the offline one, so that one table of attacks and one stream of random cases can ask both.
 import { readUtf8 } from "../../core/audit/base64.ts";
 import { type BundleOptions, verifyBundleFile } from "../../core/audit/bundle/verify-bundle.ts";
 import type { Refused } from "../../core/audit/fault.ts";

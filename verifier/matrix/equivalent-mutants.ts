@@ -9,11 +9,15 @@ export interface EquivalentMutant {
 const says = (file: string, check: string, why: string): EquivalentMutant => ({ file, check, why });
 
 export const equivalentMutants: readonly EquivalentMutant[] = [
-  // What was read before, and is read again because the function has other callers.
-  says("entry-layout.ts", "end - start > textBytesMax", "The chain reads the length before it copies the text."),
-  says("entry-layout.ts", "text.length > textBytesMax", "The chain has read the text before."),
-  says("entry-layout.ts", "read(room, 0, fillRoom(room, text, 0), layout) < 0", "The chain has read the text before."),
-  says("key-entry.ts", "record === undefined", "The chain has read the text before."),
+  // What was checked before, and is checked again because the function has other callers.
+  says("entry-layout.ts", "end - start > textBytesMax", "The chain checks the length before it copies the text."),
+  says("entry-layout.ts", "text.length > textBytesMax", "The chain has checked the text before."),
+  says(
+    "entry-layout.ts",
+    "read(room, 0, fillRoom(room, text, 0), layout) < 0",
+    "The chain has checked the text before.",
+  ),
+  says("key-entry.ts", "record === undefined", "The chain has checked the text before."),
   says("bundle.ts", "from > size", "The tree does not close then either; here it is said before the entries are read."),
   says("frontier.ts", "!isSize(size)", "The size was read as one."),
   says("frontier.ts", "frontier.size > size", "The header was refused before."),
@@ -70,7 +74,7 @@ export const equivalentMutants: readonly EquivalentMutant[] = [
   says(
     "tlog-proof.ts",
     "first !== firstLine",
-    "Who asks both verifiers reads the first line; core/audit/tlog-proof.test.ts has others.",
+    "The test that asks both verifiers looks at the first line; core/audit/tlog-proof.test.ts has others.",
   ),
   says(
     "tlog-proof.ts",

@@ -20,7 +20,7 @@ const timeoutMs = 60_000;
 const folder = mkdtempSync(join(tmpdir(), "core-mutants-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** The table first, because it has a case for almost everything, then what PRNG made. */
+/** The table first, because it has a case for almost everything, then what the PRNG made. */
 const random = prng(seed);
 const cases = [
   ...attacks.filter(({ answer }) => answer !== "usage").map(({ name, bytes, trust }) => ({ what: name, bytes, trust })),

@@ -1,4 +1,4 @@
-// Bundles and proofs from seeded PRNG: logs with rotations and revocations that may or may not belong together, bent headers, bent lines, bent
+// Bundles and proofs from a seeded PRNG: logs with rotations and revocations that may or may not belong together, bent headers, bent lines, bent
 // bytes, and entries whose bent text was hashed, chained and signed as it is. Most are broken in several ways at once, which is the point: two
 // verifiers must then also agree on which fault comes first.
 import { mutated } from "../../testkit/audit/mutated.ts";

@@ -65,7 +65,7 @@ async function rewrite(from: number, size: number): Promise<void> {
   await log.query("update audit_head set hash = $1", [forged.entries[size - 1]?.hash]);
 }
 
-test("A7: the stored table truncated by the superuser is reported from the last checkpoint", async () => {
+test("A7: the stored table truncated by the superuser is told from the last checkpoint", async () => {
   await log.query("delete from audit_entry where sequence >= 45");
   await log.query("update audit_head set size = 45, hash = $1", [honest.entries[44]?.hash]);
   expect(await log.verify(trust)).toMatchObject({

@@ -1,4 +1,4 @@
-// Rules that concern several keys at once. They read the data before it is known to be valid, so that their complaints
+// Rules that concern several keys at once. They look at the data before it is known to be valid, so that their complaints
 // come together with all the others; whatever has the wrong type is left to the schema's own complaint.
 import { platformServices } from "../../../contracts/src/platform-services.ts";
 import { cosignatureType, readVerifierKey } from "../../../core/audit/signed-note.ts";

@@ -1,6 +1,6 @@
 // What the library's JSON reader lets pass although it loses something on the way, and what is therefore refused for every route: a member that
 // stands twice (the last would win), half of a surrogate pair (it would become a replacement character, and two texts would become one),
-// bytes that are no UTF-8 (the same), and a whole number of which the reader would keep only the first digits. The text is read after it was found to be JSON, so that the look can be a simple one.
+// bytes that are no UTF-8 (the same), and a whole number of which the reader would keep only the first digits. The text is looked at after it was found to be JSON, so that the look can be a simple one.
 
 import { Fault } from "../../../contracts/src/fault.ts";
 import { parseJson } from "../../../contracts/src/parse-json.ts";
@@ -12,7 +12,7 @@ type Step = string | number;
 interface Level {
   /** The members so far; absent in a list. */
   readonly names: Set<string> | undefined;
-  /** The member or the element that is being read. */
+  /** The member or the element that is being looked at. */
   at: Step;
   /** Whether the next text is a member's name. */
   isNameNext: boolean;
@@ -90,7 +90,7 @@ function next(level: Level): void {
   else if (typeof level.at === "number") level.at += 1;
 }
 
-/** Reads the text that begins here, as a name or as a value; where it ends. */
+/** Looks at the text that begins here, as a name or as a value; where it ends. */
 function lookAtText(text: string, begin: number, levels: readonly Level[]): number {
   const end = endOfText(text, begin);
   const raw = text.slice(begin, end);

@@ -1,4 +1,4 @@
-// Whoever asks again for what they have, and says so by its tag, is notified that it has not changed instead of being sent it anew (RFC 9110, 13.1.2).
+// A caller who asks again for what it has, and says so by its tag, is told that it has not changed instead of being sent it anew (RFC 9110, 13.1.2).
 import type { HttpAnswer } from "../../../ports/http.ts";
 
 /** Tags may stand in a list, and be marked as weak by somebody in between; a star is any. */

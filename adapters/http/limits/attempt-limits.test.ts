@@ -94,7 +94,7 @@ describe("callers", () => {
   async function counter(perMinuteMax: number) {
     const limit = (await attemptLimits(fastify()))(perMinuteMax);
     return async (ip: string): Promise<boolean> => {
-      // All that a limit reads.
+      // All that a limit looks at.
       const request = { ip, routeOptions: {} } as FastifyRequest;
       return (await limit(request)) !== undefined;
     };

@@ -10,7 +10,7 @@ import { type AttemptLimit, factsOf } from "../route-facts.ts";
 const windowMs = 60_000;
 const ipv6SubnetBits = 64;
 
-/** Counts by address unless it is notified how to know the caller. */
+/** Counts by address unless it is told how to know the caller. */
 export type MakeAttemptLimit = (
   perMinuteMax: number,
   nameOf?: (request: FastifyRequest) => string | undefined,

@@ -1,5 +1,5 @@
 // Requests that a web page of somebody else makes an operator's browser send. They carry no token of ours, but they come from the
-// operator's own address, so they are turned away before they are counted or read. Browsers say where a request comes from in
+// operator's own address, so they are turned away before they are counted or looked at. Browsers say where a request comes from in
 // one header or another, and no page can change what they say; programs say nothing and pass.
 import { TLSSocket } from "node:tls";
 import type { FastifyReply, FastifyRequest } from "fastify";

@@ -17,7 +17,7 @@ export interface HttpLimits {
   readonly silenceMsMax: number;
   /** How long an idle connection is kept for another request. */
   readonly keepAliveMsMax: number;
-  /** How often the time limits on requests are read. */
+  /** How often the time limits on requests are checked. */
   readonly checkEveryMs: number;
   /** A connection on which nobody showed a token is cut after this long without a request. */
   readonly strangerIdleMsMax: number;

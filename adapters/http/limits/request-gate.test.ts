@@ -125,7 +125,7 @@ describe("one connection", () => {
   it.each([
     ["1.1", ""],
     ["1.0", "connection: keep-alive\r\n"],
-  ])("ends with its last request, and no later one is read (2): HTTP/%s", async (version, more) => {
+  ])("ends with its last request, and no later one is looked at (2): HTTP/%s", async (version, more) => {
     const seen: string[] = [];
     const server = await serve(
       async ({ params }) => {

@@ -3,7 +3,7 @@
 // else waits.
 //  1. At most `requestsAtOncePerConnectionMax` requests of a connection are being answered; the next ones wait in order, and
 //     nothing more is read from the connection meanwhile.
-//  2. The connection's last request is answered with "connection: close"; whatever came after it is not read.
+//  2. The connection's last request is answered with "connection: close"; whatever came after it is not looked at.
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
 import { createServer as createSecureServer } from "node:https";
 import type { Socket } from "node:net";

@@ -66,13 +66,13 @@ type Done = Pick<Cosigned, "operator" | "passwordHalf" | "token">;
 export function createCosignRequests(options: CosignRequestsOptions): IdentityRequests {
   const { store, clock, random, changes, tokens } = options;
 
-  /** The whole password of a new person, of which the signer is reported the second half. */
+  /** The whole password of a new person, of which the signer is told the second half. */
   async function passwordFor(requestId: string): Promise<NewPassword | undefined> {
     const request = await store.transactSql("identity.request_look", (_unit, sql) => readRequest(sql, requestId));
     if (request?.sealed === undefined || request.ended !== undefined) return undefined;
     const first = options.sealing.open(request.sealed, requestContext(requestId));
-    const reported = newRecoveryCode(random);
-    return { reported, hash: await options.hashing.hash(`${first}-${reported}`) };
+    const shown = newRecoveryCode(random);
+    return { shown, hash: await options.hashing.hash(`${first}-${shown}`) };
   }
 
   /** Why what is asked for cannot be done any more. */
@@ -99,7 +99,7 @@ export function createCosignRequests(options: CosignRequestsOptions): IdentityRe
       case "AddOperator": {
         if (password === undefined) throw unreadable(it.requestId ?? "");
         const operator = await changes.add(it, { ...of, passwordHash: password.hash }, people);
-        return { operator, passwordHalf: password.reported };
+        return { operator, passwordHalf: password.shown };
       }
     }
   }

@@ -105,7 +105,7 @@ const stateOf = async (name: string) =>
   (await fixture.rows("select roles, disabled_us is not null as disabled from operator where name = $1", [name]))[0];
 
 describe("in production", () => {
-  it("one asks and another signs; each is reported half of the password, and the record names both", async () => {
+  it("one asks and another signs; each is told half of the password, and the record names both", async () => {
     const { operators, requests, people } = opened();
     const { requestId, half } = await addErika(operators);
     expect(await stateOf("erika")).toBeUndefined();
@@ -343,7 +343,7 @@ describe("machines' tokens in production", () => {
     ]);
   });
 
-  it("a request that nobody signs is reported as expired", async () => {
+  it("a request that no admin signs is reported as expired", async () => {
     const { operators } = opened();
     await addErika(operators);
     fixture.clock.pass(24 * 3_600_000);

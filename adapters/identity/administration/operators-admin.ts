@@ -3,7 +3,7 @@
 //  1. A change is judged with every person locked, redeems the proof of the second factor and is done, or requested, in one transaction: of two
 //     admins who disable each other the first one wins, and the other one is refused.
 //  2. In production whatever creates power is only requested here; a second admin signs it (cosign-requests.ts).
-//  3. The first password of a new person has two halves where it takes two admins: whoever asks is reported the first, whoever signs the second,
+//  3. The first password of a new person has two halves where it takes two admins: the admin who asks is told the first, the one who signs the second,
 //     so that neither can log in as the person whom they made.
 import {
   changeNeedsTwo,
@@ -51,8 +51,8 @@ interface Asking {
 }
 
 export interface NewPassword {
-  /** What is reported to whoever calls. */
-  readonly reported: string;
+  /** What the caller is told of it. */
+  readonly shown: string;
   readonly hash: string;
 }
 
@@ -75,7 +75,7 @@ export function createOperatorsAdmin(options: OperatorsAdminOptions): OperatorsA
       if (unproved !== undefined) return { ok: false, denial: unproved };
       if (changeNeedsTwo(change.kind, options.isProduction)) return request(asking, attempt);
       const it = { sql, events, at, actor: identity.actor, subject: identity.subject, reason };
-      const password = asking.password === undefined ? {} : { password: asking.password.reported };
+      const password = asking.password === undefined ? {} : { password: asking.password.shown };
       return { ok: true, value: { ...(await asking.done(it, people)), ...password } };
     });
   }
@@ -106,8 +106,8 @@ export function createOperatorsAdmin(options: OperatorsAdminOptions): OperatorsA
 
   async function onePassword(): Promise<NewPassword | undefined> {
     if (changeNeedsTwo("add", options.isProduction)) return undefined;
-    const reported = `${newRecoveryCode(random)}-${newRecoveryCode(random)}`;
-    return { reported, hash: await options.hashing.hash(reported) };
+    const shown = `${newRecoveryCode(random)}-${newRecoveryCode(random)}`;
+    return { shown, hash: await options.hashing.hash(shown) };
   }
 
   return {

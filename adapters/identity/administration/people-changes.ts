@@ -52,7 +52,7 @@ export function createPeopleChanges({ issuer, sessionS }: PeopleChangesOptions):
     });
   }
 
-  async function reported(it: ChangeWork, name: string): Promise<Operator> {
+  async function mustFind(it: ChangeWork, name: string): Promise<Operator> {
     const operator = await findOperator(it.sql, name);
     if (operator !== undefined) return operator;
     throw new Fault("INTERNAL", `The operator ${name} is gone while it is changed.`, { retry: "never" });
@@ -76,13 +76,13 @@ export function createPeopleChanges({ issuer, sessionS }: PeopleChangesOptions):
       if (isBack) await end(it, name);
       await removeFactors(it, name);
       await putOperator(it.sql, { name, roles, passwordHash, at: it.at });
-      return tell(it, await reported(it, name), isBack ? "restored" : "made");
+      return tell(it, await mustFind(it, name), isBack ? "restored" : "made");
     },
 
     async changeRoles(it, { name, roles }) {
       await setRoles(it.sql, name, roles);
       await end(it, name);
-      return tell(it, await reported(it, name), "changed");
+      return tell(it, await mustFind(it, name), "changed");
     },
 
     async resetFactor(it, name) {
@@ -100,7 +100,7 @@ export function createPeopleChanges({ issuer, sessionS }: PeopleChangesOptions):
       for (const row of alone) {
         await revokeWithEvent(it.sql, it.events, row, { identity: it, at: it.at, reason: it.reason });
       }
-      const operator = await tell(it, await reported(it, name), "disabled");
+      const operator = await tell(it, await mustFind(it, name), "disabled");
       const kept = tokens.filter((row) => !alone.includes(row)).map(({ id }) => id);
       return { operator, revokedTokens: alone.map(({ id }) => id), keptTokens: kept };
     },

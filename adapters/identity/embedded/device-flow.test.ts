@@ -217,7 +217,7 @@ describe("the device flow", () => {
     expect(fixture.lines.slice(linesBefore)).toEqual([]);
   });
 
-  test("a code that is wrong, used or expired is distinguished, and two browsers cannot take over one code", async () => {
+  test("codes that are wrong, used or expired are told apart, and two browsers cannot take over one code", async () => {
     const browser = fixture.browser();
     const input = await browser.open(`${fixture.issuer}/device`);
     const wrong = await browser.submit(input, { user_code: "BBBB-BBBB" });

@@ -1,4 +1,4 @@
-// What the library is asked to be: two public clients, the device flow and the code flow with PKCE, signed access tokens for the platform,
+// What the library is told to be: two public clients, the device flow and the code flow with PKCE, signed access tokens for the platform,
 // refresh tokens that are used once, and nothing else.
 import type { ClientMetadata, Configuration, JWK } from "oidc-provider";
 import * as instant from "../../../contracts/src/instant.ts";

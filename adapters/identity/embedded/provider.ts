@@ -27,7 +27,7 @@ export interface EmbeddedProvider {
   close(): Promise<void>;
 }
 
-/** How often keys are read. */
+/** How often the age of keys is checked. */
 const tendEveryMs = 10_000;
 /** RFC 8628: how long a device waits between two questions. */
 const deviceIntervalS = 5;

@@ -14,7 +14,7 @@ export function createRequestScope(): RequestScope {
   return { run: (address, work) => storage.run(address, work), remoteAddress: () => storage.getStore() };
 }
 
-/** An IPv4 caller of a listener for both families is reported as what it is. */
+/** An IPv4 caller of a listener for both families is given by its IPv4 address. */
 export function remoteAddressOf(request: IncomingMessage): string {
   return (callerAddressOf(request) ?? request.socket.remoteAddress ?? "unknown").replace(/^::ffff:/, "");
 }

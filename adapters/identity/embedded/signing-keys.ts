@@ -28,7 +28,7 @@ export type SigningKeyOptions = Pick<
   EmbeddedProviderOptions,
   "store" | "secrets" | "secretsPrefix" | "clock" | "accessTokenS" | "signingKeyS"
 > & {
-  /** Reported the keys in force, at the start and whenever they changed. */
+  /** Told the keys in force, at the start and whenever they changed. */
   readonly inForce: (ring: KeyRing) => void;
 };
 
@@ -148,7 +148,7 @@ async function follow(unit: UnitOfWork, sql: Sql, ring: KeyRing, change: Change)
   for (const row of rows.values()) {
     if (ring.some((key) => key.kid === row.kid)) continue;
     await sql.write({ text: "delete from identity_key where kid = $1", values: [row.kid] });
-    // A key that is gone is refused; those that were refused by name have been reported before.
+    // A key that is gone is refused; those that were refused by name were reported before.
     if (row.refused_us === null) await tell(row.kid, "refused");
   }
 }

@@ -63,7 +63,7 @@ describe("the state adapter", () => {
     await expect(adapter("Session").find("other")).rejects.toThrow();
   });
 
-  test("what has ended is not found, but a device is notified that its code expired", async () => {
+  test("what has ended is not found, but a device is told that its code expired", async () => {
     await adapter("AuthorizationCode").upsert("code-2", { exp: 1 }, 60);
     await adapter("DeviceCode").upsert("device-2", { exp: 1 }, 60);
     aheadMs = 61_000;

@@ -137,7 +137,7 @@ describe("keys of an external issuer", () => {
     await issuer.stop();
     clock.push(3_600_000);
     expect([await codeOf(keys, key.kid), keys.health()]).toEqual(["found", { status: "ok" }]);
-    // Whether a key is new or made up cannot be reported without the issuer.
+    // Whether a key is new or made up only the issuer can tell.
     expect(await codeOf(keys, "unheard-of")).toBe("IDENTITY_UNAVAILABLE");
     clock.push(86_400_000);
     expect([await codeOf(keys, key.kid), keys.mark()]).toEqual(["IDENTITY_UNAVAILABLE", undefined]);

@@ -121,7 +121,7 @@ export function openExternalKeys(options: ExternalKeysOptions): ExternalKeys {
 
   const loadOnce = shared(load);
 
-  /** For a caller, who is notified to come again instead of being kept. */
+  /** For a caller, who is told to come again instead of being kept. */
   async function loadSoon(): Promise<void> {
     let cancel: CancelTimer | undefined;
     const tooLong = new Promise<never>((_resolve, reject) => {

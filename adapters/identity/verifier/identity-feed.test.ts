@@ -1,4 +1,4 @@
-// The feed in virtual time against a store that answers, fails or hangs as asked; then its reader on a real database.
+// The feed in virtual time against a store that answers, fails or hangs as it is told; then its reader on a real database.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Fault } from "../../../contracts/src/fault.ts";
 import { noMetrics } from "../../../testkit/no-telemetry.ts";
@@ -19,7 +19,7 @@ const empty: Omit<IdentitySnapshot, "epoch" | "readAt"> = {
 
 const seed = 7;
 
-/** A feed whose store takes 20 ms, counts how often it is asked, and is gone or overflows when asked. */
+/** A feed whose store takes 20 ms, counts how often it is asked, and is gone or overflows when it is told to. */
 function simulated() {
   const time = scheduler({ seed });
   const state = { epoch: 0, reads: 0, isGone: false, tookMs: 20, complaint: undefined as string | undefined };

@@ -54,7 +54,7 @@ export const snapshotLimits: SnapshotLimits = { keysMax: 1_000, revocationsMax: 
 
 /** Rows outlive their end by this much here, in case the clock of whoever wrote them is ahead of ours. */
 const slackMs = 60_000;
-/** Machines are reported for this long that their token ran out, rather than that nobody knows it. */
+/** For this long a machine is told that its token ran out, rather than that the token is unknown. */
 const ranOutMsMax = 86_400_000;
 /** Also without a change everything is read again after this time: it drops what ran out, and notices a restored database. */
 const ageMsMax = 60_000;

@@ -1,4 +1,4 @@
-// What a caller is notified when a token does not open the door: one sentence that says what to do. Nothing of the token is repeated, and
+// What a caller is told when a token does not open the door: one sentence that says what to do. Nothing of the token is repeated, and
 // no error of a library is carried along, because those hold the claims.
 import { errors } from "jose";
 import { Fault } from "../../../contracts/src/fault.ts";

@@ -1,4 +1,4 @@
-// Who a token proves its bearer to be. Three kinds are distinguished by how they begin: those of our own processes, those of machines, and the
+// Who a token proves its bearer to be. Three kinds are told apart by how they begin: those of our own processes, those of machines, and the
 // signed ones of people. Whatever is kept from an earlier look is judged again at every use: end, key, revocation, age of what we know.
 import { timingSafeEqual } from "node:crypto";
 import { decodeJwt, decodeProtectedHeader, type JWTVerifyOptions, jwtVerify } from "jose";
@@ -171,7 +171,7 @@ export function createVerifier(options: VerifierOptions): Verifier {
   }
 
   /**
-   * What is known is answered without a promise, which saves whoever asks three turns of waiting. Each kind reads the form of its
+   * What is known is answered without a promise, which saves the caller three turns of waiting. Each kind looks at the form of its
    * own tokens; one that is known by its hash had the right one.
    */
   function check(token: string): Identity | Promise<Identity> {

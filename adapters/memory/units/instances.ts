@@ -36,7 +36,7 @@ export function instanceChanges(tables: InstanceTables, { inTurn, lock, table }:
         const lost: Instance[] = [];
         for (const { incarnation } of known().filter((instance) => instance.leaseUntil <= at)) {
           await lock(`instance ${incarnation}`);
-          // Whoever held the row before may have renewed or buried it, so it is read again.
+          // The transaction that held the row before may have renewed or buried it, so it is looked at again.
           const instance = instances.get(incarnation);
           if (instance === undefined || instance.leaseUntil > at) continue;
           instances.delete(incarnation);

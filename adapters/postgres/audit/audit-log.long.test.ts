@@ -8,7 +8,7 @@ import { auditMigration } from "../migrations/0004-audit.ts";
 import { migrations } from "../migrations/index.ts";
 
 const mistakes: Readonly<Record<string, readonly [string, string]>> = {
-  "does not read the writer epoch of a batch": ["head.writer epoch is distinct from with_pen", "false"],
+  "does not look at the writer epoch of a batch": ["head.pen is distinct from with_pen", "false"],
   "does not look where a batch begins": ["head.size is distinct from after", "false"],
   "takes an event twice": ["constraint audit_entry_event_once unique (event_id)", "check (true)"],
   "does not move the head": ["update audit_head set size = new_size,", "update audit_head set"],

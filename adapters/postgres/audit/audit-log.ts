@@ -37,7 +37,7 @@ export interface PostgresAuditLogOptions {
   readonly open: OpenConnection;
   /** Connections of the app role. */
   readonly pool: pg.Pool;
-  /** Reported after every append; tells of changes elsewhere. */
+  /** Told after every append; tells of changes elsewhere. */
   readonly wake: Pick<Wake, "poke" | "onPoke">;
   readonly clock: Clock;
   readonly timers: Timers;
@@ -134,7 +134,7 @@ export function createPostgresAuditLog(options: PostgresAuditLogOptions): Postgr
     preEncoded = { batch, rowType, message };
   }
 
-  /** The message of a batch: mostly it is there already, and then the batch was read as well. */
+  /** The message of a batch: mostly it is there already, and then the batch was checked as well. */
   function messageOf(batch: AuditBatch): CallMessage {
     const ready = preEncoded;
     preEncoded = undefined;

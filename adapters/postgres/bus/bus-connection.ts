@@ -104,8 +104,8 @@ export function keepConnection(options: KeptConnectionOptions): KeptConnection {
       client = undefined;
       if (gone !== undefined) await endQuietly(gone, options);
       const spanMs = Math.min(backOffMsMax, backOffMsMin * 2 ** failures);
-      const prng = (random.bytes(1)[0] ?? 0) / 255;
-      await timers.sleep(spanMs / 2 + (spanMs / 2) * prng, closing.signal);
+      const share = (random.bytes(1)[0] ?? 0) / 255;
+      await timers.sleep(spanMs / 2 + (spanMs / 2) * share, closing.signal);
     }
   }
 

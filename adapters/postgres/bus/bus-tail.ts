@@ -55,7 +55,12 @@ export function createTail(options: {
       // Decoded for each anew, so that no listener sees what another made of the payload.
       const decoded = decodeRow(row, options.subjectByName);
       if ("event" in decoded) listener.offer(decoded.event);
-      else log.warn("listener not reported", { event: row.eventId, subject: row.subject, reason: decoded.poison });
+      else
+        log.warn("event not handed to a listener", {
+          event: row.eventId,
+          subject: row.subject,
+          reason: decoded.poison,
+        });
     }
   }
 

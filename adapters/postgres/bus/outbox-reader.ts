@@ -37,7 +37,7 @@ export interface OutboxPage {
 }
 
 export interface OutboxReader {
-  /** At most `limit` rows after the cursor are read, matching or not, and about 8 MB of payloads. */
+  /** At most `limit` rows after the cursor are looked at, matching or not, and about 8 MB of payloads. */
   read(after: bigint, limit: number, patterns: readonly string[]): Promise<OutboxPage>;
   /** How long a hole has been holding this reader back; 0 when none does. */
   heldMs(): number;

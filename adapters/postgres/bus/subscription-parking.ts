@@ -23,7 +23,7 @@ export function createParking(options: {
     "subscription",
   ]);
 
-  /** What only waited behind another one, and nobody asked for, is reported by its own entry. */
+  /** What only waited behind another one, and no operator asked for, is reported by its own entry. */
   const isReported = ({ retry, error }: AsideEvent): boolean => retry !== undefined || error !== waitsBehind;
 
   function retried(event: AsideEvent, outcome: "DONE" | "FAILED", error?: string) {

@@ -269,7 +269,7 @@ describe("a subscription that fails", () => {
   });
 });
 
-/** A subscription by itself that is reported commits by hand, and how often it reads. */
+/** A subscription by itself that is told of commits by hand, and how often it reads. */
 async function openCounted(name: string) {
   const session = await openSession();
   const entry = await session.register(name, [thingChanged.name], tools.clock.now());
@@ -300,7 +300,7 @@ async function openCounted(name: string) {
   endings.push(() => durable.close());
   return {
     seen,
-    /** While so many commits are reported, for 300 ms and more. */
+    /** While it is told of so many commits, for 300 ms and more. */
     async readsOf(written: Written, names?: readonly string[]): Promise<number> {
       const reported = names === undefined ? undefined : new Set(names);
       reads = 0;

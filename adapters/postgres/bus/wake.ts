@@ -1,4 +1,4 @@
-// Wake-ups: readers are notified that there is something to read, of which kind and under which subjects, at once within a process and by NOTIFY
+// Wake-ups: readers are told that there is something to read, of which kind and under which subjects, at once within a process and by NOTIFY
 // between processes. Whoever wants none of it does not look: a halt's few events would else wake every reader of every process at once.
 // NOTIFY is sent after the commit, never inside it (inside, it would make commits wait for each other), from one
 // connection per process, and coalesced: however many commits come, at most one is under way and one is owed. A lost

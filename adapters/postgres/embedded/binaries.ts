@@ -1,5 +1,5 @@
 // Where PostgreSQL's programs lie: in the npm package for this machine. Its install script only makes the library
-// symlinks that npm cannot store, and npm may have been reported not to run scripts, so they are made here when missing.
+// symlinks that npm cannot store, and npm may have been told not to run scripts, so they are made here when missing.
 
 import { readFile, symlink } from "node:fs/promises";
 import { createRequire } from "node:module";

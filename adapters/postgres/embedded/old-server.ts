@@ -1,6 +1,6 @@
 // What an earlier server of the same data may have left: processes that are still on their way out, a pid file, a socket.
 // We hold the data folder's lock when we come here, so whatever still runs on this data lost its parent. It is given time
-// to end by itself, then asked to, then made to; only then are its files removed. Taking a pid file away earlier would also
+// to end by itself, then told to, then made to; only then are its files removed. Taking a pid file away earlier would also
 // take away PostgreSQL's own protection against two servers on one data folder.
 //
 // Processes are recognised by the cluster name, which PostgreSQL shows in the command line of each: every user may read

@@ -28,7 +28,7 @@ export interface Places {
   /** Our settings, which the server reads and cannot change. */
   readonly settingsFolder: string;
   readonly socketFolder: string;
-  /** True when the database does not lie in the data folder, so that people are notified where. */
+  /** True when the database does not lie in the data folder, so that people are told where. */
   readonly outsideDataFolder: boolean;
 }
 

@@ -89,12 +89,12 @@ export interface RunResult {
 /** Only what PostgreSQL needs: our own environment may carry secrets. */
 const environment = { PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", LC_ALL: "C", TZ: "UTC" };
 
-/** If we died before the kernel was asked to signal our child, the child finds another parent and gives up. */
+/** If we died before the kernel was told to signal our child, the child finds another parent and gives up. */
 const guard = '[ "$PPID" = "$0" ] || exit 75; exec "$@"';
 
 /**
  * The kernel sends SIGQUIT when we die: the server drops everything and recovers at its next start. SIGINT, the clean end, can hang:
- * a server that is asked to end while it recovers from a crash may stay for ever.
+ * a server that is told to end while it recovers from a crash may stay for ever.
  */
 function commandLine(user: ServerUser, program: string, args: readonly string[]): readonly string[] {
   const identity = user.borrowed ? ["--reuid", String(user.uid), "--regid", String(user.gid), "--clear-groups"] : [];

@@ -55,12 +55,12 @@ async function inJournal(fill: Fill): Promise<void> {
 }
 
 /** A value of some AAPL at 400, and of other shares that are worth nothing. */
-async function value(cash: string, shares: string, notional: string, nav: string, others: object = {}): Promise<void> {
+async function value(cash: string, shares: string, worth: string, nav: string, others: object = {}): Promise<void> {
   const as_of = "2026-11-15T12:00:00Z";
   const prices = { AAPL: { quantity: shares, price: "400", at: as_of }, ...others };
   await peer.store.transact("fixture", (unit) =>
     unit.ledger.putFund("alpha", {
-      newest: { fund_id: "alpha", nav, currency: "USD", cash, positions_value: notional, prices, as_of },
+      newest: { fund_id: "alpha", nav, currency: "USD", cash, positions_value: worth, prices, as_of },
     }),
   );
 }

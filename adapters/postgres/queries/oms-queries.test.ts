@@ -106,7 +106,7 @@ it("trades cannot be rewritten", async () => {
   }
 });
 
-it("two that read a key of old times at once are one after the other, and keys that count no more are forgotten", async () => {
+it("two that look at a key of old times at once are one after the other, and keys that count no more are forgotten", async () => {
   const rows = async () => (await peer.pool.query("select idempotency_key from oms_key order by 1")).rows;
   const look = (key: string) => peer.store.transact("test.key", (unit) => unit.oms.lockKey(key, 0 as Instant));
   const { length } = await Promise.all(["key of o-4", "old", "older"].map(look));

@@ -229,7 +229,7 @@ describe("a subscription", () => {
     expect(screen.map((event) => event.id).slice(0, 2)).toEqual([approved.decisionId, denied.decisionId]);
   });
 
-  /** Waits in the fourth message of the decision until it is asked to go on. */
+  /** Waits in the fourth message of the decision until it is told to go on. */
   function inTheMiddleOf({ decisionId }: { readonly decisionId: string }) {
     const state = { isStuck: false };
     let goOn: () => void = () => undefined;

@@ -13,7 +13,7 @@ import { clockSlackUs } from "./risk-reads.ts";
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const markText = "select at_us, id from risk_journal where approved = false and at_us >= $1 and event_id = $2::uuid";
 
-/** Rows that one statement reads. */
+/** Rows that one statement looks at. */
 const pageRows = 20_000;
 const pageText = `
 with page as materialized (

@@ -48,7 +48,7 @@ async function appendIsWaiting(fixture: PostgresRiskFixture): Promise<void> {
   });
 }
 
-/** The pool's own connections died with the network; a caller is notified and asks again. */
+/** The pool's own connections died with the network; a caller is told so and asks again. */
 async function isBack(fixture: PostgresRiskFixture): Promise<void> {
   await eventually(fixture, "the store is back", () =>
     Promise.all(Array.from({ length: 10 }, () => fixture.risk.haltEpoch())).then(

@@ -5,8 +5,8 @@
 //  1. A batch is one statement that is its own transaction: what was refused left nothing.
 //  2. `outcomeOf` decides "not committed" only after the writer epoch has been moved. An append holds the writer epoch's row until it has ended, so
 //     moving it waits for one under way, and one that is still in a cable finds its writer epoch out of force.
-//  3. The witness is the batch's id in its first row. The store knows the newest number before the batch was sent, so it reads the
-//     rows after that and not at the whole journal.
+//  3. The witness is the batch's id in its first row. The store knows the newest number before the batch was sent, so it looks at
+//     the rows after that and not at the whole journal.
 import type pg from "pg";
 import { Fault } from "../../../contracts/src/fault.ts";
 import type { Clock } from "../../../ports/clock.ts";
@@ -31,7 +31,7 @@ export interface PostgresRiskStoreOptions {
   readonly pool: pg.Pool;
   /** Halts are read over this, so that nobody who waits for the pool stands before them; absent: over the pool. */
   readonly reserved?: pg.Pool;
-  /** Reported after every append; tells of changes elsewhere. */
+  /** Told after every append; tells of changes elsewhere. */
   readonly wake: Pick<Wake, "poke" | "onPoke">;
   readonly clock: Clock;
   readonly timers: Timers;

@@ -53,7 +53,7 @@ function orderRecords(sql: Sql): OrderPart {
   return {
     async lockKey(key, since) {
       const column = columnOfText(key);
-      // Written and not only locked: whoever waited for another's commit would else read what was before it.
+      // Written and not only locked: a transaction that waited for another's commit would else look at what was before it.
       await sql.write({
         name: "oms_key_take",
         text: `insert into oms_key (idempotency_key) values ($1)

@@ -1,4 +1,4 @@
-// What operators do at their desk beside halting: flatten, drill, reconcile, prove, end stops, release throttles and approvals; change a strategy; make
+// What operators do beside halting: flatten, drill, reconcile, prove, end stops, release throttles and approvals; change a strategy; make
 // the paper market suffer; and what clients of the risk engine say of their approvals. Also of things that are not there, twice, and without a reason.
 import { format, plusMilliseconds } from "../../contracts/src/instant.ts";
 import { riskBlock } from "../../contracts/src/records/block.ts";
