@@ -1,7 +1,7 @@
 // Reads the texts of entries one after another and says where they stop being a chain. It works on the bytes as they are stored: nothing is parsed
 // into objects and written again, because what would be compared then is our encoder with itself.
 //
-// What is read, in this order: is it an entry at all, is it the next one, does it follow the one before, is its hash that of its content, is
+// What is checked, in this order: is it an entry at all, is it the next one, does it follow the one before, is its hash that of its content, is
 // it earlier than the one before, and, of entry 0, does it begin a log. The first fault is the answer, now and for whatever comes after.
 import { textBytesMax } from "./canonical/canonical-json.ts";
 import { asciiBytes, createScanRoom, fillRoom, type ScanRoom } from "./canonical/canonical-scan.ts";

@@ -1,5 +1,5 @@
 // A checkpoint: what the log says it is at one size. Three lines under a signature; more or other lines are refused, because what a witness did not
-// read must not ride along with what it signed.
+// look at must not ride along with what it signed.
 import { base64OfHash, hashOfBase64, readDecimal } from "./base64.ts";
 import { type Hash, hashOfHex } from "./hash.ts";
 import {

@@ -277,7 +277,7 @@ export function withHashes(six: Uint8Array, hash: string, prevHash: string): Uin
   return text;
 }
 
-/** What the text says; undefined when it is not the canonical text of an entry. Whether its hash is right is not read. */
+/** What the text says; undefined when it is not the canonical text of an entry. Whether its hash is right is not checked. */
 export function readEntry(text: Uint8Array): EntryRecord | undefined {
   if (layoutOf(text, readEntryLayout) === undefined) return undefined;
   return parseJson(decodeUtf8(text)) as EntryRecord;

@@ -9,7 +9,7 @@ export interface FrontierSnapshot {
   readonly hashes: readonly Hash[];
 }
 
-/** Reported of every perfect subtree when it becomes full, leaves included. */
+/** Called with every perfect subtree when it becomes full, leaves included. */
 export type Completed = (level: number, index: number, hash: Hash) => void;
 
 export interface Frontier {

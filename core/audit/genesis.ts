@@ -36,7 +36,7 @@ export function originOfLog(number: number, incarnation: string): string {
   return number === 1 ? defaultOrigin(incarnation) : `portcullis/audit/${number}/${incarnation}`;
 }
 
-/** Makes entry 0. Throws ValueRefused when the log could not be reported from another. */
+/** Makes entry 0. Throws ValueRefused when the log could not be told from another. */
 export function makeGenesis(genesis: Genesis & { readonly timestamp: string }, sha256: Sha256OfBytes): Entry {
   const { origin, incarnation, keys, timestamp } = genesis;
   const data = { canonicalization, format: auditFormat, hash: hashName, incarnation, keys: [...keys], origin };

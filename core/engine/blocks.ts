@@ -188,7 +188,7 @@ function waitingExitBlocks({ waitingExits }: EngineState, fundId: string, at: in
     });
 }
 
-/** What holds in symbols by themselves, as this fund would be reported. */
+/** What holds in symbols by themselves, as an order of this fund would be told. */
 export function symbolBlocks(
   state: EngineState,
   fundId: string,

@@ -173,10 +173,10 @@ function emptyUndo(state: EngineState): CheckUndo {
   };
 }
 
-/** The first gate that says no decides; what each read is in the notes. */
+/** The first gate that says no decides; what each gate read is in the notes. */
 function runGates(state: EngineState, asked: readonly Gate[], order: Order, at: Instant): Denial | undefined {
   const { view, notes, options } = state;
-  // Where one gate ends the next begins, also across what is counted in between: a read the clock costs as much as a small gate.
+  // Where one gate ends the next begins, also across what is counted in between: a look at the clock costs as much as a small gate.
   let startedUs = Number.isNaN(state.gateEndedUs) ? options.stopwatch() : state.gateEndedUs;
   for (const gate of asked) {
     notes.begin(gate.name);

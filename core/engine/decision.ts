@@ -1,5 +1,5 @@
 // A check's result, and the message that is made of it. What a check read is written over by the next one, so the message and the
-// inputs of a result are made before anything else is checked; whoever comes too late is notified, and never gets another order's figures.
+// inputs of a result are made before anything else is checked; a caller that comes too late is told so, and never gets another order's figures.
 // Results that have to wait (a duplicate's, and one that the risk officer is asked about) keep theirs and may be read at any time.
 import * as decimal from "../../contracts/src/decimal.ts";
 import { Defect } from "../../contracts/src/fault.ts";

@@ -205,7 +205,7 @@ describe("amendments", () => {
     expect(engine.snapshot().orders).toMatchObject([{ quantity: "700", amendments: [] }]);
   });
 
-  it("are reported by the newest word: terms that come late change nothing", () => {
+  it("follow the newest word: terms that come late change nothing", () => {
     const engine = engineFixture();
     const order = orderOf("a", limit("100"));
     engine.check(order, moment(0));

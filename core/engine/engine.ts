@@ -1,4 +1,4 @@
-// The risk engine's core: a state machine that is given what happened and asked about orders, and answers from nothing else. It reads no
+// The risk engine's core: a state machine that is told what happened and asked about orders, and answers from nothing else. It reads no
 // clock and does no input or output; the same calls in the same order give the same answers.
 //
 // Contract with the shell:
@@ -129,7 +129,7 @@ export interface Engine {
   setRestrictions(restrictions: readonly Restriction[]): void;
   /** Whether that list is young enough; new risk is denied while it is not. */
   setRestrictionsKnown(known: boolean): void;
-  /** Until when the audit log may be relied on. An engine that is never notified does not ask; the shell tells it before it serves. */
+  /** Until when the audit log may be relied on. An engine that is never told does not ask; the shell tells it before it serves. */
   setAudit(standing: Readonly<AuditStanding>): void;
   /** Why the disk has too little room for new risk; undefined when it has enough. As with the audit log, the shell tells before it serves. */
   setDisk(low: DiskStanding["low"]): void;

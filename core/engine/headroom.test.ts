@@ -19,7 +19,7 @@ const whole = { AAPL: "1", MSFT: "1", XOM: "1", SPY: "1", "SPY-C500": "1", "SPY-
 const lots = { ...whole, "BTC-USD": "0.0001" } as const;
 const strategies = { alpha: "trend", beta: "coins" } as const;
 
-const tables = fc.record({
+const situations = fc.record({
   fund: fc.constantFrom("alpha" as const, "beta" as const),
   symbol: fc.constantFrom(...symbols),
   side: fc.constantFrom("BUY", "SELL", "SELL_SHORT", "BUY_TO_COVER"),
@@ -58,7 +58,7 @@ function fixture(envelope: Partial<RiskEnvelope>, held: readonly { symbol: strin
 describe("headroom", () => {
   it("names what a check lets through, and one lot more is denied by what it says binds", () => {
     fc.assert(
-      fc.property(tables, ({ fund, symbol, side, held, pending, envelope }) => {
+      fc.property(situations, ({ fund, symbol, side, held, pending, envelope }) => {
         const engine = fixture(envelope, held, fund);
         const strategy_id = strategies[fund];
         const order = (id: string, of: (typeof symbols)[number], quantity: string, way: string) =>

@@ -25,7 +25,7 @@ function useOf(engine: Engine, fundId = "alpha"): readonly LimitUse[] {
   ]);
 }
 
-const tables = fc.record({
+const situations = fc.record({
   held: fc.array(fc.record({ symbol: fc.constantFrom(...symbols), quantity: fc.integer({ min: -300, max: 300 }) }), {
     maxLength: 5,
   }),
@@ -39,7 +39,7 @@ const tables = fc.record({
 describe("24.1: the use of limits", () => {
   it("1, 2: is that of headroom, letter by letter, for every symbol, with open orders on both sides", () => {
     fc.assert(
-      fc.property(tables, ({ held, pending, max_stress_loss_pct }) => {
+      fc.property(situations, ({ held, pending, max_stress_loss_pct }) => {
         const engine = engineFixture({ strict_sides: false, ...(max_stress_loss_pct && { max_stress_loss_pct }) });
         for (const { symbol, quantity } of held) if (quantity !== 0) hold(engine, "alpha", symbol, String(quantity));
         for (const [index, { symbol, side, quantity }] of pending.entries()) {
@@ -70,7 +70,7 @@ describe("24.1: the use of limits", () => {
     );
   });
 
-  it("1: is reported every limit of a fund that holds nothing, and of a position for each symbol", () => {
+  it("1: tells every limit of a fund that holds nothing, and of a position for each symbol", () => {
     const engine = engineFixture();
     const none = useOf(engine);
     expect(none.map(({ limit, scope, used, share, band }) => [limit, scope, used, share, band])).toEqual(

@@ -1,4 +1,4 @@
-// The engine's state and what is asked to it from outside: reference data, envelopes, valuations, marks and halts. Each takes the newest of
+// The engine's state and what it is told from outside: reference data, envelopes, valuations, marks and halts. Each takes the newest of
 // its kind; what is older than what is known changes nothing, so that late messages do no harm.
 import * as instant from "../../contracts/src/instant.ts";
 import type { NavUpdated } from "../../contracts/src/records/fund.ts";
@@ -57,7 +57,7 @@ export interface EngineState extends ViewSource {
   readonly notes: NoteBook;
   /** The one view that is filled again for every check. */
   readonly view: FundView;
-  /** What the order that was read last names. */
+  /** What the order that was looked at last names. */
   readonly found: Found;
   readonly packer: ViewPacker;
   readonly sharedParts: SharedParts;

@@ -190,7 +190,7 @@ export interface FundView {
   strategyHalted: boolean;
   /**
    * Why the fund's losses let no new risk through: one waits for its confirmation, or a limit is not judged. "missing" stands only in records of
-   * earlier versions, which given a period without a baseline apart.
+   * earlier versions, which told a period without a baseline apart.
    */
   lossBlock?: "pending" | "not judged" | "missing" | undefined;
   /** Which limits are not judged, why and what ends it; says something only with "not judged". */

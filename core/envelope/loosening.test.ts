@@ -60,7 +60,7 @@ const change = fc.record({
   halted: fc.nat(3).map((n) => n === 0),
 });
 
-/** The fund as the change finds it; what an order would be reported is asked without leaving a trace. */
+/** The fund as the change finds it; what an order would be answered is asked without leaving a trace. */
 function fundOf({ order: given, held, earlier, halted }: Change) {
   const engine = engineFixture();
   const [position = "0", side = "BUY"] = held.split(" ");

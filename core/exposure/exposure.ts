@@ -171,7 +171,7 @@ function noteInputs(books: Books, fund: FundBook, book: SymbolBook): void {
 
 /**
  * The age of the oldest mark among the fund's lines but that of one slot, or of none, in milliseconds; zero when there are none. Below the age that is allowed it may
- * be reported too old, because marks grow younger without anybody looking; above it, where it denies, it is exact. A mark from further ahead
+ * be given as too old, because marks grow younger without anybody looking; above it, where it denies, it is exact. A mark from further ahead
  * than it may lie behind counts as being that old.
  */
 export function oldestMarkAgeMs(books: Books, fund: FundBook, except: number, at: Instant, ageMsMax: number): number {

@@ -4,13 +4,13 @@ import { Defect } from "../../contracts/src/fault.ts";
 import { d, judge, type Spoil } from "../../testkit/passing-order.ts";
 import type { Verdict } from "../engine/view.ts";
 
-function judgedWith(verdict: Partial<Verdict>, more: Spoil = () => undefined) {
+function outcomeOf(verdict: Partial<Verdict>, more: Spoil = () => undefined) {
   return judge((draft) => [Object.assign(draft.view, { verdict: { ...draft.view.verdict, ...verdict } }), more(draft)]);
 }
 
 describe("cro_veto", () => {
   test("a veto says why, in one line, cut to size", () => {
-    const outcome = judgedWith({ kind: "veto", reason: `too much\nat once ${"x".repeat(5_000)}` });
+    const outcome = outcomeOf({ kind: "veto", reason: `too much\nat once ${"x".repeat(5_000)}` });
     expect(outcome).toMatchObject({ code: "RISK_OFFICER_VETO", gate: "cro_veto" });
     expect(outcome.reason).toMatch(/^The risk officer says: "too much\\nat once x+…"\.$/);
     expect(outcome.reason.length).toBeLessThan(1_100);
@@ -18,19 +18,19 @@ describe("cro_veto", () => {
 
   test("no answer in time is the fund's own choice", () => {
     const lenient: Spoil = ({ envelope }) => Object.assign(envelope, { cro_veto_on_timeout: "PASS_WITH_WARNING" });
-    expect(judgedWith({ kind: "timeout" })).toMatchObject({ code: "RISK_OFFICER_TIMEOUT" });
-    const passed = judgedWith({ kind: "timeout" }, lenient);
+    expect(outcomeOf({ kind: "timeout" })).toMatchObject({ code: "RISK_OFFICER_TIMEOUT" });
+    const passed = outcomeOf({ kind: "timeout" }, lenient);
     expect(passed.approved).toBe(true);
     expect(passed.figures.get("on_timeout")).toBe("PASS_WITH_WARNING");
   });
 
   test("an answer that cannot be read denies, whatever the policy about time is", () => {
     const lenient: Spoil = ({ envelope }) => Object.assign(envelope, { cro_veto_on_timeout: "PASS_WITH_WARNING" });
-    expect(judgedWith({ kind: "unreadable" }, lenient).code).toBe("RISK_OFFICER_UNREADABLE");
+    expect(outcomeOf({ kind: "unreadable" }, lenient).code).toBe("RISK_OFFICER_UNREADABLE");
   });
 
   test("what was asked, of whom and at which cost is noted", () => {
-    const { figures } = judgedWith({ kind: "pass" });
+    const { figures } = outcomeOf({ kind: "pass" });
     expect(Object.fromEntries(figures)).toMatchObject({
       verdict: "pass",
       model: "persona-1",
@@ -38,11 +38,11 @@ describe("cro_veto", () => {
       cost_usd: "0.002",
       took_ms: "150",
     });
-    expect(judgedWith({ kind: "pass", costUsd: "" }).figures.get("cost_usd")).toBe("unknown");
+    expect(outcomeOf({ kind: "pass", costUsd: "" }).figures.get("cost_usd")).toBe("unknown");
   });
 
   test("it never approves what another gate denied", () => {
-    expect(judgedWith({ kind: "pass" }, ({ view }) => Object.assign(view, { halt: "FUND_HALT" })).code).toBe(
+    expect(outcomeOf({ kind: "pass" }, ({ view }) => Object.assign(view, { halt: "FUND_HALT" })).code).toBe(
       "FUND_HALTED",
     );
   });
@@ -52,9 +52,9 @@ describe("cro_veto", () => {
       order.side = "SELL";
       view.position = d("100");
     };
-    expect(judgedWith({ kind: "none" }, reduction).approved).toBe(true);
-    expect(judgedWith({ kind: "veto" }, reduction).approved).toBe(true);
-    expect(() => judgedWith({ kind: "none" })).toThrow(Defect);
+    expect(outcomeOf({ kind: "none" }, reduction).approved).toBe(true);
+    expect(outcomeOf({ kind: "veto" }, reduction).approved).toBe(true);
+    expect(() => outcomeOf({ kind: "none" })).toThrow(Defect);
   });
 });
 

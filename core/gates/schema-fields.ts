@@ -37,7 +37,7 @@ const currency: Kind = {
   fits: (text) => text.length >= 3 && isMadeOf(text, currencyFirst, currencyRest),
 };
 const prose: Kind = { lengthMax: 4_096, expected: "text", fits: () => true };
-/** Words and numbers are read later; here it counts that something is there. */
+/** Words and numbers are judged later; here it counts that something is there. */
 const anything: Kind = { lengthMax: 64, expected: "text", fits: () => true };
 
 function required(name: keyof Order, text: unknown, kind: Kind): Denial | undefined {
@@ -120,7 +120,7 @@ function haveFittingTexts(order: Order): boolean {
   );
 }
 
-/** A message made from JSON may hold anything, so the type is read and not believed. */
+/** A message made from JSON may hold anything, so the type is checked and not believed. */
 function isText(text: unknown, lengthMax: number): boolean {
   return typeof text === "string" && text.length > 0 && text.length <= lengthMax;
 }

@@ -227,7 +227,7 @@ describe("22.4: size, price and pace of what reduces", () => {
   const marked = { reduce_only: true };
   const hint = /: mark it reduce_only\.$/;
 
-  test("an unmarked sale above the maximum is denied and asked to mark itself; marked it passes", () => {
+  test("an unmarked sale above the maximum is denied with the hint to mark it; marked it passes", () => {
     expect(sale({ quantity: "1250" }).code).toBe("");
     const denied = sale({ quantity: "1251" });
     expect(denied.code).toBe("NOTIONAL_ABOVE_MAX");

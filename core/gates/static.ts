@@ -20,7 +20,7 @@ import { withMarkHint } from "./mark-hint.ts";
 import { assured, isFresh, isMarkedExit, isNewRisk, obeysLimits } from "./new-risk.ts";
 import { restrictedDenial } from "./restricted.ts";
 
-/** Reported of every order that answers for its pace, and of no other: the journal is read back by it. */
+/** Noted for every order that answers for its pace, and for no other: the journal is read back by it. */
 export const paceInput = "strategy_orders_in_second";
 
 /** Called so because `static` is a word of the language. */

@@ -193,7 +193,7 @@ describe("who is covered", () => {
     expect(strictest([])).toBeUndefined();
   });
 
-  it("a fund is reported the firm's, its own and its strategies', a strategy of what covers it", () => {
+  it("a fund is told the firm's, its own and its strategies', a strategy what covers it", () => {
     expect(idsOf(haltsAbout(everything, { fundId: "alpha" }))).toEqual(["firm", "alpha", "alpha-2", "momentum"]);
     const meanrev = { fundId: "alpha", strategyId: "alpha-meanrev" };
     expect(idsOf(haltsAbout(everything, meanrev))).toEqual(["firm", "alpha", "alpha-2"]);

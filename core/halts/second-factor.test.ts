@@ -14,7 +14,7 @@ import {
 const seed = 20_261_115;
 const start = fromMicroseconds(1_800_000_000_000_000);
 
-interface Tried {
+interface Judged {
   readonly attempt: Attempt;
   readonly verdict: Verdict;
   readonly before: AttemptState;
@@ -34,8 +34,8 @@ const history = fc.array(
   { maxLength: 80 },
 );
 
-function play(events: readonly { waitMs: number; shown: number | "nothing" | "recovery code" }[]): Tried[] {
-  const tried: Tried[] = [];
+function play(events: readonly { waitMs: number; shown: number | "nothing" | "recovery code" }[]): Judged[] {
+  const judged: Judged[] = [];
   let at: Instant = start;
   let state = freshAttempts;
   for (const { waitMs, shown } of events) {
@@ -43,27 +43,27 @@ function play(events: readonly { waitMs: number; shown: number | "nothing" | "re
     const step = Math.floor(at / 30_000_000);
     const attempt: Attempt = { at, matched: typeof shown === "number" ? step + shown : shown };
     const { verdict, next } = judgeAttempt(state, attempt);
-    tried.push({ attempt, verdict, before: state, after: next });
+    judged.push({ attempt, verdict, before: state, after: next });
     state = next;
   }
-  return tried;
+  return judged;
 }
 
-const check = (property: (tried: readonly Tried[]) => void): void =>
+const check = (property: (judged: readonly Judged[]) => void): void =>
   fc.assert(
     fc.property(history, (events) => property(play(events))),
     { seed, numRuns: 400 },
   );
 
-const steps = (tried: readonly Tried[]): number[] =>
-  tried.flatMap(({ verdict, attempt }) =>
+const steps = (judged: readonly Judged[]): number[] =>
+  judged.flatMap(({ verdict, attempt }) =>
     verdict.kind === "accepted" && typeof attempt.matched === "number" ? [attempt.matched] : [],
   );
 
 describe(`second factor (seed ${seed})`, () => {
   it("1: accepts every step at most once and never goes back", () => {
-    check((tried) => {
-      const accepted = steps(tried);
+    check((judged) => {
+      const accepted = steps(judged);
       expect(accepted).toEqual([...new Set(accepted)].sort((left, right) => left - right));
     });
   });
@@ -113,8 +113,8 @@ describe(`second factor (seed ${seed})`, () => {
   });
 
   it("2: refuses everything while locked, whatever the code, and changes nothing", () => {
-    check((tried) => {
-      for (const { attempt, before } of tried.filter((one) => one.attempt.at < one.before.lockedUntil)) {
+    check((judged) => {
+      for (const { attempt, before } of judged.filter((one) => one.attempt.at < one.before.lockedUntil)) {
         const answers = (["nothing", "recovery code", 9e9] as const).map((matched) =>
           judgeAttempt(before, { ...attempt, matched }),
         );
@@ -128,10 +128,10 @@ describe(`second factor (seed ${seed})`, () => {
   });
 
   it("3 and 4: locks as a model that counts the whole history says", () => {
-    check((tried) => {
+    check((judged) => {
       let wrongs = 0;
       let lockEnd = 0;
-      for (const { attempt, verdict } of tried) {
+      for (const { attempt, verdict } of judged) {
         const expected =
           attempt.at < lockEnd ? "locked" : attempt.matched === "nothing" ? "wrong" : ["accepted", "replayed"];
         expect([expected].flat()).toContain(verdict.kind);
@@ -148,8 +148,8 @@ describe(`second factor (seed ${seed})`, () => {
   });
 
   it("5: a used step changes nothing", () => {
-    check((tried) => {
-      for (const { verdict, before, after } of tried) if (verdict.kind === "replayed") expect(after).toBe(before);
+    check((judged) => {
+      for (const { verdict, before, after } of judged) if (verdict.kind === "replayed") expect(after).toBe(before);
     });
     const used: AttemptState = { ...freshAttempts, lastStep: 7, failures: 4 };
     expect(judgeAttempt(used, { matched: 7, at: start })).toEqual({ verdict: { kind: "replayed" }, next: used });

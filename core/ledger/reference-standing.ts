@@ -19,7 +19,7 @@ import {
 
 /** One thing that needs reference data; what it does not name it does not need. */
 export interface Standing {
-  /** As people are notified, for example "order o-1 of alpha". */
+  /** As people read it, for example "order o-1 of alpha". */
   readonly what: string;
   readonly fundId?: string;
   readonly strategyId?: string;

@@ -78,7 +78,7 @@ describe("23.6: another currency", () => {
     expect(say(5, "190", "-8", "EUR")).toEqual(["high_water", "strategy a"]);
   });
 
-  test("where no ratio can be reported, what waited halts at once", () => {
+  test("where there is no ratio, what waited halts at once", () => {
     const life = lossLife();
     life.value(noon, "100");
     life.value(secondsAfter(noon, 1), "-1", { holds: false });

@@ -94,7 +94,7 @@ function play(
   let hearingSince = begin;
   const dayAt = clocks.get(begin) ?? createLossClock();
   let halts = 0;
-  /** Every look: what the standings say, beside what new risk would be reported. */
+  /** Every look: what the standings say, beside what new risk would be answered. */
   const looks: { readonly look: LossLook; readonly blocked: boolean }[] = [];
 
   const windows = () => ({ rolling_24h: samples.at(0), rolling_5d: samples.at(0) });
@@ -241,7 +241,7 @@ test("22.1: a calendar that is changed forgives nothing: what was lost of the da
   );
 });
 
-describe("22.1: what the engine is notified lasts as long as it is true", () => {
+describe("22.1: what the engine is told lasts as long as it is true", () => {
   const valued = (at: Instant): LossLook => {
     const looks = play(at, 1, [0.02, 0.02, 0.02], [{ kind: "value", value: 100, says: true }]);
     return (looks[0] as (typeof looks)[number]).look;

@@ -109,7 +109,7 @@ describe("a flow after a loss", () => {
   });
 });
 
-describe("flows where no share can be reported", () => {
+describe("flows where no share can be told", () => {
   test("all of it is withdrawn, a little after the market moved, and other money comes: the share that was lost stays", () => {
     const { value } = begin();
     expect([value("100"), value("99"), value("0", "-98.9"), value("0", "-98.9")]).toEqual([[], [], [], []]);

@@ -2,7 +2,7 @@
 // moment, and losses are counted per unit. So no flow makes a loss, hides one, or changes the share of the fund that was lost before it.
 //
 // A value x of the past is worth (x - shift) * units now / units then + shift now. Flows of a fund that is worth something scale the units; of
-// one that is worth nothing no share can be reported, and they are added as plain money. What comes in between two valuations counts as there from the
+// one that is worth nothing no share can be told, and they are added as plain money. What comes in between two valuations counts as there from the
 // first on, what goes as there until the second, so neither makes more of the market's moves in between than they were. When more than 10 s lie between
 // them, money that comes counts as of the lower of the two, so that no deposit hides what was lost while nobody could value the fund.
 //

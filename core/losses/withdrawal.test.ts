@@ -1,4 +1,4 @@
-// Money that leaves a fund: never more than leaves every limit met, asked to the cent, and gone for every decision that follows.
+// Money that leaves a fund: never more than leaves every limit met, told to the cent, and gone for every decision that follows.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import * as decimal from "../../contracts/src/decimal.ts";
@@ -153,7 +153,7 @@ describe("23.7: a withdrawal", () => {
 
 const quantity = fc.integer({ min: -1_200, max: 1_200 });
 
-test(`23.7, 1 and 2: the greatest amount that is reported passes, a cent more does not, and after it every limit holds (seed ${seed})`, () => {
+test(`23.7, 1 and 2: the greatest amount that is told passes, a cent more does not, and after it every limit holds (seed ${seed})`, () => {
   let bound = 0;
   fc.assert(
     fc.property(
@@ -168,9 +168,9 @@ test(`23.7, 1 and 2: the greatest amount that is reported passes, a cent more do
           return engine;
         };
         const most = mostOf(made());
-        const [reported, more] = [decimal.parse(most), decimal.add(decimal.parse(most), decimal.parse("0.01"))];
+        const [largest, more] = [decimal.parse(most), decimal.add(decimal.parse(most), decimal.parse("0.01"))];
         expect(codeOf(made(), decimal.format(more), "99999999")).toBe("FLOW_LIMIT_EXCEEDED");
-        if (reported <= 0n) return;
+        if (largest <= 0n) return;
         bound += 1;
         expect(codeOf(made(), most, "99999999")).toBe("");
         // Added up here in plain numbers, from the lines alone.

@@ -4,7 +4,7 @@
 //
 // Invariants (withdrawal.test.ts names them):
 //  1. After a withdrawal that passes NAV is above zero and every exposure limit holds, whatever of the open orders fills. Exactly at a limit passes.
-//  2. The greatest amount that is reported passes, and a hundredth more does not.
+//  2. The greatest amount that the answer names passes, and a hundredth more does not.
 //  3. Two that would not pass together do not both pass, and no order is approved on money that is about to leave.
 //  4. Under a halt of the firm or the fund nothing leaves; and neither does it where limits or NAV cannot be evaluated.
 import type { Denial } from "../../contracts/src/codes.ts";
@@ -70,8 +70,8 @@ export function reserveWithdrawal(
     fund.navAt = Math.max(fund.navAt, asked.at + 1);
     return undefined;
   }
-  const reported = tightest.most <= 0n ? "Nothing" : `At most ${decimal.format(tightest.most)} ${fund.currency}`;
-  return { code: tightest.code, reason: `${reported} can be withdrawn from ${asked.fundId} now: ${tightest.why}.` };
+  const most = tightest.most <= 0n ? "Nothing" : `At most ${decimal.format(tightest.most)} ${fund.currency}`;
+  return { code: tightest.code, reason: `${most} can be withdrawn from ${asked.fundId} now: ${tightest.why}.` };
 }
 
 function haltDenial({ halts }: EngineState, fundId: string): Denial | undefined {

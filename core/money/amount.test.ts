@@ -137,7 +137,7 @@ test(`exact products give what bigints give (seed ${seed})`, () => {
   );
 });
 
-test("what is too large for a decimal is reported from what is not", () => {
+test("what is too large for a decimal is told from what is not", () => {
   expect(amounts.isTooLarge(decimal.largest)).toBe(false);
   expect(amounts.isTooLarge((decimal.largest + 1n) as Decimal)).toBe(true);
   expect(exact.isTooLarge(exact.product(decimal.largest, decimal.one))).toBe(false);

@@ -14,28 +14,28 @@ const call: SettledTerms = {
   isDelivered: true,
 };
 const put: SettledTerms = { ...call, symbol: "P", right: "PUT" };
-const legsOf = (terms: SettledTerms, contracts: string, price: string) =>
+const legs = (terms: SettledTerms, contracts: string, price: string) =>
   settlementLegs(terms, d(contracts), d(price)).map(({ symbol, change, price: at }) =>
     [symbol, decimal.format(change), decimal.format(at)].join(" "),
   );
 
 describe("23.8: an option that has ended", () => {
   it("is gone where it is worth nothing, also exactly at the strike", () => {
-    expect(legsOf(call, "-3", "500")).toEqual(["C 3 0"]);
-    expect(legsOf(put, "2", "500")).toEqual(["P -2 0"]);
-    expect(legsOf(put, "0", "400")).toEqual([]);
+    expect(legs(call, "-3", "500")).toEqual(["C 3 0"]);
+    expect(legs(put, "2", "500")).toEqual(["P -2 0"]);
+    expect(legs(put, "0", "400")).toEqual([]);
   });
 
   it("is delivered at the strike where it is on a share", () => {
-    expect(legsOf(call, "-3", "520")).toEqual(["C 3 0", "S -300 500"]);
-    expect(legsOf(call, "3", "520")).toEqual(["C -3 0", "S 300 500"]);
-    expect(legsOf(put, "-2", "480")).toEqual(["P 2 0", "S 200 500"]);
-    expect(legsOf(put, "2", "480")).toEqual(["P -2 0", "S -200 500"]);
+    expect(legs(call, "-3", "520")).toEqual(["C 3 0", "S -300 500"]);
+    expect(legs(call, "3", "520")).toEqual(["C -3 0", "S 300 500"]);
+    expect(legs(put, "-2", "480")).toEqual(["P 2 0", "S 200 500"]);
+    expect(legs(put, "2", "480")).toEqual(["P -2 0", "S -200 500"]);
   });
 
   it("is paid out where it is not", () => {
-    expect(legsOf({ ...call, isDelivered: false }, "-3", "520.5")).toEqual(["C 3 20.5"]);
-    expect(legsOf({ ...put, isDelivered: false }, "2", "480")).toEqual(["P -2 20"]);
+    expect(legs({ ...call, isDelivered: false }, "-3", "520.5")).toEqual(["C 3 20.5"]);
+    expect(legs({ ...put, isDelivered: false }, "2", "480")).toEqual(["P -2 20"]);
   });
 
   it("is worth the same either way, and what strategies settle adds up to their account", () => {

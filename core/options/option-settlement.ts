@@ -1,6 +1,6 @@
-// What becomes of an option when it has ended, pure and the same for broker and books: zero it is gone; in the money it is settled by delivery
-// where its underlying is a share (a written call sells shares at the strike, a written put buys them; who holds the contract does the
-// opposite), and in cash where it is not.
+// What becomes of an option when it has ended, pure and the same for broker and books: where it is worth nothing it is
+// gone; in the money it is settled by delivery where its underlying is a share (a written call sells shares at the
+// strike, a written put buys them; who holds the contract does the opposite), and in cash where it is not.
 //
 // Every leg is proportional to what is held: what the strategies of an account settle adds up to what the account does.
 import * as decimal from "../../contracts/src/decimal.ts";

@@ -22,14 +22,14 @@ export function unitStress(
   rate: Amount | undefined,
 ): UnitStress | undefined {
   if (price === undefined || facts === undefined || rate === undefined) return undefined;
-  const notional = (change: bigint): Decimal => {
+  const inFundCurrency = (change: bigint): Decimal => {
     const contract = (change * toDecimal(facts.multiplier)) / one;
     return ((contract * toDecimal(rate)) / one) as Decimal;
   };
   const now = toDecimal(price);
-  if (option === undefined) return { up: notional(now / movedBy), down: notional(-now / movedBy) };
+  if (option === undefined) return { up: inFundCurrency(now / movedBy), down: inFundCurrency(-now / movedBy) };
   if (stressedUp === undefined || stressedDown === undefined) return undefined;
-  return { up: notional(toDecimal(stressedUp) - now), down: notional(toDecimal(stressedDown) - now) };
+  return { up: inFundCurrency(toDecimal(stressedUp) - now), down: inFundCurrency(toDecimal(stressedDown) - now) };
 }
 
 /** What a line loses in each case, at the worse of its two ends; below zero it gains. */

@@ -1,4 +1,4 @@
-// What is reserved, reported order by order: whose approval it is, how much of it counts, and whether anything shows that it was sent.
+// What is reserved, listed order by order: whose approval it is, how much of it counts, and whether anything shows that it was sent.
 import * as decimal from "../../contracts/src/decimal.ts";
 import type { Approval } from "../../contracts/src/generated/svc/v1/riskengine.ts";
 import * as instant from "../../contracts/src/instant.ts";

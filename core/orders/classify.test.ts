@@ -24,52 +24,52 @@ function classified(side: string, quantity: string, situation: Situation = {}): 
   return draft.view;
 }
 
-function described(side: string, quantity: string, situation: Situation = {}): string {
+function classText(side: string, quantity: string, situation: Situation = {}): string {
   const view = classified(side, quantity, situation);
   return `${view.classification} ${decimal.format(toDecimal(view.closingQuantity))} ${decimal.format(toDecimal(view.openingQuantity))}`;
 }
 
 describe("trap: reducing by side only is wrong", () => {
   test("from flat nothing reduces", () => {
-    expect(described("SELL", "10")).toBe("INCREASE 0 10");
-    expect(described("BUY_TO_COVER", "10")).toBe("INCREASE 0 10");
+    expect(classText("SELL", "10")).toBe("INCREASE 0 10");
+    expect(classText("BUY_TO_COVER", "10")).toBe("INCREASE 0 10");
   });
   test("equal to the position reduces", () => {
-    expect(described("SELL", "10", { position: "10" })).toBe("REDUCE 10 0");
-    expect(described("BUY", "10", { position: "-10" })).toBe("REDUCE 10 0");
-    expect(described("SELL_SHORT", "10", { position: "10" })).toBe("REDUCE 10 0");
+    expect(classText("SELL", "10", { position: "10" })).toBe("REDUCE 10 0");
+    expect(classText("BUY", "10", { position: "-10" })).toBe("REDUCE 10 0");
+    expect(classText("SELL_SHORT", "10", { position: "10" })).toBe("REDUCE 10 0");
   });
   test("oversize by one lot flips", () => {
-    expect(described("SELL", "11", { position: "10" })).toBe("FLIP 10 1");
-    expect(described("BUY_TO_COVER", "11", { position: "-10" })).toBe("FLIP 10 1");
+    expect(classText("SELL", "11", { position: "10" })).toBe("FLIP 10 1");
+    expect(classText("BUY_TO_COVER", "11", { position: "-10" })).toBe("FLIP 10 1");
   });
   test("two concurrent closes: the second closes what the first leaves", () => {
-    expect(described("SELL", "10", { position: "10", pendingSell: "10" })).toBe("INCREASE 0 10");
-    expect(described("SELL", "10", { position: "10", pendingSell: "4" })).toBe("FLIP 6 4");
-    expect(described("SELL", "6", { position: "10", pendingSell: "4" })).toBe("REDUCE 6 0");
-    expect(described("BUY", "6", { position: "-10", pendingBuy: "40" })).toBe("INCREASE 0 6");
+    expect(classText("SELL", "10", { position: "10", pendingSell: "10" })).toBe("INCREASE 0 10");
+    expect(classText("SELL", "10", { position: "10", pendingSell: "4" })).toBe("FLIP 6 4");
+    expect(classText("SELL", "6", { position: "10", pendingSell: "4" })).toBe("REDUCE 6 0");
+    expect(classText("BUY", "6", { position: "-10", pendingBuy: "40" })).toBe("INCREASE 0 6");
   });
   test("the same direction never reduces, and pending orders of the same direction free nothing", () => {
-    expect(described("BUY", "10", { position: "10" })).toBe("INCREASE 0 10");
-    expect(described("SELL", "10", { position: "-10" })).toBe("INCREASE 0 10");
-    expect(described("SELL", "11", { position: "10", pendingBuy: "100" })).toBe("FLIP 10 1");
+    expect(classText("BUY", "10", { position: "10" })).toBe("INCREASE 0 10");
+    expect(classText("SELL", "10", { position: "-10" })).toBe("INCREASE 0 10");
+    expect(classText("SELL", "11", { position: "10", pendingBuy: "100" })).toBe("FLIP 10 1");
   });
 });
 
 describe("an amendment", () => {
   test("asks for what its new quantity leaves open", () => {
-    expect(described("SELL", "80", { position: "70", ownFilled: "30", ownRemaining: "70" })).toBe("REDUCE 50 0");
-    expect(described("SELL", "110", { position: "70", ownFilled: "30", ownRemaining: "70" })).toBe("FLIP 70 10");
+    expect(classText("SELL", "80", { position: "70", ownFilled: "30", ownRemaining: "70" })).toBe("REDUCE 50 0");
+    expect(classText("SELL", "110", { position: "70", ownFilled: "30", ownRemaining: "70" })).toBe("FLIP 70 10");
   });
   test("cut below what has filled leaves nothing open", () => {
-    expect(described("BUY", "20", { position: "30", ownFilled: "30", ownRemaining: "70" })).toBe("INCREASE 0 0");
-    expect(described("SELL", "20", { position: "70", ownFilled: "30", ownRemaining: "70" })).toBe("REDUCE 0 0");
+    expect(classText("BUY", "20", { position: "30", ownFilled: "30", ownRemaining: "70" })).toBe("INCREASE 0 0");
+    expect(classText("SELL", "20", { position: "70", ownFilled: "30", ownRemaining: "70" })).toBe("REDUCE 0 0");
   });
 });
 
 test("without a side or a quantity there is nothing to classify", () => {
-  expect(described("HOLD", "10", { position: "10" })).toBe("undefined 0 0");
-  expect(described("SELL", "ten", { position: "10" })).toBe("undefined 0 0");
+  expect(classText("HOLD", "10", { position: "10" })).toBe("undefined 0 0");
+  expect(classText("SELL", "ten", { position: "10" })).toBe("undefined 0 0");
 });
 
 test(`invariants 1, 2 and 3 hold for any situation (seed ${seed})`, () => {

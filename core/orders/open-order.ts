@@ -20,7 +20,7 @@ export interface OpenOrder {
   terms: OrderTerms | undefined;
   /** Approved amendments that no transition has reported yet, oldest first. */
   amendments: readonly Amended[];
-  /** Whether a fill or a transition notified that it is with a broker. */
+  /** Whether a fill or a transition told that it is with a broker. */
   sent: boolean;
   /** The newest `valid_until` of its approvals while nothing shows that it was sent; NaN once something does. */
   unsentUntil: number;

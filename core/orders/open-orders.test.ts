@@ -52,7 +52,7 @@ test("they are what a map holds, whatever comes and goes, however short a search
   );
 });
 
-test("those that ended are reported for as long as there is room, the oldest leaving first, and may come back", () => {
+test("those that ended are told as such for as long as there is room, the oldest leaving first, and may come back", () => {
   const step = fc.record({ id: fc.integer({ min: 0, max: 60 }), does: fc.constantFrom("add", "end", "delete") });
   const steps = fc.array(step, { minLength: 200, maxLength: 600, size: "max" });
   fc.assert(
@@ -72,8 +72,8 @@ test("those that ended are reported for as long as there is room, the oldest lea
         else if (does === "delete") known.delete(id);
         if (does === "end") open.end(id);
         if (does === "delete") open.delete(id);
-        const reported = known.get(id) ?? (ended.slice(-endedMax).includes(id) ? "ended" : undefined);
-        if (open.find(id, hashOfId(id)) !== reported) throw new Error(`${id} is not what it should be`);
+        const expected = known.get(id) ?? (ended.slice(-endedMax).includes(id) ? "ended" : undefined);
+        if (open.find(id, hashOfId(id)) !== expected) throw new Error(`${id} is not what it should be`);
         if (open.get(id) !== known.get(id)) throw new Error(`${id} is open, or not, and should not be`);
       }
       expect(open.count()).toBe(known.size);

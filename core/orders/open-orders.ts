@@ -1,7 +1,7 @@
 // The open orders by their ids. They come and go by the thousand, and a map that is rebuilt while they do leaves tables behind that hold on
 // to everything that was in them until old memory is swept: every order would survive, and be moved about, long after it ended. So there is
 // a table of numbers that says where in a list an order stands, and the list forgets it at once. Nearly every id that is asked about is new,
-// and the table alone says so, in one or two reads memory that is near.
+// and the table alone says so, in one or two looks at memory that is near.
 //
 // The newest of those that ended keep their places for a while, with nothing but their ids, because an amendment that comes too late must be
 // known for what it is; so the same look tells that, too. The oldest of them leave when there are more than there is room for.

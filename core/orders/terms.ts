@@ -33,7 +33,7 @@ export function directionOf(side: string): 1 | -1 | 0 {
   }
 }
 
-/** A message made from JSON may hold anything, so the type is read and not believed. */
+/** A message made from JSON may hold anything, so the type is checked and not believed. */
 function aboveZero(text: unknown): Amount | undefined {
   if (typeof text !== "string") return undefined;
   const value = readAmount(text);

@@ -73,7 +73,7 @@ describe("S2: an exit of the platform and approvals that nobody sends", () => {
     expect(again.reason).toContain('what it needs is held by 100 of order "s" asked for by service:stranger (sent).');
   });
 
-  it("says who holds what it needs, until when, and that it goes first; the other is given which exit waits", () => {
+  it("says who holds what it needs, until when, and that it goes first; the other is told which exit waits", () => {
     const engine = engineFixture();
     hold(engine, "alpha", "AAPL", "100");
     engine.check(exitOf("s"), moment(0), stranger);

@@ -55,7 +55,7 @@ const held = (quantity: string): ReadonlyMap<string, PaperPosition> =>
   new Map([["alpha", { account: "alpha", symbol: "AAPL", quantity: q(quantity), averagePrice: q("40") }]]);
 
 /** What happened, as text: "1 FILLED 100@50". */
-function asText(steps: readonly MatchingStep[]): readonly string[] {
+function stepTexts(steps: readonly MatchingStep[]): readonly string[] {
   return steps.map(({ order: { arrival, state }, execution }) => {
     const trade =
       execution === undefined ? "" : ` ${decimal.format(execution.quantity)}@${decimal.format(execution.price)}`;
@@ -66,7 +66,7 @@ function asText(steps: readonly MatchingStep[]): readonly string[] {
 describe("matching", () => {
   it("invariant 4: the better price goes first, then who came first, and the quote's size ends it", () => {
     const orders = [limit(1, "50"), limit(2, "51"), limit(3, "51"), order(4, { quantity: q("30") })];
-    expect(asText(matchQuote(orders, quote("49", "50", "180"), new Map(), terms).steps)).toEqual([
+    expect(stepTexts(matchQuote(orders, quote("49", "50", "180"), new Map(), terms).steps)).toEqual([
       "4 FILLED 30@50",
       "2 FILLED 100@50",
       "3 PARTIALLY_FILLED 50@50",
@@ -80,7 +80,7 @@ describe("matching", () => {
       limit(3, "49", { side: "SELL" }),
       limit(4, "49.5", { side: "SELL" }),
     ];
-    expect(asText(matchQuote(orders, quote("49", "50"), new Map(), terms).steps)).toEqual([
+    expect(stepTexts(matchQuote(orders, quote("49", "50"), new Map(), terms).steps)).toEqual([
       "2 FILLED 100@50",
       "3 FILLED 100@49",
     ]);
@@ -95,45 +95,47 @@ describe("matching", () => {
       touched: [],
     });
     const fallen = matchQuote([buy, sell, limited], quote("47", "47.1"), new Map(), terms);
-    expect(asText(fallen.steps)).toEqual(["2 FILLED 100@47"]);
+    expect(stepTexts(fallen.steps)).toEqual(["2 FILLED 100@47"]);
     expect(fallen.touched).toMatchObject([{ arrival: 3, triggered: true }]);
-    expect(asText(matchQuote(fallen.touched, quote("48", "48.1"), new Map(), terms).steps)).toEqual([
+    expect(stepTexts(matchQuote(fallen.touched, quote("48", "48.1"), new Map(), terms).steps)).toEqual([
       "3 FILLED 100@48",
     ]);
   });
 
   it("invariant 3: fill-or-kill is all or nothing, immediate-or-cancel does not rest", () => {
     const few = quote("49", "50", "60");
-    expect(asText(matchQuote([order(1, { tif: "FOK" })], few, new Map(), terms).steps)).toEqual(["1 CANCELLED"]);
-    expect(asText(matchQuote([order(1, { tif: "FOK", quantity: q("60") })], few, new Map(), terms).steps)).toEqual([
+    expect(stepTexts(matchQuote([order(1, { tif: "FOK" })], few, new Map(), terms).steps)).toEqual(["1 CANCELLED"]);
+    expect(stepTexts(matchQuote([order(1, { tif: "FOK", quantity: q("60") })], few, new Map(), terms).steps)).toEqual([
       "1 FILLED 60@50",
     ]);
-    expect(asText(matchQuote([order(1, { tif: "IOC" })], few, new Map(), terms).steps)).toEqual([
+    expect(stepTexts(matchQuote([order(1, { tif: "IOC" })], few, new Map(), terms).steps)).toEqual([
       "1 PARTIALLY_FILLED 60@50",
       "1 CANCELLED",
     ]);
-    expect(asText(matchQuote([limit(1, "49", { tif: "IOC" })], few, new Map(), terms).steps)).toEqual(["1 CANCELLED"]);
+    expect(stepTexts(matchQuote([limit(1, "49", { tif: "IOC" })], few, new Map(), terms).steps)).toEqual([
+      "1 CANCELLED",
+    ]);
   });
 
   it("invariant 5: reduce-only trades what there is to reduce and then ends", () => {
     const exit = order(1, { side: "SELL", reduceOnly: true });
     const late = order(2, { side: "SELL", reduceOnly: true });
     const matched = matchQuote([exit, late], quote("49", "50"), held("70"), terms);
-    expect(asText(matched.steps)).toEqual(["1 PARTIALLY_FILLED 70@49", "1 CANCELLED", "2 CANCELLED"]);
+    expect(stepTexts(matched.steps)).toEqual(["1 PARTIALLY_FILLED 70@49", "1 CANCELLED", "2 CANCELLED"]);
     expect(matched.positions.get("alpha")).toMatchObject({ quantity: decimal.zero, averagePrice: decimal.zero });
-    expect(asText(matchQuote([order(1, { reduceOnly: true })], quote("49", "50"), held("70"), terms).steps)).toEqual([
-      "1 CANCELLED",
-    ]);
+    expect(stepTexts(matchQuote([order(1, { reduceOnly: true })], quote("49", "50"), held("70"), terms).steps)).toEqual(
+      ["1 CANCELLED"],
+    );
   });
 
   it("invariant 6: no price from before the order, none at or after its end", () => {
     const young = order(1, { eligibleAt: at(2) });
     expect(matchQuote([young], quote("49", "50", "500", 1), new Map(), terms).steps).toEqual([]);
-    expect(asText(matchQuote([young], quote("49", "50", "500", 2), new Map(), terms).steps)).toEqual([
+    expect(stepTexts(matchQuote([young], quote("49", "50", "500", 2), new Map(), terms).steps)).toEqual([
       "1 FILLED 100@50",
     ]);
     const old = order(1, { tif: "DAY", expiresAt: at(2) });
-    expect(asText(matchQuote([old], quote("49", "50", "500", 2), new Map(), terms).steps)).toEqual(["1 EXPIRED"]);
+    expect(stepTexts(matchQuote([old], quote("49", "50", "500", 2), new Map(), terms).steps)).toEqual(["1 EXPIRED"]);
   });
 
   it("a crossed quote is nobody's price", () => {
@@ -188,7 +190,7 @@ function randomLife(): readonly string[] {
     const shown = quote(String(bid / 100), String((bid + whole(0, 4)) / 100), String(whole(0, 400)), round);
     const matched = matchQuote(open, shown, positions, terms);
     judge(open, shown, positions, matched.steps);
-    lines.push(...asText(matched.steps));
+    lines.push(...stepTexts(matched.steps));
     const changed = new Map(
       [...matched.touched, ...matched.steps.map((step) => step.order)].map((one) => [one.clientOrderId, one]),
     );

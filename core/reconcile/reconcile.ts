@@ -59,7 +59,7 @@ export interface Evidence {
   readonly gaps: readonly OrderGap[];
   /** Newest first. */
   readonly booked: readonly BookedTrade[];
-  /** Whether every order since the books last agreed was read. */
+  /** Whether every order since the books last agreed was looked at. */
   readonly isWhole: boolean;
 }
 

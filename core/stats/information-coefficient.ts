@@ -10,14 +10,14 @@ export const momentsMax = 60;
 export const momentsMin = 20;
 
 /** What a signal said of a symbol, and what the symbol returned afterwards. */
-export interface SignalOutcome {
+export interface RealisedSignal {
   readonly symbol: string;
   readonly value: number;
   readonly realised: number;
 }
 
 /** Of one moment, over its symbols; null with fewer than five or when one side is constant. */
-export function acrossSymbols(moment: readonly SignalOutcome[]): number | null {
+export function acrossSymbols(moment: readonly RealisedSignal[]): number | null {
   if (moment.length < symbolsMin) return null;
   return rankCorrelation(
     moment.map(({ value }) => value),
@@ -26,16 +26,16 @@ export function acrossSymbols(moment: readonly SignalOutcome[]): number | null {
 }
 
 /** Over the newest moments (oldest first), the mean over symbols; null while no symbol has enough of them. */
-export function overTime(moments: readonly (readonly SignalOutcome[])[]): number | null {
-  const bySymbol = new Map<string, SignalOutcome[]>();
+export function overTime(moments: readonly (readonly RealisedSignal[])[]): number | null {
+  const bySymbol = new Map<string, RealisedSignal[]>();
   for (const moment of moments.slice(-momentsMax)) {
-    for (const one of moment) bySymbol.set(one.symbol, [...(bySymbol.get(one.symbol) ?? []), one]);
+    for (const signal of moment) bySymbol.set(signal.symbol, [...(bySymbol.get(signal.symbol) ?? []), signal]);
   }
-  const found = [...bySymbol.values()].flatMap((outcomes) => {
-    if (outcomes.length < momentsMin) return [];
+  const found = [...bySymbol.values()].flatMap((signals) => {
+    if (signals.length < momentsMin) return [];
     const each = rankCorrelation(
-      outcomes.map(({ value }) => value),
-      outcomes.map(({ realised }) => realised),
+      signals.map(({ value }) => value),
+      signals.map(({ realised }) => realised),
     );
     return each === null ? [] : [each];
   });
@@ -45,7 +45,7 @@ export function overTime(moments: readonly (readonly SignalOutcome[])[]): number
 /** The variant that fits a strategy with so many symbols. */
 export function informationCoefficient(
   symbolCount: number,
-  moments: readonly (readonly SignalOutcome[])[],
+  moments: readonly (readonly RealisedSignal[])[],
 ): number | null {
   return symbolCount < symbolsMin ? overTime(moments) : acrossSymbols(moments.at(-1) ?? []);
 }

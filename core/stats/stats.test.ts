@@ -1,13 +1,13 @@
 // Figures that others computed: ranks with ties, correlations, spread, drawdown, and what has no answer.
 import { describe, expect, it } from "vitest";
 import { chiSquaredQuantile, chiSquaredSf, normalCdf, normalSf, studentQuantile } from "./distributions.ts";
-import { acrossSymbols, informationCoefficient, overTime, type SignalOutcome } from "./information-coefficient.ts";
+import { acrossSymbols, informationCoefficient, overTime, type RealisedSignal } from "./information-coefficient.ts";
 import { longRunVariance } from "./long-run-variance.ts";
 import { excessKurtosis, mean, skewness, standardDeviation, sum } from "./moments.ts";
 import { performanceOf } from "./performance.ts";
 import { correlation, rankCorrelation, ranks } from "./rank-correlation.ts";
 
-const outcomes = (values: readonly number[], realised: readonly number[]): readonly SignalOutcome[] =>
+const signals = (values: readonly number[], realised: readonly number[]): readonly RealisedSignal[] =>
   values.map((value, place) => ({ symbol: `S${place}`, value, realised: realised[place] ?? 0 }));
 
 describe("moments", () => {
@@ -57,12 +57,12 @@ describe("rank correlation", () => {
 
 describe("information coefficient", () => {
   it("needs five symbols and two sides that move", () => {
-    expect(acrossSymbols(outcomes([1, 2, 3, 4], [1, 2, 3, 4]))).toBeNull();
-    expect(acrossSymbols(outcomes([1, 2, 3, 4, 5], [5, 4, 3, 2, 1]))).toBe(-1);
-    expect(acrossSymbols(outcomes([1, 1, 1, 1, 1], [5, 4, 3, 2, 1]))).toBeNull();
+    expect(acrossSymbols(signals([1, 2, 3, 4], [1, 2, 3, 4]))).toBeNull();
+    expect(acrossSymbols(signals([1, 2, 3, 4, 5], [5, 4, 3, 2, 1]))).toBe(-1);
+    expect(acrossSymbols(signals([1, 1, 1, 1, 1], [5, 4, 3, 2, 1]))).toBeNull();
   });
   it("goes over time where there are few symbols", () => {
-    const moments = Array.from({ length: 25 }, (_, place) => outcomes([place], [place * 2]));
+    const moments = Array.from({ length: 25 }, (_, place) => signals([place], [place * 2]));
     expect(overTime(moments.slice(0, 19))).toBeNull();
     expect(overTime(moments)).toBe(1);
     expect(informationCoefficient(1, moments)).toBe(1);

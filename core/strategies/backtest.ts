@@ -7,7 +7,7 @@
 import * as decimal from "../../contracts/src/decimal.ts";
 import type { Instant } from "../../contracts/src/instant.ts";
 import type { Instrument } from "../../contracts/src/records/market.ts";
-import { informationCoefficient, momentsMax, type SignalOutcome } from "../stats/information-coefficient.ts";
+import { informationCoefficient, momentsMax, type RealisedSignal } from "../stats/information-coefficient.ts";
 import { type Performance, performanceOf } from "../stats/performance.ts";
 import { type BacktestBook, type BacktestTrade, backtestBook } from "./backtest-account.ts";
 import { exactFraction, type Strategy, type StrategyOpinion } from "./shape.ts";
@@ -55,7 +55,7 @@ export function backtest(
   const money = decimal.toNumber(decimal.multiply(nav, exactFraction(strategy.allocationPct), "down"));
   const book = backtestBook(instruments);
   const rows = new Map<string, number[]>();
-  const moments: SignalOutcome[][] = [];
+  const moments: RealisedSignal[][] = [];
   const results: BacktestDay[] = [];
   const signals: BacktestSignals[] = [];
   let opinion: StrategyOpinion = { signals: [], targets: [] };
@@ -95,7 +95,7 @@ function realised(
   opinion: StrategyOpinion,
   yesterday: BacktestClose | undefined,
   today: BacktestClose,
-): SignalOutcome[] {
+): RealisedSignal[] {
   return opinion.signals.flatMap(({ symbol, value }) => {
     const from = yesterday?.closes.get(symbol);
     const to = today.closes.get(symbol);

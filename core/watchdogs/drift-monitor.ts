@@ -55,7 +55,7 @@ const keys = {
 };
 type Keys = typeof keys;
 
-/** The rungs of the workflow, strict: 0 ordinary, 1 halve, 2 halve and cross-post, 3 halt. */
+/** The steps of the answer, strict: 0 ordinary, 1 halve, 2 halve and cross-post, 3 halt. */
 export function ladderRung(z: number, { threshold, cross_post_at, halt_at }: LadderConfig): number {
   if (z < halt_at) return 3;
   if (z < cross_post_at) return 2;

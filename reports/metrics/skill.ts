@@ -1,6 +1,6 @@
 // The skill of a signal by horizon, from what it said after each close and what came after: IC(h) pairs the signal of a day with the return from that
 // close to the one h days later. Means of overlapping returns get errors that know the overlap.
-import { acrossSymbols, type SignalOutcome } from "../../core/stats/information-coefficient.ts";
+import { acrossSymbols, type RealisedSignal } from "../../core/stats/information-coefficient.ts";
 import { leastSquares, neweyWestErrors } from "../../core/stats/linear-regression.ts";
 import { mean, standardDeviation } from "../../core/stats/moments.ts";
 import { rankCorrelation } from "../../core/stats/rank-correlation.ts";
@@ -35,7 +35,7 @@ export function skillByHorizon(
     const daily = signals.flatMap(({ day, values }) => {
       const later = axis[(places.get(day) ?? Number.NaN) + horizon];
       if (later === undefined) return [];
-      const moment = [...values].flatMap(([symbol, value]): SignalOutcome[] => {
+      const moment = [...values].flatMap(([symbol, value]): RealisedSignal[] => {
         const [now, then] = [closes.get(symbol)?.get(day), closes.get(symbol)?.get(later)];
         if (now === undefined || then === undefined || !(now > 0)) return [];
         forward.push(then / now - 1);

@@ -3,7 +3,7 @@
 import * as decimal from "../../contracts/src/decimal.ts";
 import { format, type Instant, minusMilliseconds, plusMilliseconds } from "../../contracts/src/instant.ts";
 import { type AppliedAction, pricesAfter } from "../../core/ledger/corporate-actions.ts";
-import { informationCoefficient, momentsMax, type SignalOutcome } from "../../core/stats/information-coefficient.ts";
+import { informationCoefficient, momentsMax, type RealisedSignal } from "../../core/stats/information-coefficient.ts";
 import type { Strategy } from "../../core/strategies/shape.ts";
 import type { StoredSignal } from "../../ports/research-records.ts";
 import type { ServicePorts } from "../shared/service.ts";
@@ -62,8 +62,8 @@ export async function realise(
 }
 
 /** Judged signals up to that moment, moment by moment, oldest first. */
-function momentsUntil(signals: readonly StoredSignal[], until: Instant): readonly (readonly SignalOutcome[])[] {
-  const byMoment = new Map<Instant, SignalOutcome[]>();
+function momentsUntil(signals: readonly StoredSignal[], until: Instant): readonly (readonly RealisedSignal[])[] {
+  const byMoment = new Map<Instant, RealisedSignal[]>();
   for (const { at, symbol, value, realisedReturn } of [...signals].reverse()) {
     if (at > until || realisedReturn === undefined) continue;
     byMoment.set(at, [...(byMoment.get(at) ?? []), { symbol, value, realised: realisedReturn }]);

@@ -1,4 +1,4 @@
-// Whether bytes are canonical JSON (RFC 8785) of our values, reported in one pass and without building anything: this is what every entry of a log
+// Whether bytes are canonical JSON (RFC 8785) of our values, found out in one pass and without building anything: this is what every entry of a log
 // goes through whenever it is verified, so it must cost less than its hash.
 //
 // The bytes are first copied into a room with zeros behind them. A zero is allowed nowhere, so that no scan runs past the end, and four bytes

@@ -1,7 +1,7 @@
 // Memory for plain numbers in few large pages. A typed array of its own for every fund would be three objects, each in another place; a block
 // here is a page, which all share, and a number. Blocks are whole lines of the processor's cache and never move.
 //
-// Whoever has a block may use what lies within it and nothing else: the language does not watch over that (fund-fund state.test.ts does).
+// The owner of a block may use what lies within it and nothing else: the language does not watch over that (fund-state.test.ts does).
 
 export interface CellPage {
   readonly cells: Float64Array;

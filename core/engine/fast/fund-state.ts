@@ -1,5 +1,5 @@
-// What a fund holds, as one fund state of plain numbers: its sums, its lines (a symbol in the fund each) and its sectors stand beside each other, so
-// that a read a fund that nobody asked about for a while touches few places in memory. Adding up a hundred lines costs less than a few
+// What a fund holds, as one block of plain numbers: its sums, its lines (a symbol in the fund each) and its sectors stand beside each other, so
+// that a look at a fund that no order asked about for a while touches few places in memory. Adding up a hundred lines costs less than a few
 // of them cost as bigints, and it is just as exact (fund-sums.ts).
 //
 // The fund state is a block of the arena. Its parts: a head; an index that tells by a symbol's slot which row is its line; the rows' slots; their

@@ -1,4 +1,4 @@
-// What an order's hashes say: the same for the same order, another for any other, here and by the library; and what else one read its
+// What an order's hashes say: the same for the same order, another for any other, here and by the library; and what else one look at its
 // texts tells.
 import { blake3 } from "@noble/hashes/blake3.js";
 import fc from "fast-check";
@@ -120,7 +120,7 @@ describe("an order's hashes", () => {
   });
 });
 
-describe("one read an order", () => {
+describe("one look at an order", () => {
   it("finds the numbers under which the books keep what it names", () => {
     const { order_id, strategy_id, symbol } = ordinary;
     const names = { orderId: hashOfId(order_id), strategyId: hashOfId(strategy_id), symbol: hashOfId(symbol) };

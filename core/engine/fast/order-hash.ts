@@ -81,7 +81,7 @@ export function namesOf(order: Order): NameHashes {
   return { orderId: hashOfName(orderId), strategyId: hashOfName(strategyId), symbol: hashOfName(symbol) };
 }
 
-/** A message made from JSON may hold anything, so the type is read and not believed. */
+/** A message made from JSON may hold anything, so the type is checked and not believed. */
 function hashOfName(name: unknown): number {
   return typeof name === "string" ? hashOfId(name) : 0;
 }
@@ -166,7 +166,7 @@ function writeBody(into: Uint8Array, order: Order, written: WrittenBody): void {
   let fit = true;
   for (let field = 0; field < textCount; field += 1) {
     const text = texts[field];
-    // A message made from JSON may hold anything, so the type is read and not believed.
+    // A message made from JSON may hold anything, so the type is checked and not believed.
     if (typeof text !== "string" || text.length > lengthMax || at + text.length > contentMax) {
       isAscii = 0;
       break;
