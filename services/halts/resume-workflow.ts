@@ -3,7 +3,7 @@
 //
 //  1. Rules are asked twice: before a code is spent, and again with the halts locked, where only the second answer counts.
 //  2. A lift, its events, the end of its request and the attempt are one transaction: all of it or nothing.
-//  3. Every attempt of a person is notified, allowed or not; a refusal changes nothing but the request that it ends.
+//  3. Every attempt of a person is reported, allowed or not; a refusal changes nothing but the request that it ends.
 import type { Denial } from "../../contracts/src/codes.ts";
 import { messageOf } from "../../contracts/src/fault.ts";
 import type { HaltStatus, ResumeRequest } from "../../contracts/src/generated/svc/v1/halt.ts";

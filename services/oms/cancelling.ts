@@ -1,4 +1,4 @@
-// Getting rid of an order: somebody asks, the request is durable, and the broker is reported until it says that the order is gone or has traded.
+// Getting rid of an order: a caller asks, the request is durable, and the broker is told until it says that the order is gone or has traded.
 import type { Denial } from "../../contracts/src/codes.ts";
 import { millisecondsBetween } from "../../contracts/src/instant.ts";
 import { hasEnded } from "../../core/orders/order-lifecycle.ts";
@@ -13,8 +13,8 @@ import { move, note } from "./transitions.ts";
 export type CancelAnswer = { readonly stored: StoredOrder } | { readonly denial: Denial } | undefined;
 
 export interface Cancelling {
-  /** Undefined when there is no such order. `reported` writes what else belongs into the same transaction. */
-  request(orderId: string, reason: string, reported?: (unit: UnitOfWork) => Promise<void>): Promise<CancelAnswer>;
+  /** Undefined when there is no such order. `tell` writes what else belongs into the same transaction. */
+  request(orderId: string, reason: string, tell?: (unit: UnitOfWork) => Promise<void>): Promise<CancelAnswer>;
   /** An order that somebody wants gone and that a broker may have. */
   cancel(stored: StoredOrder): Promise<StepOutcome>;
 }
@@ -25,7 +25,7 @@ export function createCancelling(ports: OmsPorts, bells: Bells): Cancelling {
   async function request(
     orderId: string,
     reason: string,
-    reported: (unit: UnitOfWork) => Promise<void> = async () => undefined,
+    tell: (unit: UnitOfWork) => Promise<void> = async () => undefined,
   ): Promise<CancelAnswer> {
     const asking = store.transact("oms.cancel", async (unit): Promise<CancelAnswer> => {
       const stored = await unit.oms.lockOrder(orderId);
@@ -35,14 +35,14 @@ export function createCancelling(ports: OmsPorts, bells: Bells): Cancelling {
         return { denial: { code: "ORDER_NOT_OPEN", reason: sentence } };
       }
       if (stored.cancelReason !== undefined) return { stored };
-      await reported(unit);
+      await tell(unit);
       return { stored: await requestCancel(unit, stored, reason) };
     });
     // Also when it failed: whether that was before or after its commit is not known here.
     return asking.finally(() => bells.order(orderId));
   }
 
-  /** An order whose check is under way is gone as soon as that is answered; every other one is asked to its broker. */
+  /** An order whose check is under way is gone as soon as that is answered; the broker of every other one is told. */
   function requestCancel(unit: UnitOfWork, stored: StoredOrder, reason: string): Promise<StoredOrder> {
     const changes = { cancelReason: reason, reason };
     if (stored.state === "PENDING_CHECK") return note(unit, stored, clock.now(), changes);

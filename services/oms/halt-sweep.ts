@@ -1,6 +1,6 @@
 // What a halt means for orders that are with a broker: those that it covers are cancelled, and asked for until the broker has said that they
 // are gone. Proven reductions that are marked so stay where the fund's envelope lets them. Halts are read whenever somebody says that they changed
-// and four times a second in any case; what was swept is read again while a halt is in force.
+// and four times a second in any case; what was swept is looked at again while a halt is in force.
 import { Defect, messageOf } from "../../contracts/src/fault.ts";
 import { type Instant, millisecondsBetween } from "../../contracts/src/instant.ts";
 import type { ActiveHalt } from "../../contracts/src/records/halt.ts";

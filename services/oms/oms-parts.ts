@@ -29,7 +29,7 @@ export type Step = (stored: StoredOrder) => Promise<StepOutcome>;
 
 /** How parts tell each other that there is something to do; none of these waits. */
 export interface Bells {
-  /** Read this order. */
+  /** Look at this order. */
   order(orderId: string): void;
   /** There may be reports of this broker. */
   reports(brokerName: string): void;

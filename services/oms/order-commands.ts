@@ -54,8 +54,8 @@ export function createOrderCommands({ ports, drivers, cancelling, amending }: Or
 
   async function cancelOrder(request: CancelOrderRequest, call: Call): Promise<OrderStatus | DeniedAnswer> {
     const { order_id: orderId, reason } = request;
-    const reported = tells(call, { verb: "CancelOrder", target: orderId, reason });
-    const answer = await cancelling.request(orderId, wordsOf(reason, call), reported);
+    const tell = tells(call, { verb: "CancelOrder", target: orderId, reason });
+    const answer = await cancelling.request(orderId, wordsOf(reason, call), tell);
     if (answer === undefined) throw noSuchOrder(orderId);
     if ("denial" in answer) return answer;
     await drivers.settled(orderId, ({ state }) => hasEnded(state), answerMsMax);
@@ -91,8 +91,8 @@ export function createOrderCommands({ ports, drivers, cancelling, amending }: Or
     const { order_id: orderId, idempotency_key: key, reason } = request;
     const terms = readTerms(request);
     mustBeFree({ idempotency_key: key }, call.identity);
-    const reported = tells(call, { verb: "AmendOrder", target: orderId, reason });
-    const answer = await amending.request(orderId, key, terms, reported);
+    const tell = tells(call, { verb: "AmendOrder", target: orderId, reason });
+    const answer = await amending.request(orderId, key, terms, tell);
     if (answer === undefined) throw noSuchOrder(orderId);
     if ("denial" in answer) return answer;
     if (answer.stored.amendment?.idempotency_key !== key) return statusOf(answer.stored);

@@ -68,7 +68,7 @@ export function positionMessageOf(
 ): Position {
   const multiplier = decimal.parse(instrument?.multiplier ?? "1");
   const { fundId, strategyId, symbol, quantity, averagePrice } = position;
-  const notional = priced === undefined ? undefined : valued(bookedPosition(position), priced.price, multiplier);
+  const valuation = priced === undefined ? undefined : valued(bookedPosition(position), priced.price, multiplier);
   return {
     fund_id: fundId,
     strategy_id: strategyId,
@@ -76,9 +76,9 @@ export function positionMessageOf(
     quantity: decimal.format(quantity),
     average_price: decimal.format(averagePrice),
     ...(priced !== undefined && { mark_price: decimal.format(priced.price), mark_at: format(priced.at) }),
-    ...(notional !== undefined && {
-      market_value: decimal.format(notional.value),
-      unrealised_pnl: decimal.format(notional.unrealisedPnl),
+    ...(valuation !== undefined && {
+      market_value: decimal.format(valuation.value),
+      unrealised_pnl: decimal.format(valuation.unrealisedPnl),
     }),
     currency: instrument?.currency ?? "",
     as_of: format(position.updatedAt),

@@ -1,6 +1,6 @@
 // Drives open orders: each has at most one driver at a time, which looks where the order stands, does the next step, and goes on until there
 // is nothing to do or the order has ended. Where an order stands is in the store and nowhere else, so a driver that died is simply begun
-// again, and a commit whose answer was lost is read like every other.
+// again, and a commit whose answer was lost is looked at like every other.
 //
 //  1. One order, one driver: two steps of one order never run at the same time.
 //  2. Trouble is waited out with back-off, for as long as it lasts. A bell ends one waiting early and the back-off stays, so that somebody who
@@ -14,7 +14,7 @@ import type { OmsPorts, Step, StepOutcome } from "./oms-parts.ts";
 const backOffMs = { first: 100, max: 5_000 };
 
 export interface Drivers {
-  /** Something happened to the order: read it now. */
+  /** Something happened to the order: look at it now. */
   wake(orderId: string): void;
   /** Nothing happened that anybody knows of: a driver that waits goes on waiting. */
   takeUp(orderId: string): void;

@@ -12,7 +12,7 @@ import { remainingOf } from "./transitions.ts";
 const lookAgainMs = 1_000;
 
 export interface Reductions {
-  /** Read this symbol of this fund soon. */
+  /** Look at this symbol of this fund soon. */
   look(fundId: string, symbol: string): void;
   stop(): Promise<void>;
 }

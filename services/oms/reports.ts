@@ -114,7 +114,7 @@ export function readReports(parts: BookingParts, broker: Broker, bells: Bells): 
     );
   }
 
-  /** Ended for us and alive at the broker: it came there after we were notified that it never had. Its trades are booked; the rest must go. */
+  /** Ended for us and alive at the broker: it came there after we were told that it never had. Its trades are booked; the rest must go. */
   async function removeStray(orderId: string): Promise<void> {
     ports.log.error("an order that has ended works at the broker; it is cancelled there", { order_id: orderId });
     for (let pauseMs = pollMs; !ending.signal.aborted; pauseMs = Math.min(pauseMs * 2, backOffMsMax)) {

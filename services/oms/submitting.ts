@@ -1,5 +1,5 @@
 // The front door for orders. An order is durable before anything else happens to it; from then on its driver takes it further, and the caller is
-// notified how far it came.
+// told how far it came.
 //
 //  1. The same key and body within five minutes is the same order, however often it comes; another body is a conflict; later it is a new order.
 //  2. An order that a halt covers is refused here, whether the risk engine is up or not, unless it is marked as an exit: those go on to be proven.
@@ -57,10 +57,10 @@ export function createSubmitting(ports: OmsPorts, drivers: Drivers, quotes: Pick
       throw new Fault("RESOURCE_EXHAUSTED", "As many orders as can be are under way.", { retry: "later" });
     }
     const attempted = { verb: "SubmitOrder", target: order.fund_id, reason: order.thesis ?? "" } as const;
-    const tellIn = async (unit: UnitOfWork): Promise<void> => {
+    const tell = async (unit: UnitOfWork): Promise<void> => {
       await tellAttempt(unit, identity, attempted, clock.now());
     };
-    const taken = await takeIn(order, bodyHash, identity.actor, tellIn);
+    const taken = await takeIn(order, bodyHash, identity.actor, tell);
     if ("denial" in taken) return taken;
     return answer(taken.stored);
   }
@@ -70,7 +70,7 @@ export function createSubmitting(ports: OmsPorts, drivers: Drivers, quotes: Pick
     order: Order,
     bodyHash: string,
     submittedBy: string,
-    tellIn: (unit: UnitOfWork) => Promise<void>,
+    tell: (unit: UnitOfWork) => Promise<void>,
   ): Promise<{ readonly stored: StoredOrder } | DeniedAnswer> {
     for (let tries = 1; ; tries += 1) {
       try {
@@ -81,7 +81,7 @@ export function createSubmitting(ports: OmsPorts, drivers: Drivers, quotes: Pick
           if (same !== undefined) return conflict(`The key belongs to order ${same.order.order_id}, which differs.`);
           const known = await unit.oms.lockOrder(order.order_id);
           if (known !== undefined) return conflict(whyTaken(known, bodyHash));
-          await tellIn(unit);
+          await tell(unit);
           return { stored: await insert(unit, order, bodyHash, submittedBy) };
         });
       } catch (thrown) {

@@ -79,7 +79,7 @@ function subjectOf(from: OrderState, to: OrderState): Subject<OrderTransition> {
   return subjects.ordersUpdated;
 }
 
-/** Terms are notified when they changed, and when the order goes out: that is what ends an amendment in the risk engine. */
+/** Terms are told when they changed, and when the order goes out: that is what ends an amendment in the risk engine. */
 export function transitionOf(before: Pick<StoredOrder, "state" | "order">, after: StoredOrder): OrderTransition {
   const { order, decision } = after;
   const termsChanged = before.order !== order;

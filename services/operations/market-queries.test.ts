@@ -1,4 +1,4 @@
-// The market queries answers with the newest quotes that the feed brought, and with bars and news of the past; senseless questions are given what to ask.
+// The market queries answer with the newest quotes that the feed brought, and with bars and news of the past; senseless questions are told what to ask.
 import { expect, it } from "vitest";
 import { paperMarket } from "../../adapters/paper-market/paper-market.ts";
 import { paperMarketHistory } from "../../adapters/paper-market/paper-market-history.ts";

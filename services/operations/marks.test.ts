@@ -68,7 +68,7 @@ async function feed(differs: Partial<ServicePorts> = {}) {
   return { fixture, heard, running };
 }
 
-/** A market that says what it is asked to. */
+/** A market that says what it is told to. */
 function puppet() {
   const ears = new Set<(quotes: readonly Quote[]) => void>();
   const asked: (readonly string[])[] = [];

@@ -47,7 +47,7 @@ export function startMarks(ports: MarksPorts): MarksFeed {
   let heardAt = clock.now();
   let silent = false;
   let troubled = false;
-  /** The newest quote that was dated ahead of our clock, and when it came; notified when somebody was notified of it. */
+  /** The newest quote that was dated ahead of our clock, and when it came; `aheadReported` once an alarm told of it. */
   let ahead: { readonly quote: Quote; readonly heardAt: Instant } | undefined;
   let aheadReported = false;
   const lookAtClock = watchClock(clock);
@@ -73,7 +73,7 @@ export function startMarks(ports: MarksPorts): MarksFeed {
         options.set(quote.symbol, quote);
       }
     }
-    // Quotes of a moment come together, in any order: an option is read when its underlying's is known.
+    // Quotes of a moment come together, in any order: an option is looked at when its underlying's is known.
     for (const quote of options.values()) addOptionRisk(quote);
     if (pause === undefined) send();
   }

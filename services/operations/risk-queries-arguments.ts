@@ -1,4 +1,4 @@
-// What people ask the risk queries, checked before anything is looked up. A question that makes no sense is answered with what to ask instead.
+// What people ask of the risk queries, checked before anything is looked up. A question that makes no sense is answered with what to ask instead.
 import { Fault } from "../../contracts/src/fault.ts";
 import * as instant from "../../contracts/src/instant.ts";
 import { idText } from "../../contracts/src/records/fields.ts";

@@ -1,4 +1,4 @@
-// How the desk opens a stored decision. A record that cannot be read is that record's trouble: whoever asked is given which one it is, and
+// How the risk queries open a stored decision. A record that cannot be read is that record's trouble: the caller is told which one it is, and
 // the process, which has halts to hold, goes on.
 import { Fault, messageOf } from "../../contracts/src/fault.ts";
 import { DecisionRecord } from "../../contracts/src/generated/svc/v1/riskdesk.ts";

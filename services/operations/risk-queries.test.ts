@@ -1,4 +1,4 @@
-// The risk queries's answers over a small book of decisions and envelopes that stands in for the database.
+// The answers of the risk queries over a small book of decisions and envelopes that stands in for the database.
 import { expect, test } from "vitest";
 import { codeEntry } from "../../contracts/src/codes.ts";
 import { Fault } from "../../contracts/src/fault.ts";

@@ -1,5 +1,5 @@
-// The risk queries: answers what people ask about risk after the fact. It reads what the engine stored and never asks the engine, so no question
-// can make a check late; what it says about a denial is made by the same function as what was published about it.
+// The risk queries: they answer what people ask about risk after the fact. They read what the engine stored and never ask the engine, so no
+// question can make a check late; what they say about a denial is made by the same function as what was published about it.
 import type { OrderRejection } from "../../contracts/src/generated/svc/v1/order.ts";
 import type {
   DecisionRecord,

@@ -40,7 +40,7 @@ export async function listFunds(
       name: fund.name,
       mode: fund.mode,
       currency: fund.currency,
-      ...navOf(newestOwn(fund.fund_id), navs.get(fund.fund_id)),
+      ...newestValue(newestOwn(fund.fund_id), navs.get(fund.fund_id)),
       ...haltOf(fund, active),
     })),
   };
@@ -52,7 +52,7 @@ function isSomebodys({ fund_id: id }: FundReference): boolean {
 }
 
 /** Our own value where it is the newer one, else what the risk engine keeps: a foreign treasury's, or one from before a restart. */
-function navOf(own: OwnValue | undefined, kept: NavUpdated | undefined): Pick<FundStatus, "nav" | "nav_at"> {
+function newestValue(own: OwnValue | undefined, kept: NavUpdated | undefined): Pick<FundStatus, "nav" | "nav_at"> {
   if (own !== undefined && (kept === undefined || own.at >= parse(kept.as_of))) {
     const day = own.dayPnl === undefined ? {} : { day_pnl: decimal.format(own.dayPnl) };
     const age = { oldest_price_age_ms: own.oldestPriceAgeMs };

@@ -1,5 +1,5 @@
-// Makes the strategies' backtests in the background, one after the other, when there is none or it was made of something else. Whoever asks before
-// is asked to come back; nobody's start waits for it. Where the platform's past is not made, neither are they.
+// Makes the strategies' backtests in the background, one after the other, when there is none or it was made of something else. A caller who asks before
+// is told to come back; no start waits for it. Where the platform's past is not made, neither are they.
 
 import { Defect, messageOf } from "../../contracts/src/fault.ts";
 import { plusMilliseconds } from "../../contracts/src/instant.ts";

@@ -1,7 +1,7 @@
 // What the engine knows of the audit log: up to when everything published is an entry, and whether the log is broken. Operations writes it, and
 // the engine reads it twice a second and judges by its own clock: a log of which nothing is heard is behind, whoever is to blame.
 //
-//  1. It is asked to the engine before anything is served. Until somebody has ever reported, the log counts as up to date when the engine began.
+//  1. The engine is told of it before anything is served. Until operations has ever reported, the log counts as up to date when the engine began.
 //  2. How far the log is behind is judged at the moment of each check, so that neither a silent store nor a busy event loop stretches it.
 //  3. A log that is whole again lifts the block with the next reading.
 import { Defect, messageOf } from "../../contracts/src/fault.ts";

@@ -209,7 +209,7 @@ describe("3: duplicates", () => {
     expect([other.code, other.original]).toEqual(["KEY_REUSED", undefined]);
   });
 
-  it("another order under the key is notified, without the first", async () => {
+  it("another order under the key is told so, without the first", async () => {
     const [fixture, life] = await begin();
     const order = orderOf({});
     await fixture.finish(life.check(order));

@@ -161,7 +161,7 @@ describe("UpdateEnvelope", () => {
     expect(isDenied).toBe(!applied);
   });
 
-  it("two at once: one wins, the other is reported", async () => {
+  it("two at once: one wins, the other is told", async () => {
     const [fixture, life] = await begin();
     const before = await current(fixture, life);
     const answers = await fixture.finish(

@@ -28,7 +28,7 @@ interface Halts {
   readonly active: readonly ActiveHalt[];
 }
 
-/** A store whose halts only a poll finds, and what the engine was notified last. */
+/** A store whose halts only a poll finds, and what the engine was told last. */
 async function begin() {
   const { clock, timers, finish, run, elapsedMs } = scheduler({ seed: 5 });
   let inStore: Halts = { epoch: 0, active: [] };

@@ -132,7 +132,7 @@ async function assemble(
   const waiting = { events, heard: heardTime(inputs.ofOrders) };
   const approvals = startApprovals({ ports, engine, commit, attempts, alarms, ...waiting });
   events.makeUp(recovered.approvals);
-  setUnwritten(() => checks.asking() + inputs.unwritten() + approvals.unwritten() + events.unaudited());
+  setUnwritten(() => checks.asking() + inputs.unwritten() + approvals.unwritten() + events.unpublished());
   const listLosses = createListLosses({ ports, envelopes, reference, drawdown });
   const handlers = {
     CheckOrder: checks.check,

@@ -1,4 +1,4 @@
-// Which funds there are, and whose strategies, as they were read last. Who is not found is looked for again before anybody is notified: a halt of a
+// Which funds there are, and whose strategies, as they were read last. One that is not found is looked for again before the caller is told so: a halt of a
 // fund that is new must not be refused because it is new.
 import type { FundReference } from "../../contracts/src/records/reference.ts";
 import type { Funds } from "../halts/halt-request.ts";

@@ -1,4 +1,4 @@
-// Books one entry of the ledger in a unit of work: checked to be in balance, once by its id, and notified when no fill tells it.
+// Books one entry of the ledger in a unit of work: checked to be in balance, once by its id, and reported when no fill tells of it.
 import * as decimal from "../../contracts/src/decimal.ts";
 import { Defect } from "../../contracts/src/fault.ts";
 import { format } from "../../contracts/src/instant.ts";

@@ -57,7 +57,7 @@ export function seedHistory(ports: SeedHistoryPorts, reader: ReferenceReader): {
 
 /**
  * The day before the trading day that is running for any of the funds: today's values are kept under that day, over a weekend under Friday, and
- * what was reported it would be lost, and with it the value that the day's profit is counted from.
+ * what was told of it would be lost, and with it the value that the day's profit is counted from.
  */
 export function lastDayOf(view: ReferenceView, now: Instant): string {
   const running = paperCapital.map(({ fundId }) => {

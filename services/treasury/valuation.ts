@@ -79,8 +79,8 @@ export interface Valuation extends HoldingsValue {
 /** The value, or why there is none, in a few words. */
 export function valueFund(input: ValuationInput): Valuation | string {
   const { fund, view, at, netFlows } = input;
-  const worth = valueHoldings(input.holdings, input);
-  if (typeof worth === "string") return worth;
+  const value = valueHoldings(input.holdings, input);
+  if (typeof value === "string") return value;
   const strategyPnl = new Map<string, decimal.Decimal>();
   for (const [strategyId, made] of input.strategies) {
     const pnl = valueHoldings(made, input);
@@ -88,7 +88,7 @@ export function valueFund(input: ValuationInput): Valuation | string {
   }
   const calendar = view.calendars.get(fund.calendar);
   const day = calendar === undefined ? undefined : tradingDay(calendar, at);
-  return { ...worth, fundId: fund.fund_id, currency: fund.currency, netFlows, strategyPnl, tradingDay: day, at };
+  return { ...value, fundId: fund.fund_id, currency: fund.currency, netFlows, strategyPnl, tradingDay: day, at };
 }
 
 function valueHoldings(holdings: readonly Holding[], input: ValuationInput): HoldingsValue | string {

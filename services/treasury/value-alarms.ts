@@ -18,7 +18,7 @@ export interface ValueAlarms {
 
 interface Trouble {
   readonly since: Instant;
-  /** What it was reported: symbols, or why there is no value. */
+  /** What was reported of it: symbols, or why there is no value. */
   readonly reported: ReadonlySet<string>;
 }
 

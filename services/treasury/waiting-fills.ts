@@ -79,7 +79,7 @@ export function createWaitingFills({ clock, log, store }: WaitingPorts, book: Bo
     return undefined;
   }
 
-  /** Reported by this process once: who starts it again is reported again. */
+  /** Reported once by this process: after another start it is reported again. */
   async function tellOnce(fundId: string, count: number, why: string): Promise<void> {
     await store.transact("treasury.waiting", async (unit) => {
       const [first] = await unit.ledger.waitingFills(fundId, 1);

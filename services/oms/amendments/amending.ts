@@ -1,8 +1,8 @@
 // New terms for an order that is with a broker. They are checked like an order of their own, under their own key and the order's id; the risk
 // engine holds the larger of both until the new terms are reported. Halts are read as they are when an order is sent.
 //
-//  1. The request is durable before anybody is asked, the approval before the broker is reported; after a restart both go on where they stood.
-//  2. Nothing is handed over whose approval has run out, was released, or is older than a halt that covers the order: that is read before each hand-over.
+//  1. The request is durable before the engine is asked, the approval before the broker is told; after a restart both go on where they stood.
+//  2. Nothing is handed over whose approval has run out, was released, or is older than a halt that covers the order: that is checked before each hand-over.
 //  3. The order's own terms change when the broker says that it has every one of them, and not before.
 //  4. Terms that were denied, that ran out, or that the broker refused are dropped, and the order stays as it was. Terms that may be with the
 //     broker are dropped only when it has said that it does not have them.
@@ -43,7 +43,7 @@ export interface Amending {
     orderId: string,
     idempotencyKey: string,
     terms: Terms,
-    reported?: (unit: UnitOfWork) => Promise<void>,
+    tell?: (unit: UnitOfWork) => Promise<void>,
   ): Promise<AmendAnswer>;
   /** A working order with new terms. */
   amend(stored: StoredOrder): Promise<StepOutcome>;
@@ -61,7 +61,7 @@ export function createAmending(ports: OmsPorts, haltsHeard: () => readonly Activ
     orderId: string,
     idempotencyKey: string,
     terms: Terms,
-    reported: (unit: UnitOfWork) => Promise<void> = async () => undefined,
+    tell: (unit: UnitOfWork) => Promise<void> = async () => undefined,
   ): Promise<AmendAnswer> {
     return store.transact("oms.amend", async (unit): Promise<AmendAnswer> => {
       const stored = await unit.oms.lockOrder(orderId);
@@ -77,7 +77,7 @@ export function createAmending(ports: OmsPorts, haltsHeard: () => readonly Activ
       const isThere = isInForce(stored.order, terms);
       const traded = isThere ? undefined : whyTraded(stored, terms);
       if (traded !== undefined) return { denial: { code: "ORDER_NOT_OPEN", reason: traded } };
-      await reported(unit);
+      await tell(unit);
       const settled = isThere ? { settledAmendments: withOutcome(stored, amendment, at) } : { amendment };
       // What was said of terms before these says nothing about them.
       return { stored: await note(unit, withoutOldDenial(stored), at, settled) };

@@ -13,7 +13,7 @@ const held = (amount: string) => [{ of: ["alpha", "one", "AAPL"], amount: decima
 const none: BooksMarks = { fills: {}, entries: 0, journal: 0 };
 const read: BooksMarks = { fills: { alpha: 7 }, entries: 3, journal: 9 };
 
-/** Books in which one trade of 5 is everything, and the position is as it is asked to be. */
+/** Books in which one trade of 5 is everything, and the position is as it is told to be. */
 function lookAt(
   since: BooksMarks,
   position: string,
@@ -161,7 +161,7 @@ describe("the comparison of the books", () => {
     expect(alarms()).toEqual([]);
   });
 
-  it("2: keeps the moment of the last read the engine while it is silent, and goes on after trouble", async () => {
+  it("2: keeps the moment of the last look at the engine while it is silent, and goes on after trouble", async () => {
     const { state, check, alarms, sleep } = begin();
     await sleep(6_000);
     const { checked_at: before } = (await check("exposure")) ?? {};

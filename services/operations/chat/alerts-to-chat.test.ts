@@ -1,4 +1,4 @@
-// What people are notified in chat, and what happens when the chat service does not take it.
+// What people are told in chat, and what happens when the chat service does not take it.
 import { afterEach, expect, it } from "vitest";
 import { Fault } from "../../../contracts/src/fault.ts";
 import { format } from "../../../contracts/src/instant.ts";

@@ -1,4 +1,4 @@
-// What people are notified of about alerts of a charting platform: every accepted one that ended without an approval, and refused ones once a minute for
+// What people are told about alerts of a charting platform: every accepted one that ended without an approval, and refused ones once a minute for
 // each fund and code. Of requests that proved no secret only a wrong secret is worth a message: whatever else strangers send is not about any of our alerts.
 import { type Instant, millisecondsBetween } from "../../../contracts/src/instant.ts";
 import type { SignalFailed, SignalRefused } from "../../../contracts/src/records/signal.ts";

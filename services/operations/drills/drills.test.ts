@@ -48,14 +48,14 @@ const theirs: Order = {
   actor: "t",
 };
 
-interface Tables {
+interface Opened {
   readonly fixture: WorkerFixture;
   /** How everybody else does. */
   readonly faults: { chat: boolean; engine: boolean; refuses: boolean; cancels: boolean };
   readonly orderManagement: OrderManagement;
 }
 
-async function open(withFund = true): Promise<Tables> {
+async function open(withFund = true): Promise<Opened> {
   const fixture = await workerFixture(1);
   fixtures.push(fixture);
   const faults = { chat: true, engine: true, refuses: true, cancels: true };
@@ -108,7 +108,7 @@ const latch = (fixture: WorkerFixture, id: string, severity: "FUND_HALT" | "FIRM
     }),
   );
 
-async function start({ fixture, faults, orderManagement }: Tables, everyHours = 0) {
+async function start({ fixture, faults, orderManagement }: Opened, everyHours = 0) {
   const life = fixture.life({ drills: { everyHours } });
   const { clock, timers } = fixture.time;
   const down = (): Fault => new Fault("CHAT_UNAVAILABLE", "nobody is there", { retry: "later" });
@@ -186,9 +186,9 @@ function nothingElseTouched(fixture: WorkerFixture): void {
 
 describe("a drill", () => {
   it("halts its own fund, measures every step, cancels its own order and lifts its own halt", async () => {
-    const tables = await open();
-    const { fixture } = tables;
-    const { run, list, stop } = await start(tables);
+    const opened = await open();
+    const { fixture } = opened;
+    const { run, list, stop } = await start(opened);
     const drill = await run();
     expect(drill).toMatchObject({ passed: true, complaint: "", reason: "monthly", requested_by: "operator:duty" });
     const { latched_ms: latched = -1, blocked_ms: blocked = -1, cancelled_ms: cancelled = -1 } = drill;
@@ -209,11 +209,11 @@ describe("a drill", () => {
   });
 
   it("without a fund of its own halts all the same, and says that no order was cancelled", async () => {
-    const tables = await open(false);
-    const { run, stop } = await start(tables);
+    const opened = await open(false);
+    const { run, stop } = await start(opened);
     expect(await run()).toMatchObject({ passed: true, complaint: expect.stringContaining("no order of its own") });
-    expect(drillOrders(tables.fixture)).toEqual([]);
-    nothingElseTouched(tables.fixture);
+    expect(drillOrders(opened.fixture)).toEqual([]);
+    nothingElseTouched(opened.fixture);
     await stop();
   });
 
@@ -224,10 +224,10 @@ describe("a drill", () => {
     ["an order in the halted fund is taken", { refuses: false }, "an order in the halted fund was"],
   ] as const;
   it.each(troubles)("fails within 25 s when %s, alarms, and leaves nothing behind", async (_, trouble, words) => {
-    const tables = await open();
-    const { fixture } = tables;
-    Object.assign(tables.faults, trouble);
-    const { run, stop } = await start(tables);
+    const opened = await open();
+    const { fixture } = opened;
+    Object.assign(opened.faults, trouble);
+    const { run, stop } = await start(opened);
     const from = fixture.time.clock.now();
     const drill = await run();
     expect(fixture.time.clock.now() - from).toBeLessThan(25_000_000);
@@ -238,19 +238,19 @@ describe("a drill", () => {
   });
 
   it("is one at a time: who asks while it runs gets the same", async () => {
-    const tables = await open();
-    const { run, list, stop } = await start(tables);
+    const opened = await open();
+    const { run, list, stop } = await start(opened);
     const [one, other] = await Promise.all([run("one"), run("two")]);
     expect(other).toEqual(one);
     expect(await list()).toHaveLength(1);
-    expect(tables.fixture.reported(subjects.operatorAttempted).map(({ reason }) => reason)).toEqual(["one", "two"]);
+    expect(opened.fixture.reported(subjects.operatorAttempted).map(({ reason }) => reason)).toEqual(["one", "two"]);
     await stop();
   });
 
   it("is refused under a firm halt, with what to do, and leaves neither record nor alarm", async () => {
-    const tables = await open();
-    const { fixture } = tables;
-    const { run, list, stop } = await start(tables);
+    const opened = await open();
+    const { fixture } = opened;
+    const { run, list, stop } = await start(opened);
     await latch(fixture, "firm", "FIRM_HALT");
     const answer = await run();
     expect(answer).toMatchObject({
@@ -270,10 +270,10 @@ describe("a drill", () => {
   });
 
   it("that runs when the firm is halted is the answer for whoever asks then", async () => {
-    const tables = await open();
-    const { fixture } = tables;
-    tables.faults.chat = false;
-    const { run, list, stop } = await start(tables);
+    const opened = await open();
+    const { fixture } = opened;
+    opened.faults.chat = false;
+    const { run, list, stop } = await start(opened);
     const first = run("one");
     await fixture.time.timers.sleep(1_000);
     await latch(fixture, "firm", "FIRM_HALT");
@@ -283,15 +283,15 @@ describe("a drill", () => {
   });
 
   it("that dies is ended by the next life, as one that failed", async () => {
-    const tables = await open();
-    const { fixture } = tables;
-    tables.faults.chat = false;
-    const first = await start(tables);
+    const opened = await open();
+    const { fixture } = opened;
+    opened.faults.chat = false;
+    const first = await start(opened);
     void first.run().catch(() => undefined);
     await fixture.time.timers.sleep(3_000);
     expect(inForce(fixture)).toHaveLength(2);
     first.life.kill();
-    const second = await start(tables);
+    const second = await start(opened);
     await fixture.time.timers.sleep(2_000);
     expect(await second.list()).toMatchObject([{ passed: false, reason: "monthly", complaint: expect.any(String) }]);
     nothingElseTouched(fixture);
@@ -299,10 +299,10 @@ describe("a drill", () => {
   });
 
   it("is cut short when operations is stopped, which is recorded and lifts its halt", async () => {
-    const tables = await open();
-    const { fixture } = tables;
-    tables.faults.chat = false;
-    const { run, stop } = await start(tables);
+    const opened = await open();
+    const { fixture } = opened;
+    opened.faults.chat = false;
+    const { run, stop } = await start(opened);
     const running = run();
     await fixture.time.timers.sleep(1_000);
     const from = fixture.time.clock.now();
@@ -326,14 +326,14 @@ describe("a drill", () => {
   });
 
   it("is due by its schedule, also over restarts, and not while the firm is halted", async () => {
-    const tables = await open();
-    const { fixture } = tables;
+    const opened = await open();
+    const { fixture } = opened;
     const fiveMinutes = 1 / 12;
-    const first = await start(tables, fiveMinutes);
+    const first = await start(opened, fiveMinutes);
     await fixture.time.timers.sleep(70_000);
     expect(await first.list()).toMatchObject([{ passed: true, reason: "", requested_by: "service:operations" }]);
     await first.stop();
-    const second = await start(tables, fiveMinutes);
+    const second = await start(opened, fiveMinutes);
     await fixture.time.timers.sleep(200_000);
     expect(await second.list()).toHaveLength(1);
     await fixture.time.timers.sleep(120_000);

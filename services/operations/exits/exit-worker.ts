@@ -21,7 +21,7 @@ import { crossedSoFar, type ExitManner, exitedQuantity, lookAtOwed, type OwedLoo
 
 type Work<Value> = (unit: UnitOfWork) => Promise<Value>;
 
-/** What is kept of one kind of exits, and what is reported them. */
+/** What is kept of one kind of exits, and what is told of them. */
 export interface ExitBook<Kept> {
   readonly manner: ExitManner;
   /** Units of work of their own: what each changes is reported in its own words. */

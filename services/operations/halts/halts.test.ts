@@ -140,7 +140,7 @@ describe("what follows a latch", () => {
     ).toEqual(["BLOCKED", "CANCELLED", "NOTIFIED"]);
   });
 
-  it("proves each step once; a chat that is down stops nothing, alarms, and is notified when it is back", async () => {
+  it("proves each step once; a chat that is down stops nothing, alarms, and is told when it is back", async () => {
     const fixture = await begin();
     fixture.chat.isDown = true;
     const { halt_id: id } = await halt(fixture, firm);

@@ -39,7 +39,7 @@ describe("halts under people, machines, crashes and bad network links", () => {
     expect(await found(plantedBug)).toBe(true);
   });
 
-  it("finds an engine that forgets what it was reported by a latch", async () => {
+  it("finds an engine that forgets what it was told by a latch", async () => {
     const plantedBug: PlantedHaltBug = ({ tables }) => {
       const inner = tables.append;
       tables.append = (events) => {

@@ -1,4 +1,4 @@
-// Tells people in chat that something is halted. Accepted by the chat service is what counts as asked.
+// Tells people in chat that something is halted. Accepted by the chat service is what counts as told.
 import { Defect, messageOf } from "../../../contracts/src/fault.ts";
 import type { ActiveHalt } from "../../../contracts/src/records/halt.ts";
 import { isDrill } from "../../../core/halts/halts.ts";

@@ -41,7 +41,7 @@ function begin(fixture: ServiceFixture = serviceFixture(seed)) {
   };
 }
 
-/** A subscription to fills whose handler does what it is reported. */
+/** A subscription to fills whose handler does what it is told. */
 async function subscribe(
   fixture: ServiceFixture,
   handle: (event: BusEvent) => Promise<void>,

@@ -69,7 +69,7 @@ export function reconcileQueries({ ports, look, mustKnowFund }: ReconcileQueries
   };
 }
 
-/** An open one with the quantities of the newest read it. */
+/** An open one with the quantities of the newest look at it. */
 function shownDifference(difference: StoredDifference, look?: DifferenceLook): Difference {
   const isOpen = difference.status === "SUSPECTED" || difference.status === "CONFIRMED";
   const { ourQuantity, brokerQuantity } = isOpen && look !== undefined ? look : difference;

@@ -1,4 +1,4 @@
-// The broker-exit reconciler: compares every account with our own books, tells of what differs, and asks again soon when something does. One read a
+// The broker-exit reconciler: compares every account with our own books, tells of what differs, and asks again soon when something does. One look at a
 // time, whoever asks.
 import { Fault } from "../../../contracts/src/fault.ts";
 import { millisecondsBetween } from "../../../contracts/src/instant.ts";

@@ -1,4 +1,4 @@
-// Writes down what a read an account made of its differences: one transaction with everything that is reported it, so that nothing is alerted
+// Writes down what a look at an account made of its differences: one transaction with everything that is told of it, so that nothing is alerted
 // twice and nothing is left out, whatever dies in between.
 import type { Decimal } from "../../../contracts/src/decimal.ts";
 import * as decimal from "../../../contracts/src/decimal.ts";

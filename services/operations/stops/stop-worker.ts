@@ -1,4 +1,4 @@
-// Brings stops that fired to their end: what is kept and reported them, for the driver of exits.
+// Brings stops that fired to their end: what is kept and told of them, for the worker of exits.
 import type { Decimal } from "../../../contracts/src/decimal.ts";
 import * as decimal from "../../../contracts/src/decimal.ts";
 import { format, type Instant, millisecondsBetween } from "../../../contracts/src/instant.ts";

@@ -23,7 +23,7 @@ export interface WatchedStop {
 }
 
 export interface PositionWatch {
-  /** Reads the positions of those classes now; true when one of them may have fired. */
+  /** Looks at the positions of those classes now; true when one of them may have fired. */
   look(isWatched: (assetClass: AssetClass | undefined) => boolean): Promise<boolean>;
   /** Every position as it would be judged now, without firing. */
   judgeAll(unit: UnitOfWork, fundId?: string): Promise<readonly WatchedStop[]>;

@@ -3,7 +3,7 @@
 //
 //  1. Events are published in the journal's order, many in one transaction and one transaction at a time: a client that stops sending leaves a
 //     thousand approvals a second to expire, and whoever reads the halts or latches one must not wait for the store behind them.
-//  2. At most `unauditedMax` may wait, as many as the next start makes up for.
+//  2. At most `unpublishedMax` may wait, as many as the next start makes up for.
 import { alarms } from "../../../contracts/src/codes/alarms.ts";
 import { Defect, messageOf } from "../../../contracts/src/fault.ts";
 import { millisecondsBetween } from "../../../contracts/src/instant.ts";
@@ -47,8 +47,8 @@ export interface ApprovalEvents {
   tellInTime(event: ApprovalEvent): void;
   /** What those entries say, unless it was reported. */
   makeUp(rows: readonly JournalRow[]): void;
-  /** Entries that are not reported yet. */
-  unaudited(): number;
+  /** Entries that are not published yet. */
+  unpublished(): number;
   stop(): Promise<void>;
 }
 
@@ -58,7 +58,7 @@ const publisher = "riskengine.approvals";
 const makeUpMsMax = 20 * 3_600_000;
 const retryMs = 1_000;
 /** Events that may wait for the store; the caller keeps to it. */
-export const unauditedMax = 4_096;
+export const unpublishedMax = 4_096;
 const transactionMax = 256;
 
 const encoder = new TextEncoder();
@@ -137,7 +137,7 @@ export function createApprovalEvents(ports: Ports): ApprovalEvents {
         else if (row.kind === "unblock") tellInTime({ kind: "unblock", payload: riskBlockEnded.parse(heard) });
       }
     },
-    unaudited: () => queue.length,
+    unpublished: () => queue.length,
     stop: async () => {
       ending.abort();
       await draining;

@@ -38,7 +38,7 @@ import { line } from "../../shared/one-line.ts";
 import type { ServicePorts } from "../../shared/service.ts";
 import type { Alarms } from "../alarms.ts";
 import type { GroupCommit } from "../journal/group-commit.ts";
-import { type ApprovalEvent, type ApprovalEvents, payloadOf, unauditedMax } from "./approval-events.ts";
+import { type ApprovalEvent, type ApprovalEvents, payloadOf, unpublishedMax } from "./approval-events.ts";
 import type { HeardTime } from "./heard-time.ts";
 import { keepFromSending } from "./keep-from-sending.ts";
 
@@ -128,7 +128,7 @@ export function startApprovals(options: ApprovalsOptions): RunningApprovals {
   }
 
   /** Invariant 6. */
-  const hasRoom = (): boolean => events.unaudited() + underWay < unauditedMax;
+  const hasRoom = (): boolean => events.unpublished() + underWay < unpublishedMax;
 
   /** Invariant 2. */
   function expire(orderId: string, through: Instant): Promise<void> | undefined {
@@ -336,7 +336,7 @@ function approvalMark(text: string): { readonly unsentUntil: number; readonly or
 }
 
 function tooManyUnpublished(): Fault {
-  const sentence = `${unauditedMax} changes of approvals wait to be published, as many as may. Ask again.`;
+  const sentence = `${unpublishedMax} changes of approvals wait to be published, as many as may. Ask again.`;
   return new Fault("RESOURCE_EXHAUSTED", sentence, { retry: "later" });
 }
 

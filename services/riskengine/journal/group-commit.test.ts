@@ -155,7 +155,7 @@ describe("2: a definite failure", () => {
 });
 
 describe("3: an unknown outcome", () => {
-  it("keeps everything, decides nothing, asks until it is reported, and then it was durable", async () => {
+  it("keeps everything, decides nothing, asks until it is told, and then it was durable", async () => {
     const it = fixture();
     it.add("a");
     await turn();

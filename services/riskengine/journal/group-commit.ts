@@ -9,7 +9,7 @@
 //  5. The journal has entries in the order in which they moved the books, so reading it again gives the same books. What would fit
 //     between two decisions in another way than it was decided (a throttle's release) is committed while nothing is decided.
 //  6. How much may wait is bounded, and asked before anything is decided; so is how long: while a commit has no answer for that time,
-//     nothing new is decided, and whoever asks is notified at once.
+//     nothing new is decided, and a caller is told so at once.
 import { Defect, Fault, messageOf } from "../../../contracts/src/fault.ts";
 import type { Checked } from "../../../core/engine/engine.ts";
 import type { Log } from "../../../ports/log.ts";
@@ -169,12 +169,12 @@ export function groupCommit(options: GroupCommitOptions): GroupCommit {
   async function resolveUnknown(batch: Batch, thrown: Fault): Promise<void> {
     if (state === "open") state = "asking";
     log.warn("the answer to a commit was lost; nothing is decided until its outcome is known", { batch: batch.id });
-    const outcome = await untilReported(asker, "the outcome of a commit", () => riskStore.outcomeOf(batch.id));
+    const outcome = await untilAnswered(asker, "the outcome of a commit", () => riskStore.outcomeOf(batch.id));
     if (outcome === undefined) return letGo(batch, thrown);
     log.info("the outcome of the commit is known", { batch: batch.id, outcome });
     if (outcome === "committed") succeed(batch);
     else withdrawFrom(batch, unavailable(thrown));
-    const retaken = await untilReported(asker, "the writer epoch", async () => ({
+    const retaken = await untilAnswered(asker, "the writer epoch", async () => ({
       writerEpoch: await options.retakeWriterEpoch(last),
     }));
     if (retaken === undefined) return;
@@ -212,7 +212,7 @@ export function groupCommit(options: GroupCommitOptions): GroupCommit {
     }
   }
 
-  /** Nobody knows, and nobody will here: reservations stay, callers are notified that it is unknown. */
+  /** This engine does not know, and never will: reservations stay, callers are told that it is unknown. */
   function letGo(batch: Batch, fault: Fault): void {
     leftOpen = true;
     const left = [batch, ...waiting];
@@ -306,7 +306,7 @@ export function groupCommit(options: GroupCommitOptions): GroupCommit {
 type Asker = Pick<GroupCommitOptions, "timers" | "log" | "onDefect"> & { readonly signal: AbortSignal };
 
 /** Asks until the store answers; undefined when this engine stops before that. */
-async function untilReported<Value>(
+async function untilAnswered<Value>(
   { timers, log, onDefect, signal }: Asker,
   what: string,
   ask: () => Promise<Value>,
@@ -320,7 +320,7 @@ async function untilReported<Value>(
     }
     await timers.sleep(waitMs, signal);
   }
-  log.error("the store never reported", { what });
+  log.error("the store never answered", { what });
   return undefined;
 }
 

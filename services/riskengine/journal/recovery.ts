@@ -9,14 +9,13 @@ import type { Engine } from "../../../core/engine/engine.ts";
 import { type EngineSnapshot, isWhole } from "../../../core/engine/snapshot.ts";
 import type { JournalRow, SeenKey, Snapshot } from "../../../ports/risk-store.ts";
 import type { ServicePorts } from "../../shared/service.ts";
-import { isReported, unauditedMax } from "../approvals/approval-events.ts";
+import { isReported, unpublishedMax } from "../approvals/approval-events.ts";
 import { foldJournal } from "./journal-fold.ts";
 
 type Ports = Pick<ServicePorts, "riskStore" | "timers" | "clock" | "log" | "crash">;
 
 const pageMax = 2_000;
 const keysPageMax = 10_000;
-/** Of older ones it is certain that they were notified. */
 /** A page of the recomputation is short, because checks wait while it is worked on. */
 const verifyPageMax = 100;
 /** And between two pages of a long one checks have the processor to themselves. */
@@ -54,7 +53,7 @@ export async function recover(
     onRow(row) {
       if (!isReported(row.kind)) return;
       approvals.push(row);
-      if (approvals.length > unauditedMax) approvals.shift();
+      if (approvals.length > unpublishedMax) approvals.shift();
     },
     betweenPages: async () => {
       await timers.sleep(0);

@@ -1,13 +1,13 @@
-// Judges every valuation in the unit of work that keeps it, and reads the clock in between: baselines are written before the first order of
+// Judges every valuation in the unit of work that keeps it, and looks at the clock in between: baselines are written before the first order of
 // their period, and a confirmed loss is latched as a halt together with the valuation that confirmed it.
 //
-//  1. The engine denies new risk from the moment in which a breach is seen, before anything is durable, and what it is reported afterwards
+//  1. The engine denies new risk from the moment in which a breach is seen, before anything is durable, and what it is told afterwards
 //     is what was committed.
 //  2. Whoever may latch locks the halts first.
-//  3. One fund at a time: what is asked to the engine is notified in the order in which it was committed.
+//  3. One fund at a time: what the engine is told it is told in the order in which it was committed.
 //  4. A valuation that was made from old prices is judged by them, and halts. Until a fresh one comes the fund takes no new risk, also after a restart.
 //  5. Nothing is counted before the fund's calendar is known. A valuation that is heard before is kept, and judged as soon as it is.
-//  6. What keeps a valuation from being judged is asked to the engine, which denies new risk meanwhile (loss-watch.ts).
+//  6. What keeps a valuation from being judged is told to the engine, which denies new risk meanwhile (loss-watch.ts).
 import * as decimal from "../../../contracts/src/decimal.ts";
 import { Defect, messageOf } from "../../../contracts/src/fault.ts";
 import { type Instant, millisecondsBetween, minusMilliseconds, parse } from "../../../contracts/src/instant.ts";
@@ -45,7 +45,7 @@ import { haltOf } from "./loss-halt.ts";
 import { type KnownLosses, watchLosses } from "./loss-watch.ts";
 import { createUnjudgedLosses } from "./unjudged-losses.ts";
 
-/** Between two reads the clock; a period's end and a deadline are met more closely. */
+/** Between two looks at the clock; a period's end and a deadline are met more closely. */
 const lookEveryMs = 1_000;
 
 export interface DrawdownOptions {
@@ -67,7 +67,7 @@ export interface Drawdown {
   lookAt(fundId: string, read: Pick<KnownLosses, "state" | "windows">, haltsInForce: ReadonlySet<string>): LossLook;
   /** Whether a baseline was taken since then: that moment is of another trading day, or nobody can tell. */
   hasBaselineSince(fundId: string, at: Instant): boolean;
-  /** Ends the reads the clock. */
+  /** Ends the looks at the clock. */
   stop(): Promise<void>;
 }
 
@@ -79,7 +79,7 @@ interface Judged {
   readonly isKept?: boolean;
 }
 
-/** Resolves when the engine knows how the losses of every fund stand; its valuations are asked to it afterwards. */
+/** Resolves when the engine knows how the losses of every fund stand; it is told its valuations afterwards. */
 export async function createDrawdown(options: DrawdownOptions): Promise<Drawdown> {
   const { ports, engine, envelopes, reference, watch, alarms } = options;
   const { clock, timers, log, random } = ports;
@@ -212,7 +212,7 @@ export async function createDrawdown(options: DrawdownOptions): Promise<Drawdown
       adopt(fundId, judged, nav);
     });
 
-  /** Whether a read the store would change anything. */
+  /** Whether a look at the store would change anything. */
   function isDue(fundId: string, { state, windows }: KnownLosses): boolean {
     const fractions = lossFractions(envelopes.current(fundId));
     const rules = state && rulesOf(fundId, clock.now(), fractions, {});

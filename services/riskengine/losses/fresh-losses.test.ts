@@ -154,8 +154,8 @@ describe("23.6: after a minute that a fund's losses could not be judged in full"
 
 test("23.6: a fund that holds positions and is worth nothing is halted, from its first value on", async () => {
   const [fixture, life] = await begin();
-  const positions = { positions_value: "-2000" };
-  for (let times = 0; times < 2; times += 1) await value(fixture, "-5", 1, positions);
+  const negativePositions = { positions_value: "-2000" };
+  for (let times = 0; times < 2; times += 1) await value(fixture, "-5", 1, negativePositions);
   expect(halts(fixture).map(({ evidence }) => evidence?.["limit"])).toContain("equity");
   expect(halts(fixture).find(({ evidence }) => evidence?.["limit"] === "equity")?.reason).toBe(
     "The fund's equity is -5 USD, and it holds positions.",

@@ -1,7 +1,7 @@
-// What the engine and people are notified of how the loss limits stand. It awaits nothing and asks no store, so that a store in trouble does not keep it
+// What the engine and people are told of how the loss limits stand. It awaits nothing and asks no store, so that a store in trouble does not keep it
 // from denying:
 //
-//  1. Every fund with an envelope has been asked to the engine before its first order is checked.
+//  1. Every fund with an envelope has been told to the engine before its first order is checked.
 //  2. A valuation that was heard is judged within four seconds, or the engine denies new risk by itself until it is.
 //  3. A limit that is not judged for three seconds is alarmed; the alarm ends by itself.
 //  4. How long a fund's losses could not be judged in full because its value or a price in it is old is known here (unjudged-losses.ts acts on it).
@@ -74,14 +74,14 @@ export interface LossWatch {
   learns(fundId: string, known: KnownLosses): void;
   /** Tells the engine what is known; for whoever could not commit what it saw. */
   tells(fundId: string): void;
-  /** Reads the clock: tells whatever time or another calendar has changed. */
+  /** Looks at the clock: tells whatever time or another calendar has changed. */
   looks(): void;
   /** By fund. */
   oldSpells(): ReadonlyMap<string, OldSpell>;
 }
 
 interface Reported extends LossBlock {
-  /** The calendar's day that it was reported by. */
+  /** The calendar's day that it was told by. */
   readonly by: string | undefined;
   readonly notJudgedSince: Instant | undefined;
 }
@@ -204,7 +204,7 @@ export function watchLosses({ ports, engine, envelopes, reference, halts, alarms
     alarms.raise("LOSS_PENDING", fundId, sentence);
   }
 
-  /** Time or another calendar has changed what was reported; what is judged and goes on being so is left alone. */
+  /** Time or another calendar has changed what was told; what is judged and goes on being so is left alone. */
   function isOver(fundId: string, one: Reported, at: Instant): boolean {
     if (one.judgedUntil === undefined || at >= one.judgedUntil || one.isPending || waiting.has(fundId)) return true;
     return dayOf(fundId, at)?.by !== one.by;

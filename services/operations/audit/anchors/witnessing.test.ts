@@ -154,7 +154,7 @@ describe("a witness that knows another history", () => {
     expect(third.audit.status().trust).toBe("not witnessed: 1 of 2 witnesses knows another history of this log");
   });
 
-  it("is not what a log is reported whose tiles are wrong: it is a complaint that says what to do", async () => {
+  it("is not what a log is told whose tiles are wrong: it is a complaint that says what to do", async () => {
     const { fixture, start } = fixtureWith(703);
     const { audit } = await start();
     await fill(fixture, audit, 300, "a");

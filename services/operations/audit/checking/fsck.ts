@@ -12,7 +12,7 @@ export interface FsckOptions {
   /** Writes anew what is derived and missing or wrong: tiles and the index. */
   readonly rebuild?: boolean;
   readonly signal?: AbortSignal;
-  /** Reported how far it has come. */
+  /** Called with how far it has come. */
   readonly progress?: (nextSequence: number) => void;
 }
 

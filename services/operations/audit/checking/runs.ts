@@ -96,7 +96,7 @@ export function createRuns<Result>({
         run.isRunning = false;
         if (runs.has(run.runId)) wind(run);
       });
-      // A failure is asked to whoever watches, and nobody may.
+      // A failure is told to the callers that watch the run, and there may be none.
       run.ended.catch(() => undefined);
       runs.set(run.runId, run);
       wind(run);

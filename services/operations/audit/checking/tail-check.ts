@@ -16,7 +16,7 @@ export interface TailPorts {
 export const countedRows = 5_000;
 export const readRows = 16;
 
-/** `head` is where the sequencer stands, which has reported everybody that these entries are durable; `counted` is the size at the last look. */
+/** `head` is where the sequencer stands, which has told everybody that these entries are durable; `counted` is the size at the last look. */
 export async function tailFault(
   { auditLog, sha256, origin }: TailPorts,
   head: AuditHead,

@@ -35,7 +35,7 @@ export interface VerifyPorts {
   readonly policy?: Policy | undefined;
   /** Which key may sign which size, as the secret says: for a verification that begins after entry 0 and does not see every rotation. */
   readonly ring?: () => KeyRing | undefined;
-  /** Reported by fsck what the entries say of their subjects. */
+  /** Told by fsck what the entries say of their subjects. */
   readonly subjects?: Pick<SubjectMemory, "beginPass">;
   /** Under which the index may be put right; without one it is only compared. */
   readonly writerEpoch?: () => number;
@@ -66,15 +66,15 @@ export type Verdict = VerifyReport | { readonly fault: AuditFault };
 export interface VerifyOptions {
   readonly from?: number;
   readonly signal?: AbortSignal;
-  /** Reported of every entry that was found good; what it answers ends the verification. */
+  /** Called with every entry that was found good; what it answers ends the verification. */
   readonly seen?: (row: AuditRow, leaf: Hash) => AuditFault | undefined;
-  /** Reported after every page. */
+  /** Called after every page. */
   readonly paged?: (nextSequence: number) => Promise<AuditFault | undefined>;
-  /** Reported of every checkpoint that a trusted key has signed and the entries lead to; of a log that ends too soon as well. */
+  /** Called with every checkpoint that a trusted key has signed and the entries lead to; of a log that ends too soon as well. */
   readonly trusted?: (checkpoint: StoredCheckpoint) => void;
 }
 
-/** Rows of one read; the next page is on its way while one is read. */
+/** Rows of one read; the next page is on its way while one is looked at. */
 const pageRows = 1000;
 const pageCheckpoints = 200;
 

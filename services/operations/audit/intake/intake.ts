@@ -43,7 +43,7 @@ export interface IntakeOptions {
   readonly sha256: Sha256OfBytes;
   readonly append: (request: AppendRequest) => Promise<Appended>;
   readonly sealing: Pick<Sealing, "prepare">;
-  /** Reported of every message that measures progress: everything before it is durable. */
+  /** Called with every message that measures progress: everything before it is durable. */
   readonly onProgress: (beatId: string) => void;
 }
 

@@ -1,4 +1,4 @@
-// Every version of a secret becomes an entry: reported by whoever wrote it, or noticed later when nobody reported. Never its value.
+// Every version of a secret becomes an entry: reported by its writer, or noticed later when it was not reported. Never its value.
 import { describe, expect, it } from "vitest";
 import { memoryAuditLog } from "../../../../adapters/memory/audit-log.ts";
 import { memoryStore } from "../../../../adapters/memory/store.ts";
@@ -63,7 +63,7 @@ describe("secrets", { timeout: 120_000 }, () => {
     await close();
   });
 
-  it("that changed while nobody reported are noticed, once, and again when they change again", async () => {
+  it("that changed without a report are noticed, once, and again when they change again", async () => {
     const { secrets, entries, wait, close, all } = await openFixture(62);
     await secrets.put(path, value);
     await wait(15_000);

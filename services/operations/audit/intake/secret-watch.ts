@@ -1,7 +1,7 @@
 // Finds secrets that changed without being reported: written while the platform was down, by somebody with access to the secrets store, or by a process
 // that died right after. Every version of a secret that the audit log does not know is reported as noticed; its value is never read.
 //
-//  1. What is reported is only notified when it was missing in two looks, so that an event that is still on its way comes first.
+//  1. A version is reported only when it was missing in two looks, so that an event that is still on its way comes first.
 //  2. A version is reported at most once in a life of this process; in the log it is then known.
 import { foreignActor } from "../../../../contracts/src/events/event.ts";
 import { Defect, messageOf } from "../../../../contracts/src/fault.ts";

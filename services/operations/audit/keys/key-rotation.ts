@@ -85,7 +85,7 @@ export function createKeyKeeper(options: KeyKeeperOptions): KeyKeeper {
   let { key } = options;
   let isBusy = false;
 
-  /** One change at a time: two rotations at once would leave a key that nobody was notified of. */
+  /** One change at a time: two rotations at once would leave a key that was announced nowhere. */
   async function alone<Value>(work: () => Promise<Value>): Promise<Value> {
     if (isBusy) throw new Fault("RESOURCE_EXHAUSTED", "A key of the audit log is being changed.", { retry: "later" });
     isBusy = true;

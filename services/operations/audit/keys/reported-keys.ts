@@ -58,14 +58,14 @@ export async function compareKeys(ports: ReportedKeysPorts, key: LogKey, size: n
   const shorter = key.terms.find(({ fromSize }) => fromSize > size);
   if (shorter !== undefined) return wrong({ code: "TRUNCATED", sequence: size, ...shorterThanSecret(shorter, size) });
   const rotations = await rotationsReported(ports, key.terms, { from: 0, end: size });
-  const unaudited = key.terms.find(
+  const missing = key.terms.find(
     (term, at) =>
       at > 0 &&
       !rotations.some(({ sequence, newKey }) => sequence + 1 === term.fromSize && newKey.vkey === term.key.vkey),
   );
-  if (unaudited !== undefined) {
-    const expected = `the rotation to the key ${unaudited.key.id}, which the secret knows`;
-    return wrong({ code: "HANDOVER_INVALID", sequence: unaudited.fromSize - 1, expected, actual: "another entry" });
+  if (missing !== undefined) {
+    const expected = `the rotation to the key ${missing.key.id}, which the secret knows`;
+    return wrong({ code: "HANDOVER_INVALID", sequence: missing.fromSize - 1, expected, actual: "another entry" });
   }
   let ring = startKeyRing(key.terms.slice(0, 1).map((term) => term.key));
   let complaint: string | undefined;

@@ -53,7 +53,7 @@ export interface CheckpointsOptions {
   readonly handover: Handover | undefined;
   /** The handover is stored: makes the next key the one that signs, and gives it. */
   readonly onHandover: (size: number) => Promise<LogKey>;
-  /** Reported of every checkpoint that was signed and stored. */
+  /** Called with every checkpoint that was signed and stored. */
   readonly onSigned: (checkpoint: SignedCheckpoint) => void;
   readonly writerEpoch: () => number;
   readonly onTakenOver: (fault: Fault) => void;

@@ -29,7 +29,7 @@ function mustBeAChain(disk: AuditTables, from = 0): void {
   expect(chain.sequence).toBe(disk.head.size);
 }
 
-/** Every acknowledged event stands in the log exactly once, where its caller was notified. */
+/** Every acknowledged event stands in the log exactly once, where its caller was told. */
 function mustBeOnce(disk: AuditTables, reported: ReadonlyMap<string, number>): void {
   const ids = disk.rows.map((row) => row.eventId);
   expect(new Set(ids).size).toBe(ids.length);
@@ -103,7 +103,7 @@ describe("sequencer", () => {
     await fixture.finish(audit.stop());
   });
 
-  it("3: an event id that is there already is notified where, also within one batch and after a restart; another content is refused (A12)", async () => {
+  it("3: an event id that is there already is answered with where, also within one batch and after a restart; another content is refused (A12)", async () => {
     const fixture = auditFixture({ seed: 2 });
     const first = await fixture.start();
     const twice = await fixture.finish(Promise.all([first.audit.append(request(1)), first.audit.append(request(1))]));

@@ -3,7 +3,7 @@
 //
 //  1. An append resolves when its entry is durable, and not before.
 //  2. One batch at a time is on its way, entries in the order in which they were asked for; so what is asked for in order about a subject stands in order.
-//  3. An event id is in the log at most once: whoever brings it again is notified where it stands. The store refuses a batch that would bring one
+//  3. An event id is in the log at most once: a caller that brings it again is told where it stands. The store refuses a batch that would bring one
 //     again, and only then is it asked which.
 //  4. A definite failure withdraws the batch and everything that waits: what came later must not stand before what came first.
 //  5. When the answer to a commit is lost, the writer epoch is taken anew (which waits for whatever is under way) and the head tells. Had the batch not
@@ -62,9 +62,9 @@ export interface SequencerOptions {
   /** Appends that wait; one more is refused with RESOURCE_EXHAUSTED. */
   readonly queueMax?: number | undefined;
   readonly limits?: Partial<SequencerLimits> | undefined;
-  /** Whether it is certain that none of the entries asked to `onDurable`, or there before, is about the subject: then nobody needs to look. */
+  /** Whether it is certain that none of the entries handed to `onDurable`, or there before, is about the subject: then nobody needs to look. */
   readonly hasNone?: ((subjectId: string) => boolean) | undefined;
-  /** Entries that have become durable, in order; reported before anybody who waits for them. */
+  /** Called with entries that have become durable, in order, before the callers that wait for them are told. */
   readonly onDurable: (entries: readonly (Entry & NewAuditRow)[], head: AuditHead) => void;
   readonly onTakenOver: (fault: Fault) => void;
   readonly onDefect: (defect: Defect) => void;
@@ -126,8 +126,8 @@ export function createSequencer(options: SequencerOptions): Sequencer {
   let current: Prepared | undefined;
   let underWay: Chained<Waiting> | undefined;
   let ahead: Prepared | undefined;
-  /** Batches that are durable and not reported yet. */
-  let unauditedCount = 0;
+  /** Batches that are durable and not announced yet. */
+  let unannouncedCount = 0;
 
   function append(request: AppendRequest): Promise<Appended> {
     const isFull = waiting() >= queueMax;
@@ -162,7 +162,7 @@ export function createSequencer(options: SequencerOptions): Sequencer {
       const chained = await chaining;
       if (chained.rows.length > 0 && !(await commit(chained))) return;
       // A batch that is ready goes first: telling a thousand callers takes as long as the disk.
-      unauditedCount += 1;
+      unannouncedCount += 1;
       if (ahead === undefined) tell(chained);
       else timers.soon(() => tell(chained));
     } catch (thrown) {
@@ -173,7 +173,7 @@ export function createSequencer(options: SequencerOptions): Sequencer {
         await write(current);
         return;
       }
-      // Alone in its batch, an entry that the store will never take is notified; among others it is found when they come again one by one.
+      // Alone in its batch, an entry that the store will never take is told so; among others it is found when they come again one by one.
       const isItsOwn = taken.length === 1 && isRefusedForGood(thrown);
       if (isItsOwn) for (const each of taken) each.reject(thrown);
       withdraw(taken, unavailable(thrown));
@@ -183,7 +183,7 @@ export function createSequencer(options: SequencerOptions): Sequencer {
   }
 
   function tell({ rows, placed, head: reached }: Chained<Waiting>): void {
-    unauditedCount -= 1;
+    unannouncedCount -= 1;
     if (rows.length > 0) options.onDurable(rows, reached);
     for (const { waiting: reported, sequence, entry } of placed) reported.resolve({ sequence, entry });
   }
@@ -201,8 +201,8 @@ export function createSequencer(options: SequencerOptions): Sequencer {
 
   function prepare(taken = queue.splice(0, batchEntriesMax), areIdsAsked = false): Prepared {
     const before = underWay;
-    // Whoever remembers all subjects does not have those of a batch that it was not reported.
-    const hasNone = unauditedCount === 0 ? options.hasNone : undefined;
+    // The memory of all subjects does not have those of a batch that was not announced.
+    const hasNone = unannouncedCount === 0 ? options.hasNone : undefined;
     const looking = lookUp({ auditLog, hasNone }, newestSubjects, taken, areIdsAsked);
     const chaining = looking.then((known) => chain(taken, before, known));
     // Whoever writes it hears of a failure; a batch that is withdrawn before is nobody's.
@@ -231,7 +231,7 @@ export function createSequencer(options: SequencerOptions): Sequencer {
     return batch;
   }
 
-  /** True when the batch is durable; false when everybody who waited was reported otherwise. */
+  /** True when the batch is durable; false when everybody who waited was told otherwise. */
   async function commit(chained: Chained<Waiting>): Promise<boolean> {
     underWay = chained;
     prepareAhead();
@@ -253,7 +253,7 @@ export function createSequencer(options: SequencerOptions): Sequencer {
         const outcome = await outcomeOf(chained);
         if (outcome === "committed") return succeed(chained);
         if (outcome === "somebody else's") return giveUp(chained, thrown);
-        if (outcome === "never reported") {
+        if (outcome === "never answered") {
           withdraw(waitersOf(chained), thrown);
           return false;
         }
@@ -263,7 +263,7 @@ export function createSequencer(options: SequencerOptions): Sequencer {
 
   async function outcomeOf(
     chained: Chained<Waiting>,
-  ): Promise<"committed" | "nothing" | "somebody else's" | "never reported"> {
+  ): Promise<"committed" | "nothing" | "somebody else's" | "never answered"> {
     if (state === "open") state = "asking";
     log.warn("the answer to an audit commit was lost; the head will tell", { entries: chained.rows.length });
     for (let waitMs = askAgainMs.first; !lettingGo.signal.aborted; waitMs = Math.min(waitMs * 2, askAgainMs.max)) {
@@ -280,7 +280,7 @@ export function createSequencer(options: SequencerOptions): Sequencer {
         log.debug("the audit log does not tell its head", { error: messageOf(thrown) });
       }
     }
-    return "never reported";
+    return "never answered";
   }
 
   function succeed(chained: Chained<Waiting>): true {

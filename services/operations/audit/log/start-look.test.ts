@@ -124,7 +124,7 @@ describe("at the start", () => {
     }
   });
 
-  it("the last self-verification before the start is reported from the log", async () => {
+  it("the last self-verification before the start is told from the log", async () => {
     const fixture = auditFixture({ seed: 340 });
     const first = await fixture.start();
     expect(first.audit.status().lastVerified).toBeUndefined();

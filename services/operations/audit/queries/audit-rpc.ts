@@ -80,7 +80,7 @@ async function appendAudit(
   return messageOfEntry(record);
 }
 
-/** The caller knows its key and not the event id that is made of it, so that is what it is reported. */
+/** The caller knows its key and not the event id that is made of it, so that is what it is told of. */
 function keyTaken(key: string | undefined, thrown: unknown): DeniedAnswer | undefined {
   if (key === undefined || !(thrown instanceof Fault) || typeof thrown.facts["taken_by"] !== "number") return undefined;
   const sequence = thrown.facts["taken_by"];

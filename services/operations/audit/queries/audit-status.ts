@@ -89,7 +89,7 @@ export function statusOf(parts: StatusParts): AuditStatus {
   };
 }
 
-/** What verifications and witnesses found; both are notified when there are both. */
+/** What verifications and witnesses found; both are told when there are both. */
 export function brokenOf({ fault, findings }: Pick<StatusParts, "fault" | "findings">): string | undefined {
   const found = fault ?? findings.broken();
   const sentences = [

@@ -31,7 +31,7 @@ export interface Trail {
   readonly nextLog?: number;
 }
 
-/** A part of a trail. What earlier parts had is reported by whoever asks, because the proof that none is left out is about all of them. */
+/** A part of a trail. What earlier parts had is told by the caller, because the proof that none is left out is about all of them. */
 export interface TrailPage {
   readonly from: number;
   readonly countMax: number;
