@@ -159,6 +159,6 @@ export interface AuditLog {
   readTile(level: number, index: number): Promise<Uint8Array | undefined>;
   /** As many at once, in the order in which they were asked for. */
   readTiles(places: readonly Pick<StoredTile, "level" | "index">[]): Promise<readonly (Uint8Array | undefined)[]>;
-  /** Reported after appends, here or elsewhere; gives the function that ends it. */
+  /** Called after appends, here or elsewhere; gives the function that ends it. */
   onAppend(run: () => void): () => void;
 }

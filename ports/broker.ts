@@ -94,7 +94,7 @@ export interface BrokerAmendment {
   readonly stopPrice?: Decimal;
 }
 
-/** A corporate action as a broker of ours is reported it. */
+/** A corporate action as a broker of ours is told of it. */
 export interface BrokerAction {
   /** The same one twice is one. */
   readonly actionId: string;

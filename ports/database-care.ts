@@ -11,7 +11,7 @@ export interface RowCounts {
   readonly name: string;
   readonly source: { readonly name: string; readonly count: number };
   readonly target: { readonly name: string; readonly count: number };
-  /** The first key that only one of them has, when they differ and it can be reported. */
+  /** The first key that only one of them has, when they differ and it can be told. */
   readonly firstMissing?: string;
 }
 

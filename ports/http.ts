@@ -89,7 +89,7 @@ export interface SocketRoute {
   readonly closings: { readonly tooLarge: SocketClosing; readonly malformed: SocketClosing };
   /** Undefined when the connection was closed at once. */
   open(connection: SocketConnection): SocketSession | undefined;
-  /** The listener drains: everybody is reported and closed. */
+  /** The listener drains: every client is told so and closed. */
   shutDown(): void;
 }
 

@@ -25,10 +25,10 @@ export interface Identity {
   readonly operations?: readonly Operation[];
   /** What a revocation of this one token names. */
   readonly tokenId: string;
-  /** What a revocation of the whole login names, when the issuer reported. */
+  /** What a revocation of the whole login names, when the issuer told it. */
   readonly sessionId?: string;
   readonly issuedAt: Instant;
-  /** When the person last logged in, when the issuer reported: a renewed token is newer than the login that it goes back to. */
+  /** When the person last logged in, when the issuer told it: a renewed token is newer than the login that it goes back to. */
   readonly authenticatedAt?: Instant;
   readonly expiresAt: Instant;
 }
@@ -68,7 +68,7 @@ export interface SecondFactors {
     identity: Identity,
     shown: ShownFactor | undefined,
   ): Promise<Outcome<{ readonly secret: string; readonly uri: string }>>;
-  /** Recovery codes are reported here, once, and never again. */
+  /** Recovery codes are given here, once, and never again. */
   confirm(identity: Identity, code: string): Promise<Outcome<{ readonly recoveryCodes: readonly string[] }>>;
   /** A proof for one action, of short life, that can be redeemed once. Every attempt leaves an event. */
   stepUp(
@@ -95,7 +95,7 @@ export interface ServiceToken {
 }
 
 export interface IssuedToken extends ServiceToken {
-  /** Reported here, once, and never again. */
+  /** Given here, once, and never again. */
   readonly token: string;
 }
 
@@ -116,7 +116,7 @@ export interface IdentityRequest {
 /** Nothing is done yet: a second admin must sign. */
 export interface Requested {
   readonly request: IdentityRequest;
-  /** The first half of a new person's password, reported to whoever asks; the second one is reported to whoever signs. */
+  /** The first half of a new person's password, for the admin who asks; the admin who signs gets the second one. */
   readonly passwordHalf?: string;
 }
 

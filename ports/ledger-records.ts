@@ -34,7 +34,7 @@ export interface RememberedFund {
   /** Of its prices that a corporate action turned, the moment in whose terms each is since, RFC 3339; absent in what an earlier version wrote. */
   readonly pricesTurned?: Readonly<Record<string, string>>;
   readonly dayBegan?: DayBegan;
-  /** The first calendar day that was not read for borrowed shares yet. */
+  /** The first calendar day that was not looked at for borrowed shares yet. */
   readonly borrowDay?: string;
   /** The first one that ever was; absent in what an earlier version wrote. */
   readonly borrowBegan?: string;

@@ -47,7 +47,7 @@ export interface Amendment {
   /** The approval; absent while the risk engine has not answered. */
   readonly decision?: RiskDecision;
   readonly askedAt: Instant;
-  /** When the broker was reported last, or was about to be; absent while it cannot have heard of it. */
+  /** When the broker was last told, or was about to be; absent while it cannot have heard of it. */
   readonly handedAt?: Instant;
 }
 
@@ -114,6 +114,6 @@ export interface OmsRecords {
   putReportCursor(broker: string, cursor: number): Promise<void>;
   /** Trades of these funds that the treasury's ledger has no entry for, at most so many; those of an imported past are not meant. */
   unbookedFills(fundIds: readonly string[], countMax: number): Promise<readonly Fill[]>;
-  /** The halts in force and the epoch, kept as they are until this unit ends; others may read the same time. */
+  /** The halts in force and the epoch, kept as they are until this unit ends; other units may look at them at the same time. */
   haltsAtSending(): Promise<{ readonly epoch: number; readonly active: readonly ActiveHalt[] }>;
 }

@@ -17,7 +17,7 @@ export interface Operator {
 
 export interface ChangedOperator {
   readonly operator: Operator;
-  /** Of a new person, where one admin was enough; reported here, once. */
+  /** Of a new person, where one admin was enough; given here, once. */
   readonly password?: string;
   /** Of a disabled person: the machines' tokens that ended with them, and those that a second admin vouches for. */
   readonly revokedTokens?: readonly string[];
@@ -28,9 +28,9 @@ export interface Cosigned {
   readonly request: IdentityRequest;
   readonly cosignedBy: string;
   readonly operator?: Operator;
-  /** The second half of a new person's password; the first one was reported to whoever asked. */
+  /** The second half of a new person's password; the admin who asked got the first one. */
   readonly passwordHalf?: string;
-  /** A machine's token, reported here, once. */
+  /** A machine's token, given here, once. */
   readonly token?: IssuedToken;
 }
 

@@ -1,4 +1,4 @@
-// The part of a unit of work about differences with brokers: what differs, what each read it saw, and how far an account is known to agree.
+// The part of a unit of work about differences with brokers: what differs, what each look at it saw, and how far an account is known to agree.
 import type { Decimal } from "../contracts/src/decimal.ts";
 import type { Instant } from "../contracts/src/instant.ts";
 import type { ReconcileDifference } from "../contracts/src/records/operations.ts";
@@ -21,7 +21,7 @@ export interface StoredDifference {
   readonly at: Instant;
 }
 
-/** What the newest read an open difference saw. */
+/** What the newest look at an open difference saw. */
 export interface DifferenceLook {
   readonly differenceId: string;
   readonly looks: number;

@@ -16,7 +16,7 @@ export interface RiskSettings {
   readonly undecidedMax: number;
   /** Open orders of one fund. */
   readonly openOrdersPerFundMax: number;
-  /** How often halts are read again without being reported, and after how long without an answer they are unknown. */
+  /** How often halts are read again without a notification, and after how long without an answer they are unknown. */
   readonly haltPollMs: number;
   readonly haltUnknownMs: number;
   /** Valuations in a row that confirm a loss above its limit, and how long it waits for them at most. */

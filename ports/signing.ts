@@ -1,5 +1,5 @@
 // Ed25519, handed in: whoever signs or verifies takes this, so that the core stays free of cryptography and a simulated run signs the same
-// bytes every time. A key is made of 32 random bytes, which are thrown like all other PRNG (ports/random.ts).
+// bytes every time. A key is made of 32 random bytes, which come from where all random numbers come from (ports/random.ts).
 
 export interface SigningKey {
   /** 32 bytes. */

@@ -133,7 +133,7 @@ export interface ReferenceRecords {
   /** The one that was in force at that moment: the newest that was set until then, or the first of all. */
   asOf(kind: ReferenceKind, at: Instant): Promise<ReferenceVersion | undefined>;
   put(version: ReferenceVersion): Promise<void>;
-  /** The newest versions of what orders name, 0 for none, kept as they are until this unit ends; others may read the same time. */
+  /** The newest versions of what orders name, 0 for none, kept as they are until this unit ends; other units may look at them at the same time. */
   atSending(): Promise<{ readonly instruments: number; readonly funds: number }>;
 }
 

@@ -5,7 +5,7 @@
 //  1. A person has at most one key in force; of several who add one at once, one wins, and all are given that one.
 //  2. When `add` or `destroy` resolves, it is durable.
 //  3. A destroyed key stays known by its id and never comes back; its bytes are not to be had any more.
-//  4. A destroyed key is listed as unaudited until it is marked as asked.
+//  4. A destroyed key is listed as unaudited until it is marked as reported.
 
 export interface SubjectKey {
   /** A UUID. */

@@ -1,4 +1,4 @@
-// The registry of what is audited: complete, well formed, and not to be reported by a foreign payload who did it.
+// The registry of what is audited: complete, well formed, and a foreign payload cannot say who did it.
 import { describe, expect, it } from "vitest";
 import { auditActions, auditRuleOf } from "./audit-actions.ts";
 import { subjects } from "./subjects.ts";

@@ -72,7 +72,7 @@ export function codesDocument(): string {
     "",
     ...answerTable(Object.entries<AnswerCode>(codes)),
   ]);
-  const reported = Object.entries(alarms).map(([code, it]) => `| \`${code}\` | ${it.sentence} | ${it.level} |`);
+  const alarmRows = Object.entries(alarms).map(([code, it]) => `| \`${code}\` | ${it.sentence} | ${it.level} |`);
   return [
     "# Codes",
     "",
@@ -103,7 +103,7 @@ export function codesDocument(): string {
     "",
     "| code | meaning | level |",
     "|---|---|---|",
-    ...reported,
+    ...alarmRows,
     "",
   ].join("\n");
 }

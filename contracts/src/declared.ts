@@ -16,7 +16,7 @@ export interface DeclaredRoute {
   readonly answer: string;
   readonly status: number;
   readonly form: "json" | "text" | "bytes" | "events";
-  /** The member of the answer that is reported, where that is not all of it. */
+  /** The member of the answer that the caller gets, where the caller does not get all of it. */
   readonly reported?: string;
   readonly timeoutMs?: number;
   readonly attemptsPerMinuteMax?: number;

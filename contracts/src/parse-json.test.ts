@@ -46,9 +46,9 @@ describe.each([
     fc.assert(
       fc.property(members.object, fc.boolean(), (made, isSpaced) => {
         const { text, value } = written(made, isSpaced ? " \n" : "");
-        const reported = read(text);
-        expect(reported).toEqual(value);
-        expect(JSON.stringify(reported)).toBe(JSON.stringify(value));
+        const parsed = read(text);
+        expect(parsed).toEqual(value);
+        expect(JSON.stringify(parsed)).toBe(JSON.stringify(value));
       }),
       { seed: 24, numRuns: 2_000 },
     );
@@ -66,9 +66,9 @@ describe.each([
   });
 
   test("a name that would be a prototype is a member", () => {
-    const reported = read('{"\\u005f_proto__":{"x":1}}') as object;
-    expect(Object.getPrototypeOf(reported)).toBe(Object.prototype);
-    expect(Object.keys(reported)).toEqual(["__proto__"]);
+    const parsed = read('{"\\u005f_proto__":{"x":1}}') as object;
+    expect(Object.getPrototypeOf(parsed)).toBe(Object.prototype);
+    expect(Object.keys(parsed)).toEqual(["__proto__"]);
   });
 });
 

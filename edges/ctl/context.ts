@@ -4,7 +4,7 @@ import type { Deprecated } from "../client/src/call-options.ts";
 import { withProgress } from "./lists/progress.ts";
 import { bearerOf } from "./login/bearer.ts";
 import { type Flags, resolveSettings, type Settings } from "./settings.ts";
-import type { Context, CtlPorts } from "./verbs/verb.ts";
+import type { Context, Surroundings } from "./verbs/verb.ts";
 
 export interface Typed {
   readonly arguments: Readonly<Record<string, readonly string[]>>;
@@ -18,7 +18,7 @@ export interface Typed {
 const timeoutMsDefault = 15_000;
 
 /** Scripts keep working when something is left behind; whoever runs them reads why it should change. */
-function tellOnce({ terminal }: Pick<CtlPorts, "terminal">): (facts: Deprecated) => void {
+function tellOnce({ terminal }: Pick<Surroundings, "terminal">): (facts: Deprecated) => void {
   const reported = new Set<string>();
   return ({ operation, since, sunset }) => {
     if (reported.has(operation)) return;
@@ -28,10 +28,10 @@ function tellOnce({ terminal }: Pick<CtlPorts, "terminal">): (facts: Deprecated)
   };
 }
 
-export function createContext(ports: CtlPorts, typed: Typed): Context {
+export function createContext(surroundings: Surroundings, typed: Typed): Context {
   let settings: Settings | undefined;
   const resolved = () => {
-    settings ??= resolveSettings(typed.flags, ports.environment);
+    settings ??= resolveSettings(typed.flags, surroundings.environment);
     return settings;
   };
   const valuesOf = (name: string): readonly string[] => {
@@ -40,16 +40,16 @@ export function createContext(ports: CtlPorts, typed: Typed): Context {
   };
   const connect = async (token: (() => Promise<string>) | string | undefined, timeoutMs = timeoutMsDefault) => {
     const { createClient } = await import("../client/src/client.ts");
-    const { signal } = ports;
+    const { signal } = surroundings;
     const cancellable: typeof fetch = (input, init) =>
       fetch(input, { ...init, signal: init?.signal ? AbortSignal.any([init.signal, signal]) : signal });
-    const fetchShown: typeof fetch = (input, init) => withProgress(ports, () => cancellable(input, init));
+    const fetchShown: typeof fetch = (input, init) => withProgress(surroundings, () => cancellable(input, init));
     // A person sees a failure at once and decides; a script has the exit code.
-    const others = { retry: false, onDeprecated: tellOnce(ports) } as const;
+    const others = { retry: false, onDeprecated: tellOnce(surroundings) } as const;
     return createClient({ baseUrl: resolved().server.value, token, timeoutMs, fetch: fetchShown, ...others });
   };
   return {
-    ...ports,
+    ...surroundings,
     json: typed.json,
     flags: typed.flags,
     settings: resolved,
@@ -58,7 +58,7 @@ export function createContext(ports: CtlPorts, typed: Typed): Context {
     switched: (name) => typed.options[name] === true,
     option: (name) => valuesOf(name).at(-1),
     optionsOf: valuesOf,
-    client: (timeoutMs) => connect(() => bearerOf(resolved(), ports), timeoutMs),
+    client: (timeoutMs) => connect(() => bearerOf(resolved(), surroundings), timeoutMs),
     clientWith: (token, timeoutMs) => connect(token, timeoutMs),
   };
 }

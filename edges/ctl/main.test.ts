@@ -80,7 +80,7 @@ describe("exit codes", () => {
     expect(reported).toMatchObject({ status, code, detail: "Because I say so.", exit_code: exit });
   });
 
-  it("a field that is wrong is reported by the option that was typed", async () => {
+  it("a field that is wrong is named by the option that was typed", async () => {
     const errors = [
       { field: "query.count_max", expected: "at most 500" },
       { field: "query.fund_id", expected: "text" },

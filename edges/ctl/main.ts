@@ -14,14 +14,14 @@ import { clean, jsonText } from "./text/text.ts";
 import { inTypedWords } from "./text/typed-names.ts";
 import { groupsOf } from "./verb-groups.ts";
 import { verbs } from "./verbs/index.ts";
-import type { Answer, Context, CtlPorts, Verb } from "./verbs/verb.ts";
+import type { Answer, Context, Surroundings, Verb } from "./verbs/verb.ts";
 
-export interface CtlOptions extends Omit<CtlPorts, "terminal" | "verbs"> {
+export interface CtlSurroundings extends Omit<Surroundings, "terminal" | "verbs"> {
   readonly streams: Streams;
 }
 
-export async function runCtl(argv: readonly string[], { streams, ...ports }: CtlOptions): Promise<number> {
-  const terminal = createTerminal(streams, ports.environment);
+export async function runCtl(argv: readonly string[], { streams, ...surroundings }: CtlSurroundings): Promise<number> {
+  const terminal = createTerminal(streams, surroundings.environment);
   const json = asksForJson(argv);
   // Until it is known which profile is used, hints are as they were written.
   let hint = (text: string): string => text;
@@ -32,14 +32,14 @@ export async function runCtl(argv: readonly string[], { streams, ...ports }: Ctl
       case "help":
         return printed(terminal, json ? jsonText({ help: parsed.text }) : parsed.text);
       case "version":
-        return printed(terminal, json ? jsonText({ version: ports.version() }) : ports.version());
+        return printed(terminal, json ? jsonText({ version: surroundings.version() }) : surroundings.version());
       case "wrong":
         if (parsed.help !== undefined && !json) terminal.say(parsed.help);
         throw parsed.refusal;
       case "verb": {
         verb = parsed.verb;
-        const context = createContext({ ...ports, terminal, verbs }, parsed.typed);
-        const offered = (text: string) => (ports.repository === undefined ? text.replace(startHere, "") : text);
+        const context = createContext({ ...surroundings, terminal, verbs }, parsed.typed);
+        const offered = (text: string) => (surroundings.repository === undefined ? text.replace(startHere, "") : text);
         hint = (text) => hintFor(offered(text), profileNameOf(context));
         const seconds = watchSeconds(context);
         if (seconds !== undefined) return await watch(context, parsed.verb, seconds);
@@ -47,8 +47,8 @@ export async function runCtl(argv: readonly string[], { streams, ...ports }: Ctl
       }
     }
   } catch (error) {
-    const reported = await failureOf(error);
-    const failure = verb === undefined ? reported : inTypedWords(reported, verb);
+    const found = await failureOf(error);
+    const failure = verb === undefined ? found : inTypedWords(found, verb);
     return failed(terminal, failure.hint === undefined ? failure : { ...failure, hint: hint(failure.hint) }, json);
   }
 }

@@ -156,9 +156,9 @@ function fill(command: Command, verb: Verb): Command {
 }
 
 function optionOf({ name, value, preset, sentence, repeats, required, standard, values, closed }: VerbOption): Option {
-  const reported = required === true ? `${sentence} (required)` : sentence;
+  const description = required === true ? `${sentence} (required)` : sentence;
   const word = preset === undefined ? `<${value}>` : `[${value}]`;
-  const option = new Option(`--${name}${value === undefined ? "" : ` ${word}`}`, reported);
+  const option = new Option(`--${name}${value === undefined ? "" : ` ${word}`}`, description);
   if (preset !== undefined) option.preset(preset);
   if (closed === true && values !== undefined) anyCase(option.choices([...values]), values);
   if (standard !== undefined) option.default(standard);

@@ -115,8 +115,8 @@ function optionTable(options: readonly VerbOption[]): readonly string[] {
       repeats === true ? "repeatable" : "",
       standard === undefined ? "" : `default \`${standard}\``,
     ];
-    const reported = facts.filter((fact) => fact !== "").join(", ");
-    return `| \`--${name}${value === undefined ? "" : ` ${value}`}\` | ${cell(sentence)} | ${reported} |`;
+    const details = facts.filter((fact) => fact !== "").join(", ");
+    return `| \`--${name}${value === undefined ? "" : ` ${value}`}\` | ${cell(sentence)} | ${details} |`;
   });
   return ["| option | meaning | |", "|---|---|---|", ...rows, ""];
 }

@@ -1,4 +1,4 @@
-// What is reported a decision, and reference data shown and set, against a server that answers as asked.
+// What is told of a decision, and reference data shown and set, against a server that answers as told.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

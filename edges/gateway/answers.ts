@@ -32,7 +32,7 @@ export function denied({ denial, retryAfterS }: Omit<Denied, "ok">): HttpAnswer 
   return {
     status: answerOf(code).http,
     body: { code, detail: reason, ...(loosens === undefined ? {} : { loosens }) },
-    // Whole seconds, rounded up: who comes back when reported must not be early.
+    // Whole seconds, rounded up: a caller who comes back when told must not be early.
     ...(retryAfterS === undefined ? {} : { headers: { "retry-after": String(Math.max(1, Math.ceil(retryAfterS))) } }),
   };
 }

@@ -16,7 +16,7 @@ export interface AuditQuestion<Request extends object, Answer extends object> {
   readonly message: Request;
   readonly timeoutMs?: number;
   readonly status?: 200 | 201;
-  /** What is reported the answer. */
+  /** What the caller is told of the answer. */
   tell(answer: Answer): object;
 }
 

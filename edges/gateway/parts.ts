@@ -56,11 +56,11 @@ export const attemptsPerMinuteMax = 30;
 
 /** Starting the platform's services anew, which only whoever runs the processes can do. */
 export interface Restarts {
-  /** Resolves when each is ready again; `reported` hears of the record as soon as it is written, before anything is restarted. */
+  /** Resolves when each is ready again; `tell` hears of the record as soon as it is written, before anything is restarted. */
   restart(
     requestedBy: string,
     reason: string,
-    reported: (auditId: string) => void,
+    tell: (auditId: string) => void,
   ): Promise<{
     readonly auditId: string;
     readonly parts: readonly { readonly name: string; readonly pid: number; readonly tookMs: number }[];

@@ -1,6 +1,6 @@
 // What the routes of market data on the public port share. Quotes, instruments, funds and halts are answered from what the services said last, with the
-// moment at which they did; bars are asked for with the gateway's own token, because nobody logs in there. Whoever asks again for what has not
-// changed is reported just that.
+// moment at which they did; bars are asked for with the gateway's own token, because no client logs in there. A caller who asks again for what has not
+// changed is told just that.
 import { createHash } from "node:crypto";
 import { Fault } from "../../contracts/src/fault.ts";
 import { format, type Instant } from "../../contracts/src/instant.ts";

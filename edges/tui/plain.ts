@@ -14,7 +14,7 @@ import type { Source } from "./source.ts";
 import { attentionOf } from "./view/attention.ts";
 import { profit } from "./view/figures.ts";
 
-export interface PlainTables {
+export interface PlainSurroundings {
   readonly source: Source;
   readonly clock: Clock;
   readonly timers: Timers;
@@ -39,7 +39,7 @@ const read: readonly ListName[] = [
 ];
 
 /** Ends when the signal aborts, or with the login. */
-export async function runPlain({ source, clock, timers, signal, who, profile, say }: PlainTables): Promise<void> {
+export async function runPlain({ source, clock, timers, signal, who, profile, say }: PlainSurroundings): Promise<void> {
   let state = initialState({ now: clock.now(), who, profile, size: { columns: 80, rows: 24 } });
   const advance = (next: State): void => {
     for (const line of changes(state, next)) say(clean(line));

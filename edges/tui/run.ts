@@ -13,7 +13,7 @@ import { createStore, type Store } from "./store.ts";
 import { clearSequence, type TerminalStreams, terminalModes } from "./terminal-modes.ts";
 import type { Look } from "./view/text.ts";
 
-export interface TuiTables {
+export interface TuiSurroundings {
   readonly client: Client;
   readonly source: Source;
   readonly clock: Clock;
@@ -37,8 +37,8 @@ const endingSignals = ["SIGTERM", "SIGHUP", "SIGQUIT"] as const;
 /** The exit code, or the signal that ended it. */
 export type Ending = number | (typeof endingSignals)[number];
 
-export async function runTui(tables: TuiTables): Promise<Ending> {
-  const { streams, clock, source, timers } = tables;
+export async function runTui(surroundings: TuiSurroundings): Promise<Ending> {
+  const { streams, clock, source, timers } = surroundings;
   // The library draws nothing where it believes that a build server watches; there is a person here.
   process.env["CI"] = "false";
   process.env["CONTINUOUS_INTEGRATION"] = "false";
@@ -46,13 +46,13 @@ export async function runTui(tables: TuiTables): Promise<Ending> {
   const ended = new AbortController();
   const modes = terminalModes(streams);
   const decoder = createKeyDecoder();
-  const store = createStore(initialState({ ...tables, now: clock.now(), size: sizeOf(streams) }), (effect) =>
+  const store = createStore(initialState({ ...surroundings, now: clock.now(), size: sizeOf(streams) }), (effect) =>
     perform(effect),
   );
   let unmount: (() => void) | undefined;
   const show = (): void => {
     modes.enter();
-    unmount = mount({ store, decoder, look: tables.look }, streams);
+    unmount = mount({ store, decoder, look: surroundings.look }, streams);
   };
   const hide = (): void => {
     unmount?.();
@@ -65,20 +65,20 @@ export async function runTui(tables: TuiTables): Promise<Ending> {
     show();
   };
   const perform = performer(
-    tables,
+    surroundings,
     () => store,
     ended.signal,
     () => suspend({ hide, show, leave: modes.leave, timers }),
   );
-  const stopTicking = ticking(store, tables, ended.signal);
-  const stopResizing = onResize(store, tables, redraw);
+  const stopTicking = ticking(store, surroundings, ended.signal);
+  const stopResizing = onResize(store, surroundings, redraw);
   // The last resort, for an end that nobody announced.
   const leaveLate = (): void => modes.leave();
   process.on("exit", leaveLate);
   try {
     show();
     void source.run((event) => store.dispatch(event), ended.signal);
-    return await endOf(store, source, tables.signal);
+    return await endOf(store, source, surroundings.signal);
   } finally {
     ended.abort();
     stopTicking();
@@ -129,8 +129,8 @@ function endOf(store: Store, source: Source, signal: AbortSignal): Promise<Endin
   });
 }
 
-function performer(tables: TuiTables, storeOf: () => Store, signal: AbortSignal, suspendNow: () => void) {
-  const { client, clock, timers, source, streams } = tables;
+function performer(surroundings: TuiSurroundings, storeOf: () => Store, signal: AbortSignal, suspendNow: () => void) {
+  const { client, clock, timers, source, streams } = surroundings;
   return (effect: Effect): void => {
     switch (effect.kind) {
       case "load detail":
@@ -178,7 +178,7 @@ function suspend({ hide, show, leave, timers }: Suspension): void {
   timers.after(stopMs, show);
 }
 
-function ticking(store: Store, { clock, timers }: TuiTables, signal: AbortSignal): () => void {
+function ticking(store: Store, { clock, timers }: TuiSurroundings, signal: AbortSignal): () => void {
   let cancel: (() => void) | undefined;
   const tick = (): void => {
     if (signal.aborted) return;
@@ -189,7 +189,7 @@ function ticking(store: Store, { clock, timers }: TuiTables, signal: AbortSignal
   return () => cancel?.();
 }
 
-function onResize(store: Store, { streams, timers }: TuiTables, redraw: () => void): () => void {
+function onResize(store: Store, { streams, timers }: TuiSurroundings, redraw: () => void): () => void {
   let cancel: (() => void) | undefined;
   const resized = (): void => {
     cancel?.();

@@ -48,7 +48,7 @@ export interface AnswerCode {
   readonly exit: ExitCode;
 }
 
-/** A code that is asked to whoever watches; nobody asked, so there is no status. */
+/** A code that operators are told of; no caller asked, so there is no status. */
 export interface AlarmEntry {
   readonly kind: "alarm";
   readonly sentence: string;

@@ -281,7 +281,7 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
   ]},
   Blocks: {"fields":[
     {"name":"blocks","type":"message","message":"Block","list":true,"description":"At most 2,000, widest first: the firm, funds, strategies, symbols."},
-    {"name":"more","type":"boolean","description":"Whether there are more than are reported at once."},
+    {"name":"more","type":"boolean","description":"Whether there are more than one answer holds."},
     {"name":"as_of","type":"text","description":"RFC 3339."},
   ]},
   BookCheck: {"description":"One comparison: what it holds against what, and whether they agree.","fields":[
@@ -846,7 +846,7 @@ export const shapes: Readonly<Record<string, MessageShape>> = {
   ]},
   LimitUses: {"fields":[
     {"name":"uses","type":"message","message":"LimitUse","list":true,"description":"At most 10,000, the most used first."},
-    {"name":"more","type":"boolean","description":"Whether there are more than are reported at once."},
+    {"name":"more","type":"boolean","description":"Whether there are more than one answer holds."},
   ]},
   LimitWarning: {"description":"How much of a limit would be used, reported from 50 % on.","fields":[
     {"name":"limit","type":"text","description":"The envelope's field, for example max_position_pct."},

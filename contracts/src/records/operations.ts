@@ -169,7 +169,7 @@ export const reconcileDifference = z.object({
   class: z.enum(["LOST_FILL", "BROKER_LAG", "OFF_SYSTEM_TRADE", "CANCELLATION_RACE", "UNKNOWN"]),
   status: z.enum(["SUSPECTED", "CONFIRMED", "CLEARED", "CORRECTED"]),
   evidence: reasonText,
-  /** Somebody is to be reported, because there were as many differences as an alert takes. */
+  /** People are to be told, because there were as many differences as an alert takes. */
   alerted: z.boolean().optional(),
   at: instantText,
 });

@@ -103,7 +103,7 @@ export const secretChanged = z.object({
   path: lineText(512).min(1),
   version: countNumber,
   actor: nameText,
-  /** It was found to have changed while nobody reported: who did it is not known, and the actor is who noticed. */
+  /** It was found to have changed without a report: who did it is not known, and the actor is the one who noticed. */
   noticed: z.literal(true).optional(),
   at: instantText,
 });

@@ -5,7 +5,7 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
   /** Instead of the client's own bound. */
   readonly timeoutMs?: number;
-  /** Reported the headers of an answer that is no problem. */
+  /** Called with the headers of an answer that is no problem. */
   readonly onHeaders?: (headers: Headers) => void;
   /** Sent as it stands, in place of the arguments that are no part of the address. */
   readonly body?: string;

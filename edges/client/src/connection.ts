@@ -255,7 +255,7 @@ export function readJson(text: string): { readonly value: unknown } | undefined 
   try {
     return { value: parseJson(text) };
   } catch {
-    // What cannot be read is reported by its absence; callers say what that means.
+    // What cannot be read is left out; callers say what that means.
     return undefined;
   }
 }

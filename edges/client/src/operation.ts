@@ -32,7 +32,7 @@ export function camelCase(key: string): string {
 export function requestShape(id: string, place: OperationPlace, given: Arguments): RequestShape {
   const values = new Map<string, unknown>();
   const keys = [...place.pathKeys, ...place.queryKeys, ...(place.bodyKeys ?? [])];
-  // Not the other way round: where the underscores of `rolling24h` were cannot be reported from it.
+  // Not the other way round: where the underscores of `rolling24h` were cannot be told from it.
   const known = new Map(keys.flatMap((key) => [[camelCase(key), key] as const, [key, key] as const]));
   for (const [name, value] of Object.entries(given)) {
     const key = known.get(name);

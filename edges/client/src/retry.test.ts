@@ -47,7 +47,7 @@ describe("tries", () => {
     expect(sent).toHaveLength(4);
   });
 
-  it("gives up after the last try with what it was reported, and never tries where it is reported not to", async () => {
+  it("gives up after the last try with what it was answered, and never tries where it is told not to", async () => {
     const failing = scripted(away);
     const tries = createClient({ baseUrl, fetch: failing.fetch, retry: { ...quick, attemptsMax: 3 } });
     await expect(tries.getPositions()).rejects.toMatchObject({ status: 503, code: "SERVICE_UNAVAILABLE" });

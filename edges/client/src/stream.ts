@@ -93,7 +93,7 @@ interface Inbox {
   close(): void;
 }
 
-/** What came and was not taken yet; bounded, because a socket cannot be reported to wait. */
+/** What came and was not taken yet; bounded, because a socket cannot be told to wait. */
 function openInbox(socket: WebSocketLike, subscribe: object, signal: AbortSignal): Inbox {
   const queue: StreamItem[] = [];
   let isOver = false;

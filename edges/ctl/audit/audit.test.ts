@@ -354,7 +354,7 @@ describe("whoever may not", () => {
       "erasures",
       { subject_id: "operator:ada", reason: "x", confirmation: "ERASE" },
     ],
-  ])("%s: is reported by the server before a code is asked for, and with 5", async (command, path, body) => {
+  ])("%s: is refused by the server before a code is asked for, and with 5", async (command, path, body) => {
     serveIdentity("viewer");
     server.on(`POST ${place}/${path}`, forbidden);
     for (const line of [command, `${command} --totp 123456`]) {
@@ -467,7 +467,7 @@ describe("begin-anew", () => {
     expect((await run("begin-anew --confirm ANEW --totp 123456")).exit).toBe(2);
   });
 
-  it("22.3: somebody else signs, for exactly that request, and is reported the new log", async () => {
+  it("22.3: another person signs, for exactly that request, and is told of the new log", async () => {
     serveIdentity("operator");
     server.on("POST /v1/auth/step-up", proof);
     const route = `POST ${place}/anew/anew-1/cosign`;
@@ -672,7 +672,7 @@ describe("tail", () => {
     expect(await run("tail --count none")).toMatchObject({ exit: 2, stdout: "" });
   });
 
-  /** Polls of a log that grows as asked: each step is what the next poll from there on finds, or a failure. */
+  /** Polls of a log that grows as told: each step is what the next poll from there on finds, or a failure. */
   function serveSteps(start: number, steps: readonly (number | FakeAnswer)[], stop: AbortController): void {
     serveLog(start);
     const left = [...steps];

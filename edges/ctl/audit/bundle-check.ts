@@ -1,4 +1,4 @@
-// Reads a bundle while it is written: every entry is what its hash says and a link to the one before, and all of them together with the head's
+// Checks a bundle while it is written: every entry is what its hash says and a link to the one before, and all of them together with the head's
 // hashes have the root that the checkpoint names. Who signed the checkpoint is not asked here: that is for whoever has the log's key, with
 // verifier/audit-verify.js.
 import { createHash } from "node:crypto";

@@ -67,7 +67,7 @@ const strictestFirst = ["FIRM_HALT", "FUND_HALT", "STRATEGY_HALT"] as const;
 
 /** The halts in force, for callers who may read them; undefined for everybody else. */
 export async function haltsSeen(context: Context, checks: readonly Check[]): Promise<HaltsSeen | undefined> {
-  // Whoever is not logged in, or is and cannot reach the server, has been notified.
+  // A caller who is not logged in, or is and cannot reach the server, has been told so.
   if (!checks.some(({ name, state }) => name === "login" && state === "ok")) return undefined;
   try {
     const { known, halts } = await (await context.client()).getHaltStatus({}, { timeoutMs: checkTimeoutMs });

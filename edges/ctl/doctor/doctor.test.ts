@@ -187,7 +187,7 @@ describe("doctor", () => {
     expect(damaged.stdout).toMatch(/fail {2}profile file .*lacks server\.\n *-> `ctl auth login` writes it anew/);
   });
 
-  it("reads the issuer", async () => {
+  it("looks at the issuer", async () => {
     server.on("GET /oidc/.well-known/openid-configuration", { body: discovery() });
     expect(await run("doctor")).toMatchObject({ exit: 0, stdout: expect.stringContaining("has no device flow") });
     server.on("GET /oidc/.well-known/openid-configuration", { status: 404, body: {} });

@@ -14,7 +14,7 @@ export interface PutAsideCheck {
 
 const timeoutMs = 5_000;
 
-/** Events that wait for somebody; nothing for callers who may not read them, or are reported by the login's own check. */
+/** Events that wait for a person; nothing for callers who may not read them, or whose trouble the login's own check tells. */
 export async function putAside(context: Context, settings: Settings): Promise<readonly PutAsideCheck[]> {
   const name = "events put aside";
   if (settings.token === undefined && settings.stored === undefined) return [];

@@ -1,14 +1,14 @@
 // What takes longer than a second says so where a person sits, so that a slow server is not taken for a dead one. The line goes when the answer is there.
 import { millisecondsBetween } from "../../../contracts/src/instant.ts";
-import type { CtlPorts } from "../verbs/verb.ts";
+import type { Surroundings } from "../verbs/verb.ts";
 
 const quietMs = 1_000;
 
 /** Several may run at once: the line stays until the last of them is answered. */
-const running = new WeakMap<CtlPorts["terminal"], number>();
+const running = new WeakMap<Surroundings["terminal"], number>();
 
 export async function withProgress<Answer>(
-  { terminal, timers, clock }: Pick<CtlPorts, "terminal" | "timers" | "clock">,
+  { terminal, timers, clock }: Pick<Surroundings, "terminal" | "timers" | "clock">,
   ask: () => Promise<Answer>,
 ): Promise<Answer> {
   if (!terminal.interactive) return ask();

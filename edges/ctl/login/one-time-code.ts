@@ -34,8 +34,8 @@ export function sixDigits(text: string): string {
 type StepUpArguments = Parameters<Client["stepUp"]>[0];
 
 /**
- * A fresh proof for one action that not everybody may take. Whoever may not is reported before they are asked for a code: the server says whom it takes them
- * for, and what the table of authority refuses is sent to it without a proof, so that the refusal is the server's own and on record.
+ * A fresh proof for one action that not everybody may take. Callers who may not are told so before they are asked for a
+ * code: the server says whom it takes them for, and what the table of authority refuses is sent to it without a proof, so that the refusal is the server's own and on record.
  */
 export async function permittedStepUpProof(
   context: Context,

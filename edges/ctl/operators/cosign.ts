@@ -1,4 +1,4 @@
-// What two admins do together from the command line: one asks and is reported a request (exit 8), the other one sees what they sign and signs it.
+// What two admins do together from the command line: one asks and gets a request (exit 8), the other one sees what they sign and signs it.
 import type { Operation } from "../../../contracts/src/authority.ts";
 import { exitCodes } from "../../../contracts/src/codes/shape.ts";
 import type { AnswerOf } from "../../client/src/types.ts";

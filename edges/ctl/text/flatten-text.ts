@@ -15,8 +15,8 @@ export function flattenLead(flatten: Flatten): string {
   const orders = `${gone} of ${flatten.orders.length} orders gone`;
   const unflat = unflatFunds(flatten);
   const rest = unflat.length > 0 ? unflatWords(unflat) : goesOn;
-  const reported = `${positions}, ${orders}.${flatten.done_at === undefined ? ` ${rest}` : ""}`;
-  return `${reported} Flatten ${clean(flatten.flatten_id)}, audit ${clean(flatten.audit_id ?? "")}.`;
+  const lead = `${positions}, ${orders}.${flatten.done_at === undefined ? ` ${rest}` : ""}`;
+  return `${lead} Flatten ${clean(flatten.flatten_id)}, audit ${clean(flatten.audit_id ?? "")}.`;
 }
 
 export function unflatFunds({ funds }: Flatten): readonly FlattenFund[] {

@@ -63,7 +63,7 @@ export interface Column<Row> {
 export interface Listing<Row> {
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
-  /** What a table's reader is notified when there is nothing. */
+  /** What a table's reader is told when there is nothing. */
   readonly none: string;
   /** What --json prints, when it is more than the rows. */
   readonly data?: unknown;

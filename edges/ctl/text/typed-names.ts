@@ -8,8 +8,8 @@ const otherNames: Readonly<Record<string, string>> = { count_max: "limit", thesi
 export function inTypedWords(failure: Failure, verb: Verb): Failure {
   const errors = errorsOf(failure.problem);
   if (errors.length > 0) {
-    const reported = errors.map(({ field, expected }) => `${typedName(field, verb)}: expected ${expected}`);
-    return { ...failure, detail: `${reported.join("; ")}.` };
+    const sentences = errors.map(({ field, expected }) => `${typedName(field, verb)}: expected ${expected}`);
+    return { ...failure, detail: `${sentences.join("; ")}.` };
   }
   // A service begins with the field that it means.
   const detail = failure.detail.replace(/^([a-z_]+) is /, (all, field: string) => {

@@ -14,7 +14,7 @@ export const authLogout: Verb = {
   heading: "Your login",
   sentence: "End the login on the server and at the issuer, and forget it here.",
   about:
-    "When the server cannot be reached, the login is forgotten here and you are notified that it still works elsewhere until it runs out.",
+    "When the server cannot be reached, the login is forgotten here, and you are told that it still works elsewhere until it runs out.",
   arguments: [],
   options: [],
   examples: [

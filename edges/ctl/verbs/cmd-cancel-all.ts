@@ -86,8 +86,8 @@ async function run(context: Context): Promise<Answer> {
   const tally = `${orders.length - open.length} ended, ${open.length} not yet.${isDone ? "" : ` ${goesOn}`}`;
   const lead = `${tally}${auditId === undefined ? "" : ` Audit ${clean(auditId)}.`}`;
   // A table has it above; CSV is nothing but rows, and has none when there was no order.
-  const isNowhereSaid = !isDone || orders.length === 0;
-  if (isNowhereSaid && !context.json && !isForPeople(context)) context.terminal.say(lead);
+  const isLeadUnsaid = !isDone || orders.length === 0;
+  if (isLeadUnsaid && !context.json && !isForPeople(context)) context.terminal.say(lead);
   const data = { ...asked, orders };
   const list = await listing(context, {
     columns,

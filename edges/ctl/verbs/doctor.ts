@@ -12,7 +12,7 @@ export const doctor: Verb = {
   arguments: [],
   options: [],
   examples: [
-    { command: "ctl doctor", sentence: "Read everything." },
+    { command: "ctl doctor", sentence: "Look at everything." },
     { command: "ctl doctor --json", sentence: "The same for a program." },
   ],
   operation: "ReadHealth",

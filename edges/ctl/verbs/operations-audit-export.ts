@@ -27,7 +27,7 @@ export const operationsAuditExport: Verb = {
   heading: "Handing out",
   sentence: "Write a part of the audit chain to a file that anybody can verify offline.",
   about:
-    "The file appears when it is whole; one that is there is replaced. Without --count it reaches to the newest checkpoint. What is written is compared with that checkpoint: when it differs, nothing is written, and it ends with 10. With --log, what is there is written as it is: what is broken stays broken, whoever verifies the file is notified where, and it ends with 10 as well.",
+    "The file appears when it is whole; one that is there is replaced. Without --count it reaches to the newest checkpoint. What is written is compared with that checkpoint: when it differs, nothing is written, and it ends with 10. With --log, what is there is written as it is: what is broken stays broken, a verifier of the file says where, and it ends with 10 as well.",
   arguments: [],
   options: [
     { name: "from-sequence", value: "N", standard: "0", sentence: "Begin with this entry." },

@@ -40,7 +40,7 @@ async function run(context: Context): Promise<Answer> {
   const client = await context.client();
   return orBrokenChain(async () => {
     const { inspection: found } = await watched(context, client, await client.beginAuditInspection({ rebuild }));
-    if (found === undefined) throw new Refusal(exitCodes.failed, "INTERNAL", "The server given no findings.");
+    if (found === undefined) throw new Refusal(exitCodes.failed, "INTERNAL", "The server gave no findings.");
     if (found.fault !== undefined && found.fault.code !== indexCode) {
       return { data: found, text: brokenAt(found.fault), exit: exitCodes.verificationFailed, next: nothingWritten };
     }

@@ -38,7 +38,7 @@ async function run(context: Context): Promise<Answer> {
       client,
       await client.beginAuditVerification({ fromSequence, ...log }),
     );
-    if (found === undefined) throw new Refusal(exitCodes.failed, "INTERNAL", "The server given no verdict.");
+    if (found === undefined) throw new Refusal(exitCodes.failed, "INTERNAL", "The server gave no verdict.");
     const lead = `The audit chain is whole: ${entries(found.entry_count)} from sequence ${fromSequence} on, no gaps.`;
     const { closed_logs: closed = [] } = await client.getAuditStatus();
     const before = log.log === undefined ? closed.map(closedLine) : [];

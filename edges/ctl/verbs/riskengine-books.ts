@@ -8,7 +8,7 @@ export const riskengineBooks: Verb = {
   name: "riskengine books",
   heading: "Books",
   sentence: "See whether orders, positions, cash, value and exposure agree.",
-  about: "Exit 10 when they differ, 9 when nothing has been compared yet: what nobody read does not agree.",
+  about: "Exit 10 when they differ, 9 when nothing has been compared yet: what was never compared does not agree.",
   arguments: [],
   options: [...listOptions],
   examples: [{ command: "ctl riskengine books", sentence: "What is held against what, and since when it agrees." }],

@@ -48,7 +48,7 @@ async function run(context: Context): Promise<Answer> {
   return listing(context, {
     columns,
     rows: headroom.limits,
-    none: "No limit was read.",
+    none: "No limit was looked at.",
     data: headroom,
     lead: leadOf(headroom, context),
   });

@@ -77,7 +77,7 @@ export interface Verb {
   run(context: Context): Promise<Answer>;
 }
 
-export interface Context extends CtlPorts {
+export interface Context extends Surroundings {
   readonly json: boolean;
   readonly flags: Flags;
   settings(): Settings;
@@ -93,7 +93,7 @@ export interface Context extends CtlPorts {
 }
 
 /** What the world outside hands in. */
-export interface CtlPorts {
+export interface Surroundings {
   readonly environment: Environment;
   readonly clock: Clock;
   readonly timers: Timers;

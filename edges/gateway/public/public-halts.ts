@@ -23,7 +23,7 @@ export interface FollowedHalts {
   readonly changes: readonly PublicHaltChange[];
 }
 
-/** As many as anybody may have missed and still be reported; who missed more learns of the gap. */
+/** As many as a client may have missed and still be told of; one that missed more learns of the gap. */
 export const keptChangesMax = 1_000;
 
 /** Whether strangers may not see what this fund is worth; "" asks for all of them. */

@@ -37,7 +37,7 @@ export function auditTail(parts: Parts): Route {
   };
 }
 
-/** The log is asked once before anything is answered, so that a caller who may not, or asks for too much, is notified by the status. */
+/** The log is asked once before anything is answered, so that a caller who may not, or asks for too much, is told so by the status. */
 async function beginning(parts: Parts, request: HttpRequest, asked: number | undefined): Promise<number | HttpAnswer> {
   const sizes: number[] = [];
   const answer = await askAudit<TailAuditRequest, AuditPage>(parts, request, {

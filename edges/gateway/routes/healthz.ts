@@ -1,5 +1,5 @@
 // The platform's health in one answer: ok exactly when every expected service and the gateway itself can do their work. An
-// operator is notified which part is not and why; the public learns only that it is not.
+// operator is told which part is not and why; the public learns only that it is not.
 import { format } from "../../../contracts/src/instant.ts";
 import type { Health } from "../../../ports/health.ts";
 import type { HttpAnswer, Route } from "../../../ports/http.ts";

@@ -65,8 +65,7 @@ export function operatorAdd(parts: Parts): Route {
     method: "POST",
     path: "/v1/auth/operators",
     listeners: ["operator"],
-    sentence:
-      "Let another person log in; in production a second admin signs, and each is reported half of the password.",
+    sentence: "Let another person log in; in production a second admin signs, and each gets half of the password.",
     operation: "AddOperator",
     body: addOperatorBody,
     answers: { 201: changedOperatorAnswer, 202: requestedAnswer },

@@ -17,7 +17,7 @@ import {
 } from "../schemas/second-factor.ts";
 
 /**
- * The first half of setting up a second factor: a secret, reported once, that counts only after it is confirmed. Whoever has a factor
+ * The first half of setting up a second factor: a secret, shown once, that counts only after it is confirmed. A person who has a factor
  * already shows it first, so that a stolen session cannot put its own in the place of the owner's.
  */
 export function secondFactorBegin(parts: Pick<GatewayParts, "secondFactors">): Route {
@@ -41,7 +41,7 @@ export function secondFactorBegin(parts: Pick<GatewayParts, "secondFactors">): R
 
 /**
  * The second half of setting up a second factor: a code from the authenticator shows that it holds the secret, and the
- * recovery codes are reported, once.
+ * recovery codes are shown, once.
  */
 export function secondFactorConfirm(parts: Pick<GatewayParts, "secondFactors">): Route {
   return defineRoute({

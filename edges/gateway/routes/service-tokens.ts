@@ -29,7 +29,7 @@ export function serviceTokenIssue(parts: Pick<GatewayParts, "serviceTokens">): R
     method: "POST",
     path: "/v1/service-tokens",
     listeners: ["operator"],
-    sentence: "Give a machine a token for named operations; its value is reported once.",
+    sentence: "Give a machine a token for named operations; its value is shown once.",
     operation: "IssueServiceToken",
     body: issueBody,
     answers: { 201: issuedTokenAnswer, 202: requestedAnswer },

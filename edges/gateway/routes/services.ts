@@ -5,14 +5,14 @@ import { callerOf, defineRoute } from "../define-route.ts";
 import type { GatewayParts } from "../parts.ts";
 import { restartAnswer, restartBody } from "../schemas/halts.ts";
 
-/** Below the listener's bound on a route. Whoever is notified that not all are healthy asks /v1/healthz. */
+/** Below the listener's bound on a route. A caller who is told that not all are healthy asks /v1/healthz. */
 const healthyMsMax = 25_000;
 const lookEveryMs = 200;
 
 type Parts = Pick<GatewayParts, "log" | "restarts" | "directory" | "expectedServices" | "timers">;
 type Restarted = Awaited<ReturnType<GatewayParts["restarts"]["restart"]>>["parts"][number];
 
-/** What is known of it so far: who waits too long is notified that much. */
+/** What is known of it so far: a caller who waits too long is told that much. */
 interface Progress {
   auditId?: string;
   parts?: readonly Restarted[];

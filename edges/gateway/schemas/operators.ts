@@ -67,7 +67,7 @@ export const operatorAnswer = z.object({
   second_factor_since: timeText.optional().meta({ description: "Absent for somebody without a second factor." }),
 });
 
-const passwordText = z.string().meta({ description: "Of a new person, reported now and never again." });
+const passwordText = z.string().meta({ description: "Of a new person, shown now and never again." });
 
 export const changedOperatorAnswer = operatorAnswer.extend({
   password: passwordText.optional(),
@@ -97,7 +97,7 @@ export const requestedAnswer = requestAnswer.extend({
   password_half: z
     .string()
     .optional()
-    .meta({ description: "The first half of a new person's password; whoever signs is reported the second." }),
+    .meta({ description: "The first half of a new person's password; the admin who signs gets the second." }),
 });
 
 export const cosignedAnswer = requestAnswer.extend({

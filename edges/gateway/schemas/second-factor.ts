@@ -14,7 +14,7 @@ const totpText = z
 const recoveryCodeText = z
   .string()
   .regex(/^[A-Za-z0-9 -]{4,64}$/, "expected a recovery code")
-  .meta({ description: "One of the codes that were notified when the factor was set up; it is used up by this." });
+  .meta({ description: "One of the codes that were shown when the factor was set up; it is used up by this." });
 
 const shown = { totp: totpText.optional(), recovery_code: recoveryCodeText.optional() };
 
@@ -37,7 +37,7 @@ export const beginSecondFactorAnswer = z.object({
 export const confirmSecondFactorBody = z.strictObject({ code: totpText });
 
 export const confirmSecondFactorAnswer = z.object({
-  recovery_codes: z.array(z.string()).meta({ description: "Reported now and never again; each works once." }),
+  recovery_codes: z.array(z.string()).meta({ description: "Shown now and never again; each works once." }),
 });
 
 /** Names and values of one action: small, because they are hashed for every attempt. */

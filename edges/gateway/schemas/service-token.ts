@@ -78,7 +78,7 @@ export const serviceTokenAnswer = z.object({
 });
 
 export const issuedTokenAnswer = serviceTokenAnswer.extend({
-  token: z.string().meta({ description: "The token itself, reported now and never again." }),
+  token: z.string().meta({ description: "The token itself, shown now and never again." }),
 });
 
 export function serviceTokenJson(token: ServiceToken): z.infer<typeof serviceTokenAnswer> {

@@ -79,7 +79,7 @@ const rotateBody = z.strictObject({
 
 const rotatedAnswer = z.object({
   fund_id: idText,
-  secret: z.string().meta({ description: "The secret itself, reported now and never again." }),
+  secret: z.string().meta({ description: "The secret itself, shown now and never again." }),
   version: z.int(),
   previous_valid_until: timeText.optional().meta({ description: "Until when the one before is good as well." }),
 });
@@ -91,7 +91,7 @@ export function webhookSecretRotate(parts: Parts): Route {
     path: "/v1/webhook/secrets/:fund_id/rotate",
     listeners: ["operator"],
     sentence:
-      "Make a new webhook secret for a fund; its value is reported once, and the one before stays good for a while.",
+      "Make a new webhook secret for a fund; its value is shown once, and the one before stays good for a while.",
     operation: "RotateWebhookSecret",
     params: z.strictObject({ fund_id: idText }),
     body: rotateBody,

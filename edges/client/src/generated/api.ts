@@ -115,7 +115,7 @@ export interface paths {
         get: operations["listOperators"];
         put?: never;
         /**
-         * Let another person log in; in production a second admin signs, and each is reported half of the password.
+         * Let another person log in; in production a second admin signs, and each gets half of the password.
          * @description AddOperator: Let another person log in; in production a second admin signs. Roles that may: admin.
          */
         post: operations["addOperator"];
@@ -2099,7 +2099,7 @@ export interface paths {
         get: operations["listServiceTokens"];
         put?: never;
         /**
-         * Give a machine a token for named operations; its value is reported once.
+         * Give a machine a token for named operations; its value is shown once.
          * @description IssueServiceToken: Give a machine a token for named operations. Roles that may: admin.
          */
         post: operations["issueServiceToken"];
@@ -2403,7 +2403,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Make a new webhook secret for a fund; its value is reported once, and the one before stays good for a while.
+         * Make a new webhook secret for a fund; its value is shown once, and the one before stays good for a while.
          * @description RotateWebhookSecret: Make a new webhook secret for a fund. Roles that may: admin.
          */
         post: operations["rotateWebhookSecret"];
@@ -5012,7 +5012,7 @@ export interface operations {
                          * @description Absent for somebody without a second factor.
                          */
                         second_factor_since?: string;
-                        /** @description Of a new person, reported now and never again. */
+                        /** @description Of a new person, shown now and never again. */
                         password?: string;
                         /** @description The machines' tokens that ended with a disabled person. */
                         revoked_tokens?: string[];
@@ -5067,7 +5067,7 @@ export interface operations {
                          * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
                          */
                         expires_at: string;
-                        /** @description The first half of a new person's password; whoever signs is reported the second. */
+                        /** @description The first half of a new person's password; the admin who signs gets the second. */
                         password_half?: string;
                     };
                 };
@@ -5171,7 +5171,7 @@ export interface operations {
                          * @description Absent for somebody without a second factor.
                          */
                         second_factor_since?: string;
-                        /** @description Of a new person, reported now and never again. */
+                        /** @description Of a new person, shown now and never again. */
                         password?: string;
                         /** @description The machines' tokens that ended with a disabled person. */
                         revoked_tokens?: string[];
@@ -5277,7 +5277,7 @@ export interface operations {
                          * @description Absent for somebody without a second factor.
                          */
                         second_factor_since?: string;
-                        /** @description Of a new person, reported now and never again. */
+                        /** @description Of a new person, shown now and never again. */
                         password?: string;
                         /** @description The machines' tokens that ended with a disabled person. */
                         revoked_tokens?: string[];
@@ -5332,7 +5332,7 @@ export interface operations {
                          * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
                          */
                         expires_at: string;
-                        /** @description The first half of a new person's password; whoever signs is reported the second. */
+                        /** @description The first half of a new person's password; the admin who signs gets the second. */
                         password_half?: string;
                     };
                 };
@@ -5439,7 +5439,7 @@ export interface operations {
                          * @description Absent for somebody without a second factor.
                          */
                         second_factor_since?: string;
-                        /** @description Of a new person, reported now and never again. */
+                        /** @description Of a new person, shown now and never again. */
                         password?: string;
                         /** @description The machines' tokens that ended with a disabled person. */
                         revoked_tokens?: string[];
@@ -5494,7 +5494,7 @@ export interface operations {
                          * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
                          */
                         expires_at: string;
-                        /** @description The first half of a new person's password; whoever signs is reported the second. */
+                        /** @description The first half of a new person's password; the admin who signs gets the second. */
                         password_half?: string;
                     };
                 };
@@ -5735,7 +5735,7 @@ export interface operations {
                              * @description To about a minute; absent when it was never shown.
                              */
                             last_used_at?: string;
-                            /** @description The token itself, reported now and never again. */
+                            /** @description The token itself, shown now and never again. */
                             token: string;
                         };
                     };
@@ -5769,7 +5769,7 @@ export interface operations {
                 "application/json": {
                     /** @description The six digits that the authenticator shows now. */
                     totp?: string;
-                    /** @description One of the codes that were notified when the factor was set up; it is used up by this. */
+                    /** @description One of the codes that were shown when the factor was set up; it is used up by this. */
                     recovery_code?: string;
                 };
             };
@@ -5851,7 +5851,7 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
-                        /** @description Reported now and never again; each works once. */
+                        /** @description Shown now and never again; each works once. */
                         recovery_codes: string[];
                     };
                 };
@@ -6025,7 +6025,7 @@ export interface operations {
                     };
                     /** @description The six digits that the authenticator shows now. */
                     totp?: string;
-                    /** @description One of the codes that were notified when the factor was set up; it is used up by this. */
+                    /** @description One of the codes that were shown when the factor was set up; it is used up by this. */
                     recovery_code?: string;
                 };
             };
@@ -10121,7 +10121,7 @@ export interface operations {
                          * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
                          */
                         expires_at: string;
-                        /** @description The first half of a new person's password; whoever signs is reported the second. */
+                        /** @description The first half of a new person's password; the admin who signs gets the second. */
                         password_half?: string;
                     };
                 };
@@ -10294,7 +10294,7 @@ export interface operations {
                              * @description To about a minute; absent when it was never shown.
                              */
                             last_used_at?: string;
-                            /** @description The token itself, reported now and never again. */
+                            /** @description The token itself, shown now and never again. */
                             token: string;
                         };
                     };
@@ -13907,7 +13907,7 @@ export interface operations {
                          * @description To about a minute; absent when it was never shown.
                          */
                         last_used_at?: string;
-                        /** @description The token itself, reported now and never again. */
+                        /** @description The token itself, shown now and never again. */
                         token: string;
                     };
                 };
@@ -13958,7 +13958,7 @@ export interface operations {
                          * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
                          */
                         expires_at: string;
-                        /** @description The first half of a new person's password; whoever signs is reported the second. */
+                        /** @description The first half of a new person's password; the admin who signs gets the second. */
                         password_half?: string;
                     };
                 };
@@ -14146,7 +14146,7 @@ export interface operations {
                          * @description To about a minute; absent when it was never shown.
                          */
                         last_used_at?: string;
-                        /** @description The token itself, reported now and never again. */
+                        /** @description The token itself, shown now and never again. */
                         token: string;
                     };
                 };
@@ -14197,7 +14197,7 @@ export interface operations {
                          * @description A time in UTC with microseconds, such as 2026-11-15T13:30:00.000000Z.
                          */
                         expires_at: string;
-                        /** @description The first half of a new person's password; whoever signs is reported the second. */
+                        /** @description The first half of a new person's password; the admin who signs gets the second. */
                         password_half?: string;
                     };
                 };
@@ -15352,7 +15352,7 @@ export interface operations {
                      */
                     "application/json": {
                         fund_id: string;
-                        /** @description The secret itself, reported now and never again. */
+                        /** @description The secret itself, shown now and never again. */
                         secret: string;
                         version: number;
                         /**

@@ -82,7 +82,7 @@ export interface Block {
 export interface Blocks {
   /** At most 2,000, widest first: the firm, funds, strategies, symbols. */
   blocks: Block[];
-  /** Whether there are more than are reported at once. */
+  /** Whether there are more than one answer holds. */
   more: boolean;
   /** RFC 3339. */
   as_of: string;
@@ -336,7 +336,7 @@ export interface LimitUse {
 export interface LimitUses {
   /** At most 10,000, the most used first. */
   uses: LimitUse[];
-  /** Whether there are more than are reported at once. */
+  /** Whether there are more than one answer holds. */
   more: boolean;
 }
 
