@@ -1,5 +1,5 @@
-// Routes that are declared with their procedures. A route is forwarded: what was asked becomes the message, the service answers, and what the caller
-// is told of it is declared as well. A route with behaviour of its own takes its place, schemas and message from the same declaration.
+// Routes that are declared with their procedures. A route is forwarded: what was asked becomes the message, the service answers, and what the HTTP
+// answer has of it is declared as well. A route with behaviour of its own takes its place, schemas and message from the same declaration.
 import type { DeclaredRoute } from "../../../contracts/src/declared.ts";
 import { Fault } from "../../../contracts/src/fault.ts";
 import { type DeclaredRouteId, declaredRoutes } from "../../../contracts/src/generated/routes.ts";
@@ -10,7 +10,7 @@ import { brokenChain } from "../ask-audit.ts";
 import { withVersionTag } from "../if-match.ts";
 import type { GatewayParts } from "../parts.ts";
 import { fetchedCount, pageOf } from "../schemas/paging.ts";
-import { fieldAnswer, messageAnswer, reportedMember, reportedMessage } from "./answers.ts";
+import { fieldAnswer, jsonMember, jsonMessage, messageAnswer } from "./answers.ts";
 import { messageOf, requestSchemas } from "./requests.ts";
 
 /** Below the listener's bound on a route, so that the caller learns which service was late. */
@@ -51,10 +51,10 @@ export function declaredMessage<Message extends object>(id: DeclaredRouteId, req
   return messageOf(declarationOf(id), request);
 }
 
-/** What the caller is told of an answer, as it is declared. */
-export function declaredAudited(id: DeclaredRouteId, answer: object): object {
+/** The body of the HTTP answer, made of the procedure's answer as the declaration says. */
+export function declaredBody(id: DeclaredRouteId, answer: object): object {
   const { answer: message, reported } = declarationOf(id);
-  return reported === undefined ? reportedMessage(message, answer) : reportedMember(message, reported, answer);
+  return reported === undefined ? jsonMessage(message, answer) : jsonMember(message, reported, answer);
 }
 
 /** Asks the procedure with the caller's token and the request's id. */
@@ -85,7 +85,7 @@ async function forward(id: DeclaredRouteId, parts: Parts, request: HttpRequest):
   const message = declaredMessage(id, request);
   if (pageAfter !== undefined) return forwardPage(id, parts, request, message, pageAfter);
   const outcome = await askDeclared(id, parts, request, message);
-  return outcome.ok ? withVersionTag({ status, body: declaredAudited(id, outcome.value) }) : denied(outcome);
+  return outcome.ok ? withVersionTag({ status, body: declaredBody(id, outcome.value) }) : denied(outcome);
 }
 
 /** One page of a list; the next one is in the Link header. */
@@ -103,7 +103,7 @@ async function forwardPage(
   const outcome = await askDeclared(id, parts, request, { ...message, count_max: fetchedCount(query) });
   if (!outcome.ok) return denied(outcome);
   const { status, path } = declarationOf(id);
-  const fetched = declaredAudited(id, outcome.value) as readonly object[];
+  const fetched = declaredBody(id, outcome.value) as readonly object[];
   const { rows, more } = pageOf(placeOf(path, request), query, fetched, (row) => memberAt(row, after));
   return { status, body: rows, ...more };
 }
@@ -125,7 +125,7 @@ function memberAt(row: object, paths: string): string {
     .join("/");
 }
 
-/** A broken audit chain is reported with the place and the two values that differ, because they are what an operator needs first. */
+/** A broken audit chain is answered with the place and the two values that differ, because an operator needs them first. */
 async function withBrokenChain(answer: () => Promise<HttpAnswer>): Promise<HttpAnswer> {
   try {
     return await answer();
