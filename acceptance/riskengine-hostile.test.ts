@@ -5,45 +5,44 @@ import { RiskDecision } from "../contracts/src/generated/svc/v1/order.ts";
 import { brokenFrames, crowd, neverReading, rapidResets, type Target } from "../testkit/hostile/connections.ts";
 import { openHonest } from "../testkit/hostile/honest.ts";
 import { encodeOrder, goodOrder } from "../testkit/hostile/messages.ts";
-import { hostileRounds, parkedCount, residentMb, smallHeap } from "../testkit/hostile/rounds.ts";
-import { eventually, type Platform, startPlatform } from "../testkit/platform.ts";
+import { hostileRounds, parkedCount, residentMb } from "../testkit/hostile/rounds.ts";
+import { eventually } from "../testkit/platform.ts";
 import { openRiskClient, type RiskClient } from "../testkit/risk-client.ts";
+import { sharedPlatform } from "../testkit/shared/shared-platform.ts";
 import { prng } from "../testkit/virtual/prng.ts";
 
 const seed = Number(process.env["PORTCULLIS_SEED"] ?? Math.floor(Math.random() * 2 ** 31));
 /** What all of this may add to the risk engine's memory, most of it garbage that nobody had to collect yet. */
 const growthMbMax = 250;
 
-let platform: Platform;
+/** Its processes get by with a small heap, and it is asked about the paper funds alone: approvals that nobody uses leave nothing. */
+const shared = sharedPlatform({ funds: 0 });
 let client: RiskClient;
 let engine: number;
 let residentMbBefore: number;
 
 beforeAll(async () => {
   process.stderr.write(`seed ${seed}\n`);
-  platform = startPlatform({ environment: smallHeap });
-  await platform.ready();
-  client = await openRiskClient(platform);
+  client = await openRiskClient(shared.platform);
   engine = enginePid();
   residentMbBefore = residentMb(engine);
 }, 120_000);
 
 afterAll(async () => {
   client?.close();
-  await platform?.end();
-}, 60_000);
+});
 
 function enginePid(): number {
-  return platform.runFile().processes["riskengine"] ?? 0;
+  return shared.platform.runFile().processes["riskengine"] ?? 0;
 }
 
 function target(): Target {
-  return { address: platform.runFile().addresses["riskengine"] ?? "", token: client.serviceToken };
+  return { address: shared.platform.runFile().addresses["riskengine"] ?? "", token: client.serviceToken };
 }
 
 /** Somebody who does nothing wrong is answered all the while, and so is somebody who comes afterwards. */
 async function besideHonest(name: string, work: () => Promise<unknown>): Promise<void> {
-  const honest = await openHonest(platform, `${seed}-${name}`);
+  const honest = await openHonest(shared.platform, `${seed}-${name}`);
   try {
     await work();
   } finally {
@@ -52,13 +51,13 @@ async function besideHonest(name: string, work: () => Promise<unknown>): Promise
     expect(approved).toBeGreaterThan(0);
     expect(asked).toBeGreaterThan(1);
   }
-  const later = await openHonest(platform, `${seed}-${name}-later`);
+  const later = await openHonest(shared.platform, `${seed}-${name}-later`);
   expect(await later.stop()).toMatchObject({ unanswered: [] });
 }
 
 describe(`hostile clients, seed ${seed}`, { timeout: 120_000 }, () => {
   test("hundreds of messages of every kind: nothing that is no order is approved, and nothing fails inside", async () => {
-    const verdict = await hostileRounds({ platform, seed, messageCount: 400, giantRounds: 1 });
+    const verdict = await hostileRounds({ platform: shared.platform, seed, messageCount: 400, giantRounds: 1 });
     expect(verdict.violations).toEqual([]);
     expect(verdict.sent).toBeGreaterThanOrEqual(400);
     // Among the hostile there are good ones, so the gates were really asked.
@@ -133,11 +132,11 @@ describe(`hostile clients, seed ${seed}`, { timeout: 120_000 }, () => {
 
   test("after all that it is the same process, healthy, of bounded memory, and its record can be read", async () => {
     // A machine that was busy with all that may take a moment.
-    await eventually("the platform is healthy", async () => (await platform.health()) === 200);
+    await eventually("the platform is healthy", async () => (await shared.platform.health()) === 200);
     expect(enginePid()).toBe(engine);
     expect(residentMb(engine) - residentMbBefore).toBeLessThan(growthMbMax);
     expect((await client.rejections("alpha")).status).toBe("OK");
-    expect(await parkedCount(platform)).toBe(0);
-    expect(platform.stdout()).not.toContain("RPC failed");
+    expect(await parkedCount(shared.platform)).toBe(0);
+    expect(shared.platform.stdout()).not.toContain("RPC failed");
   });
 });

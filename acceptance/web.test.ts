@@ -1,25 +1,21 @@
-// The web desks in a real browser on the whole platform: a login that a reload keeps, what the desks show, a halt of the firm and its end by two people.
+// The web desks in a real browser on the whole platform: a login that a reload keeps, what the desks show, and its end. What halts the firm is in web.ci.test.ts.
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { launchChromium } from "../testkit/chromium.ts";
 import { operatorUrl } from "../testkit/login.ts";
-import { type Platform, startPlatform } from "../testkit/platform.ts";
-import { axeViolations, confirmDanger, type DeskPerson, openPerson } from "../testkit/web/desk-browser.ts";
+import { sharedPlatform } from "../testkit/shared/shared-platform.ts";
+import { axeViolations, type DeskPerson, openPerson } from "../testkit/web/desk-browser.ts";
 
-let platform: Platform;
+const shared = sharedPlatform({ people: ["duty"] });
 let browser: Browser;
 let duty: DeskPerson;
 
 beforeAll(async () => {
-  platform = startPlatform();
-  [browser] = await Promise.all([launchChromium(), platform.ready()]);
-  duty = await openPerson(browser, platform, "duty", { path: "/risk?fund=alpha" });
+  browser = await launchChromium();
+  duty = await openPerson(browser, shared.platform, shared.person("duty"), { path: "/risk?fund=alpha" });
 }, 240_000);
 
-afterAll(async () => {
-  await browser?.close();
-  await platform?.end();
-}, 90_000);
+afterAll(() => browser?.close(), 90_000);
 
 const waitMs = 30_000;
 /** Read at once: a panel of the desk before, asked for one by one, would be waited for until the browser gives up. */
@@ -35,7 +31,7 @@ describe("the desks", () => {
     expect(new URL(page.url()).search).toBe("?fund=alpha");
     await expect.poll(async () => (await panelStates(duty)).includes("loading"), { timeout: waitMs }).toBe(false);
     expect(await at("mode-badge").textContent()).toBe("PAPER");
-    expect(await at("whoami").textContent()).toContain("duty");
+    expect(await at("whoami").textContent()).toContain(duty.operator.name);
     expect(await at("as-of").textContent()).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ$/);
     await page.reload();
     await at("desk-risk").waitFor();
@@ -61,43 +57,18 @@ describe("the desks", () => {
     }
   });
 
-  test("halt the firm by a word, and two people lift it", { timeout: 300_000 }, async () => {
-    const relief = await openPerson(browser, platform, "relief");
-    await duty.at("halt-button").click();
-    expect(await duty.at("danger-scope").textContent()).toBe("THE WHOLE FIRM");
-    expect(await confirmDanger(duty, { word: "halt" })).toMatch(/REFUSED CONFIRMATION/);
-    await duty.page.getByText("Back to the question").click();
-    expect(await confirmDanger(duty, { word: "HALT", reason: "a test" })).toMatch(/HALTED .*Audit [^i]/s);
-    await duty.page.keyboard.press("Escape");
-    for (const person of [duty, relief]) {
-      await person.at("halt-banner").waitFor({ timeout: waitMs });
-      expect(await person.at("halt-banner").textContent()).toContain("HALTED firm");
-      expect(await person.at("panel-limit-use").getAttribute("data-halted")).toBe("true");
-    }
-    await duty.at("resume-button").click();
-    const asked = await confirmDanger(duty, { word: "RESUME", reason: "it was a test", code: await duty.code() });
-    expect(asked).toContain("NOTHING IS LIFTED YET");
-    await duty.page.keyboard.press("Escape");
-    await relief.at("cosign-card").waitFor({ timeout: waitMs });
-    expect(await relief.at("cosign-card").textContent()).toContain("it was a test");
-    await relief.at("cosign-sign").click();
-    expect(await confirmDanger(relief, { word: "RESUME", code: await relief.code() })).toContain("LIFTED 1 halt");
-    await duty.at("halt-banner").waitFor({ state: "detached", timeout: waitMs });
-    await relief.close();
-  });
-
   test("said nothing on the console and asked no other origin", () => {
     expect(duty.complaints).toEqual([]);
-    expect([...duty.origins]).toEqual([operatorUrl(platform)]);
+    expect([...duty.origins]).toEqual([operatorUrl(shared.platform)]);
   });
 
   test("are logged out in every tab at once", { timeout: 120_000 }, async () => {
     const other = await duty.page.context().newPage();
-    await other.goto(`${operatorUrl(platform)}/risk`);
+    await other.goto(`${operatorUrl(shared.platform)}/risk`);
     await other.getByTestId("whoami").waitFor();
     await duty.at("logout").click();
     for (const page of [duty.page, other]) await page.getByTestId("logged-out").waitFor({ timeout: waitMs });
-    await other.goto(`${operatorUrl(platform)}/risk`);
+    await other.goto(`${operatorUrl(shared.platform)}/risk`);
     await other.locator("input[name=password]").waitFor({ timeout: waitMs });
   });
 });

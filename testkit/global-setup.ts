@@ -1,8 +1,9 @@
 // One private PostgreSQL server for a whole test run: started before the first test file, stopped after the last. Its
 // address travels to the test processes through the environment; testkit/postgres.ts makes a database per call on it. Making
 // and migrating one takes longer than most tests, so it is done here once: databases and platforms begin with a copy.
+// What the workers themselves make once for the run, the shared platform first, has its folder here and is ended here.
 // If this process dies without its teardown the kernel ends the server, and the next run removes the folder.
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openClient, withDatabase } from "../adapters/postgres/connection.ts";
@@ -15,6 +16,8 @@ import { ownPrefix, removeAbandoned } from "./abandoned.ts";
 import { copyCluster, madeClusterVariable } from "./made-cluster.ts";
 import { memoryFolder } from "./memory-folder.ts";
 import { quietLog } from "./quiet-log.ts";
+import { endShared } from "./shared/end-shared.ts";
+import { runFolderVariable } from "./shared/once-in-run.ts";
 
 export const testServerVariable = "PORTCULLIS_TEST_SERVER";
 
@@ -47,13 +50,23 @@ export async function setup(): Promise<() => Promise<void>> {
   await closeToConnections(server);
   process.env[testServerVariable] = JSON.stringify(server.address);
   process.env[madeClusterVariable] = made;
+  process.env[runFolderVariable] = await makeRunFolder(folder);
   // Most tests of the whole platform load the same program into six processes: what one compiled, the next one takes over.
   process.env["NODE_COMPILE_CACHE"] = join(folder, "compiled");
   return async () => {
+    await endShared();
     await server.stop();
     await rm(folder, { recursive: true, force: true });
     if (inMemory !== undefined) await rm(inMemory, { recursive: true, force: true });
   };
+}
+
+/** For what the workers make once for all of them. */
+async function makeRunFolder(folder: string): Promise<string> {
+  const made = join(folder, "once");
+  await mkdir(made, { mode: 0o700 });
+  await writeFile(join(made, "run.pid"), String(process.pid));
+  return made;
 }
 
 /** A database can be copied only while nobody is connected to it, the server's own housekeeping included. */

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { TOTP } from "otpauth";
-import type { Platform } from "./platform.ts";
+import type { RunningPlatform } from "./platform.ts";
 
 export interface DevelopmentOperator {
   readonly name: string;
@@ -33,7 +33,7 @@ export function developmentOperator(dataFolder: string, name: string): Developme
   return found;
 }
 
-export function operatorUrl(platform: Platform): string {
+export function operatorUrl(platform: RunningPlatform): string {
   return `http://${platform.runFile().addresses["gateway"]}`;
 }
 
@@ -46,8 +46,14 @@ export async function askToken(
   return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
 }
 
-export async function logInAs(platform: Platform, name: string): Promise<LoginTokens> {
-  const { password } = developmentOperator(platform.dataFolder, name);
+/** A person, or a development operator by name. */
+export type Who = string | DevelopmentOperator;
+
+export const personOf = (platform: RunningPlatform, who: Who): DevelopmentOperator =>
+  typeof who === "string" ? developmentOperator(platform.dataFolder, who) : who;
+
+export async function logInAs(platform: RunningPlatform, who: Who): Promise<LoginTokens> {
+  const { name, password } = personOf(platform, who);
   const { status, body } = await askToken(operatorUrl(platform), {
     grant_type: "urn:portcullis:params:oauth:grant-type:development",
     client_id: "portcullis-cli",
@@ -60,13 +66,13 @@ export async function logInAs(platform: Platform, name: string): Promise<LoginTo
 }
 
 /** The token that health checks and metrics of a test use; asked anew each time, because tokens are short-lived. */
-export async function bearerOf(platform: Platform, name: string): Promise<Readonly<Record<string, string>>> {
-  return { authorization: `Bearer ${(await logInAs(platform, name)).access_token}` };
+export async function bearerOf(platform: RunningPlatform, who: Who): Promise<Readonly<Record<string, string>>> {
+  return { authorization: `Bearer ${(await logInAs(platform, who)).access_token}` };
 }
 
 /** A token for a program of ours with these rights, issued as an administrator does it: with the code of a second factor. */
 export async function issueServiceToken(
-  platform: Platform,
+  platform: RunningPlatform,
   name: string,
   operations: readonly string[],
 ): Promise<string> {

@@ -31,17 +31,21 @@ export interface PlatformExit {
   readonly signal: NodeJS.Signals | null;
 }
 
-export interface Platform {
+/** A platform that may be asked, whoever started it. */
+export interface RunningPlatform {
   readonly dataFolder: string;
-  readonly pid: number;
-  readonly exited: Promise<PlatformExit>;
   stdout(): string;
   stderr(): string;
   runFile(): RunFile;
-  /** Resolves when the banner was printed; rejects with everything printed when it ends or takes too long. */
-  ready(): Promise<void>;
   /** The HTTP status of healthz on a listener, or 0 when nobody answers. */
   health(listener?: "gateway" | "gateway.public"): Promise<number>;
+}
+
+export interface Platform extends RunningPlatform {
+  readonly pid: number;
+  readonly exited: Promise<PlatformExit>;
+  /** Resolves when the banner was printed; rejects with everything printed when it ends or takes too long. */
+  ready(): Promise<void>;
   /** Sends a signal to the supervisor alone. */
   signal(name: NodeJS.Signals): void;
   signalGroup(name: NodeJS.Signals): void;
@@ -63,22 +67,11 @@ export function startPlatform(options: StartOptions = {}): Platform {
   const owned = options.dataFolder === undefined ? temporaryFolder("platform") : undefined;
   const dataFolder = options.dataFolder ?? join(owned ?? "", "data");
   if (owned !== undefined && wantsMadeDatabase(options)) giveMadeDatabase(dataFolder);
-  const words = [options.node ?? process.execPath, join(root, "bin", "portcullis.js"), ...(options.arguments ?? [])];
-  const [program = process.execPath, ...others] = [...(options.within?.command ?? []), ...words];
+  const [program = process.execPath, ...others] = [...(options.within?.command ?? []), ...platformCommand(options)];
   const seenFolder = options.within === undefined ? dataFolder : join(options.within.root, dataFolder);
   const child = spawn(program, others, {
     cwd: owned ?? root,
-    // The parts inherit the mark but no setting, so that every process of this platform can be found by it.
-    env: {
-      ...cleanEnvironment(),
-      ...freePorts,
-      ...smallDisk,
-      ...(options.funds === "as configured" ? {} : quietFunds),
-      PORTCULLIS_DATA_DIR: dataFolder,
-      PLATFORM_UNDER_TEST: dataFolder,
-      [workerVariable]: String(process.pid),
-      ...options.environment,
-    },
+    env: { [workerVariable]: String(process.pid), ...platformEnvironment(options, dataFolder) },
     stdio: ["ignore", "pipe", "pipe"],
     detached: true,
   });
@@ -94,7 +87,7 @@ export function startPlatform(options: StartOptions = {}): Platform {
   const exited = new Promise<PlatformExit>((resolve) => {
     child.once("exit", (code, signal) => resolve({ code, signal }));
   });
-  const runFile = () => JSON.parse(readFileSync(join(seenFolder, "run.json"), "utf8")) as RunFile;
+  const runFile = () => runFileIn(seenFolder);
   const everything = () => `${output.stdout}\n${output.stderr}`;
   const processes = () => processesMentioning(dataFolder);
   return {
@@ -121,12 +114,37 @@ export function startPlatform(options: StartOptions = {}): Platform {
   };
 }
 
+/** The program and its words, in the given copy of the repository. */
+export function platformCommand(options: Pick<StartOptions, "root" | "node" | "arguments">): readonly string[] {
+  const root = options.root ?? join(import.meta.dirname, "..");
+  return [options.node ?? process.execPath, join(root, "bin", "portcullis.js"), ...(options.arguments ?? [])];
+}
+
+/** The parts inherit the mark but no setting, so that every process of this platform can be found by it. */
+export function platformEnvironment(
+  options: Pick<StartOptions, "environment" | "funds">,
+  dataFolder: string,
+): Record<string, string> {
+  return {
+    ...cleanEnvironment(),
+    ...freePorts,
+    ...smallDisk,
+    ...(options.funds === "as configured" ? {} : quietFunds),
+    PORTCULLIS_DATA_DIR: dataFolder,
+    PLATFORM_UNDER_TEST: dataFolder,
+    ...options.environment,
+  };
+}
+
+export const runFileIn = (dataFolder: string): RunFile =>
+  JSON.parse(readFileSync(join(dataFolder, "run.json"), "utf8")) as RunFile;
+
 /** Another copy of the program may have another schema, and who brings a database of their own needs none. */
 function wantsMadeDatabase({ root, database, environment }: StartOptions): boolean {
   return root === undefined && database === undefined && environment?.["PORTCULLIS_DATABASE_URL"] === undefined;
 }
 
-const upBanner = "Portcullis is up";
+export const upBanner = "Portcullis is up";
 
 const freePorts = {
   PORTCULLIS_HTTP_PORT: "0",
@@ -146,7 +164,7 @@ const smallDisk = {
 const quietFunds = { PORTCULLIS_RESEARCH_DECIDE_EVERY_S: "3600", PORTCULLIS_PAPER_HISTORY: "false" };
 
 /** A long run may share its machine with much else. */
-const startMsMax = process.env["PORTCULLIS_TEST_LONG"] === "1" ? 480_000 : 120_000;
+export const startMsMax = process.env["PORTCULLIS_TEST_LONG"] === "1" ? 480_000 : 120_000;
 
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -204,7 +222,7 @@ async function bannerOf(
   throw new Error(`no banner within ${startMsMax / 1_000} s:\n${everything()}`);
 }
 
-async function healthOf(runFile: () => RunFile, listener: string): Promise<number> {
+export async function healthOf(runFile: () => RunFile, listener: string): Promise<number> {
   try {
     const answer = await fetch(`http://${runFile().addresses[listener]}/v1/healthz`, {
       signal: AbortSignal.timeout(3_000),

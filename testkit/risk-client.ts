@@ -13,7 +13,7 @@ import type { AcceptedBlock, Blocks, ThrottleStatus } from "../contracts/src/gen
 import { grantedEnvelopeProof } from "./granted-proof.ts";
 import { type CallOutcome, testClient } from "./grpc/test-client.ts";
 import { developmentCredentials, logInAs } from "./login.ts";
-import type { Platform } from "./platform.ts";
+import type { RunningPlatform } from "./platform.ts";
 
 /** An answer, or the code of the denial or fault that came instead. */
 export interface Answered<Answer> {
@@ -67,7 +67,7 @@ const deadlineMs = 20_000;
 
 /** The person is `duty`, who is operator, risk officer and administrator; the token lasts for some minutes. */
 export async function openRiskClient(
-  platform: Platform,
+  platform: RunningPlatform,
   /** Gives out proofs of the person's second factor; without it nothing can be loosened. */
   proofs?: Pick<PostgresStore, "transactSql">,
 ): Promise<RiskClient> {
@@ -118,7 +118,7 @@ export async function openRiskClient(
 }
 
 /** Where a part of the platform answers right now. */
-export function addressOf(platform: Platform, part: string): GrpcAddress {
+export function addressOf(platform: RunningPlatform, part: string): GrpcAddress {
   const text = platform.runFile().addresses[part] ?? "";
   if (text.startsWith("unix:")) return { path: text.slice("unix:".length) };
   const colon = text.lastIndexOf(":");

@@ -5,7 +5,7 @@ import { openFileSecrets } from "../adapters/secrets-file/file-secrets.ts";
 import { systemClock } from "../adapters/system/clock.ts";
 import { systemRandom } from "../adapters/system/random.ts";
 import { systemTimers } from "../adapters/system/timers.ts";
-import { type Platform, pause } from "./platform.ts";
+import { pause, type RunningPlatform } from "./platform.ts";
 import { rememberingLog } from "./secrets-file/folders.ts";
 
 /** One of the four published ones. */
@@ -28,7 +28,10 @@ export interface SendOptions {
 }
 
 /** Writes secrets of funds as another tool would: plain text at their paths. */
-export async function writeFundSecrets(platform: Platform, secrets: Readonly<Record<string, string>>): Promise<void> {
+export async function writeFundSecrets(
+  platform: RunningPlatform,
+  secrets: Readonly<Record<string, string>>,
+): Promise<void> {
   const [clock, timers, random] = [systemClock(), systemTimers(), systemRandom()];
   const key = { kind: "key file", path: join(platform.dataFolder, "secrets.key") } as const;
   const file = join(platform.dataFolder, "secrets");
@@ -59,7 +62,7 @@ export function alertWith(secret: string, changes: Readonly<Record<string, unkno
   return JSON.stringify({ ...usual, ...changes });
 }
 
-export async function sendAlert(platform: Platform, body: string, options: SendOptions = {}): Promise<Sent> {
+export async function sendAlert(platform: RunningPlatform, body: string, options: SendOptions = {}): Promise<Sent> {
   const { method = "POST", type = "text/plain; charset=utf-8", from = publishedAddress } = options;
   const url = `http://${platform.runFile().addresses["gateway.public"]}${options.path ?? "/tradingview/webhook"}`;
   const begun = performance.now();
@@ -77,7 +80,7 @@ export async function sendAlert(platform: Platform, body: string, options: SendO
 }
 
 /** Comes again when it came too often. */
-export async function sendPaced(platform: Platform, body: string, options: SendOptions = {}): Promise<Sent> {
+export async function sendPaced(platform: RunningPlatform, body: string, options: SendOptions = {}): Promise<Sent> {
   for (;;) {
     const sent = await sendAlert(platform, body, options);
     if (sent.status !== 429) return sent;
@@ -86,7 +89,7 @@ export async function sendPaced(platform: Platform, body: string, options: SendO
 }
 
 /** The server of a platform's own database and all of its processes, each of which has a group of its own. */
-export function databaseProcesses(platform: Platform): readonly number[] {
+export function databaseProcesses(platform: RunningPlatform): readonly number[] {
   const server = platform.runFile().database.pid ?? 0;
   const children = readdirSync("/proc").filter((name) => {
     if (!/^[0-9]+$/.test(name)) return false;

@@ -12,6 +12,8 @@ export interface FuzzOptions {
   readonly logIn: (name: string) => Promise<string>;
   readonly requests: number;
   readonly seed: number;
+  /** Asks what only reads, by nobody who may do more. */
+  readonly readsOnly?: boolean;
   readonly say?: (line: string) => void;
 }
 
@@ -57,10 +59,11 @@ interface Plan {
 }
 
 async function begin(options: FuzzOptions) {
-  const { operatorUrl, publicUrl, requests, seed, logIn, say } = options;
+  const { operatorUrl, publicUrl, requests, seed, logIn, say, readsOnly = false } = options;
   const random = seededRandom(seed);
   const reported = new Reported();
-  const operations = [...(await operationsOf(operatorUrl, "operator")), ...(await operationsOf(publicUrl, "public"))];
+  const all = [...(await operationsOf(operatorUrl, "operator")), ...(await operationsOf(publicUrl, "public"))];
+  const operations = readsOnly ? all.filter(({ method }) => method === "GET") : all;
   const tokens = { duty: await logIn("duty"), viewer: await logIn("viewer") };
   const renewals = new Map<string, Promise<void>>();
   const covered = { right: new Set<string>(), wrong: new Set<string>() };
@@ -74,12 +77,9 @@ async function begin(options: FuzzOptions) {
     const operation = operations[sent % operations.length] as FuzzedOperation;
     sent += 1;
     if (sent % 5_000 === 0) say?.(`${sent} of ${requests} sent, ${violations.length} violations`);
-    return planned(
-      operation,
-      round,
-      { random, schemas: operation.schemas, reported },
-      sent > restartFrom && sent <= restartFrom + operations.length,
-    );
+    const mayDisrupt = sent > restartFrom && sent <= restartFrom + operations.length;
+    const plan = planned(operation, round, { random, schemas: operation.schemas, reported }, mayDisrupt);
+    return readsOnly && plan.caller === "duty" ? { ...plan, caller: "viewer" } : plan;
   };
   const renew = (name: "duty" | "viewer"): Promise<void> => {
     const running = renewals.get(name) ?? logInAgain(name);

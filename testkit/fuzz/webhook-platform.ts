@@ -1,7 +1,7 @@
 // The charting webhook of a running platform, fuzzed: its funds get secrets, its processes are weighed, and afterwards its orders are counted.
 import { readFileSync } from "node:fs";
 import { logInAs, operatorUrl } from "../login.ts";
-import type { Platform } from "../platform.ts";
+import type { RunningPlatform } from "../platform.ts";
 import { writeFundSecrets } from "../webhook-sender.ts";
 import { fuzzWebhook, type WebhookFuzzOptions, type WebhookFuzzResult } from "./webhook-fuzz.ts";
 import type { FuzzedFund } from "./webhook-requests.ts";
@@ -16,7 +16,7 @@ export const fuzzedFunds: readonly FuzzedFund[] = [
 type Given = Pick<WebhookFuzzOptions, "requests" | "seed" | "say">;
 
 export async function fuzzWebhookOf(
-  platform: Platform,
+  platform: RunningPlatform,
   given: Given & { readonly funds?: readonly FuzzedFund[] },
 ): Promise<
   WebhookFuzzResult & {
@@ -46,7 +46,7 @@ export async function fuzzWebhookOf(
   return { ...result, accepted: (await accepted()) - before };
 }
 
-function memoryMb(platform: Platform): Readonly<Record<string, number>> {
+function memoryMb(platform: RunningPlatform): Readonly<Record<string, number>> {
   const { processes } = platform.runFile();
   const read = ["gateway", "oms"].map((name) => {
     const status = readFileSync(`/proc/${processes[name]}/status`, "utf8");

@@ -1,5 +1,5 @@
 // An honest client that asks about small ordinary orders while others misbehave, and remembers whether it was answered.
-import { type Platform, pause } from "../platform.ts";
+import { pause, type RunningPlatform } from "../platform.ts";
 import { openRiskClient } from "../risk-client.ts";
 import { goodOrder } from "./messages.ts";
 
@@ -19,7 +19,7 @@ export interface HonestClient {
 const everyMs = 40;
 
 /** Its connection stands before anybody misbehaves, and its first order is approved. */
-export async function openHonest(platform: Platform, name: string): Promise<HonestClient> {
+export async function openHonest(platform: RunningPlatform, name: string): Promise<HonestClient> {
   const client = await openRiskClient(platform);
   const unanswered: string[] = [];
   let asked = 0;

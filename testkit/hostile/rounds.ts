@@ -4,14 +4,14 @@ import { readFileSync } from "node:fs";
 import pg from "pg";
 import type { RiskDecision } from "../../contracts/src/generated/svc/v1/order.ts";
 import { RiskDecision as DecisionCodec } from "../../contracts/src/generated/svc/v1/order.ts";
-import { type Platform, pause } from "../platform.ts";
+import { pause, type RunningPlatform } from "../platform.ts";
 import { type Prng, prng } from "../virtual/prng.ts";
 import { type Delivery, type HostileCaller, hostileCaller, type Reply } from "./caller.ts";
 import { type Honest, type HonestClient, openHonest } from "./honest.ts";
 import { giantMessages, type HostileMessage, hostileMessage } from "./messages.ts";
 
 export interface RoundsOptions {
-  readonly platform: Platform;
+  readonly platform: RunningPlatform;
   readonly seed: number;
   readonly messageCount: number;
   /** Rounds of giants, spread over the run. */
@@ -36,16 +36,13 @@ const violationsMax = 20;
 /** Status numbers with which a hostile call may end: cancelled, invalid, exhausted, unimplemented, internal (of the gRPC library), too late. */
 const endings: ReadonlySet<number | undefined> = new Set([undefined, 1, 3, 4, 8, 12, 13]);
 
-/** Every process gets by with so little that whatever grew with the number of messages would end it: then its number changes, and it is seen. */
-export const smallHeap = { NODE_OPTIONS: "--max-old-space-size=160" } as const;
-
 export function residentMb(pid: number): number {
   const kilobytes = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
   return Math.round(Number(kilobytes) / 1_024);
 }
 
 /** Events that some part of the platform could not take and put aside. */
-export async function parkedCount(platform: Platform): Promise<number> {
+export async function parkedCount(platform: RunningPlatform): Promise<number> {
   const { host, port, name } = platform.runFile().database;
   const options = "-c search_path=portcullis";
   const database = new pg.Client({ host, port, database: name, user: "portcullis_app", options });

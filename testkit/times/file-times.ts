@@ -5,8 +5,7 @@ import { join, relative } from "node:path";
 import { afterAll, expect } from "vitest";
 import { takeCounts } from "./counts.ts";
 import { processorMeter } from "./processor-time.ts";
-
-export const timesVariable = "PORTCULLIS_TEST_TIMES";
+import { timesVariable } from "./times-folder.ts";
 
 const folder = process.env[timesVariable];
 const root = join(import.meta.dirname, "..", "..");

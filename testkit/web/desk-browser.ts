@@ -3,8 +3,8 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { TOTP } from "otpauth";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
-import { type DevelopmentOperator, developmentOperator, operatorUrl } from "../login.ts";
-import type { Platform } from "../platform.ts";
+import { type DevelopmentOperator, operatorUrl, personOf, type Who } from "../login.ts";
+import type { RunningPlatform } from "../platform.ts";
 
 export interface DeskPerson {
   readonly page: Page;
@@ -24,15 +24,15 @@ const stepMs = 30_000;
 
 export async function openPerson(
   browser: Browser,
-  platform: Platform,
-  name: string,
+  platform: RunningPlatform,
+  who: Who,
   {
     path = "/risk",
     base = operatorUrl(platform),
     ...look
   }: BrowserContextOptions & { readonly path?: string; readonly base?: string } = {},
 ): Promise<DeskPerson> {
-  const operator = developmentOperator(platform.dataFolder, name);
+  const operator = personOf(platform, who);
   const context = await browser.newContext({ locale: "en-US", ...look });
   const page = await context.newPage();
   // Where nobody built the desks before, the first start does.
