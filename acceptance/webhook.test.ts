@@ -1,16 +1,14 @@
 // The charting webhook from outside, on a running platform behind a trusted proxy: every status and code with one request each, the exact rate, a rotation
-// with its overlap, a database that stands still, and no secret in anything that the platform wrote.
+// with its overlap, and no secret in anything that the platform wrote. A database that stands still is in webhook.ci.test.ts.
 import { createHash } from "node:crypto";
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { TOTP } from "otpauth";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { fuzzWebhookOf } from "../testkit/fuzz/webhook-platform.ts";
-import { developmentOperator, logInAs, operatorUrl } from "../testkit/login.ts";
-import { eventually, type Platform, pause, startPlatform, temporaryFolder } from "../testkit/platform.ts";
+import { logInAs, operatorUrl } from "../testkit/login.ts";
+import { eventually, pause } from "../testkit/platform.ts";
+import { sharedPlatform } from "../testkit/shared/shared-platform.ts";
 import {
   alertWith,
-  databaseProcesses,
   filesWith,
   type SendOptions,
   type Sent,
@@ -20,29 +18,37 @@ import {
   writeFundSecrets,
 } from "../testkit/webhook-sender.ts";
 
-const secrets = { alpha: "alpha-secret-0123456789", beta: "beta-secret-0123456789", gamma: "gamma-secret-0123456789" };
-let platform: Platform;
+const shared = sharedPlatform({ funds: 3, people: ["duty"] });
+/** Of its three funds, in their order; the third gets refused alerts alone. */
+const secrets = {
+  first: "first-secret-0123456789",
+  second: "second-secret-0123456789",
+  third: "third-secret-0123456789",
+};
 let token: string;
 
 beforeAll(async () => {
-  const path = join(temporaryFolder("webhook-configuration"), "portcullis.yaml");
-  writeFileSync(path, "tradingview:\n  funds:\n    gamma:\n      on_mismatch: refuse\n");
-  platform = startPlatform({ environment: { PORTCULLIS_TRUSTED_PROXIES: "127.0.0.1", PORTCULLIS_CONFIG: path } });
-  await platform.ready();
-  token = (await logInAs(platform, "duty")).access_token;
-  await writeFundSecrets(platform, secrets);
-}, 180_000);
-afterAll(() => platform.end());
+  token = (await logInAs(shared.platform, shared.person("duty"))).access_token;
+  const values = Object.values(secrets);
+  const ofFunds = shared.funds.map(({ fundId }, index) => [fundId, values[index] ?? ""]);
+  await writeFundSecrets(shared.platform, Object.fromEntries(ofFunds));
+});
 
-const alert = (changes: Readonly<Record<string, unknown>> = {}) => alertWith(secrets.alpha, changes);
-const send = (body: string, options: SendOptions = {}) => sendPaced(platform, body, options);
+type Changes = Readonly<Record<string, unknown>>;
+
+const alertOf = (index: number, secret: string, changes: Changes = {}): string => {
+  const { fundId, strategyId } = shared.funds[index] ?? shared.fund;
+  return alertWith(secret, { fund_id: fundId, strategy_id: strategyId, ...changes });
+};
+const alert = (changes: Changes = {}) => alertOf(0, secrets.first, changes);
+const send = (body: string, options: SendOptions = {}) => sendPaced(shared.platform, body, options);
 
 async function operator(
   method: "GET" | "POST",
   path: string,
   body?: object,
 ): Promise<{ readonly status: number; readonly body: unknown }> {
-  const answer = await fetch(`${operatorUrl(platform)}${path}`, {
+  const answer = await fetch(`${operatorUrl(shared.platform)}${path}`, {
     method,
     headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -50,8 +56,11 @@ async function operator(
   return { status: answer.status, body: await answer.json() };
 }
 
-async function signals(query = ""): Promise<readonly Readonly<Record<string, unknown>>[]> {
-  return (await operator("GET", `/v1/signals?count_max=500${query}`)).body as Record<string, unknown>[];
+async function signals(query = "", { fundId } = shared.fund): Promise<readonly Readonly<Record<string, unknown>>[]> {
+  return (await operator("GET", `/v1/signals?count_max=500&fund_id=${fundId}${query}`)).body as Record<
+    string,
+    unknown
+  >[];
 }
 
 describe("every status and code", () => {
@@ -78,7 +87,7 @@ describe("every status and code", () => {
       alert({ secret: "wrong" }),
       alert({ secret: undefined }),
       alert({ fund_id: "delta" }),
-      alert({ fund_id: "gamma" }),
+      alert({ fund_id: shared.funds[2]?.fundId }),
     ];
     const shown = new Set<string>();
     for (const body of tried) {
@@ -125,26 +134,25 @@ describe("every status and code", () => {
       expect([status, body["code"], typeof body["signal_id"]]).toEqual([422, `WEBHOOK_${code}`, "string"]);
       expect(body["detail"]).toEqual(expect.stringMatching(/.{10}/));
     }
-    const elsewhere = { fund_id: "gamma", strategy_id: "gamma-income", symbol: "SPY" };
     const before = {
       prev_market_position: "short",
       prev_market_position_size: "77",
       market_position: "short",
       market_position_size: "76",
     };
-    const mismatch = await send(alertWith(secrets.gamma, { ...elsewhere, ...before }));
+    const mismatch = await send(alertOf(2, secrets.third, { symbol: "SPY", ...before }));
     expect([mismatch.status, mismatch.body["code"]]).toEqual([422, "WEBHOOK_POSITION_MISMATCH"]);
     await eventually(
       "the accepted ones are orders",
       async () => (await signals("&status=SUBMITTED")).length === 2,
       20_000,
     );
-    const orders = (await operator("GET", "/v1/oms/orders?fund_id=alpha")).body as {
+    const orders = (await operator("GET", `/v1/oms/orders?fund_id=${shared.fund.fundId}`)).body as {
       readonly order: { readonly order_id: string };
     }[];
     expect(orders.filter(({ order }) => order.order_id.startsWith("tv-"))).toHaveLength(2);
     const rows = await signals();
-    expect(JSON.stringify(rows)).not.toContain(secrets.alpha);
+    expect(JSON.stringify(rows)).not.toContain(secrets.first);
     expect(rows.filter(({ status }) => status === "REFUSED").length).toBeGreaterThanOrEqual(wrong.length + 3);
   }, 60_000);
 });
@@ -154,16 +162,17 @@ describe("the rate", () => {
   async function burst(): Promise<readonly Sent[]> {
     for (let tries = 0; tries < 8; tries += 1) {
       await pause(1_100);
-      const crypto = { fund_id: "beta", strategy_id: "beta-trend", symbol: "COINBASE:BTCUSD", quantity: "0.01" };
+      const crypto = { symbol: "COINBASE:BTCUSD", quantity: "0.01" };
       const bodies = [
         ...Array.from({ length: 30 }, () => alert()),
-        ...Array.from({ length: 10 }, () => alertWith(secrets.beta, crypto)),
+        ...Array.from({ length: 10 }, () => alertOf(1, secrets.second, crypto)),
       ];
-      const sent = await Promise.all(bodies.map((body) => sendAlert(platform, body)));
+      const sent = await Promise.all(bodies.map((body) => sendAlert(shared.platform, body)));
       // Nor may it say in time what became of each.
       if (sent.some(({ status, tookMs }) => status === 503 && tookMs > 1_900)) continue;
       expect(sent.filter(({ status }) => status !== 202 && status !== 429)).toEqual([]);
-      const rows = new Map((await signals()).map((row) => [row["signal_id"], Date.parse(String(row["received_at"]))]));
+      const both = [...(await signals()), ...(await signals("", shared.funds[1]))];
+      const rows = new Map(both.map((row) => [row["signal_id"], Date.parse(String(row["received_at"]))]));
       const times = sent.map(({ body }) => rows.get(body["signal_id"]) ?? Number.NaN);
       if (Math.max(...times) - Math.min(...times) < 900) return sent;
     }
@@ -183,72 +192,51 @@ describe("the rate", () => {
     for (const { headers, body } of refused)
       expect([headers.get("retry-after"), body["code"]]).toEqual(["1", "WEBHOOK_RATE_EXCEEDED"]);
     await pause(1_100);
-    const next = await Promise.all(Array.from({ length: 10 }, () => sendAlert(platform, alert())));
+    const next = await Promise.all(Array.from({ length: 10 }, () => sendAlert(shared.platform, alert())));
     expect(next.map(({ status }) => status)).toEqual(Array(10).fill(202));
-    const rows = new Set((await signals()).map(({ signal_id }) => signal_id));
+    const both = [...(await signals()), ...(await signals("", shared.funds[1]))];
+    const rows = new Set(both.map(({ signal_id }) => signal_id));
     for (const { body } of [...sent, ...next]) expect(rows.has(body["signal_id"])).toBe(true);
   }, 90_000);
 });
 
 describe("the secret", () => {
   test("is rotated with an overlap in which both are good, then the new one alone; nothing that was written has it", async () => {
-    const totp = new TOTP({ secret: developmentOperator(platform.dataFolder, "duty").totp_secret }).generate();
-    const parameters = { fund_id: "alpha", overlap_s: 2 };
+    const totp = new TOTP({ secret: shared.person("duty").totp_secret }).generate();
+    const { fundId } = shared.fund;
+    const parameters = { fund_id: fundId, overlap_s: 2 };
     const { proof } = (await operator("POST", "/v1/auth/step-up", { action: "RotateWebhookSecret", parameters, totp }))
       .body as { readonly proof: string };
-    const path = "/v1/webhook/secrets/alpha/rotate";
+    const path = `/v1/webhook/secrets/${fundId}/rotate`;
     expect(await operator("POST", path, { overlap_s: 2, reason: "planned" })).toMatchObject({
       status: 403,
       body: { code: "STEP_UP_REQUIRED" },
     });
     const rotated = await operator("POST", path, { overlap_s: 2, reason: "planned", step_up_proof: proof });
-    expect(rotated).toMatchObject({ status: 201, body: { fund_id: "alpha", version: 2 } });
+    expect(rotated).toMatchObject({ status: 201, body: { fund_id: fundId, version: 2 } });
     const { secret, previous_valid_until } = rotated.body as {
       readonly secret: string;
       readonly previous_valid_until: string;
     };
-    const statusOf = async (one: string) => (await send(alertWith(one))).status;
-    const both = [await statusOf(secret), await statusOf(secrets.alpha)];
+    const statusOf = async (one: string) => (await send(alertOf(0, one))).status;
+    const both = [await statusOf(secret), await statusOf(secrets.first)];
     // A machine that stood still for the whole overlap has shown the end of it already.
     expect(both).toEqual([202, Date.now() < Date.parse(previous_valid_until) ? 202 : expect.any(Number)]);
     await pause(Math.max(0, Date.parse(previous_valid_until) - Date.now()) + 50);
-    expect([await statusOf(secret), await statusOf(secrets.alpha)]).toEqual([202, 401]);
+    expect([await statusOf(secret), await statusOf(secrets.first)]).toEqual([202, 401]);
     const all = [secret, ...Object.values(secrets)];
     const hashes = all.map((one) => createHash("sha256").update(one).digest("hex"));
-    expect(filesWith(platform.dataFolder, [...all, ...hashes])).toEqual([]);
-    for (const one of all) expect(platform.stdout() + platform.stderr()).not.toContain(one);
-    const body = alertWith(secret);
-    const stopped = databaseProcesses(platform);
-    const signal = (name: "SIGSTOP" | "SIGCONT") => stopped.map((pid) => process.kill(pid, name));
-    // The sender gives up after three seconds; a machine that stood still meanwhile is asked again.
-    let tookMs = Number.POSITIVE_INFINITY;
-    for (let tries = 0; tries < 4 && tookMs >= 3_000; tries += 1) {
-      signal("SIGSTOP");
-      const late = await sendAlert(platform, body).finally(() => signal("SIGCONT"));
-      expect([late.status, late.headers.get("retry-after")]).toEqual([503, "5"]);
-      tookMs = late.tookMs;
-    }
-    expect(tookMs).toBeLessThan(3_000);
-    await eventually(
-      "the resend is taken once",
-      async () => {
-        const again = await send(body);
-        const isSame =
-          again.status === 409 &&
-          again.body["code"] === "WEBHOOK_KEY_DUPLICATE" &&
-          again.body["original"] !== undefined;
-        return again.status === 202 || isSame;
-      },
-      20_000,
-    );
+    expect(filesWith(shared.platform.dataFolder, [...all, ...hashes])).toEqual([]);
+    for (const one of all) expect(shared.platform.stdout() + shared.platform.stderr()).not.toContain(one);
   }, 90_000);
 });
 
 test("200 wrong requests, whole, chunked, slow, pipelined and cut off, get the answers that they should and become no order", async () => {
+  const [, second = shared.fund, third = shared.fund] = shared.funds;
   const funds = [
-    { fundId: "beta", strategyId: "beta-trend", secret: secrets.beta },
-    { fundId: "gamma", strategyId: "gamma-income", secret: secrets.gamma },
+    { ...second, secret: secrets.second },
+    { ...third, secret: secrets.third },
   ];
-  const { violations, accepted } = await fuzzWebhookOf(platform, { requests: 200, seed: 1, funds });
+  const { violations, accepted } = await fuzzWebhookOf(shared.platform, { requests: 200, seed: 1, funds });
   expect([violations, accepted]).toEqual([[], 0]);
 }, 60_000);

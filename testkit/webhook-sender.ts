@@ -109,8 +109,18 @@ export function filesWith(folder: string, texts: readonly string[]): readonly st
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile()) continue;
     const path = join(entry.parentPath, entry.name);
-    const bytes = readFileSync(path);
+    const bytes = readUnlessGone(path);
     if (texts.some((text) => bytes.includes(text))) found.push(path);
   }
   return found;
+}
+
+/** A running database removes files while others are read. */
+function readUnlessGone(path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code === "ENOENT") return Buffer.alloc(0);
+    throw thrown;
+  }
 }

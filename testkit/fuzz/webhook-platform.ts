@@ -1,7 +1,7 @@
 // The charting webhook of a running platform, fuzzed: its funds get secrets, its processes are weighed, and afterwards its orders are counted.
 import { readFileSync } from "node:fs";
 import { logInAs, operatorUrl } from "../login.ts";
-import type { RunningPlatform } from "../platform.ts";
+import { eventually, type RunningPlatform } from "../platform.ts";
 import { writeFundSecrets } from "../webhook-sender.ts";
 import { fuzzWebhook, type WebhookFuzzOptions, type WebhookFuzzResult } from "./webhook-fuzz.ts";
 import type { FuzzedFund } from "./webhook-requests.ts";
@@ -34,11 +34,12 @@ export async function fuzzWebhookOf(
     if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
     return (await answer.json()) as readonly unknown[];
   };
+  const countOf = async (status: string): Promise<number> =>
+    (await read(`/v1/signals?count_max=500&status=${status}`)).length;
+  /** One that was accepted is on its way to be one of the others, and would be counted twice, or not at all. */
   const accepted = async (): Promise<number> => {
-    const taken = ["ACCEPTED", "SUBMITTED", "FAILED"].map((status) =>
-      read(`/v1/signals?count_max=500&status=${status}`),
-    );
-    return (await Promise.all(taken)).flat().length;
+    await eventually("accepted alerts are orders", async () => (await countOf("ACCEPTED")) === 0);
+    return (await countOf("SUBMITTED")) + (await countOf("FAILED"));
   };
   const before = await accepted();
   const publicUrl = `http://${platform.runFile().addresses["gateway.public"]}`;
