@@ -1,19 +1,15 @@
-// Two equal POSTs with one Idempotency-Key on the running platform, with kill -9 of the gateway or of the service in between: one effect, equal answers.
-// What was cut off and may not be done again is said to be so, and never done twice.
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { allOr, countOf } from "../testkit/full-count.ts";
+// Equal POSTs with one Idempotency-Key on the running platform, one after another and at once: one effect, equal answers. With kill -9 in between they are in
+// idempotency.ci.test.ts.
+import { beforeAll, describe, expect, test } from "vitest";
 import { logInAs, operatorUrl } from "../testkit/login.ts";
-import { eventually, type Platform, pause, startPlatform } from "../testkit/platform.ts";
+import { sharedPlatform } from "../testkit/shared/shared-platform.ts";
 
-let platform: Platform;
+const shared = sharedPlatform({ people: ["duty"] });
 let token: string;
 
 beforeAll(async () => {
-  platform = startPlatform();
-  await platform.ready();
-  token = (await logInAs(platform, "duty")).access_token;
-}, 180_000);
-afterAll(() => platform.end());
+  token = (await logInAs(shared.platform, shared.person("duty"))).access_token;
+});
 
 interface Answer {
   readonly status: number;
@@ -22,7 +18,7 @@ interface Answer {
 }
 
 async function post(path: string, key: string, body: object): Promise<Answer> {
-  const answer = await fetch(`${operatorUrl(platform)}${path}`, {
+  const answer = await fetch(`${operatorUrl(shared.platform)}${path}`, {
     method: "POST",
     headers: { authorization: `Bearer ${token}`, "content-type": "application/json", "idempotency-key": key },
     body: JSON.stringify(body),
@@ -32,37 +28,16 @@ async function post(path: string, key: string, body: object): Promise<Answer> {
 }
 
 async function get(path: string): Promise<readonly Readonly<Record<string, unknown>>[]> {
-  const answer = await fetch(`${operatorUrl(platform)}${path}`, { headers: { authorization: `Bearer ${token}` } });
+  const answer = await fetch(`${operatorUrl(shared.platform)}${path}`, {
+    headers: { authorization: `Bearer ${token}` },
+  });
   return (await answer.json()) as Record<string, unknown>[];
 }
 
-/** Until it is neither away nor still at it, as a caller does who lost the answer. */
-async function postUntilAnswered(path: string, key: string, body: object): Promise<Answer> {
-  let answered: Answer | undefined;
-  await eventually(
-    `${path} is answered`,
-    async () => {
-      const answer = await post(path, key, body).catch(() => undefined);
-      const isOpen = answer === undefined || answer.status >= 500 || answer.body["code"] === "IDEMPOTENCY_IN_PROGRESS";
-      if (!isOpen) answered = answer;
-      return !isOpen;
-    },
-    90_000,
-  );
-  return answered as Answer;
-}
-
-async function killed(service: string): Promise<void> {
-  const pid = platform.runFile().processes[service] ?? 0;
-  process.kill(pid, "SIGKILL");
-  await eventually(`${service} is another process`, () => platform.runFile().processes[service] !== pid, 60_000);
-  await eventually(`${service} is back`, async () => (await platform.health()) === 200, 60_000);
-}
-
-const order = {
-  idempotency_key: "twice",
-  fund_id: "alpha",
-  strategy_id: "alpha-momentum",
+const orderOf = (key: string) => ({
+  idempotency_key: key,
+  fund_id: shared.fund.fundId,
+  strategy_id: shared.fund.strategyId,
   symbol: "AAPL",
   side: "BUY",
   quantity: "1",
@@ -70,78 +45,43 @@ const order = {
   tif: "DAY",
   broker: "paper",
   asset_class: "EQUITY",
-};
+});
 
-/** By their own key. */
 async function ordersOf(key: string): Promise<readonly unknown[]> {
-  const found = await get("/v1/oms/orders?count_max=200");
+  const found = await get(`/v1/oms/orders?fund_id=${shared.fund.fundId}`);
   return found.filter((one) => (one["order"] as { readonly idempotency_key?: string }).idempotency_key === key);
 }
 
-const withoutMark = ({ status, body }: Answer) => ({ status, body });
-
-describe("two equal POSTs with one key", () => {
-  test("are one effect and equal answers over kill -9 of the gateway, and of the service that did it", async () => {
+describe("equal POSTs with one key", () => {
+  test("are one effect and equal answers, and another body with that key is refused", async () => {
+    const { fundId } = shared.fund;
+    const reason = `once for ${fundId}`;
     const requests = [
-      ["operations", "/v1/drills", { reason: "once" }],
-      ["operations", "/v1/halts", { id: "gamma", reason: "once", confirmation: "HALT" }],
-      ["oms", "/v1/oms/orders", order],
+      ["/v1/drills", { reason }, 201],
+      ["/v1/halts", { id: fundId, reason, confirmation: "HALT" }, 201],
+      ["/v1/oms/orders", orderOf(`${fundId}-twice`), 200],
     ] as const;
-    const firsts = [];
-    for (const [, path, body] of requests) firsts.push(await post(path, "key-1", body));
-    expect(firsts.map(({ status, replayed }) => [status, replayed])).toEqual([
-      [201, false],
-      [201, false],
-      [200, false],
-    ]);
-    for (const service of allOr(["gateway", "operations", "oms"], ["gateway", "operations"])) {
-      await killed(service);
-      for (const [index, [, path, body]] of requests.entries()) {
-        const again = await postUntilAnswered(path, "key-1", body);
-        expect({ path, ...again }).toEqual({ path, ...firsts[index], replayed: true });
-      }
+    for (const [path, body, status] of requests) {
+      const first = await post(path, fundId, body);
+      expect([first.status, first.replayed]).toEqual([status, false]);
+      expect(await post(path, fundId, body)).toEqual({ ...first, replayed: true });
     }
-    expect((await get("/v1/drills")).filter(({ reason }) => reason === "once")).toHaveLength(1);
-    const halts = (await get("/v1/halts")).filter(({ reason }) => reason === "once");
-    expect(halts.map(({ halt_id }) => halt_id)).toEqual([firsts[1]?.body["halt_id"]]);
-    expect(await ordersOf("twice")).toHaveLength(1);
-    const other = await post("/v1/drills", "key-1", { reason: "another" });
+    expect((await get("/v1/drills")).filter((drill) => drill["reason"] === reason)).toHaveLength(1);
+    expect((await get("/v1/halts")).filter((halt) => halt["reason"] === reason)).toHaveLength(1);
+    expect(await ordersOf(`${fundId}-twice`)).toHaveLength(1);
+    const other = await post("/v1/drills", fundId, { reason: "another" });
     expect([other.status, other.body["code"]]).toEqual([409, "IDEMPOTENCY_KEY_REUSED"]);
-  }, 240_000);
+    const lifted = await post("/v1/halts/resume", `${fundId}-over`, { id: fundId, reason, confirmation: "RESUME" });
+    expect(lifted.status).toBe(200);
+  }, 60_000);
 
-  test("are one effect when the kill comes amid the first, and the answers after it are equal", async () => {
-    for (let round = 0; round < countOf(20, 1); round += 1) {
-      for (const service of allOr(["gateway", "oms", "operations"], ["operations"])) {
-        const name = `amid-${service}-${round}`;
-        const asked = { ...order, idempotency_key: name };
-        const lost = Promise.allSettled([
-          post("/v1/oms/orders", name, asked),
-          post("/v1/drills", name, { reason: name }),
-        ]);
-        await pause(round * 7);
-        await killed(service);
-        await lost;
-        const ordered = await postUntilAnswered("/v1/oms/orders", name, asked);
-        expect([name, ordered.status]).toEqual([name, 200]);
-        expect(withoutMark(await post("/v1/oms/orders", name, asked))).toEqual(withoutMark(ordered));
-        expect(await ordersOf(name)).toHaveLength(1);
-        await expectOneDrill(name, service);
-      }
-    }
-  }, 1_200_000);
+  test("are one effect when they come at once", async () => {
+    const key = `${shared.fund.fundId}-at-once`;
+    const answers = await Promise.all([1, 2, 3].map(() => post("/v1/oms/orders", key, orderOf(key))));
+    // Whoever comes while the first is being done is told so, or waits for its answer.
+    const done = answers.filter(({ body }) => body["code"] !== "IDEMPOTENCY_IN_PROGRESS");
+    expect(done.filter(({ replayed }) => !replayed)).toHaveLength(1);
+    expect(new Set(done.map(({ body }) => JSON.stringify(body))).size).toBe(1);
+    expect(await ordersOf(key)).toHaveLength(1);
+  });
 });
-
-/** A killed service may have done it or not; then it says that it does not know, and does not do it again. */
-async function expectOneDrill(name: string, service: string): Promise<void> {
-  const drilled = await postUntilAnswered("/v1/drills", name, { reason: name });
-  const again = await post("/v1/drills", name, { reason: name });
-  expect([name, again.status, again.body["code"]]).toEqual([name, drilled.status, drilled.body["code"]]);
-  const drills = (await get("/v1/drills")).filter(({ reason }) => reason === name);
-  if (drilled.status === 201) {
-    expect(again).toEqual({ ...drilled, replayed: true });
-    expect(drills).toHaveLength(1);
-  } else {
-    expect([service, drilled.body["code"]]).toEqual(["operations", "IDEMPOTENT_OUTCOME_UNKNOWN"]);
-    expect(drills.length).toBeLessThanOrEqual(1);
-  }
-}

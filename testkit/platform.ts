@@ -146,7 +146,7 @@ function wantsMadeDatabase({ root, database, environment }: StartOptions): boole
 
 export const upBanner = "Portcullis is up";
 
-const freePorts = {
+export const freePorts = {
   PORTCULLIS_HTTP_PORT: "0",
   PORTCULLIS_PUBLIC_PORT: "0",
   PORTCULLIS_GRPC_PORT: "0",
@@ -161,7 +161,7 @@ const smallDisk = {
 };
 
 /** Most tests are about something else than trading: the funds are there, and nobody trades them or computes their past. */
-const quietFunds = { PORTCULLIS_RESEARCH_DECIDE_EVERY_S: "3600", PORTCULLIS_PAPER_HISTORY: "false" };
+export const quietFunds = { PORTCULLIS_RESEARCH_DECIDE_EVERY_S: "3600", PORTCULLIS_PAPER_HISTORY: "false" };
 
 /** A long run may share its machine with much else. */
 export const startMsMax = process.env["PORTCULLIS_TEST_LONG"] === "1" ? 480_000 : 120_000;

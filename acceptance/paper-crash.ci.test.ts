@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { reportPaperRounds } from "../testkit/crash-rounds/paper-rounds.ts";
 import { seedOfRun } from "../testkit/crash-rounds/rounds.ts";
 
-const replay = "npx vitest run acceptance/paper-crash.test.ts";
+const replay = "npx vitest run acceptance/paper-crash.ci.test.ts";
 
 test("no order lost, no trade doubled, and the books agree, after order management was killed", {
   timeout: 240_000,
