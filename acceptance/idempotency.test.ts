@@ -78,7 +78,7 @@ describe("equal POSTs with one key", () => {
   test("are one effect when they come at once", async () => {
     const key = `${shared.fund.fundId}-at-once`;
     const answers = await Promise.all([1, 2, 3].map(() => post("/v1/oms/orders", key, orderOf(key))));
-    // Whoever comes while the first is being done is told so, or waits for its answer.
+    // One that comes while the first is being done is refused for that, or waits for its answer.
     const done = answers.filter(({ body }) => body["code"] !== "IDEMPOTENCY_IN_PROGRESS");
     expect(done.filter(({ replayed }) => !replayed)).toHaveLength(1);
     expect(new Set(done.map(({ body }) => JSON.stringify(body))).size).toBe(1);

@@ -44,11 +44,17 @@ function added(one, other) {
 }
 
 /** Processor seconds of this process and all children that have ended; null where there is no /proc. */
-export function processorSeconds() {
+function processorSeconds() {
   if (process.platform !== "linux") return null;
   const line = readFileSync("/proc/self/stat", "utf8");
   const fields = line.slice(line.lastIndexOf(")") + 2).split(" ");
   return [11, 12, 13, 14].reduce((sum, index) => sum + Number(fields[index]), 0) / 100;
+}
+
+/** With the shared platform, which is nobody's child. @param {Record<string, FileTimes>} files */
+export function runSeconds(files) {
+  const own = processorSeconds();
+  return own === null ? null : own + (files["testkit/shared/shared-platform.ts"]?.processor_s ?? 0);
 }
 
 /** @returns {Run[]} */

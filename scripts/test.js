@@ -10,7 +10,7 @@ import { parseArgs } from "node:util";
 import { ensureBundle } from "./bundle.js";
 import { realTimeFiles, realTimeOf } from "./real-time.js";
 import { firstFailure, mayRepeat, repeatsMax } from "./repeats.js";
-import { gatherTimes, keepRun, keepTimes, printTimes, processorSeconds } from "./test-times.js";
+import { gatherTimes, keepRun, keepTimes, printTimes, runSeconds } from "./test-times.js";
 import { trimTransforms } from "./transform-cache.js";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
@@ -37,13 +37,14 @@ const times = join(folder, "times");
 mkdirSync(times);
 
 const outcome = asked.busy ? await runBusy() : await runBesideCheck();
+const files = gatherTimes(times);
 for (const line of outcome.remarks) console.log(line);
 keepRun({
   whole: patterns.length === 0 && !asked.busy,
   floor,
   wall_s: (performance.now() - began) / 1_000,
-  processor_s: processorSeconds(),
-  files: gatherTimes(times),
+  processor_s: runSeconds(files),
+  files,
 });
 rmSync(folder, { recursive: true, force: true });
 console.log(`${outcome.passed} passed, ${outcome.failed} failed`);

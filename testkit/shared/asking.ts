@@ -1,4 +1,4 @@
-// Requests to the shared platform for what testkit does itself: seeding it, making and ending people, and looking at what stands.
+// Requests to the shared platform for what testkit does itself: seeding it, making and ending people, and reading what stands.
 import type pg from "pg";
 import { addressOfSocket, openPool } from "../../adapters/postgres/connection.ts";
 import { ownerRoleName } from "../../adapters/postgres/embedded/cluster.ts";
