@@ -39,8 +39,8 @@ describe("a platform that runs", { timeout: 120_000 }, () => {
   }, 120_000);
 
   test("tells where everything is, is healthy on both ports, and refuses a second start", async () => {
-    expect(platform.stdout()).toMatch(/operators +http:\/\/127\.0\.0\.1:\d+/);
-    expect(platform.stdout()).toContain("Try next");
+    await expect.poll(() => platform.stdout()).toMatch(/operators +http:\/\/127\.0\.0\.1:\d+/);
+    await expect.poll(() => platform.stdout()).toContain("Try next");
     const run = platform.runFile();
     expect(Object.keys(run.processes).sort()).toEqual([...parts].sort());
     expect(run.pid).toBe(platform.pid);
@@ -56,8 +56,10 @@ describe("a platform that runs", { timeout: 120_000 }, () => {
 
     const second = start({ dataFolder: platform.dataFolder });
     expect(await second.exited).toEqual({ code: 1, signal: null });
-    expect(second.stderr()).toMatch(new RegExp(`in use by process ${platform.pid} .*PORTCULLIS_DATA_DIR`));
-    expect(second.stderr().trim().split("\n")).toHaveLength(1);
+    await expect
+      .poll(() => second.stderr())
+      .toMatch(new RegExp(`in use by process ${platform.pid} .*PORTCULLIS_DATA_DIR`));
+    await expect.poll(() => second.stderr().trim().split("\n")).toHaveLength(1);
   });
 
   test("kill -9 of each part: the others answer, health tells the truth, it comes back at the same address, and stops cleanly on a doubled group signal", async () => {
@@ -72,8 +74,8 @@ describe("a platform that runs", { timeout: 120_000 }, () => {
       expect(now.addresses).toEqual(before.addresses);
       expect({ ...now.processes, [part]: 0 }).toEqual({ ...before.processes, ...changed(parts, part, now), [part]: 0 });
     }
-    expect(platform.stdout()).toContain("a part ended and is started again");
-    expect(platform.stdout()).toContain("a part is back");
+    await expect.poll(() => platform.stdout()).toContain("a part ended and is started again");
+    await expect.poll(() => platform.stdout()).toContain("a part is back");
 
     const databasePid = platform.runFile().database.pid ?? 0;
     process.kill(databasePid, "SIGKILL");
@@ -192,7 +194,7 @@ describe("questions that need no platform", { timeout: 30_000 }, () => {
       environment: { PORTCULLIS_DATABASE_URL: "postgres://me:hunter2@db.example/x", PORTCULLIS_VAULT_TOKEN: "hunter3" },
     });
     expect((await platform.exited).code).toBe(0);
-    expect(platform.stdout()).toContain("environment PORTCULLIS_DATABASE_URL");
+    await expect.poll(() => platform.stdout()).toContain("environment PORTCULLIS_DATABASE_URL");
     expect(platform.stdout()).not.toMatch(/hunter/);
   });
 
@@ -202,9 +204,9 @@ describe("questions that need no platform", { timeout: 30_000 }, () => {
     const manifest = JSON.parse(readFileSync(join(import.meta.dirname, "..", "package.json"), "utf8")) as {
       version: string;
     };
-    expect(version.stdout().trim()).toBe(manifest.version);
+    await expect.poll(() => version.stdout().trim()).toBe(manifest.version);
     const help = start({ arguments: ["--help"] });
     await help.exited;
-    expect(help.stdout()).toMatch(/^Usage: npm start/);
+    await expect.poll(() => help.stdout()).toMatch(/^Usage: npm start/);
   });
 });
