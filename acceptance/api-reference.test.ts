@@ -9,7 +9,7 @@ import { logInAs, operatorUrl } from "../testkit/login.ts";
 import type { PersonKind } from "../testkit/shared/people.ts";
 import { sharedPlatform } from "../testkit/shared/shared-platform.ts";
 
-const shared = sharedPlatform({ people: ["duty", "viewer"] });
+const shared = sharedPlatform({ funds: 0, people: ["duty", "viewer"] });
 let publicUrl = "";
 
 beforeAll(() => {

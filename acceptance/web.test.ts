@@ -6,7 +6,7 @@ import { operatorUrl } from "../testkit/login.ts";
 import { sharedPlatform } from "../testkit/shared/shared-platform.ts";
 import { axeViolations, type DeskPerson, openPerson } from "../testkit/web/desk-browser.ts";
 
-const shared = sharedPlatform({ people: ["duty"] });
+const shared = sharedPlatform({ funds: 0, people: ["duty"] });
 let browser: Browser;
 let duty: DeskPerson;
 

@@ -151,7 +151,7 @@ describe("every status and code", () => {
       readonly order: { readonly order_id: string };
     }[];
     expect(orders.filter(({ order }) => order.order_id.startsWith("tv-"))).toHaveLength(2);
-    const rows = await signals();
+    const rows = [...(await signals()), ...(await signals("", shared.funds[2]))];
     expect(JSON.stringify(rows)).not.toContain(secrets.first);
     expect(rows.filter(({ status }) => status === "REFUSED").length).toBeGreaterThanOrEqual(wrong.length + 3);
   }, 60_000);

@@ -20,7 +20,7 @@ import { lockOut, makePerson, type PersonKind } from "./people.ts";
 import { leftBehind, type Own, type Standing, standingOf } from "./standing.ts";
 
 /** Files may ask for this many funds together; more are put in here. */
-const fundCount = 8;
+const fundCount = 12;
 
 export interface SharedFund {
   readonly fundId: string;
@@ -91,7 +91,7 @@ export async function handOut({ funds: count = 1, people: kinds = [] }: Wanted):
   const folder = await onceInRun("shared-platform", startShared);
   const platform = detachedAt(folder);
   const funds = Array.from({ length: count }, takeFund);
-  const prefix = `${funds[0]?.fundId ?? `shared-${process.pid}`}-`;
+  const prefix = takePrefix();
   const own = {
     fundIds: funds.map(({ fundId }) => fundId),
     strategyIds: funds.map(({ strategyId }) => strategyId),
@@ -128,6 +128,14 @@ const sharedFund = (number: number): SharedFund => {
   const fundId = `shared-${String(number).padStart(2, "0")}`;
   return { fundId, strategyId: `${fundId}-desk` };
 };
+
+/** What the names of a file's people begin with. */
+function takePrefix(): string {
+  for (let number = 1; ; number += 1) {
+    const name = `shared-file-${number}`;
+    if (tryToTake(join(runFolder(), `${name}.taken`))) return `${name}-`;
+  }
+}
 
 function takeFund(): SharedFund {
   for (let number = 1; number <= fundCount; number += 1) {

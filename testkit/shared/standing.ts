@@ -58,10 +58,13 @@ export async function standingOf(platform: RunningPlatform, { ask }: Asking, own
 }
 
 async function standingOfPeople(rowsOf: (path: string) => Promise<readonly Row[]>, prefix: string): Promise<Standing> {
-  const isOwn = (name: unknown): boolean => /^shared-\d/.test(String(name)) && !String(name).startsWith(prefix);
-  const people = (await rowsOf("/v1/auth/operators")).filter(({ state, name }) => state === "active" && !isOwn(name));
+  const isAnothers = (name: unknown): boolean =>
+    /^shared-file-\d/.test(String(name)) && !String(name).startsWith(prefix);
+  const people = (await rowsOf("/v1/auth/operators")).filter(
+    ({ state, name }) => state === "active" && !isAnothers(name),
+  );
   const tokens = (await rowsOf("/v1/service-tokens")).filter(({ revoked_at, issued_by }) => {
-    return revoked_at === undefined && !isOwn(String(issued_by).replace(/^operator:/, ""));
+    return revoked_at === undefined && !isAnothers(String(issued_by).replace(/^operator:/, ""));
   });
   return Object.fromEntries([
     ...people.map(({ name, roles }) => [`person ${name}`, String(roles)]),
