@@ -1,5 +1,7 @@
 // The least browser that gets through a login: it keeps cookies, follows redirects and sends the form of the page it is on. For tests
 // that are about the flow; how a page looks and reads is for a real one.
+import { fetchOnNewConnection } from "./http/fetch-on-new-connection.ts";
+
 export interface FormBrowser {
   /** The page at that address. */
   open(url: string): Promise<string>;
@@ -16,7 +18,7 @@ export function openBrowser(): FormBrowser {
   async function go(url: string, body?: URLSearchParams): Promise<string> {
     let next: { readonly url: string; readonly body?: URLSearchParams } = body === undefined ? { url } : { url, body };
     for (let count = 0; count < redirectsMax; count += 1) {
-      const answer = await fetch(next.url, {
+      const answer = await fetchOnNewConnection(next.url, {
         method: next.body === undefined ? "GET" : "POST",
         redirect: "manual",
         headers: { cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join("; "), accept: "text/html" },

@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { TOTP } from "otpauth";
+import { fetchOnNewConnection } from "./http/fetch-on-new-connection.ts";
 import type { RunningPlatform } from "./platform.ts";
 
 export interface DevelopmentOperator {
@@ -42,7 +43,10 @@ export async function askToken(
   base: string,
   form: Readonly<Record<string, string>>,
 ): Promise<{ readonly status: number; readonly body: Readonly<Record<string, unknown>> }> {
-  const answer = await fetch(`${base}/oidc/token`, { method: "POST", body: new URLSearchParams({ ...form }) });
+  const answer = await fetchOnNewConnection(`${base}/oidc/token`, {
+    method: "POST",
+    body: new URLSearchParams({ ...form }),
+  });
   return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
 }
 
@@ -78,7 +82,7 @@ export async function issueServiceToken(
 ): Promise<string> {
   const headers = { ...(await bearerOf(platform, "duty")), "content-type": "application/json" };
   const post = async (path: string, body: object): Promise<Record<string, unknown>> => {
-    const answer = await fetch(`${operatorUrl(platform)}${path}`, {
+    const answer = await fetchOnNewConnection(`${operatorUrl(platform)}${path}`, {
       method: "POST",
       headers,
       body: JSON.stringify(body),

@@ -5,6 +5,7 @@ import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync }
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { RunFile } from "../adapters/system/run-file.ts";
+import { fetchOnNewConnection } from "./http/fetch-on-new-connection.ts";
 import { giveMadeDatabase } from "./made-cluster.ts";
 import { countPlatform } from "./times/counts.ts";
 import { workerVariable } from "./times/processor-time.ts";
@@ -224,7 +225,7 @@ async function bannerOf(
 
 export async function healthOf(runFile: () => RunFile, listener: string): Promise<number> {
   try {
-    const answer = await fetch(`http://${runFile().addresses[listener]}/v1/healthz`, {
+    const answer = await fetchOnNewConnection(`http://${runFile().addresses[listener]}/v1/healthz`, {
       signal: AbortSignal.timeout(3_000),
     });
     return answer.status;

@@ -6,6 +6,7 @@ import { createRemoteJWKSet, jwtVerify } from "jose";
 import * as client from "openid-client";
 import { afterEach, describe, expect, it } from "vitest";
 import { openBrowser } from "./form-browser.ts";
+import { fetchOnNewConnection } from "./http/fetch-on-new-connection.ts";
 import { type SecondIssuer, type SecondIssuerOptions, startSecondIssuer } from "./second-issuer.ts";
 
 const accounts = [{ name: "erika", roles: ["operator", "admin"] }] as const;
@@ -87,7 +88,9 @@ describe("second issuer", () => {
     });
     try {
       const [line] = (await once(createInterface({ input: child.stdout }), "line")) as [string];
-      const document = (await (await fetch(`${line}/.well-known/openid-configuration`)).json()) as { issuer: string };
+      const document = (await (await fetchOnNewConnection(`${line}/.well-known/openid-configuration`)).json()) as {
+        issuer: string;
+      };
       expect(document.issuer).toBe(line);
     } finally {
       const ended = once(child, "exit");

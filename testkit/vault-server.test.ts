@@ -3,6 +3,7 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { systemRandom } from "../adapters/system/random.ts";
 import type { Instant } from "../contracts/src/instant.ts";
+import { fetchOnNewConnection } from "./http/fetch-on-new-connection.ts";
 import { startVaultServer, type VaultServer } from "./vault-server.ts";
 
 let server: VaultServer;
@@ -18,7 +19,7 @@ beforeEach(async () => {
 afterEach(() => server.stop());
 
 async function ask(method: string, path: string, body?: unknown, token = server.rootToken) {
-  const response = await fetch(`${server.address}/v1/${path}`, {
+  const response = await fetchOnNewConnection(`${server.address}/v1/${path}`, {
     method,
     headers: { "x-vault-token": token },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),

@@ -5,6 +5,7 @@ import { openFileSecrets } from "../adapters/secrets-file/file-secrets.ts";
 import { systemClock } from "../adapters/system/clock.ts";
 import { systemRandom } from "../adapters/system/random.ts";
 import { systemTimers } from "../adapters/system/timers.ts";
+import { fetchOnNewConnection } from "./http/fetch-on-new-connection.ts";
 import { pause, type RunningPlatform } from "./platform.ts";
 import { rememberingLog } from "./secrets-file/folders.ts";
 
@@ -66,7 +67,7 @@ export async function sendAlert(platform: RunningPlatform, body: string, options
   const { method = "POST", type = "text/plain; charset=utf-8", from = publishedAddress } = options;
   const url = `http://${platform.runFile().addresses["gateway.public"]}${options.path ?? "/tradingview/webhook"}`;
   const begun = performance.now();
-  const answer = await fetch(url, {
+  const answer = await fetchOnNewConnection(url, {
     method,
     headers: {
       ...(type === null ? {} : { "content-type": type }),

@@ -5,11 +5,12 @@ import { type ClientHttp2Session, type ClientHttp2Stream, connect as connectHttp
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
+import { minusMilliseconds } from "../../contracts/src/instant.ts";
+import type { Clock } from "../../ports/clock.ts";
 import type { RpcService } from "../../ports/rpc.ts";
 import { testClient } from "../../testkit/grpc/test-client.ts";
 import { everyRole, testVerifier } from "../../testkit/grpc/test-verifier.ts";
 import { testPorts } from "../../testkit/http/test-ports.ts";
-import { stopwatch } from "../../testkit/stopwatch.ts";
 import { type GrpcLimits, grpcLimitsDefault } from "./limits.ts";
 import { serveGrpc } from "./server.ts";
 
@@ -22,18 +23,25 @@ const listFunds = "/svc.v1.Treasury/ListFunds";
 const reflect = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo";
 const watch = "/grpc.health.v1.Health/Watch";
 const emptyMessage = Buffer.alloc(5);
+const hourMs = 3_600_000;
 
-async function serve(limits: Partial<GrpcLimits>, ListFunds = async (): Promise<unknown> => ({ funds: [] })) {
+async function serve(
+  limits: Partial<GrpcLimits>,
+  ListFunds = async (): Promise<unknown> => ({ funds: [] }),
+  clock?: Clock,
+) {
   const treasury: RpcService = { name: "Treasury", handlers: { ListFunds } };
   const test = testPorts();
+  const verifier = testVerifier();
   const server = await serveGrpc({
     ...test.ports,
+    clock: clock ?? test.ports.clock,
     address: { host: "127.0.0.1", port: 0 },
     purpose: "the test's gRPC server",
     environmentVariable: "NONE",
     services: [treasury],
     health: () => ({ status: "ok" }),
-    verifier: testVerifier(),
+    verifier,
     metricsJson: async () => "[]",
     limits,
   });
@@ -46,7 +54,7 @@ async function serve(limits: Partial<GrpcLimits>, ListFunds = async (): Promise<
   closers.push(() => session.destroy());
   // Its limits are known from here on.
   await new Promise((resolve) => session.once("remoteSettings", resolve));
-  return { client, session, port, ...test };
+  return { client, session, port, verifier, ...test };
 }
 
 /** Headers and perhaps some bytes, and never an end. */
@@ -121,23 +129,28 @@ describe("calls that are never completed", () => {
       // Node's client may never tell the end of a call whose two resets crossed, so nobody waits for long.
       await Promise.race([Promise.all(streams.map(outcome)), sleep(200)]);
     }
-    await sleep(200);
-    const calls = Array.from({ length: 5 }, () => client.call("Treasury", "ListFunds", {}));
-    expect((await Promise.all(calls)).map(({ status }) => status)).toEqual(["OK", "OK", "OK", "OK", "OK"]);
+    const five = () => Promise.all(Array.from({ length: 5 }, () => client.call("Treasury", "ListFunds", {})));
+    await expect.poll(async () => (await five()).map(({ status }) => status)).toEqual(["OK", "OK", "OK", "OK", "OK"]);
   });
 });
 
 describe("calls that take their time", () => {
   it("have one bound for the request and its answer together (2)", async () => {
-    const { session } = await serve({ callMsMax: 4_000 }, () => new Promise(() => undefined));
-    const took = stopwatch();
+    const { clock } = testPorts().ports;
+    // The headers come almost an hour ago, so that little of the bound is left; a second bound that began with the answer would be an hour.
+    let agoMs = hourMs - 1_000;
+    const past = { now: () => minusMilliseconds(clock.now(), agoMs) };
+    const { session, verifier } = await serve(
+      { callMsMax: hourMs, requestMsMax: hourMs },
+      () => new Promise(() => undefined),
+      past,
+    );
     const stream = open(session, listFunds);
     const ended = outcome(stream);
-    await sleep(3_500);
+    await expect.poll(() => verifier.asked).toHaveLength(1);
+    agoMs = 0;
     stream.end(emptyMessage);
     expect(await ended).toBe(deadlineExceeded);
-    // Two bounds, one after the other, would be seven and a half seconds.
-    expect(took()).toBeLessThan(7_000);
   });
 
   it("are left alone when they are streams that have begun", async () => {
@@ -145,7 +158,8 @@ describe("calls that take their time", () => {
     const watching = open(session, watch);
     watching.end(emptyMessage);
     const reflecting = open(session, reflect, emptyMessage);
-    await sleep(400);
+    // One that begins later and is never complete is given up: by then the bound of the two others is over as well.
+    expect(await outcome(open(session, listFunds))).toBe(deadlineExceeded);
     expect([watching.closed, reflecting.closed]).toEqual([false, false]);
   });
 });

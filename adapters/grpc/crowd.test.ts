@@ -1,25 +1,31 @@
 // Callers that take more than their share of a gRPC server, through real sockets: silent connections, floods of refused calls, health
 // watchers.
+import { once } from "node:events";
 import { type ClientHttp2Session, connect as connectHttp2, constants } from "node:http2";
 import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import type { Timers } from "../../ports/timers.ts";
 import { testClient } from "../../testkit/grpc/test-client.ts";
 import { everyRole, testVerifier } from "../../testkit/grpc/test-verifier.ts";
 import { testPorts } from "../../testkit/http/test-ports.ts";
+import { seenTimers } from "../../testkit/seen-timers.ts";
+import { systemTimers } from "../system/timers.ts";
 import type { GrpcLimits } from "./limits.ts";
 import { serveGrpc } from "./server.ts";
 
+const hourMs = 3_600_000;
 const closers: (() => unknown)[] = [];
 afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
   vi.restoreAllMocks();
 });
 
-async function serve(limits: Partial<GrpcLimits> = {}) {
+async function serve(limits: Partial<GrpcLimits> = {}, timers: Timers = systemTimers()) {
   const test = testPorts();
   const server = await serveGrpc({
     ...test.ports,
+    timers,
     address: { host: "127.0.0.1", port: 0 },
     purpose: "the test's gRPC server",
     environmentVariable: "NONE",
@@ -62,9 +68,8 @@ describe("a crowd of connections", () => {
     ["speaking HTTP/2 and making no call", Buffer.concat([preface, settings])],
   ])("that are %s does not keep others out", async (_name, first) => {
     const { port, client } = await serve({ connectionsMax: 20 });
-    await hog(port, 30, first);
-    // Long enough for those who say something to be heard.
-    await sleep(300);
+    const sockets = await hog(port, 30, first);
+    await expect.poll(() => sockets.filter(({ destroyed }) => destroyed).length).toBeGreaterThanOrEqual(10);
     for (let count = 0; count < 3; count += 1) {
       expect((await client().call("Instance", "GetHealth", {}, { deadlineMs: 2_000 })).status).toBe("OK");
     }
@@ -84,14 +89,16 @@ describe("a crowd of connections", () => {
   });
 
   it("is cut when no preface comes, and left alone when one came in time", async () => {
-    const { port } = await serve({ prefaceMsMax: 150 });
+    const timers = seenTimers();
+    const { port } = await serve({ prefaceMsMax: hourMs }, timers);
     const [silent, half, whole] = [
       ...(await hog(port, 1, Buffer.alloc(0))),
       ...(await hog(port, 1, preface)),
       ...(await hog(port, 1, Buffer.concat([preface, settings]))),
     ];
+    await expect.poll(() => timers.pendingOf(hourMs)).toBe(2);
+    timers.fire(hourMs);
     await expect.poll(() => [silent?.destroyed, half?.destroyed]).toEqual([true, true]);
-    await sleep(200);
     expect(whole?.destroyed).toBe(false);
   });
 });
@@ -212,12 +219,16 @@ describe("a flood of refused calls", () => {
     const { port } = await serve({ refusalsPerConnectionMax: 5 });
     // Byte by byte, because Node's own client would take the goodbye and go.
     const [socket] = await hog(port, 1, Buffer.concat([preface, settings]));
+    let heard = Buffer.alloc(0);
+    socket?.on("data", (bytes: Buffer) => {
+      heard = Buffer.concat([heard, bytes]);
+    });
     socket?.write(rawCall(1, "/grpc.health.v1.Health/Watch"));
-    await sleep(50);
     for (const id of [3, 5, 7, 9, 11]) socket?.write(rawCall(id, getHealth));
-    await sleep(300);
-    expect(socket?.destroyed).toBe(false);
     await expect.poll(() => socket?.destroyed).toBe(true);
+    // A goodbye of eight bytes: the last stream that was heard, and why.
+    const goodbye = Buffer.from([0, 0, 8, 7, 0, 0, 0, 0, 0, 0, 0, 0, 11, 0, 0, 0, constants.NGHTTP2_ENHANCE_YOUR_CALM]);
+    expect(heard.includes(goodbye)).toBe(true);
   });
 
   it("does not end other connections, and fills no log", async () => {
@@ -238,12 +249,16 @@ describe("health watchers", () => {
     const ended: string[] = [];
     for (let count = 0; count < 6; count += 1) void call(hogging.session, watch).then((status) => ended.push(status));
     await expect.poll(() => ended).toEqual(["8", "8"]);
-    let more = "open";
-    void call(other.session, watch).then((status) => {
-      more = status;
+    const more = other.session.request({
+      ":method": "POST",
+      "content-type": "application/grpc",
+      te: "trailers",
+      ...watch,
     });
-    await sleep(100);
-    expect([more, ended.length]).toEqual(["open", 2]);
+    more.end(Buffer.alloc(5));
+    // It hears how the server is, and none of the others has ended for that.
+    await once(more, "data");
+    expect(ended).toHaveLength(2);
   });
 });
 

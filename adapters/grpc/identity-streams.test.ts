@@ -2,7 +2,6 @@
 // before one of the test's own. The numbers are those of the identity gate's header.
 import { connect as connectHttp2 } from "node:http2";
 import { createServer } from "node:net";
-import { setTimeout as sleep } from "node:timers/promises";
 import {
   type ClientDuplexStream,
   Metadata,
@@ -18,6 +17,7 @@ import type { Identity } from "../../ports/identity.ts";
 import { testClient } from "../../testkit/grpc/test-client.ts";
 import { testVerifier, unknownToken } from "../../testkit/grpc/test-verifier.ts";
 import { testPorts } from "../../testkit/http/test-ports.ts";
+import { seenTimers } from "../../testkit/seen-timers.ts";
 import { callConnections } from "./call-connections.ts";
 import { callGate } from "./call-gate.ts";
 import { identityGate } from "./identity-gate.ts";
@@ -31,19 +31,22 @@ afterEach(async () => {
 const path = "/svc.v1.RiskEngine/CheckOrders";
 const guards: ReadonlyMap<string, Operation> = new Map([[path, "CheckOrders"]]);
 const reverifyMs = 40;
+const hourMs = 3_600_000;
 
 type Call = ServerDuplexStream<Buffer, Buffer>;
 
 /** A server with one stream, which sends back what it gets unless the test says otherwise. */
 async function open(handle: (call: Call) => void = echo, limits: Partial<GrpcLimits> = {}) {
   const test = testPorts();
+  const timers = seenTimers();
+  const ports = { ...test.ports, timers };
   const verifier = testVerifier();
   const bounds = { ...grpcLimitsDefault, reverifyMs, ...limits };
   const connections = callConnections();
-  const gate = identityGate({ ...test.ports, verifier }, guards, bounds, connections);
+  const gate = identityGate({ ...ports, verifier }, guards, bounds, connections);
   const server = new Server({
     interceptors: [
-      callGate(test.ports, bounds, connections, { tooLarge: () => undefined, streamOf: test.ports.internals.streamOf }),
+      callGate(ports, bounds, connections, { tooLarge: () => undefined, streamOf: ports.internals.streamOf }),
       gate.interceptor,
     ],
   });
@@ -67,7 +70,7 @@ async function open(handle: (call: Call) => void = echo, limits: Partial<GrpcLim
     () => server.forceShutdown(),
     () => client.close(),
   );
-  return { port, client, verifier, calls, received, identityOf: gate.identityOf, ...test };
+  return { port, client, verifier, calls, received, timers, identityOf: gate.identityOf, ...test };
 }
 
 /** The same with a caller who has opened the stream. */
@@ -107,7 +110,7 @@ const noLonger: readonly (readonly [string, () => Promise<Identity>, number, str
 
 describe("a stream (3)", () => {
   it("goes on while its caller's token holds, and nobody is asked after its end", async () => {
-    const { stream, ended, verifier, calls, identityOf } = await opened();
+    const { stream, ended, verifier, calls, identityOf, timers } = await opened();
     expect(await exchange(stream, "first")).toBe("first");
     await expect.poll(() => verifier.asked.length).toBeGreaterThan(4);
     expect(await exchange(stream, "second")).toBe("second");
@@ -115,27 +118,24 @@ describe("a stream (3)", () => {
     expect(calls.map(({ metadata }) => metadata.get("authorization"))).toEqual([[]]);
     stream.end();
     expect(await ended).toMatchObject({ code: 0 });
-    const askedCount = verifier.asked.length;
-    await sleep(reverifyMs * 4);
-    expect(verifier.asked.length).toBe(askedCount);
+    await expect.poll(() => timers.pendingOf(reverifyMs)).toBe(0);
   });
 
   it("is not watched when its caller hangs up", async () => {
     // Its handler does not care how it ends.
-    const { stream, ended, verifier } = await opened((call) => call.on("data", (bytes: Buffer) => call.write(bytes)));
+    const { stream, ended, timers } = await opened((call) => call.on("data", (bytes: Buffer) => call.write(bytes)));
     await exchange(stream, "first");
+    await expect.poll(() => timers.pendingOf(reverifyMs)).toBe(1);
     stream.cancel();
     await ended;
-    await sleep(reverifyMs);
-    const askedCount = verifier.asked.length;
-    await sleep(reverifyMs * 4);
-    expect(verifier.asked.length).toBe(askedCount);
+    await expect.poll(() => timers.pendingOf(reverifyMs)).toBe(0);
   });
 
   it("is not watched after its handler's own end, though its caller has not taken that yet", async () => {
     const verifier = testVerifier();
     const bounds = { ...grpcLimitsDefault, reverifyMs: 10 };
-    const { interceptor } = identityGate({ ...testPorts().ports, verifier }, guards, bounds, callConnections());
+    const timers = seenTimers();
+    const { interceptor } = identityGate({ ...testPorts().ports, timers, verifier }, guards, bounds, callConnections());
     const sent: number[] = [];
     const metadata = new Metadata();
     metadata.set("authorization", "Bearer service");
@@ -146,8 +146,9 @@ describe("a stream (3)", () => {
     const call = interceptor({ path, requestStream: true, responseStream: true } as never, below as never);
     await new Promise((resolve) => call.start({ onReceiveMetadata: resolve } as never));
     verifier.answer(() => Promise.reject(unknownToken()));
+    expect(timers.pendingOf(10)).toBe(1);
     call.sendStatus({ code: 0, details: "" });
-    await sleep(100);
+    expect(timers.pendingOf(10)).toBe(0);
     expect(sent).toEqual([0]);
     expect(verifier.asked).toEqual(["service"]);
   });
@@ -174,7 +175,7 @@ describe("a stream (3)", () => {
     const flood = (call: Call): void => {
       for (let count = 0; count < 64; count += 1) call.write(Buffer.alloc(16_384));
     };
-    const { port, verifier, calls, received, lines } = await open(flood, { callMsMax: 1_000 });
+    const { port, verifier, calls, received, lines, timers } = await open(flood, { callMsMax: hourMs });
     const session = connectHttp2(`http://127.0.0.1:${port}`);
     closers.push(() => session.destroy());
     // Nothing reads its data, so the flood stops at its window; the library's own client would read it all.
@@ -191,10 +192,12 @@ describe("a stream (3)", () => {
     verifier.answer(() => Promise.reject(unknownToken()));
     await expect.poll(() => lines.map(({ message }) => message)).toContain("RPC refused");
     stalled.write(framed("after"));
-    await sleep(200);
+    // Behind it on the same connection: when they are answered, it has arrived.
+    for (let count = 0; count < 2; count += 1) await new Promise((resolve) => session.ping(resolve));
     expect(calls[0]?.cancelled).toBe(false);
     expect(received).toEqual(["before"]);
     // The call gate gives up a status that nobody takes.
+    timers.fire(hourMs);
     await expect.poll(() => calls[0]?.cancelled).toBe(true);
   });
 });

@@ -10,6 +10,7 @@ import type { RpcService } from "../../ports/rpc.ts";
 import { testClient } from "../../testkit/grpc/test-client.ts";
 import { everyRole, testVerifier } from "../../testkit/grpc/test-verifier.ts";
 import { testPorts } from "../../testkit/http/test-ports.ts";
+import { seenTimers } from "../../testkit/seen-timers.ts";
 import { healthServiceName, loadHealthPackage } from "./health-service.ts";
 import { grpcLimitsDefault } from "./limits.ts";
 import { type Answering, answerWith } from "./reflection.ts";
@@ -71,6 +72,10 @@ async function watch(target: string, service: string): Promise<Watching> {
 }
 
 const treasury: RpcService = { name: "Treasury", handlers: {} };
+const hourMs = 3_600_000;
+/** Of the call gate. */
+const farewellMs = 1_000;
+const lifeMs = 60_000;
 
 describe("health", () => {
   it.each([
@@ -162,7 +167,7 @@ describe("reflection", () => {
   }
 
   /** A stream of questions whose answers nobody reads for a while; resolves with the status that ended it. */
-  async function flood(target: string, questions: number): Promise<number> {
+  async function flood(target: string, questions: number, isOver?: Promise<unknown>): Promise<number> {
     const asIs = (bytes: Buffer): Buffer => bytes;
     const client = new Client(target, credentials.createInsecure(), { "grpc.use_local_subchannel_pool": 1 });
     closers.push(() => client.close());
@@ -173,7 +178,7 @@ describe("reflection", () => {
     const ended = new Promise<number>((resolve) => stream.on("error", ({ code }: { code: number }) => resolve(code)));
     stream.pause();
     for (let index = 0; index < questions; index += 1) stream.write(question);
-    await sleep(2_000);
+    await isOver;
     // What came is read now, so that the end is seen as well.
     stream.on("data", () => undefined);
     stream.resume();
@@ -201,11 +206,23 @@ describe("reflection", () => {
   });
 
   it("a stream that nobody reads lives so long, and others are served", { timeout: 60_000 }, async () => {
+    const seen = seenTimers();
+    // However long the test takes to read the goodbye, it is not cut off meanwhile.
+    const timers = {
+      ...seen,
+      after: (ms: number, run: () => void) => seen.after(ms === farewellMs ? hourMs : ms, run),
+    };
     const { target } = await serve([treasury, { name: "RiskEngine", handlers: {} }], {
-      limits: { ...grpcLimitsDefault, schemaStreamMsMax: 3_000, schemaQuestionsMax: 1_000_000 },
+      limits: { ...grpcLimitsDefault, schemaStreamMsMax: lifeMs, schemaQuestionsMax: 1_000_000 },
+      timers,
     });
     await reflect(target, "v1", { list_services: "*" });
-    const ends = await Promise.all(Array.from({ length: 4 }, () => flood(target, 20_000)));
+    await expect.poll(() => seen.pendingOf(lifeMs)).toBe(0);
+    const isOver = expect
+      .poll(() => seen.pendingOf(lifeMs))
+      .toBe(4)
+      .then(() => seen.fire(lifeMs));
+    const ends = await Promise.all(Array.from({ length: 4 }, () => flood(target, 20_000, isOver)));
     expect(ends).toEqual(ends.map(() => status.RESOURCE_EXHAUSTED));
     expect(await reflect(target, "v1", { list_services: "*" })).toHaveProperty("list");
   });
@@ -283,9 +300,8 @@ describe("drain", () => {
   it("with only idle connections ends at once", async () => {
     const { server, client } = await serve([]);
     expect((await client.call("Instance", "GetHealth", {})).status).toBe("OK");
-    const startedAt = Date.now();
-    expect(await server.drain(10_000)).toBe("drained");
-    expect(Date.now() - startedAt).toBeLessThan(8_000);
+    // Waiting for its bound would be longer than this test may take.
+    expect(await server.drain(600_000)).toBe("drained");
   });
 
   it("does not wait for a connection that never said anything", async () => {
@@ -294,9 +310,7 @@ describe("drain", () => {
     const silent = connect(port, "127.0.0.1");
     closers.push(() => silent.destroy());
     await once(silent, "connect");
-    const startedAt = Date.now();
-    expect(await server.drain(10_000)).toBe("drained");
-    expect(Date.now() - startedAt).toBeLessThan(8_000);
+    expect(await server.drain(600_000)).toBe("drained");
   });
 
   it("cuts what does not finish within the bound, and twice is once", async () => {

@@ -1,7 +1,7 @@
 // More connections than there is room for, through real sockets: those that say nothing make way for those that do.
-import { Agent } from "node:http";
 import type { Socket } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { keptConnections, ownConnection } from "../../testkit/http/kept-connection.ts";
 import { ask, connectTo, hello, serve } from "../../testkit/http/test-client.ts";
 import type { HttpServer } from "./server.ts";
 
@@ -29,7 +29,7 @@ describe("a crowd of connections", () => {
     const { server } = await serve([hello], { limits: { connectionsMax: 20 } });
     const sockets = await hog(server, 30, first);
     for (let count = 0; count < 5; count += 1) {
-      expect((await ask(server, "/v1/hello", { agent: new Agent() })).status).toBe(200);
+      expect((await ask(server, "/v1/hello", { agent: ownConnection() })).status).toBe(200);
     }
     await expect.poll(() => closed(sockets)).toBeGreaterThanOrEqual(10);
   });
@@ -38,7 +38,7 @@ describe("a crowd of connections", () => {
     const { server } = await serve([hello], { limits: { connectionsMax: 20, strangerIdleMsMax: 500 } });
     const sockets = await hog(server, 20, "GET /v1/hello HTTP/1.1\r\nhost: a\r\n\r\n");
     for (let count = 0; count < 5; count += 1) {
-      expect((await ask(server, "/v1/hello", { agent: new Agent() })).status).toBe(200);
+      expect((await ask(server, "/v1/hello", { agent: ownConnection() })).status).toBe(200);
     }
     expect(server.health()).toEqual({ status: "ok" });
     await expect.poll(() => closed(sockets)).toBe(20);
@@ -46,7 +46,7 @@ describe("a crowd of connections", () => {
 
   it("does not push out a connection on which a token was shown", async () => {
     const { server } = await serve([hello], { limits: { connectionsMax: 5 } });
-    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const agent = keptConnections(1);
     onTestFinished(() => agent.destroy());
     expect((await ask(server, "/v1/hello", { agent })).status).toBe(200);
     const [socket] = Object.values(agent.freeSockets).flat();

@@ -1,9 +1,10 @@
 // A foreign handler under a prefix, through real sockets: it reads bodies and writes answers itself, and what holds around a route
 // holds around it.
-import { Agent, type IncomingMessage, type ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
 import { describe, expect, it } from "vitest";
 import { Defect } from "../../contracts/src/fault.ts";
+import { keptConnections } from "../../testkit/http/kept-connection.ts";
 import {
   ask,
   expectProblem,
@@ -217,7 +218,7 @@ describe("draining a mount", () => {
       response.end("held");
     };
     const { server } = await serve([], { mounts: [mounted(handle)] });
-    const agent = new Agent({ keepAlive: true });
+    const agent = keptConnections();
     const answer = ask(server, "/oidc/held", { agent });
     await entered;
     const drained = server.drain(10_000);
@@ -236,7 +237,7 @@ describe("draining a mount", () => {
       response.end("ended");
     };
     const { server } = await serve([], { mounts: [mounted(handle)] });
-    const agent = new Agent({ keepAlive: true });
+    const agent = keptConnections();
     const answer = ask(server, "/oidc/held", { agent });
     await entered;
     const drained = server.drain(10_000);

@@ -1,5 +1,4 @@
 // The HTTP listeners, through real sockets: right answers, every kind of refusal as a problem document, and bounds that hold.
-import { Agent } from "node:http";
 import { createServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -7,6 +6,7 @@ import { z } from "zod";
 import { Defect, Fault } from "../../contracts/src/fault.ts";
 import type { HttpRequest, Route } from "../../ports/http.ts";
 import { testVerifier } from "../../testkit/grpc/test-verifier.ts";
+import { keptConnections } from "../../testkit/http/kept-connection.ts";
 import {
   ask,
   both,
@@ -307,7 +307,7 @@ describe("bounds", () => {
 
   it("more connections than the limit are dropped, and the first still works", async () => {
     const { server } = await serve([hello], { limits: { connectionsMax: 1 } });
-    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const agent = keptConnections(1);
     expect((await ask(server, "/v1/hello", { agent })).status).toBe(200);
     await expect(ask(server, "/v1/hello")).rejects.toThrow();
     expect((await ask(server, "/v1/hello", { agent })).status).toBe(200);
@@ -328,7 +328,7 @@ describe("drain", () => {
   it("finishes the request in hand, refuses new connections and closes kept ones", async () => {
     const { route, entered, leave } = heldRoute();
     const { server } = await serve([route, hello]);
-    const agent = new Agent({ keepAlive: true });
+    const agent = keptConnections();
     await ask(server, "/v1/hello", { agent });
     const silent = connectTo(server);
     await new Promise((resolve) => silent.once("connect", resolve));

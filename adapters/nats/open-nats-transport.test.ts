@@ -5,6 +5,7 @@ import { type AddressInfo, createServer } from "node:net";
 import { DiscardPolicy, jetstreamManager } from "@nats-io/jetstream";
 import { connect } from "@nats-io/transport-node";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { fetchOnNewConnection } from "../../testkit/http/fetch-on-new-connection.ts";
 import { type NatsServer, startNatsServer } from "../../testkit/nats-server.ts";
 import { noMetrics } from "../../testkit/no-telemetry.ts";
 import { type TestDatabase, testDatabase } from "../../testkit/postgres.ts";
@@ -45,7 +46,7 @@ async function open(settings: Readonly<Record<string, string>>) {
 
 /** How many connections the server has now, as it says itself. */
 async function connectionCount(): Promise<number> {
-  const answer = await fetch(`http://127.0.0.1:${monitorPort}/connz`);
+  const answer = await fetchOnNewConnection(`http://127.0.0.1:${monitorPort}/connz`);
   return ((await answer.json()) as { num_connections: number }).num_connections;
 }
 

@@ -1,13 +1,14 @@
 // The HTTP and gRPC listeners with a certificate, through real sockets: who is served, who is cut, and what a new certificate changes. The
 // bounds are those of clear text (adapters/http/crowd.test.ts, adapters/grpc/crowd.test.ts).
 import { mkdtempSync, rmSync } from "node:fs";
-import { Agent, get, type RequestOptions } from "node:https";
+import { get, type RequestOptions } from "node:https";
 import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { type ConnectionOptions, connect as connectTls, type TLSSocket } from "node:tls";
 import { Client, credentials, type ServiceError, status } from "@grpc/grpc-js";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { everyRole, testVerifier } from "../../testkit/grpc/test-verifier.ts";
+import { keptSecureConnections } from "../../testkit/http/kept-connection.ts";
 import { hello, serve } from "../../testkit/http/test-client.ts";
 import { testPorts } from "../../testkit/http/test-ports.ts";
 import { newAuthority, writePair } from "../../testkit/test-certificate.ts";
@@ -148,7 +149,7 @@ describe("HTTP over TLS", () => {
 
   it("a connection on which a token was shown keeps its place in a flood of handshakes", async () => {
     const port = await http({ connectionsMax: 5 });
-    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const agent = keptSecureConnections(1);
     closers.push(() => agent.destroy());
     expect((await ask(port, { agent })).end).toBe(200);
     const [socket] = Object.values(agent.freeSockets).flat();

@@ -3,6 +3,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Secrets } from "../../ports/secrets.ts";
 import { describeSecrets, faultOf, printed, type SecretsFixture } from "../../testkit/conformance/secrets.ts";
+import { fetchOnNewConnection } from "../../testkit/http/fetch-on-new-connection.ts";
 import { type RememberingLog, rememberingLog } from "../../testkit/secrets-file/folders.ts";
 import { startVaultServer, type VaultServer, type VaultServerOptions } from "../../testkit/vault-server.ts";
 import { systemClock } from "../system/clock.ts";
@@ -59,7 +60,7 @@ afterEach(() => fixture.close());
 
 /** A request past the adapter, as an operator would make it. */
 async function asRoot(method: string, apiPath: string, body?: unknown): Promise<number> {
-  const response = await fetch(`${fixture.server.address}/v1/${apiPath}`, {
+  const response = await fetchOnNewConnection(`${fixture.server.address}/v1/${apiPath}`, {
     method,
     headers: { "x-vault-token": fixture.server.rootToken },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),

@@ -13,6 +13,7 @@ import { countCosignatures, readPolicy } from "../../core/audit/policy.ts";
 import { addCheckpointBody } from "../../core/audit/witness.ts";
 import type { WitnessedCheckpoint } from "../../ports/witnesses.ts";
 import { firstSigner, origin, type SampleLog, sampleLog, secondSigner } from "../../testkit/audit/sample-log.ts";
+import { fetchOnNewConnection } from "../../testkit/http/fetch-on-new-connection.ts";
 import { quietLog } from "../../testkit/quiet-log.ts";
 import { systemClock } from "../system/clock.ts";
 import { systemRandom } from "../system/random.ts";
@@ -70,7 +71,7 @@ function isCosigned(policyText: string, note: string, lines: readonly string[]):
 describe("the witness", () => {
   it("cosigns what continues what it knows, and says with which key", async () => {
     const witness = await start(await newFolder());
-    expect(await (await fetch(witness.server.url)).text()).toBe(`${witness.server.vkey}\n`);
+    expect(await (await fetchOnNewConnection(witness.server.url)).text()).toBe(`${witness.server.vkey}\n`);
     const log = sampleLog(14);
     const client = clientOf(witness);
     for (const size of [3, 7, 7, 14]) {
@@ -188,7 +189,7 @@ describe("the witness", () => {
     const log = sampleLog(14);
     await clientOf(witness).submit(checkpointOf(log, 3));
     const post = (size: number) =>
-      fetch(new URL("add-checkpoint", witness.server.url), {
+      fetchOnNewConnection(new URL("add-checkpoint", witness.server.url), {
         method: "POST",
         body: addCheckpointBody(3, log.consistency(3, size).map(base64OfHash), log.checkpoint(size)),
       });
@@ -229,7 +230,7 @@ describe("the witness", () => {
     ["POST", "/add-checkpoint", "x".repeat(600_000), 413],
   ] as const)("answers %s %s as it must", async (method, path, body, status) => {
     const witness = await start(await newFolder());
-    const response = await fetch(new URL(path, witness.server.url), {
+    const response = await fetchOnNewConnection(new URL(path, witness.server.url), {
       method,
       ...(body === undefined ? {} : { body }),
     });
@@ -266,11 +267,9 @@ describe("slow connections", () => {
   ])("%s, do not keep a log from its answer", async (_whose, addresses, count, left) => {
     const witness = await start(await newFolder(), [firstSigner.key], { requestMsMax: 60_000 });
     const openNow = await slow(witness.server.url, addresses, count);
-    const begun = performance.now();
     const { lines, complaints } = await clientOf(witness).submit(checkpointOf(sampleLog(3), 3));
-    // The client itself gives up after three seconds; on a quiet machine it takes milliseconds.
+    // The client itself gives up after three seconds, and complains.
     expect({ lines: lines.length, complaints }).toEqual({ lines: 1, complaints: [] });
-    expect(performance.now() - begun).toBeLessThan(3_000);
     await expect.poll(openNow, { timeout: 10_000 }).toBeLessThanOrEqual(left);
     if (count <= left) expect(openNow()).toBe(count);
   });

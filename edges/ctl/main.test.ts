@@ -380,20 +380,18 @@ describe("as a process", () => {
         device_code: "d",
         user_code: "BCDF-GHJK",
         verification_uri: `${issuer}/activate`,
-        expires_in: 600,
-        interval: 5,
+        expires_in: 6_000,
+        // It ends while it waits for the next poll, which is further away than this test may take.
+        interval: 600,
       },
     });
     const child = start(["auth", "login"]);
     let stderr = "";
     child.stderr.on("data", (part) => (stderr += part));
     await expect.poll(() => stderr, { timeout: 40_000 }).toContain("Waiting");
-    const startedMs = Date.now();
     child.kill("SIGINT");
     const code = await new Promise((resolve) => child.once("close", resolve));
     expect(code).toBe(130);
-    // Well before the next poll, five seconds later.
-    expect(Date.now() - startedMs).toBeLessThan(4_000);
     expect(readdirSync(home)).toEqual([]);
   });
 

@@ -6,6 +6,7 @@ import { Fault } from "../../contracts/src/fault.ts";
 import type { Identity } from "../../ports/identity.ts";
 import { heldFeed } from "../../testkit/gateway/market-feed.ts";
 import { type Behaviour, duty, machine, testParts } from "../../testkit/gateway/parts.ts";
+import { fetchOnNewConnection } from "../../testkit/http/fetch-on-new-connection.ts";
 import { testPorts } from "../../testkit/http/test-ports.ts";
 import { createClient } from "../client/src/index.ts";
 import { gatewayRoutes } from "./index.ts";
@@ -55,7 +56,7 @@ async function fixture(behaviour: Behaviour = {}) {
   const baseUrl = `http://127.0.0.1:${server.addresses.operator.port}`;
   const as = (token?: string) => createClient({ baseUrl, token });
   const raw = (path: string, body: string, type = "application/json") =>
-    fetch(`${baseUrl}${path}`, {
+    fetchOnNewConnection(`${baseUrl}${path}`, {
       method: "POST",
       headers: { authorization: "Bearer duty-token", "content-type": type },
       body,
@@ -267,7 +268,7 @@ it("no secret of a request or an answer is in the log", async () => {
   await client.stepUp({ action: "IssueServiceToken", parameters: { hush: "parameter" }, totp: "444444" });
   await client.issueServiceToken(request);
   await client.issueServiceToken({ ...request, name: "NOT VALID" }).catch((thrown: unknown) => thrown);
-  await fetch(`${baseUrl}/v1/auth/identity`, { headers: { authorization: "Bearer forged-token" } });
+  await fetchOnNewConnection(`${baseUrl}/v1/auth/identity`, { headers: { authorization: "Bearer forged-token" } });
   const log = JSON.stringify(lines);
   expect(lines.length).toBeGreaterThan(0);
   const secrets = ["424242", "dead-beef", "434343", "444444", "the-proof", "SECRET", "aaaa-bbbb", "pcs_k1_value"];
@@ -279,7 +280,7 @@ it("a tile of the audit log is served byte for byte under its C2SP path, slashes
   const { baseUrl, calls } = await fixture({ procedures: { "AuditDesk/GetAuditTile": { content } } });
   const headers = { authorization: "Bearer viewer-token" };
   for (const path of ["tile/0/x001/067", "tile/0%2Fx001%2F067"]) {
-    const answer = await fetch(`${baseUrl}/v1/operations/audit/log/${path}`, { headers });
+    const answer = await fetchOnNewConnection(`${baseUrl}/v1/operations/audit/log/${path}`, { headers });
     expect(answer.status, path).toBe(200);
     expect(answer.headers.get("content-type")).toBe("application/octet-stream");
     expect(answer.headers.get("cache-control")).toBe("private, max-age=31536000, immutable");
@@ -287,7 +288,10 @@ it("a tile of the audit log is served byte for byte under its C2SP path, slashes
   }
   expect(calls.map((call) => call[1])).toEqual([{ path: "tile/0/x001/067" }, { path: "tile/0/x001/067" }]);
   for (const path of ["tile/0/1", "tile/../checkpoint/x", "tile/"]) {
-    expect((await fetch(`${baseUrl}/v1/operations/audit/log/${path}`, { headers })).status, path).not.toBe(200);
+    expect(
+      (await fetchOnNewConnection(`${baseUrl}/v1/operations/audit/log/${path}`, { headers })).status,
+      path,
+    ).not.toBe(200);
   }
-  expect((await fetch(`${baseUrl}/v1/operations/audit/log/tile/0/000`)).status).toBe(401);
+  expect((await fetchOnNewConnection(`${baseUrl}/v1/operations/audit/log/tile/0/000`)).status).toBe(401);
 });

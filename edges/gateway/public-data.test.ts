@@ -7,6 +7,7 @@ import * as instant from "../../contracts/src/instant.ts";
 import type { Route } from "../../ports/http.ts";
 import { heldFeed } from "../../testkit/gateway/market-feed.ts";
 import { type Behaviour, nowForTests, testParts } from "../../testkit/gateway/parts.ts";
+import { fetchOnNewConnection } from "../../testkit/http/fetch-on-new-connection.ts";
 import { testPorts } from "../../testkit/http/test-ports.ts";
 import type { PublicParts } from "./public-data.ts";
 import { publicBars, publicFunds, publicHalts, publicInstruments, publicQuote, publicQuotes } from "./routes/public.ts";
@@ -46,7 +47,8 @@ async function served(parts: PublicParts) {
   });
   servers.push(server);
   const base = `http://127.0.0.1:${server.addresses.public.port}`;
-  const get = (path: string, headers: Record<string, string> = {}) => fetch(`${base}${path}`, { headers });
+  const get = (path: string, headers: Record<string, string> = {}) =>
+    fetchOnNewConnection(`${base}${path}`, { headers });
   return { get, operator: `http://127.0.0.1:${server.addresses.operator.port}` };
 }
 
@@ -93,7 +95,7 @@ describe("public market data", () => {
     expect(await (await get("/v1/funds")).json()).toEqual([{ ...fund, nav: "10000000.25", nav_at: at }]);
     expect(await (await get("/v1/halts")).json()).toEqual([halt]);
     expect(calls).toEqual([]);
-    expect((await fetch(`${operator}/v1/funds`)).status).toBe(401);
+    expect((await fetchOnNewConnection(`${operator}/v1/funds`)).status).toBe(401);
   });
 
   it("is 503 as long as nothing was said, but for TEST, which changes every second", async () => {

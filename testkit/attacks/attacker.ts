@@ -1,6 +1,7 @@
 // Somebody with a login and the documents who tries to get past a limit, a halt, a loss or the books of a running paper platform, over HTTP.
 import { openPaperFixture, type PaperFixture } from "../crash-rounds/paper-fixture.ts";
 import { type Flow, provenFlow } from "../granted-proof.ts";
+import { fetchOnNewConnection } from "../http/fetch-on-new-connection.ts";
 import { logInAs, operatorUrl } from "../login.ts";
 import { eventually } from "../platform.ts";
 
@@ -64,7 +65,7 @@ export async function openAttacker(name: string): Promise<Attacker> {
   }
 
   async function ask(method: string, path: string, body?: object): Promise<Answer> {
-    const answer = await fetch(operatorUrl(fixture.platform()) + path, {
+    const answer = await fetchOnNewConnection(operatorUrl(fixture.platform()) + path, {
       method,
       headers: {
         authorization: `Bearer ${await bearer()}`,

@@ -6,7 +6,7 @@ import type { Store } from "../../ports/store.ts";
 import type { BusCheck, BusFixture, HeldEvent } from "./bus-fixture.ts";
 import { publish, record, thingOf } from "./bus-kit.ts";
 import { thingChanged } from "./subjects.ts";
-import { eventually, gate, transactPatiently, within } from "./waiting.ts";
+import { eventually, gate, holdsWithin, transactPatiently } from "./waiting.ts";
 
 /** A transaction that has published and is slow to end. */
 async function holdEvent(
@@ -50,7 +50,7 @@ export const lateCommit: BusCheck = {
     await publish(fixture.store, { key: "early", n: 3 });
     await publish(fixture.store, { key: "early", n: 4 });
     // A reader may hold these two back until the late transaction has ended; one that hands them over now must remember it.
-    await within(fixture, 500, () => seen.events.length >= 3);
+    await holdsWithin(fixture, 500, () => seen.events.length >= 3);
     await late.commit();
     await publish(fixture.store, { key: "after", n: 5 });
     await eventually(

@@ -5,7 +5,7 @@ import type { BusEvent, OverflowPolicy, Subscription } from "../../ports/bus.ts"
 import type { BusCheck, BusFixture } from "./bus-fixture.ts";
 import { publish, publishMany, range, record, thingOf } from "./bus-kit.ts";
 import { markMoved, type Thing, thingChanged } from "./subjects.ts";
-import { eventually, gate, pass, rejection, within } from "./waiting.ts";
+import { eventually, gate, holdsWithin, pass, rejection } from "./waiting.ts";
 
 interface Listener {
   readonly things: Thing[];
@@ -109,7 +109,7 @@ export const conflatesBroadcasts: BusCheck = {
         last = burst * 1_000 + n;
         for (const key of ["AAPL", "MSFT"]) fixture.bus.broadcast(markMoved, { key, n: last });
       }
-      await within(fixture, 2_000, arrived);
+      await holdsWithin(fixture, 2_000, arrived);
     }
     expect(arrived()).toBe(true);
     for (const things of [heard.here, heard.there]) {

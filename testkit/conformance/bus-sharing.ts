@@ -4,7 +4,7 @@ import { expect } from "vitest";
 import type { BusCheck, BusPeer } from "./bus-fixture.ts";
 import { publish, publishMany, range, record, thingOf } from "./bus-kit.ts";
 import { thingChanged } from "./subjects.ts";
-import { eventually, pass, within } from "./waiting.ts";
+import { eventually, holdsWithin, pass } from "./waiting.ts";
 
 interface Shared {
   readonly handled: { readonly n: number; readonly by: string }[];
@@ -120,7 +120,7 @@ export const forgetEndsTheRunning: BusCheck = {
     await eventually(fixture, "the silence of the other process", async () => {
       n += 1;
       await publish(fixture.store, { key: "k", n });
-      return !(await within(fixture, 1_500, () => there.numbers().includes(n)));
+      return !(await holdsWithin(fixture, 1_500, () => there.numbers().includes(n)));
     });
     const heard = there.numbers();
     expect(heard).toEqual(range(1, heard.length));

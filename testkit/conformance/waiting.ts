@@ -35,8 +35,8 @@ export async function eventually(
   );
 }
 
-/** Waits until the condition holds or the time is over, and says which. */
-export async function within(fixture: Patience, ms: number, condition: () => boolean): Promise<boolean> {
+/** Waits until the condition holds or the time is over, and says which came first. */
+export async function holdsWithin(fixture: Patience, ms: number, condition: () => boolean): Promise<boolean> {
   for (let waitedMs = 0; waitedMs < ms; waitedMs += stepMs) {
     if (condition()) return true;
     await pass(fixture, stepMs);

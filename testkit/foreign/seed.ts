@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { TOTP } from "otpauth";
+import { fetchOnNewConnection } from "../http/fetch-on-new-connection.ts";
 import { bearerOf, developmentOperator, operatorUrl } from "../login.ts";
 import { type Platform, pause } from "../platform.ts";
 
@@ -24,7 +25,7 @@ export async function askAs(
 ): Promise<{ readonly status: number; readonly body: Readonly<Record<string, unknown>> }> {
   const headers = { ...(login ?? (await bearerOf(platform, "duty"))), "content-type": "application/json" };
   const sent = body === undefined ? {} : { body: JSON.stringify(body) };
-  const answer = await fetch(`${operatorUrl(platform)}${path}`, { method, headers, ...sent });
+  const answer = await fetchOnNewConnection(`${operatorUrl(platform)}${path}`, { method, headers, ...sent });
   return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
 }
 

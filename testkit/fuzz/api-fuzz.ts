@@ -1,6 +1,7 @@
 // Sends requests of every described operation and holds each answer against its description: no failure of ours but an honest 503, no answer that is not
 // described, nothing accepted that the description refuses. The same seed asks the same.
 import { setTimeout as sleep } from "node:timers/promises";
+import { fetchOnNewConnection } from "../http/fetch-on-new-connection.ts";
 import { type FuzzedOperation, operationsOf } from "./documents.ts";
 import { type FuzzedRequest, rightRequest, wrongRequest } from "./requests.ts";
 import { type Making, pick, type Random, Reported, seededRandom } from "./values.ts";
@@ -151,10 +152,7 @@ async function asked(request: FuzzedRequest, token: string | undefined, isStream
     ...(request.body === undefined ? {} : { body: request.body }),
     signal: AbortSignal.timeout(answerMsMax),
   };
-  // A connection that the server was about to close when it was used again is no answer; a second try gets a fresh one.
-  const response = await fetch(request.url, init).catch(() =>
-    fetch(request.url, { ...init, signal: AbortSignal.timeout(answerMsMax) }),
-  );
+  const response = await fetchOnNewConnection(request.url, init);
   const type = response.headers.get("content-type") ?? "";
   if ((isStream || type.startsWith("application/x-ndjson")) && response.status < 300) {
     await response.body?.cancel();

@@ -1,6 +1,7 @@
 // The operations of the served documents, each with what its answers may be.
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import type { JsonSchema, Schemas } from "../../adapters/http/describe/json-schema.ts";
+import { fetchOnNewConnection } from "../http/fetch-on-new-connection.ts";
 
 interface Content {
   readonly schema?: JsonSchema;
@@ -52,7 +53,7 @@ export interface FuzzedOperation {
 }
 
 export async function operationsOf(baseUrl: string, prefix: string): Promise<readonly FuzzedOperation[]> {
-  const document = (await (await fetch(`${baseUrl}/v1/openapi.json`)).json()) as Document;
+  const document = (await (await fetchOnNewConnection(`${baseUrl}/v1/openapi.json`)).json()) as Document;
   const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: false });
   ajv.addSchema({ $id: "document", components: document.components });
   const compiled = new Map<string, ValidateFunction>();

@@ -1,5 +1,6 @@
 // The charting webhook of a running platform, fuzzed: its funds get secrets, its processes are weighed, and afterwards its orders are counted.
 import { readFileSync } from "node:fs";
+import { fetchOnNewConnection } from "../http/fetch-on-new-connection.ts";
 import { logInAs, operatorUrl } from "../login.ts";
 import { eventually, type RunningPlatform } from "../platform.ts";
 import { writeFundSecrets } from "../webhook-sender.ts";
@@ -30,7 +31,9 @@ export async function fuzzWebhookOf(
   const read = async (path: string): Promise<readonly unknown[]> => {
     // A token lasts shorter than a long run.
     const { access_token: token } = await logInAs(platform, "duty");
-    const answer = await fetch(`${operatorUrl(platform)}${path}`, { headers: { authorization: `Bearer ${token}` } });
+    const answer = await fetchOnNewConnection(`${operatorUrl(platform)}${path}`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
     if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
     return (await answer.json()) as readonly unknown[];
   };

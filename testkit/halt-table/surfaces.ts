@@ -1,5 +1,6 @@
 // The four ways to ask: both gRPC services, REST and ctl. Each puts the same request into its own words and gives back what was answered.
 import { testClient } from "../grpc/test-client.ts";
+import { fetchOnNewConnection } from "../http/fetch-on-new-connection.ts";
 import type { HaltTableFixture, TableCaller } from "./fixture.ts";
 import type { Request, SurfaceAnswer } from "./surface-answer.ts";
 
@@ -84,7 +85,7 @@ export async function postJson(url: string, token: string | undefined, body: obj
     "content-type": "application/json",
     ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
   };
-  const answer = await fetch(url, { method: "POST", headers, body: JSON.stringify(body) });
+  const answer = await fetchOnNewConnection(url, { method: "POST", headers, body: JSON.stringify(body) });
   const document = (await answer.json()) as Record<string, unknown>;
   const code = answer.ok ? "" : String(document["code"]);
   return { code, reported: answer.status, body: document, sentence: String(document["detail"] ?? "") };

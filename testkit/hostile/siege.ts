@@ -2,6 +2,7 @@
 // wrong passwords for invented names, and HTTP/2 frames that cost more than they carry.
 import { type ClientHttp2Session, connect as connectHttp2 } from "node:http2";
 import { connect, type Socket } from "node:net";
+import { fetchOnNewConnection } from "../http/fetch-on-new-connection.ts";
 
 const hello = Buffer.concat([
   Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
@@ -175,7 +176,9 @@ function repeat(count: number, request: (n: number) => Promise<unknown>): Siege 
 /** Paths of nearly all that a request line may have, full of what a pattern could trip over. */
 export function longPaths(url: string, count: number): Siege {
   const path = `/v1/${"Bearer=a.b-password:token%3D".repeat(500)}`.slice(0, 14_000);
-  return repeat(count, async (n) => (await fetch(`${url}${path}${n}`, { signal: AbortSignal.timeout(5_000) })).text());
+  return repeat(count, async (n) =>
+    (await fetchOnNewConnection(`${url}${path}${n}`, { signal: AbortSignal.timeout(5_000) })).text(),
+  );
 }
 
 export function wrongPasswords(url: string, count: number): Siege {
@@ -187,6 +190,8 @@ export function wrongPasswords(url: string, count: number): Siege {
   });
   return repeat(count, async (n) => {
     const body = new URLSearchParams(form(n));
-    return (await fetch(`${url}/oidc/token`, { method: "POST", body, signal: AbortSignal.timeout(5_000) })).text();
+    return (
+      await fetchOnNewConnection(`${url}/oidc/token`, { method: "POST", body, signal: AbortSignal.timeout(5_000) })
+    ).text();
   });
 }

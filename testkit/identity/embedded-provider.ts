@@ -14,6 +14,7 @@ import * as instant from "../../contracts/src/instant.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Identity } from "../../ports/identity.ts";
 import type { Log } from "../../ports/log.ts";
+import { fetchOnNewConnection } from "../http/fetch-on-new-connection.ts";
 import { createTestBrowser, type TestBrowser } from "./test-browser.ts";
 import { memorySecrets } from "./test-secrets.ts";
 
@@ -161,7 +162,10 @@ export async function openProviderFixture(
     },
     browser: (headers) => createTestBrowser(options.issuer, headers),
     async post(path, fields) {
-      const response = await fetch(`${options.issuer}${path}`, { method: "POST", body: new URLSearchParams(fields) });
+      const response = await fetchOnNewConnection(`${options.issuer}${path}`, {
+        method: "POST",
+        body: new URLSearchParams(fields),
+      });
       const text = await response.text();
       return { status: response.status, body: (text === "" ? {} : JSON.parse(text)) as Answer };
     },

@@ -1,4 +1,6 @@
 // A browser for tests, as small as can be: keeps cookies by path, follows redirects within the provider, and fills in forms.
+import { fetchOnNewConnection } from "../http/fetch-on-new-connection.ts";
+
 export interface Shown {
   readonly status: number;
   readonly url: string;
@@ -46,7 +48,7 @@ export function createTestBrowser(issuer: string, headers: Readonly<Record<strin
     for (let count = 0; count < redirectsMax; count += 1) {
       const { pathname } = new URL(next.url);
       const sent = jar.filter((each) => pathname.startsWith(each.path)).map((each) => `${each.name}=${each.value}`);
-      const response = await fetch(next.url, {
+      const response = await fetchOnNewConnection(next.url, {
         ...next.init,
         redirect: "manual",
         headers: { accept: "text/html", ...headers, ...next.init.headers, cookie: sent.join("; ") },

@@ -3,7 +3,7 @@
 // so this rule asks the compiler; the others in this folder need the text alone.
 import { dirname, join, relative } from "node:path";
 import ts from "typescript";
-import type { Complaint } from "./rules.ts";
+import type { Complaint } from "./complaint.ts";
 import { nodesOf } from "./source.ts";
 
 /** Those that know how an amount is kept. */

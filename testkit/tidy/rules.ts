@@ -1,23 +1,15 @@
 // The architecture as rules. Each takes one parsed file and yields complaints that say where, what, and what to do instead.
 import { posix } from "node:path";
 import ts from "typescript";
+import { at, type Complaint, isTest, isTestCode, type Rule } from "./complaint.ts";
 import { type Room, rooms } from "./rooms.ts";
-import { functionsOf, importsOf, lineOf, type SourceFile } from "./source.ts";
+import { functionsOf, importsOf, type SourceFile } from "./source.ts";
 
 const { SyntaxKind } = ts;
-
-export interface Complaint {
-  readonly path: string;
-  readonly line: number;
-  readonly message: string;
-}
-
-export type Rule = (file: SourceFile) => Iterable<Complaint>;
 
 const fileLinesMax = 400;
 const functionLinesMax = 70;
 
-const isTest = (path: string): boolean => /\.test\.tsx?$/.test(path);
 const isGenerated = (path: string): boolean => path.startsWith("contracts/src/generated/");
 
 /** Files that serve tests, measurements or the build: clocks and random numbers are theirs to use. */
@@ -219,8 +211,22 @@ function* packedMembers(file: SourceFile): Iterable<Complaint> {
   }
 }
 
-function at(file: SourceFile, node: ts.Node, message: string): Complaint {
-  return { path: file.path, line: lineOf(file, node), message };
+/** Two ways to wait under one name were mixed up: one fails, the other says whether it came. */
+function* oneWithin(file: SourceFile): Iterable<Complaint> {
+  if (!isTestCode(file.path) || file.path === "testkit/platform.ts") return;
+  for (const kind of [SyntaxKind.FunctionDeclaration, SyntaxKind.VariableDeclaration]) {
+    for (const node of file.nodes.get(kind) ?? []) {
+      const name =
+        ts.isFunctionDeclaration(node) || ts.isVariableDeclaration(node) ? node.name?.getText(file.tree) : "";
+      if (name === "within") {
+        yield at(
+          file,
+          node,
+          "another `within`: take the one of testkit/platform.ts, or say in the name what is different",
+        );
+      }
+    }
+  }
 }
 
 export const rules: readonly Rule[] = [
@@ -233,6 +239,7 @@ export const rules: readonly Rule[] = [
   size,
   style,
   packedMembers,
+  oneWithin,
 ];
 
 export function judge(file: SourceFile): readonly Complaint[] {

@@ -1,6 +1,7 @@
 // The line between a browser and the platform, which a test can cut: a forward proxy that ends every connection at once and takes no new one until it is mended.
-import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
+import { ownConnection } from "../http/kept-connection.ts";
 
 export interface CutLine {
   /** For a browser's context. */
@@ -40,7 +41,7 @@ export async function openLine(): Promise<CutLine> {
 }
 
 /** A connection of its own for each: one that was kept would break after a restart, where a browser without us would simply ask again. */
-const agent = new Agent({ keepAlive: false });
+const agent = ownConnection();
 
 function forward(asked: IncomingMessage, answer: ServerResponse): void {
   const onward = request(asked.url ?? "", { agent, method: asked.method, headers: asked.headers }, (response) => {

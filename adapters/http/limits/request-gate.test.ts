@@ -76,10 +76,9 @@ describe("one connection", () => {
     const flood = burst(server, get("flood").repeat(9_000));
     await expect.poll(() => handledCount, { interval: 1 }).toBeGreaterThan(0);
     for (const listener of ["operator", "public"] as const) {
-      const askedAt = performance.now();
       expect(named(await burst(server, get("other", "connection: close\r\n"), listener))).toEqual(["other"]);
-      // All 9,000 would take nine seconds; the rest is room for a busy machine.
-      expect(performance.now() - askedAt).toBeLessThan(4_000);
+      // Behind the flood it would be answered after all 9,000.
+      expect(handledCount).toBeLessThanOrEqual(100);
     }
     await flood;
     expect(handledCount).toBeLessThanOrEqual(100);

@@ -7,6 +7,7 @@ import { decodeJwt } from "jose";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { launchChromium } from "../../../testkit/chromium.ts";
+import { fetchOnNewConnection } from "../../../testkit/http/fetch-on-new-connection.ts";
 import { type Answer, openProviderFixture, type ProviderFixture } from "../../../testkit/identity/embedded-provider.ts";
 import { type TestDatabase, testDatabase } from "../../../testkit/postgres.ts";
 import { openPeer, type PostgresPeer } from "../../../testkit/postgres-fixture.ts";
@@ -61,7 +62,7 @@ async function openPage(
 
 async function askForCode(): Promise<Answer> {
   const fields = { client_id: "portcullis-cli", scope: "openid profile offline_access" };
-  const response = await fetch(`${fixture.issuer}/device/auth`, {
+  const response = await fetchOnNewConnection(`${fixture.issuer}/device/auth`, {
     method: "POST",
     body: new URLSearchParams(fields),
     headers: { "user-agent": "portcullis-ctl/0.1.0 (linux; arm64)" },

@@ -3,6 +3,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { decodeJwt } from "jose";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import * as instant from "../../../contracts/src/instant.ts";
+import { fetchOnNewConnection } from "../../../testkit/http/fetch-on-new-connection.ts";
 import { openProviderFixture, type ProviderFixture } from "../../../testkit/identity/embedded-provider.ts";
 import type { Shown, TestBrowser } from "../../../testkit/identity/test-browser.ts";
 import { type TestDatabase, testDatabase } from "../../../testkit/postgres.ts";
@@ -132,7 +133,9 @@ describe("the code flow", () => {
   });
 
   test("discovery names what there is and nothing more, and what there is not is not answered", async () => {
-    const discovery = (await (await fetch(`${fixture.issuer}/.well-known/openid-configuration`)).json()) as object;
+    const discovery = (await (
+      await fetchOnNewConnection(`${fixture.issuer}/.well-known/openid-configuration`)
+    ).json()) as object;
     expect(Object.keys(discovery).sort()).toEqual([
       "authorization_endpoint",
       "authorization_response_iss_parameter_supported",
@@ -157,7 +160,7 @@ describe("the code flow", () => {
     ]);
     expect(discovery).toMatchObject({ response_modes_supported: ["query"] });
     for (const path of ["/request", "/reg", "/me", "/token/introspection", "/backchannel"]) {
-      expect((await fetch(`${fixture.issuer}${path}`, { method: "POST" })).status, path).toBe(404);
+      expect((await fetchOnNewConnection(`${fixture.issuer}${path}`, { method: "POST" })).status, path).toBe(404);
     }
   });
 
@@ -174,7 +177,7 @@ describe("the code flow", () => {
         code_challenge_method: "S256",
         [name]: long,
       });
-      const answer = await fetch(`${fixture.issuer}/auth?${query}`, { redirect: "manual" });
+      const answer = await fetchOnNewConnection(`${fixture.issuer}/auth?${query}`, { redirect: "manual" });
       const reported = new URL(answer.headers.get("location") ?? "").searchParams;
       expect([reported.get("error"), reported.get("error_description")]).toEqual([
         "invalid_request",

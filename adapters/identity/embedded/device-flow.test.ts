@@ -2,6 +2,7 @@
 // may end differently.
 import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from "jose";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { fetchOnNewConnection } from "../../../testkit/http/fetch-on-new-connection.ts";
 import { type Answer, openProviderFixture, type ProviderFixture } from "../../../testkit/identity/embedded-provider.ts";
 import type { Shown, TestBrowser } from "../../../testkit/identity/test-browser.ts";
 import { type TestDatabase, testDatabase } from "../../../testkit/postgres.ts";
@@ -84,7 +85,9 @@ describe("the device flow", () => {
 
     const redeemed = await redeem(asked["device_code"]);
     expect(redeemed.status).toBe(200);
-    const keys = createLocalJWKSet((await (await fetch(`${fixture.issuer}/jwks`)).json()) as JSONWebKeySet);
+    const keys = createLocalJWKSet(
+      (await (await fetchOnNewConnection(`${fixture.issuer}/jwks`)).json()) as JSONWebKeySet,
+    );
     const access = await jwtVerify(redeemed.body["access_token"] ?? "", keys, {
       issuer: fixture.issuer,
       audience: "portcullis",
@@ -181,7 +184,7 @@ describe("the device flow", () => {
     const body = new URLSearchParams({ decision: "login", name: "duty", password: "correct horse" });
     const cookie = browser.cookies.map((each) => `${each.name}=${each.value}`).join("; ");
     const send = async (headers: Record<string, string>): Promise<number> =>
-      (await fetch(login.url, { method: "POST", body, headers, redirect: "manual" })).status;
+      (await fetchOnNewConnection(login.url, { method: "POST", body, headers, redirect: "manual" })).status;
     const { origin } = new URL(fixture.issuer);
     expect(await send({ cookie, origin: "http://evil.example" })).toBe(403);
     expect(await send({ cookie, origin: "null" })).toBe(403);
@@ -189,7 +192,7 @@ describe("the device flow", () => {
     expect(await send({ cookie })).toBe(403);
     expect(await send({ origin })).toBe(400);
     expect(await send({ cookie: cookie.replace(/(portcullis_interaction)=[^;]+/, "$1=x"), origin })).toBe(400);
-    const large = await fetch(login.url, {
+    const large = await fetchOnNewConnection(login.url, {
       method: "POST",
       body: `name=${"x".repeat(20_000)}`,
       redirect: "manual",
@@ -204,7 +207,7 @@ describe("the device flow", () => {
     const cookie = "portcullis_session=gone; portcullis_session.sig=none";
     for (const path of ["/device", "/session/end/confirm"]) {
       for (const headers of [{}, { cookie }, { accept: "text/html" }, { accept: "text/html", cookie }]) {
-        const answer = await fetch(`${fixture.issuer}${path}`, {
+        const answer = await fetchOnNewConnection(`${fixture.issuer}${path}`, {
           method: "POST",
           headers,
           body: new URLSearchParams({ xsrf: "x", user_code: "BCDF-GHJK", logout: "yes" }),
@@ -267,7 +270,7 @@ describe("the device flow", () => {
     expect(line).toContain("httponly");
     expect(line).toContain("samesite=lax");
     expect(line).not.toContain("secure");
-    const found = await fetch(`${fixture.issuer}/.well-known/openid-configuration`, {
+    const found = await fetchOnNewConnection(`${fixture.issuer}/.well-known/openid-configuration`, {
       headers: { "x-forwarded-host": "evil.example" },
     });
     const discovery = (await found.json()) as Record<string, unknown>;
@@ -278,7 +281,7 @@ describe("the device flow", () => {
     expect(JSON.stringify(discovery)).not.toContain("evil");
     expect(discovery["introspection_endpoint"]).toBeUndefined();
     expect(discovery["registration_endpoint"]).toBeUndefined();
-    expect((await fetch(`${fixture.issuer}/nothing`)).status).toBe(404);
+    expect((await fetchOnNewConnection(`${fixture.issuer}/nothing`)).status).toBe(404);
   });
 
   test("an unknown client and a foreign resource are refused", async () => {
@@ -297,11 +300,11 @@ describe("the device flow", () => {
   test("behind a proxy that speaks https, every address is the issuer's and cookies are for https only", async () => {
     const away = await openProviderFixture(peer.store, { issuer: "https://desk.example/oidc" });
     try {
-      const found = await fetch(`${away.origin}/oidc/.well-known/openid-configuration`);
+      const found = await fetchOnNewConnection(`${away.origin}/oidc/.well-known/openid-configuration`);
       const discovery = (await found.json()) as Record<string, string>;
       expect(discovery["issuer"]).toBe("https://desk.example/oidc");
       expect(discovery["token_endpoint"]).toBe("https://desk.example/oidc/token");
-      const page = await fetch(`${away.origin}/oidc/device`, { headers: { accept: "text/html" } });
+      const page = await fetchOnNewConnection(`${away.origin}/oidc/device`, { headers: { accept: "text/html" } });
       for (const line of page.headers.getSetCookie()) expect(line.toLowerCase()).toContain("; secure");
       expect(page.headers.getSetCookie()).not.toHaveLength(0);
     } finally {

@@ -1,6 +1,7 @@
 // Signing keys from outside: published, replaced by age and on demand, kept over restarts, refused when they must be, and reported.
 import { createLocalJWKSet, decodeProtectedHeader, type JSONWebKeySet, jwtVerify } from "jose";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { fetchOnNewConnection } from "../../../testkit/http/fetch-on-new-connection.ts";
 import { admin, openProviderFixture, type ProviderFixture } from "../../../testkit/identity/embedded-provider.ts";
 import { memorySecrets } from "../../../testkit/identity/test-secrets.ts";
 import { type TestDatabase, testDatabase } from "../../../testkit/postgres.ts";
@@ -25,7 +26,7 @@ afterAll(async () => {
 });
 
 const published = async (): Promise<JSONWebKeySet> =>
-  (await (await fetch(`${fixture.issuer}/jwks`)).json()) as JSONWebKeySet;
+  (await (await fetchOnNewConnection(`${fixture.issuer}/jwks`)).json()) as JSONWebKeySet;
 const kids = async (): Promise<unknown[]> => (await published()).keys.map((key) => key["kid"]);
 
 async function newToken(): Promise<string> {

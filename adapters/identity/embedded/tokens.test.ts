@@ -2,6 +2,7 @@
 import { decodeJwt } from "jose";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import * as instant from "../../../contracts/src/instant.ts";
+import { fetchOnNewConnection } from "../../../testkit/http/fetch-on-new-connection.ts";
 import { type Answer, openProviderFixture, type ProviderFixture } from "../../../testkit/identity/embedded-provider.ts";
 import { type TestDatabase, testDatabase } from "../../../testkit/postgres.ts";
 import { openPeer, type PostgresPeer } from "../../../testkit/postgres-fixture.ts";
@@ -84,7 +85,7 @@ describe("the development grant", () => {
     await fixture.restart({ development: false });
     try {
       expect((await logInAs("duty", "correct horse")).body).toMatchObject({ error: "unsupported_grant_type" });
-      const discovery = await (await fetch(`${fixture.issuer}/.well-known/openid-configuration`)).text();
+      const discovery = await (await fetchOnNewConnection(`${fixture.issuer}/.well-known/openid-configuration`)).text();
       expect(discovery).not.toContain("development");
     } finally {
       await fixture.restart();

@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { afterEach, describe, expect, expectTypeOf, it } from "vitest";
+import { runtimeFetch } from "../../../testkit/http/runtime-fetch.ts";
 import type { AnswerOf, ArgumentsOf, Client } from "./index.ts";
 import { ApiError, createClient, UnreachableError } from "./index.ts";
 
@@ -212,7 +213,10 @@ describe("no answer", () => {
       expect(String(await failed(client.getIdentity({}, { signal: giveUp.signal })))).toMatch(/within 300 ms/);
       // As a program does that has a signal of its own for everything it fetches.
       const wrapped: typeof fetch = (input, init) =>
-        fetch(input, { ...init, signal: init?.signal ? AbortSignal.any([init.signal, giveUp.signal]) : giveUp.signal });
+        runtimeFetch(input, {
+          ...init,
+          signal: init?.signal ? AbortSignal.any([init.signal, giveUp.signal]) : giveUp.signal,
+        });
       const further = createClient({ baseUrl, timeoutMs: 300, fetch: wrapped });
       expect(String(await failed(further.getIdentity()))).toMatch(/within 300 ms/);
     } finally {
