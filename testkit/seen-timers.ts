@@ -4,6 +4,8 @@ import { systemTimers } from "../adapters/system/timers.ts";
 import type { CancelTimer, Timers } from "../ports/timers.ts";
 
 export interface SeenTimers extends Timers {
+  /** How many timers have neither fired nor been cancelled. */
+  pendingCount(): number;
   /** How many timers of exactly that many milliseconds have neither fired nor been cancelled. */
   pendingOf(ms: number): number;
   /** Lets all timers of exactly that many milliseconds fire now. */
@@ -53,6 +55,7 @@ export function seenTimers(timers: Timers = systemTimers()): SeenTimers {
     after,
     sleep,
     soon: timers.soon,
+    pendingCount: () => pending.size,
     pendingOf: (ms) => pendingOf(ms).length,
     fire: (ms) => {
       for (const one of pendingOf(ms)) one.run();

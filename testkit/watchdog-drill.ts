@@ -142,12 +142,17 @@ export async function openWatchdogDrill(name: string, configuration: string): Pr
     episodes,
     async until(watchdog, state, scope = {}, msMax = drillMsMax) {
       let found: WatchdogStatus | undefined;
-      const look = async (): Promise<boolean> => {
-        await pause(lookMs);
-        found = await row(watchdog, scope);
-        return found?.state === state;
-      };
-      await eventually(`${watchdog} ${JSON.stringify(scope)} is ${state}`, look, msMax).catch((thrown: unknown) => {
+      const awaited = `${watchdog} ${JSON.stringify(scope)} is ${state}`;
+      const looking = eventually(
+        awaited,
+        async () => {
+          await pause(lookMs);
+          found = await row(watchdog, scope);
+          return found?.state === state;
+        },
+        msMax,
+      );
+      await looking.catch((thrown: unknown) => {
         throw new Error(`${String(thrown)}: ${JSON.stringify(found)}`);
       });
       return found as WatchdogStatus;

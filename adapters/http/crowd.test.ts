@@ -3,8 +3,10 @@ import type { Socket } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { keptConnections, ownConnection } from "../../testkit/http/kept-connection.ts";
 import { ask, connectTo, hello, serve } from "../../testkit/http/test-client.ts";
+import { seenTimers } from "../../testkit/seen-timers.ts";
 import type { HttpServer } from "./server.ts";
 
+const hourMs = 3_600_000;
 const half = "GET /v1/hello HTTP/1.1\r\nhost: a\r\nx-a: ";
 
 async function hog(server: HttpServer, count: number, first: string): Promise<readonly Socket[]> {
@@ -67,9 +69,13 @@ describe("a crowd of connections", () => {
   });
 
   it("is left alone when it came in time", async () => {
-    const { server } = await serve([hello], { limits: { firstRequestMsMax: 150 } });
+    const timers = seenTimers();
+    const { server } = await serve([hello], { limits: { firstRequestMsMax: hourMs }, timers });
     const [kept] = await hog(server, 1, "GET /v1/hello HTTP/1.1\r\nhost: a\r\n\r\n");
-    await new Promise((resolve) => setTimeout(resolve, 400));
+    const [silent] = await hog(server, 1, "");
+    await expect.poll(() => timers.pendingOf(hourMs)).toBe(1);
+    timers.fire(hourMs);
+    await expect.poll(() => silent?.destroyed).toBe(true);
     expect(kept?.destroyed).toBe(false);
   });
 });

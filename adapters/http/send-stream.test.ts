@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import type { Route } from "../../ports/http.ts";
 import { everyRole } from "../../testkit/grpc/test-verifier.ts";
 import { ask, hello, serve } from "../../testkit/http/test-client.ts";
+import { seenTimers } from "../../testkit/seen-timers.ts";
 
 function streamed(pieces: (signal: AbortSignal) => AsyncIterable<string>) {
   const state = { closed: 0, aborted: false };
@@ -44,6 +45,7 @@ async function read(server: Awaited<ReturnType<typeof serve>>["server"]): Promis
   return response;
 }
 
+const hourMs = 3_600_000;
 const patience = { timeout: 10_000 };
 
 describe("a stream", () => {
@@ -57,7 +59,8 @@ describe("a stream", () => {
       yield "data: 2\n\n";
       await aborted(signal);
     });
-    const { server } = await serve([route], { limits: { handlerMsMax: 200 } });
+    const timers = seenTimers();
+    const { server } = await serve([route], { limits: { handlerMsMax: hourMs }, timers });
     const response = await read(server);
     expect(response.statusCode).toBe(200);
     expect(response.headers).toMatchObject({
@@ -73,7 +76,8 @@ describe("a stream", () => {
       text += piece;
     });
     await expect.poll(() => text, patience).toBe("data: 1\n\n");
-    await new Promise((resolve) => setTimeout(resolve, 400));
+    // Nothing bounds it any more.
+    await expect.poll(() => timers.pendingOf(hourMs), patience).toBe(0);
     gate.open();
     await expect.poll(() => text, patience).toBe("data: 1\n\ndata: 2\n\n");
     expect(state.closed).toBe(0);

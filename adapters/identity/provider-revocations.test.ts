@@ -2,16 +2,15 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { openProviderFixture, type ProviderFixture } from "../../testkit/identity/embedded-provider.ts";
 import { person } from "../../testkit/identity/operators.ts";
+import { nextSecond } from "../../testkit/next-second.ts";
 import { type TestDatabase, testDatabase } from "../../testkit/postgres.ts";
 import { openPeer, type PostgresPeer } from "../../testkit/postgres-fixture.ts";
 import { systemClock } from "../system/clock.ts";
-import { systemTimers } from "../system/timers.ts";
 import { createProviderRevocations } from "./provider-revocations.ts";
 import { createSessions } from "./sessions.ts";
 
 const client = { client_id: "portcullis-cli" };
 const common = { clock: systemClock(), sessionS: 43_200 };
-const timers = systemTimers();
 let database: TestDatabase;
 let peer: PostgresPeer;
 let fixture: ProviderFixture;
@@ -51,13 +50,12 @@ test("a person who was revoked stays out when the issuer's address changes, and 
     await refreshTokenOf("duty", "correct horse"),
     await refreshTokenOf("relief", "battery staple"),
   ];
-  // Tokens say in whole seconds when they were issued.
-  await timers.sleep(1_100);
+  await nextSecond();
   await sessions.revokeAll(person("relief"), "operator:duty");
   await fixture.restart({ issuer: "http://127.0.0.1:1/oidc" });
   expect((await refresh(ended)).body).toMatchObject({ error: "invalid_grant" });
   expect((await refresh(other)).status).toBe(200);
-  await timers.sleep(1_100);
+  await nextSecond();
   expect((await refresh(await refreshTokenOf("duty", "correct horse"))).status).toBe(200);
 });
 

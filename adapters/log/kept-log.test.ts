@@ -5,10 +5,11 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { parse } from "../../contracts/src/instant.ts";
 import type { KeptLine } from "../../ports/kept-logs.ts";
+import { seenTimers } from "../../testkit/seen-timers.ts";
 import { systemTimers } from "../system/timers.ts";
 import { filesMax, keptLog, keptLogs, lateKeptLog, logPath } from "./kept-log.ts";
 import { createLog } from "./pino-log.ts";
-import { readKeptLogs } from "./read-kept-logs.ts";
+import { pollMs, readKeptLogs } from "./read-kept-logs.ts";
 
 let folder: string;
 beforeEach(() => {
@@ -110,16 +111,16 @@ describe("reading", () => {
     kept.write(line(0));
     const stop = new AbortController();
     const seen: unknown[] = [];
+    const timers = seenTimers();
     const writing = (async () => {
-      // The follower begins at the end of what is there.
-      await new Promise((resolve) => setTimeout(resolve, 1_500));
       for (let n = 1; n <= 12; n += 1) {
+        // The follower begins at the end of what is there. Some together, so that more than one file is begun between two looks.
+        if (n % 6 === 1) await expect.poll(() => [seen.length, timers.pendingOf(pollMs)]).toEqual([n - 1, 1]);
         kept.write(line(n));
-        // Some together, so that more than one file is begun between two looks.
-        if (n % 6 === 0) await new Promise((resolve) => setTimeout(resolve, 300));
+        if (n % 6 === 0) timers.fire(pollMs);
       }
     })();
-    for await (const lines of logs().follow({ service: "oms" }, stop.signal)) {
+    for await (const lines of readKeptLogs(folder, timers).follow({ service: "oms" }, stop.signal)) {
       seen.push(...(numbers(lines) ?? []));
       if (seen.length >= 12) break;
     }

@@ -6,6 +6,7 @@ import { describe, expect, it } from "vitest";
 import { Fault } from "../../contracts/src/fault.ts";
 import type { Instant } from "../../contracts/src/instant.ts";
 import type { LogFields } from "../../ports/log.ts";
+import { processorMs } from "../../testkit/processor-ms.ts";
 import { createLog, fileDescriptorDestination, type LogOptions, lineCharsMax } from "./pino-log.ts";
 
 const clock = { now: () => 1_763_200_000_123_456 as Instant };
@@ -262,9 +263,8 @@ describe("redaction", () => {
       "bearer ".repeat(9_000),
     );
     texts.push("postgres://".repeat(5_000), "nats://a ".repeat(5_000), "'a':\\".repeat(10_000), "\\".repeat(60_000));
-    const startedAt = performance.now();
-    for (const text of texts) written({ text });
-    expect(performance.now() - startedAt).toBeLessThan(5_000);
+    const writeAll = () => texts.map((text) => written({ text }));
+    expect(processorMs(writeAll)).toBeLessThan(5_000);
   });
 
   it("never shows a planted secret, whatever shape it hides in", () => {

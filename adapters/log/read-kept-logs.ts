@@ -10,7 +10,7 @@ import { filesMax, logPath } from "./kept-log.ts";
 import { redactText } from "./log-redaction.ts";
 
 const logLevelNames: readonly LogLevelName[] = ["debug", "info", "warn", "error"];
-const pollMs = 500;
+export const pollMs = 500;
 const quietMs = 10_000;
 /** Read at once from a file that has grown. */
 const chunkBytesMax = 1_048_576;

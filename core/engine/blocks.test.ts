@@ -241,13 +241,18 @@ describe("22.10: blocks", () => {
   });
 
   it("S6: name every limit that is shut, where a check denies whatever comes", () => {
-    const shut = { allowed_brokers: [], allowed_order_types: [], allowed_asset_classes: [], max_notional: 0 };
-    const engine = engineFixture({ ...shut, max_position_pct: 0, max_gross_exposure_pct: 0, max_net_exposure_pct: 0 });
+    const shut = {
+      allowed_brokers: { limit: [], code: "BROKER_NOT_ALLOWED" },
+      allowed_order_types: { limit: [], code: "ORDER_TYPE_NOT_ALLOWED" },
+      allowed_asset_classes: { limit: [], code: "ASSET_CLASS_NOT_ALLOWED" },
+      max_notional: { limit: 0, code: "NOTIONAL_ABOVE_MAX" },
+      max_position_pct: { limit: 0, code: "POSITION_LIMIT_EXCEEDED" },
+      max_gross_exposure_pct: { limit: 0, code: "GROSS_EXPOSURE_EXCEEDED" },
+      max_net_exposure_pct: { limit: 0, code: "NET_EXPOSURE_EXCEEDED" },
+    };
+    const engine = engineFixture(Object.fromEntries(Object.entries(shut).map(([name, { limit }]) => [name, limit])));
     const found = engine.blocks.ofFund("alpha", startOfDay).map(({ code, scope, fundId }) => [code, scope, fundId]);
-    expect(found.map(([code]) => code)).toEqual([
-      ...["BROKER_NOT_ALLOWED", "ORDER_TYPE_NOT_ALLOWED", "ASSET_CLASS_NOT_ALLOWED", "NOTIONAL_ABOVE_MAX"],
-      ...["POSITION_LIMIT_EXCEEDED", "GROSS_EXPOSURE_EXCEEDED", "NET_EXPOSURE_EXCEEDED"],
-    ]);
+    expect(found.map(([code]) => code)).toEqual(Object.values(shut).map(({ code }) => code));
     expect(found.every(([, scope, fundId]) => scope === "fund" && fundId === "alpha")).toBe(true);
     const one = engineFixture({ allowed_brokers: [] }).blocks.ofFund("alpha", startOfDay);
     expect(one.map(({ reason }) => reason)).toEqual([

@@ -1,5 +1,6 @@
 // Orders that wait for the risk officer: reserved while they wait, judged again when the answer comes, and never approved by the answer alone.
 import { describe, expect, it } from "vitest";
+import { gateNames } from "../../contracts/src/generated/gates.ts";
 import type { RiskBlock } from "../../contracts/src/records/block.ts";
 import type { RiskEnvelope } from "../../contracts/src/records/envelope.ts";
 import {
@@ -42,9 +43,7 @@ describe("the risk officer", () => {
     const done = engine.conclude(asked, verdict("pass"), moment(100));
     const decision = decisionMessage(done, "d");
     expect(decision).toMatchObject({ approved: true, code: "" });
-    expect(decision.checks.map(({ gate }) => gate)).toEqual([
-      ...["idempotency", "schema", "static", "position_risk", "drawdown_halt", "short_side", "cro_veto"],
-    ]);
+    expect(decision.checks.map(({ gate }) => gate)).toEqual(gateNames);
     expect(decision.checks.at(-1)?.figures).toContainEqual({ name: "model", value: "m", age_ms: undefined });
     expect(decision.warnings.filter((warning) => warning.limit === "max_position_pct")).toHaveLength(1);
     const record = { order, decision, inputs: inputsOf(done) };

@@ -8,6 +8,7 @@ import { matchesAny, subjects } from "../../contracts/src/subjects.ts";
 import { scheduler } from "../../testkit/virtual/scheduler.ts";
 import { ApiError, type ErrorCode, UnreachableError } from "../client/src/errors.ts";
 import type { EventsAsked, EventsOptions, EventsReset, PlatformEvent } from "../client/src/events.ts";
+import { operationTable } from "../client/src/generated/operations.ts";
 import type { Client } from "../client/src/types.ts";
 import { alwaysNeeded, type ListName } from "./lists.ts";
 import { liveSource } from "./live-source.ts";
@@ -213,8 +214,7 @@ it("says of one list why it is not to be had, tries again, and hears all the sam
 });
 
 it("is out of reach when nothing answers", async () => {
-  const all = ["getHaltStatus", "listBlocks", "listFunds", "listStops", "listDifferences", "listWatchdogs"];
-  const none = [...all, "getLimitUse", "getPositions"].map((name) => [name, () => Promise.reject(lost())] as const);
+  const none = Object.keys(operationTable).map((name) => [name, () => Promise.reject(lost())] as const);
   const { wait, events, end } = running(Object.fromEntries(none));
   await wait(5_000);
   expect(events.length).toBeGreaterThan(0);

@@ -5,6 +5,7 @@ import { createRequire } from "node:module";
 import type * as typst from "@myriaddreamin/typst-ts-node-compiler";
 import { describe, expect, it } from "vitest";
 import { pdfOf } from "../../compose/report-pdf.ts";
+import { nextSecond } from "../../testkit/next-second.ts";
 import { reportFactsOf } from "../../testkit/report-facts.ts";
 import type { Chart, ReportDocument, Table } from "../document.ts";
 import { factsHash } from "../facts.ts";
@@ -47,7 +48,7 @@ describe("a PDF", () => {
     const first = await pdfOf(documentOf());
     expect(Buffer.from(first).subarray(0, 5).toString()).toBe("%PDF-");
     // The compiler has a clock of its own, which moves once a second.
-    await new Promise((done) => setTimeout(done, 1_100));
+    await nextSecond();
     expect(Buffer.compare(await pdfOf(documentOf()), first)).toBe(0);
     expect(Buffer.compare(await pdfOf(documentOf(31)), first)).not.toBe(0);
   });

@@ -30,7 +30,7 @@ it.each(deaths)(
         async () => (await settledBooks(peer.store)).fills.length >= rightlySettled.fills.length,
         120_000,
       );
-      // Long enough for another look.
+      // tidy: sleeps because nothing shows that it has looked again and found nothing to book.
       await new Promise((resolve) => setTimeout(resolve, 6_000));
       again.kill("SIGKILL");
       await once(again, "exit");

@@ -29,7 +29,6 @@ export interface AuditSummary {
 
 const settleMsMax = 60_000;
 const loadMsMin = 400;
-const afterMs = 300;
 
 /** Rejects with everything that is wrong as soon as a round shows something wrong. */
 export async function runAuditRounds({ seed, kills, loadMsMax, say }: AuditRoundsOptions): Promise<AuditSummary> {
@@ -73,7 +72,7 @@ async function playRound(fixture: AuditLogFixture, kill: Kill, loadMsMax: number
       throw new Error(`${messageOf(error)}; last: ${load.lastTrouble()}`);
     },
   );
-  await pause(afterMs);
+  await eventually("the load goes on", () => load.appends.length > before + 100, settleMsMax);
 }
 
 async function checkRound(fixture: AuditLogFixture): Promise<{ entries: number; verifiedOffline: number }> {

@@ -123,6 +123,7 @@ async function playRound(
   ).catch((error: unknown) => {
     throw new Error(`${messageOf(error)}; last: ${fixture.traders.lastTrouble()}`);
   });
+  // tidy: sleeps because orders are to come for a while after the kill, so that what was broken by it shows.
   await pause(afterMs);
   return isHalted;
 }

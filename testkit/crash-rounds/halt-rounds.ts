@@ -108,6 +108,7 @@ export async function runHaltRounds({ seed, rounds, restarts, say }: HaltRoundsO
 async function playRound({ fixture, actor, throws }: Stage, { action, place, victim }: HaltRound): Promise<string> {
   await actor.prepare(action);
   fixture.traders.resume();
+  // tidy: sleeps because the traders are to be in the middle of it.
   await pause(150);
   const held =
     place === "after the answer" || place === "at random" ? undefined : await holdPlace(fixture.owner, place);

@@ -104,6 +104,7 @@ async function appendingBackend({ owner, aim }: Struck): Promise<number> {
 async function holdBackend(fixture: Struck): Promise<void> {
   const pid = await appendingBackend(fixture);
   process.kill(pid, "SIGSTOP");
+  // tidy: sleeps because it stands still for as long.
   await pause(standStillMs);
   process.kill(pid, "SIGCONT");
 }

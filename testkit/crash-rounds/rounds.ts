@@ -87,7 +87,7 @@ async function playRound(
 }
 
 async function checkRound(fixture: Fixture): Promise<Tally> {
-  // A little load after the restart, so that what was broken by it shows.
+  // tidy: sleeps because a little load comes after the restart, so that what was broken by it shows.
   await pause(loadMsMin);
   await fixture.pauseWriters();
   await fixture.caughtUp();

@@ -116,6 +116,7 @@ export async function neverReading(target: Target, name: string, orderCount: num
       if (order % 100 === 0) await pause(0);
     }
   }
+  // tidy: sleeps because the answers stand unread for as long.
   await pause(1_000);
   session.destroy();
 }

@@ -36,6 +36,7 @@ export interface ServeOptions {
   readonly publicRate?: HttpServerOptions["publicRate"];
   readonly sockets?: HttpServerOptions["sockets"];
   readonly certificate?: HttpServerOptions["certificate"];
+  readonly timers?: HttpServerOptions["timers"];
 }
 
 export async function serve(routes: readonly Route[], options: ServeOptions = {}) {
@@ -43,6 +44,7 @@ export async function serve(routes: readonly Route[], options: ServeOptions = {}
   const verifier = options.verifier ?? testVerifier();
   const server = await serveHttp({
     ...test.ports,
+    timers: options.timers ?? test.ports.timers,
     verifier,
     routes,
     mounts: options.mounts ?? [],

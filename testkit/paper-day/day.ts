@@ -100,6 +100,7 @@ async function noon(day: Day): Promise<void> {
   await split(day, "NVDA", "4:1");
   await split(day, "SPY", "2:1");
   await faults(day, { halted_symbols: ["MSFT"] });
+  // tidy: sleeps because trading is suspended for as long.
   await pause(20_000);
   await faults(day, {});
 }

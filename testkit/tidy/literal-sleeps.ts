@@ -79,8 +79,9 @@ function durationOf(file: SourceFile, sleepers: Sleepers, call: ts.CallExpressio
   if (ts.isPropertyAccessExpression(called)) {
     const from = called.expression.getText(file.tree);
     if (called.name.text === "waitForTimeout") return call.arguments[0];
-    if (called.name.text === "sleep" && (sleepers.timers.has(from) || from === "systemTimers()"))
-      return call.arguments[0];
+    // With a signal it is over when the test says so.
+    const isPlain = called.name.text === "sleep" && call.arguments.length === 1;
+    if (isPlain && (sleepers.timers.has(from) || from === "systemTimers()")) return call.arguments[0];
   }
   return sleptBySetTimeout(file, call);
 }
@@ -144,23 +145,22 @@ function isPoll(file: SourceFile, call: ts.Node): boolean {
 
 /** A loop that looks: it ends when something holds, not after a number of rounds. */
 function endsEarly(loop: ts.IterationStatement): boolean {
-  let ends = false;
-  const visit = (node: ts.Node): void => {
-    ends ||= ts.isReturnStatement(node) || ts.isBreakStatement(node);
-    if (!ts.isFunctionLike(node)) node.forEachChild(visit);
-  };
-  visit(loop.statement);
-  const condition =
-    ts.isWhileStatement(loop) || ts.isDoStatement(loop)
-      ? loop.expression
-      : ts.isForStatement(loop)
-        ? loop.condition
-        : undefined;
-  if (condition === undefined) return ends;
+  if (ts.isWhileStatement(loop) || ts.isDoStatement(loop)) return true;
+  const ends = (node: ts.Node): boolean =>
+    ts.isReturnStatement(node) ||
+    ts.isBreakStatement(node) ||
+    (!ts.isFunctionLike(node) && (node.forEachChild(ends) ?? false));
   const asks = (node: ts.Node): boolean =>
-    ts.isCallExpression(node) || ts.isPrefixUnaryExpression(node) || (node.forEachChild(asks) ?? false);
-  return ends || asks(condition) || ts.isWhileStatement(loop) || ts.isDoStatement(loop);
+    ts.isCallExpression(node) ||
+    ts.isPrefixUnaryExpression(node) ||
+    isConjunction(node) ||
+    (node.forEachChild(asks) ?? false);
+  return ends(loop.statement) || (ts.isForStatement(loop) && loop.condition !== undefined && asks(loop.condition));
 }
+
+/** More than a bound on the rounds. */
+const isConjunction = (node: ts.Node): boolean =>
+  ts.isBinaryExpression(node) && node.operatorToken.kind === SyntaxKind.AmpersandAmpersandToken;
 
 function saysWhy(file: SourceFile, call: ts.Node): boolean {
   if (isTest(file.path) && !file.path.includes(".long.test.")) return false;

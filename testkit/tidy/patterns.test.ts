@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { redactText } from "../../adapters/log/log-redaction.ts";
+import { processorMs } from "../processor-ms.ts";
 import { patternsOf, slowness } from "./patterns.ts";
 import { parseSource } from "./source.ts";
 
@@ -59,9 +60,11 @@ describe("patterns that can see a text from outside", () => {
       'a="',
       "-----BEGIN PRIVATE KEY-----",
     ]) {
-      const began = performance.now();
-      redactText(pump.repeat(100_000));
-      expect(performance.now() - began, pump).toBeLessThan(1_000);
+      const line = pump.repeat(100_000);
+      expect(
+        processorMs(() => redactText(line)),
+        pump,
+      ).toBeLessThan(1_000);
     }
   });
 });

@@ -1,6 +1,7 @@
 // Patterns of the product that cost more than time in proportion to the length of what they read: each regular expression is held against texts that are
 // pumped up from its own letters, at one length and at eight times that.
 import ts from "typescript";
+import { processorMs } from "../processor-ms.ts";
 import type { SourceFile } from "./source.ts";
 
 export interface Pattern {
@@ -19,7 +20,7 @@ const shortLength = 2_048;
 const times = 8;
 /** In proportion would be eight. */
 const ratioMax = 12;
-/** Less than this is noise of a busy machine; what grows with the square takes far longer at this length. */
+/** Less than this is noise; what grows with the square takes far longer at this length. */
 const noticeableMs = 25;
 
 export function patternsOf({ path, tree }: SourceFile): readonly Pattern[] {
@@ -92,9 +93,10 @@ function pumpsOf({ expression }: Pattern): readonly string[] {
 function timeOf(expression: RegExp, text: string): number {
   let best = Number.POSITIVE_INFINITY;
   for (let round = 0; round < 3 && (round === 0 || best > noticeableMs); round += 1) {
-    const began = performance.now();
-    text.replace(expression, "");
-    best = Math.min(best, performance.now() - began);
+    best = Math.min(
+      best,
+      processorMs(() => void text.replace(expression, "")),
+    );
   }
   return best;
 }

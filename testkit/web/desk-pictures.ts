@@ -49,6 +49,7 @@ export function picturesIn(folder: string): Pictures {
         await page.emulateMedia({ colorScheme });
         for (const width of widths) {
           await page.setViewportSize({ width, height: heightOf(width) });
+          // tidy: sleeps because nothing says that a chart is drawn at its new width.
           await pause(300);
           await take(`${desk}-${state}-${colorScheme}-${width}`, page);
         }

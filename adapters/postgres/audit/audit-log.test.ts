@@ -60,6 +60,16 @@ async function holdEvent(fixture: PostgresAuditFixture, eventId: string): Promis
   return owner;
 }
 
+/** How many sessions of the test's database wait for a lock; asked over a connection that nobody cuts. */
+async function waitersOf({ database }: PostgresAuditFixture): Promise<number> {
+  const owner = await openClient(database.address.owner, { log: quietLog, applicationName: "waiters" });
+  const waiting = "select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()";
+  return owner
+    .query(waiting)
+    .then(({ rowCount }) => rowCount ?? 0)
+    .finally(() => owner.end());
+}
+
 async function appendIsWaiting(fixture: PostgresAuditFixture): Promise<void> {
   await eventually(fixture, "the append waits for a lock", async () => {
     const found = await fixture.peer.pool.query(
@@ -192,7 +202,8 @@ describe("a batch whose answer was lost", () => {
       const taking = other.takeWriterEpoch("two").then(({ head }) => {
         size = head.size;
       });
-      await new Promise((resolve) => setTimeout(resolve, 150));
+      // The append that was cut, and who takes the writer epoch.
+      await expect.poll(() => waitersOf(fixture)).toBe(2);
       expect(size).toBeUndefined();
       await held.query(end);
       await taking;

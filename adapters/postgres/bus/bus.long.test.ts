@@ -40,6 +40,7 @@ async function plantedFixture(): Promise<BusFixture> {
   const ending = new AbortController();
   const close = async (): Promise<void> => {
     ending.abort();
+    // tidy: sleeps because the planted reader does not say when it has ended.
     await new Promise((resolve) => setTimeout(resolve, 100));
     await pool.end();
     await fixture.close();

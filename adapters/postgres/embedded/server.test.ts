@@ -126,7 +126,8 @@ describe("after a kill", () => {
     const first = await startEmbeddedPostgres(begun());
     const busy = query(first.address.owner, "SELECT count(*) FROM generate_series(1, 1000000000000)");
     busy.catch(() => undefined);
-    await timers.sleep(300);
+    const running = "SELECT FROM pg_stat_activity WHERE state = 'active' AND query LIKE 'SELECT count%'";
+    await expect.poll(async () => (await query(first.address.owner, running)).length).toBe(1);
     process.kill(first.pid, "SIGKILL");
     await first.exited;
     await first.stop();
@@ -180,7 +181,15 @@ describe("after a kill", () => {
       await timers.sleep(5);
       drafts = (await readdir(dataFolder)).filter((name) => name.startsWith("postgres.making-"));
     }
-    await timers.sleep(150);
+    // Its folders are there, and the templates are being made.
+    await expect
+      .poll(() =>
+        stat(join(dataFolder, drafts[0] ?? "", "base", "1")).then(
+          () => true,
+          () => false,
+        ),
+      )
+      .toBe(true);
     child.process.kill("SIGKILL");
     await child.ended;
     await expect(stat(join(dataFolder, "postgres"))).rejects.toThrow("ENOENT");

@@ -39,6 +39,12 @@ async function holdFill(fixture: PostgresRiskFixture, fillId: string) {
   return { commit: () => end("commit"), rollback: () => end("rollback") };
 }
 
+/** How many sessions of the test's database wait for a lock. */
+async function waitersOf(fixture: PostgresRiskFixture): Promise<number> {
+  const waiting = "select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()";
+  return (await fixture.peer.pool.query(waiting)).rowCount ?? 0;
+}
+
 async function appendIsWaiting(fixture: PostgresRiskFixture): Promise<void> {
   await eventually(fixture, "the append waits for a lock", async () => {
     const found = await fixture.peer.pool.query(
@@ -76,7 +82,8 @@ describe("a batch whose answer was lost", () => {
       const asked = fixture.risk.outcomeOf(sent.id).then((reported) => {
         answer = reported;
       });
-      await new Promise((resolve) => setTimeout(resolve, 200));
+      // The append that was cut, and who asks what came of it.
+      await expect.poll(() => waitersOf(fixture)).toBe(2);
       expect(answer).toBeUndefined();
       await held[end]();
       await asked;

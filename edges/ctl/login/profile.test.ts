@@ -10,11 +10,12 @@ import {
   rmSync,
   statSync,
   utimesSync,
+  watch,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { systemClock } from "../../../adapters/system/clock.ts";
 import { systemTimers } from "../../../adapters/system/timers.ts";
 import { type FakeServer, fakeJwt, startFakeServer } from "../../../testkit/ctl/fakes.ts";
@@ -137,8 +138,8 @@ describe("renewal by several ctl at once", () => {
       const refresh = new URLSearchParams(body).get("refresh_token") ?? "";
       const reused = used.includes(refresh);
       used.push(refresh);
-      // Long enough for the others to come too, if nothing held them back.
-      await new Promise((resolve) => setTimeout(resolve, 3_000));
+      // The others have come too, and would ask if nothing held them back.
+      await expect.poll(() => tried.size).toBe(3);
       if (reused || refresh !== "refresh-1") return { status: 400, body: { error: "invalid_grant" } };
       const access_token = fakeJwt({ aud: "portcullis", exp: soon() + 300, n: 2 });
       return { body: { access_token, token_type: "bearer", expires_in: 300, refresh_token: "refresh-2" } };
@@ -153,6 +154,13 @@ describe("renewal by several ctl at once", () => {
     const token = fakeJwt({ aud: "portcullis", exp: soon() + 10, n: 1 });
     const expires_at = `${new Date(Date.now() + 10_000).toISOString().slice(0, 19)}Z`;
     writeProfile(path, { ...profile, server: server.url, issuer, token, expires_at, refresh_token: "refresh-1" });
+    // Each writes a file with its process's number when it tries to take the lock.
+    const tried = new Set<string>();
+    const watcher = watch(dirname(path), (_event, name) => {
+      const [, pid] = /\.lock\.(\d+)\.tmp$/.exec(name ?? "") ?? [];
+      if (pid !== undefined) tried.add(pid);
+    });
+    onTestFinished(() => watcher.close());
     const results = await Promise.all([1, 2, 3].map(() => spawnCtl(["auth", "whoami", "--json"])));
     for (const result of results) expect(result).toMatchObject({ code: 0, stderr: "" });
     expect(used).toEqual(["refresh-1"]);

@@ -134,22 +134,15 @@ describe("an event of a program outside", () => {
     const { publish, stored, known } = begin();
     const nav = { subject: subjects.navUpdated.name, payload: { ...exampleNav, currency: "EUR" } };
     known.booked.set("f-9", { ...exampleFill, fill_id: "f-9" });
-    const wrong = [
-      { ...fill, id: "w-1", payload: { ...exampleFill, fund_id: "alhpa" } },
-      { ...fill, id: "w-2", payload: { ...exampleFill, symbol: "APPL" } },
-      { ...fill, id: "w-3", payload: { ...exampleFill, strategy_id: "nobody" } },
-      { ...fill, id: "w-4", payload: { ...exampleFill, price: "0" } },
-      { ...fill, id: "w-5", payload: { ...exampleFill, fill_id: "f-9", quantity: "11" } },
-      { ...nav, id: "w-6" },
-    ];
-    const codes = [
-      "EVENT_FUND_UNKNOWN",
-      "EVENT_SYMBOL_UNKNOWN",
-      "EVENT_STRATEGY_UNKNOWN",
-      "EVENT_PRICE_IMPOSSIBLE",
-      "EVENT_FILL_CHANGED",
-      "EVENT_CURRENCY_WRONG",
-    ];
+    const wrongWith = {
+      EVENT_FUND_UNKNOWN: { ...fill, id: "w-1", payload: { ...exampleFill, fund_id: "alhpa" } },
+      EVENT_SYMBOL_UNKNOWN: { ...fill, id: "w-2", payload: { ...exampleFill, symbol: "APPL" } },
+      EVENT_STRATEGY_UNKNOWN: { ...fill, id: "w-3", payload: { ...exampleFill, strategy_id: "nobody" } },
+      EVENT_PRICE_IMPOSSIBLE: { ...fill, id: "w-4", payload: { ...exampleFill, price: "0" } },
+      EVENT_FILL_CHANGED: { ...fill, id: "w-5", payload: { ...exampleFill, fill_id: "f-9", quantity: "11" } },
+      EVENT_CURRENCY_WRONG: { ...nav, id: "w-6" },
+    };
+    const [codes, wrong] = [Object.keys(wrongWith), Object.values(wrongWith)];
     for (const repeated of [false, true]) {
       const answers = await Promise.all(wrong.map((event) => publish(event)));
       expect(answers.map(({ code }) => code)).toEqual(codes);
