@@ -321,3 +321,211 @@ describe("planted violations are caught", () => {
     ).toBe("");
   });
 });
+
+describe("real time in tests", () => {
+  const unit = "services/oms/planted.test.ts";
+  const kit = "testkit/planted.ts";
+  const inTest = (inner: string): string => `test("x", async () => { ${inner} });`;
+  const timed = (bound: string): string => inTest(`const began = performance.now(); await work(); ${bound}`);
+  const sixCodes =
+    '["STORE_UNAVAILABLE", "BUS_UNAVAILABLE", "CANCELLED", "BLOCK_NOT_OPEN", "BORROW_STALE", "BORROW_MISSING"]';
+
+  const planted: readonly (readonly [string, string, string, RegExp])[] = [
+    [
+      "a bound on a difference of performance.now",
+      unit,
+      timed("expect(performance.now() - began).toBeLessThan(9);"),
+      /bound on real/,
+    ],
+    [
+      "one that has a name",
+      unit,
+      timed("const tookMs = performance.now() - began; expect(tookMs).toBeLessThanOrEqual(9);"),
+      /bound on real/,
+    ],
+    [
+      "one said the other way round",
+      unit,
+      timed("expect(9).toBeGreaterThan(performance.now() - began);"),
+      /bound on real/,
+    ],
+    [
+      "one said by its negation",
+      unit,
+      timed("expect(performance.now() - began).not.toBeGreaterThan(9);"),
+      /bound on real/,
+    ],
+    ["one in a comparison", unit, timed("expect(performance.now() - began < 9).toBe(true);"), /bound on real/],
+    [
+      "one of Date.now",
+      unit,
+      inTest("const at = Date.now(); await work(); const end = Date.now(); expect(end - at).toBeLessThan(9);"),
+      /bound on real/,
+    ],
+    [
+      "one of the machine's clock",
+      unit,
+      inTest("const clock = systemClock(); const at = clock.now(); expect(clock.now() - at).toBeLessThan(9);"),
+      /bound on real/,
+    ],
+    [
+      "one of a stopwatch",
+      unit,
+      inTest("const took = stopwatch(); await work(); expect(took()).toBeLessThan(9);"),
+      /bound on real/,
+    ],
+    [
+      "one of a function that measures",
+      unit,
+      "async function took() { const at = Date.now(); await work(); return Date.now() - at; }\ntest('x', async () => expect(await took()).toBeLessThan(9));",
+      /bound on real/,
+    ],
+    [
+      "one of the longest of several",
+      unit,
+      inTest(
+        "const all = []; const at = Date.now(); all.push(Date.now() - at); for (const ms of all) expect(ms).toBeLessThan(9);",
+      ),
+      /bound on real/,
+    ],
+    ["one in the testkit", kit, timed("expect(performance.now() - began).toBeLessThan(9);"), /bound on real/],
+    [
+      "a sleep",
+      unit,
+      inTest("await new Promise((resolve) => setTimeout(resolve, 51));"),
+      /a sleep of 51 ms: wait for the state/,
+    ],
+    [
+      "a sleep of node's",
+      unit,
+      `import { setTimeout as rest } from "node:timers/promises";\n${inTest("await rest(2 * 60);")}`,
+      /a sleep of 120 ms/,
+    ],
+    [
+      "a sleep of the testkit's",
+      unit,
+      `import { pause } from "../../testkit/platform.ts";\n${inTest("await pause(100);")}`,
+      /a sleep of 100 ms/,
+    ],
+    [
+      "a sleep of the file's own",
+      unit,
+      `const nap = (ms: number) => new Promise((done) => setTimeout(done, ms));\n${inTest("await nap(100);")}`,
+      /a sleep of 100 ms/,
+    ],
+    [
+      "a sleep by a constant",
+      unit,
+      `const restMs = 100;\n${inTest("await systemTimers().sleep(restMs);")}`,
+      /a sleep of 100 ms/,
+    ],
+    [
+      "a sleep in every round",
+      unit,
+      `import { pause } from "../../testkit/platform.ts";\n${inTest("for (let n = 0; n < 3; n += 1) await pause(100);")}`,
+      /a sleep of 100 ms/,
+    ],
+    [
+      "a sleep of a browser",
+      "edges/planted.long.test.ts",
+      inTest("await page.waitForTimeout(100);"),
+      /a sleep of 100 ms/,
+    ],
+    [
+      "a sleep with a reason where everybody waits for it",
+      unit,
+      inTest("// tidy: sleeps because I say so\nawait systemTimers().sleep(100);"),
+      /a sleep of 100 ms/,
+    ],
+    ["a sleep in the testkit", kit, "export const x = () => systemTimers().sleep(100);", /a sleep of 100 ms/],
+    ["a bare fetch", unit, inTest("await fetch(url);"), /bare fetch: take fetchOnNewConnection/],
+    ["a bare fetch that is handed on", unit, inTest("createClient({ fetch });"), /bare fetch/],
+    ["a bare fetch by its full name", kit, "export const ask = () => globalThis.fetch(url);", /bare fetch/],
+    ["a bare fetch in a long test", "edges/planted.long.test.ts", inTest("await fetch(url);"), /bare fetch/],
+    ["an agent", unit, inTest("const agent = new Agent();"), /new Agent: take keptConnections/],
+    ["an agent by its full name", unit, inTest("const agent = new http.Agent({});"), /new Agent/],
+    ["a kept connection", unit, inTest("const options = { keepAlive: true };"), /keepAlive: take keptConnections/],
+    [
+      "what was printed, looked at once",
+      unit,
+      inTest('expect(platform.stdout()).toContain("x");'),
+      /expect\(platform\.stdout\(\)\) looks once.*take expect\.poll/,
+    ],
+    [
+      "what was printed to both",
+      unit,
+      inTest('expect(platform.stdout() + platform.stderr()).toContain("x");'),
+      /looks once/,
+    ],
+    ["six codes", unit, `const codes = ${sixCodes};`, /6 names by hand that stand in everyCode\(\)/],
+    [
+      "six codes in two rows",
+      unit,
+      `const codes = [...${sixCodes.replace(', "BORROW_MISSING"', "")}, ...["BORROW_MISSING"]];`,
+      /6 names by hand/,
+    ],
+    [
+      "another within",
+      kit,
+      "export const within = (ms: number) => ms;",
+      /another `within`: take the one of testkit\/platform\.ts/,
+    ],
+  ];
+  test.each(planted)("%s is refused", (_name, path, text, complaint) => {
+    expect(complaintsOn(parseSource(path, `// A planted file.\n${text}`))).toMatch(complaint);
+  });
+
+  const innocent: readonly (readonly [string, string, string])[] = [
+    [
+      "a bound on the second floor",
+      "services/oms/planted.ci.test.ts",
+      timed("expect(performance.now() - began).toBeLessThan(9);"),
+    ],
+    ["a lower bound", unit, timed("expect(performance.now() - began).toBeGreaterThan(9);")],
+    [
+      "a bound in virtual time",
+      unit,
+      inTest("const at = time.clock.now(); expect(time.clock.now() - at).toBeLessThan(9);"),
+    ],
+    [
+      "an instant that lies before another",
+      unit,
+      inTest("const at = Date.now(); await work(); expect(at).toBeLessThanOrEqual(Date.now());"),
+    ],
+    [
+      "a poll",
+      unit,
+      `import { pause } from "../../testkit/platform.ts";\n${inTest("while (!(await isThere())) await pause(100);")}`,
+    ],
+    [
+      "a poll with a bound",
+      unit,
+      inTest("for (let n = 0; n < 9 && !isThere(); n += 1) await systemTimers().sleep(100);"),
+    ],
+    ["the bound of a race", unit, inTest("await Promise.race([come, systemTimers().sleep(100)]);")],
+    ["a sleep in virtual time", unit, inTest("await time.timers.sleep(60_000);")],
+    ["a timer that ends something", unit, inTest("setTimeout(() => child.kill(), 15_000);")],
+    [
+      "a sleep with its reason in a long test",
+      "edges/planted.long.test.ts",
+      inTest("// tidy: sleeps because a siege lasts\nawait systemTimers().sleep(100);"),
+    ],
+    ["a fetch of its own", unit, inTest("const fetch = scripted(); createClient({ fetch });")],
+    ["the type of fetch", unit, inTest("const scripted: typeof fetch = () => answer;")],
+    ["fetch in the product", "edges/planted.ts", "export const ask = () => fetch(url);"],
+    [
+      "what was printed, looked at again and again",
+      unit,
+      inTest(
+        'await expect.poll(() => platform.stdout()).toContain("x"); await eventually("x", () => { expect(one.stderr()).toBe(""); return true; });',
+      ),
+    ],
+    ["what was never printed", unit, inTest('expect(platform.stdout()).not.toContain("x");')],
+    ["five codes", unit, `const codes = ${sixCodes.replace(', "BORROW_MISSING"', "")};`],
+    ["six names of several lists", unit, `const names = ${sixCodes.replace("BORROW_MISSING", "a name")};`],
+    ["six names in the product", "services/oms/planted.ts", `export const names = ${sixCodes};`],
+  ];
+  test.each(innocent)("%s is let pass", (_name, path, text) => {
+    expect(complaintsOn(parseSource(path, `// An innocent file.\n${text}`))).toBe("");
+  });
+});

@@ -1,4 +1,4 @@
-// The runtime's own `fetch`, for tests of what only it does; it too is told to end its connection with the answer.
+// The runtime's own `fetch`, for tests of what only it does; its connection too ends with the answer.
 export const runtimeFetch: typeof fetch = (input, init) => {
   const headers = new Headers(init?.headers);
   headers.set("connection", "close");

@@ -1,5 +1,5 @@
-// What a running process has printed is on its way while a test looks: a look that comes too early fails on a busy machine and on no other. That something
-// was not printed cannot be waited for, so `.not` may look at any time.
+// What a running process has printed is on its way while a test reads it: a test that reads too early fails on a busy machine and on no other. That
+// something was not printed cannot be waited for, so `.not` may read at any time.
 import ts from "typescript";
 import { at, type Complaint, isTestCode } from "./complaint.ts";
 import type { SourceFile } from "./source.ts";

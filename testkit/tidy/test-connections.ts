@@ -16,7 +16,7 @@ export function* testConnections(file: SourceFile): Iterable<Complaint> {
       yield at(
         file,
         node,
-        `bare fetch: take fetchAnew of ${home}fetch-anew.ts, which never asks over a connection that has stood idle`,
+        `bare fetch: take fetchOnNewConnection of ${home}, which asks over no connection that has stood idle`,
       );
     }
     if (
@@ -24,20 +24,12 @@ export function* testConnections(file: SourceFile): Iterable<Complaint> {
       ts.isPropertyAssignment(node.parent) &&
       node.parent.initializer.kind !== SyntaxKind.FalseKeyword
     ) {
-      yield at(
-        file,
-        node,
-        `keepAlive: take keptConnection of ${home}kept-connection.ts, which ends a connection that stands idle for 1 s`,
-      );
+      yield at(file, node, `keepAlive: take keptConnections of ${home}, which ends what stands idle for 1 s`);
     }
   }
   for (const node of file.nodes.get(SyntaxKind.NewExpression) ?? []) {
     if (ts.isNewExpression(node) && /(^|\.)Agent$/.test(node.expression.getText(file.tree))) {
-      yield at(
-        file,
-        node,
-        `new Agent: take keptConnection of ${home}kept-connection.ts, or ownConnection for one request`,
-      );
+      yield at(file, node, `new Agent: take keptConnections of ${home}, or ownConnection for one request`);
     }
   }
 }
