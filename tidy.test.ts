@@ -426,6 +426,12 @@ describe("real time in tests", () => {
       /a sleep of 100 ms/,
     ],
     [
+      "a sleep of a fixture",
+      unit,
+      `import { pass } from "../../testkit/conformance/waiting.ts";\n${inTest("await pass(fixture, 100);")}`,
+      /a sleep of 100 ms/,
+    ],
+    [
       "a sleep of a browser",
       "edges/planted.long.test.ts",
       inTest("await page.waitForTimeout(100);"),

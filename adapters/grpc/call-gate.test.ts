@@ -8,9 +8,11 @@ import { afterEach, describe, expect, it } from "vitest";
 import { minusMilliseconds } from "../../contracts/src/instant.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { RpcService } from "../../ports/rpc.ts";
+import type { Timers } from "../../ports/timers.ts";
 import { testClient } from "../../testkit/grpc/test-client.ts";
 import { everyRole, testVerifier } from "../../testkit/grpc/test-verifier.ts";
 import { testPorts } from "../../testkit/http/test-ports.ts";
+import { seenTimers } from "../../testkit/seen-timers.ts";
 import { type GrpcLimits, grpcLimitsDefault } from "./limits.ts";
 import { serveGrpc } from "./server.ts";
 
@@ -28,14 +30,14 @@ const hourMs = 3_600_000;
 async function serve(
   limits: Partial<GrpcLimits>,
   ListFunds = async (): Promise<unknown> => ({ funds: [] }),
-  clock?: Clock,
+  ports: { readonly clock?: Clock; readonly timers?: Timers } = {},
 ) {
   const treasury: RpcService = { name: "Treasury", handlers: { ListFunds } };
   const test = testPorts();
   const verifier = testVerifier();
   const server = await serveGrpc({
     ...test.ports,
-    clock: clock ?? test.ports.clock,
+    ...ports,
     address: { host: "127.0.0.1", port: 0 },
     purpose: "the test's gRPC server",
     environmentVariable: "NONE",
@@ -108,12 +110,14 @@ describe("calls that are never completed", () => {
   });
 
   it("count from their headers on, and no longer than they live (1)", async () => {
-    const { session, client } = await serve({ callsInFlightMax: 3, callMsMax: 1_500 });
+    const timers = seenTimers();
+    const limits = { callsInFlightMax: 3, callMsMax: hourMs, requestMsMax: hourMs };
+    const { session, client } = await serve(limits, undefined, { timers });
     const held = [1, 2, 3].map(() => outcome(open(session, listFunds)));
-    await expect
-      .poll(async () => (await client.call("Treasury", "ListFunds", {})).status, { timeout: 1_400 })
-      .toBe("RESOURCE_EXHAUSTED");
+    await expect.poll(async () => (await client.call("Treasury", "ListFunds", {})).status).toBe("RESOURCE_EXHAUSTED");
     expect(await outcome(open(session, listFunds))).toBe(resourceExhausted);
+    expect(timers.pendingOf(hourMs)).toBe(3);
+    timers.fire(hourMs);
     expect(await Promise.all(held)).toEqual([deadlineExceeded, deadlineExceeded, deadlineExceeded]);
     expect((await client.call("Treasury", "ListFunds", {})).status).toBe("OK");
   });
@@ -143,7 +147,7 @@ describe("calls that take their time", () => {
     const { session, verifier } = await serve(
       { callMsMax: hourMs, requestMsMax: hourMs },
       () => new Promise(() => undefined),
-      past,
+      { clock: past },
     );
     const stream = open(session, listFunds);
     const ended = outcome(stream);

@@ -76,11 +76,14 @@ describe("a crowd of connections", () => {
   });
 
   it("does not push out who showed a token, and is cut without a call", async () => {
-    const { port } = await serve({ connectionsMax: 20, strangerIdleMsMax: 300 });
+    const timers = seenTimers();
+    const { port } = await serve({ connectionsMax: 20, strangerIdleMsMax: hourMs }, timers);
     const { session } = await openSession(port);
     expect(await call(session, known)).toBe("0");
     const watching = await hog(port, 1, Buffer.concat([preface, settings, rawCall(1, "/grpc.health.v1.Health/Watch")]));
     const idle = await hog(port, 12, Buffer.concat([preface, settings]));
+    await expect.poll(() => timers.pendingOf(hourMs)).toBe(12);
+    timers.fire(hourMs);
     await expect.poll(() => idle.every(({ destroyed }) => destroyed)).toBe(true);
     // A stream that somebody subscribed to is a call, and who is known may be silent.
     expect(watching[0]?.destroyed).toBe(false);

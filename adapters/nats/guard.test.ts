@@ -181,7 +181,7 @@ test("28.5: a server that is open after a reconnect is found without waiting for
     configuration: `authorization { users: [ { user: ours, password: "p-secret", ${permitted} } ] }`,
   });
   const { bus } = await transport(urlAs(closed, "ours"), { source: "riskengine", production: true });
-  expect(bus.health().complaint).toBeUndefined();
+  await expect.poll(() => bus.health().complaint).toBeUndefined();
   await closed.stop();
   const other = await startNatsServer({ jetStream: true, port: closed.port });
   ends.push(() => other.stop());

@@ -6,7 +6,7 @@ import type { BusEvent } from "../../ports/bus.ts";
 import type { BusCheck } from "./bus-fixture.ts";
 import { publish, publishMany, range, record, thingOf } from "./bus-kit.ts";
 import { appleGreen, appleRed, appleRedDark, conformanceRoot, pearRed, type Thing, thingChanged } from "./subjects.ts";
-import { eventually, gate, pass, rejection } from "./waiting.ts";
+import { eventually, gate, rejection, stays } from "./waiting.ts";
 
 export const resumes: BusCheck = {
   promise: 1,
@@ -30,9 +30,7 @@ export const resumes: BusCheck = {
       () => second.events.length >= 5,
       () => second.numbers(),
     );
-    await pass(fixture, 100);
-    expect(first.numbers()).toEqual(range(1, 5));
-    expect(second.numbers()).toEqual(range(6, 10));
+    await stays(fixture, () => [first.numbers(), second.numbers()], [range(1, 5), range(6, 10)]);
     expect([...first.ids(), ...second.ids()]).toEqual(ids);
     expect(second.subscription.handledCount()).toBe(5);
   },
@@ -81,8 +79,7 @@ export const rolledBackStaysSilent: BusCheck = {
       await publish(fixture.store, { key: "k", n });
     }
     await eventually(fixture, "the committed events", () => seen.events.length >= 5);
-    await pass(fixture, 100);
-    expect(seen.numbers()).toEqual([1, 2, 3, 4, 5]);
+    await stays(fixture, () => seen.numbers(), [1, 2, 3, 4, 5]);
   },
 };
 
@@ -103,8 +100,7 @@ export const nothingBeforeTheCommit: BusCheck = {
       await written;
       await held.opened;
     });
-    await pass(fixture, 150);
-    expect(seen.numbers()).toEqual([]);
+    await stays(fixture, () => seen.numbers(), []);
     held.open();
     await transaction;
     await eventually(fixture, "the event after its commit", () => seen.events.length >= 1);
@@ -220,8 +216,7 @@ export const wildcards: BusCheck = {
     const wanted = matrix.map(([, expected]) => [...expected]);
     const total = wanted.flat().length;
     await eventually(fixture, "every pattern's events", () => heard().flat().length >= total, heard);
-    await pass(fixture, 100);
-    expect(heard()).toEqual(wanted);
+    await stays(fixture, heard, wanted);
   },
 };
 
@@ -271,8 +266,7 @@ export const notTwiceToOneRunning: BusCheck = {
     const seen = await record(fixture.bus, { name: "conformance.once" });
     await Promise.all(range(1, 40).map((n) => publish(fixture.store, { key: `k${n % 7}`, n })));
     await eventually(fixture, "forty events", () => seen.events.length >= 40);
-    await pass(fixture, 250);
-    expect([...seen.numbers()].sort((a, b) => a - b)).toEqual(range(1, 40));
+    await stays(fixture, () => [...seen.numbers()].sort((a, b) => a - b), range(1, 40));
     expect(seen.subscription.handledCount()).toBe(40);
   },
 };

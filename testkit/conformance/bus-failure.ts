@@ -7,7 +7,7 @@ import type { BusEvent } from "../../ports/bus.ts";
 import type { BusCheck } from "./bus-fixture.ts";
 import { publish, publishMany, range, record, thingOf } from "./bus-kit.ts";
 import { conformanceRoot, thingChanged } from "./subjects.ts";
-import { eventually, gate, pass } from "./waiting.ts";
+import { eventually, gate, stays } from "./waiting.ts";
 
 export const failingSubscriberIsAlone: BusCheck = {
   promise: 4,
@@ -223,8 +223,7 @@ export const poisonIsParked: BusCheck = {
       () => seen.events.length >= 2,
       () => seen.events,
     );
-    await pass(fixture, 100);
-    expect(seen.numbers()).toEqual([1, 2]);
+    await stays(fixture, () => seen.numbers(), [1, 2]);
     const parked = async () => (await fixture.parked()).filter((one) => one.subscription === name);
     await eventually(fixture, "the report", async () => (await parked()).length >= 1);
     expect((await parked()).map((one) => one.eventId)).toEqual([poison]);

@@ -5,7 +5,7 @@ import type { BusEvent, OverflowPolicy, Subscription } from "../../ports/bus.ts"
 import type { BusCheck, BusFixture } from "./bus-fixture.ts";
 import { publish, publishMany, range, record, thingOf } from "./bus-kit.ts";
 import { markMoved, type Thing, thingChanged } from "./subjects.ts";
-import { eventually, gate, holdsWithin, pass, rejection } from "./waiting.ts";
+import { eventually, gate, holdsWithin, rejection, stays } from "./waiting.ts";
 
 interface Listener {
   readonly things: Thing[];
@@ -43,8 +43,7 @@ export const listenerHearsCommitted: BusCheck = {
     await eventually(fixture, "three events", () => events.length >= 3);
     await subscription.close();
     await publishMany(fixture.store, "k", 6, 6);
-    await pass(fixture, 100);
-    expect(events.map((event) => event.id)).toEqual(ids);
+    await stays(fixture, () => events.map((event) => event.id), ids);
   },
 };
 
@@ -136,13 +135,10 @@ export const closeWaitsForTheOneInHand: BusCheck = {
     const closing = first.subscription.close().then(() => {
       closed = true;
     });
-    await pass(fixture, 100);
-    expect(closed).toBe(false);
+    await stays(fixture, () => closed, false);
     held.open();
     await closing;
-    await pass(fixture, 100);
-    expect(first.numbers()).toEqual([1]);
-    expect(started).toEqual([1]);
+    await stays(fixture, () => [first.numbers(), started], [[1], [1]]);
     const second = await record(fixture.bus, { name: "conformance.closing" });
     await eventually(fixture, "the two that were left", () => second.events.length >= 2);
     expect(second.numbers()).toEqual(range(2, 3));

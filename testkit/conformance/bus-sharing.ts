@@ -4,7 +4,7 @@ import { expect } from "vitest";
 import type { BusCheck, BusPeer } from "./bus-fixture.ts";
 import { publish, publishMany, range, record, thingOf } from "./bus-kit.ts";
 import { thingChanged } from "./subjects.ts";
-import { eventually, holdsWithin, pass } from "./waiting.ts";
+import { eventually, holdsWithin, stays } from "./waiting.ts";
 
 interface Shared {
   readonly handled: { readonly n: number; readonly by: string }[];
@@ -48,8 +48,7 @@ export const twoShareOneName: BusCheck = {
       () => work.handled.length >= 40,
       () => work.handled.length,
     );
-    await pass(fixture, 200);
-    expect([...work.numbers()].sort((a, b) => a - b)).toEqual(range(1, 40));
+    await stays(fixture, () => [...work.numbers()].sort((a, b) => a - b), range(1, 40));
     expect(work.inHandMax).toBe(1);
   },
 };
@@ -99,8 +98,7 @@ export const takesOverAfterAClose: BusCheck = {
       () => work.handled.length >= 6,
       () => work.handled,
     );
-    await pass(fixture, 100);
-    expect(work.numbers()).toEqual(range(1, 6));
+    await stays(fixture, () => work.numbers(), range(1, 6));
   },
 };
 
@@ -132,10 +130,11 @@ export const forgetEndsTheRunning: BusCheck = {
       () => again.events.length > n,
       () => again.numbers(),
     );
-    await pass(fixture, 300);
-    expect(again.numbers()).toEqual(range(1, n + 1));
-    expect(there.numbers()).toEqual(heard);
-    expect(here.numbers()).toEqual(range(1, 3));
+    await stays(fixture, () => [again, there, here].map((recorder) => recorder.numbers()), [
+      range(1, n + 1),
+      heard,
+      range(1, 3),
+    ]);
   },
 };
 

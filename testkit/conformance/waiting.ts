@@ -1,5 +1,6 @@
 // Waiting without guessing: a check asks again and again until its condition holds or a generous bound is reached, in real
 // time or in the virtual time of its fixture.
+import { expect } from "vitest";
 import { Fault } from "../../contracts/src/fault.ts";
 import type { Store, UnitOfWork } from "../../ports/store.ts";
 
@@ -42,6 +43,22 @@ export async function holdsWithin(fixture: Patience, ms: number, condition: () =
     await pass(fixture, stepMs);
   }
   return condition();
+}
+
+/** In so many looks, whatever was on its way has come. */
+const looksOfSilence = 20;
+
+/** Holds that nothing changes any more. Looks are counted and not time: a machine that is too busy to deliver is also too busy to look. */
+export async function stays<Value>(
+  fixture: Patience,
+  seen: () => Value | Promise<Value>,
+  expected: Value,
+  looks = looksOfSilence,
+): Promise<void> {
+  for (let look = 0; look < looks; look += 1) {
+    await pass(fixture, stepMs);
+    expect(await seen()).toEqual(expected);
+  }
 }
 
 export interface Gate {

@@ -30,18 +30,22 @@ export function* literalSleeps(file: SourceFile): Iterable<Complaint> {
 interface Sleepers {
   /** Functions that take a number of milliseconds and sleep as long. */
   readonly functions: ReadonlySet<string>;
+  /** The same, after a fixture whose time may be the machine's (testkit/conformance/waiting.ts). */
+  readonly passing: ReadonlySet<string>;
   /** Timers of the machine. */
   readonly timers: ReadonlySet<string>;
 }
 
 function sleepersOf(file: SourceFile): Sleepers {
   const functions = new Set<string>();
+  const passing = new Set<string>();
   const timers = new Set<string>();
   for (const node of file.nodes.get(SyntaxKind.ImportSpecifier) ?? []) {
     if (!ts.isImportSpecifier(node)) continue;
     const from = node.parent.parent.parent.moduleSpecifier.getText(file.tree);
     const imported = (node.propertyName ?? node.name).text;
     if (from.includes("timers/promises") && imported === "setTimeout") functions.add(node.name.text);
+    if (from.endsWith('/waiting.ts"') && imported === "pass") passing.add(node.name.text);
     if (from.includes("/") && /^(pause|sleep|delay)$/.test(imported)) functions.add(node.name.text);
   }
   const declared = [
@@ -56,7 +60,7 @@ function sleepersOf(file: SourceFile): Sleepers {
     if (value !== undefined && ts.isFunctionLike(value) && sleepsAsLongAsAsked(file, value))
       functions.add(node.name.getText(file.tree));
   }
-  return { functions, timers };
+  return { functions, passing, timers };
 }
 
 /** Whether one of its parameters is how long it sleeps. */
@@ -76,6 +80,7 @@ function sleepsAsLongAsAsked(file: SourceFile, made: ts.SignatureDeclaration): b
 function durationOf(file: SourceFile, sleepers: Sleepers, call: ts.CallExpression): ts.Expression | undefined {
   const { expression: called } = call;
   if (ts.isIdentifier(called) && sleepers.functions.has(called.text)) return call.arguments[0];
+  if (ts.isIdentifier(called) && sleepers.passing.has(called.text)) return call.arguments[1];
   if (ts.isPropertyAccessExpression(called)) {
     const from = called.expression.getText(file.tree);
     if (called.name.text === "waitForTimeout") return call.arguments[0];
