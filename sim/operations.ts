@@ -1,6 +1,6 @@
 // Every operation of the table of authority that changes something, and how it happens in a simulated run: by an action of its own, by what the
-// simulated people and services do all the time, or not at all, and then why. operations.test.ts holds the table against this list; sim.test.ts
-// that each one that is said to happen does.
+// simulated people and services do all the time, or not at all, and then why. operations.test.ts holds the table against this list;
+// seeds.ci.test.ts that each one that is said to happen does.
 import type { ChangingOperation } from "../contracts/src/authority.ts";
 import type { Prng } from "../testkit/virtual/prng.ts";
 import type { Act, ActionParts } from "./actions/action.ts";
