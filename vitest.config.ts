@@ -1,7 +1,9 @@
 // Tests stand beside the code, on three floors (docs/testing.md): `*.test.ts` is what everybody waits for, `*.ci.test.ts` is run by `.ci/run`
-// after it, and both of them with `*.long.test.ts` by `npm run test:long`. scripts/test.js says by PORTCULLIS_TEST_FLOOR which is run.
+// after it, with the files whose properties have more inputs than the first floor takes, and all of them with `*.long.test.ts` by `npm run test:long`.
+// scripts/test.js says by PORTCULLIS_TEST_FLOOR which is run.
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
+import { fullCountFiles } from "./scripts/full-count-files.js";
 import { orderOf } from "./scripts/test-order.js";
 import { readCommitted } from "./scripts/test-times.js";
 import { cacheFolder } from "./scripts/transform-cache.js";
@@ -9,7 +11,7 @@ import { cacheFolder } from "./scripts/transform-cache.js";
 const floor = process.env["PORTCULLIS_TEST_FLOOR"] ?? "unit";
 const floors: Readonly<Record<string, { readonly include: string[]; readonly exclude: string[] }>> = {
   unit: { include: ["**/*.test.ts"], exclude: ["**/*.ci.test.ts", "**/*.long.test.ts"] },
-  ci: { include: ["**/*.ci.test.ts"], exclude: [] },
+  ci: { include: ["**/*.ci.test.ts", ...(floor === "ci" ? fullCountFiles() : [])], exclude: [] },
   long: { include: ["**/*.test.ts"], exclude: [] },
 };
 const chosen = floors[floor];

@@ -60,11 +60,11 @@ function looksReal(root, file, usesRealTime) {
 /** All test files of the first floor that use real time. @param {string} root */
 export function realTimeFiles(root = home) {
   const usesRealTime = realTimeOf(root);
-  return testFiles(root, "").filter((file) => !/\.(ci|long)\.test\.tsx?$/.test(file) && usesRealTime(file));
+  return testFiles(root).filter((file) => !/\.(ci|long)\.test\.tsx?$/.test(file) && usesRealTime(file));
 }
 
-/** @param {string} root @param {string} folder @returns {string[]} */
-function testFiles(root, folder) {
+/** @param {string} [root] @param {string} [folder] @returns {string[]} */
+export function testFiles(root = home, folder = "") {
   return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
     const path = folder === "" ? entry.name : `${folder}/${entry.name}`;
     if (entry.isDirectory()) return skipped.has(entry.name) ? [] : testFiles(root, path);

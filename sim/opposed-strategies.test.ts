@@ -11,7 +11,7 @@ import { seedPositions } from "../services/oms/seed-positions.ts";
 import { seedEnvelopes } from "../services/riskengine/seed-envelopes.ts";
 import type { ServiceName } from "../services/shared/service.ts";
 import { seedTreasury } from "../services/treasury/seed-treasury.ts";
-import { allOr } from "../testkit/full-count.ts";
+import { byFloor } from "../testkit/full-count.ts";
 import { ignoreEndedIncarnations } from "../testkit/virtual/incarnation.ts";
 import { testSettings } from "../testkit/virtual/memory-platform.ts";
 import { scheduler } from "../testkit/virtual/scheduler.ts";
@@ -131,7 +131,7 @@ const victims: readonly (readonly [string, readonly ServiceName[]])[] = [
   ["the risk engine and treasury", ["riskengine", "treasury"]],
 ];
 
-it.each(allOr(victims, victims.slice(0, 1)))(
+it.each(byFloor({ first: victims.slice(0, 1), later: victims }))(
   "23.3: a stop is crossed with the strategy that holds the other side, once, with %s killed all the while",
   async (_who, killed) => {
     const it = await running(2_302);

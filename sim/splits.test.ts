@@ -12,7 +12,7 @@ import { subjects } from "../contracts/src/subjects.ts";
 import type { Store } from "../ports/store.ts";
 import { seedPositions } from "../services/oms/seed-positions.ts";
 import type { ServiceName } from "../services/shared/service.ts";
-import { allOr } from "../testkit/full-count.ts";
+import { byFloor } from "../testkit/full-count.ts";
 import { ignoreEndedIncarnations } from "../testkit/virtual/incarnation.ts";
 import { testSettings } from "../testkit/virtual/memory-platform.ts";
 import { scheduler } from "../testkit/virtual/scheduler.ts";
@@ -312,11 +312,9 @@ describe(`a split, seed ${seed}`, () => {
   const kills = services.flatMap((service) =>
     (["ANNOUNCED", "APPLIED"] as const).map((state) => [service, state] as const),
   );
-  /** Those who carry it out, and those who follow. */
-  const fewKills = kills.filter(
-    ([service, state]) => state === "APPLIED" && (service === "oms" || service === "riskengine"),
-  );
-  it.each(allOr(kills, fewKills))(
+  /** Who carries it out. */
+  const few = kills.filter(([service, state]) => service === "oms" && state === "APPLIED");
+  it.each(byFloor({ first: few, later: kills }))(
     "23.4: %s killed when it is %s: it goes on and happens once",
     async (service, state) => {
       const fixture = await open();

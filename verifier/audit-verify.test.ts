@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, test } from "vitest";
+import { inputCount } from "../testkit/full-count.ts";
 import { attacks } from "./attacks/index.ts";
 import { fifty, fiftyCheckpoint, first, headerOf, twoOfThree, w1, w2 } from "./attacks/shape.ts";
 import { flipped, flips, isAtItsPlace } from "./bit-flips.ts";
@@ -28,16 +29,16 @@ describe("attacks", () => {
 describe("A1 single bits", () => {
   const seed = 20_261_115;
 
-  test(`600 bits of a witnessed bundle of fifty entries, seed ${seed}`, async () => {
-    const sample = flips(bundle(fifty, fiftyCheckpoint), seed, 600);
+  test(`${inputCount(600)} bits of a witnessed bundle of fifty entries, seed ${seed}`, async () => {
+    const sample = flips(bundle(fifty, fiftyCheckpoint), seed, inputCount(600));
     for (const flip of sample) {
       const result = await verifier.verifyBytes(flipped(flip), twoOfThree);
       expect(isAtItsPlace(flip, result), `bit ${flip.bit} of byte ${flip.at}: ${JSON.stringify(result)}`).toBe(true);
     }
   });
 
-  test(`300 bits of a proof, seed ${seed}`, async () => {
-    const sample = flips(proof(fifty, 20, fiftyCheckpoint), seed, 300);
+  test(`${inputCount(300)} bits of a proof, seed ${seed}`, async () => {
+    const sample = flips(proof(fifty, 20, fiftyCheckpoint), seed, inputCount(300));
     for (const flip of sample) {
       const { verdict } = await verifier.verifyBytes(flipped(flip), twoOfThree);
       expect(verdict, `bit ${flip.bit} of byte ${flip.at}`).toBe("no");

@@ -1,10 +1,12 @@
-// With the switch off nothing is reached behind a library's interface, and the stores and the server keep their promises all the same: the journal and
-// the audit log pass their suites, and calls are answered. What is lost is what `reaches` says, no more.
+// With the switch off nothing is reached behind a library's interface, and the stores and the server keep their promises all the same: a batch
+// of the journal and of the audit log is kept (internals-off.ci.test.ts has their suites), and calls are answered. What is lost is what `reaches` says, no more.
 import { connect } from "node:net";
-import { afterAll, afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { auditFixture } from "../../testkit/audit-fixtures.ts";
-import { auditLogConformance } from "../../testkit/conformance/audit-log.ts";
-import { riskStoreConformance } from "../../testkit/conformance/risk-store.ts";
+import { runAuditLogCheck } from "../../testkit/conformance/audit-log.ts";
+import { batchIsDurable as auditBatchIsDurable } from "../../testkit/conformance/audit-log-append.ts";
+import { runRiskStoreCheck } from "../../testkit/conformance/risk-store.ts";
+import { batchIsDurable } from "../../testkit/conformance/risk-store-journal.ts";
 import { testClient } from "../../testkit/grpc/test-client.ts";
 import { everyRole, testVerifier } from "../../testkit/grpc/test-verifier.ts";
 import { testPorts } from "../../testkit/http/test-ports.ts";
@@ -12,14 +14,19 @@ import { postgresRiskStoreFixture } from "../../testkit/risk-fixtures.ts";
 import { serveGrpc } from "../grpc/server.ts";
 import { internalsOff } from "./library-internals.ts";
 
-const audit = auditFixture(undefined, internalsOff);
-auditLogConformance("PostgreSQL without library internals", () => audit.open());
-afterAll(() => audit.close());
-riskStoreConformance(
-  "PostgreSQL without library internals",
-  () => postgresRiskStoreFixture({ internals: internalsOff }),
-  true,
-);
+describe("without library internals", () => {
+  it("an audit log keeps a batch whole and durable", async () => {
+    const audit = auditFixture(undefined, internalsOff);
+    try {
+      await runAuditLogCheck(auditBatchIsDurable, () => audit.open());
+    } finally {
+      await audit.close();
+    }
+  });
+
+  it("a journal keeps a batch whole and durable", () =>
+    runRiskStoreCheck(batchIsDurable, () => postgresRiskStoreFixture({ internals: internalsOff })));
+});
 
 const closers: (() => unknown)[] = [];
 afterEach(async () => {

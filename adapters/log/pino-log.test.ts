@@ -6,6 +6,7 @@ import { describe, expect, it } from "vitest";
 import { Fault } from "../../contracts/src/fault.ts";
 import type { Instant } from "../../contracts/src/instant.ts";
 import type { LogFields } from "../../ports/log.ts";
+import { inputCount } from "../../testkit/full-count.ts";
 import { processorMs } from "../../testkit/processor-ms.ts";
 import { createLog, fileDescriptorDestination, type LogOptions, lineCharsMax } from "./pino-log.ts";
 
@@ -284,7 +285,7 @@ describe("redaction", () => {
       fc.property(shape, (tree) => {
         expect(written({ tree })).not.toContain(planted);
       }),
-      { seed, numRuns: 300 },
+      { seed, numRuns: inputCount(300) },
     );
   });
 });

@@ -1,5 +1,6 @@
 // Every text comes back exactly from its column's form, two that differ stay different, and the form is one that the server can hold.
 import { describe, expect, it } from "vitest";
+import { inputCount } from "../../testkit/full-count.ts";
 import { prng } from "../../testkit/virtual/prng.ts";
 import { columnOfText, textOfColumn } from "./exact-text.ts";
 
@@ -16,7 +17,7 @@ describe("exact text", () => {
   it(`gives back any text, seed ${seed}`, () => {
     const thrown = prng(seed);
     const units = [0, 0x7f, 0x30, 0x66, 0xd800, 0xdbff, 0xdc00, 0xdfff, 0x20ac, 1];
-    const texts = Array.from({ length: 5_000 }, () =>
+    const texts = Array.from({ length: inputCount(5_000) }, () =>
       Array.from({ length: thrown.below(8) }, () => String.fromCharCode(units[thrown.below(units.length)] ?? 0)).join(
         "",
       ),

@@ -2,6 +2,7 @@
 // programs. What an administrator has to run is taken from what the start says, word for word.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Fault } from "../../contracts/src/fault.ts";
+import { byFloor } from "../../testkit/full-count.ts";
 import { type PlainPostgres, type PostgresMake, startPlainPostgres } from "../../testkit/plain-postgres.ts";
 import { quietLog } from "../../testkit/quiet-log.ts";
 import { type ConnectionTarget, openClient } from "./connection.ts";
@@ -19,7 +20,10 @@ async function query(target: ConnectionTarget, sql: string): Promise<readonly Re
 }
 
 const everyStep = migrations.map((migration) => migration.number);
-const makes: readonly PostgresMake[] = ["Debian's", "the embedded one"];
+const makes = byFloor<readonly PostgresMake[]>({
+  first: ["the embedded one"],
+  later: ["Debian's", "the embedded one"],
+});
 
 describe.each(makes)("22.12: %s PostgreSQL and a login that is no superuser", (make) => {
   let server: PlainPostgres;

@@ -9,11 +9,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { byFloor, countOf } from "../../testkit/full-count.ts";
 import { type FileFixture, makeFileFixture } from "../../testkit/secrets-file/folders.ts";
 
 const counter = "secret/portcullis/counter";
 const seed = Number(process.env["PORTCULLIS_TEST_SEED"] ?? randomInt(2 ** 31));
-const killRounds = process.env["PORTCULLIS_TEST_LONG"] === "1" ? 100 : 15;
+const killRounds = countOf(100, byFloor({ first: 4, later: 15 }));
 
 /** A small repeatable die (mulberry32). */
 function prng(start: number): () => number {

@@ -4,6 +4,7 @@ import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Fault } from "../../contracts/src/fault.ts";
+import { inputCount } from "../../testkit/full-count.ts";
 import { nobodyUid, runsAsRoot, startChild } from "../postgres/embedded/harness/support.ts";
 import { systemClock } from "./clock.ts";
 import { makeRuntimeFolder, openDataFolder, socketNameBytesMax, socketPathBytesMax } from "./data-folder.ts";
@@ -171,7 +172,7 @@ describe("the lock", () => {
   });
 
   it("goes to exactly one of many who take over at once, in one process", async () => {
-    for (let round = 0; round < 20; round += 1) {
+    for (let round = 0; round < inputCount(20, 6); round += 1) {
       await writeLock({ ...(await ownDescription()), pid: 4_194_303, nonce: `round-${round}` });
       const { takeLock } = await import("./data-folder-lock.ts");
       const results = await Promise.allSettled(Array.from({ length: 12 }, () => takeLock(folder, ports)));

@@ -1,6 +1,7 @@
 // Trading calendars across changes of clocks, holidays and early closes.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { inputCount } from "../../testkit/full-count.ts";
 import {
   type CalendarDefinition,
   isKnown,
@@ -95,7 +96,7 @@ describe("US equities", () => {
         expect(isOpen(usEquities, instant.plusMicroseconds(close, -1))).toBe(true);
         expect(isOpen(usEquities, close)).toBe(false);
       }),
-      { seed, numRuns: 300 },
+      { seed, numRuns: inputCount(300) },
     );
   });
 });

@@ -2,6 +2,7 @@
 import { Decimal as Oracle } from "decimal.js";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { inputCount } from "../../testkit/full-count.ts";
 import * as decimal from "./decimal.ts";
 
 const Precise = Oracle.clone({ precision: 80, toExpNeg: -40, toExpPos: 60 });
@@ -26,7 +27,7 @@ const decimalOf = (integerDigits: number): fc.Arbitrary<decimal.Decimal> => {
   );
 };
 const seed = Number(process.env["PORTCULLIS_SEED"] ?? "20261115");
-const runs = { seed, numRuns: 2_000 };
+const runs = { seed, numRuns: inputCount(2_000) };
 
 function oracle(value: decimal.Decimal): Oracle {
   return new Precise(value.toString()).div(new Precise(10).pow(18));
@@ -142,7 +143,7 @@ describe(`against the oracle (seed ${seed})`, () => {
         expect(decimal.isDecimalText(text)).toBe(grammar.test(text));
         if (grammar.test(text)) expect(decimal.format(decimal.parse(text))).toBe(new Precise(text).plus(0).toFixed());
       }),
-      { seed, numRuns: 10_000 },
+      { seed, numRuns: inputCount(10_000) },
     );
   });
 
@@ -158,7 +159,7 @@ describe(`against the oracle (seed ${seed})`, () => {
         expect(decimal.format(value)).toBe(new Precise(number).plus(0).toFixed());
         expect(decimal.toNumber(value)).toBe(number + 0);
       }),
-      { seed, numRuns: 5_000 },
+      { seed, numRuns: inputCount(5_000) },
     );
   });
 });

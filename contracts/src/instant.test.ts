@@ -1,6 +1,7 @@
 // Instants: parsing, formatting and arithmetic, with the platform's Date as the oracle for calendar arithmetic.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { inputCount } from "../../testkit/full-count.ts";
 import * as instant from "./instant.ts";
 
 const seed = Number(process.env["PORTCULLIS_SEED"] ?? "20261115");
@@ -17,7 +18,7 @@ describe(`against the oracle (seed ${seed})`, () => {
         expect(instant.format(at)).toBe(new Date(milliseconds).toISOString().replace("Z", `${rest}Z`));
         expect(instant.parse(instant.format(at))).toBe(at);
       }),
-      { seed, numRuns: 5_000 },
+      { seed, numRuns: inputCount(5_000) },
     );
   });
 
@@ -30,7 +31,7 @@ describe(`against the oracle (seed ${seed})`, () => {
         expect(instant.earlier(a, b)).toBe(Math.min(a, b));
         expect(instant.later(a, b)).toBe(Math.max(a, b));
       }),
-      { seed, numRuns: 2_000 },
+      { seed, numRuns: inputCount(2_000) },
     );
   });
 
@@ -41,7 +42,7 @@ describe(`against the oracle (seed ${seed})`, () => {
         expect(instant.formatDate(date)).toBe(new Date(days * 86_400_000).toISOString().slice(0, 10));
         expect(instant.daysFromCivil(date)).toBe(days);
       }),
-      { seed, numRuns: 5_000 },
+      { seed, numRuns: inputCount(5_000) },
     );
   });
 });

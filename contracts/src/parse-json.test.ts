@@ -1,6 +1,7 @@
 // Names are read as they were sent, whatever was read before them and whichever Node reads; everything else as the language reads it.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { inputCount } from "../../testkit/full-count.ts";
 import { parseJson, readByTokens } from "./parse-json.ts";
 
 /** Names that some engines confuse, once they have read the last of them. */
@@ -50,7 +51,7 @@ describe.each([
         expect(parsed).toEqual(value);
         expect(JSON.stringify(parsed)).toBe(JSON.stringify(value));
       }),
-      { seed: 24, numRuns: 2_000 },
+      { seed: 24, numRuns: inputCount(2_000) },
     );
   });
 

@@ -1,6 +1,7 @@
 // The list of subjects against the specification, and patterns as NATS matches them.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { inputCount } from "../../testkit/full-count.ts";
 import { Fault } from "./fault.ts";
 import {
   complaintAboutName,
@@ -119,7 +120,7 @@ describe("patterns", () => {
         const source = whole.map((word) => (word === "*" ? "[^.]+" : word === ">" ? ".+" : word)).join("\\.");
         expect(matches(whole.join("."), name.join("."))).toBe(new RegExp(`^${source}$`).test(name.join(".")));
       }),
-      { seed, numRuns: 5_000 },
+      { seed, numRuns: inputCount(5_000) },
     );
   });
 

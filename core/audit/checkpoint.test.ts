@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { logSigner, sha256, verifySignature, witnessSigner } from "../../testkit/audit/keys.ts";
 import { mutated } from "../../testkit/audit/mutated.ts";
 import { firstSigner, origin, sampleLog, secondSigner } from "../../testkit/audit/sample-log.ts";
+import { inputCount } from "../../testkit/full-count.ts";
 import { prng } from "../../testkit/virtual/prng.ts";
 import { readUtf8 } from "./base64.ts";
 import {
@@ -135,7 +136,7 @@ describe("A18: a checkpoint", () => {
     const random = prng(seed);
     const bytes = new TextEncoder().encode(note + cosign(signedOf(note).note.text, w1, timeS));
     const allowed = new Set(["CHECKPOINT_MALFORMED", "SIGNATURE_INVALID", "WITNESSES_MISSING", "L2"]);
-    for (let round = 0; round < 2_000; round += 1) {
+    for (let round = 0; round < inputCount(2_000); round += 1) {
       const content = readUtf8(mutated(bytes, random)) ?? "";
       const verdict = judged(content, { policy: policyOf(1, w1) });
       expect(allowed).toContain(verdict);

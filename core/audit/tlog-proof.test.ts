@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { sha256, verifySignature, witnessSigner } from "../../testkit/audit/keys.ts";
 import { mutated } from "../../testkit/audit/mutated.ts";
 import { bytesOf, firstSigner, origin, sampleLog, secondSigner, tree } from "../../testkit/audit/sample-log.ts";
+import { inputCount } from "../../testkit/full-count.ts";
 import { prng } from "../../testkit/virtual/prng.ts";
 import { encodeBase64, readUtf8 } from "./base64.ts";
 import { readCheckpointNote } from "./checkpoint.ts";
@@ -160,7 +161,7 @@ describe("A19: a proof", () => {
 
   it(`of random hashes never verifies (seed ${seed})`, () => {
     const random = prng(seed);
-    for (let round = 0; round < 400; round += 1) {
+    for (let round = 0; round < inputCount(400); round += 1) {
       const index = random.below(12);
       const made = Array.from({ length: random.below(7) }, () => asHash(sha256(random.bytes(4))));
       expect(verdictOf(proofOf(index, 12, { hashes: made, note: note12 }), { verifySignature: () => true })).toBe(
@@ -173,7 +174,7 @@ describe("A19: a proof", () => {
     const random = prng(seed);
     const bytes = bytesOf(proofOf(5));
     let verified = 0;
-    for (let round = 0; round < 1_000; round += 1) {
+    for (let round = 0; round < inputCount(1_000); round += 1) {
       const verdict = verifyTlogProof(readUtf8(mutated(bytes, random)) ?? "", options);
       if ("fault" in verdict) continue;
       verified += 1;

@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { RiskBlock, RiskBlockEnded } from "../../contracts/src/records/block.ts";
+import { inputCount } from "../../testkit/full-count.ts";
 import {
   blockedBy,
   blocksOf,
@@ -86,7 +87,7 @@ describe("28.5: the blocks that an operator accepts", () => {
           expect(new Set(book.ended.keys())).toEqual(ended);
         }
       }),
-      { seed: 285, numRuns: 300 },
+      { seed: 285, numRuns: inputCount(300) },
     );
   });
 

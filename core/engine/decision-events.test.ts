@@ -5,6 +5,7 @@ import { Defect } from "../../contracts/src/fault.ts";
 import type { Order, RiskDecision } from "../../contracts/src/generated/svc/v1/order.ts";
 import { DecisionRecord } from "../../contracts/src/generated/svc/v1/riskdesk.ts";
 import { subjectByName, subjects } from "../../contracts/src/subjects.ts";
+import { inputCount } from "../../testkit/full-count.ts";
 import { exampleDecision, exampleOrder } from "../../testkit/record-examples.ts";
 import { decisionEvents } from "./decision-events.ts";
 import { decisionMadeOf, rejectionOf } from "./rejection.ts";
@@ -163,7 +164,7 @@ test("garbage orders make valid messages, uncut", () => {
         order.notional === undefined || Number.isFinite(order.notional) ? order.notional : String(order.notional),
       );
     }),
-    { seed: 4, numRuns: 500 },
+    { seed: 4, numRuns: inputCount(500) },
   );
 });
 

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import * as decimal from "../../contracts/src/decimal.ts";
 import type { RiskEnvelope } from "../../contracts/src/records/envelope.ts";
+import { inputCount } from "../../testkit/full-count.ts";
 import { engineFixture, hold, moment, orderOf } from "../../testkit/risk/engine-fixture.ts";
 
 const symbols = ["AAPL", "MSFT", "XOM", "BTC-USD", "SPY", "SPY-C500", "SPY-P400"] as const;
@@ -83,7 +84,7 @@ describe("headroom", () => {
           expect(decimal.parse(one.quantity) >= most).toBe(true);
         }
       }),
-      { seed: 44, numRuns: 400 },
+      { seed: 44, numRuns: inputCount(400) },
     );
   });
 

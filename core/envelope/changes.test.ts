@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type RiskEnvelope, riskEnvelope } from "../../contracts/src/records/envelope.ts";
+import { inputCount } from "../../testkit/full-count.ts";
 import { exampleEnvelope } from "../../testkit/record-examples.ts";
 import { type EnvelopeEffect, loosens } from "./changes.ts";
 import { envelopeChanges } from "./envelope.ts";
@@ -253,6 +254,6 @@ test("going back does the opposite, field by field, and nothing changes against 
         else expect([change.effect, other?.effect]).toContain("LOOSENS");
       }
     }),
-    { seed: 4, numRuns: 1_000 },
+    { seed: 4, numRuns: inputCount(1_000) },
   );
 });

@@ -6,6 +6,7 @@ import { expect, test } from "vitest";
 import * as decimal from "../../contracts/src/decimal.ts";
 import { RiskEnvelope as RiskEnvelopeMessage } from "../../contracts/src/generated/svc/v1/envelope.ts";
 import { type RiskEnvelope, riskEnvelope } from "../../contracts/src/records/envelope.ts";
+import { inputCount } from "../../testkit/full-count.ts";
 import { nothing, parseAmount, toDecimal } from "../money/amount.ts";
 import { envelopeDefaults } from "./defaults.ts";
 import { compileEnvelope, envelopeHashText, envelopeMessage, readEnvelope } from "./envelope.ts";
@@ -181,7 +182,7 @@ test("whatever is read matches the record's schema, and the message says the sam
       expect(readEnvelope(RiskEnvelopeMessage.decode(wire))).toEqual(read);
       expect(decimal.toNumber(toDecimal(compileEnvelope(read.record).maxPosition))).toBe(position + 0);
     }),
-    { seed: 4, numRuns: 300 },
+    { seed: 4, numRuns: inputCount(300) },
   );
 });
 

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { format, type Instant } from "../../contracts/src/instant.ts";
 import { isPossiblePrice } from "../../contracts/src/records/market.ts";
+import { inputCount } from "../../testkit/full-count.ts";
 import {
   engineFixture,
   fillOf,
@@ -132,7 +133,7 @@ describe("32.2: a LIVE fund", () => {
         expect(seen(engine, live, moment(5_000))).toBe(expected("live"));
         expect(seen(engine, {}, moment(5_000))).toBe(expected("paper"));
       }),
-      { seed: 322, numRuns: 300 },
+      { seed: 322, numRuns: inputCount(300) },
     );
   });
 });

@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import * as decimal from "../../contracts/src/decimal.ts";
 import * as instant from "../../contracts/src/instant.ts";
+import { inputCount } from "../../testkit/full-count.ts";
 import {
   engineFixture,
   markAll,
@@ -165,6 +166,6 @@ test.each(Object.entries(lives))(`an engine's sums are what bigints give, holdin
         expect(exposure?.sectors.get("technology") ?? 0n).toBe(sums[3]);
       }
     }),
-    { seed, numRuns: 300 },
+    { seed, numRuns: inputCount(300) },
   );
 });

@@ -1,6 +1,7 @@
 // Gate 4: each limit at its edge, the worst case over pending orders, and a naive model that tries every way the orders can fill.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { inputCount } from "../../testkit/full-count.ts";
 import { d, judge, type Spoil } from "../../testkit/passing-order.ts";
 import { type Exact, product, toExact } from "../money/exact.ts";
 
@@ -190,7 +191,7 @@ test(`trap: a proven reduction is never denied here, however far above the limit
       if (outcome.view.classification === "REDUCE") expect(outcome.code).toBe("");
       else expect(outcome.approved).toBe(false);
     }),
-    { seed, numRuns: 500 },
+    { seed, numRuns: inputCount(500) },
   );
 });
 
@@ -219,7 +220,7 @@ test(`an approved order exceeds no limit, whichever orders fill; a denied one co
       );
       expect(outcome.code).toBe(Math.max(...ends) > 700_000 ? "POSITION_LIMIT_EXCEEDED" : "");
     }),
-    { seed, numRuns: 500 },
+    { seed, numRuns: inputCount(500) },
   );
 });
 
@@ -237,6 +238,6 @@ test(`once a quantity is denied, every larger one is (seed ${seed})`, () => {
       const [smaller, larger] = a < b ? [a, b] : [b, a];
       if (smaller > closing && denied(smaller)) expect(denied(larger)).toBe(true);
     }),
-    { seed, numRuns: 500 },
+    { seed, numRuns: inputCount(500) },
   );
 });

@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import type { Order } from "../../contracts/src/generated/svc/v1/order.ts";
 import { order as orderRecord } from "../../contracts/src/records/order.ts";
 import { assetClass, orderType, side, tif } from "../../contracts/src/records/values.ts";
+import { inputCount } from "../../testkit/full-count.ts";
 import { d, judge, passingDraft, type Spoil } from "../../testkit/passing-order.ts";
 import { fieldDenial } from "./schema-fields.ts";
 
@@ -105,7 +106,7 @@ describe("fields", () => {
         const changed = { ...order, [field]: text };
         expect(fieldDenial(changed, undefined) === undefined).toBe(orderRecord.safeParse(changed).success);
       }),
-      { seed, numRuns: 400 },
+      { seed, numRuns: inputCount(400) },
     );
   });
 });
@@ -327,6 +328,6 @@ test(`whatever stands in an order, the gates answer and never approve nonsense (
       if (outcome.approved) expect(orderRecord.safeParse(record).success).toBe(true);
       else expect(outcome.reason.length).toBeLessThan(400);
     }),
-    { seed, numRuns: 500 },
+    { seed, numRuns: inputCount(500) },
   );
 });

@@ -1,6 +1,7 @@
 // Gate 3: each limit at its edge, and the traps about prices.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { inputCount } from "../../testkit/full-count.ts";
 import { d, judge, type Spoil } from "../../testkit/passing-order.ts";
 import { toExact, wholeOf } from "../money/exact.ts";
 
@@ -109,7 +110,7 @@ describe("max notional", () => {
           if (denied(smaller)) expect(denied(larger)).toBe(true);
         },
       ),
-      { seed, numRuns: 300 },
+      { seed, numRuns: inputCount(300) },
     );
   });
 });

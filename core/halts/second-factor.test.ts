@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { fromMicroseconds, type Instant, plusMilliseconds } from "../../contracts/src/instant.ts";
+import { inputCount } from "../../testkit/full-count.ts";
 import {
   type Attempt,
   type AttemptState,
@@ -52,7 +53,7 @@ function play(events: readonly { waitMs: number; shown: number | "nothing" | "re
 const check = (property: (judged: readonly Judged[]) => void): void =>
   fc.assert(
     fc.property(history, (events) => property(play(events))),
-    { seed, numRuns: 400 },
+    { seed, numRuns: inputCount(400) },
   );
 
 const steps = (judged: readonly Judged[]): number[] =>
@@ -91,7 +92,7 @@ describe(`second factor (seed ${seed})`, () => {
         }
         expect(accepted).toHaveLength(new Set(accepted).size);
       }),
-      { seed, numRuns: 400 },
+      { seed, numRuns: inputCount(400) },
     );
   });
 

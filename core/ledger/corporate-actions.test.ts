@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import * as decimal from "../../contracts/src/decimal.ts";
 import { fromUnixMs } from "../../contracts/src/instant.ts";
+import { inputCount } from "../../testkit/full-count.ts";
 import {
   allot,
   dividendsOf,
@@ -68,7 +69,7 @@ describe(`corporate actions, seed ${seed}`, () => {
           expect(decimal.abs(decimal.subtract(exact, got)) <= lot).toBe(true);
         }
       }),
-      { seed, numRuns: 300 },
+      { seed, numRuns: inputCount(300) },
     );
   });
 
@@ -114,7 +115,7 @@ describe(`corporate actions, seed ${seed}`, () => {
         // Closing at what it cost realises nothing more: what was realised and what is open explain all the cash, exactly.
         expect(decimal.subtract(position.realisedPnl, position.cost)).toBe(cash);
       }),
-      { seed, numRuns: 300 },
+      { seed, numRuns: inputCount(300) },
     );
   });
 
@@ -208,7 +209,7 @@ describe(`corporate actions, seed ${seed}`, () => {
         const [late, early] = [pricesAfter(once, booked), pricesAfter(raw, booked)];
         for (const [name, { price }] of late) expect(price).toBe(early.get(name)?.price);
       }),
-      { seed, numRuns: 500 },
+      { seed, numRuns: inputCount(500) },
     );
   });
 });

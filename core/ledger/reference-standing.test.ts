@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parse } from "../../contracts/src/instant.ts";
 import type { Instrument } from "../../contracts/src/records/market.ts";
+import { inputCount } from "../../testkit/full-count.ts";
 import { type Standing, standingAgainst, takesAway } from "./reference-standing.ts";
 
 const at = parse("2026-11-16T12:00:00Z");
@@ -148,7 +149,7 @@ describe("23.4: what stands keeps its reference data", () => {
         );
         return loses === standingAgainst(before, { ...before, instruments, funds: changed }, standing, at).length > 0;
       }),
-      { seed, numRuns: 300 },
+      { seed, numRuns: inputCount(300) },
     );
   });
 });

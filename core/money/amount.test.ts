@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Decimal } from "../../contracts/src/decimal.ts";
 import * as decimal from "../../contracts/src/decimal.ts";
+import { inputCount } from "../../testkit/full-count.ts";
 import * as amounts from "./amount.ts";
 import { type Amount, amountOf, toDecimal } from "./amount.ts";
 import * as exact from "./exact.ts";
@@ -11,7 +12,7 @@ import { type Exact, type Notional, toExact } from "./exact.ts";
 import { digitsMax, placeMax, plainOf } from "./plain.ts";
 
 const seed = Number(process.env["PORTCULLIS_SEED"] ?? "20261115");
-const runs = { seed, numRuns: 10_000 };
+const runs = { seed, numRuns: inputCount(10_000) };
 
 /** Digits of every length, and the neighbours of the powers of two and ten that something could go wrong at. */
 const edges = [0, 1, 2 ** 26, 2 ** 49, 2 ** 50, 2 ** 53, 10 ** 8, 10 ** 15].flatMap((edge) => [

@@ -6,6 +6,7 @@ import * as decimal from "../../contracts/src/decimal.ts";
 import type { ActionLeg } from "../../contracts/src/records/corporate-action.ts";
 import type { Instrument } from "../../contracts/src/records/market.ts";
 import type { ReferenceContents } from "../../contracts/src/records/reference.ts";
+import { inputCount } from "../../testkit/full-count.ts";
 import {
   engineFixture,
   hold,
@@ -166,9 +167,9 @@ describe(`23.4: options on a share that is split or renamed, seed ${seed}`, () =
         }
         expect(left.size).toBe(chosen.length);
       }),
-      { seed, numRuns: 300 },
+      { seed, numRuns: inputCount(300) },
     );
-    expect(done).toBeGreaterThan(50);
+    expect(done).toBeGreaterThan(inputCount(300) / 6);
   });
 
   it.each([

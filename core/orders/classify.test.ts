@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import * as decimal from "../../contracts/src/decimal.ts";
+import { inputCount } from "../../testkit/full-count.ts";
 import { d, passingDraft, settle } from "../../testkit/passing-order.ts";
 import type { FundView } from "../engine/view.ts";
 import { nothing, toDecimal } from "../money/amount.ts";
@@ -106,6 +107,6 @@ test(`invariants 1, 2 and 3 hold for any situation (seed ${seed})`, () => {
         expect(closes + opens).toBe(toDecimal(view.terms.quantity ?? nothing));
       },
     ),
-    { seed, numRuns: 2_000 },
+    { seed, numRuns: inputCount(2_000) },
   );
 });

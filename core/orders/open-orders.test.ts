@@ -1,6 +1,7 @@
 // The open orders against a plain map, with searches that end early, so that many orders stand beside the table.
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { inputCount } from "../../testkit/full-count.ts";
 import { hashOfId } from "../engine/fast/id-table.ts";
 import { createBooks, fundBookOf, symbolBookOf } from "../engine/records.ts";
 import { parseAmount } from "../money/amount.ts";
@@ -48,7 +49,7 @@ test("they are what a map holds, whatever comes and goes, however short a search
       expect(left.length).toBe(known.size);
       expect(left.every((order) => known.get(order.id) === order)).toBe(true);
     }),
-    { seed: 51, numRuns: 6 },
+    { seed: 51, numRuns: inputCount(6, 3) },
   );
 });
 
@@ -78,7 +79,7 @@ test("those that ended are told as such for as long as there is room, the oldest
       }
       expect(open.count()).toBe(known.size);
     }),
-    { seed: 52, numRuns: 20 },
+    { seed: 52, numRuns: inputCount(20, 8) },
   );
 });
 

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import * as decimal from "../../contracts/src/decimal.ts";
 import type { Order } from "../../contracts/src/generated/svc/v1/order.ts";
+import { inputCount } from "../../testkit/full-count.ts";
 import { passingDraft } from "../../testkit/passing-order.ts";
 import type { Terms } from "../engine/view.ts";
 import { isNegative, isPositive, nothing, toDecimal } from "../money/amount.ts";
@@ -68,6 +69,6 @@ test(`whatever arrives, nothing throws and nothing is zero or less (seed ${seed}
       expect(terms.limitPrice === undefined || isPositive(terms.limitPrice)).toBe(true);
       expect(terms.notional === undefined || !isNegative(terms.notional)).toBe(true);
     }),
-    { seed, numRuns: 500 },
+    { seed, numRuns: inputCount(500) },
   );
 });

@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import * as instant from "../../contracts/src/instant.ts";
+import { inputCount } from "../../testkit/full-count.ts";
 import { close, type EpisodeRules, newStanding, type Standing, step } from "./episodes.ts";
 import { type Judgement, type RungEffect, stateOf, withoutValue } from "./watchdog.ts";
 
@@ -166,6 +167,6 @@ it("a random row of judgements changes what the model changes, whatever is store
       });
       expect(seen).toEqual(modelled(asked));
     }),
-    { seed: 25, numRuns: 1_000 },
+    { seed: 25, numRuns: inputCount(1_000) },
   );
 });

@@ -1,6 +1,7 @@
 // Killed between every two of its steps, and in lives of random trouble: nothing acknowledged is lost, nothing is sent twice or after a newer
 // halt, and the books agree with the broker's. The full counts are in crashes.long.test.ts.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { byFloor } from "../../testkit/full-count.ts";
 import { crashScenarios, killedAt, randomLife } from "../../testkit/oms-crashes.ts";
 import { ignoreEndedIncarnations } from "../../testkit/virtual/incarnation.ts";
 
@@ -11,7 +12,7 @@ beforeAll(() => {
 afterAll(() => undo());
 
 /** The short form takes every so manieth point, others with every scenario. */
-const every = 13;
+const every = byFloor({ first: 39, later: 13 });
 
 describe("order management, killed at some of its steps", () => {
   it.each(Object.entries(crashScenarios))("%s", async (name, scenario) => {

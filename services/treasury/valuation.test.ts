@@ -8,6 +8,7 @@ import { navUpdated, pricesMax } from "../../contracts/src/records/fund.ts";
 import type { Fill } from "../../contracts/src/records/order.ts";
 import { fillEntry, movesOf, type TradedInstrument } from "../../core/ledger/ledger.ts";
 import type { Reference } from "../../ports/reference-data.ts";
+import { inputCount } from "../../testkit/full-count.ts";
 import { exampleFill } from "../../testkit/record-examples.ts";
 import { viewOf } from "../reference/reference-view.ts";
 import { paperReference } from "../shared/paper-seeds.ts";
@@ -138,7 +139,7 @@ describe("a fund's value", () => {
         expect(after.nav).toBe(decimal.add(after.cash, after.positionsValue));
         expect(after.strategyPnl.get("one")).toBe(0n);
       }),
-      { seed: 20_261_115, numRuns: 300 },
+      { seed: 20_261_115, numRuns: inputCount(300) },
     );
   });
 

@@ -1,9 +1,11 @@
 // 25: the watchdogs' shell under kills: many short runs hold every invariant, one seed is one run, and planted bugs are found within 500 seeds.
 import { describe, expect, it } from "vitest";
+import { inputCount } from "../../testkit/full-count.ts";
 import { episodeLostAtRestart, factorAgain } from "./planted-bugs.ts";
 import { type PlantedWatchdogBug, simulateWatchdogs } from "./simulate.ts";
 
 const steps = 40;
+const seeds = inputCount(40, 16);
 const seedsMax = 500;
 
 async function firstFound(
@@ -17,17 +19,17 @@ async function firstFound(
 }
 
 describe("25: watchdogs under kills", () => {
-  it("hold every invariant over 40 seeds, which do meet kills, episodes and people who end restrictions", async () => {
+  it(`hold every invariant over ${seeds} seeds, which do meet kills, episodes and people who end restrictions`, async () => {
     const totals = { kills: 0, opened: 0, ended: 0, halts: 0 };
-    for (let seed = 1; seed <= 40; seed += 1) {
+    for (let seed = 1; seed <= seeds; seed += 1) {
       const { violation, ...counts } = await simulateWatchdogs({ seed, steps });
       expect(violation, `seed ${seed}`).toBeUndefined();
       for (const name of ["kills", "opened", "ended", "halts"] as const) totals[name] += counts[name];
     }
-    expect(totals.kills).toBeGreaterThan(100);
-    expect(totals.opened).toBeGreaterThan(200);
-    expect(totals.ended).toBeGreaterThan(40);
-    expect(totals.halts).toBeGreaterThan(40);
+    expect(totals.kills).toBeGreaterThan(seeds * 2.5);
+    expect(totals.opened).toBeGreaterThan(seeds * 5);
+    expect(totals.ended).toBeGreaterThan(seeds);
+    expect(totals.halts).toBeGreaterThan(seeds);
   }, 240_000);
 
   it("are the same run for the same seed", async () => {

@@ -1,6 +1,7 @@
 // The place of the first flaw: it agrees with the language's reader on what is JSON, and points where a person would look.
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import { inputCount } from "../../../testkit/full-count.ts";
 import { jsonFlawOffset, placeIn } from "./json-flaw.ts";
 
 function isJson(text: string): boolean {
@@ -36,6 +37,6 @@ it("finds a flaw in what is no JSON, and none in what is", () => {
     fc.property(fc.oneof(fc.json(), mixed, fc.string()), (text) => {
       expect(jsonFlawOffset(text) === undefined).toBe(isJson(text));
     }),
-    { numRuns: 2_000 },
+    { numRuns: inputCount(2_000) },
   );
 });

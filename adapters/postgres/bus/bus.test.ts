@@ -2,4 +2,4 @@
 import { busConformance } from "../../../testkit/conformance/bus.ts";
 import { postgresBusFixture } from "../../../testkit/postgres-fixture.ts";
 
-busConformance("PostgreSQL", () => postgresBusFixture(), true);
+busConformance("PostgreSQL", () => postgresBusFixture(), { together: true });

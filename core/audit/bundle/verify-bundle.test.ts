@@ -5,6 +5,7 @@ import { withEntries, withHeader } from "../../../testkit/audit/bundle-edits.ts"
 import { sha256, verifySignature, witnessSigner } from "../../../testkit/audit/keys.ts";
 import { mutated } from "../../../testkit/audit/mutated.ts";
 import { bytesOf, firstSigner, linesOf, origin, sampleLog } from "../../../testkit/audit/sample-log.ts";
+import { inputCount } from "../../../testkit/full-count.ts";
 import { prng } from "../../../testkit/virtual/prng.ts";
 import { readCheckpointNote } from "../checkpoint.ts";
 import { cosign } from "../cosignature.ts";
@@ -100,11 +101,11 @@ describe("a whole bundle", () => {
 });
 
 describe("A1: one bit", () => {
-  it(`of an entry, at 1,000 places: found, and found where it is (seed ${seed})`, () => {
+  it(`of an entry, at ${inputCount(1_000).toLocaleString("en")} places: found, and found where it is (seed ${seed})`, () => {
     const random = prng(seed);
     const bytes = bytesOf(whole);
     const head = bytes.length - bytesOf(linesOf(log.entries)).length;
-    for (let round = 0; round < 1_000; round += 1) {
+    for (let round = 0; round < inputCount(1_000); round += 1) {
       const at = head + random.below(bytes.length - head);
       const flipped = bytes.slice();
       flipped[at] = (flipped[at] ?? 0) ^ (1 << random.below(8));
@@ -205,7 +206,7 @@ describe("any bytes", () => {
     const codes = new Map<string, number>();
     for (const bundle of [whole, middle]) {
       const bytes = bytesOf(bundle);
-      for (let round = 0; round < 500; round += 1) {
+      for (let round = 0; round < inputCount(500); round += 1) {
         const verdict = verifyBundleFile(mutated(bytes, random), options);
         const code = "fault" in verdict ? verdict.fault.code : "verified";
         codes.set(code, (codes.get(code) ?? 0) + 1);
@@ -218,7 +219,7 @@ describe("any bytes", () => {
 
   it(`random bytes are refused (seed ${seed})`, () => {
     const random = prng(seed);
-    for (let round = 0; round < 500; round += 1) {
+    for (let round = 0; round < inputCount(500); round += 1) {
       const start = random.chance(0.5) ? bytesOf("portcullis-audit-bundle/v1\n") : new Uint8Array();
       const bytes = Uint8Array.from([...start, ...random.bytes(random.below(200))]);
       expect(verdictOf(bytes)).toBe("BUNDLE_MALFORMED 0");

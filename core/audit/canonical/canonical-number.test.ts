@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { numberText } from "../../../testkit/audit/number-oracle.ts";
-import { countOf } from "../../../testkit/full-count.ts";
+import { countOf, inputCount } from "../../../testkit/full-count.ts";
 import { rawBundle } from "../../../verifier/attacks/texts.ts";
 import { loadVerifier } from "../../../verifier/run-attack.ts";
 import { nowS } from "../../../verifier/test-log.ts";
@@ -142,6 +142,6 @@ describe("22.8: any object that JSON.parse gives", () => {
       characters.map((each) => each.join("")),
       near,
     );
-    await fc.assert(fc.asyncProperty(texts, judge), { seed, numRuns: 300 });
+    await fc.assert(fc.asyncProperty(texts, judge), { seed, numRuns: inputCount(300) });
   });
 });

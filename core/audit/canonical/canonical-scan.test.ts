@@ -1,6 +1,7 @@
 // The scan accepts exactly what the encoder writes. The judge is the long way round: decode, parse, encode again, compare the bytes.
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { inputCount } from "../../../testkit/full-count.ts";
 import { canonicalJson, decodeUtf8, utf8 } from "./canonical-json.ts";
 import { isCanonicalJson } from "./canonical-scan.ts";
 
@@ -82,7 +83,7 @@ describe(`canonical scan (seed ${seed})`, () => {
 
   it("accepts whatever the encoder writes", () => {
     const roll = prng(seed);
-    for (let round = 0; round < 2_000; round += 1) {
+    for (let round = 0; round < inputCount(2_000); round += 1) {
       const text = canonicalJson(randomValue(roll, 4));
       if (!isCanonicalJson(utf8(text))) expect.fail(text);
     }

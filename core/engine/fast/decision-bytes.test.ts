@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Decimal } from "../../../contracts/src/decimal.ts";
 import * as decimal from "../../../contracts/src/decimal.ts";
 import { Figure, type Order, RiskDecision } from "../../../contracts/src/generated/svc/v1/order.ts";
+import { inputCount } from "../../../testkit/full-count.ts";
 import { engineFixture, hold, moment, orderOf } from "../../../testkit/risk/engine-fixture.ts";
 import { type Prng, prng } from "../../../testkit/virtual/prng.ts";
 import type { Exact } from "../../money/exact.ts";
@@ -31,7 +32,7 @@ describe("the bytes of a decision", () => {
     hold(engine, "gamma", "SAP", "0.123456789");
     const codes = new Set<string>();
     let warned = 0;
-    for (let index = 0; index < 400; index += 1) {
+    for (let index = 0; index < inputCount(400); index += 1) {
       const checked = engine.check(anyOrder(random, index), moment(index * 10));
       codes.add(checked.code);
       warned += decisionMessage(checked, "d").warnings.length;
@@ -80,7 +81,7 @@ describe("the figures", () => {
       9_007_199_254_740_991n * 10n ** 10n,
       decimal.largest,
     ];
-    for (let index = 0; index < 3_000; index += 1) odd.push(anyInteger(random));
+    for (let index = 0; index < inputCount(3_000); index += 1) odd.push(anyInteger(random));
     for (const value of odd as Decimal[]) {
       expect(bytesOf(() => writer.decimal(18, value))).toEqual(figureBytes(decimal.format(value)));
     }
@@ -89,7 +90,8 @@ describe("the figures", () => {
   it(`are rounded up to the cent where they are products (seed ${seed})`, () => {
     const random = prng(seed);
     const odd = [0n, 1n, -1n, 10n ** 34n, 10n ** 34n + 1n, -(10n ** 36n), 10n ** 56n];
-    for (let index = 0; index < 3_000; index += 1) odd.push(anyInteger(random) * 10n ** BigInt(random.below(19)));
+    for (let index = 0; index < inputCount(3_000); index += 1)
+      odd.push(anyInteger(random) * 10n ** BigInt(random.below(19)));
     for (const value of odd) {
       const magnitude = value < 0n ? -value : value;
       const cents = (magnitude + 10n ** 34n - 1n) / 10n ** 34n;

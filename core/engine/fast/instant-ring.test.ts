@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import * as instant from "../../../contracts/src/instant.ts";
+import { inputCount } from "../../../testkit/full-count.ts";
 import {
   type AddedInstant,
   addInstant,
@@ -46,7 +47,7 @@ describe("a ring of moments", () => {
           expect(countWithin(ring, now, window)).toBe(expected.length);
         }
       }),
-      { seed: 42, numRuns: 400 },
+      { seed: 42, numRuns: inputCount(400) },
     );
   });
 

@@ -5,6 +5,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { systemBlake3 } from "../../../adapters/system/hashing.ts";
 import { Order } from "../../../contracts/src/generated/svc/v1/order.ts";
+import { inputCount } from "../../../testkit/full-count.ts";
 import { fieldDenial } from "../../gates/schema-fields.ts";
 import { hashOfId } from "./id-table.ts";
 import { bodyText, bytesOfHash, createOrderHasher, hashOfBytes, namesOf } from "./order-hash.ts";
@@ -101,7 +102,7 @@ describe("an order's hashes", () => {
         expect(known.get(body) ?? text).toBe(text);
         known.set(body, text);
       }),
-      { seed: 48, numRuns: 3_000 },
+      { seed: 48, numRuns: inputCount(3_000) },
     );
     // Every field by itself, too.
     const changed: readonly (keyof Order)[] = [

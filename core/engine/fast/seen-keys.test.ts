@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import * as instant from "../../../contracts/src/instant.ts";
+import { inputCount } from "../../../testkit/full-count.ts";
 import { prng } from "../../../testkit/virtual/prng.ts";
 import type { Hash } from "./order-hash.ts";
 import { createSeenKeys } from "./seen-keys.ts";
@@ -40,7 +41,7 @@ describe("seen keys", () => {
           else list.push({ key, body, at: now });
         }
       }),
-      { seed: 41, numRuns: 500 },
+      { seed: 41, numRuns: inputCount(500) },
     );
   });
 

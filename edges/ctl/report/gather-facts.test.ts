@@ -7,6 +7,7 @@ import { format, fromUnixMs, type Instant, plusMilliseconds } from "../../../con
 import { factsHash } from "../../../reports/facts.ts";
 import { navReport } from "../../../reports/nav-report.ts";
 import { tcaReport } from "../../../reports/tca-report.ts";
+import { inputCount } from "../../../testkit/full-count.ts";
 import type { Client } from "../../client/src/types.ts";
 import { gatherFacts } from "./gather-facts.ts";
 import { orderFact } from "./gather-further.ts";
@@ -237,7 +238,8 @@ describe("facts that are gathered while the fund trades", () => {
     "tie when order management is %i ms behind, treasury %i ms more, and an answer takes %i ms",
     async (omsLagMs, treasuryLagMs, stepMs) => {
       const trades = tradesOf(omsLagMs, treasuryLagMs);
-      for (let startMs = 14_000; startMs < 15_000; startMs += 97) {
+      for (let start = 0; start < inputCount(11, 3); start += 1) {
+        const startMs = 14_000 + start * 97;
         const { client, now } = platformAt(startMs, stepMs, trades);
         const facts = await gatherFacts(client, {
           fundId: "alpha",

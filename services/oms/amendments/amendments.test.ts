@@ -8,6 +8,7 @@ import type { OrderStatus } from "../../../contracts/src/generated/svc/v1/platfo
 import { parse } from "../../../contracts/src/instant.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
 import type { DeniedAnswer } from "../../../ports/rpc.ts";
+import { inputCount } from "../../../testkit/full-count.ts";
 import { type OmsFixture as Fixture, type OmsLife, omsFixture, orderOf } from "../../../testkit/oms-fixture.ts";
 import { ignoreEndedIncarnations } from "../../../testkit/virtual/incarnation.ts";
 
@@ -206,7 +207,7 @@ describe("keys that repeat and come in any order", () => {
           for (const done of fixtures.splice(0)) await done.close();
         },
       ),
-      { numRuns: 40, seed: 230_100 },
+      { numRuns: inputCount(40, 15), seed: 230_100 },
     );
   });
 });

@@ -1,6 +1,6 @@
 // What the tests of the private server share: temporary folders, a child that can be killed, a query.
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -9,6 +9,7 @@ import type { Log } from "../../../../ports/log.ts";
 import { systemRandom } from "../../../system/random.ts";
 import { systemTimers } from "../../../system/timers.ts";
 import { type ConnectionTarget, type DatabaseAddress, openClient } from "../../connection.ts";
+import { clusterNameFor, type ServerProcess, serverProcesses } from "../old-server.ts";
 import type { Places } from "../places.ts";
 import type { EmbeddedOptions } from "../server.ts";
 import { bundledChild } from "./bundled-child.ts";
@@ -105,3 +106,19 @@ export function startChild(order: ChildOrder, options: { readonly uid?: number; 
 }
 
 const childProgram = bundledChild(fileURLToPath(new URL("child.ts", import.meta.url)));
+
+/** Server processes on this cluster, whoever runs them. */
+export async function processesOn(clusterFolder: string): Promise<readonly ServerProcess[]> {
+  const uids = [0, nobodyUid, process.getuid?.() ?? 0, (await stat(clusterFolder)).uid];
+  const lists = await Promise.all([...new Set(uids)].map((uid) => serverProcesses(clusterNameFor(clusterFolder), uid)));
+  return lists.flat();
+}
+
+export async function untilGone(clusterFolder: string): Promise<number> {
+  let waitedMs = 0;
+  while ((await processesOn(clusterFolder)).length > 0 && waitedMs < 15_000) {
+    await systemTimers().sleep(50);
+    waitedMs += 50;
+  }
+  return (await processesOn(clusterFolder)).length;
+}

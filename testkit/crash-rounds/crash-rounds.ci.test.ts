@@ -1,11 +1,12 @@
-// Kill -9 at random moments while events are being written: one round of it. crash-rounds.long.test.ts has the full count.
+// Kill -9 at random moments while events are being written: one round of it. crash-rounds.long.test.ts has the full count; what one death does to a
+// subscription is in the conformance suite of the bus.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { allOr } from "../full-count.ts";
 import { type Bundle, bundleProgram } from "./bundle.ts";
 import type { TransportName } from "./fixture.ts";
 import { reportRounds, seedOfRun } from "./rounds.ts";
 
-const replay = "npx vitest run testkit/crash-rounds/crash-rounds.test.ts";
+const replay = "npx vitest run testkit/crash-rounds/crash-rounds.ci.test.ts";
 const seed = seedOfRun();
 let bundle: Bundle;
 
