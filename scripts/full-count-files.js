@@ -4,7 +4,7 @@ import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { testFiles } from "./real-time.js";
 
-const asksHowMany = /\b(inputCount|byFloor)\(/;
+const asksHowMany = /\b(inputCount|byFloor)[<(]/;
 const home = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 
 /** Those that ask testkit/full-count.ts how many. @param {string} [root] */

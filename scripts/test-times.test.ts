@@ -44,6 +44,18 @@ describe("the times of test files", () => {
     expect(kept.runs.map(({ wall_s }) => wall_s)).toEqual([2, 3, 4, 5, 6, 8]);
   });
 
+  test("are those of npm test where the second floor ran a file again", () => {
+    const [from, to] = [join(folder, "floors.json"), join(folder, "floors-committed.json")];
+    vi.spyOn(console, "log").mockImplementation(() => undefined);
+    for (const wall of [10, 10, 10]) keepRun(run(wall), from);
+    keepRun({ ...run(90), floor: "ci", files: { "a.test.ts": times(90), "b.ci.test.ts": times(40) } }, from);
+    expect(keepTimes(from, to)).toBe(0);
+    expect(Object.entries(readCommitted(to)).map(([name, { wall_s }]) => [name, wall_s])).toEqual([
+      ["a.test.ts", 10],
+      ["b.ci.test.ts", 40],
+    ]);
+  });
+
   test("are committed as the median of at least three whole runs, and reasons stay", () => {
     const [from, to] = [join(folder, "runs.json"), join(folder, "committed.json")];
     writeFileSync(to, JSON.stringify({ "a.test.ts": { wall_s: 1, reason: "kills the platform" } }));
