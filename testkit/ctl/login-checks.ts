@@ -2,6 +2,7 @@
 import { TOTP } from "otpauth";
 import type { RunFile } from "../../adapters/system/run-file.ts";
 import { type TestClient, testClient } from "../grpc/test-client.ts";
+import { fetchOnNewConnection } from "../http/fetch-on-new-connection.ts";
 import { within } from "../platform.ts";
 
 /** What the documentation promises for logouts and revocations. */
@@ -11,7 +12,7 @@ export const stepMs = 30_000;
 /** The HTTP status that a token gets. */
 export async function httpStatus(url: string, token: string | undefined, method = "GET"): Promise<number> {
   const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
-  const answer = await fetch(url, { method, headers });
+  const answer = await fetchOnNewConnection(url, { method, headers });
   // An answer that goes on telling has no end to read to.
   if (answer.headers.get("content-type")?.startsWith("text/event-stream")) await answer.body?.cancel();
   else await answer.arrayBuffer();

@@ -4,6 +4,7 @@ import { addressOfSocket, openPool } from "../../adapters/postgres/connection.ts
 import { ownerRoleName } from "../../adapters/postgres/embedded/cluster.ts";
 import type { NamedAction } from "../../ports/identity.ts";
 import { grantedProofIn } from "../granted-proof.ts";
+import { fetchOnNewConnection } from "../http/fetch-on-new-connection.ts";
 import { logInAs, operatorUrl } from "../login.ts";
 import type { RunningPlatform } from "../platform.ts";
 import { quietLog } from "../quiet-log.ts";
@@ -35,7 +36,7 @@ export async function withAsking<Result>(
 
 function askingAs(platform: RunningPlatform, duty: string, owner: pg.Pool): Asking {
   const ask: Asking["ask"] = async (method, path, body, token = duty) => {
-    const answer = await fetch(`${operatorUrl(platform)}${path}`, {
+    const answer = await fetchOnNewConnection(`${operatorUrl(platform)}${path}`, {
       method,
       headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
