@@ -8,6 +8,7 @@ import { bus } from "./bus/bus.ts";
 import { checkOrder } from "./check-order/check-order.ts";
 import { ctlStart } from "./ctl-start.ts";
 import { halt } from "./halt/halt.ts";
+import { idle } from "./idle/idle.ts";
 import { marketData } from "./market-data/market-data.ts";
 import { reports } from "./reports/reports.ts";
 import { verify } from "./verify/verify.ts";
@@ -21,6 +22,7 @@ const benches: readonly Bench[] = [
   checkOrder,
   ctlStart,
   halt,
+  idle,
   marketData,
   reports,
   verify,

@@ -25,13 +25,15 @@ export interface PlaceFacts extends DatabaseFacts {
 
 export interface DatabasePlace {
   readonly folder: string;
+  /** Of the server's main process. */
+  readonly serverPid: number;
   readonly facts: DatabaseFacts;
   /** A migrated database of its own, so that no contender carries what another one published. */
   database(name: string): Promise<DatabaseAddress>;
   close(): Promise<void>;
 }
 
-export interface Place extends Omit<DatabasePlace, "folder" | "facts"> {
+export interface Place extends Omit<DatabasePlace, "folder" | "serverPid" | "facts"> {
   readonly natsUrl: string;
   readonly facts: PlaceFacts;
 }
@@ -74,7 +76,7 @@ export async function openDatabasePlace(): Promise<DatabasePlace> {
     const server = await startEmbeddedPostgres({ ...tools, dataFolder: path, runtimeFolder });
     endings.push(() => server.stop());
     const database = (name: string): Promise<DatabaseAddress> => makeDatabase(server.address, name);
-    return { folder, facts: await databaseFacts(server.address), database, close };
+    return { folder, serverPid: server.pid, facts: await databaseFacts(server.address), database, close };
   } catch (thrown) {
     await close();
     throw thrown;
