@@ -80,6 +80,8 @@ export interface DurableOptions {
   readonly lane?: (payload: unknown) => string | undefined;
   /** Hears which lanes are held, by name, whenever that may have changed, and before anything is delivered. Only together with `lane`. */
   readonly onHeld?: (held: ReadonlyMap<string, HeldLane>) => void;
+  /** It is in no hurry: on PostgreSQL it is not woken for every commit and looks as often as this. Default: it is handed over at once. */
+  readonly everyMs?: number;
   /** Events read ahead of the handler; default 1,000. */
   readonly queueMax?: number;
   /**

@@ -34,6 +34,9 @@ import { type RunningWatchdogs, startWatchdogs } from "./watchdogs/watchdogs.ts"
 import { createWorkerAlarms } from "./worker-alarms.ts";
 import { startWorkers } from "./workers.ts";
 
+/** What is only counted may be counted later, many at once. */
+const observedEveryMs = 2_000;
+
 export const operations: Service = {
   name: "operations",
   sentence: "Holds halts and the audit chain, runs the watchdogs and hears every event.",
@@ -45,7 +48,7 @@ export const operations: Service = {
       "subject",
     ]);
     const observer = await ports.bus.subscribe(
-      { name: "operations.observer", subjects: [everySubject] },
+      { name: "operations.observer", subjects: [everySubject], everyMs: observedEveryMs },
       async (event) => observed.add(1, { subject: event.subject }),
     );
     const audit = await startLastingAudit({ ...ports, auditSettings: ports.settings.audit });

@@ -7,7 +7,7 @@ import { thingChanged } from "./subjects.ts";
 import { eventually, gate, pass } from "./waiting.ts";
 
 /** Longer than any transport takes to look again. */
-const aWhileMs = 1_300;
+const aWhileMs = 2_300;
 
 export const neverAheadOfWhatIsFinished: BusCheck = {
   promise: 10,

@@ -24,8 +24,6 @@ export interface Leadership {
   readonly run: RunStatement;
   /** False when the subscription has been forgotten. */
   moveCursor(through: bigint, at: Instant): Promise<boolean>;
-  /** False when the subscription has been forgotten. */
-  stands(): Promise<boolean>;
   /** Lets somebody else lead. */
   resign(): Promise<void>;
 }
@@ -60,7 +58,6 @@ update subscription set patterns = $2, holder = $4, updated_us = $3 where name =
 returning cursor_id::text`;
 const moveText = `
 update subscription set cursor_id = $2, updated_us = $3 where name = $1 and entry = $4 and cursor_id <= $2`;
-const standsText = "select from subscription where name = $1 and entry = $2";
 const unlockText = "select pg_advisory_unlock(hashtextextended($1, $2))";
 /** Entered and forgotten between two statements, this often in a row: somebody else is at work on the name. */
 const enterTriesMax = 5;
@@ -110,9 +107,6 @@ export function createBusSession(
       async moveCursor(through, now) {
         const values = [name, String(through), now, String(entry)];
         return (await on({ name: "cursor_move", text: moveText, values })).rowCount === 1;
-      },
-      async stands() {
-        return (await on({ name: "entry_stands", text: standsText, values: [name, String(entry)] })).rowCount === 1;
       },
       async resign() {
         if (client !== connection.current()) return;

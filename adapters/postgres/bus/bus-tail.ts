@@ -8,9 +8,11 @@ import type { Log } from "../../../ports/log.ts";
 import type { Timers } from "../../../ports/timers.ts";
 import { messagesOf, newestIdText } from "../risk/decision-rows.ts";
 import { decodeRow, type SubjectByName } from "./bus-decode.ts";
+import type { NotificationProof } from "./bus-pulse.ts";
 import type { BusSession } from "./bus-session.ts";
 import { createOutboxReader } from "./outbox-reader.ts";
 import type { OutboxRow } from "./outbox-row.ts";
+import { createPollPace, pollMs, rest } from "./subscription-pace.ts";
 import { createBell, hearsFor, type PokeSource } from "./subscription-wake.ts";
 
 export interface Tail {
@@ -26,7 +28,6 @@ interface Listener {
 }
 
 const holePatienceMs = 250;
-const pollMs = 250;
 const holeMs = 5;
 /** A decision is several messages, and a page is handed over without a pause. */
 const rowsMax = 250;
@@ -34,6 +35,7 @@ const rowsMax = 250;
 export function createTail(options: {
   readonly session: BusSession;
   readonly wake: PokeSource;
+  readonly pulse: NotificationProof;
   readonly subjectByName: SubjectByName;
   readonly clock: Clock;
   readonly timers: Timers;
@@ -45,7 +47,8 @@ export function createTail(options: {
   const reader = createOutboxReader({ run: session.run, clock: options.clock, patienceMs: holePatienceMs });
   let patterns: readonly string[] = [];
   let hears = hearsFor(patterns);
-  const bell = createBell(options.wake, timers, closing.signal, (...poked) => hears(...poked));
+  const pace = createPollPace(options.clock, options.pulse);
+  const bell = createBell(options.wake, timers, closing.signal, (...poked) => hears(...poked), pace.rung);
   let position: bigint | undefined;
   let living: Promise<void> | undefined;
 
@@ -71,19 +74,24 @@ export function createTail(options: {
   }
 
   async function live(): Promise<void> {
-    while (!closing.signal.aborted && listeners.size > 0) {
+    const stopped = (): boolean => closing.signal.aborted || listeners.size === 0;
+    let isUnannounced = false;
+    while (!stopped()) {
       bell.silence();
       try {
         const opening = await session.opened(closing.signal);
         if (opening === "closed") break;
         if (opening === "aborted") continue;
         position ??= await newest();
+        const readAt = options.clock.now();
         const page = await reader.read(position, rowsMax, patterns);
+        if (isUnannounced && page.rows.length > 0 && !bell.hasRung()) pace.foundUnannounced();
         for (const row of page.rows) for (const message of messagesOf(row, patterns)) handOver(message);
         position = page.through;
         // Held by a hole, every commit would ring the bell for a page that is read already.
+        isUnannounced = false;
         if (page.held) await timers.sleep(holeMs, closing.signal);
-        else if (!page.more) await bell.wait(pollMs);
+        else if (!page.more) isUnannounced = await rest(bell, pace, readAt, stopped);
       } catch (thrown) {
         log.warn("listening interrupted", { reason: messageOf(thrown) });
         await timers.sleep(pollMs, closing.signal);

@@ -16,6 +16,7 @@ import type { PostgresStore } from "../store.ts";
 import { createBroadcaster, decodeBroadcast } from "./bus-broadcast.ts";
 import type { OpenConnection } from "./bus-connection.ts";
 import type { SubjectByName } from "./bus-decode.ts";
+import { startPulse } from "./bus-pulse.ts";
 import { createBusSession } from "./bus-session.ts";
 import { createTail } from "./bus-tail.ts";
 import { type DurableSubscription, openDurable } from "./subscription-durable.ts";
@@ -53,7 +54,8 @@ export function createPostgresBus(options: PostgresBusOptions): Bus {
   const { clock, timers, log, metrics, wake, source, subjectByName, alarms = noAlarms } = options;
   const session = createBusSession({ ...options, holder: source });
   const parking = createParking(options);
-  const tail = createTail({ ...options, session });
+  const pulse = startPulse({ ...options, session });
+  const tail = createTail({ ...options, session, pulse });
   const dropped = metrics.counter("portcullis_bus_dropped_total", "Events dropped by policy.", ["policy"]);
   const lag = metrics.gauge("portcullis_bus_lag_events", "Events behind the newest.", ["subscription"]);
   const broadcaster = createBroadcaster({ ...options, dropped, send: (text) => wake.send(text) });
@@ -150,7 +152,7 @@ export function createPostgresBus(options: PostgresBusOptions): Bus {
       const entry = await session.register(wanted.name, wanted.subjects, clock.now());
       // Closed meanwhile: whoever closed did not know of this one and would not end it.
       refuseClosed();
-      const durable = openDurable(wanted, handler, { ...options, session, entry, alarms, parking });
+      const durable = openDurable(wanted, handler, { ...options, session, pulse, entry, alarms, parking });
       durables.add(durable);
       return {
         ...durable,
@@ -185,6 +187,7 @@ export function createPostgresBus(options: PostgresBusOptions): Bus {
       await Promise.all([...durables].map((durable) => durable.close()));
       await Promise.all([...markListeners.keys()].map((listener) => listener.close()));
       await tail.close();
+      await pulse.close();
       await watched;
       await session.close();
     },

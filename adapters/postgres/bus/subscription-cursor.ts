@@ -1,5 +1,5 @@
-// Where a durable subscription stands, and when that is written down: at most every 100 ms in the background, at once when
-// a whole queue's worth has been finished since, and on leaving.
+// Where a durable subscription stands, and when that is written down: at most once a second in the background, at once when
+// a whole queue's worth has been finished since, and on leaving. Where it only passed what others want to hear of, that is in no hurry.
 import { Fault } from "../../../contracts/src/fault.ts";
 import { type Instant, millisecondsBetween } from "../../../contracts/src/instant.ts";
 import type { Clock } from "../../../ports/clock.ts";
@@ -18,7 +18,10 @@ export interface CursorKeeper {
   flush(): Promise<void>;
 }
 
-const writeEveryMs = 100;
+const writeEveryMs = 1_000;
+/** Read again after a crash, and nothing else: fewer numbers than this are written down as late as that. */
+const passedMax = 1_000n;
+const writePassedEveryMs = 5_000;
 
 export function createCursorKeeper(options: {
   readonly leadership: Leadership;
@@ -54,10 +57,11 @@ export function createCursorKeeper(options: {
     return writing;
   }
 
-  const dueMs = (): number =>
-    position === written
-      ? Number.POSITIVE_INFINITY
-      : Math.max(0, writeEveryMs - millisecondsBetween(writtenAt, clock.now()));
+  function dueMs(): number {
+    if (position === written) return Number.POSITIVE_INFINITY;
+    const everyMs = unwritten > 0 || position - written > passedMax ? writeEveryMs : writePassedEveryMs;
+    return Math.max(0, everyMs - millisecondsBetween(writtenAt, clock.now()));
+  }
 
   async function flush(): Promise<void> {
     await writing;

@@ -25,12 +25,16 @@ import { isRefused } from "../../transport/refused.ts";
 import type { Alarms } from "../alarms.ts";
 import { messagesOf, wantsDecisions } from "../risk/decision-rows.ts";
 import { decodeEveryRow, decodeRow, type SubjectByName } from "./bus-decode.ts";
+import type { BusPulse } from "./bus-pulse.ts";
 import type { BusSession, Leadership } from "./bus-session.ts";
 import { horizonComplaint, horizonMsMax, oldestTransaction } from "./outbox-horizon.ts";
 import { createOutboxReader, type OutboxReader } from "./outbox-reader.ts";
 import type { OutboxRow } from "./outbox-row.ts";
+import { type Complaints, goOn, holdAt, worstOf } from "./subscription-complaints.ts";
 import { createCursorKeeper } from "./subscription-cursor.ts";
-import { createBell, hearsFor, type PokeSource } from "./subscription-wake.ts";
+import { paceOf, pollMs, rest } from "./subscription-pace.ts";
+import { choreOf, watchStanding } from "./subscription-standing.ts";
+import { createBell, type Hears, hearsFor, type PokeSource } from "./subscription-wake.ts";
 
 export interface DurableContext {
   readonly session: BusSession;
@@ -38,6 +42,7 @@ export interface DurableContext {
   readonly entry: bigint;
   readonly alarms: Alarms;
   readonly wake: PokeSource;
+  readonly pulse: BusPulse;
   readonly parking: AsideStore;
   readonly subjectByName: SubjectByName;
   readonly clock: Clock;
@@ -51,14 +56,6 @@ export interface DurableSubscription extends Subscription {
   readonly name: string;
   /** What is wrong with it, or undefined. */
   complaint(): string | undefined;
-}
-
-/** What is wrong at present, by kind: each is cleared by what ends it. */
-interface Complaints {
-  trouble?: string;
-  held?: string;
-  parking?: string;
-  horizon?: string;
 }
 
 /** Why an event is put aside. */
@@ -76,20 +73,16 @@ const attemptsMaxDefault = 5;
 const queueMaxDefault = 1_000;
 /** Where a row may be eight messages a page is shorter: a quick handler would keep the process from everything else until its end. */
 const decisionRowsMax = 128;
-const pollMs = 250;
 const retryMsMin = 50;
 const retryMsMax = 2_000;
 const holeMsMin = 1;
 const holeMsMax = 50;
 const alarmEveryMs = 30_000;
-/** How often a leader with nothing to write looks whether its name is still entered. */
-const standsEveryMs = 1_000;
 
 export function openDurable(options: DurableOptions, handler: Handler, context: DurableContext): DurableSubscription {
   const { name } = options;
   const { session, clock, timers, log, metrics } = context;
-  const attemptsMax = Math.max(1, options.attemptsMax ?? attemptsMaxDefault);
-  const queueMax = Math.max(1, options.queueMax ?? queueMaxDefault);
+  const { attemptsMax, queueMax } = boundsOf(options);
   const patterns = [...options.subjects];
   /** Every row of the database is ours: there is nothing to prove. */
   const read = options.unread === true ? decodeEveryRow : decodeRow;
@@ -97,13 +90,14 @@ export function openDurable(options: DurableOptions, handler: Handler, context: 
   const label = { subscription: name };
   const { handled, horizonAge } = countersOf(metrics);
   const closing = new AbortController();
-  const bell = createBell(context.wake, timers, closing.signal, hearsFor(patterns));
+  const pace = paceOf(options.everyMs, clock, context.pulse);
+  const bell = createBell(context.wake, timers, closing.signal, hearsOf(options), pace.rung);
   const recent = boundedMap<string, true>(2 * (2 * queueMax + messagesPerDecisionMax));
   const complaints: Complaints = {};
   const aside = asideOf(options, handler, context);
-  let finishedCount = 0;
+  const standing = watchStanding(name, context, aside, () => bell.stir());
+  let [finishedCount, failures] = [0, 0];
   let alarmedAt = clock.now();
-  let failures = 0;
   let readingSince: Instant | undefined;
   /** Before the read that found nothing more than what has been finished since. */
   let caughtUpAt: Instant | undefined;
@@ -242,12 +236,14 @@ export function openDurable(options: DurableOptions, handler: Handler, context: 
     const reader = createOutboxReader({ run: leadership.run, clock });
     const cursor = createCursorKeeper({ leadership, clock, queueMax });
     const stopped = (): boolean => closing.signal.aborted || !leadership.holds();
+    const chore = choreOf(cursor, standing);
     let holeMs = holeMsMin;
-    let stoodAt = clock.now();
+    let isUnannounced = false;
     await aside.load();
     while (!stopped()) {
       bell.silence();
-      if (aside.isDue()) await aside.work(stopped);
+      if (standing.isForgotten()) throw new Fault("NOT_FOUND", "the entry is gone", { retry: "never" });
+      if (standing.asideMs() <= 0) await aside.work(stopped);
       if (stopped()) break;
       const before = cursor.position();
       const readAt = clock.now();
@@ -255,6 +251,7 @@ export function openDurable(options: DurableOptions, handler: Handler, context: 
       const page = await reader.read(before, rowsMax, patterns);
       readingSince = undefined;
       getsOn();
+      if (isUnannounced && page.rows.length > 0 && !bell.hasRung()) pace.foundUnannounced();
       await showAhead(page.rows);
       if (stopped()) break;
       for (const row of page.rows) {
@@ -263,21 +260,18 @@ export function openDurable(options: DurableOptions, handler: Handler, context: 
         cursor.advance(row.id, finished);
         // Also within a page: with a slow handler that is when a cursor is written and a forgotten name is noticed.
         if (cursor.isDue()) await cursor.keepUp();
-        if (aside.isDue()) await aside.work(stopped);
+        if (standing.asideMs() <= 0) await aside.work(stopped);
       }
       if (stopped()) break;
       cursor.advance(page.through, 0);
       if (!page.more && !page.held && !aside.isHolding()) caughtUpAt = readAt;
       await watchHorizon(reader, leadership);
       await cursor.keepUp();
-      if (millisecondsBetween(stoodAt, clock.now()) >= standsEveryMs) {
-        stoodAt = clock.now();
-        if (!(await leadership.stands())) throw new Fault("NOT_FOUND", "the entry is gone", { retry: "never" });
-      }
       // Held by a hole, every commit would ring the bell for a page that is read already; a young hole is filled soon.
       holeMs = page.held && page.through === before ? Math.min(holeMsMax, holeMs * 2) : holeMsMin;
+      isUnannounced = false;
       if (page.held) await timers.sleep(holeMs, closing.signal);
-      else if (!page.more) await bell.wait(Math.min(pollMs, cursor.dueMs()));
+      else if (!page.more) isUnannounced = await rest(bell, pace, readAt, stopped, chore);
     }
     if (leadership.holds()) await cursor.flush();
   }
@@ -337,16 +331,29 @@ export function openDurable(options: DurableOptions, handler: Handler, context: 
   const lived = live();
   return {
     name,
-    complaint: () => unanswered() ?? complaintOf(complaints, aside),
+    complaint: () => unanswered() ?? worstOf(complaints, aside),
     handledCount: () => finishedCount,
     droppedCount: () => 0,
     caughtUpAt: () => caughtUpAt,
     async close() {
       closing.abort();
       await lived;
+      standing.stop();
       bell.close();
     },
   };
+}
+
+function boundsOf({ attemptsMax, queueMax }: DurableOptions) {
+  return {
+    attemptsMax: Math.max(1, attemptsMax ?? attemptsMaxDefault),
+    queueMax: Math.max(1, queueMax ?? queueMaxDefault),
+  };
+}
+
+/** What is in no hurry hears of nothing. */
+function hearsOf({ everyMs, subjects }: DurableOptions): Hears {
+  return everyMs === undefined ? hearsFor(subjects) : () => false;
 }
 
 function countersOf(metrics: Metrics) {
@@ -358,11 +365,6 @@ function countersOf(metrics: Metrics) {
       "subscription",
     ]),
   };
-}
-
-/** The worst first. */
-function complaintOf({ trouble, held, parking, horizon }: Complaints, aside: Aside): string | undefined {
-  return trouble ?? held ?? aside.complaint() ?? parking ?? horizon;
 }
 
 function asideOf(options: DurableOptions, handler: Handler, context: DurableContext): Aside {
@@ -381,17 +383,6 @@ function asideOf(options: DurableOptions, handler: Handler, context: DurableCont
       else alarms.raise("EVENT_HELD", about, sentence);
     },
   });
-}
-
-function holdAt({ alarms }: DurableContext, complaints: Complaints, name: string, sentence: string): void {
-  complaints.held = sentence;
-  alarms.raise("EVENT_HELD", name, sentence);
-}
-
-function goOn({ alarms }: DurableContext, complaints: Complaints, name: string): void {
-  if (complaints.held === undefined) return;
-  delete complaints.held;
-  alarms.clear("EVENT_HELD", name);
 }
 
 function backOff(random: Random, attempt: number): number {

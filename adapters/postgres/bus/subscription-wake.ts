@@ -14,11 +14,21 @@ export interface Bell {
   silence(): void;
   /** Resolves at a poke since the last silence, after that many milliseconds, or when the signal aborts. */
   wait(ms: number): Promise<void>;
+  /** Ends a wait, as time does. */
+  stir(): void;
+  /** Whether there was a poke since the last silence. */
+  hasRung(): boolean;
   close(): void;
 }
 
 /** Rings for what is heard; what nobody here wants to hear of is passed over with the next poll. */
-export function createBell(source: PokeSource, timers: Timers, signal: AbortSignal, hears: Hears): Bell {
+export function createBell(
+  source: PokeSource,
+  timers: Timers,
+  signal: AbortSignal,
+  hears: Hears,
+  onRing: () => void = () => undefined,
+): Bell {
   let rung = false;
   let wake: (() => void) | undefined;
   const ring = (): void => {
@@ -26,7 +36,9 @@ export function createBell(source: PokeSource, timers: Timers, signal: AbortSign
     wake?.();
   };
   const unsubscribe = source.onPoke((written, subjects) => {
-    if (hears(written, subjects)) ring();
+    if (!hears(written, subjects)) return;
+    onRing();
+    ring();
   });
   signal.addEventListener("abort", ring);
   return {
@@ -45,6 +57,8 @@ export function createBell(source: PokeSource, timers: Timers, signal: AbortSign
         wake = done;
       });
     },
+    stir: () => wake?.(),
+    hasRung: () => rung,
     close() {
       unsubscribe();
       signal.removeEventListener("abort", ring);

@@ -1,7 +1,7 @@
 // Wake-ups between two processes: what they say of what was written, and that they say less rather than something wrong.
 import type pg from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { eventually } from "../../../testkit/conformance/waiting.ts";
+import { eventually, gate, pass } from "../../../testkit/conformance/waiting.ts";
 import { type TestDatabase, testDatabase } from "../../../testkit/postgres.ts";
 import { quietLog } from "../../../testkit/quiet-log.ts";
 import { systemRandom } from "../../system/random.ts";
@@ -82,5 +82,29 @@ describe("a wake-up", () => {
     heard = [];
     await client.query("notify portcullis_wake, 'nonsense svc.v1.a'");
     await hears(["events", "any"], ["decisions", "any"], ["entries", "any"]);
+  });
+
+  it("that could not be sent is made up for when the connection is back", async () => {
+    const title = "wake test that is cut off";
+    const mayReturn = gate();
+    let opened = 0;
+    const openOnce = async () => {
+      opened += 1;
+      if (opened > 1) await mayReturn.opened;
+      return openClient(database.address.app, { log: quietLog, applicationName: title });
+    };
+    const third = createWake({ open: openOnce, timers: systemTimers(), random: systemRandom(), log: quietLog });
+    try {
+      await third.ready(new AbortController().signal);
+      const end = "select pg_terminate_backend(pid) from pg_stat_activity where application_name = $1";
+      await client.query(end, [title]);
+      await eventually(fixture, "the loss", () => third.complaint() !== undefined);
+      third.poke("events", new Set(["svc.v1.a"]));
+      await pass(fixture, 20);
+      mayReturn.open();
+      await hears(["events", "any"], ["decisions", "any"], ["entries", "any"]);
+    } finally {
+      await third.close();
+    }
   });
 });

@@ -5,6 +5,7 @@
 // wake-up costs time, never an event: readers poll behind it. The same connection carries the lossy marks.
 import type pg from "pg";
 import { messageOf } from "../../../contracts/src/fault.ts";
+import { matchesAny } from "../../../contracts/src/subjects.ts";
 import type { Log } from "../../../ports/log.ts";
 import type { Random } from "../../../ports/random.ts";
 import type { Timers } from "../../../ports/timers.ts";
@@ -24,6 +25,8 @@ export interface Wake {
   /** Sends a text of at most `messageBytesMax` bytes to every process; false when it was dropped. */
   send(text: string): boolean;
   onMessage(run: (text: string) => void): () => void;
+  /** What is sent on this channel only this process hears: what comes back from another connection shows that notifications travel. */
+  readonly echo: { readonly channel: string; onHeard(run: (text: string) => void): () => void };
   /** Resolves when the first connection is open or the signal aborts. */
   ready(signal: AbortSignal): Promise<void>;
   complaint(): string | undefined;
@@ -54,11 +57,15 @@ type News = Map<Written, ReadonlySet<string> | undefined>;
 
 export function createWake(options: WakeOptions): Wake {
   const { timers, log } = options;
+  const echoChannel = `portcullis_echo_${options.random.uuid()}`;
   const pokeListeners = new Set<Poked>();
+  const echoListeners = new Set<(text: string) => void>();
   const messageListeners = new Set<(text: string) => void>();
   const outgoing: string[] = [];
   const owed: News = new Map();
   let sending = false;
+  /** A wake-up for others could not be sent. */
+  let isMissed = false;
 
   function tellHere(news: News): void {
     for (const [written, subjects] of news) for (const run of pokeListeners) run(written, subjects);
@@ -68,16 +75,22 @@ export function createWake(options: WakeOptions): Wake {
     // A notification is a commit of its own; were it to wait for the disk, it would compete there with those that must.
     const settings = "set synchronous_commit = off";
     const own = await client.query(
-      `${settings}; listen ${wakeChannel}; listen ${messageChannel}; select pg_backend_pid() as pid`,
+      `${settings}; listen ${wakeChannel}; listen ${messageChannel}; listen "${echoChannel}"; select pg_backend_pid() as pid`,
     );
-    const pid = Number((own as unknown as readonly pg.QueryResult[])[3]?.rows[0]?.pid);
+    const pid = Number((own as unknown as readonly pg.QueryResult[])[4]?.rows[0]?.pid);
     client.on("notification", (notification) => {
-      if (notification.channel === messageChannel) {
+      if (notification.channel === echoChannel) {
+        for (const run of echoListeners) run(notification.payload ?? "");
+      } else if (notification.channel === messageChannel) {
         for (const run of messageListeners) run(notification.payload ?? "");
       } else if (notification.processId !== pid) tellHere(newsIn(notification.payload ?? ""));
     });
-    // Something may have been committed while nobody listened.
+    // Something may have been committed while nobody listened, and here while nobody could be notified.
     tellHere(anything());
+    if (!isMissed) return;
+    isMissed = false;
+    for (const kind of allKinds) add(owed, kind, undefined);
+    void connection.opened(new AbortController().signal).then(beginSending);
   }
 
   const connection = keepConnection({ title: "the wake-up connection", prepare, ...options });
@@ -87,8 +100,9 @@ export function createWake(options: WakeOptions): Wake {
     sending = true;
     while (owed.size > 0 || outgoing.length > 0) {
       const client = connection.current();
-      // Without a connection the others poll. Nothing is owed to them later: they read everything when they do.
+      // Without a connection the others poll; when there is one again they are woken for whatever it was.
       if (client === undefined) {
+        isMissed ||= owed.size > 0;
         owed.clear();
         outgoing.length = 0;
         break;
@@ -96,7 +110,7 @@ export function createWake(options: WakeOptions): Wake {
       if (owed.size > 0) {
         const text = textOf(owed);
         owed.clear();
-        await attempt(client.query(`notify ${wakeChannel}, '${text}'`));
+        if (!(await attempt(client.query(`notify ${wakeChannel}, '${text}'`)))) isMissed = true;
       }
       const text = outgoing.shift();
       if (text !== undefined) {
@@ -108,8 +122,15 @@ export function createWake(options: WakeOptions): Wake {
     sending = false;
   }
 
-  async function attempt(sent: Promise<unknown>): Promise<void> {
-    await sent.catch((error: unknown) => log.debug("notification was not sent", { reason: messageOf(error) }));
+  /** False when it was not sent. */
+  async function attempt(sent: Promise<unknown>): Promise<boolean> {
+    try {
+      await sent;
+      return true;
+    } catch (error) {
+      log.debug("notification was not sent", { reason: messageOf(error) });
+      return false;
+    }
   }
 
   /** drain() never rejects. */
@@ -136,6 +157,13 @@ export function createWake(options: WakeOptions): Wake {
     onMessage(run) {
       messageListeners.add(run);
       return () => messageListeners.delete(run);
+    },
+    echo: {
+      channel: echoChannel,
+      onHeard(run) {
+        echoListeners.add(run);
+        return () => echoListeners.delete(run);
+      },
     },
     ready: async (signal) => void (await connection.opened(signal)),
     complaint: () => connection.complaint(),
@@ -176,6 +204,14 @@ function newsIn(payload: string): News {
     if (written !== undefined) add(news, written, subjects.length === 0 ? undefined : new Set(subjects));
   }
   return news.size === 0 ? anything() : news;
+}
+
+/** Calls back after commits with events under one of these subjects, or of which nobody says under which; gives the function that stops it. */
+export function whenPublished(wake: Pick<Wake, "onPoke">, patterns: readonly string[], run: () => void): () => void {
+  return wake.onPoke((written, subjects) => {
+    if (written !== "events") return;
+    if (subjects === undefined || [...subjects].some((subject) => matchesAny(patterns, subject))) run();
+  });
 }
 
 /** Calls back after commits of one kind; gives the function that stops it. */
