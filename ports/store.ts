@@ -8,6 +8,7 @@
 //  3. STORE_COMMIT_UNKNOWN means that the answer to COMMIT was lost: the caller asks `outcomeOf` before it goes on.
 //  4. Serialization failures and deadlocks are retried up to `attemptsMax` times; the work must be safe to run again.
 //  5. Events of two transactions that touched the same row are ordered as the transactions were.
+//  6. A work that says that it is one statement is whole without a transaction; an event or a second statement in it is a Defect.
 import type { Decimal } from "../contracts/src/decimal.ts";
 import type { Instant } from "../contracts/src/instant.ts";
 import type { RiskEnvelope } from "../contracts/src/records/envelope.ts";
@@ -200,13 +201,23 @@ export interface UnitOfWork {
 export type Outcome = "committed" | "not committed";
 
 export interface StoreHealth {
+  /** When the question was asked that it answered last, where that was not this one. */
+  readonly answeredAt?: Instant;
   readonly reachable: boolean;
   readonly complaint?: string;
 }
 
+export interface WorkKind {
+  /**
+   * It is one statement, which needs no transaction around it: one read, or one write that is simply done again where its answer was lost. It publishes nothing;
+   * an event or a second statement is a Defect.
+   */
+  readonly isOneStatement?: true;
+}
+
 export interface Store {
   /** Runs the work in one transaction. `name` is for logs, metrics and the outcome question. */
-  transact<T>(name: string, work: (unit: UnitOfWork) => Promise<T>): Promise<T>;
+  transact<T>(name: string, work: (unit: UnitOfWork) => Promise<T>, kind?: WorkKind): Promise<T>;
   /** Whether the transaction behind a STORE_COMMIT_UNKNOWN (its fact `transaction`) became durable. */
   outcomeOf(transaction: string): Promise<Outcome>;
   health(): Promise<StoreHealth>;

@@ -86,13 +86,22 @@ export function startAnsweringCodes(options: AnswerCodesOptions): AnsweringCodes
   const refuseNext = () => answerNext(unjudged);
 
   /** Takes the next question and answers it; undefined when there is none. */
-  function answerNext(answer: (taken: Taken) => Promise<Answer>): Promise<true | undefined> {
+  async function answerNext(answer: (taken: Taken) => Promise<Answer>): Promise<true | undefined> {
+    if (!(await isAsked())) return undefined;
     return store.transactSql("identity.code_answer", async ({ events }, sql) => {
       const question = await take(sql);
       if (question === undefined || question.is_late) return question && true;
       const taken = { question, sql, events, at: clock.now() };
       await save(taken, await answer(taken));
       return true;
+    });
+  }
+
+  /** Looks before it takes: a transaction that writes would leave its mark every second. */
+  function isAsked(): Promise<boolean> {
+    const look = { name: "code_question_look", text: oldest };
+    return store.transactSql("identity.code_answer", async (_unit, sql) => (await sql.read(look)).rowCount !== 0, {
+      isOneStatement: true,
     });
   }
 
@@ -139,9 +148,7 @@ function hear(options: AnswerCodesOptions, open: OpenConnection, run: () => void
   });
 }
 
-/** Looks before it takes: a transaction that writes would leave its mark every second. */
 async function take(sql: Sql): Promise<Question | undefined> {
-  if ((await sql.read({ name: "code_question_look", text: oldest })).rowCount === 0) return undefined;
   const taken = await sql.write({
     name: "code_question_take",
     text: `delete from code_question where question_id = (${oldest} for update skip locked)

@@ -1,9 +1,9 @@
 // The store's twin in memory: the same promises as the database (ports/store.ts) without a disk, for the simulator and for
 // tests of services. It proves nothing about a database's isolation; it only never promises more than one.
-import { Fault } from "../../contracts/src/fault.ts";
+import { Defect, Fault } from "../../contracts/src/fault.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Random } from "../../ports/random.ts";
-import type { Store, UnitOfWork } from "../../ports/store.ts";
+import type { Store, UnitOfWork, WorkKind } from "../../ports/store.ts";
 import type { Timers } from "../../ports/timers.ts";
 import { type UnauditedChange, watchChanges } from "../records/audited-changes.ts";
 import type { MayPublish } from "../transport/publish-authority.ts";
@@ -39,7 +39,7 @@ export function memoryStore(options: MemoryStoreOptions): Store {
     return new Fault("STORE_UNAVAILABLE", "the store is out of reach", { retry: "later" });
   };
 
-  const runOnce = async <T>(name: string, work: (unit: UnitOfWork) => Promise<T>): Promise<Try<T>> => {
+  const runOnce = async <T>(name: string, work: (unit: UnitOfWork) => Promise<T>, kind?: WorkKind): Promise<Try<T>> => {
     const watch = options.unauditedChange === undefined ? undefined : watchChanges(name, options.unauditedChange);
     const transaction = beginTransaction(name, options, watch);
     const forgetDeath = process.onKill(transaction.end);
@@ -47,6 +47,9 @@ export function memoryStore(options: MemoryStoreOptions): Store {
       const answer = await work(transaction.unit);
       if (transaction.isDoomed()) return { conflict: conflict(name) };
       watch?.judge();
+      if (kind?.isOneStatement === true && transaction.hasPublished()) {
+        throw new Defect(`${name} is said to be one statement, and it published an event`);
+      }
       const failed = await commit(name, transaction);
       return failed === undefined ? { answer } : { conflict: failed };
     } catch (thrown) {
@@ -81,9 +84,9 @@ export function memoryStore(options: MemoryStoreOptions): Store {
 
   const pause = (ms: number): Promise<void> => (ms > 0 ? timers.sleep(ms) : Promise.resolve());
 
-  const runWithin = async <T>(name: string, work: (unit: UnitOfWork) => Promise<T>): Promise<T> => {
+  const runWithin = async <T>(name: string, work: (unit: UnitOfWork) => Promise<T>, kind?: WorkKind): Promise<T> => {
     for (let attempt = 1; ; attempt += 1) {
-      const tried = await runOnce(name, work);
+      const tried = await runOnce(name, work, kind);
       if (!process.isAlive()) return never;
       if ("answer" in tried) return tried.answer;
       if (attempt >= attemptsMax) throw tried.conflict;
@@ -93,11 +96,11 @@ export function memoryStore(options: MemoryStoreOptions): Store {
     }
   };
 
-  const transact: Store["transact"] = async (name, work) => {
+  const transact: Store["transact"] = async (name, work, kind) => {
     if (!process.isAlive()) return never;
     const refused = refuse();
     if (refused !== undefined) throw refused;
-    const running = runWithin(name, work);
+    const running = runWithin(name, work, kind);
     const ended = running.catch(() => undefined);
     open.add(ended);
     try {

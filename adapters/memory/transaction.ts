@@ -44,6 +44,7 @@ export interface Transaction {
   readonly tableNames: readonly string[];
   /** True when a deadlock has doomed it, whatever its work made of that. */
   isDoomed(): boolean;
+  hasPublished(): boolean;
   /** Makes everything durable in one step. */
   apply(): void;
   /** Ends it: the unit refuses from now on, and the rows are free. */
@@ -113,6 +114,7 @@ export function beginTransaction(name: string, ports: TransactionPorts, watch?: 
     },
     tableNames: [...tools.names],
     isDoomed: () => state === "doomed",
+    hasPublished: () => published.length > 0,
     apply() {
       tools.apply();
       tables.append(published);

@@ -1,6 +1,6 @@
 // The PostgreSQL store under the suite of its port, then what is PostgreSQL's own: rights, errors, the witness of a commit.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Fault } from "../../contracts/src/fault.ts";
+import { Defect, Fault } from "../../contracts/src/fault.ts";
 import type { Instant } from "../../contracts/src/instant.ts";
 import { storeConformance } from "../../testkit/conformance/store.ts";
 import { thingChanged } from "../../testkit/conformance/subjects.ts";
@@ -21,6 +21,27 @@ describe("store on PostgreSQL", () => {
   afterAll(async () => {
     await peer.close();
     await database.drop();
+  });
+
+  it("a work of one statement begins no transaction, and a second statement in it is a Defect", async () => {
+    const begun = async (): Promise<number> => {
+      const text =
+        "select coalesce(sum(calls), 0)::int as calls from public.pg_stat_statements where query like 'begin%' and dbid = (select oid from pg_database where datname = current_database())";
+      return (await peer.pool.query(text)).rows[0]?.calls;
+    };
+    const kind = { isOneStatement: true } as const;
+    const before = await begun();
+    const at = 1 as Instant;
+    expect(await peer.store.transact("test.alone", (unit) => unit.instances.alive(at), kind)).toEqual([]);
+    expect(await begun()).toBe(before);
+    await peer.store.transact("test.within", (unit) => unit.instances.alive(at));
+    expect(await begun()).toBe(before + 1);
+    const twice = peer.store.transact(
+      "test.twice",
+      async (unit) => [await unit.instances.alive(at), await unit.instances.alive(at)],
+      kind,
+    );
+    expect(await rejection(twice, "two statements")).toBeInstanceOf(Defect);
   });
 
   it("the app role can append to the outbox and do nothing else to it", async () => {

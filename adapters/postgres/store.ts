@@ -2,11 +2,12 @@
 // commit whose answer was lost. The pool belongs to whoever made it; closing the store does not end it.
 import type pg from "pg";
 import { Defect, Fault } from "../../contracts/src/fault.ts";
+import { type Instant, millisecondsBetween } from "../../contracts/src/instant.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Metrics } from "../../ports/metrics.ts";
 import type { Random } from "../../ports/random.ts";
-import type { Outcome, Store, StoreHealth, UnitOfWork } from "../../ports/store.ts";
+import type { Outcome, Store, StoreHealth, UnitOfWork, WorkKind } from "../../ports/store.ts";
 import type { Timers } from "../../ports/timers.ts";
 import type { Tracer } from "../../ports/tracer.ts";
 import {
@@ -22,6 +23,7 @@ import type { Wake } from "./bus/wake.ts";
 import { storeFault } from "./store-fault.ts";
 import { createOutageNotes } from "./store-outage.ts";
 import { askOutcome } from "./store-outcome.ts";
+import { openStatement } from "./store-statement.ts";
 import { openTransaction, type Sql } from "./store-transaction.ts";
 import { createUnitOfWork } from "./unit-of-work.ts";
 
@@ -50,7 +52,7 @@ export interface PostgresStoreOptions {
 
 export interface PostgresStore extends Store {
   /** As `transact`, for adapters that keep tables of their own beside the unit of work. */
-  transactSql<T>(name: string, work: (unit: UnitOfWork, sql: Sql) => Promise<T>): Promise<T>;
+  transactSql<T>(name: string, work: (unit: UnitOfWork, sql: Sql) => Promise<T>, kind?: WorkKind): Promise<T>;
 }
 
 const attemptsMaxDefault = 8;
@@ -58,6 +60,8 @@ const backOffMsMin = 2;
 const backOffMsMax = 100;
 const closeMsMax = 5_000;
 const healthMsMax = 2_000;
+/** As often as health is asked for. */
+const freshMs = 500;
 
 export function createPostgresStore(options: PostgresStoreOptions): PostgresStore {
   const { pool, log, timers, tracer, wake } = options;
@@ -73,14 +77,21 @@ export function createPostgresStore(options: PostgresStoreOptions): PostgresStor
   /** By the name of the work: what the database role was refused, until the same succeeds. */
   const forbidden = new Map<string, string>();
   let closed = false;
+  /** When the newest work began that was done. */
+  let answeredAt: Instant | undefined;
 
   function closedFault(): Fault {
     return new Fault("STORE_UNAVAILABLE", "the store has been closed", { retry: "never" });
   }
 
-  async function attempt<T>(name: string, work: (unit: UnitOfWork, sql: Sql) => Promise<T>): Promise<T> {
+  async function attempt<T>(
+    name: string,
+    work: (unit: UnitOfWork, sql: Sql) => Promise<T>,
+    kind: WorkKind | undefined,
+  ): Promise<T> {
     const marker = () => ({ id: options.random.uuid(), at: options.clock.now() });
-    const transaction = openTransaction({ pool, name, marker });
+    const isAlone = kind?.isOneStatement === true;
+    const transaction = isAlone ? openStatement({ pool, name }) : openTransaction({ pool, name, marker });
     const watch = options.unauditedChange === undefined ? undefined : watchChanges(name, options.unauditedChange);
     const sql = watch === undefined ? transaction : watchedSql(transaction, watch, recordsOf);
     const watchEvents = (events: UnitOfWork["events"]) => (watch === undefined ? events : watchedEvents(events, watch));
@@ -112,12 +123,18 @@ export function createPostgresStore(options: PostgresStoreOptions): PostgresStor
     return result;
   }
 
-  async function attempts<T>(name: string, work: (unit: UnitOfWork, sql: Sql) => Promise<T>): Promise<T> {
+  async function attempts<T>(
+    name: string,
+    work: (unit: UnitOfWork, sql: Sql) => Promise<T>,
+    kind: WorkKind | undefined,
+  ): Promise<T> {
     for (let count = 1; ; count += 1) {
+      const begunAt = options.clock.now();
       try {
-        const result = await attempt(name, work);
+        const result = await attempt(name, work, kind);
         finished.add(1, { end: "committed" });
         forbidden.delete(name);
+        answeredAt = begunAt;
         return result;
       } catch (thrown) {
         const conflict = thrown instanceof Fault && thrown.code === "STORE_CONFLICT";
@@ -133,9 +150,13 @@ export function createPostgresStore(options: PostgresStoreOptions): PostgresStor
     }
   }
 
-  async function transactSql<T>(name: string, work: (unit: UnitOfWork, sql: Sql) => Promise<T>): Promise<T> {
+  async function transactSql<T>(
+    name: string,
+    work: (unit: UnitOfWork, sql: Sql) => Promise<T>,
+    kind?: WorkKind,
+  ): Promise<T> {
     if (closed) throw closedFault();
-    const run = tracer.span("store.transact", { name }, () => attempts(name, work));
+    const run = tracer.span("store.transact", { name }, () => attempts(name, work, kind));
     running.add(run);
     try {
       return await run;
@@ -146,7 +167,7 @@ export function createPostgresStore(options: PostgresStoreOptions): PostgresStor
 
   return {
     transactSql,
-    transact: (name, work) => transactSql(name, (unit) => work(unit)),
+    transact: (name, work, kind) => transactSql(name, (unit) => work(unit), kind),
     async outcomeOf(transaction): Promise<Outcome> {
       if (closed) throw closedFault();
       return askOutcome(pool, timers, transaction);
@@ -154,7 +175,11 @@ export function createPostgresStore(options: PostgresStoreOptions): PostgresStor
     async health(): Promise<StoreHealth> {
       if (closed) return { reachable: false, complaint: "the store has been closed" };
       const complaint = options.complaint?.() ?? [...forbidden.values()][0];
-      return complaint === undefined ? askHealth(pool, timers) : { reachable: false, complaint };
+      if (complaint !== undefined) return { reachable: false, complaint };
+      // What it did a moment ago says as much as a question would.
+      const isFresh =
+        answeredAt !== undefined && Math.abs(millisecondsBetween(answeredAt, options.clock.now())) < freshMs;
+      return isFresh && answeredAt !== undefined ? { reachable: true, answeredAt } : askHealth(pool, timers);
     },
     async close(): Promise<void> {
       closed = true;

@@ -193,6 +193,7 @@ export const unitsOfWork: Readonly<Record<string, UnitRule>> = {
   "leases.look": tells("serviceLost"),
   "standby.look": onlyReads,
   "lease.register": tells("serviceStarted"),
+  "lease.look": onlyReads,
   "lease.renew": tells("serviceStarted"),
   "lease.retire": tells("serviceStopped"),
   "secret.changed": tells("secretChanged"),

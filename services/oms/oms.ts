@@ -177,7 +177,7 @@ async function keepTakingUp(ports: ServicePorts, drivers: Drivers, bells: Bells)
   const ending = new AbortController();
   let unknown = 0;
   const takeUp = async (): Promise<number> => {
-    const open = await ports.store.transact("oms.look", (unit) => unit.oms.openOrders());
+    const open = await ports.store.transact("oms.look", (unit) => unit.oms.openOrders(), { isOneStatement: true });
     for (const stored of open) {
       const { order } = stored;
       if (!rests(stored)) drivers.takeUp(order.order_id);

@@ -38,7 +38,7 @@ export function createDrivers(ports: DriverPorts, stepOf: (stored: StoredOrder) 
   let isStopping = false;
 
   const look = (orderId: string): Promise<StoredOrder | undefined> =>
-    ports.store.transact("oms.look", (unit) => unit.oms.order(orderId));
+    ports.store.transact("oms.look", (unit) => unit.oms.order(orderId), { isOneStatement: true });
 
   async function work(orderId: string, worker: OrderWorker): Promise<void> {
     let waitMs = backOffMs.first;

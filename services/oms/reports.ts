@@ -74,7 +74,9 @@ export function readReports(parts: BookingParts, broker: Broker, bells: Bells): 
 
   /** Whether there is more to read at once. */
   async function readPage(): Promise<boolean> {
-    const cursor = await ports.store.transact("oms.look", (unit) => unit.oms.reportCursor(broker.name));
+    const cursor = await ports.store.transact("oms.look", (unit) => unit.oms.reportCursor(broker.name), {
+      isOneStatement: true,
+    });
     const page = await broker.reports(cursor, pageMax);
     let next = cursor + 1;
     for (const report of page) {

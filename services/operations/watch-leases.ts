@@ -1,8 +1,9 @@
 // Declares a process lost when its lease ran out without a clean end, so that a kill -9 is an event and not a silence; and raises an alarm for a service
 // that stays away, however it ended.
 import { Defect, messageOf } from "../../contracts/src/fault.ts";
-import { format, type Instant, millisecondsBetween } from "../../contracts/src/instant.ts";
+import { format, fromMicroseconds, type Instant, millisecondsBetween } from "../../contracts/src/instant.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
+import type { Instance } from "../../ports/store.ts";
 import type { ServicePorts } from "../shared/service.ts";
 import type { WorkerAlarms } from "./worker-alarms.ts";
 
@@ -41,16 +42,25 @@ export function watchLeases(ports: Ports, alarms: WorkerAlarms): LeaseWatch {
 
   async function lookOnce(): Promise<void> {
     const at = ports.clock.now();
-    const { lost, alive } = await ports.store.transact("leases.look", async (unit) => {
+    const all = await ports.store.transact("leases.look", (unit) => unit.instances.alive(fromMicroseconds(0)), {
+      isOneStatement: true,
+    });
+    const alive = all.filter(({ leaseUntil }) => leaseUntil > at);
+    // Nearly always there is nothing to write.
+    const lost = alive.length === all.length ? [] : await declareLost(at);
+    for (const { service, host, pid } of lost) ports.log.error("a service process was lost", { service, host, pid });
+    for (const { service } of alive) seenAt.set(service, at);
+    for (const [service, seen] of seenAt) await judge(service, seen, at);
+  }
+
+  function declareLost(at: Instant): Promise<readonly Instance[]> {
+    return ports.store.transact("leases.look", async (unit) => {
       const instances = await unit.instances.declareLost(at);
       for (const { service, incarnation, host, pid } of instances) {
         await unit.events.publish(subjects.serviceLost, { service, incarnation, host, pid, at: format(at) });
       }
-      return { lost: instances, alive: await unit.instances.alive(at) };
+      return instances;
     });
-    for (const { service, host, pid } of lost) ports.log.error("a service process was lost", { service, host, pid });
-    for (const { service } of alive) seenAt.set(service, at);
-    for (const [service, seen] of seenAt) await judge(service, seen, at);
   }
 
   async function judge(service: string, seen: Instant, at: Instant): Promise<void> {

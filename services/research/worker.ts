@@ -48,7 +48,9 @@ export function startWorker(
 
   async function once(): Promise<void> {
     try {
-      const actions = await ports.store.transact("research.look", (unit) => unit.corporateActions.applied());
+      const actions = await ports.store.transact("research.look", (unit) => unit.corporateActions.applied(), {
+        isOneStatement: true,
+      });
       if (actions.length !== actionsSeen) market.forgetPast();
       actionsSeen = actions.length;
       const named = renamedStrategy(strategy, namesNow(strategy, actions, await references.current()));

@@ -46,18 +46,13 @@ export async function takeLease(
     pid: process.pid,
     at: format(clock.now()),
   });
-  await store.transact("lease.register", async (unit) => {
-    const leaseUntil = plusMilliseconds(clock.now(), leaseMs);
-    await unit.instances.register({
-      service,
-      incarnation,
-      host: process.host,
-      pid: process.pid,
-      startedAt,
-      leaseUntil,
+  const register = (leaseUntil: Instant): Promise<void> =>
+    store.transact("lease.register", async (unit) => {
+      const { host, pid } = process;
+      await unit.instances.register({ service, incarnation, host, pid, startedAt, leaseUntil });
+      await unit.events.publish(subjects.serviceStarted, announcement());
     });
-    await unit.events.publish(subjects.serviceStarted, announcement());
-  });
+  await register(plusMilliseconds(clock.now(), leaseMs));
 
   const renewal = new AbortController();
   let renewedUntil: Instant = plusMilliseconds(startedAt, leaseMs);
@@ -84,23 +79,18 @@ export async function takeLease(
 
   async function renewOnce(): Promise<void> {
     const leaseUntil = plusMilliseconds(clock.now(), leaseMs);
-    const alive = await store.transact("lease.renew", async (unit) => {
-      const others = group === undefined ? [] : await unit.instances.alive(clock.now());
-      if (await unit.instances.renew(incarnation, leaseUntil)) return others;
-      // Declared lost while the store was out of reach: this process is alive, so it says so again.
-      await unit.instances.register({
-        service,
-        incarnation,
-        host: process.host,
-        pid: process.pid,
-        startedAt,
-        leaseUntil,
+    if (group !== undefined) {
+      const alive = await store.transact("lease.look", (unit) => unit.instances.alive(clock.now()), {
+        isOneStatement: true,
       });
-      await unit.events.publish(subjects.serviceStarted, announcement());
-      return others;
+      const winner = takenOverBy(alive, services, group);
+      if (winner !== undefined) throw takenOver(service, winner);
+    }
+    const isKnown = await store.transact("lease.renew", (unit) => unit.instances.renew(incarnation, leaseUntil), {
+      isOneStatement: true,
     });
-    const winner = group === undefined ? undefined : takenOverBy(alive, services, group);
-    if (winner !== undefined) throw takenOver(service, winner);
+    // Declared lost while the store was out of reach: this process is alive, so it says so again.
+    if (!isKnown) await register(leaseUntil);
     const now = clock.now();
     if (now >= renewedUntil) since = now;
     renewedUntil = leaseUntil;

@@ -32,7 +32,7 @@ export function watchReadiness({ clock, timers, store, bus }: ReadinessPorts): R
   async function ask(): Promise<void> {
     while (!ending.signal.aborted) {
       const answer = await store.health();
-      if (answer.reachable) heardAt = clock.now();
+      if (answer.reachable) heardAt = answer.answeredAt ?? clock.now();
       complaint = answer.reachable ? undefined : (answer.complaint ?? "the store is out of reach");
       await timers.sleep(askEveryMs, ending.signal);
     }

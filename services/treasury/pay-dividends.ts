@@ -30,7 +30,9 @@ const unbookedMax = 1_000;
 /** Takes every dividend as far as the moment allows. */
 export async function payDividends(ports: DividendPorts, view: ReferenceView): Promise<void> {
   const { store, clock } = ports;
-  const open = await store.transact("treasury.look", (unit) => unit.corporateActions.dividends());
+  const open = await store.transact("treasury.look", (unit) => unit.corporateActions.dividends(), {
+    isOneStatement: true,
+  });
   for (const { actionId, dividend } of open) {
     const at = clock.now();
     if (dividend === undefined || at < dividend.exAt) continue;

@@ -100,7 +100,9 @@ export function createWaitingFills({ clock, log, store }: WaitingPorts, book: Bo
     },
     async retry(view) {
       const now = clock.now();
-      const waiting = await store.transact("treasury.look", (unit) => unit.ledger.waitingFunds());
+      const waiting = await store.transact("treasury.look", (unit) => unit.ledger.waitingFunds(), {
+        isOneStatement: true,
+      });
       const names = new Set(waiting.map(({ fundId }) => fundId));
       for (const fundId of turns.keys()) if (!names.has(fundId)) turns.delete(fundId);
       for (const { fundId, count } of waiting) {

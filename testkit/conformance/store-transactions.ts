@@ -1,6 +1,7 @@
 // Checks of promises 1 to 3: all or nothing, and a lost answer can be asked about afterwards.
 import { expect } from "vitest";
 import { Defect, Fault } from "../../contracts/src/fault.ts";
+import { fromMicroseconds, plusMilliseconds } from "../../contracts/src/instant.ts";
 import type { EventWriter } from "../../ports/store.ts";
 import { publish, range } from "./bus-kit.ts";
 import type { StoreCheck, StoreFixture } from "./store-fixture.ts";
@@ -184,7 +185,33 @@ export const largePayload: StoreCheck = {
   },
 };
 
+export const oneStatementIsWhole: StoreCheck = {
+  promise: 6,
+  sentence:
+    "a work of one statement reads and writes like any other, and one that publishes is a Defect and heard of by nobody",
+  async run(fixture) {
+    const kind = { isOneStatement: true } as const;
+    const at = fromMicroseconds(1_000_000);
+    const instance = { service: "riskengine", incarnation: "one", host: "h", pid: 1, startedAt: at, leaseUntil: at };
+    await fixture.store.transact("conformance.register", (unit) => unit.instances.register(instance));
+    const until = plusMilliseconds(at, 5_000);
+    const renew = (incarnation: string) =>
+      fixture.store.transact("conformance.renew", (unit) => unit.instances.renew(incarnation, until), kind);
+    expect([await renew("one"), await renew("another")]).toEqual([true, false]);
+    const alive = await fixture.store.transact("conformance.alive", (unit) => unit.instances.alive(at), kind);
+    expect(alive).toEqual([{ ...instance, leaseUntil: until }]);
+    const publishing = fixture.store.transact(
+      "conformance.publishing",
+      (unit) => unit.events.publish(thingChanged, { key: "a", n: 1 }),
+      kind,
+    );
+    expect(await rejection(publishing, "publishing as one statement")).toBeInstanceOf(Defect);
+    expect(await numbers(fixture)).toEqual([]);
+  },
+};
+
 export const transactionChecks: readonly StoreCheck[] = [
+  oneStatementIsWhole,
   commitIsVisible,
   nothingBeforeTheCommit,
   workThatThrows,

@@ -74,12 +74,15 @@ export function createSnapshotReader(options: SnapshotReaderOptions): SnapshotRe
   return async (known) => {
     const at = clock.now();
     const isOld = known === undefined || Math.abs(at - known.readAt) > ageMsMax * 1_000;
-    const rows = await store.transactSql("identity.feed", async (_unit, sql) => {
-      const epoch = String((await sql.read(epochStatement)).rows[0]?.epoch);
-      return !isOld && known.epoch === epoch ? undefined : { epoch, ...(await readRows(sql, at, limits)) };
-    });
-    if (rows === undefined && known !== undefined) return known;
-    if (rows === undefined) throw new TypeError("nothing was read and nothing was known");
+    const epochOf = async (sql: Sql): Promise<string> => String((await sql.read(epochStatement)).rows[0]?.epoch);
+    if (!isOld) {
+      const newest = await store.transactSql("identity.feed", (_unit, sql) => epochOf(sql), { isOneStatement: true });
+      if (newest === known.epoch) return known;
+    }
+    const rows = await store.transactSql("identity.feed", async (_unit, sql) => ({
+      epoch: await epochOf(sql),
+      ...(await readRows(sql, at, limits)),
+    }));
     return snapshotOf(rows, { at, limits, log, known });
   };
 }

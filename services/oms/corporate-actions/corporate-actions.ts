@@ -40,7 +40,9 @@ export function carryOutActions({ ports, instruments, cancelling, bells }: Actio
   let troubled = false;
 
   async function look(): Promise<void> {
-    const actions = await store.transact("oms.look", (unit) => unit.corporateActions.underWay());
+    const actions = await store.transact("oms.look", (unit) => unit.corporateActions.underWay(), {
+      isOneStatement: true,
+    });
     for (const action of actions) {
       if (ending.signal.aborted) return;
       await (action.state === "ANNOUNCED" ? prepare(action) : follow(action));

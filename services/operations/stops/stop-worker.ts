@@ -82,7 +82,7 @@ export function createStopWorker({ ports, orderManagement, broker, board, alarms
   return {
     complaint: worker.complaint,
     async work() {
-      const owed = await store.transact("stops.look", (unit) => unit.stops.owed());
+      const owed = await store.transact("stops.look", (unit) => unit.stops.owed(), { isOneStatement: true });
       return worker.work(owed.map(({ stopId }) => stopId));
     },
   };

@@ -48,7 +48,9 @@ export function watchGapBlocks({ ports, engine, blocks }: GapBlocksOptions): Gap
 
   /** Whether anything is missing. */
   async function look(): Promise<boolean> {
-    const positions = await store.transact("risk.foreign-look", (unit) => unit.foreign.withGaps());
+    const positions = await store.transact("risk.foreign-look", (unit) => unit.foreign.withGaps(), {
+      isOneStatement: true,
+    });
     const gaps = positions.flatMap((position) =>
       openGaps(position).map(
         (gap): FoundGap => ({ ...gap, source: position.source, fundId: position.fundId, kind: position.kind }),
