@@ -8,17 +8,19 @@ import type { DatabaseCare } from "../../ports/database-care.ts";
 import type { ReferenceData } from "../../ports/reference-data.ts";
 import type { RiskQueries } from "../../ports/risk-queries.ts";
 import type { RiskStore } from "../../ports/risk-store.ts";
+import type { SafetyReads } from "../../ports/safety-reads.ts";
 import type { TreasuryQueries } from "../../ports/treasury-queries.ts";
 import type { UnauditedChanges } from "../../ports/unaudited-changes.ts";
-import { whenWritten } from "../postgres/bus/wake.ts";
+import { whenPublished } from "../postgres/bus/wake.ts";
 import { createBooksQueries } from "../postgres/queries/books-queries.ts";
 import { createDatabaseCare } from "../postgres/queries/database-care.ts";
 import { createPostgresReferenceData } from "../postgres/queries/reference-store.ts";
 import { createTreasuryQueries } from "../postgres/queries/treasury-queries.ts";
 import { createUnauditedChanges } from "../postgres/queries/unaudited-changes.ts";
 import { createRiskQueries } from "../postgres/risk/risk-queries.ts";
-import { type Ask, createRiskReads } from "../postgres/risk/risk-reads.ts";
+import { type Ask, createRiskReads, tellingOfChanges } from "../postgres/risk/risk-reads.ts";
 import { createPostgresRiskStore } from "../postgres/risk/risk-store.ts";
+import { createSafetyReads } from "../postgres/risk/safety-reads.ts";
 import { storeFault } from "../postgres/store-fault.ts";
 import type { OpenedStore, OpenStoreOptions } from "./open-store.ts";
 
@@ -29,6 +31,7 @@ export interface OpenedRiskStore {
   readonly booksQueries: BooksQueries;
   readonly databaseCare: DatabaseCare;
   readonly unauditedChanges: UnauditedChanges;
+  readonly safetyReads: SafetyReads;
   readonly referenceData: ReferenceData;
   close(): Promise<void>;
 }
@@ -41,6 +44,7 @@ export function openRiskStore(options: OpenStoreOptions, opened: OpenedStore): O
     booksQueries: createBooksQueries(pool),
     databaseCare: createDatabaseCare(pool, options.clock),
     unauditedChanges: createUnauditedChanges(pool),
+    safetyReads: createSafetyReads(pool),
     referenceData: createPostgresReferenceData(pool),
   };
   if (!options.services.includes("riskengine")) {
@@ -69,6 +73,6 @@ function readOnly({ clock }: OpenStoreOptions, { pool, reserved, wake }: OpenedS
     append: refuse,
     outcomeOf: refuse,
     saveSnapshot: refuse,
-    onChange: (run) => whenWritten(wake, "events", run),
+    onChange: (run) => whenPublished(wake, tellingOfChanges, run),
   };
 }

@@ -8,9 +8,11 @@ import { Defect, messageOf } from "../../contracts/src/fault.ts";
 import { format, type Instant, plusMilliseconds } from "../../contracts/src/instant.ts";
 import type { Engine } from "../../core/engine/engine.ts";
 import type { AuditStanding } from "../../ports/audit-standing.ts";
+import type { UnitOfWork } from "../../ports/store.ts";
 import { line } from "../shared/one-line.ts";
 import type { ServicePorts } from "../shared/service.ts";
 import type { Alarms } from "./alarms.ts";
+import type { SafetyLooks } from "./safety-looks.ts";
 
 const readEveryMsMax = 500;
 /** So often at least within what the log may be behind. */
@@ -50,7 +52,12 @@ export function judgeAudit(standing: AuditStanding | undefined, beganAt: Instant
 }
 
 /** Resolves when the engine has it. */
-export async function watchAudit(ports: Ports, engine: Engine, alarms: Alarms): Promise<AuditWatch> {
+export async function watchAudit(
+  ports: Ports,
+  engine: Engine,
+  alarms: Alarms,
+  looks?: SafetyLooks,
+): Promise<AuditWatch> {
   const { store, clock, timers, log } = ports;
   const { behindMaxMs } = ports.settings.audit;
   const readEveryMs = Math.min(readEveryMsMax, behindMaxMs / readsWithin);
@@ -61,7 +68,11 @@ export async function watchAudit(ports: Ports, engine: Engine, alarms: Alarms): 
   let troubled = false;
 
   async function read(): Promise<void> {
-    const standing = await store.transact("riskengine.audit", (unit) => unit.auditStanding.read());
+    const ask = (unit: UnitOfWork): Promise<AuditStanding | undefined> => unit.auditStanding.read();
+    hear(await store.transact("riskengine.audit", ask, { isOneStatement: true }));
+  }
+
+  function hear(standing: AuditStanding | undefined): void {
     judged = judgeAudit(standing, beganAt, behindMaxMs);
     engine.setAudit(judged);
   }
@@ -82,24 +93,29 @@ export async function watchAudit(ports: Ports, engine: Engine, alarms: Alarms): 
     }
   }
 
-  async function watch(): Promise<void> {
+  async function readAlone(): Promise<void> {
+    try {
+      await read();
+      troubled = false;
+    } catch (thrown) {
+      if (thrown instanceof Defect) ports.crash.die(thrown);
+      if (!troubled) log.warn("how the audit log stands cannot be read", { error: messageOf(thrown) });
+      troubled = true;
+    }
+  }
+
+  async function watch(isInformed: () => boolean): Promise<void> {
     while (!ending.signal.aborted) {
       await timers.sleep(readEveryMs, ending.signal);
       if (ending.signal.aborted) return;
-      try {
-        await read();
-        troubled = false;
-      } catch (thrown) {
-        if (thrown instanceof Defect) ports.crash.die(thrown);
-        if (!troubled) log.warn("how the audit log stands cannot be read", { error: messageOf(thrown) });
-        troubled = true;
-      }
+      if (!isInformed()) await readAlone();
       tell();
     }
   }
 
   await read();
-  const watching = watch();
+  const follower = { question: "audit", everyMs: readEveryMs, hear, alone: readAlone } as const;
+  const watching = watch(looks?.follow(follower) ?? (() => false));
   return {
     stop: async () => {
       ending.abort();

@@ -5,10 +5,13 @@
 //  2. A clock that was set makes the list unknown until the next read: nothing says how old it is.
 import { Defect, messageOf } from "../../contracts/src/fault.ts";
 import { type Instant, millisecondsBetween } from "../../contracts/src/instant.ts";
+import type { Restriction } from "../../contracts/src/records/restriction.ts";
 import type { Engine } from "../../core/engine/engine.ts";
 import { toComparable } from "../../core/restrictions/restriction.ts";
 import type { Health } from "../../ports/health.ts";
+import type { UnitOfWork } from "../../ports/store.ts";
 import type { ServicePorts } from "../shared/service.ts";
+import type { SafetyLooks } from "./safety-looks.ts";
 
 export interface RestrictionWatch {
   /** Call before each check. */
@@ -20,7 +23,7 @@ export interface RestrictionWatch {
 type Ports = Pick<ServicePorts, "store" | "timers" | "clock" | "log" | "crash" | "settings">;
 
 /** Resolves when the engine has them. */
-export async function watchRestrictions(ports: Ports, engine: Engine): Promise<RestrictionWatch> {
+export async function watchRestrictions(ports: Ports, engine: Engine, looks?: SafetyLooks): Promise<RestrictionWatch> {
   const { store, timers, clock, log } = ports;
   const { haltPollMs, haltUnknownMs } = ports.settings.risk;
   const ending = new AbortController();
@@ -32,7 +35,11 @@ export async function watchRestrictions(ports: Ports, engine: Engine): Promise<R
   async function read(): Promise<void> {
     // The answer is as old as the question.
     const askedAt = clock.now();
-    const open = await store.transact("riskengine.restrictions", (unit) => unit.restrictions.listOpen());
+    const ask = (unit: UnitOfWork): Promise<readonly Restriction[]> => unit.restrictions.listOpen();
+    hear(await store.transact("riskengine.restrictions", ask, { isOneStatement: true }), askedAt);
+  }
+
+  function hear(open: readonly Restriction[], askedAt: Instant): void {
     const found = toComparable(open);
     if (found !== content) {
       engine.setRestrictions(open);
@@ -52,23 +59,27 @@ export async function watchRestrictions(ports: Ports, engine: Engine): Promise<R
     else log.error("restrictions of watchdogs are unknown: new risk is denied");
   }
 
-  async function watch(): Promise<void> {
+  async function readAlone(): Promise<void> {
+    try {
+      await read();
+      troubled = false;
+    } catch (thrown) {
+      if (thrown instanceof Defect) ports.crash.die(thrown);
+      if (!troubled) log.warn("restrictions of watchdogs cannot be read", { error: messageOf(thrown) });
+      troubled = true;
+    }
+  }
+
+  async function watch(isInformed: () => boolean): Promise<void> {
     while (!ending.signal.aborted) {
       await timers.sleep(haltPollMs, ending.signal);
-      if (ending.signal.aborted) return;
-      try {
-        await read();
-        troubled = false;
-      } catch (thrown) {
-        if (thrown instanceof Defect) ports.crash.die(thrown);
-        if (!troubled) log.warn("restrictions of watchdogs cannot be read", { error: messageOf(thrown) });
-        troubled = true;
-      }
+      if (!ending.signal.aborted && !isInformed()) await readAlone();
     }
   }
 
   await read();
-  const watching = watch();
+  const follower = { question: "restrictions", everyMs: haltPollMs, hear, alone: readAlone } as const;
+  const watching = watch(looks?.follow(follower) ?? (() => false));
   return {
     freshen,
     health() {

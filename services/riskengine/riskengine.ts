@@ -52,6 +52,7 @@ import type { AskRiskOfficer } from "./officer.ts";
 import { type ReferenceWatch, watchReference } from "./reference-watch.ts";
 import { watchRestrictions } from "./restriction-watch.ts";
 import { riskOfficer } from "./risk-officer.ts";
+import { type SafetyLooks, withSafetyLooks } from "./safety-looks.ts";
 import { seedEnvelopes } from "./seed-envelopes.ts";
 import { watchSymbolBlocks } from "./symbol-blocks.ts";
 import { createReleaseThrottle } from "./throttles.ts";
@@ -109,12 +110,14 @@ async function assemble(
   await seedEnvelopes(ports);
   const envelopes = await createEnvelopes({ ports, engine, attempts, reference });
   stops.push(envelopes.stop);
-  const watch = await watchHalts(ports, engine, envelopes.readAgain, figures.haltEpoch);
+  const { looks, riskStore } = withSafetyLooks(ports);
+  const watch = await watchHalts({ ...ports, riskStore }, engine, envelopes.readAgain, figures.haltEpoch);
   stops.push(watch.stop);
-  stops.push((await watchSymbolBlocks(ports, engine)).stop);
-  const standing = await withRestrictions(ports, engine, watch, stops);
-  stops.push((await watchAudit(ports, engine, alarms)).stop);
-  const watches = [await withUnaudited(ports, engine, alarms, stops), await withDisk(ports, engine, alarms, stops)];
+  stops.push((await watchSymbolBlocks(ports, engine, looks)).stop);
+  const standing = await withRestrictions(ports, engine, watch, stops, looks);
+  stops.push((await watchAudit(ports, engine, alarms, looks)).stop);
+  const unaudited = await withUnaudited(ports, engine, alarms, stops, looks);
+  const watches = [unaudited, await withDisk(ports, engine, alarms, stops)];
   const incarnation = ports.random.uuid();
   const recovered = await recover(ports, engine, incarnation, keyWindowMs);
   const drawdown = await createDrawdown({ ports, engine, envelopes, reference, watch, alarms });
@@ -201,8 +204,9 @@ async function withRestrictions(
   engine: Engine,
   halts: Standing,
   stops: (() => Promise<void>)[],
+  looks: SafetyLooks | undefined,
 ): Promise<Standing> {
-  const restrictions = await watchRestrictions(ports, engine);
+  const restrictions = await watchRestrictions(ports, engine, looks);
   stops.push(restrictions.stop);
   return {
     freshen(at) {
@@ -236,10 +240,11 @@ async function withUnaudited(
   engine: Engine,
   alarms: Alarms,
   stops: (() => Promise<void>)[],
+  looks: SafetyLooks | undefined,
 ): Promise<UnauditedWatch | undefined> {
   const { unauditedChanges } = ports;
   if (unauditedChanges === undefined) return undefined;
-  const watch = await watchUnaudited({ ...ports, unauditedChanges }, engine, alarms);
+  const watch = await watchUnaudited({ ...ports, unauditedChanges }, engine, alarms, looks);
   stops.push(watch.stop);
   return watch;
 }

@@ -5,9 +5,12 @@ import { Defect, messageOf } from "../../contracts/src/fault.ts";
 import type { Engine } from "../../core/engine/engine.ts";
 import { actionBlock } from "../../core/gates/static.ts";
 import type { StoredAction } from "../../ports/corporate-actions.ts";
+import type { SafetyFacts } from "../../ports/safety-reads.ts";
+import type { UnitOfWork } from "../../ports/store.ts";
 import { actionPace } from "../shared/corporate-action-record.ts";
 import { line } from "../shared/one-line.ts";
 import type { ServicePorts } from "../shared/service.ts";
+import type { SafetyLooks } from "./safety-looks.ts";
 
 const reasonCharactersMax = 300;
 
@@ -18,7 +21,7 @@ export interface SymbolBlockWatch {
 type Ports = Pick<ServicePorts, "store" | "timers" | "log" | "crash" | "settings">;
 
 /** Resolves when the engine has them. */
-export async function watchSymbolBlocks(ports: Ports, engine: Engine): Promise<SymbolBlockWatch> {
+export async function watchSymbolBlocks(ports: Ports, engine: Engine, looks?: SafetyLooks): Promise<SymbolBlockWatch> {
   const { lookEveryMs } = actionPace(ports.settings);
   const ending = new AbortController();
   let known = "";
@@ -26,10 +29,13 @@ export async function watchSymbolBlocks(ports: Ports, engine: Engine): Promise<S
   let troubled = false;
 
   async function read(): Promise<void> {
-    const { confirmed, underWay } = await ports.store.transact("riskengine.blocks", async (unit) => ({
-      confirmed: await unit.reconcile.confirmed(),
-      underWay: await unit.corporateActions.underWay(),
-    }));
+    const look = <Found>(ask: (unit: UnitOfWork) => Promise<Found>): Promise<Found> =>
+      ports.store.transact("riskengine.blocks", ask, { isOneStatement: true });
+    const underWay = await look((unit) => unit.corporateActions.underWay());
+    hear({ underWay, confirmed: await look((unit) => unit.reconcile.confirmed()) });
+  }
+
+  function hear({ underWay, confirmed }: SafetyFacts["blocks"]): void {
     hold(underWay);
     const blocks = confirmed.map(({ fundId, symbol, evidence, at }) => ({
       since: at,
@@ -57,23 +63,27 @@ export async function watchSymbolBlocks(ports: Ports, engine: Engine): Promise<S
     ports.log.info("symbols with a corporate action under way have changed", { held: held.length });
   }
 
-  async function watch(): Promise<void> {
+  async function readAlone(): Promise<void> {
+    try {
+      await read();
+      troubled = false;
+    } catch (thrown) {
+      if (thrown instanceof Defect) ports.crash.die(thrown);
+      if (!troubled) ports.log.warn("blocked symbols cannot be read", { error: messageOf(thrown) });
+      troubled = true;
+    }
+  }
+
+  async function watch(isInformed: () => boolean): Promise<void> {
     while (!ending.signal.aborted) {
       await ports.timers.sleep(lookEveryMs, ending.signal);
-      if (ending.signal.aborted) return;
-      try {
-        await read();
-        troubled = false;
-      } catch (thrown) {
-        if (thrown instanceof Defect) ports.crash.die(thrown);
-        if (!troubled) ports.log.warn("blocked symbols cannot be read", { error: messageOf(thrown) });
-        troubled = true;
-      }
+      if (!ending.signal.aborted && !isInformed()) await readAlone();
     }
   }
 
   await read();
-  const watching = watch();
+  const follower = { question: "blocks", everyMs: lookEveryMs, hear, alone: readAlone } as const;
+  const watching = watch(looks?.follow(follower) ?? (() => false));
   return {
     stop: async () => {
       ending.abort();

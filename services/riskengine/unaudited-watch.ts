@@ -12,6 +12,7 @@ import type { UnauditedChange, UnauditedChanges } from "../../ports/unaudited-ch
 import { line } from "../shared/one-line.ts";
 import type { ServicePorts } from "../shared/service.ts";
 import type { Alarms } from "./alarms.ts";
+import type { SafetyLooks } from "./safety-looks.ts";
 
 const readEveryMs = 400;
 /** A busy start is late by two or three. */
@@ -41,7 +42,12 @@ export function sentenceOf(changes: readonly UnauditedChange[]): string | undefi
 }
 
 /** Resolves when the engine has the first reading. */
-export async function watchUnaudited(ports: Ports, engine: Engine, alarms: Alarms): Promise<UnauditedWatch> {
+export async function watchUnaudited(
+  ports: Ports,
+  engine: Engine,
+  alarms: Alarms,
+  looks?: SafetyLooks,
+): Promise<UnauditedWatch> {
   const { unauditedChanges, clock, timers, log } = ports;
   const ending = new AbortController();
   let heardAt = clock.now();
@@ -54,7 +60,11 @@ export async function watchUnaudited(ports: Ports, engine: Engine, alarms: Alarm
   async function read(): Promise<void> {
     // The answer is as old as the question.
     const askedAt = clock.now();
-    heard = sentenceOf(await unauditedChanges.list(namedMax + 1));
+    hear(await unauditedChanges.list(namedMax + 1), askedAt);
+  }
+
+  function hear(changes: readonly UnauditedChange[], askedAt: Instant): void {
+    heard = sentenceOf(changes);
     heardAt = askedAt;
     isTroubled = false;
   }
@@ -96,18 +106,29 @@ export async function watchUnaudited(ports: Ports, engine: Engine, alarms: Alarm
     );
   }
 
-  async function watch(): Promise<void> {
+  async function readAlone(): Promise<void> {
+    await Promise.race([readOnce(), timers.sleep(readEveryMs, ending.signal)]);
+    judge();
+  }
+
+  /** Where others read it as well, it is seen sooner that they do not. */
+  async function watch(isInformed: (() => boolean) | undefined): Promise<void> {
     while (!ending.signal.aborted) {
-      await timers.sleep(readEveryMs, ending.signal);
+      await timers.sleep(isInformed === undefined ? readEveryMs : readEveryMs / 2, ending.signal);
       if (ending.signal.aborted) return;
-      await Promise.race([readOnce(), timers.sleep(readEveryMs, ending.signal)]);
-      judge();
+      if (isInformed?.() === true) judge();
+      else await readAlone();
     }
   }
 
   await read();
   judge();
-  const watching = watch();
+  const informed = (changes: readonly UnauditedChange[], askedAt: Instant): void => {
+    hear(changes, askedAt);
+    judge();
+  };
+  const follower = { question: "unaudited", everyMs: readEveryMs, hear: informed, alone: readAlone } as const;
+  const watching = watch(looks?.follow(follower));
   return {
     health: () => (block === undefined ? { status: "ok" } : { status: "ok", complaint: `${block}.` }),
     stop: async () => {

@@ -28,6 +28,7 @@ import type { ReferenceData } from "../../ports/reference-data.ts";
 import type { RiskQueries } from "../../ports/risk-queries.ts";
 import type { RiskStore } from "../../ports/risk-store.ts";
 import type { RpcService } from "../../ports/rpc.ts";
+import type { SafetyReads } from "../../ports/safety-reads.ts";
 import type { Secrets } from "../../ports/secrets.ts";
 import type { Settings } from "../../ports/settings.ts";
 import type { Sha256OfBytes, Signing } from "../../ports/signing.ts";
@@ -63,6 +64,7 @@ export interface ServicePorts {
   readonly diskSpace: DiskSpace | undefined;
   /** Undefined where nobody but units of work reaches the records. */
   readonly unauditedChanges: UnauditedChanges | undefined;
+  readonly safetyReads?: SafetyReads;
   readonly riskStore: RiskStore;
   readonly riskQueries: RiskQueries;
   readonly referenceData: ReferenceData;

@@ -3,6 +3,7 @@
 import type pg from "pg";
 import { fromMicroseconds, type Instant } from "../../../contracts/src/instant.ts";
 import { parseJson } from "../../../contracts/src/parse-json.ts";
+import { subjects } from "../../../contracts/src/subjects.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { JournalRow, RiskStore } from "../../../ports/risk-store.ts";
 import { storableId } from "../storable-text.ts";
@@ -12,6 +13,15 @@ import { kindNames } from "./append-message.ts";
 export type Ask = (doing: string, statement: pg.QueryConfig) => Promise<pg.QueryResult>;
 
 export type RiskReads = Omit<RiskStore, "append" | "outcomeOf" | "takeWriterEpoch" | "onChange">;
+
+/** Under these it is reported that a halt or an envelope changed. */
+export const tellingOfChanges: readonly string[] = [
+  subjects.riskHaltRequested,
+  subjects.haltRequested,
+  subjects.haltLifted,
+  subjects.haltStep,
+  subjects.envelopeUpdated,
+].map(({ name }) => name);
 
 const snapshotsKept = 3;
 /** The span of time that the index of keys sorts by first. */

@@ -18,11 +18,11 @@ import type { Outcome } from "../../../ports/store.ts";
 import type { Timers } from "../../../ports/timers.ts";
 import { internalsOn, type LibraryInternals } from "../../library-internals/library-internals.ts";
 import { keepConnection, type OpenConnection } from "../bus/bus-connection.ts";
-import { type Wake, whenWritten } from "../bus/wake.ts";
+import { type Wake, whenPublished } from "../bus/wake.ts";
 import { storeFault } from "../store-fault.ts";
 import { appendMessage } from "./append-message.ts";
 import { appendFault, entryTypeText, riskAppend } from "./risk-append.ts";
-import { type Ask, createRiskReads } from "./risk-reads.ts";
+import { type Ask, createRiskReads, tellingOfChanges } from "./risk-reads.ts";
 
 export interface PostgresRiskStoreOptions {
   /** Opens the connection for batches. */
@@ -169,7 +169,7 @@ export function createPostgresRiskStore(options: PostgresRiskStoreOptions): Post
       newest = BigInt(String(taken.rows[0]?.newest));
       return Number(taken.rows[0]?.pen);
     },
-    onChange: (run) => whenWritten(wake, "events", run),
+    onChange: (run) => whenPublished(wake, tellingOfChanges, run),
     complaint: () => connection.complaint(),
     async close() {
       if (willPoke) wake.poke("decisions");

@@ -1,22 +1,32 @@
 // How the audit log stands, in a transaction.
 import { fromMicroseconds } from "../../../contracts/src/instant.ts";
-import type { AuditStandingRecords } from "../../../ports/audit-standing.ts";
+import type { AuditStanding, AuditStandingRecords } from "../../../ports/audit-standing.ts";
 import { columnOfText, textOfColumn } from "../exact-text.ts";
 import type { Sql } from "../store-transaction.ts";
+
+interface StandingRow {
+  readonly epoch: string;
+  readonly through_us: string;
+  readonly broken: string | null;
+  readonly broken_us: string | null;
+}
+
+export function standingOf(row: StandingRow): AuditStanding {
+  const standing = { writerEpoch: Number(row.epoch), through: fromMicroseconds(Number(row.through_us)) };
+  if (row.broken === null) return standing;
+  const since = fromMicroseconds(Number(row.broken_us));
+  return { ...standing, broken: { reason: textOfColumn(row.broken), since } };
+}
 
 export function auditStandingRecords(sql: Sql): AuditStandingRecords {
   return {
     async read() {
       const found = await sql.read({
         name: "audit_standing_read",
-        text: "select pen, through_us, broken, broken_us from audit_standing",
+        text: "select pen as epoch, through_us, broken, broken_us from audit_standing",
       });
       const [row] = found.rows;
-      if (row === undefined) return undefined;
-      const standing = { writerEpoch: Number(row.pen), through: fromMicroseconds(Number(row.through_us)) };
-      if (row.broken === null) return standing;
-      const since = fromMicroseconds(Number(row.broken_us));
-      return { ...standing, broken: { reason: textOfColumn(row.broken), since } };
+      return row === undefined ? undefined : standingOf(row);
     },
     async report({ writerEpoch, through, broken }) {
       const reason = broken === undefined ? null : columnOfText(broken.reason);

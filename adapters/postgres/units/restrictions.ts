@@ -15,7 +15,7 @@ interface Row {
   readonly ended: unknown;
 }
 
-const read = (rows: readonly unknown[]): Restriction[] =>
+export const restrictionsOf = (rows: readonly unknown[]): Restriction[] =>
   (rows as readonly Row[]).map(({ content, ended }) =>
     fromStored<Restriction>(ended === null ? content : { ...(content as object), ended }, decimals),
   );
@@ -39,7 +39,7 @@ export function restrictionRecords(sql: Sql): RestrictionRecords {
                select content, ended from done order by since_us, restriction_id`,
         values: [restrictionIds.map(columnOfText), ending.at, JSON.stringify(ending)],
       });
-      return read(ended.rows);
+      return restrictionsOf(ended.rows);
     },
     async lock(restrictionId) {
       const found = await sql.write({
@@ -47,7 +47,7 @@ export function restrictionRecords(sql: Sql): RestrictionRecords {
         text: "select content, ended from restriction where restriction_id = $1 for update",
         values: [columnOfText(restrictionId)],
       });
-      return read(found.rows)[0];
+      return restrictionsOf(found.rows)[0];
     },
     ...lists(sql),
   };
@@ -80,7 +80,7 @@ async function open(sql: Sql, restriction: NewRestriction): Promise<Restriction>
              and coalesce(strategy_id, '') = coalesce($4, '') and coalesce(symbol, '') = coalesce($5, '') for update`,
     values: scope,
   });
-  const [first] = read(kept.rows);
+  const [first] = restrictionsOf(kept.rows);
   if (first === undefined) throw new Defect(`the restriction ${restriction.restrictionId} was not kept`);
   return first;
 }
@@ -92,7 +92,7 @@ function lists(sql: Sql): Pick<RestrictionRecords, "list" | "listOpen" | "ofEpis
         name: "restriction_list_open",
         text: "select content, ended from restriction where ended_us is null order by since_us, restriction_id",
       });
-      return read(found.rows);
+      return restrictionsOf(found.rows);
     },
     async ofEpisode(episodeId) {
       const found = await sql.read({
@@ -100,7 +100,7 @@ function lists(sql: Sql): Pick<RestrictionRecords, "list" | "listOpen" | "ofEpis
         text: "select content, ended from restriction where episode_id = $1 order by since_us, restriction_id",
         values: [columnOfText(episodeId)],
       });
-      return read(found.rows);
+      return restrictionsOf(found.rows);
     },
     async list({ fundId, openOnly, countMax, afterRestrictionId }) {
       const found = await sql.read({
@@ -112,7 +112,7 @@ function lists(sql: Sql): Pick<RestrictionRecords, "list" | "listOpen" | "ofEpis
                order by since_us desc, restriction_id desc limit $3`,
         values: [nameOf(fundId), openOnly, countMax, nameOf(afterRestrictionId)],
       });
-      return read(found.rows);
+      return restrictionsOf(found.rows);
     },
   };
 }
