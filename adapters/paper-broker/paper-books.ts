@@ -18,6 +18,8 @@ export interface BookSelection {
   readonly symbols?: readonly string[];
   /** Orders whose end has come by then. */
   readonly endedBy?: Instant;
+  /** Mostly nothing is changed: it may be decided by what the books were a moment ago that they stay, and only else is it decided again, alone. */
+  readonly mayChangeNothing?: true;
 }
 
 /** What an account has, of one moment. */

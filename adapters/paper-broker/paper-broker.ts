@@ -146,7 +146,7 @@ export function paperBroker(options: PaperBrokerOptions): PaperBroker {
       .filter(({ symbol }) => symbols.includes(symbol) && !hasEnded(symbol, now))
       .flatMap((quote) => matchingQuote(quote));
     if (wanted.length > 0) {
-      const selection = { symbols: wanted.map(({ symbol }) => symbol) };
+      const selection = { symbols: wanted.map(({ symbol }) => symbol), mayChangeNothing: true } as const;
       reported += await books.change(selection, (view) => matchQuotes(view, wanted, market.termsOf, now));
     }
     return reported;

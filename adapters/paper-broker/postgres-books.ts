@@ -18,14 +18,10 @@ import {
 } from "./book-codec.ts";
 import type { AccountView, BookSelection, PaperBooks } from "./paper-books.ts";
 
-const lockHead = {
-  name: "paper_head_lock",
-  text: "select cursor, arrivals, begun, hide_next from paper_head for update",
-};
+const lockHead = { name: "paper_head_lock", text: "select from paper_head for update" };
 /** Amounts as text, because a number in JSON is a binary one. */
 const positionJson =
   "json_build_object('account', account, 'symbol', symbol, 'quantity', quantity::text, 'average_price', average_price::text)";
-const isWanted = "is_open and (symbol = any ($1::text[]) or expires_us <= $2)";
 
 export function postgresPaperBooks(pool: pg.Pool): PaperBooks {
   async function ask(text: string, values: readonly unknown[]): Promise<pg.QueryResult["rows"]> {
@@ -40,6 +36,10 @@ export function postgresPaperBooks(pool: pg.Pool): PaperBooks {
     async change(selection, decide) {
       let client: pg.PoolClient | undefined;
       try {
+        if (selection.mayChangeNothing === true) {
+          const { answer, changes } = decided(decide, await load(pool, selection));
+          if (changes === undefined) return answer;
+        }
         client = await pool.connect();
         const answer = await changeOn(client, selection, decide);
         client.release();
@@ -89,9 +89,9 @@ async function changeOn<Answer>(
   selection: BookSelection,
   decide: (view: BookView) => Decided<Answer>,
 ): Promise<Answer> {
-  // Sent together and done one after the other: each of the questions sees what the books are once the lock is ours.
-  // Both are waited for, because a lost connection fails both, and a failure that nobody waits for ends the process.
-  const [, view] = await Promise.all([client.query("begin"), load(client, selection)]);
+  // Sent together and done one after the other: the question sees what the books are once the lock is ours.
+  // All are waited for, because a lost connection fails all, and a failure that nobody waits for ends the process.
+  const [, , view] = await Promise.all([client.query("begin"), client.query(lockHead), load(client, selection)]);
   const { answer, changes } = decided(decide, view);
   if (changes === undefined) {
     await client.query("rollback");
@@ -115,55 +115,46 @@ function decided<Answer>(decide: (view: BookView) => Decided<Answer>, view: Book
   }
 }
 
-type Rows = pg.QueryResult["rows"];
+/** In one statement, and so of one moment. Amounts and times are texts, because a number in JSON is a binary one. */
+const viewText = `
+select cursor, arrivals, begun, hide_next,
+  (select content from paper_order where client_order_id = $1) as one,
+  array(select content from paper_order where is_open and (symbol = any ($2::text[]) or expires_us <= $3)) as open,
+  array(select ${positionJson} from paper_position where symbol = any ($2::text[])) as positions,
+  array(select json_build_array(symbol, quoted_us::text) from paper_print where symbol = any ($2::text[])) as prints,
+  (select count(*) from (select from paper_order where is_open limit ${openOrdersMax}) as counted) as count,
+  exists (select from paper_action where action_id = $4) as has_action
+from paper_head`;
 
-async function load(client: pg.PoolClient, selection: BookSelection): Promise<BookView> {
-  const symbols = [...(selection.symbols ?? [])];
-  const [heads, one, open, positions, prints, counts, actions] = await Promise.all([
-    client.query(lockHead),
-    client.query({
-      name: "paper_order_one",
-      text: "select content from paper_order where client_order_id = $1",
-      values: [selection.orderId ?? null],
-    }),
-    client.query({
-      name: "paper_order_open",
-      text: `select content from paper_order where ${isWanted}`,
-      values: [symbols, selection.endedBy ?? null],
-    }),
-    client.query({
-      name: "paper_position_of",
-      text: "select account, symbol, quantity, average_price from paper_position where symbol = any ($1::text[])",
-      values: [symbols],
-    }),
-    client.query({
-      name: "paper_print_of",
-      text: "select symbol, quoted_us from paper_print where symbol = any ($1::text[])",
-      values: [symbols],
-    }),
-    client.query({
-      name: "paper_order_count",
-      text: `select count(*) as count from (select from paper_order where is_open limit ${openOrdersMax}) as counted`,
-    }),
-    client.query({
-      name: "paper_action_one",
-      text: "select 1 from paper_action where action_id = $1",
-      values: [selection.actionId ?? null],
-    }),
-  ]);
-  const [head] = heads.rows;
-  const [found] = one.rows;
+interface ViewRow {
+  readonly cursor: string;
+  readonly arrivals: string;
+  readonly begun: boolean;
+  readonly hide_next: number;
+  readonly one: StoredOrder | null;
+  readonly open: readonly StoredOrder[];
+  readonly positions: readonly StoredPosition[];
+  readonly prints: readonly (readonly [symbol: string, quotedUs: string])[];
+  readonly count: string;
+  readonly has_action: boolean;
+}
+
+async function load(client: Pick<pg.PoolClient, "query">, selection: BookSelection): Promise<BookView> {
+  const { orderId, symbols, endedBy, actionId } = selection;
+  const values = [orderId ?? null, [...(symbols ?? [])], endedBy ?? null, actionId ?? null];
+  const [row] = (await client.query<ViewRow>({ name: "paper_view", text: viewText, values })).rows;
+  if (row === undefined) throw new Fault("INTERNAL", "the paper broker's books have no head", { retry: "never" });
   return {
-    cursor: Number(head?.cursor),
-    arrivals: Number(head?.arrivals),
-    begun: head?.begun,
-    hideNext: head?.hide_next,
-    openCount: Number(counts.rows[0]?.count),
-    order: found === undefined ? undefined : orderOf(found.content),
-    open: open.rows.map((row) => orderOf(row.content)).sort((left, right) => left.arrival - right.arrival),
-    positions: positions.rows.map(positionOf),
-    prints: new Map(prints.rows.map((row) => [row.symbol, fromMicroseconds(Number(row.quoted_us))])),
-    hasAction: actions.rows.length > 0,
+    cursor: Number(row.cursor),
+    arrivals: Number(row.arrivals),
+    begun: row.begun,
+    hideNext: row.hide_next,
+    openCount: Number(row.count),
+    order: row.one === null ? undefined : orderOf(row.one),
+    open: row.open.map(orderOf).sort((left, right) => left.arrival - right.arrival),
+    positions: row.positions.map(positionOf),
+    prints: new Map(row.prints.map(([symbol, quotedUs]) => [symbol, fromMicroseconds(Number(quotedUs))])),
+    hasAction: row.has_action,
   };
 }
 
@@ -219,6 +210,8 @@ function writes(changes: BookChanges): readonly pg.QueryConfig[] {
   );
   return statements;
 }
+
+type Rows = pg.QueryResult["rows"];
 
 /** In one statement, and so of one moment. */
 async function accountOf(

@@ -1,6 +1,7 @@
 // Opens the paper platform's outside world in a process: the market's quotes and past, and the broker. One process lets orders trade; the others
 // only ask.
 
+import type { PaperWeather } from "../../contracts/src/records/fund.ts";
 import type { SpeedChange } from "../../core/paper/market-time.ts";
 import type { PaperPosition } from "../../core/paper/paper-positions.ts";
 import type { PaperListing } from "../../core/paper/paper-prices.ts";
@@ -11,10 +12,10 @@ import type { MarketHistory } from "../../ports/market-history.ts";
 import type { Quotes } from "../../ports/quotes.ts";
 import type { Timers } from "../../ports/timers.ts";
 import type { Configuration } from "../configuration/schema.ts";
-import { type FaultsWatch, watchFaults } from "../paper-broker/faults-watch.ts";
+import { watchFaults } from "../paper-broker/faults-watch.ts";
 import { startPaperMatching } from "../paper-broker/matching.ts";
 import { type PaperBroker, paperBroker } from "../paper-broker/paper-broker.ts";
-import type { PaperPlace } from "../paper-broker/paper-place.ts";
+import type { PaperOutside, PaperPlace } from "../paper-broker/paper-place.ts";
 import { type Endings, endAll } from "../system/end-all.ts";
 import { type KnownActions, paperMarket, pricesOf } from "./paper-market.ts";
 import { paperMarketHistory } from "./paper-market-history.ts";
@@ -35,8 +36,6 @@ export interface OpenPaperOptions {
   readonly matching?: { readonly firstPositions: readonly PaperPosition[] };
 }
 
-const fairFaults: FaultsWatch = { now: () => undefined, close: async () => undefined };
-
 export interface OpenedPaper {
   readonly quotes: Quotes;
   readonly history: MarketHistory;
@@ -48,12 +47,9 @@ export async function openPaper(options: OpenPaperOptions): Promise<OpenedPaper>
   const { place, listings, log } = options;
   const { market, paper } = options.configuration;
   const beganAt = await place.beganAt();
-  const faults = options.followsFaults
-    ? await watchFaults({ ...options, read: place.readFaults, onChange: place.onChange })
-    : fairFaults;
-  const endings: Endings = [() => faults.close()];
-  const actions = options.followsFaults ? await watchActions(options) : undefined;
-  if (actions !== undefined) endings.push(() => actions.close());
+  const outside = options.followsFaults ? await watchOutside(options) : undefined;
+  const endings: Endings = [async () => outside?.close()];
+  const faults = (): PaperWeather | undefined => outside?.now()?.faults;
   const marketOptions = {
     ...options,
     seed: market.seed,
@@ -61,14 +57,14 @@ export async function openPaper(options: OpenPaperOptions): Promise<OpenedPaper>
     speeds: options.speeds,
     sessions: market.sessions,
     beganAt,
-    faults: faults.now,
-    ...(actions !== undefined && { actions: actions.now }),
+    faults,
+    ...(outside !== undefined && { actions: outside.now }),
   };
   const quotes = paperMarket(marketOptions);
   const broker = paperBroker({
     ...options,
     books: place.books,
-    faults: faults.now,
+    faults,
     instruments: pricesOf(marketOptions).listings,
     sessions: market.sessions,
     latencyMs: paper.latency_ms,
@@ -88,11 +84,12 @@ export async function openPaper(options: OpenPaperOptions): Promise<OpenedPaper>
   return { quotes, history: paperMarketHistory(marketOptions), broker, close: () => endAll(endings) };
 }
 
-/** Read as the faults are; what was read last, and when. */
-async function watchActions({ clock, place, ...options }: OpenPaperOptions) {
-  const read = async (): Promise<KnownActions> => {
+/** What was read last, and when. */
+function watchOutside({ clock, place, ...options }: OpenPaperOptions) {
+  const read = async (): Promise<PaperOutside & KnownActions> => {
     const readAt = clock.now();
-    return { actions: await place.readActions(), readAt };
+    return { ...(await place.readOutside()), readAt };
   };
-  return watchFaults<KnownActions>({ ...options, read, onChange: place.onChange, what: "corporate actions" });
+  const what = "simulated faults and corporate actions";
+  return watchFaults<PaperOutside & KnownActions>({ ...options, read, onChange: place.onChange, what });
 }
