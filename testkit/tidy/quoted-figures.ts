@@ -153,6 +153,24 @@ export const quotedFigures: readonly QuotedFigure[] = [
     source: "services/oms/trim-keys.ts",
     constant: "signalsKeptDays",
   },
+  {
+    document: "docs/decisions/0079-rest-while-notifications-travel.md",
+    sentence: "looked every {} ms",
+    source: "adapters/postgres/bus/subscription-pace.ts",
+    constant: "pollMs",
+  },
+  {
+    document: "docs/decisions/0079-rest-while-notifications-travel.md",
+    sentence: "Where it fails or takes {} ms",
+    source: "services/riskengine/safety-looks.ts",
+    constant: "patienceMs",
+  },
+  {
+    document: "docs/benchmarks.md",
+    sentence: "at most {} statements a second",
+    source: "bench/idle/idle.ts",
+    constant: "statementsPerSecondMax",
+  },
 ];
 
 /** What is wrong with a quoted figure, as a sentence; nothing when document and code agree. */
