@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { curlLinesOf, isReading, runCurl, runCurls, wrongOf } from "../testkit/curl-lines.ts";
 import { fuzzApi } from "../testkit/fuzz/api-fuzz.ts";
+import { fetchOnNewConnection } from "../testkit/http/fetch-on-new-connection.ts";
 import { logInAs, operatorUrl } from "../testkit/login.ts";
 import { type Platform, startPlatform } from "../testkit/platform.ts";
 
@@ -29,12 +30,12 @@ describe("26: the API as it is described", { timeout: 280_000 }, () => {
   test("every curl line of /docs runs, and is answered as a right request", async () => {
     const token = await logIn("duty");
     for (const url of [operatorUrl(platform), publicUrl]) {
-      const response = await fetch(`${url}/docs`);
+      const response = await fetchOnNewConnection(`${url}/docs`);
       expect(response.headers.get("content-type")).toBe("text/html; charset=utf-8");
       expect(response.headers.get("content-security-policy")).toMatch(/^default-src 'none'; style-src 'self'/);
       const page = await response.text();
       expect(page).not.toMatch(/<script|\son\w+=/);
-      const document = (await (await fetch(`${url}/v1/openapi.json`)).json()) as {
+      const document = (await (await fetchOnNewConnection(`${url}/v1/openapi.json`)).json()) as {
         paths: Record<string, Record<string, { servers?: unknown }>>;
       };
       const described = Object.values(document.paths).flatMap((methods) =>

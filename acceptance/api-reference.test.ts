@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { curlLinesOf, isReading, runCurl, runCurls, wrongOf } from "../testkit/curl-lines.ts";
 import { fuzzApi } from "../testkit/fuzz/api-fuzz.ts";
+import { fetchOnNewConnection } from "../testkit/http/fetch-on-new-connection.ts";
 import { logInAs, operatorUrl } from "../testkit/login.ts";
 import type { PersonKind } from "../testkit/shared/people.ts";
 import { sharedPlatform } from "../testkit/shared/shared-platform.ts";
@@ -19,11 +20,11 @@ beforeAll(() => {
 const logIn = async (kind: PersonKind): Promise<string> =>
   (await logInAs(shared.platform, shared.person(kind))).access_token;
 
-describe("26: the API as it is described", { timeout: 120_000 }, () => {
+describe("26: the API as it is described", { timeout: 280_000 }, () => {
   test("every curl line of /docs that reads runs, and is answered as a right request", async () => {
     const token = await logIn("duty");
     for (const url of [operatorUrl(shared.platform), publicUrl]) {
-      const response = await fetch(`${url}/docs`);
+      const response = await fetchOnNewConnection(`${url}/docs`);
       expect(response.headers.get("content-type")).toBe("text/html; charset=utf-8");
       expect(response.headers.get("content-security-policy")).toMatch(/^default-src 'none'; style-src 'self'/);
       const page = await response.text();

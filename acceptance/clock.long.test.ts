@@ -10,6 +10,7 @@ import type { Order, RiskDecision } from "../contracts/src/generated/svc/v1/orde
 import { type Ctl, ctlIn } from "../testkit/ctl/ctl.ts";
 import { testClient } from "../testkit/grpc/test-client.ts";
 import { goodOrder } from "../testkit/hostile/messages.ts";
+import { fetchOnNewConnection } from "../testkit/http/fetch-on-new-connection.ts";
 import { developmentCredentials, developmentOperator, logInAs, operatorUrl } from "../testkit/login.ts";
 import { type MachineClock, machineClock } from "../testkit/machine-clock.ts";
 import { eventually, type Platform, pause, startPlatform, temporaryFolder } from "../testkit/platform.ts";
@@ -76,12 +77,12 @@ const bearer = (token: string) => ({ authorization: `Bearer ${token}`, "content-
 const token = async (): Promise<string> => (await logInAs(platform, "duty")).access_token;
 
 async function read(path: string): Promise<readonly Record<string, unknown>[]> {
-  const answer = await fetch(`${operatorUrl(platform)}${path}`, { headers: bearer(await token()) });
+  const answer = await fetchOnNewConnection(`${operatorUrl(platform)}${path}`, { headers: bearer(await token()) });
   return (await answer.json()) as readonly Record<string, unknown>[];
 }
 
 const statusWith = async (shown: string): Promise<number> =>
-  (await fetch(`${operatorUrl(platform)}/v1/halts`, { headers: bearer(shown) })).status;
+  (await fetchOnNewConnection(`${operatorUrl(platform)}/v1/halts`, { headers: bearer(shown) })).status;
 
 const codeOf = (name: string): string =>
   new TOTP({ secret: developmentOperator(platform.dataFolder, name).totp_secret }).generate({
@@ -92,7 +93,11 @@ const codeOf = (name: string): string =>
 async function prove(totp: string): Promise<string> {
   const body = JSON.stringify({ action: "StepUp", parameters: {}, totp });
   const headers = bearer(await token());
-  const answer = await fetch(`${operatorUrl(platform)}/v1/auth/step-up`, { method: "POST", headers, body });
+  const answer = await fetchOnNewConnection(`${operatorUrl(platform)}/v1/auth/step-up`, {
+    method: "POST",
+    headers,
+    body,
+  });
   return answer.status === 201 ? "granted" : String(((await answer.json()) as Record<string, unknown>)["code"]);
 }
 

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { systemClock } from "../adapters/system/clock.ts";
 import { systemTimers } from "../adapters/system/timers.ts";
 import { type RunResult, runFake } from "../testkit/ctl/fakes.ts";
+import { fetchOnNewConnection } from "../testkit/http/fetch-on-new-connection.ts";
 import { logInAs, operatorUrl } from "../testkit/login.ts";
 import { type Platform, startPlatform, temporaryFolder } from "../testkit/platform.ts";
 
@@ -46,7 +47,9 @@ function ctl(line: string, environment: Readonly<Record<string, string>> = {}, w
 }
 
 async function api(path: string): Promise<unknown> {
-  const answer = await fetch(`${operatorUrl(platform)}${path}`, { headers: { authorization: `Bearer ${token}` } });
+  const answer = await fetchOnNewConnection(`${operatorUrl(platform)}${path}`, {
+    headers: { authorization: `Bearer ${token}` },
+  });
   expect(answer.status, path).toBe(200);
   return answer.json();
 }

@@ -3,6 +3,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { testClient } from "../testkit/grpc/test-client.ts";
+import { fetchOnNewConnection } from "../testkit/http/fetch-on-new-connection.ts";
 import { giveMadeDatabase } from "../testkit/made-cluster.ts";
 import { type Platform, startPlatform, temporaryFolder } from "../testkit/platform.ts";
 import { startSecondIssuer } from "../testkit/second-issuer.ts";
@@ -61,7 +62,7 @@ describe("production is a mode", { timeout: 120_000 }, () => {
       const { addresses } = platform.runFile();
       for (const listener of ["gateway", "gateway.public"]) {
         const port = addresses[listener]?.split(":").at(-1);
-        const answer = await fetch(`http://127.0.0.1:${port}/v1/healthz`);
+        const answer = await fetchOnNewConnection(`http://127.0.0.1:${port}/v1/healthz`);
         expect(await answer.json()).toMatchObject({ status: "ok", insecure: true });
       }
       const [host = "", port] = (addresses["riskengine"] ?? "").split(":");

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { jetstream } from "@nats-io/jetstream";
 import { connect } from "@nats-io/transport-node";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { fetchOnNewConnection } from "../testkit/http/fetch-on-new-connection.ts";
 import { bearerOf, operatorUrl } from "../testkit/login.ts";
 import { type NatsServer, startNatsServer } from "../testkit/nats-server.ts";
 import { type PlainPostgres, startPlainPostgres } from "../testkit/plain-postgres.ts";
@@ -45,7 +46,7 @@ afterAll(async () => {
 
 async function metric(pattern: RegExp): Promise<number> {
   const headers = await bearerOf(platform, "viewer");
-  const page = await (await fetch(`${operatorUrl(platform)}/metrics`, { headers })).text();
+  const page = await (await fetchOnNewConnection(`${operatorUrl(platform)}/metrics`, { headers })).text();
   return Number(pattern.exec(page)?.[1] ?? Number.NaN);
 }
 
@@ -64,7 +65,7 @@ function checkOrder(): Promise<{ readonly exit: number; readonly decision: unkno
 
 async function verification(): Promise<Record<string, unknown>> {
   const headers = await bearerOf(platform, "viewer");
-  const answer = await fetch(`${operatorUrl(platform)}/v1/operations/audit/verify`, { headers });
+  const answer = await fetchOnNewConnection(`${operatorUrl(platform)}/v1/operations/audit/verify`, { headers });
   return (await answer.json()) as Record<string, unknown>;
 }
 
@@ -105,14 +106,15 @@ describe("a platform on somebody else's servers", { timeout: 120_000 }, () => {
     await expect
       .poll(() => platform.stdout())
       .toMatch(/open bus +NATS at 127\.0\.0\.1:\d+ lets anybody publish without a login/);
-    const answer = await fetch(`${operatorUrl(platform)}/v1/healthz`);
+    const answer = await fetchOnNewConnection(`${operatorUrl(platform)}/v1/healthz`);
     expect(await answer.text()).toContain("lets anybody publish without a login");
     const stranger = await connect({ servers: nats.url });
     const forged = { ...exampleFill, fill_id: "f-forged", quantity: "1000000" };
     await jetstream(stranger).publish("svc.v1.oms.fills.created", JSON.stringify(forged), { msgID: "forged" });
     await stranger.close();
     const headers = await bearerOf(platform, "viewer");
-    const read = async (path: string) => (await fetch(`${operatorUrl(platform)}${path}`, { headers })).json();
+    const read = async (path: string) =>
+      (await fetchOnNewConnection(`${operatorUrl(platform)}${path}`, { headers })).json();
     const asideBy = async () => {
       type Aside = { readonly events: { readonly subscription: string; readonly event_id: string }[] };
       const { events } = (await read("/v1/operations/parked")) as Aside;
@@ -127,7 +129,7 @@ describe("a platform on somebody else's servers", { timeout: 120_000 }, () => {
   test("without NATS it says so, and goes on when NATS is back", async () => {
     await nats.kill();
     await eventually("health is not ok", async () => (await platform.health()) === 503);
-    const answer = await fetch(`http://${platform.runFile().addresses["gateway"]}/v1/healthz`);
+    const answer = await fetchOnNewConnection(`http://${platform.runFile().addresses["gateway"]}/v1/healthz`);
     expect(await answer.text()).toContain("does not answer");
     await nats.restart();
     await eventually("health is ok again", async () => (await platform.health()) === 200);

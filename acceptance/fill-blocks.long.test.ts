@@ -10,6 +10,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { inboxPrefix, natsAuthorization, natsUsers, passwordVariable } from "../adapters/nats/server-configuration.ts";
 import type { Order } from "../contracts/src/generated/svc/v1/order.ts";
 import type { Block } from "../contracts/src/generated/svc/v1/riskengine.ts";
+import { fetchOnNewConnection } from "../testkit/http/fetch-on-new-connection.ts";
 import { bearerOf, operatorUrl } from "../testkit/login.ts";
 import { type NatsServer, startNatsServer } from "../testkit/nats-server.ts";
 import { eventually, type Platform, startPlatform, temporaryFolder } from "../testkit/platform.ts";
@@ -68,7 +69,7 @@ async function publishFill(differs: object): Promise<void> {
 async function blocks(): Promise<readonly Block[]> {
   const headers = await bearerOf(platform, "viewer");
   const all = (await (
-    await fetch(`${operatorUrl(platform)}/v1/riskengine/blocks?fund_id=alpha`, { headers })
+    await fetchOnNewConnection(`${operatorUrl(platform)}/v1/riskengine/blocks?fund_id=alpha`, { headers })
   ).json()) as Block[];
   return all.filter(({ code }) => code === "FILL_NOT_ACCEPTED");
 }
@@ -119,7 +120,9 @@ async function codeOf(differs: object = {}): Promise<string> {
 const held = async (): Promise<string | undefined> => {
   const headers = await bearerOf(platform, "viewer");
   const books = (await (
-    await fetch(`${operatorUrl(platform)}/v1/riskengine/headroom?fund_id=alpha&symbol=AAPL&side=SELL`, { headers })
+    await fetchOnNewConnection(`${operatorUrl(platform)}/v1/riskengine/headroom?fund_id=alpha&symbol=AAPL&side=SELL`, {
+      headers,
+    })
   ).json()) as { readonly quantity?: string };
   return books.quantity;
 };

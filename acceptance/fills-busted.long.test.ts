@@ -7,6 +7,7 @@ import { jetstream } from "@nats-io/jetstream";
 import { connect } from "@nats-io/transport-node";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { inboxPrefix, natsAuthorization, natsUsers, passwordVariable } from "../adapters/nats/server-configuration.ts";
+import { fetchOnNewConnection } from "../testkit/http/fetch-on-new-connection.ts";
 import { bearerOf, operatorUrl } from "../testkit/login.ts";
 import { type NatsServer, startNatsServer } from "../testkit/nats-server.ts";
 import { eventually, type Platform, startPlatform, temporaryFolder } from "../testkit/platform.ts";
@@ -85,7 +86,7 @@ const bust = (n: number, differs: object = {}): Promise<void> =>
 
 async function read<Answer>(path: string): Promise<Answer> {
   const headers = await bearerOf(platform, "viewer");
-  return (await (await fetch(`${operatorUrl(platform)}${path}`, { headers })).json()) as Answer;
+  return (await (await fetchOnNewConnection(`${operatorUrl(platform)}${path}`, { headers })).json()) as Answer;
 }
 
 interface Entry {

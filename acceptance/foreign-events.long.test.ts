@@ -9,6 +9,7 @@ import { connect, headers } from "@nats-io/transport-node";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { inboxPrefix, natsAuthorization, natsUsers, passwordVariable } from "../adapters/nats/server-configuration.ts";
 import type { Order } from "../contracts/src/generated/svc/v1/order.ts";
+import { fetchOnNewConnection } from "../testkit/http/fetch-on-new-connection.ts";
 import { bearerOf, operatorUrl } from "../testkit/login.ts";
 import { type NatsServer, startNatsServer } from "../testkit/nats-server.ts";
 import { eventually, type Platform, startPlatform, temporaryFolder } from "../testkit/platform.ts";
@@ -84,7 +85,7 @@ const fill = (sequence: number, differs: object = {}, named?: string): Promise<v
 
 async function read<Answer>(path: string): Promise<Answer> {
   const bearer = await bearerOf(platform, "viewer");
-  return (await (await fetch(`${operatorUrl(platform)}${path}`, { headers: bearer })).json()) as Answer;
+  return (await (await fetchOnNewConnection(`${operatorUrl(platform)}${path}`, { headers: bearer })).json()) as Answer;
 }
 
 type Position = {
@@ -189,7 +190,9 @@ test("32.1: a halt waits for the orders that the foreign system has, and is prov
   await step("ROUTED", "WORKING", "updated");
   const headers = { ...(await bearerOf(platform, "duty")), "content-type": "application/json" };
   const body = JSON.stringify({ id: "alpha", reason: "a test", confirmation: "HALT" });
-  expect((await fetch(`${operatorUrl(platform)}/v1/halts`, { method: "POST", headers, body })).status).toBe(201);
+  expect(
+    (await fetchOnNewConnection(`${operatorUrl(platform)}/v1/halts`, { method: "POST", headers, body })).status,
+  ).toBe(201);
   type Listed = { readonly halt_id: string; readonly waiting_for?: string };
   const waiting = async () => (await read<Listed[]>("/v1/halts"))[0]?.waiting_for;
   await eventually("it waits for the foreign system alone", async () =>

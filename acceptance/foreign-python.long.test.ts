@@ -12,6 +12,7 @@ import { openPythonExample, type PythonExample } from "../testkit/foreign/python
 import { askAs, seedForeignFund } from "../testkit/foreign/seed.ts";
 import { oneOrderOneHalt } from "../testkit/foreign/short-form.ts";
 import { testClient } from "../testkit/grpc/test-client.ts";
+import { fetchOnNewConnection } from "../testkit/http/fetch-on-new-connection.ts";
 import { logInAs } from "../testkit/login.ts";
 import { type NatsServer, startNatsServer } from "../testkit/nats-server.ts";
 import { eventually, type Platform, pause, startPlatform, temporaryFolder } from "../testkit/platform.ts";
@@ -221,7 +222,7 @@ describe("32.10: the desk in Python", { timeout: 900_000 }, () => {
     await eventually("it waits", async () => /^waiting for order-management: 5 orders/.test(await waiting()));
     await pause(3_000);
     expect(await waiting()).toMatch(/^waiting for order-management: 5 orders/);
-    const open = await fetch(`http://${on.runFile().addresses["gateway.public"]}/v1/halts`);
+    const open = await fetchOnNewConnection(`http://${on.runFile().addresses["gateway.public"]}/v1/halts`);
     expect(await open.text()).not.toContain("waiting_for");
     theirs.start("--orders", "5", "--rest");
     await eventually("it is proven", async () => (await waiting()) === "");

@@ -7,6 +7,7 @@ import type { RiskDecision } from "../contracts/src/generated/svc/v1/order.ts";
 import { type Ctl, ctlIn } from "../testkit/ctl/ctl.ts";
 import { testClient } from "../testkit/grpc/test-client.ts";
 import { goodOrder } from "../testkit/hostile/messages.ts";
+import { fetchOnNewConnection } from "../testkit/http/fetch-on-new-connection.ts";
 import { bearerOf, developmentCredentials, operatorUrl } from "../testkit/login.ts";
 import { eventually, type Platform, pause, startPlatform, temporaryFolder } from "../testkit/platform.ts";
 import { addressOf } from "../testkit/risk-client.ts";
@@ -83,7 +84,7 @@ async function halt(scope: string): Promise<number | null> {
 
 async function read(path: string): Promise<string> {
   const headers = await bearerOf(platform, "duty");
-  return (await fetch(`${operatorUrl(platform)}${path}`, { headers })).text();
+  return (await fetchOnNewConnection(`${operatorUrl(platform)}${path}`, { headers })).text();
 }
 
 /** The newest that the platform has named; the file cannot be written while the disk is full. */

@@ -14,6 +14,7 @@ import type { Standing, TableCaller } from "../testkit/halt-table/fixture.ts";
 import { type MemoryHaltTableFixture, memoryHaltTableFixture } from "../testkit/halt-table/memory-fixture.ts";
 import type { Request } from "../testkit/halt-table/surface-answer.ts";
 import { grpcSurface, postJson, restSurface, type Surface } from "../testkit/halt-table/surfaces.ts";
+import { fetchOnNewConnection } from "../testkit/http/fetch-on-new-connection.ts";
 
 const haltsList = (parts: Pick<GatewayParts, "services">) => forwarded("listHalts", parts);
 
@@ -60,7 +61,7 @@ async function rpc(method: string, message: object, by = operator): Promise<Reco
 
 async function get(url: string, by?: TableCaller): Promise<{ status: number; headers: Headers; body: unknown }> {
   const headers: Record<string, string> = by?.token === undefined ? {} : { authorization: `Bearer ${by.token}` };
-  const answer = await fetch(url, { headers });
+  const answer = await fetchOnNewConnection(url, { headers });
   return { status: answer.status, headers: answer.headers, body: await answer.json() };
 }
 

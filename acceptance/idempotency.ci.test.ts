@@ -2,6 +2,7 @@
 // What was cut off and may not be done again is said to be so, and never done twice.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { allOr, countOf } from "../testkit/full-count.ts";
+import { fetchOnNewConnection } from "../testkit/http/fetch-on-new-connection.ts";
 import { logInAs, operatorUrl } from "../testkit/login.ts";
 import { eventually, type Platform, pause, startPlatform } from "../testkit/platform.ts";
 
@@ -22,7 +23,7 @@ interface Answer {
 }
 
 async function post(path: string, key: string, body: object): Promise<Answer> {
-  const answer = await fetch(`${operatorUrl(platform)}${path}`, {
+  const answer = await fetchOnNewConnection(`${operatorUrl(platform)}${path}`, {
     method: "POST",
     headers: { authorization: `Bearer ${token}`, "content-type": "application/json", "idempotency-key": key },
     body: JSON.stringify(body),
@@ -32,7 +33,9 @@ async function post(path: string, key: string, body: object): Promise<Answer> {
 }
 
 async function get(path: string): Promise<readonly Readonly<Record<string, unknown>>[]> {
-  const answer = await fetch(`${operatorUrl(platform)}${path}`, { headers: { authorization: `Bearer ${token}` } });
+  const answer = await fetchOnNewConnection(`${operatorUrl(platform)}${path}`, {
+    headers: { authorization: `Bearer ${token}` },
+  });
   return (await answer.json()) as Record<string, unknown>[];
 }
 

@@ -1,6 +1,7 @@
 // Equal POSTs with one Idempotency-Key on the running platform, one after another and at once: one effect, equal answers. With kill -9 in between they are in
 // idempotency.ci.test.ts.
 import { beforeAll, describe, expect, test } from "vitest";
+import { fetchOnNewConnection } from "../testkit/http/fetch-on-new-connection.ts";
 import { logInAs, operatorUrl } from "../testkit/login.ts";
 import { sharedPlatform } from "../testkit/shared/shared-platform.ts";
 
@@ -18,7 +19,7 @@ interface Answer {
 }
 
 async function post(path: string, key: string, body: object): Promise<Answer> {
-  const answer = await fetch(`${operatorUrl(shared.platform)}${path}`, {
+  const answer = await fetchOnNewConnection(`${operatorUrl(shared.platform)}${path}`, {
     method: "POST",
     headers: { authorization: `Bearer ${token}`, "content-type": "application/json", "idempotency-key": key },
     body: JSON.stringify(body),
@@ -28,7 +29,7 @@ async function post(path: string, key: string, body: object): Promise<Answer> {
 }
 
 async function get(path: string): Promise<readonly Readonly<Record<string, unknown>>[]> {
-  const answer = await fetch(`${operatorUrl(shared.platform)}${path}`, {
+  const answer = await fetchOnNewConnection(`${operatorUrl(shared.platform)}${path}`, {
     headers: { authorization: `Bearer ${token}` },
   });
   return (await answer.json()) as Record<string, unknown>[];

@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { testClient } from "../testkit/grpc/test-client.ts";
+import { fetchOnNewConnection } from "../testkit/http/fetch-on-new-connection.ts";
 import { askToken, developmentCredentials, logInAs, operatorUrl } from "../testkit/login.ts";
 import { giveMadeDatabase } from "../testkit/made-cluster.ts";
 import { eventually, type Platform, startPlatform, temporaryFolder } from "../testkit/platform.ts";
@@ -28,7 +29,7 @@ afterAll(async () => {
 
 async function identityStatus(token: string): Promise<number> {
   const headers = { authorization: `Bearer ${token}` };
-  const answer = await fetch(`${operatorUrl(platform)}/v1/auth/identity`, { headers });
+  const answer = await fetchOnNewConnection(`${operatorUrl(platform)}/v1/auth/identity`, { headers });
   await answer.arrayBuffer();
   return answer.status;
 }

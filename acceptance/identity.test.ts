@@ -17,6 +17,7 @@ import { systemTimers } from "../adapters/system/timers.ts";
 import { mayCall, type Operation, operations, type Role, roles } from "../contracts/src/authority.ts";
 import { allOr } from "../testkit/full-count.ts";
 import { type TestClient, testClient } from "../testkit/grpc/test-client.ts";
+import { fetchOnNewConnection } from "../testkit/http/fetch-on-new-connection.ts";
 import {
   askToken,
   developmentCredentials,
@@ -88,21 +89,10 @@ async function newerLogin(name: string): Promise<LoginTokens> {
 
 function http(path: string, token?: string, init: RequestInit = {}): Promise<Response> {
   const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
-  const ask = () =>
-    fetch(`${operatorUrl(platform)}${path}`, {
-      ...init,
-      headers: { ...headers, ...(init.body === undefined ? {} : { "content-type": "application/json" }) },
-    });
-  // A connection that rested is ended by the server; one that ends just then has not heard the request.
-  return ask().catch((thrown: unknown) => {
-    if (isUnheard(thrown)) return ask();
-    throw thrown;
+  return fetchOnNewConnection(`${operatorUrl(platform)}${path}`, {
+    ...init,
+    headers: { ...headers, ...(init.body === undefined ? {} : { "content-type": "application/json" }) },
   });
-}
-
-function isUnheard(thrown: unknown): boolean {
-  const cause = thrown instanceof Error ? (thrown.cause as { code?: string; socket?: { bytesRead?: number } }) : {};
-  return cause?.code === "UND_ERR_SOCKET" && cause.socket?.bytesRead === 0;
 }
 
 /** Reads an answer to its end; one that has none, because it goes on telling, is left. */
@@ -385,12 +375,14 @@ describe("from outside", { timeout: 120_000 }, () => {
   test("the public port asks nobody for a token, whatever they show, and the stream is there alone", async () => {
     const callers = await forgeries((await logIn("duty")).access_token);
     const open = `http://${platform.runFile().addresses["gateway.public"]}`;
-    const document = (await (await fetch(`${open}/v1/openapi.json`)).json()) as { paths: Record<string, object> };
+    const document = (await (await fetchOnNewConnection(`${open}/v1/openapi.json`)).json()) as {
+      paths: Record<string, object>;
+    };
     expect(Object.keys(document.paths)).toContain("/v1/quotes/{symbol}");
     for (const path of Object.keys(document.paths)) {
       for (const { name, token } of callers.slice(0, 3)) {
         const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` };
-        const answer = await fetch(open + path.replaceAll(/\{[^}]+\}/g, "TEST"), { headers });
+        const answer = await fetchOnNewConnection(open + path.replaceAll(/\{[^}]+\}/g, "TEST"), { headers });
         await answer.arrayBuffer();
         expect([401, 403], `${path} as ${name}: ${answer.status}`).not.toContain(answer.status);
       }

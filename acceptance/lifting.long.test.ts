@@ -11,6 +11,7 @@ import type { HaltStatus } from "../contracts/src/generated/svc/v1/halt.ts";
 import { subjects } from "../contracts/src/subjects.ts";
 import { type Ctl, ctlIn } from "../testkit/ctl/ctl.ts";
 import { type CallOutcome, testClient } from "../testkit/grpc/test-client.ts";
+import { fetchOnNewConnection } from "../testkit/http/fetch-on-new-connection.ts";
 import { developmentOperator, logInAs, operatorUrl } from "../testkit/login.ts";
 import { eventually, type Platform, startPlatform, temporaryFolder } from "../testkit/platform.ts";
 import { quietLog } from "../testkit/quiet-log.ts";
@@ -137,7 +138,7 @@ describe("28.6: lifting a firm halt", { timeout: 300_000 }, () => {
     await eventually(
       "the gateway is back",
       () =>
-        fetch(`${operatorUrl(platform)}/v1/healthz`).then(
+        fetchOnNewConnection(`${operatorUrl(platform)}/v1/healthz`).then(
           ({ status }) => status === 200,
           () => false,
         ),

@@ -18,6 +18,7 @@ import {
 } from "../testkit/ctl/login-checks.ts";
 import { openBrowser } from "../testkit/form-browser.ts";
 import { allOr } from "../testkit/full-count.ts";
+import { fetchOnNewConnection } from "../testkit/http/fetch-on-new-connection.ts";
 import { giveMadeDatabase } from "../testkit/made-cluster.ts";
 import { type Platform, startPlatform, temporaryFolder, within } from "../testkit/platform.ts";
 
@@ -148,7 +149,7 @@ describe.each(tried)("with an issuer that is not ours, $name", { timeout: 90_000
   });
 
   test("a role may do what the table says and no more", async () => {
-    const document = (await (await fetch(`${url}/v1/openapi.json`)).json()) as {
+    const document = (await (await fetchOnNewConnection(`${url}/v1/openapi.json`)).json()) as {
       paths: Record<string, Record<string, { readonly "x-operation": Operation; readonly servers?: unknown }>>;
     };
     // These would end the logins that are still needed.
@@ -220,7 +221,7 @@ describe.each(tried)("with an issuer that is not ours, $name", { timeout: 90_000
     const ended = new Promise((resolve) => issuer.child.once("exit", resolve));
     issuer.child.kill("SIGTERM");
     await ended;
-    await expect(fetch(issuer.issuer)).rejects.toThrow();
+    await expect(fetchOnNewConnection(issuer.issuer)).rejects.toThrow();
     expect((await ctl.run("auth", "whoami", "--profile", "erika")).exit).toBe(0);
     expect(await statuses.of(platform.runFile(), "/svc.v1.Operations/ListActiveHalts", tokenOf("erika"))).toBe("OK");
     const login = await ctl.json(9, "auth", "login", "--profile", "other");

@@ -9,6 +9,7 @@ import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { launchChromium } from "../testkit/chromium.ts";
 import { type Ctl, ctlIn, personAt } from "../testkit/ctl/ctl.ts";
+import { fetchOnNewConnection } from "../testkit/http/fetch-on-new-connection.ts";
 import { askToken, developmentOperator, operatorUrl } from "../testkit/login.ts";
 import { eventually, type Platform, pause, startPlatform, temporaryFolder } from "../testkit/platform.ts";
 
@@ -121,7 +122,9 @@ describe("in a real browser", () => {
     expect((await ctl.run("auth", "logout")).exit).toBe(0);
     expect(existsSync(ctl.profilePath())).toBe(false);
     await pause(2_000);
-    const refused = await fetch(`${url}/v1/auth/identity`, { headers: { authorization: `Bearer ${token}` } });
+    const refused = await fetchOnNewConnection(`${url}/v1/auth/identity`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
     expect(refused.status).toBe(401);
     await page.context().close();
   });
@@ -134,7 +137,10 @@ describe("kill -9 at random moments", () => {
     const outcomes: string[] = [];
     for (let round = 0; round < redemptionRounds; round += 1) {
       const form = { client_id: clientId, scope: "openid profile offline_access" };
-      const answer = await fetch(`${issuer}/device/auth`, { method: "POST", body: new URLSearchParams(form) });
+      const answer = await fetchOnNewConnection(`${issuer}/device/auth`, {
+        method: "POST",
+        body: new URLSearchParams(form),
+      });
       const asked = (await answer.json()) as Record<string, string>;
       const person = personAt(issuer);
       await person.confirm({ url: asked["verification_uri_complete"] ?? "", userCode: asked["user_code"] ?? "" });

@@ -9,6 +9,7 @@ import { type Ctl, type CtlAnswer, ctlIn, type DeviceLogin, type Person, personA
 import { codeAt, currentStep, httpStatus, refusedInTime, stepMs } from "../testkit/ctl/login-checks.ts";
 import { openBrowser } from "../testkit/form-browser.ts";
 import { allOr } from "../testkit/full-count.ts";
+import { fetchOnNewConnection } from "../testkit/http/fetch-on-new-connection.ts";
 import { hasUnreadRequest } from "../testkit/http/waiting-request.ts";
 import { askToken, developmentOperator } from "../testkit/login.ts";
 import { giveMadeDatabase } from "../testkit/made-cluster.ts";
@@ -211,7 +212,7 @@ describe("with the embedded provider", { timeout: 90_000 }, () => {
     expect(new Set(recoveryCodes).size).toBe(10);
     const { token = "" } = ctl.profile("viewer");
     const stepUp = async (code: string): Promise<string | number> => {
-      const answer = await fetch(`${url}/v1/auth/step-up`, {
+      const answer = await fetchOnNewConnection(`${url}/v1/auth/step-up`, {
         method: "POST",
         headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
         body: JSON.stringify({ action: "StepUp", parameters: {}, totp: code }),
@@ -333,7 +334,10 @@ describe("with the embedded provider", { timeout: 90_000 }, () => {
 
   async function askForCode(): Promise<Record<string, unknown>> {
     const form = { client_id: clientId, scope: "openid profile offline_access" };
-    const answer = await fetch(`${issuer}/device/auth`, { method: "POST", body: new URLSearchParams(form) });
+    const answer = await fetchOnNewConnection(`${issuer}/device/auth`, {
+      method: "POST",
+      body: new URLSearchParams(form),
+    });
     expect(answer.status).toBe(200);
     return (await answer.json()) as Record<string, unknown>;
   }

@@ -3,6 +3,7 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
+import { fetchOnNewConnection } from "../testkit/http/fetch-on-new-connection.ts";
 import { eventually, type Platform, startPlatform } from "../testkit/platform.ts";
 
 const open: Platform[] = [];
@@ -61,7 +62,7 @@ describe("a platform in trouble", { timeout: 120_000 }, () => {
     process.kill(processes["research"] ?? 0, "SIGKILL");
     await eventually("it was said", () => platform.stdout().includes("run.json could not be written"));
     await eventually("it is healthy again", async () => {
-      const answer = await fetch(`http://${addresses["gateway"]}/v1/healthz`);
+      const answer = await fetchOnNewConnection(`http://${addresses["gateway"]}/v1/healthz`);
       return answer.status === 200;
     });
     platform.signal("SIGTERM");

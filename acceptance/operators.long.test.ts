@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { TOTP } from "otpauth";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { testClient } from "../testkit/grpc/test-client.ts";
+import { fetchOnNewConnection } from "../testkit/http/fetch-on-new-connection.ts";
 import { createTestBrowser } from "../testkit/identity/test-browser.ts";
 import { developmentOperator, logInAs, operatorUrl } from "../testkit/login.ts";
 import { giveMadeDatabase } from "../testkit/made-cluster.ts";
@@ -30,7 +31,7 @@ interface Answered {
 }
 
 async function send(platform: Platform, path: string, token: string, body?: object): Promise<Answered> {
-  const answer = await fetch(`${operatorUrl(platform)}${path}`, {
+  const answer = await fetchOnNewConnection(`${operatorUrl(platform)}${path}`, {
     method: body === undefined ? "GET" : "POST",
     headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -42,7 +43,7 @@ async function send(platform: Platform, path: string, token: string, body?: obje
 async function logIn(platform: Platform, name: string, password: string): Promise<string | undefined> {
   const issuer = `${operatorUrl(platform)}/oidc`;
   const post = async (path: string, form: Record<string, string>): Promise<Record<string, string>> => {
-    const answer = await fetch(`${issuer}${path}`, { method: "POST", body: new URLSearchParams(form) });
+    const answer = await fetchOnNewConnection(`${issuer}${path}`, { method: "POST", body: new URLSearchParams(form) });
     return (await answer.json()) as Record<string, string>;
   };
   const client = { client_id: "portcullis-cli" };

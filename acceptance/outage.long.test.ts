@@ -9,6 +9,7 @@ import type { RiskDecision } from "../contracts/src/generated/svc/v1/order.ts";
 import { type Ctl, ctlIn } from "../testkit/ctl/ctl.ts";
 import { testClient } from "../testkit/grpc/test-client.ts";
 import { goodOrder } from "../testkit/hostile/messages.ts";
+import { fetchOnNewConnection } from "../testkit/http/fetch-on-new-connection.ts";
 import { bearerOf, developmentCredentials, developmentOperator, operatorUrl } from "../testkit/login.ts";
 import { eventually, type Platform, pause, startPlatform, temporaryFolder } from "../testkit/platform.ts";
 import { addressOf } from "../testkit/risk-client.ts";
@@ -58,7 +59,7 @@ async function halt(scope: string): Promise<number | null> {
 
 async function read(path: string): Promise<unknown> {
   const headers = await bearerOf(platform, "duty");
-  return (await fetch(`${operatorUrl(platform)}${path}`, { headers })).json();
+  return (await fetchOnNewConnection(`${operatorUrl(platform)}${path}`, { headers })).json();
 }
 
 interface Standing {

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openClient } from "../adapters/postgres/connection.ts";
 import { platformServices } from "../contracts/src/platform-services.ts";
+import { fetchOnNewConnection } from "../testkit/http/fetch-on-new-connection.ts";
 import { type PlainPostgres, startPlainPostgres } from "../testkit/plain-postgres.ts";
 import { eventually, type Platform, startPlatform, temporaryFolder } from "../testkit/platform.ts";
 import { quietLog } from "../testkit/quiet-log.ts";
@@ -87,7 +88,7 @@ async function sessions(): Promise<readonly { readonly login: string; readonly s
 async function isUp(running: Platform): Promise<void> {
   await running.ready();
   await eventually("it is healthy", async () => (await running.health()) === 200);
-  const answer = await fetch(`http://${running.runFile().addresses["gateway"]}/v1/healthz`);
+  const answer = await fetchOnNewConnection(`http://${running.runFile().addresses["gateway"]}/v1/healthz`);
   expect(await answer.text()).not.toContain("one database login");
   expect(running.stdout()).not.toContain("one login");
 }

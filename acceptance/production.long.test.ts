@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { inboxPrefix, natsAuthorization, natsUsers, passwordVariable } from "../adapters/nats/server-configuration.ts";
 import { openClient } from "../adapters/postgres/connection.ts";
 import { goodOrder } from "../testkit/hostile/messages.ts";
+import { fetchOnNewConnection } from "../testkit/http/fetch-on-new-connection.ts";
 import { operatorUrl } from "../testkit/login.ts";
 import { type NatsServer, startNatsServer } from "../testkit/nats-server.ts";
 import { type PlainPostgres, startPlainPostgres } from "../testkit/plain-postgres.ts";
@@ -120,7 +121,7 @@ function shared(address: string, bus: NatsServer = nats): Readonly<Record<string
 
 async function ask(method: "GET" | "POST", path: string, body?: object): Promise<Record<string, unknown>> {
   const token = await issuer.mint({ sub: "erika", preferred_username: "erika", roles: ["operator"] });
-  const answer = await fetch(`${operatorUrl(two)}${path}`, {
+  const answer = await fetchOnNewConnection(`${operatorUrl(two)}${path}`, {
     method,
     headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -146,7 +147,7 @@ describe("28: production on PostgreSQL, NATS and two machines", { timeout: 900_0
     two = start("second", { ...shared(second), PORTCULLIS_SERVICES: "oms,treasury,research,gateway" }, ["--adopt", id]);
     await two.ready();
     await eventually("both machines are well", async () => (await two.health()) === 200, 240_000);
-    const said = await (await fetch(`${operatorUrl(two)}/v1/healthz`)).text();
+    const said = await (await fetchOnNewConnection(`${operatorUrl(two)}/v1/healthz`)).text();
     expect(said).not.toContain("insecure");
     for (const platform of [one, two]) expect(platform.stdout()).not.toContain("insecure");
   });

@@ -5,6 +5,7 @@ import { basename, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { testClient } from "../testkit/grpc/test-client.ts";
 import { goodOrder } from "../testkit/hostile/messages.ts";
+import { fetchOnNewConnection } from "../testkit/http/fetch-on-new-connection.ts";
 import { bearerOf, developmentCredentials, operatorUrl } from "../testkit/login.ts";
 import { type PlainPostgres, startPlainPostgres } from "../testkit/plain-postgres.ts";
 import { eventually, type Platform, pause, startPlatform, temporaryFolder } from "../testkit/platform.ts";
@@ -63,7 +64,7 @@ async function ask(platform: Platform, key: string) {
 }
 
 const problem = async (platform: Platform): Promise<string> =>
-  (await fetch(`${operatorUrl(platform)}/v1/healthz`)).text();
+  (await fetchOnNewConnection(`${operatorUrl(platform)}/v1/healthz`)).text();
 const pidsOf = (platform: Platform): string => JSON.stringify(platform.runFile().processes);
 
 /** Ticks of the processor that all of a platform's processes have used, in hundredths of a second. */
@@ -110,7 +111,7 @@ describe("28.12: two platforms on one database", { timeout: 300_000 }, () => {
       async () => (await ask(second, `new-${Date.now()}`)).decision?.approved === true,
     );
     const headers = await bearerOf(second, "duty");
-    const verified = await fetch(`${operatorUrl(second)}/v1/operations/audit/verify`, { headers });
+    const verified = await fetchOnNewConnection(`${operatorUrl(second)}/v1/operations/audit/verify`, { headers });
     expect(await verified.json()).toMatchObject({ gap_count: 0 });
   });
 

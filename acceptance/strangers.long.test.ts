@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Ctl, ctlIn } from "../testkit/ctl/ctl.ts";
 import { testClient } from "../testkit/grpc/test-client.ts";
 import { goodOrder } from "../testkit/hostile/messages.ts";
+import { fetchOnNewConnection } from "../testkit/http/fetch-on-new-connection.ts";
 import { bearerOf, developmentCredentials, operatorUrl } from "../testkit/login.ts";
 import { type Platform, pause, startPlatform, temporaryFolder } from "../testkit/platform.ts";
 import { addressOf } from "../testkit/risk-client.ts";
@@ -116,7 +117,7 @@ describe("a crowd at the door", { timeout: 180_000 }, () => {
       // Strangers who make way are no failure, and somebody hears of them.
       expect(await platform.health()).toBe(200);
       const headers = await bearerOf(platform, "duty");
-      const alarms = await fetch(`${operatorUrl(platform)}/v1/operations/alarms`, { headers });
+      const alarms = await fetchOnNewConnection(`${operatorUrl(platform)}/v1/operations/alarms`, { headers });
       expect(JSON.stringify(await alarms.json())).toContain("CONNECTIONS_CROWDED");
     } finally {
       for (const siege of sieges) siege.end();

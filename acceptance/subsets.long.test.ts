@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Order, RiskDecision } from "../contracts/src/generated/svc/v1/order.ts";
 import { testClient } from "../testkit/grpc/test-client.ts";
+import { fetchOnNewConnection } from "../testkit/http/fetch-on-new-connection.ts";
 import { bearerOf, developmentCredentials, operatorUrl } from "../testkit/login.ts";
 import { type NatsServer, startNatsServer } from "../testkit/nats-server.ts";
 import { eventually, type Platform, startPlatform, temporaryFolder } from "../testkit/platform.ts";
@@ -58,14 +59,14 @@ async function checked(id: string): Promise<{ readonly status: string; readonly 
 }
 
 const healthz = async () => {
-  const answer = await fetch(`${operatorUrl(platform)}/v1/healthz`);
+  const answer = await fetchOnNewConnection(`${operatorUrl(platform)}/v1/healthz`);
   return { status: answer.status, text: await answer.text() };
 };
 
 async function set(kind: string, content: readonly object[]): Promise<void> {
   const headers = { ...(await bearerOf(platform, "duty")), "content-type": "application/json" };
   const body = JSON.stringify({ version: 1, content, reason: "begin" });
-  const answer = await fetch(`${operatorUrl(platform)}/v1/treasury/reference/${kind}`, {
+  const answer = await fetchOnNewConnection(`${operatorUrl(platform)}/v1/treasury/reference/${kind}`, {
     method: "PUT",
     headers,
     body,
@@ -99,6 +100,6 @@ test("takes reference data without treasury, and names what is still missing", a
   );
   expect(await checked("no-limits")).toEqual({ status: "OK", code: "ENVELOPE_MISSING" });
   const headers = await bearerOf(platform, "duty");
-  const ledger = await fetch(`${operatorUrl(platform)}/v1/treasury/ledger?fund_id=own`, { headers });
+  const ledger = await fetchOnNewConnection(`${operatorUrl(platform)}/v1/treasury/ledger?fund_id=own`, { headers });
   expect(await ledger.text()).toContain("PORTCULLIS_SERVICES leaves it out");
 }, 120_000);

@@ -16,6 +16,7 @@ import { type Ctl, ctlIn } from "../testkit/ctl/ctl.ts";
 import { testClient } from "../testkit/grpc/test-client.ts";
 import { goodOrder } from "../testkit/hostile/messages.ts";
 import { type HostileStatement, hostileStatements } from "../testkit/hostile/statements.ts";
+import { fetchOnNewConnection } from "../testkit/http/fetch-on-new-connection.ts";
 import { bearerOf, developmentCredentials, developmentOperator, operatorUrl } from "../testkit/login.ts";
 import { eventually, type Platform, startPlatform, temporaryFolder, within } from "../testkit/platform.ts";
 import { quietLog } from "../testkit/quiet-log.ts";
@@ -78,7 +79,7 @@ async function isDenied(): Promise<boolean> {
   const { code } = await check();
   if (code !== "nobody answered") return code === "UNAUDITED_CHANGE";
   const headers = await bearerOf(platform, "duty");
-  const listed = await fetch(`${operatorUrl(platform)}/v1/riskengine/blocks`, { headers });
+  const listed = await fetchOnNewConnection(`${operatorUrl(platform)}/v1/riskengine/blocks`, { headers });
   return (await listed.text()).includes("UNAUDITED_CHANGE");
 }
 const isApproved = async (): Promise<boolean> => (await check()).approved;
@@ -191,7 +192,8 @@ describe("28.6: the owner", { timeout: 300_000 }, () => {
     expect(await check(exit)).toMatchObject({ approved: true, classification: "REDUCE" });
     expect((await ctl.run("cmd", "halt", "beta", "--reason", "a test", "--confirm", "HALT")).exit).toBe(0);
     const headers = await bearerOf(platform, "duty");
-    const read = async (path: string) => (await fetch(`${operatorUrl(platform)}${path}`, { headers })).text();
+    const read = async (path: string) =>
+      (await fetchOnNewConnection(`${operatorUrl(platform)}${path}`, { headers })).text();
     await eventually("the alarm", async () =>
       (await read("/v1/operations/alarms")).includes("UNAUDITED_CHANGE_STOPS_NEW_RISK"),
     );

@@ -1,6 +1,7 @@
 // 25: kill -9 of operations in open episodes, ten rounds. Somebody hands in orders all the while that the restriction denies: not one of them passes.
 // Afterwards each episode was opened once, what it restricts is there once, and its halt is one halt.
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { fetchOnNewConnection } from "../testkit/http/fetch-on-new-connection.ts";
 import { eventually, pause } from "../testkit/platform.ts";
 import { prng } from "../testkit/virtual/prng.ts";
 import { drillMsMax, openWatchdogDrill, type WatchdogDrill } from "../testkit/watchdog-drill.ts";
@@ -71,7 +72,7 @@ it("opens each episode once, and its restriction is never absent", { timeout: 1_
   expect(await drill.openRestrictions(ids[0] ?? "")).toEqual(["SHADOW"]);
   expect(await drill.openRestrictions(ids[1] ?? "")).toEqual(["ALLOCATION"]);
   const { addresses } = drill.fixture.platform().runFile();
-  const halts = await (await fetch(`http://${addresses["gateway.public"]}/v1/halts`)).text();
+  const halts = await (await fetchOnNewConnection(`http://${addresses["gateway.public"]}/v1/halts`)).text();
   expect(halts.split("STRATEGY_HALT").length - 1, halts).toBe(1);
   const latched =
     "select count(*)::int as count from portcullis.outbox where subject = 'svc.v1.operations.halt.requested'";

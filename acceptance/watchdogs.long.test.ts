@@ -2,6 +2,7 @@
 // chat, what it does and what passes all the same, and that all of it ends (halts excepted). One platform, one drill after the other; what halts is last.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { WatchdogStatus } from "../contracts/src/generated/svc/v1/watchdogs.ts";
+import { fetchOnNewConnection } from "../testkit/http/fetch-on-new-connection.ts";
 import { eventually, pause } from "../testkit/platform.ts";
 import { drillMsMax, openWatchdogDrill, type Probe, type WatchdogDrill } from "../testkit/watchdog-drill.ts";
 
@@ -83,7 +84,7 @@ async function allocationOf(
 
 const haltsShown = async (): Promise<string> => {
   const { addresses } = drill.fixture.platform().runFile();
-  return (await fetch(`http://${addresses["gateway.public"]}/v1/halts`)).text();
+  return (await fetchOnNewConnection(`http://${addresses["gateway.public"]}/v1/halts`)).text();
 };
 
 describe("25: the ten watchdogs on the running platform", () => {

@@ -2,6 +2,7 @@
 // order or one recorded end; no key made two orders, and each symbol's orders came in the order in which its alerts were sent.
 import { expect, test } from "vitest";
 import { seedOfRun } from "../testkit/crash-rounds/rounds.ts";
+import { fetchOnNewConnection } from "../testkit/http/fetch-on-new-connection.ts";
 import { logInAs, operatorUrl } from "../testkit/login.ts";
 import { eventually, type Platform, pause, startPlatform } from "../testkit/platform.ts";
 import { prng } from "../testkit/virtual/prng.ts";
@@ -55,7 +56,7 @@ async function readAll<One>(platform: Platform, path: string): Promise<readonly 
   const all: One[] = [];
   let next: string | undefined = path;
   while (next !== undefined) {
-    const answer: Response = await fetch(new URL(next, operatorUrl(platform)), {
+    const answer: Response = await fetchOnNewConnection(new URL(next, operatorUrl(platform)), {
       headers: { authorization: `Bearer ${token}` },
     });
     if (answer.status !== 200) throw new Error(`${next}: ${answer.status} ${await answer.text()}`);

@@ -1,6 +1,7 @@
 // What becomes of accepted alerts on a running platform: the same one ten and fifty times at once is one order; a halt, a denial and a silent broker stand in the row,
 // and what ended without an approval is reported in chat with its code.
 import { expect, test } from "vitest";
+import { fetchOnNewConnection } from "../testkit/http/fetch-on-new-connection.ts";
 import { logInAs, operatorUrl } from "../testkit/login.ts";
 import { eventually, pause, startPlatform } from "../testkit/platform.ts";
 import { alertWith, sendAlert, sendPaced, writeFundSecrets } from "../testkit/webhook-sender.ts";
@@ -14,7 +15,7 @@ test("rows and chat say what became of each alert", { timeout: 300_000 }, async 
     await writeFundSecrets(platform, { alpha: secret });
     const { access_token: token } = await logInAs(platform, "duty");
     const ask = async (method: string, path: string, body?: object): Promise<Record<string, unknown>> => {
-      const answer = await fetch(`${operatorUrl(platform)}${path}`, {
+      const answer = await fetchOnNewConnection(`${operatorUrl(platform)}${path}`, {
         method,
         headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
         ...(body !== undefined && { body: JSON.stringify(body) }),

@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { rawConnection } from "../testkit/fuzz/raw-connection.ts";
+import { fetchOnNewConnection } from "../testkit/http/fetch-on-new-connection.ts";
 import { logInAs, operatorUrl } from "../testkit/login.ts";
 import { eventually, type Platform, startPlatform, temporaryFolder } from "../testkit/platform.ts";
 import { alertWith, publishedAddress, sendPaced, writeFundSecrets } from "../testkit/webhook-sender.ts";
@@ -27,7 +28,7 @@ afterAll(() => platform.end());
 
 async function ask(method: string, path: string, body?: object): Promise<unknown> {
   const { access_token: token } = await logInAs(platform, "duty");
-  const answer = await fetch(`${operatorUrl(platform)}${path}`, {
+  const answer = await fetchOnNewConnection(`${operatorUrl(platform)}${path}`, {
     method,
     headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
     ...(body !== undefined && { body: JSON.stringify(body) }),

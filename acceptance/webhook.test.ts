@@ -4,6 +4,7 @@ import { createHash } from "node:crypto";
 import { TOTP } from "otpauth";
 import { beforeAll, describe, expect, test } from "vitest";
 import { fuzzWebhookOf } from "../testkit/fuzz/webhook-platform.ts";
+import { fetchOnNewConnection } from "../testkit/http/fetch-on-new-connection.ts";
 import { logInAs, operatorUrl } from "../testkit/login.ts";
 import { eventually, pause } from "../testkit/platform.ts";
 import { sharedPlatform } from "../testkit/shared/shared-platform.ts";
@@ -48,7 +49,7 @@ async function operator(
   path: string,
   body?: object,
 ): Promise<{ readonly status: number; readonly body: unknown }> {
-  const answer = await fetch(`${operatorUrl(shared.platform)}${path}`, {
+  const answer = await fetchOnNewConnection(`${operatorUrl(shared.platform)}${path}`, {
     method,
     headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
