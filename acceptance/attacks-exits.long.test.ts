@@ -78,6 +78,7 @@ describe("the way out cannot be held", () => {
     const { service_token: bearer } = developmentCredentials(attacker.fixture.platform().dataFolder);
     let isOver = false;
     const sieges = lines.map((line) => besiege(line, bearer, () => isOver));
+    // tidy: sleeps because the siege is to stand before the exit is asked for
     await pause(2_000);
     const startedMs = Date.now();
     const asked = { fund_id: "alpha", confirmation: "FLATTEN", reason: "attack" };

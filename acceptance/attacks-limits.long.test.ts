@@ -32,6 +32,7 @@ describe("limits cannot be defeated", () => {
     await amend("shrink", "0.05");
     await eventually("it has shrunk", async () => (await working()) === 0.05, 30_000);
     for (let n = 0; n < 5; n += 1) await amend("grow", "0.3");
+    // tidy: sleeps because an amendment that was let through would be at the broker by then
     await new Promise((resolve) => setTimeout(resolve, 2_000));
     expect(await working()).toBe(0.05);
     await attacker.ask("POST", `/v1/oms/orders/${id}/cancel`, { reason: "attack" });

@@ -35,6 +35,7 @@ describe("a loss cannot be hidden", () => {
       throw new Error(`${String(error)}: ${said}`);
     });
     await attacker.ask("PUT", "/v1/oms/paper-weather", { halted_symbols: ["MSFT"], reason: "attack" });
+    // tidy: sleeps because prices of the halted symbol are to become as old as the attack needs them
     await new Promise((resolve) => setTimeout(resolve, 15_000));
     const gaps = fallen.map((symbol) => ({ symbol, pct: -0.2 }));
     await attacker.ask("PUT", "/v1/oms/paper-weather", { halted_symbols: ["MSFT"], gaps, reason: "attack" });
@@ -46,6 +47,7 @@ describe("a loss cannot be hidden", () => {
   it("behind a deposit", { timeout }, async () => {
     const flow = { fund_id: "alpha", currency: "USD", idempotency_key: "attack-deposit", reason: "attack" };
     expect((await attacker.flow({ ...flow, amount: "5000000" })).code).toBe("");
+    // tidy: sleeps because a deposit that hid the loss would have lifted it by then
     await new Promise((resolve) => setTimeout(resolve, 5_000));
     expect(await isHalted("alpha")).toBe(true);
     const { body } = await attacker.ask("GET", "/v1/riskengine/losses?fund_id=alpha");

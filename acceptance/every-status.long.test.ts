@@ -247,6 +247,7 @@ const ways: readonly Way[] = [
       const metadata = { "idempotency-key": order.order_id };
       const { outcome, first } = await withLocked("oms_order", async () => {
         const asked = release(order, { metadata });
+        // tidy: sleeps because the first release is to wait at the lock, and nothing says that it does
         await pause(200);
         return { outcome: await release(order, { metadata }), first: asked };
       });
@@ -345,6 +346,7 @@ const ways: readonly Way[] = [
     provoke: (order) =>
       withLocked("risk_journal", async () => {
         const asked = ask(order);
+        // tidy: sleeps because the order is to wait at the lock, and nothing says that it does
         await pause(300);
         process.kill(enginePid(), "SIGKILL");
         return asked;

@@ -37,13 +37,13 @@ describe("production is a mode", { timeout: 120_000 }, () => {
   ])("%s is refused with the line to write", async (_name, environment, line) => {
     const platform = start("refused", environment);
     expect(await platform.exited).toEqual({ code: 2, signal: null });
-    expect(platform.stderr()).toContain(line);
+    await expect.poll(() => platform.stderr()).toContain(line);
   });
 
   test("nobody real who can log in is refused", async () => {
     const platform = start("nobody", { ...everywhere, ...production, ...insecure });
     expect(await platform.exited).toEqual({ code: 1, signal: null });
-    expect(platform.stderr()).toMatch(/0\.0\.0\.0.*PORTCULLIS_OIDC_ISSUER/);
+    await expect.poll(() => platform.stderr()).toMatch(/0\.0\.0\.0.*PORTCULLIS_OIDC_ISSUER/);
   });
 
   test("with all of it the banner and every health answer say what is missing, and nobody reads the schema", async () => {
@@ -57,7 +57,7 @@ describe("production is a mode", { timeout: 120_000 }, () => {
         PORTCULLIS_OIDC_CLIENT_ID: issuer.clientId,
       });
       await platform.ready();
-      expect(platform.stdout()).toMatch(/insecure +may be reached from other machines without TLS/);
+      await expect.poll(() => platform.stdout()).toMatch(/insecure +may be reached from other machines without TLS/);
       await expect.poll(() => platform.health()).toBe(200);
       const { addresses } = platform.runFile();
       for (const listener of ["gateway", "gateway.public"]) {

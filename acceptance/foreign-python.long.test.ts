@@ -200,6 +200,7 @@ describe("32.10: the desk in Python", { timeout: 900_000 }, () => {
     started.theirs.start(...words);
     await untilReached(started.theirs, 60);
     await nats?.kill();
+    // tidy: sleeps because NATS is to be away for a while
     await pause(3_000);
     await nats?.restart();
     await untilReached(started.theirs, 130);
@@ -220,6 +221,7 @@ describe("32.10: the desk in Python", { timeout: 900_000 }, () => {
     type Listed = { readonly waiting_for?: string }[];
     const waiting = async () => (await read<Listed>(on, "/v1/halts"))[0]?.waiting_for ?? "";
     await eventually("it waits", async () => /^waiting for order-management: 5 orders/.test(await waiting()));
+    // tidy: sleeps because what was shown once is to stay
     await pause(3_000);
     expect(await waiting()).toMatch(/^waiting for order-management: 5 orders/);
     const open = await fetchOnNewConnection(`http://${on.runFile().addresses["gateway.public"]}/v1/halts`);

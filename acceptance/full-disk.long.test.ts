@@ -142,6 +142,7 @@ describe("28.13: a disk that fills, is full, and has room again", { timeout: 300
       if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
     }
     await eventually("it waits for room", () => platform.stdout().includes("is started again when there is room"));
+    // tidy: sleeps because a database that is started without room would be back by then
     await pause(10_000);
     expect(await codeOf()).toBe("UNAVAILABLE");
     expect(await platform.health()).toBe(503);

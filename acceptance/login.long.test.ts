@@ -121,6 +121,7 @@ describe("in a real browser", () => {
     const { token = "" } = ctl.profile();
     expect((await ctl.run("auth", "logout")).exit).toBe(0);
     expect(existsSync(ctl.profilePath())).toBe(false);
+    // tidy: sleeps because a logout is promised to count within two seconds
     await pause(2_000);
     const refused = await fetchOnNewConnection(`${url}/v1/auth/identity`, {
       headers: { authorization: `Bearer ${token}` },

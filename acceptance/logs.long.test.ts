@@ -52,6 +52,7 @@ test("27.2: kill -9 of research leaves its last lines, and its restart is beside
 });
 
 test("the folder stays below its bound at debug level, in files of its owner", { timeout: 900_000 }, async () => {
+  // tidy: sleeps because the bound is that of ten minutes at debug level
   await pause(600_000);
   const folder = join(terminal.platform.dataFolder, "logs");
   const files = readdirSync(folder).map((name) => statSync(join(folder, name)));

@@ -78,6 +78,7 @@ test("one stop, one exit of exactly the position, through an outage, a gap and t
   const gap = { symbol, pct: -0.2 };
   const silent = { broker_silent_until: new Date(Date.now() + 3_600_000).toISOString() };
   await faults({ ...silent, halted_symbols: [symbol] });
+  // tidy: sleeps because a stop that fired on a halted symbol would be owed by then
   await pause(3_000);
   expect(await owed()).toEqual([]);
   await faults({ ...silent, gaps: [gap] });
@@ -95,7 +96,7 @@ test("one stop, one exit of exactly the position, through an outage, a gap and t
   await faults({ gaps: [gap] });
   await eventually("the position is closed", async () => (await position()) === "0", waitMsMax);
   await eventually("the stop is over", async () => (await owed()).length === 0, waitMsMax);
-  // Whatever else would come of it would come now.
+  // tidy: sleeps because whatever else would come of it would come now
   await pause(5_000);
   expect(await position()).toBe("0");
   const total = (await sold())

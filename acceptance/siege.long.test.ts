@@ -123,6 +123,7 @@ describe("28: all strangers' attacks at once", { timeout: 900_000 }, () => {
     const calmShares = await processorShares(async () => {
       for (const scope of scopes) {
         calm.push(await round(scope, "before"));
+        // tidy: sleeps because rounds are to lie apart, so that each finds the machine as the attack left it
         await pause(3_000);
       }
     });
@@ -153,6 +154,7 @@ describe("28: all strangers' attacks at once", { timeout: 900_000 }, () => {
           process.stderr.write(
             `check ${under[n]?.checkMs} ms (calm ${calmCheck}), halt ${under[n]?.haltMs} ms (calm ${calmHalt})\n`,
           );
+          // tidy: sleeps because rounds are to lie apart, so that each finds the machine as the attack left it
           await pause(3_000);
         }
       });

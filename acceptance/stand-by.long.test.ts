@@ -88,8 +88,10 @@ describe("28.12: two platforms on one database", { timeout: 300_000 }, () => {
     expect(await second.health()).toBe(503);
     expect(await problem(second)).toMatch(/riskengine stands by: \w+ of \S+ \(process \d+\) is at work/);
     expect(await ask(second, "elsewhere")).toMatchObject({ status: "UNAVAILABLE", fault: "SERVICE_STANDING_BY" });
+    // tidy: sleeps because the start is to be over before its processor time at rest is counted
     await pause(2_000);
     const before = ticksOf(second);
+    // tidy: sleeps because processor time at rest is counted over ten seconds
     await pause(10_000);
     const used = (ticksOf(second) - before) / 1_000;
     process.stderr.write(`standing by takes ${(used * 100).toFixed(1)} % of a core\n`);
@@ -121,6 +123,7 @@ describe("28.12: two platforms on one database", { timeout: 300_000 }, () => {
     first = start("first");
     await first.ready();
     expect(await problem(first)).toContain("stands by");
+    // tidy: sleeps because who took work from the other would have done so by then
     await pause(10_000);
     expect([pidsOf(second), await second.health()]).toEqual([pids, 200]);
     expect(await problem(first)).toContain("stands by");
@@ -137,6 +140,7 @@ describe("28.12: two platforms on one database", { timeout: 300_000 }, () => {
     await eventually("the second stands by", async () => (await problem(second)).includes("stands by"), 120_000);
     await eventually("the first is well", async () => (await first.health()) === 200, 120_000);
     const pids = [pidsOf(first), pidsOf(second)];
+    // tidy: sleeps because who took work from the other would have done so by then
     await pause(15_000);
     expect([pidsOf(first), pidsOf(second)]).toEqual(pids);
     expect([await first.health(), await second.health()]).toEqual([200, 503]);

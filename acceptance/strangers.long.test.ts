@@ -100,6 +100,7 @@ describe("a crowd at the door", { timeout: 180_000 }, () => {
       besiege(addresses["gateway"] ?? "", 1_024, askHealth),
     ];
     try {
+      // tidy: sleeps because the siege is to stand before its effect is measured
       await pause(4_000);
       for (let round = 0; round < 4; round += 1) {
         const check = await timed(() => checkOnce(`siege-${round}`));
@@ -111,6 +112,7 @@ describe("a crowd at the door", { timeout: 180_000 }, () => {
         process.stderr.write(`check ${check.ms} ms (calm ${calmCheck.ms}), halt ${halt.ms} ms (calm ${calmHalt.ms})\n`);
         expect(check.ms).toBeLessThan(boundMs(calmCheck.ms));
         expect(halt.ms).toBeLessThan(boundMs(calmHalt.ms));
+        // tidy: sleeps because rounds are to lie apart, so that each finds the machine as the siege left it
         await pause(3_000);
       }
       expect(sieges.every((siege) => siege.cut() > 0)).toBe(true);

@@ -126,7 +126,7 @@ describe("a database on another machine", { timeout: 120_000 }, () => {
   ])("%s is refused", async (_name, environment, code, sentence) => {
     const platform = start("refused", environment());
     expect(await platform.exited).toEqual({ code, signal: null });
-    expect(platform.stderr()).toMatch(sentence);
+    await expect.poll(() => platform.stderr()).toMatch(sentence);
   });
 });
 

@@ -317,6 +317,7 @@ describe("ctl tui in a terminal", { timeout: 600_000 }, () => {
         60_000,
       );
       await pane.until("it is live again", isLive, 60_000);
+      // tidy: sleeps because orders that were sent twice would be listed by then
       await pause(3_000);
       const orders = JSON.parse((await terminal.ctl(["oms", "orders", "list", "--json"])).output) as readonly {
         order: { order_id: string };

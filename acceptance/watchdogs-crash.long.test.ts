@@ -49,6 +49,7 @@ it("opens each episode once, and its restriction is never absent", { timeout: 1_
   const shadowed = await drill.until("strategy_watchdog", "ACTION", { strategy_id: "alpha-meanrev" });
   const drifted = await drill.until("drift_monitor", "ACTION", { strategy_id: "alpha-momentum" });
   const ids = [shadowed.episode_id ?? "", drifted.episode_id ?? ""];
+  // tidy: sleeps because the platform is to trade under both actions before anything is killed
   await pause(2_000);
   const probes = runProbes();
   for (let round = 1; round <= rounds; round += 1) {
@@ -60,7 +61,10 @@ it("opens each episode once, and its restriction is never absent", { timeout: 1_
       (await drill.fixture.platform().health()) === 200;
     await eventually(`operations is back in round ${round} (seed ${seed})`, isBack, drillMsMax);
     // The first judgement after a start comes two seconds later.
-    if (random.chance(0.5)) await pause(3_000);
+    if (random.chance(0.5)) {
+      // tidy: sleeps because half of the kills are to come after the first judgement of a start
+      await pause(3_000);
+    }
   }
   await drill.until("strategy_watchdog", "ACTION", { strategy_id: "alpha-meanrev" });
   await probes.stop();

@@ -154,6 +154,7 @@ describe("25: the ten watchdogs on the running platform", () => {
 
   it("position_anomaly tells of a large order in a symbol that was quiet", { timeout }, async () => {
     await drill.does("operations watchdog config --watchdog position_anomaly --set observation_s=5");
+    // tidy: sleeps because the watchdog observes for five seconds before it judges
     await pause(6_000);
     await drill.does(
       "oms orders submit --fund-id beta --strategy-id beta-trend --symbol SOL-USD --side BUY --quantity 200",
@@ -189,6 +190,7 @@ describe("25: the ten watchdogs on the running platform", () => {
     expect(await denied(exit(String(position?.symbol), own))).toBe("passed");
     expect((await allocationOf("alpha-meanrev")).status).toBe("shadow");
     const since = Date.now() * 1_000;
+    // tidy: sleeps because the strategy is to be refused several times in its own rhythm
     await pause(40_000);
     const refused = `select count(*)::int as count from portcullis.oms_order
       where created_us > $1 and content->'order'->>'strategy_id' = 'alpha-meanrev' and content->>'submittedBy' = 'service:research'
@@ -226,6 +228,7 @@ describe("25: the ten watchdogs on the running platform", () => {
       expect(await denied(short)).toBe("short_side SHORT_OPTIONS_BLOCKED");
     }
     // The strategy sells again as soon as it may; the second episode holds, so that nobody hedges again and again.
+    // tidy: sleeps because it shows over minutes that nobody hedges again and again
     await pause(180_000);
     expect((await drill.episodes("theta_watchdog")).length).toBeLessThanOrEqual(2);
     await drill.does("operations watchdog config --watchdog theta_watchdog --fund-id gamma --threshold 0.0005");
@@ -390,6 +393,7 @@ describe("25: the ten watchdogs on the running platform", () => {
     await drill.does("paper weather set --news AAPL=40 --news MSFT=40 --news NVDA=40 --reason drill");
     await eventually("the halt is public", async () => (await haltsShown()).includes("FIRM_HALT"), drillMsMax);
     await drill.does("paper weather set --clear --reason over");
+    // tidy: sleeps because a halt that lifted itself would be gone by then
     await pause(5_000);
     expect(await haltsShown()).toContain("FIRM_HALT");
   });

@@ -136,6 +136,7 @@ describe.each(desks)("/%s", (desk) => {
     line.cut();
     try {
       await untilNotLive(duty.page);
+      // tidy: sleeps because the line is to be away for a while
       await pause(3_000);
     } finally {
       line.mend();

@@ -113,6 +113,7 @@ describe.each(funds)("of %s", (fund) => {
           isSame(row["Value"], one["market_value"], 2) &&
           isSame(row["Unrealised"], one["unrealised_pnl"], 2),
       );
+      // tidy: sleeps because figures are to move between two looks
       await pause(700);
     }
     expect(new Set(positions.map((rows) => JSON.stringify(rows))).size).toBeGreaterThan(1);
@@ -147,6 +148,7 @@ describe.each(funds)("of %s", (fund) => {
           row["State"]?.includes(String(one["state"])) === true &&
           plain(row["Quantity"]) === Number(one["quantity"]),
       );
+      // tidy: sleeps because figures are to move between two looks
       await pause(700);
     }
   });

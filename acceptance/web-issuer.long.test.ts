@@ -58,7 +58,7 @@ test("logs in there, returns to the same address, and again after a reload witho
   expect(await page.evaluate("JSON.stringify([{ ...localStorage }, { ...sessionStorage }])")).toBe(
     '[{"portcullis-desk":"/funds"},{}]',
   );
-  // Longer than a token is good for: it is renewed at the issuer.
+  // tidy: sleeps because it lasts longer than a token is good for, which is renewed meanwhile
   await page.waitForTimeout(45_000);
   expect(await page.getByTestId("link-state").getAttribute("data-state")).toBe("live");
   expect([...origins].sort()).toEqual([base, issuer.issuer].sort());

@@ -263,6 +263,7 @@ describe("a login", () => {
     tab.on("request", () => {
       asked += 1;
     });
+    // tidy: sleeps because requests of a tab that is logged out are counted over six seconds
     await pause(6_000);
     expect(asked).toBeLessThan(8);
     const last = (await moments()).at(-1);

@@ -53,6 +53,7 @@ describe.each(desks)("/%s", (desk) => {
     await pictures.takeAll("full", page, desk);
     await page.setViewportSize({ width: 1_280, height: 900 });
     await page.emulateMedia({ media: "print", colorScheme: "dark" });
+    // tidy: sleeps because the browser says nothing when it has laid out for print
     await pause(500);
     await pictures.takeWhole(`${desk}-print`, page);
     await page.emulateMedia({ media: null, colorScheme: null });

@@ -86,6 +86,7 @@ async function expectSilenceSeen(
   let toMs = 0;
   await silence(async () => {
     fromMs = Date.now();
+    // tidy: sleeps because the silence itself is what the desk is watched through
     await pause(awayMs);
     if (path === "/ops") await expectSaid(process_);
     expect(await duty.at("halts-unread").count()).toBe(process_ === "operations" ? 1 : 0);

@@ -57,6 +57,7 @@ test("rows and chat say what became of each alert", { timeout: 300_000 }, async 
     await ends(String(first?.body["signal_id"]), { status: "SUBMITTED", order_id: first?.body["order_id"] });
 
     // Forty of them come too often, whatever they are; an order more would be one of fifty.
+    // tidy: sleeps because the window of a second, in which others were taken, is to be over
     await pause(1_100);
     const often = alertWith(secret, { symbol: "NASDAQ:AMZN" });
     const fifty = await Promise.all(Array.from({ length: 50 }, () => sendAlert(platform, often)));
