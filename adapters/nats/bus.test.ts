@@ -4,4 +4,5 @@ import { busChecks, busConformance, firstOfEachGroup } from "../../testkit/confo
 import { byFloor } from "../../testkit/full-count.ts";
 import { openNatsFixture } from "../../testkit/nats-fixture.ts";
 
-busConformance("nats", openNatsFixture, { checks: byFloor({ first: firstOfEachGroup, later: busChecks }) });
+const checks = byFloor({ first: firstOfEachGroup, later: busChecks });
+busConformance("nats", openNatsFixture, { checks, together: true });

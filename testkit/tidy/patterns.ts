@@ -37,6 +37,14 @@ export function patternsOf({ path, tree }: SourceFile): readonly Pattern[] {
   return found;
 }
 
+/** A slash where a pattern may begin; comments that begin a line are none. */
+const slashOfPattern = /[(,=:[!&|?{};+\n>]\s*\/(?![/*])[^\n]*\/|\breturn \/(?![/*])/;
+
+/** A quick look, because most files have none and parsing is most of the work. It says yes too often, and never no where there is one. */
+export function mayHavePattern(text: string): boolean {
+  return slashOfPattern.test(text.replace(/^\s*(\/\/|\*|\/\*).*$/gm, ""));
+}
+
 const commonPumps = [
   "a",
   "A",
