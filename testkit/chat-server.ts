@@ -13,6 +13,8 @@ export interface ChatServerOptions {
   /** So many messages per window and channel. */
   readonly limit?: number;
   readonly windowMs?: number;
+  /** The time of its windows, in milliseconds; the machine's unless a test says otherwise. */
+  readonly now?: () => number;
   /** Whether the headers tell how many are left; without, only a 429 does. */
   readonly tellsLimits?: boolean;
 }
@@ -31,7 +33,7 @@ export interface ChatServer {
 const contentLengthMax = 2_000;
 
 export async function startChatServer(options: ChatServerOptions): Promise<ChatServer> {
-  const { limit = 5, windowMs = 5_000, tellsLimits = true } = options;
+  const { limit = 5, windowMs = 5_000, tellsLimits = true, now: nowMs = () => performance.now() } = options;
   const windows = new Map<string, { from: number; count: number }>();
   const nonces = new Set<string>();
   const state: Omit<ChatServer, "url" | "close"> = { postings: [], statuses: [], mood: "well" };
@@ -44,7 +46,7 @@ export async function startChatServer(options: ChatServerOptions): Promise<ChatS
 
   /** Counts the request in its window; gives the seconds until the next when it is full. */
   function limited(channelId: string, outgoing: ServerResponse): number | undefined {
-    const now = performance.now();
+    const now = nowMs();
     const before = windows.get(channelId);
     const window = before === undefined || now - before.from >= windowMs ? { from: now, count: 0 } : before;
     windows.set(channelId, window);

@@ -56,7 +56,7 @@ describe("open verifier", () => {
       aud: "portcullis",
       roles: ["admin"],
       iat: nowS,
-      exp: nowS + 60,
+      exp: nowS + 600,
     };
     const sign = (changes: object, typ = "at+jwt") =>
       new SignJWT({ ...claims, ...changes })

@@ -67,6 +67,12 @@ test("a redirect is handed on where the caller says so, and an error where it do
   await expect(fetchOnNewConnection(url)).rejects.toThrow('answers 303 to /there: say redirect "manual"');
 });
 
+test("nobody there is an error as of the runtime's own fetch", async () => {
+  const thrown = await fetchOnNewConnection("http://127.0.0.1:1/").catch((reason: unknown) => reason);
+  expect(thrown).toBeInstanceOf(TypeError);
+  expect(thrown).toMatchObject({ message: "fetch failed", cause: { code: "ECONNREFUSED" } });
+});
+
 test("who gives up closes the connection, also in the middle of an answer", async () => {
   const { url, open } = await serve((request, response) => void (request.url === "/begins" && response.write("begun")));
   const never = new AbortController();

@@ -28,7 +28,9 @@ function sent(asked: Request, body: Buffer | undefined): Promise<IncomingMessage
     const request = url.protocol === "https:" ? httpsRequest : httpRequest;
     // Without an agent nobody keeps the connection.
     const options = { method: asked.method, headers, agent: false as const, signal: asked.signal };
-    request(url, options, resolve).on("error", reject).end(body);
+    const failed = (thrown: unknown): void =>
+      reject(asked.signal.aborted ? asked.signal.reason : new TypeError("fetch failed", { cause: thrown }));
+    request(url, options, resolve).on("error", failed).end(body);
   });
 }
 
