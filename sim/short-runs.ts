@@ -21,11 +21,10 @@ interface Runs {
   readonly aboutUnasked: boolean;
 }
 
-export async function shortRuns({ first, last, aboutUnasked }: Runs): Promise<Met> {
+/** Runs that add up: each says what it broke, if anything. */
+export function countedRuns() {
   const totals: Record<string, number> = { crashes: 0 };
   const asked: Record<string, number> = {};
-  const unasked = (): readonly string[] =>
-    Object.entries(simulated).flatMap(([operation, one]) => ("why" in one || asked[operation] ? [] : [operation]));
   const brokenIn = async (options: SimOptions): Promise<string | undefined> => {
     const report: SimReport = await simulate(options);
     totals["crashes"] = (totals["crashes"] ?? 0) + report.crashes;
@@ -37,9 +36,23 @@ export async function shortRuns({ first, last, aboutUnasked }: Runs): Promise<Me
     const about = options.about === undefined ? "" : ` about ${options.about}`;
     return violation === undefined ? undefined : `${violation.invariant.name}: ${replayCommand(options)}${about}`;
   };
+  return {
+    totals: totals as Readonly<Record<string, number>>,
+    asked: asked as Readonly<Record<string, number>>,
+    brokenIn,
+    brokenAt: (seed: number) => {
+      const rests = seed % 10 === 0;
+      return brokenIn({ seed, steps: rests ? 900 : 320, rests });
+    },
+  };
+}
+
+export async function shortRuns({ first, last, aboutUnasked }: Runs): Promise<Met> {
+  const { totals, asked, brokenIn, brokenAt } = countedRuns();
+  const unasked = (): readonly string[] =>
+    Object.entries(simulated).flatMap(([operation, one]) => ("why" in one || asked[operation] ? [] : [operation]));
   for (let seed = first; seed <= last; seed += 1) {
-    const rests = seed % 10 === 0;
-    const broken = await brokenIn({ seed, steps: rests ? 900 : 320, rests });
+    const broken = await brokenAt(seed);
     if (broken !== undefined) return { totals, unasked: unasked(), broken };
   }
   if (!aboutUnasked) return { totals, unasked: unasked() };
