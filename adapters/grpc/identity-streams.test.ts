@@ -118,7 +118,9 @@ describe("a stream (3)", () => {
     expect(calls.map(({ metadata }) => metadata.get("authorization"))).toEqual([[]]);
     stream.end();
     expect(await ended).toMatchObject({ code: 0 });
+    const askedCount = verifier.asked.length;
     await expect.poll(() => timers.pendingOf(reverifyMs)).toBe(0);
+    expect(verifier.asked.length).toBe(askedCount);
   });
 
   it("is not watched when its caller hangs up", async () => {

@@ -1,5 +1,6 @@
 // The embedded provider with the real list of ended logins behind it: what ended stays ended, whatever the provider is called meanwhile.
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { Fault } from "../../contracts/src/fault.ts";
 import { openProviderFixture, type ProviderFixture } from "../../testkit/identity/embedded-provider.ts";
 import { person } from "../../testkit/identity/operators.ts";
 import { nextSecond } from "../../testkit/next-second.ts";
@@ -70,6 +71,17 @@ test("of many uses at once of what was used up, none is an error of ours", async
   expect((await peer.pool.query("select kind from identity_revocation")).rows).toEqual([{ kind: "session" }]);
 });
 
+/** Of so many at once, a busy server leaves the last ones waiting for longer than the store waits for a connection: they come again. */
+async function inTime(revoke: () => Promise<unknown> | undefined): Promise<unknown> {
+  for (;;) {
+    try {
+      return await revoke();
+    } catch (thrown) {
+      if (!(thrown instanceof Fault && thrown.code === "STORE_UNAVAILABLE")) throw thrown;
+    }
+  }
+}
+
 test("a login that many end at once is ended once", async () => {
   const other = openPeer(database.address.app, { poolSize: 20 });
   try {
@@ -79,7 +91,7 @@ test("a login that many end at once is ended once", async () => {
     await both[0]?.revokeSession("one", "operator:duty");
     const moved = (await epoch()) - begin;
     const ends = await Promise.allSettled(
-      Array.from({ length: 400 }, (_none, index) => both[index % 2]?.revokeSession("s", "operator:duty")),
+      Array.from({ length: 400 }, (_none, index) => inTime(() => both[index % 2]?.revokeSession("s", "operator:duty"))),
     );
     expect(ends.filter(({ status }) => status === "rejected")).toEqual([]);
     expect(await epoch(), "nobody is woken for what is known already").toBe(begin + 2 * moved);
