@@ -71,13 +71,23 @@ function patternOf(title) {
   return new RegExp(`^${parts.join("(.*?)")}$`, "s");
 }
 
-/** What a blank of a title is filled with stands in the files as well, but for numbers, which are computed. @param {Source} source @param {string} part */
-function hasTitle({ titles, text }, part) {
+/** Numbers are computed, and files are listed; whatever else fills a blank of a title stands in the test's files. @param {string} filled @param {string} text @param {string} root */
+function isKnown(filled, text, root) {
+  // As `$name` shows a text.
+  const bare = filled.replace(/^'(.*)'$/s, "$1");
+  return /^\d*$/.test(bare) || text.includes(bare) || (/\.\w+$/.test(bare) && existsSync(join(root, bare)));
+}
+
+/** @param {Source} source @param {string} part @param {string} root */
+function hasTitle({ titles, text }, part, root) {
   const wanted = plain(part);
-  return titles.some((title) => {
-    const match = title.exec(wanted);
-    return match?.slice(1).every((filled) => /^\d*$/.test(filled) || text.includes(filled)) ?? false;
-  });
+  return titles.some(
+    (title) =>
+      title
+        .exec(wanted)
+        ?.slice(1)
+        .every((filled) => isKnown(filled, text, root)) ?? false,
+  );
 }
 
 /** @param {readonly Moved[]} moved @param {string} [root] @returns {string[]} Complaints. */
@@ -86,7 +96,7 @@ export function missingNames(moved, root = home) {
   /** @param {Named} named */
   const missing = ({ file, name }) => {
     if (!existsSync(join(root, file))) return [`${file} is not there any more`];
-    const lost = name.split(" > ").find((part) => !hasTitle(sourceOf(file), part));
+    const lost = name.split(" > ").find((part) => !hasTitle(sourceOf(file), part, root));
     return lost === undefined ? [] : [`${file} has no test that is called "${lost}"`];
   };
   return moved.flatMap(({ representative, ...one }) => [
