@@ -251,6 +251,30 @@ describe("planted violations are caught", () => {
       'import { x } from "../treasury/x.ts";',
       /must not import service treasury/,
     ],
+    [
+      "a room of the core to one above it",
+      "core/money/planted.ts",
+      'import { x } from "../engine/x.ts";',
+      /core\/money must not import core\/engine, which stands above it/,
+    ],
+    [
+      "a room of the core to one beside it",
+      "core/losses/planted.ts",
+      'import { x } from "../exposure/x.ts";',
+      /core\/losses must not import core\/exposure, which stands beside it/,
+    ],
+    [
+      "a room of the core to one apart",
+      "core/engine/planted.ts",
+      'import { x } from "../audit/x.ts";',
+      /core\/audit stands apart/,
+    ],
+    [
+      "a room of the core without a place",
+      "core/novelties/planted.ts",
+      'import { x } from "../money/x.ts";',
+      /one of them has no place/,
+    ],
     ["core to node", "core/planted.ts", 'import { readFileSync } from "node:fs";', /core must not import node:fs/],
     ["core to a package", "core/planted.ts", 'import pino from "pino";', /core must not import the package pino/],
     [

@@ -6,9 +6,9 @@ import * as decimal from "../contracts/src/decimal.ts";
 import type { Order } from "../contracts/src/generated/svc/v1/order.ts";
 import { format, fromUnixMs } from "../contracts/src/instant.ts";
 import { createEngine } from "../core/engine/engine.ts";
-import { inputAgesDefault } from "../core/engine/input-ages.ts";
 import { compileEnvelope } from "../core/envelope/envelope.ts";
 import { optionRiskOf } from "../core/options/option-risk.ts";
+import { inputAgesDefault } from "../core/state/input-ages.ts";
 import {
   paperCapital,
   paperEnvelopes,

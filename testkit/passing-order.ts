@@ -6,16 +6,16 @@ import type { Order } from "../contracts/src/generated/svc/v1/order.ts";
 import * as instant from "../contracts/src/instant.ts";
 import type { RiskEnvelope } from "../contracts/src/records/envelope.ts";
 import type { GateName } from "../contracts/src/records/values.ts";
-import { noVerdict } from "../core/engine/empty-view.ts";
-import { inputAgesDefault } from "../core/engine/input-ages.ts";
-import type { FundView, InstrumentFacts } from "../core/engine/view.ts";
 import { compileEnvelope } from "../core/envelope/envelope.ts";
-import type { Notes } from "../core/gates/gate.ts";
 import { gates } from "../core/gates/index.ts";
 import { amountOf, isPositive, minus, plus, timesUp, toDecimal } from "../core/money/amount.ts";
 import { product, toExact, zeroNotional } from "../core/money/exact.ts";
 import { classify } from "../core/orders/classify.ts";
-import { noTerms, readTerms } from "../core/orders/terms.ts";
+import { noVerdict } from "../core/state/empty-view.ts";
+import type { Notes } from "../core/state/gate.ts";
+import { inputAgesDefault } from "../core/state/input-ages.ts";
+import { noTerms, readTerms } from "../core/state/terms.ts";
+import type { FundView, InstrumentFacts } from "../core/state/view.ts";
 
 type Writable<Kind> = { -readonly [Key in keyof Kind]: Kind[Key] };
 

@@ -13,8 +13,8 @@ import {
   toUnixMs,
 } from "../../contracts/src/instant.ts";
 import type { Bar, BarInterval, NewsItem } from "../../contracts/src/records/market.ts";
-import { boundedMap } from "../../core/engine/fast/bounded-map.ts";
 import { headlineIn, slotS } from "../../core/paper/paper-flow.ts";
+import { boundedMap } from "../../core/state/bounded-map.ts";
 import type { MarketHistory } from "../../ports/market-history.ts";
 import { type PaperMarketOptions, pricesOf, sessionsOf, termsOf } from "./paper-market.ts";
 

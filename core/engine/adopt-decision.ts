@@ -8,10 +8,10 @@ import { parseAmount } from "../money/amount.ts";
 import type { Amended } from "../orders/open-order.ts";
 import { countOrder, ordersInSecond } from "../orders/order-rate.ts";
 import { amend, isSameOrder, rememberTerms, reopen, reserve } from "../orders/reservations.ts";
-import { directionOf } from "../orders/terms.ts";
 import { countApproval } from "../orders/throttle.ts";
+import { fundBookOf, strategyBookOf, symbolBookOf } from "../state/records.ts";
+import { directionOf } from "../state/terms.ts";
 import { amendsInput, lowersWord, windowInput } from "./check.ts";
-import { fundBookOf, strategyBookOf, symbolBookOf } from "./records.ts";
 import type { EngineState } from "./state.ts";
 
 type Approved = Omit<Amended, "terms"> & { readonly askedBy: string };

@@ -9,15 +9,15 @@ import type { RiskEnvelope } from "../../contracts/src/records/envelope.ts";
 import { blocksOf } from "../blocks/block-book.ts";
 import type { Envelope } from "../envelope/envelope.ts";
 import { isPositive, nothing, oneUnit, toDecimal } from "../money/amount.ts";
+import * as fundStates from "../state/fund-state.ts";
+import type { FundView } from "../state/view.ts";
 import { firstDenial } from "./check.ts";
-import * as fundStates from "./fast/fund-state.ts";
 import { namesOf } from "./fast/order-hash.ts";
 import { fillView } from "./fill-view.ts";
 import { blockedSymbols, isOfFundAndSymbol, shortOptionBlocks } from "./restriction-blocks.ts";
 import type { BlockScope, Probe, StandingBlock } from "./standing.ts";
 import { imaginedName, mendPrice, standingConditions, withoutLimits } from "./standing-conditions.ts";
 import type { EngineState } from "./state.ts";
-import type { FundView } from "./view.ts";
 
 /** More conditions than there are codes cannot stand. */
 const askedMax = 40;

@@ -7,9 +7,7 @@ import type { Order } from "../../contracts/src/generated/svc/v1/order.ts";
 import type { Instant } from "../../contracts/src/instant.ts";
 import * as instant from "../../contracts/src/instant.ts";
 import type { GateName } from "../../contracts/src/records/values.ts";
-import type { Gate } from "../gates/gate.ts";
 import { gatesOf } from "../gates/index.ts";
-import { isNewRisk, obeysLimits } from "../gates/new-risk.ts";
 import { isMisfit } from "../gates/short-side.ts";
 import { type Amount, isNothing, nothing, plus, toDecimal } from "../money/amount.ts";
 import { classify } from "../orders/classify.ts";
@@ -17,14 +15,16 @@ import { countOrder, ordersInSecond, uncountOrder } from "../orders/order-rate.t
 import { amend, amendRefusal, rememberTerms, reserve, unamend, unreserve } from "../orders/reservations.ts";
 import { countApproval, uncountApproval } from "../orders/throttle.ts";
 import { type Asker, putBack, stopWaiting } from "../orders/waiting-exits.ts";
+import type { Gate } from "../state/gate.ts";
+import { isNewRisk, obeysLimits } from "../state/new-risk.ts";
+import { type NoteBook, type NoteColumns, noNotes } from "../state/notes.ts";
+import type { FundBook, StrategyBook, SymbolBook } from "../state/records.ts";
+import type { FundView, Verdict } from "../state/view.ts";
 import type { Checked, CheckUndo } from "./decision.ts";
 import { type Hash, namesOf } from "./fast/order-hash.ts";
 import { type Found, fillView } from "./fill-view.ts";
-import { type NoteBook, type NoteColumns, noNotes } from "./notes.ts";
 import { isPlatformExit, withHolders } from "./platform-exit.ts";
-import type { FundBook, StrategyBook, SymbolBook } from "./records.ts";
 import { type EngineState, noteClock } from "./state.ts";
-import type { FundView, Verdict } from "./view.ts";
 
 /** Up to and with the static gate, after which an order counts for its pace. */
 const earlyGates: readonly Gate[] = gatesOf("key", "order");

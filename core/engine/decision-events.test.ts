@@ -7,8 +7,8 @@ import { DecisionRecord } from "../../contracts/src/generated/svc/v1/riskdesk.ts
 import { subjectByName, subjects } from "../../contracts/src/subjects.ts";
 import { inputCount } from "../../testkit/full-count.ts";
 import { exampleDecision, exampleOrder } from "../../testkit/record-examples.ts";
+import { decisionMadeOf, rejectionOf } from "../state/rejection.ts";
 import { decisionEvents } from "./decision-events.ts";
-import { decisionMadeOf, rejectionOf } from "./rejection.ts";
 
 const id = "0190c5f3-0000-7000-8000-000000000001";
 const denied = { ...exampleDecision, decision_id: id } as RiskDecision;

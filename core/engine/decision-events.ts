@@ -3,7 +3,7 @@
 import type { DecisionRecord } from "../../contracts/src/generated/svc/v1/riskdesk.ts";
 import type { Subject } from "../../contracts/src/subject.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
-import { decisionMadeOf, gatePassedOf, partsOf, rejectionOf } from "./rejection.ts";
+import { decisionMadeOf, gatePassedOf, partsOf, rejectionOf } from "../state/rejection.ts";
 
 export interface DecisionEvent {
   readonly id: string;

@@ -20,10 +20,17 @@ import type { CountedOrder } from "../orders/order-rate.ts";
 import type { Amendment } from "../orders/reservations.ts";
 import type { CountedApproval } from "../orders/throttle.ts";
 import type { Asker, WaitingUndo } from "../orders/waiting-exits.ts";
+import {
+  amountInput,
+  countInput,
+  exactInput,
+  type LimitShare,
+  type NoteBook,
+  type NoteColumns,
+} from "../state/notes.ts";
+import type { FundView } from "../state/view.ts";
 import type { Hash } from "./fast/order-hash.ts";
 import { joinViews, type ViewPacker } from "./fast/view-bytes.ts";
-import { amountInput, countInput, exactInput, type LimitShare, type NoteBook, type NoteColumns } from "./notes.ts";
-import type { FundView } from "./view.ts";
 
 export interface Checked {
   readonly order: Order;

@@ -9,7 +9,7 @@ import {
   startOfDay,
   valueAll,
 } from "../../testkit/risk/engine-fixture.ts";
-import { createIdMap, hashOfId } from "./fast/id-table.ts";
+import { createIdMap, hashOfId } from "../state/id-table.ts";
 
 /** Two ids of that form with the same hash, the first two that there are. */
 function twins(of: (number: number) => string): readonly [string, string] {

@@ -15,9 +15,9 @@ import {
   valueAll,
 } from "../../testkit/risk/engine-fixture.ts";
 import { compileEnvelope } from "../envelope/envelope.ts";
+import type { Verdict } from "../state/view.ts";
 import { decisionMessage, inputsOf } from "./decision.ts";
 import { replayDecision } from "./replay.ts";
-import type { Verdict } from "./view.ts";
 
 const on: Partial<RiskEnvelope> = { cro_veto_enabled: true, cro_veto_timeout_ms: 500, cro_veto_on_timeout: "DENY" };
 const limit = (quantity: string) => ({ quantity, order_type: "LIMIT", limit_price: "200.00" });

@@ -14,10 +14,10 @@ import {
   transitionOf,
 } from "../../testkit/risk/engine-fixture.ts";
 import { compileEnvelope } from "../envelope/envelope.ts";
+import { inputAgesDefault } from "../state/input-ages.ts";
 import { decisionMessage } from "./decision.ts";
 import type { Engine } from "./engine.ts";
 import { bytesOfHash } from "./fast/order-hash.ts";
-import { inputAgesDefault } from "./input-ages.ts";
 
 /** 1,000 shares at 200 are 20 % of NAV: the position limit, with room for the collar of a market order. */
 const limit = (quantity: string, price = "200.00"): Partial<Order> => ({

@@ -24,10 +24,9 @@ import type { Mark } from "../../contracts/src/records/market.ts";
 import type { Fill, FillReversal, OrderTransition } from "../../contracts/src/records/order.ts";
 import type { ReferenceContents } from "../../contracts/src/records/reference.ts";
 import type { Restriction } from "../../contracts/src/records/restriction.ts";
-import { type Acceptance, acceptanceOf } from "../blocks/acceptance.ts";
+import { setRestrictions } from "../blocks/restriction-book.ts";
 import type { Envelope } from "../envelope/envelope.ts";
 import { catchUp, sectorGross, unpricedSymbols } from "../exposure/exposure.ts";
-import { reserveWithdrawal, type WithdrawalAsked } from "../losses/withdrawal.ts";
 import { type Amount, toDecimal } from "../money/amount.ts";
 import { toExact } from "../money/exact.ts";
 import { type ApprovalsQuestion, approvalOf, listApprovals } from "../orders/approval-list.ts";
@@ -49,13 +48,14 @@ import {
   unexpire,
 } from "../orders/unsent-approvals.ts";
 import { type Asker, unknownAsker } from "../orders/waiting-exits.ts";
-import { setRestrictions } from "../restrictions/restriction-book.ts";
+import * as fundStates from "../state/fund-state.ts";
+import { sumOf } from "../state/fund-state.ts";
+import type { Verdict } from "../state/view.ts";
+import { type Acceptance, acceptanceOf } from "./acceptance.ts";
 import { adoptDecision } from "./adopt-decision.ts";
 import { type BlockedFund, firmBlocks, fundBlocks, fundsToAsk, symbolBlocks, symbolsToAsk } from "./blocks.ts";
 import { check, conclude, withdraw } from "./check.ts";
 import type { Checked as CheckResult } from "./decision.ts";
-import * as fundStates from "./fast/fund-state.ts";
-import { sumOf } from "./fast/fund-state.ts";
 import { type Hash, hashOfBytes } from "./fast/order-hash.ts";
 import type { AuditStanding, ChangeStanding, DiskStanding } from "./fill-view.ts";
 import { headroom } from "./headroom.ts";
@@ -81,7 +81,7 @@ import {
   setReference,
   setSymbolBlocks,
 } from "./state.ts";
-import type { Verdict } from "./view.ts";
+import { reserveWithdrawal, type WithdrawalAsked } from "./withdrawal.ts";
 
 export type Checked = CheckResult;
 export type EngineOptions = Options;

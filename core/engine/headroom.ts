@@ -12,6 +12,7 @@ import { marketPrice, unitValueAt, valuationPrice } from "../exposure/valuation.
 import { toDecimal } from "../money/amount.ts";
 import { product } from "../money/exact.ts";
 import { classify } from "../orders/classify.ts";
+import type { FundView } from "../state/view.ts";
 import { firstDenial } from "./check.ts";
 import {
   centsDown,
@@ -22,7 +23,6 @@ import {
   limitsInForce,
 } from "./limits-in-force.ts";
 import type { EngineState } from "./state.ts";
-import type { FundView } from "./view.ts";
 
 /** Above every fraction and every amount that an envelope may hold. */
 const boundless = decimal.parse("1000000000000000000");

@@ -10,12 +10,12 @@ import * as decimal from "../../contracts/src/decimal.ts";
 import type { LimitUse, Loss } from "../../contracts/src/generated/svc/v1/riskengine.ts";
 import * as instant from "../../contracts/src/instant.ts";
 import type { Envelope } from "../envelope/envelope.ts";
-import { navOf } from "../envelope/nav-limits.ts";
+import { navOf } from "../exposure/nav-limits.ts";
 import * as amounts from "../money/amount.ts";
 import { type Notional, product, zeroNotional } from "../money/exact.ts";
+import type { FundView } from "../state/view.ts";
 import { centsDown, centsUp, imagine, limitsInForce } from "./limits-in-force.ts";
 import type { EngineState } from "./state.ts";
-import type { FundView } from "./view.ts";
 
 const bands = [100n, 95n, 90n, 85n, 75n, 50n];
 const shareDigits = 1_000_000n;

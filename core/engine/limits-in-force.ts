@@ -5,15 +5,15 @@ import * as decimal from "../../contracts/src/decimal.ts";
 import type { Order } from "../../contracts/src/generated/svc/v1/order.ts";
 import type { Instant } from "../../contracts/src/instant.ts";
 import type { Envelope } from "../envelope/envelope.ts";
+import { endsOf } from "../exposure/option-sums.ts";
+import { stressLosses } from "../gates/option-case.ts";
 import * as amounts from "../money/amount.ts";
 import * as exact from "../money/exact.ts";
 import { type Notional, product, toExact } from "../money/exact.ts";
-import { stressLosses } from "../options/option-case.ts";
-import { endsOf } from "../options/option-sums.ts";
+import type { FundView } from "../state/view.ts";
 import { namesOf } from "./fast/order-hash.ts";
 import { fillView } from "./fill-view.ts";
 import type { EngineState } from "./state.ts";
-import type { FundView } from "./view.ts";
 
 export interface HeadroomQuestion {
   readonly fundId: string;

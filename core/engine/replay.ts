@@ -7,15 +7,15 @@ import type { Order } from "../../contracts/src/generated/svc/v1/order.ts";
 import type { DecisionRecord } from "../../contracts/src/generated/svc/v1/riskdesk.ts";
 import type { GateName } from "../../contracts/src/records/values.ts";
 import type { Envelope } from "../envelope/envelope.ts";
-import type { Gate } from "../gates/gate.ts";
 import { gatesOf } from "../gates/index.ts";
-import { isNewRisk, obeysLimits } from "../gates/new-risk.ts";
 import { paceDenial } from "../gates/static.ts";
 import { classify } from "../orders/classify.ts";
-import { readTerms } from "../orders/terms.ts";
+import type { Gate } from "../state/gate.ts";
+import { isNewRisk, obeysLimits } from "../state/new-risk.ts";
+import { noNotes } from "../state/notes.ts";
+import { partsOf } from "../state/rejection.ts";
+import { readTerms } from "../state/terms.ts";
 import { type RecordedView, unpackViews } from "./fast/view-bytes.ts";
-import { noNotes } from "./notes.ts";
-import { partsOf } from "./rejection.ts";
 
 export interface Replayed {
   readonly approved: boolean;

@@ -1,9 +1,9 @@
 // The restrictions of watchdogs among the standing conditions that deny new risk: where each holds, since when, and what the view is like without it.
 import type { DenialCode } from "../../contracts/src/codes.ts";
-import { restrictedSymbols, shortOptionsBlock } from "../restrictions/restriction-book.ts";
+import { restrictedSymbols, shortOptionsBlock } from "../blocks/restriction-book.ts";
+import type { FundView, RestrictionView } from "../state/view.ts";
 import type { BlockScope, Standing, StandingBlock } from "./standing.ts";
 import type { EngineState } from "./state.ts";
-import type { FundView, RestrictionView } from "./view.ts";
 
 type Restrictor = Exclude<keyof RestrictionView, "isUnknown">;
 

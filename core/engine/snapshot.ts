@@ -11,12 +11,19 @@ import { addHolding } from "../orders/broker-holdings.ts";
 import type { OpenOrder } from "../orders/open-order.ts";
 import type { OrderTerms } from "../orders/order-terms.ts";
 import { reserve, restoreOrder, settle } from "../orders/reservations.ts";
-import { heldByStrategies, moveStrategyPosition } from "../orders/strategy-positions.ts";
-import { directionOf } from "../orders/terms.ts";
 import { countApproval } from "../orders/throttle.ts";
-import { positionAt, rowOf, slotsOf } from "./fast/fund-state.ts";
-import { addInstant, type InstantRing, instantsWithin } from "./fast/instant-ring.ts";
-import { type Books, type FundBook, fundBookOf, type StrategyBook, strategyBookOf, symbolBookOf } from "./records.ts";
+import { positionAt, rowOf, slotsOf } from "../state/fund-state.ts";
+import { addInstant, type InstantRing, instantsWithin } from "../state/instant-ring.ts";
+import {
+  type Books,
+  type FundBook,
+  fundBookOf,
+  type StrategyBook,
+  strategyBookOf,
+  symbolBookOf,
+} from "../state/records.ts";
+import { heldByStrategies, moveStrategyPosition } from "../state/strategy-positions.ts";
+import { directionOf } from "../state/terms.ts";
 import type { EngineState } from "./state.ts";
 
 export interface EngineSnapshot {

@@ -4,12 +4,12 @@ import * as decimal from "../../contracts/src/decimal.ts";
 import * as instant from "../../contracts/src/instant.ts";
 import type { ActiveHalt } from "../../contracts/src/records/halt.ts";
 import { compileEnvelope, type Envelope } from "../envelope/envelope.ts";
-import { isFresh } from "../gates/new-risk.ts";
 import { oneUnit } from "../money/amount.ts";
+import { isFresh } from "../state/new-risk.ts";
+import type { FundView } from "../state/view.ts";
 import { restrictionConditions } from "./restriction-blocks.ts";
 import type { BlockScope, Probe, Standing } from "./standing.ts";
 import type { EngineState } from "./state.ts";
-import type { FundView } from "./view.ts";
 
 export const imaginedName = "blocks";
 /** In place of one that a fund does not have. */

@@ -6,25 +6,21 @@ import type { ActiveHalt } from "../../contracts/src/records/halt.ts";
 import type { Instrument, Mark } from "../../contracts/src/records/market.ts";
 import type { FxRate, ReferenceContents } from "../../contracts/src/records/reference.ts";
 import { createBlockBook } from "../blocks/block-book.ts";
+import { createRestrictionBook } from "../blocks/restriction-book.ts";
 import type { Envelope } from "../envelope/envelope.ts";
-import { forgetLimits, setNavOf } from "../envelope/nav-limits.ts";
 import { createSharedParts, type SharedParts, shareParts } from "../envelope/shared-envelope.ts";
 import { forgetPrices, hearMark } from "../exposure/hear-mark.ts";
+import { forgetLimits, setNavOf } from "../exposure/nav-limits.ts";
 import { noteEveryChange } from "../exposure/value-tables.ts";
-import { isAhead } from "../losses/dated.ts";
 import { parseAmount } from "../money/amount.ts";
 import { endOfDate } from "../options/option-expiry.ts";
 import { createOrderBook } from "../orders/reservations.ts";
-import { createRestrictionBook } from "../restrictions/restriction-book.ts";
-import { emptyView } from "./empty-view.ts";
-import * as fundStates from "./fast/fund-state.ts";
-import { headOf, setHead, slotsOf } from "./fast/fund-state.ts";
-import { createOrderHasher, type OrderHasher } from "./fast/order-hash.ts";
-import { createSeenKeys, type SeenKeys } from "./fast/seen-keys.ts";
-import { createViewPacker, type ViewPacker } from "./fast/view-bytes.ts";
-import { type AuditStanding, createHaltBook, type Found, nothingFound, type ViewSource } from "./fill-view.ts";
-import type { InputAges } from "./input-ages.ts";
-import { createNoteBook, type NoteBook } from "./notes.ts";
+import { isAhead } from "../state/dated.ts";
+import { emptyView } from "../state/empty-view.ts";
+import * as fundStates from "../state/fund-state.ts";
+import { headOf, setHead, slotsOf } from "../state/fund-state.ts";
+import type { InputAges } from "../state/input-ages.ts";
+import { createNoteBook, type NoteBook } from "../state/notes.ts";
 import {
   type Books,
   createBooks,
@@ -34,8 +30,12 @@ import {
   pricesOf,
   strategyBookOf,
   symbolBookOf,
-} from "./records.ts";
-import type { FundView, InstrumentFacts } from "./view.ts";
+} from "../state/records.ts";
+import type { FundView, InstrumentFacts } from "../state/view.ts";
+import { createOrderHasher, type OrderHasher } from "./fast/order-hash.ts";
+import { createSeenKeys, type SeenKeys } from "./fast/seen-keys.ts";
+import { createViewPacker, type ViewPacker } from "./fast/view-bytes.ts";
+import { type AuditStanding, createHaltBook, type Found, nothingFound, type ViewSource } from "./fill-view.ts";
 
 export interface EngineOptions {
   /** BLAKE3 as a string of 32 characters with a byte in each. */

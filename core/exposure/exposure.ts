@@ -8,7 +8,12 @@
 //  3. A line without a value counts nothing and makes the fund unpriced; no new risk passes while there is one.
 //  4. A line that holds nothing and expects nothing is gone.
 import type { Instant } from "../../contracts/src/instant.ts";
-import * as fundStates from "../engine/fast/fund-state.ts";
+import type { Amount } from "../money/amount.ts";
+import * as amounts from "../money/amount.ts";
+import * as exact from "../money/exact.ts";
+import { type Exact, type Notional, zeroNotional } from "../money/exact.ts";
+import { type Plain, sum } from "../money/plain.ts";
+import * as fundStates from "../state/fund-state.ts";
 import {
   clearSectors,
   headOf,
@@ -24,16 +29,11 @@ import {
   setSum,
   slotsOf,
   sumOf,
-} from "../engine/fast/fund-state.ts";
-import { type Books, type FundBook, marksOf, pricesOf, type SymbolBook } from "../engine/records.ts";
-import type { Amount } from "../money/amount.ts";
-import * as amounts from "../money/amount.ts";
-import * as exact from "../money/exact.ts";
-import { type Exact, type Notional, zeroNotional } from "../money/exact.ts";
-import { type Plain, sum } from "../money/plain.ts";
-import { addUpOptions } from "../options/option-sums.ts";
+} from "../state/fund-state.ts";
+import { type Books, type FundBook, marksOf, pricesOf, type SymbolBook } from "../state/records.ts";
 import { addUpPlainly } from "./fund-sums.ts";
 import { type LineValue, lineValue } from "./line-value.ts";
+import { addUpOptions } from "./option-sums.ts";
 import { movePlainly } from "./plain-exposure.ts";
 import { tableOf } from "./value-tables.ts";
 

@@ -1,5 +1,7 @@
 // A fund's sums, added up from its lines in plain numbers. Whoever is asked for the first time after prices have moved pays for this, so there
 // are two ways: one for funds whose quantities are all whole, as they mostly are, and one for any.
+
+import { type Plain, packedMax, placeMax, placeOf, unitsBetween } from "../money/plain.ts";
 import {
   gross,
   headOf,
@@ -14,9 +16,8 @@ import {
   setSum,
   slotsAt,
   sumPlace,
-} from "../engine/fast/fund-state.ts";
-import { type Books, type FundBook, marksOf, type ValueTable } from "../engine/records.ts";
-import { type Plain, packedMax, placeMax, placeOf, unitsBetween } from "../money/plain.ts";
+} from "../state/fund-state.ts";
+import { type Books, type FundBook, marksOf, type ValueTable } from "../state/records.ts";
 import { scaledAt, tableOf } from "./value-tables.ts";
 
 const { abs, max } = Math;

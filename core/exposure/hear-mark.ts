@@ -2,8 +2,8 @@
 // market's as soon as it has said one (decision 0074). services/shared/newest-marks.ts keeps the same rule where there is no engine.
 import * as instant from "../../contracts/src/instant.ts";
 import { isPossiblePrice, isSimulated, type Mark, paperSource } from "../../contracts/src/records/market.ts";
-import { type Books, marksOf, noPrices, pricesOf, type SymbolBook, type SymbolPrices } from "../engine/records.ts";
 import { type Amount, isEqual, parseAmount } from "../money/amount.ts";
+import { type Books, marksOf, noPrices, pricesOf, type SymbolBook, type SymbolPrices } from "../state/records.ts";
 import { highestPrice } from "./valuation.ts";
 import { noteChange } from "./value-tables.ts";
 

@@ -1,11 +1,11 @@
 // What one line adds to a fund's sums, in the worst case over its open orders.
 
-import { pendingBuyAt, pendingSellAt, positionAt } from "../engine/fast/fund-state.ts";
-import type { FundBook } from "../engine/records.ts";
 import type { Amount } from "../money/amount.ts";
 import * as amounts from "../money/amount.ts";
 import * as exact from "../money/exact.ts";
 import { type Notional, zeroNotional } from "../money/exact.ts";
+import { pendingBuyAt, pendingSellAt, positionAt } from "../state/fund-state.ts";
+import type { FundBook } from "../state/records.ts";
 
 /** What the line adds to the sums if every pending buy fills and no sell does, the other way round, and at worst. */
 export interface LineValue {

@@ -2,12 +2,12 @@
 // sums, so that digits can be added as they are. Each does just what its longer form does with amounts of any kind, or does nothing and says
 // so; whoever calls it then takes the long way. plain-exposure.test.ts compares them with bigints.
 
-import * as fundStates from "../engine/fast/fund-state.ts";
-import { headOf, pendingsOf, positionOf, sectorPlace } from "../engine/fast/fund-state.ts";
-import type { FundBook } from "../engine/records.ts";
-import type { FundView } from "../engine/view.ts";
 import type { Notional } from "../money/exact.ts";
 import { digitsAt, digitsMax, type Plain, placeOf, plainOf, unitsBetween } from "../money/plain.ts";
+import * as fundStates from "../state/fund-state.ts";
+import { headOf, pendingsOf, positionOf, sectorPlace } from "../state/fund-state.ts";
+import type { FundBook } from "../state/records.ts";
+import type { FundView } from "../state/view.ts";
 
 const { abs, max } = Math;
 

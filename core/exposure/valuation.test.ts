@@ -2,10 +2,10 @@
 import { describe, expect, test } from "vitest";
 import * as decimal from "../../contracts/src/decimal.ts";
 import { d, judge, type Spoil } from "../../testkit/passing-order.ts";
-import { money, percent, percentOf, quoted, seconds } from "../engine/wording.ts";
 import { timesUp, toDecimal } from "../money/amount.ts";
 import { type Exact, product, toExact } from "../money/exact.ts";
-import { noTerms } from "../orders/terms.ts";
+import { noTerms } from "../state/terms.ts";
+import { money, percent, percentOf, quoted, seconds } from "../state/wording.ts";
 import { marketPrice, notionalAtWorst, ownPrice, unitValueAt, valuationPrice } from "./valuation.ts";
 
 function valued(type: string, prices: { limit?: string; stop?: string }, market = "100"): string {

@@ -1,7 +1,6 @@
 // What an order is worth at worst. A price that flatters the order is never used: of the prices that could apply the highest is taken,
 // and where the order names no highest price the envelope's collar is put on top. Everything is rounded up.
 
-import type { FundView, InstrumentFacts, Terms } from "../engine/view.ts";
 import {
   type Amount,
   isEqual,
@@ -16,6 +15,7 @@ import {
   toDecimal,
 } from "../money/amount.ts";
 import { type Exact, larger, type Notional, product, toExact } from "../money/exact.ts";
+import type { FundView, InstrumentFacts, Terms } from "../state/view.ts";
 
 /** The highest of last price, bid and ask; undefined without a price, or when the price cannot value anything. */
 export function marketPrice(view: FundView): Amount | undefined {

@@ -1,7 +1,6 @@
 // What one unit of each symbol is worth, once per currency that some fund has. A mark changes one number per currency and nothing per fund:
 // whoever is asked about adds up anew. Beside the exact value stand its digits as a plain number, for adding up many at once.
 import * as decimal from "../../contracts/src/decimal.ts";
-import { type Books, type FundBook, pricesOf, type SymbolBook, type ValueTable, widened } from "../engine/records.ts";
 import {
   type Amount,
   amountOf,
@@ -16,6 +15,7 @@ import {
   toDecimal,
 } from "../money/amount.ts";
 import { digitsMax, digitsOf, placeOf, unitsBetween } from "../money/plain.ts";
+import { type Books, type FundBook, pricesOf, type SymbolBook, type ValueTable, widened } from "../state/records.ts";
 import { unitValueAt } from "./valuation.ts";
 
 /** The table of a fund's currency and of the prices that it may see. */

@@ -4,15 +4,15 @@
 import type { Denial } from "../../contracts/src/codes.ts";
 import * as decimal from "../../contracts/src/decimal.ts";
 import type { Order } from "../../contracts/src/generated/svc/v1/order.ts";
-import type { FundView } from "../engine/view.ts";
-import { amount, percent } from "../engine/wording.ts";
 import type { Envelope } from "../envelope/envelope.ts";
 import { isLimited, isStopped } from "../exposure/valuation.ts";
 import * as amounts from "../money/amount.ts";
 import * as exact from "../money/exact.ts";
 import { priceText } from "../money/price-text.ts";
-import type { Notes } from "./gate.ts";
-import { assured, isFresh } from "./new-risk.ts";
+import type { Notes } from "../state/gate.ts";
+import { assured, isFresh } from "../state/new-risk.ts";
+import type { FundView } from "../state/view.ts";
+import { amount, percent } from "../state/wording.ts";
 
 /** The collar is a fraction of the price, which must be there. */
 export function collarDenial(order: Order, view: FundView, collar: amounts.Amount): Denial | undefined {

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { Defect } from "../../contracts/src/fault.ts";
 import { d, judge, type Spoil } from "../../testkit/passing-order.ts";
-import type { Verdict } from "../engine/view.ts";
+import type { Verdict } from "../state/view.ts";
 
 function outcomeOf(verdict: Partial<Verdict>, more: Spoil = () => undefined) {
   return judge((draft) => [Object.assign(draft.view, { verdict: { ...draft.view.verdict, ...verdict } }), more(draft)]);
@@ -81,7 +81,7 @@ describe("idempotency", () => {
 });
 
 test("a gate that is reached without what an earlier one assures is our own mistake", async () => {
-  const { assured } = await import("./new-risk.ts");
+  const { assured } = await import("../state/new-risk.ts");
   expect(() => assured(undefined, "an envelope")).toThrow(Defect);
   expect(assured(0, "a count")).toBe(0);
 });

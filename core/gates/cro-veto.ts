@@ -2,10 +2,10 @@
 // and brings the verdict here as data; the pipeline leaves this gate out when the envelope has it off.
 
 import { Defect } from "../../contracts/src/fault.ts";
-import { quoted } from "../engine/wording.ts";
 import { wholeOf } from "../money/exact.ts";
-import type { Gate } from "./gate.ts";
-import { assured, isNewRisk, reduces } from "./new-risk.ts";
+import type { Gate } from "../state/gate.ts";
+import { assured, isNewRisk, reduces } from "../state/new-risk.ts";
+import { quoted } from "../state/wording.ts";
 
 const reasonLengthShown = 1_000;
 

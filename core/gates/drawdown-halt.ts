@@ -7,11 +7,11 @@
 
 import type { Denial, DenialCode } from "../../contracts/src/codes.ts";
 import type { Severity } from "../../contracts/src/records/values.ts";
-import type { FundView } from "../engine/view.ts";
-import { amount } from "../engine/wording.ts";
 import { isNothing, nothing } from "../money/amount.ts";
-import type { Gate } from "./gate.ts";
-import { reduces } from "./new-risk.ts";
+import type { Gate } from "../state/gate.ts";
+import { reduces } from "../state/new-risk.ts";
+import type { FundView } from "../state/view.ts";
+import { amount } from "../state/wording.ts";
 
 const levels: Readonly<Record<Severity, { readonly code: DenialCode; readonly scope: string }>> = {
   FIRM_HALT: { code: "FIRM_HALTED", scope: "The firm is halted" },

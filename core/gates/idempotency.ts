@@ -1,6 +1,7 @@
 // Gate 1: an order is decided once. The shell attaches the first decision to the answer; here only the finding is judged.
-import { seconds } from "../engine/wording.ts";
-import type { Gate } from "./gate.ts";
+
+import type { Gate } from "../state/gate.ts";
+import { seconds } from "../state/wording.ts";
 
 export const idempotency: Gate = {
   name: "idempotency",

@@ -3,8 +3,8 @@ import { describe, expect, test } from "vitest";
 import { gateDenials } from "../../contracts/src/codes/denials.ts";
 import { gateName } from "../../contracts/src/records/values.ts";
 import { d, judge, type Spoil } from "../../testkit/passing-order.ts";
-import type { OptionView, RestrictedBy, RestrictionView } from "../engine/view.ts";
 import { type Exact, product, toExact } from "../money/exact.ts";
+import type { OptionView, RestrictedBy, RestrictionView } from "../state/view.ts";
 import { gates } from "./index.ts";
 
 const usd = (text: string): Exact => toExact(product(d(text), d("1")));

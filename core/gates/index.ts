@@ -1,7 +1,8 @@
 // The seven gates in the order in which they are asked. The first that says no decides.
+
+import type { Gate, GatePhase } from "../state/gate.ts";
 import { croVeto } from "./cro-veto.ts";
 import { drawdownHalt } from "./drawdown-halt.ts";
-import type { Gate, GatePhase } from "./gate.ts";
 import { idempotency } from "./idempotency.ts";
 import { positionRisk } from "./position-risk.ts";
 import { schema } from "./schema.ts";

@@ -3,11 +3,11 @@
 import type { Denial } from "../../contracts/src/codes.ts";
 import type { Order } from "../../contracts/src/generated/svc/v1/order.ts";
 import type { Instant } from "../../contracts/src/instant.ts";
-import { noNotes } from "../engine/notes.ts";
-import type { FundView } from "../engine/view.ts";
+import { assured } from "../state/new-risk.ts";
+import { noNotes } from "../state/notes.ts";
+import type { FundView } from "../state/view.ts";
 import { exitCollarDenial } from "./collar.ts";
 import { drawdownHalt } from "./drawdown-halt.ts";
-import { assured } from "./new-risk.ts";
 import { shortSide } from "./short-side.ts";
 
 /** Position_risk and cro_veto ask nothing of a reduction. */

@@ -12,18 +12,18 @@
 
 import type { Denial, DenialCode } from "../../contracts/src/codes.ts";
 import type { Order } from "../../contracts/src/generated/svc/v1/order.ts";
-import type { FundView } from "../engine/view.ts";
-import { money, percent, percentOf, quoted, seconds } from "../engine/wording.ts";
 import type { Envelope } from "../envelope/envelope.ts";
-import { navLimits } from "../envelope/nav-limits.ts";
+import { navLimits } from "../exposure/nav-limits.ts";
 import { type WorstCase, worstCasePlainly } from "../exposure/plain-exposure.ts";
 import { marketPrice, unitValueAt, valuationPrice } from "../exposure/valuation.ts";
 import * as amounts from "../money/amount.ts";
 import * as exact from "../money/exact.ts";
-import { optionCase, stressLosses } from "../options/option-case.ts";
 import { openQuantityMax } from "../orders/classify.ts";
-import type { Gate, Notes } from "./gate.ts";
-import { assured, isFresh, isNewRisk } from "./new-risk.ts";
+import type { Gate, Notes } from "../state/gate.ts";
+import { assured, isFresh, isNewRisk } from "../state/new-risk.ts";
+import type { FundView } from "../state/view.ts";
+import { money, percent, percentOf, quoted, seconds } from "../state/wording.ts";
+import { optionCase, stressLosses } from "./option-case.ts";
 import { grossDenial } from "./restricted.ts";
 import { unacceptedDenial } from "./unaccepted.ts";
 

@@ -2,12 +2,12 @@
 // a reduction passes every restriction.
 import type { Denial } from "../../contracts/src/codes.ts";
 import type { Order } from "../../contracts/src/generated/svc/v1/order.ts";
-import type { FundView, RestrictedBy } from "../engine/view.ts";
-import { money, quoted } from "../engine/wording.ts";
 import { isMore } from "../money/amount.ts";
 import type { Notional } from "../money/exact.ts";
 import * as exact from "../money/exact.ts";
-import type { Notes } from "./gate.ts";
+import type { Notes } from "../state/gate.ts";
+import type { FundView, RestrictedBy } from "../state/view.ts";
+import { money, quoted } from "../state/wording.ts";
 
 const saidBy = ({ watchdog, episodeId }: RestrictedBy): string => `${watchdog} in episode ${episodeId}`;
 

@@ -11,8 +11,8 @@ import {
   isOneLine,
   symbolFirst,
   symbolRest,
-} from "../engine/fast/text-kinds.ts";
-import { quoted } from "../engine/wording.ts";
+} from "../state/text-kinds.ts";
+import { quoted } from "../state/wording.ts";
 
 interface Kind {
   readonly lengthMax: number;

@@ -4,13 +4,13 @@
 import type { Denial } from "../../contracts/src/codes.ts";
 import type { Order } from "../../contracts/src/generated/svc/v1/order.ts";
 import * as instant from "../../contracts/src/instant.ts";
-import type { AmendRefusal, FundView } from "../engine/view.ts";
-import { amount, quoted } from "../engine/wording.ts";
 import { isLimited, isStopped, ownPrice } from "../exposure/valuation.ts";
 import * as amounts from "../money/amount.ts";
 import { isTooLarge, product, toExact } from "../money/exact.ts";
-import type { Gate, Notes } from "./gate.ts";
-import { assured, isFresh, isMarkedExit, isNewRisk, reduces } from "./new-risk.ts";
+import type { Gate, Notes } from "../state/gate.ts";
+import { assured, isFresh, isMarkedExit, isNewRisk, reduces } from "../state/new-risk.ts";
+import type { AmendRefusal, FundView } from "../state/view.ts";
+import { amount, quoted } from "../state/wording.ts";
 import { fieldDenial } from "./schema-fields.ts";
 
 const createdAheadMsMax = 300_000;

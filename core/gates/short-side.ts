@@ -4,8 +4,6 @@
 
 import type { Denial, DenialCode } from "../../contracts/src/codes.ts";
 import type { Order } from "../../contracts/src/generated/svc/v1/order.ts";
-import type { FundView } from "../engine/view.ts";
-import { amount, percent, quoted, seconds } from "../engine/wording.ts";
 import {
   type Amount,
   isMore,
@@ -21,8 +19,10 @@ import {
 } from "../money/amount.ts";
 import { product } from "../money/exact.ts";
 import { openQuantityMax } from "../orders/classify.ts";
-import type { Gate, Notes } from "./gate.ts";
-import { assured, isFresh, isNewRisk } from "./new-risk.ts";
+import type { Gate, Notes } from "../state/gate.ts";
+import { assured, isFresh, isNewRisk } from "../state/new-risk.ts";
+import type { FundView } from "../state/view.ts";
+import { amount, percent, quoted, seconds } from "../state/wording.ts";
 import { shortOptionDenial } from "./restricted.ts";
 
 export const shortSide: Gate = {

@@ -7,17 +7,17 @@ import type { Denial } from "../../contracts/src/codes.ts";
 import type { Order } from "../../contracts/src/generated/svc/v1/order.ts";
 import { format, type Instant } from "../../contracts/src/instant.ts";
 import { paperSource } from "../../contracts/src/records/market.ts";
-import type { FundView } from "../engine/view.ts";
-import { amount, money, quoted, seconds } from "../engine/wording.ts";
 import type { Envelope } from "../envelope/envelope.ts";
 import { marketPrice, notionalAtWorst, unitValueAt, valuationPrice } from "../exposure/valuation.ts";
 import * as amounts from "../money/amount.ts";
 import * as exact from "../money/exact.ts";
 import { priceText } from "../money/price-text.ts";
+import type { Gate, Notes } from "../state/gate.ts";
+import { assured, isFresh, isMarkedExit, isNewRisk, obeysLimits } from "../state/new-risk.ts";
+import type { FundView } from "../state/view.ts";
+import { amount, money, quoted, seconds } from "../state/wording.ts";
 import { collarDenial, exitCollarDenial } from "./collar.ts";
-import type { Gate, Notes } from "./gate.ts";
 import { withMarkHint } from "./mark-hint.ts";
-import { assured, isFresh, isMarkedExit, isNewRisk, obeysLimits } from "./new-risk.ts";
 import { restrictedDenial } from "./restricted.ts";
 
 /** Noted for every order that answers for its pace, and for no other: the journal is read back by it. */

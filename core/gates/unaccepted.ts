@@ -1,9 +1,9 @@
 // What was booked and nobody has vouched for: no new risk in its symbol, or in its fund, until an operator has accepted it. Judged with the exposure, so that
 // an order which waited for the risk officer is judged by what was booked meanwhile.
 import type { Denial } from "../../contracts/src/codes.ts";
-import type { FundView } from "../engine/view.ts";
-import { quoted } from "../engine/wording.ts";
-import type { Notes } from "./gate.ts";
+import type { Notes } from "../state/gate.ts";
+import type { FundView } from "../state/view.ts";
+import { quoted } from "../state/wording.ts";
 
 export function unacceptedDenial({ openBlock }: FundView, notes: Notes): Denial | undefined {
   if (openBlock === undefined) return undefined;

@@ -30,7 +30,7 @@ import {
   plusMilliseconds,
 } from "../../contracts/src/instant.ts";
 import type { Baseline, FundValuation, LossSample, LossState, PendingLoss } from "../../contracts/src/losses.ts";
-import { isAhead } from "./dated.ts";
+import { isAhead } from "../state/dated.ts";
 import { redate, roll } from "./loss-baselines.ts";
 import { inCurrencyOf } from "./loss-currency.ts";
 import {

@@ -13,7 +13,7 @@ import {
   plusMilliseconds,
 } from "../../contracts/src/instant.ts";
 import type { NavUpdated } from "../../contracts/src/records/fund.ts";
-import { ageMsOf } from "./dated.ts";
+import { ageMsOf } from "../state/dated.ts";
 
 export interface PriceStanding {
   /** Which prices are too old, and what ends it; absent when none is. */

@@ -24,7 +24,7 @@ import {
   type LossState,
   lossLimits,
 } from "../../contracts/src/losses.ts";
-import { ageMsOf, isAhead } from "./dated.ts";
+import { ageMsOf, isAhead } from "../state/dated.ts";
 import {
   baselinesAt,
   type Counted,

@@ -1,9 +1,9 @@
 // Which broker has how much of a fund's position, by the fills that made it: an exit is let through to the broker that holds what it closes although the
 // fund may trade there no more, and to no other, where it would open something new.
 import type { Fill } from "../../contracts/src/records/order.ts";
-import type { Books, Place } from "../engine/records.ts";
 import { type Amount, isNothing, negated, nothing, parseAmount, plus } from "../money/amount.ts";
-import { directionOf } from "./terms.ts";
+import type { Books, Place } from "../state/records.ts";
+import { directionOf } from "../state/terms.ts";
 
 function keyOf({ fund_id, symbol, broker }: Place): string {
   return `${fund_id}\n${symbol}\n${broker}`;

@@ -7,14 +7,14 @@
 import * as decimal from "../../contracts/src/decimal.ts";
 import type { BookedFill, FillReversal } from "../../contracts/src/records/order.ts";
 import type { Side } from "../../contracts/src/records/values.ts";
-import { type Books, fundBookOf, symbolBookOf } from "../engine/records.ts";
 import { movePosition } from "../exposure/exposure.ts";
 import * as amounts from "../money/amount.ts";
 import { parseAmount } from "../money/amount.ts";
+import { type Books, fundBookOf, symbolBookOf } from "../state/records.ts";
+import { moveStrategyPosition } from "../state/strategy-positions.ts";
+import { directionOf } from "../state/terms.ts";
 import { noteBroker } from "./broker-holdings.ts";
 import { type OrderBook, settle } from "./reservations.ts";
-import { moveStrategyPosition } from "./strategy-positions.ts";
-import { directionOf } from "./terms.ts";
 
 const otherSide: Readonly<Record<Side, Side>> = {
   BUY: "SELL",

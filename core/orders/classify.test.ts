@@ -4,8 +4,8 @@ import { describe, expect, test } from "vitest";
 import * as decimal from "../../contracts/src/decimal.ts";
 import { inputCount } from "../../testkit/full-count.ts";
 import { d, passingDraft, settle } from "../../testkit/passing-order.ts";
-import type { FundView } from "../engine/view.ts";
 import { nothing, toDecimal } from "../money/amount.ts";
+import type { FundView } from "../state/view.ts";
 
 const seed = Number(process.env["PORTCULLIS_SEED"] ?? "20261115");
 

@@ -7,7 +7,6 @@
 //  3. The same of the strategy: `reducesStrategy`, filled whole after the strategy's other orders, its own position never crosses zero.
 //  4. Closing and opening quantity add up to what the order would have open, and the closing part is never above what can be closed.
 
-import type { FundView } from "../engine/view.ts";
 import {
   type Amount,
   isIdentical,
@@ -19,6 +18,7 @@ import {
   negated,
   nothing,
 } from "../money/amount.ts";
+import type { FundView } from "../state/view.ts";
 
 /** Sets classification, closing and opening quantity; undefined and zero when the order names no side or no quantity. */
 export function classify(view: FundView): void {

@@ -1,6 +1,7 @@
 // One open order as the engine holds it.
-import type { FundBook, SymbolBook } from "../engine/records.ts";
+
 import type { Amount } from "../money/amount.ts";
+import type { FundBook, SymbolBook } from "../state/records.ts";
 import type { OrderTerms } from "./order-terms.ts";
 
 export interface OpenOrder {

@@ -2,9 +2,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { inputCount } from "../../testkit/full-count.ts";
-import { hashOfId } from "../engine/fast/id-table.ts";
-import { createBooks, fundBookOf, symbolBookOf } from "../engine/records.ts";
 import { parseAmount } from "../money/amount.ts";
+import { hashOfId } from "../state/id-table.ts";
+import { createBooks, fundBookOf, symbolBookOf } from "../state/records.ts";
 import type { OpenOrder } from "./open-order.ts";
 import { createOpenOrders } from "./open-orders.ts";
 import { createOrderBook, reserve } from "./reservations.ts";

@@ -5,15 +5,7 @@
 //
 // The newest of those that ended keep their places for a while, with nothing but their ids, because an amendment that comes too late must be
 // known for what it is; so the same look tells that, too. The oldest of them leave when there are more than there is room for.
-import {
-  addId,
-  createIdTable,
-  hashOfId,
-  noPlace,
-  placeOf,
-  removePlace,
-  searchMaxDefault,
-} from "../engine/fast/id-table.ts";
+import { addId, createIdTable, hashOfId, noPlace, placeOf, removePlace, searchMaxDefault } from "../state/id-table.ts";
 import type { OpenOrder } from "./open-order.ts";
 
 export interface OpenOrders {

@@ -1,8 +1,8 @@
 // How fast a strategy and its fund ask for new risk: the moments of the last second, exactly.
 import type { Instant } from "../../contracts/src/instant.ts";
 import { microsecondsPerSecond } from "../../contracts/src/instant.ts";
-import { type AddedInstant, addCounted, countWithin, removeInstant } from "../engine/fast/instant-ring.ts";
-import type { FundBook, StrategyBook } from "../engine/records.ts";
+import { type AddedInstant, addCounted, countWithin, removeInstant } from "../state/instant-ring.ts";
+import type { FundBook, StrategyBook } from "../state/records.ts";
 
 /** What must be known to take a counted order back. */
 export interface CountedOrder {

@@ -2,9 +2,9 @@
 // reservations.ts).
 import * as instant from "../../contracts/src/instant.ts";
 import type { OrderTransition } from "../../contracts/src/records/order.ts";
-import type { Books } from "../engine/records.ts";
 import * as amounts from "../money/amount.ts";
 import { type Amount, parseAmount } from "../money/amount.ts";
+import type { Books } from "../state/records.ts";
 import type { Amended, OpenOrder } from "./open-order.ts";
 import { noAmendments, noteSending, type OrderBook, reserveAgain, settle } from "./reservations.ts";
 

@@ -17,19 +17,19 @@ import type { Decimal } from "../../contracts/src/decimal.ts";
 import * as decimal from "../../contracts/src/decimal.ts";
 import * as instant from "../../contracts/src/instant.ts";
 import type { Fill } from "../../contracts/src/records/order.ts";
-import { type BoundedMap, boundedMap } from "../engine/fast/bounded-map.ts";
-import { positionAt, rowOf } from "../engine/fast/fund-state.ts";
-import { type Books, type FundBook, fundBookOf, type SymbolBook, symbolBookOf } from "../engine/records.ts";
-import type { AmendRefusal } from "../engine/view.ts";
 import { movePending, movePosition } from "../exposure/exposure.ts";
 import * as amounts from "../money/amount.ts";
 import { type Amount, parseAmount, toDecimal } from "../money/amount.ts";
+import { type BoundedMap, boundedMap } from "../state/bounded-map.ts";
+import { positionAt, rowOf } from "../state/fund-state.ts";
+import { type Books, type FundBook, fundBookOf, type SymbolBook, symbolBookOf } from "../state/records.ts";
+import { moveStrategyPending, moveStrategyPosition } from "../state/strategy-positions.ts";
+import { directionOf } from "../state/terms.ts";
+import type { AmendRefusal } from "../state/view.ts";
 import { noteBroker } from "./broker-holdings.ts";
 import type { Amended, OpenOrder } from "./open-order.ts";
 import { createOpenOrders, type OpenOrders } from "./open-orders.ts";
 import { areSameTerms, keptTerms, type OrderTerms } from "./order-terms.ts";
-import { moveStrategyPending, moveStrategyPosition } from "./strategy-positions.ts";
-import { directionOf } from "./terms.ts";
 
 export interface OrderBook {
   readonly open: OpenOrders;

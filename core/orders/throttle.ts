@@ -5,15 +5,9 @@
 // journal are the same. Memory is bounded: a strategy keeps at most `kindsMax` different orders (symbol, side, quantity); beyond, those that
 // were approved longest ago are forgotten first.
 import type { Instant } from "../../contracts/src/instant.ts";
-import {
-  type AddedInstant,
-  addInstant,
-  countWithin,
-  createInstantRing,
-  removeInstant,
-} from "../engine/fast/instant-ring.ts";
-import type { Repeats, StrategyBook, SymbolBook } from "../engine/records.ts";
 import { type Amount, toDecimal } from "../money/amount.ts";
+import { type AddedInstant, addInstant, countWithin, createInstantRing, removeInstant } from "../state/instant-ring.ts";
+import type { Repeats, StrategyBook, SymbolBook } from "../state/records.ts";
 
 const kindsMax = 4_096;
 const sides: readonly string[] = ["BUY", "SELL", "SELL_SHORT", "BUY_TO_COVER"];

@@ -10,9 +10,9 @@
 //  4. Past its `valid_until`, and once everything said of orders until then was heard, an unsent approval no longer counts against the proof that an
 //     exit reduces; its exposure counts until it expires.
 import type { Instant } from "../../contracts/src/instant.ts";
-import type { Books, FundBook, SymbolBook } from "../engine/records.ts";
 import type { Amount } from "../money/amount.ts";
 import * as amounts from "../money/amount.ts";
+import type { Books, FundBook, SymbolBook } from "../state/records.ts";
 import type { Amended, OpenOrder } from "./open-order.ts";
 import { noAmendments, type OrderBook, reserveAgain, settle } from "./reservations.ts";
 

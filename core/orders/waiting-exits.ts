@@ -7,9 +7,9 @@
 //     that were there before it were sent, ran out or were released.
 //  3. It waits until a marked exit of the platform passes on that line, the position is gone or turned, or nobody asks for it any more.
 import * as instant from "../../contracts/src/instant.ts";
-import type { FundBook, SymbolBook } from "../engine/records.ts";
-import { amount, quoted } from "../engine/wording.ts";
 import * as amounts from "../money/amount.ts";
+import type { FundBook, SymbolBook } from "../state/records.ts";
+import { amount, quoted } from "../state/wording.ts";
 import type { OpenOrder } from "./open-order.ts";
 import type { OrderBook } from "./reservations.ts";
 

@@ -2,7 +2,7 @@
 // has heard, without a second stream.
 import { tryParse } from "../../contracts/src/instant.ts";
 import type { Quote } from "../../contracts/src/records/market.ts";
-import { isNewest } from "../../core/losses/dated.ts";
+import { isNewest } from "../../core/state/dated.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Quotes } from "../../ports/quotes.ts";
 

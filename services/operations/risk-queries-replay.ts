@@ -6,9 +6,9 @@ import type {
   ReplayChange,
   ReplayEnvelopeRequest,
 } from "../../contracts/src/generated/svc/v1/riskdesk.ts";
-import { partsOf } from "../../core/engine/rejection.ts";
 import { replayDecision } from "../../core/engine/replay.ts";
 import { compileEnvelope, type Envelope, readEnvelope } from "../../core/envelope/envelope.ts";
+import { partsOf } from "../../core/state/rejection.ts";
 import type { StoredDecision } from "../../ports/risk-queries.ts";
 import type { DeniedAnswer, RpcCall } from "../../ports/rpc.ts";
 import {

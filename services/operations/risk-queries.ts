@@ -11,7 +11,7 @@ import type {
   Rejections,
   ReplayEnvelopeRequest,
 } from "../../contracts/src/generated/svc/v1/riskdesk.ts";
-import { partsOf, refusalOf, rejectionOf } from "../../core/engine/rejection.ts";
+import { partsOf, refusalOf, rejectionOf } from "../../core/state/rejection.ts";
 import type { RpcCall, RpcService } from "../../ports/rpc.ts";
 import {
   countDefault,

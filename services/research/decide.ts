@@ -14,7 +14,7 @@ import {
   effectiveStrategy,
   reducingTargets,
   reductionsOf,
-} from "../../core/restrictions/effective-strategy.ts";
+} from "../../core/blocks/effective-strategy.ts";
 import type { Strategy, StrategyInput, StrategyOpinion } from "../../core/strategies/shape.ts";
 import { strategyOrders } from "../../core/strategies/strategy-orders.ts";
 import type { StoredOrder } from "../../ports/oms-records.ts";

@@ -5,7 +5,7 @@ import { type Instant, minusMilliseconds, parse } from "../../contracts/src/inst
 import type { Instrument } from "../../contracts/src/records/market.ts";
 import type { Restriction } from "../../contracts/src/records/restriction.ts";
 import type { HeldLine } from "../../core/envelope/within-envelope.ts";
-import { isAhead } from "../../core/losses/dated.ts";
+import { isAhead } from "../../core/state/dated.ts";
 import { actorOf } from "../../core/strategies/strategy-orders.ts";
 import type { StoredOrder, StoredPosition } from "../../ports/oms-records.ts";
 import type { Reference } from "../../ports/reference-data.ts";

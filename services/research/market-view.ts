@@ -4,7 +4,7 @@ import * as decimal from "../../contracts/src/decimal.ts";
 import { type Instant, minusMilliseconds, parse, plusMilliseconds, toUnixMs } from "../../contracts/src/instant.ts";
 import type { Mark } from "../../contracts/src/records/market.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
-import { isAhead } from "../../core/losses/dated.ts";
+import { isAhead } from "../../core/state/dated.ts";
 import { createNewestMarks } from "../shared/newest-marks.ts";
 import type { ServicePorts } from "../shared/service.ts";
 

@@ -15,7 +15,7 @@ import { format, type Instant, tryParse } from "../../contracts/src/instant.ts";
 import { reasonText } from "../../contracts/src/records/fields.ts";
 import { type StrategyStatus, strategyStatus } from "../../contracts/src/records/values.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
-import { type EffectiveStrategy, effectiveStrategy } from "../../core/restrictions/effective-strategy.ts";
+import { type EffectiveStrategy, effectiveStrategy } from "../../core/blocks/effective-strategy.ts";
 import { mean } from "../../core/stats/moments.ts";
 import { strategyByName } from "../../core/strategies/index.ts";
 import type { StoredStrategy } from "../../ports/research-records.ts";

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { Fault } from "../../contracts/src/fault.ts";
 import type { RiskDecision } from "../../contracts/src/generated/svc/v1/order.ts";
 import { DecisionRecord } from "../../contracts/src/generated/svc/v1/riskdesk.ts";
-import type { Verdict } from "../../core/engine/view.ts";
+import type { Verdict } from "../../core/state/view.ts";
 import {
   type EngineLife,
   machine,

@@ -15,7 +15,7 @@ import type { Fill, FillBusted, OrderCreated, OrderTransition } from "../../cont
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { Engine } from "../../core/engine/engine.ts";
 import { impossiblePrice } from "../../core/foreign/judge-event.ts";
-import { isAhead as isDatedAhead } from "../../core/losses/dated.ts";
+import { isAhead as isDatedAhead } from "../../core/state/dated.ts";
 import type { BusEvent, Subscription } from "../../ports/bus.ts";
 import { setBackSentence, watchClock } from "../shared/clock-steps.ts";
 import { foreignSourceOf, isForeign } from "../shared/foreign-intake.ts";

@@ -1,7 +1,7 @@
 // The risk officer as the shell sees it: somebody who is asked about one order and answers with a verdict, in time or not at all. Who
 // that is (a language model behind a persona) is handed in.
 import type { Checked } from "../../core/engine/engine.ts";
-import type { Verdict } from "../../core/engine/view.ts";
+import type { Verdict } from "../../core/state/view.ts";
 
 /** Gives up when the signal aborts; what it answers after that is not heard. */
 export type AskRiskOfficer = (checked: Checked, signal: AbortSignal) => Promise<Verdict>;

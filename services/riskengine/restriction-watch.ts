@@ -6,8 +6,8 @@
 import { Defect, messageOf } from "../../contracts/src/fault.ts";
 import { type Instant, millisecondsBetween } from "../../contracts/src/instant.ts";
 import type { Restriction } from "../../contracts/src/records/restriction.ts";
+import { toComparable } from "../../core/blocks/restriction.ts";
 import type { Engine } from "../../core/engine/engine.ts";
-import { toComparable } from "../../core/restrictions/restriction.ts";
 import type { Health } from "../../ports/health.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
 import type { ServicePorts } from "../shared/service.ts";

@@ -14,7 +14,7 @@ import { createEngine, type Engine } from "../../core/engine/engine.ts";
 import { exposureUse, inOrder, lossUse, unusedLimits } from "../../core/engine/limit-use.ts";
 import { compileEnvelope } from "../../core/envelope/envelope.ts";
 import { drillFundId } from "../../core/halts/halts.ts";
-import { isAhead } from "../../core/losses/dated.ts";
+import { isAhead } from "../../core/state/dated.ts";
 import type { Health } from "../../ports/health.ts";
 import type { UnaryHandler } from "../../ports/rpc.ts";
 import { createAttempts } from "../shared/attempts.ts";

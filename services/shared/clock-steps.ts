@@ -1,5 +1,5 @@
 // Notices that the wall clock was set back, in the process that reads it: what was dated before lies ahead of every clock then, and whoever keeps
-// something as the newest has to know (core/losses/dated.ts). A clock that goes ahead only makes things old, which is noticed where they are.
+// something as the newest has to know (core/state/dated.ts). A clock that goes ahead only makes things old, which is noticed where they are.
 import { type Instant, millisecondsBetween } from "../../contracts/src/instant.ts";
 import type { Clock } from "../../ports/clock.ts";
 

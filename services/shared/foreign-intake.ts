@@ -15,7 +15,7 @@ import {
   numberOf,
 } from "../../core/foreign/judge-event.ts";
 import type { Refusal } from "../../core/foreign/refusal.ts";
-import { isAhead } from "../../core/losses/dated.ts";
+import { isAhead } from "../../core/state/dated.ts";
 import type { BusEvent } from "../../ports/bus.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
 import { line } from "./one-line.ts";

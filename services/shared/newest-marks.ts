@@ -3,7 +3,7 @@
 // (core/exposure/hear-mark.ts).
 import { type Instant, parse } from "../../contracts/src/instant.ts";
 import { isPossiblePrice, isSimulated, type Mark } from "../../contracts/src/records/market.ts";
-import { isNewest } from "../../core/losses/dated.ts";
+import { isNewest } from "../../core/state/dated.ts";
 
 /** Symbols that are kept; more than any platform lists. Those that come after are not heard. */
 const symbolsMax = 100_000;

@@ -25,7 +25,7 @@ import {
 import { type BorrowedSymbol, borrowedAt, feesOfDay } from "../../core/ledger/borrow-days.ts";
 import { nameNow, pricesAfter, quantityRatioSince, scaled } from "../../core/ledger/corporate-actions.ts";
 import { borrowFeeEntry } from "../../core/ledger/ledger.ts";
-import { ageMsOf } from "../../core/losses/dated.ts";
+import { ageMsOf } from "../../core/state/dated.ts";
 import type { StoredAction } from "../../ports/corporate-actions.ts";
 import type { BorrowRecord } from "../../ports/ledger-records.ts";
 import type { UnitOfWork } from "../../ports/store.ts";

@@ -12,7 +12,7 @@ import { format, type Instant, millisecondsBetween, parse } from "../../contract
 import { pricesMax } from "../../contracts/src/records/fund.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import { pricesAfter } from "../../core/ledger/corporate-actions.ts";
-import { isAhead } from "../../core/losses/dated.ts";
+import { isAhead } from "../../core/state/dated.ts";
 import type { StoredAction } from "../../ports/corporate-actions.ts";
 import type { DayBegan, NavPoint, RememberedFund } from "../../ports/ledger-records.ts";
 import type { UnitOfWork } from "../../ports/store.ts";

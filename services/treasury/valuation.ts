@@ -11,7 +11,7 @@ import { format, type Instant, millisecondsBetween } from "../../contracts/src/i
 import { type NavUpdated, pricesMax } from "../../contracts/src/records/fund.ts";
 import type { FundReference } from "../../contracts/src/records/reference.ts";
 import { cost } from "../../core/ledger/ledger.ts";
-import { ageMsOf } from "../../core/losses/dated.ts";
+import { ageMsOf } from "../../core/state/dated.ts";
 import { type ReferenceView, rateBetween } from "../reference/reference-view.ts";
 
 export interface Holding {

@@ -1,5 +1,5 @@
 // Mistakes in how watchdogs act, built in beside the product: the runs must find each.
-import { effectiveStrategy } from "../../core/restrictions/effective-strategy.ts";
+import { effectiveStrategy } from "../../core/blocks/effective-strategy.ts";
 import type { Store, UnitOfWork } from "../../ports/store.ts";
 import type { PlantedWatchdogBug } from "./simulate.ts";
 

@@ -12,7 +12,7 @@
 import * as decimal from "../../contracts/src/decimal.ts";
 import type { WatchdogAlarm } from "../../contracts/src/records/operations.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
-import { effectiveStrategy } from "../../core/restrictions/effective-strategy.ts";
+import { effectiveStrategy } from "../../core/blocks/effective-strategy.ts";
 import { driftMonitor } from "../../core/watchdogs/drift-monitor.ts";
 import { portfolioVolDd } from "../../core/watchdogs/portfolio-vol-dd.ts";
 import { strategyWatchdog } from "../../core/watchdogs/strategy-watchdog.ts";

@@ -10,8 +10,8 @@ import type { ReferenceContents } from "../../contracts/src/records/reference.ts
 import { decisionMessage, inputsOf } from "../../core/engine/decision.ts";
 import type { Checked, Engine } from "../../core/engine/engine.ts";
 import { bytesOfHash } from "../../core/engine/fast/order-hash.ts";
-import type { Verdict } from "../../core/engine/view.ts";
 import { compileEnvelope } from "../../core/envelope/envelope.ts";
+import type { Verdict } from "../../core/state/view.ts";
 import type { Prng } from "../virtual/prng.ts";
 import {
   envelopeRecord,

@@ -97,7 +97,7 @@ export const quotedFigures: readonly QuotedFigure[] = [
   {
     document: halts,
     sentence: "dated more than {} s ahead of the engine's clock",
-    source: "core/losses/dated.ts",
+    source: "core/state/dated.ts",
     constant: "aheadMsMax",
     per: seconds,
   },

@@ -89,3 +89,26 @@ export const rooms: Readonly<Record<string, Room>> = {
     instead: "the product does not import its test tools",
   },
 };
+
+/** The rooms of the core, lowest first: each imports what stands below it, nothing beside it and nothing above. */
+export const coreFloors: readonly (readonly string[])[] = [
+  ["money", "stats"],
+  ["ledger"],
+  ["envelope", "options", "watchdogs"],
+  ["state", "paper"],
+  ["blocks", "exposure", "losses", "strategies"],
+  ["orders"],
+  ["halts", "gates"],
+  ["engine"],
+];
+
+/** Rooms of the core that import no other and that no other imports. */
+export const coreApart: readonly string[] = [
+  "audit",
+  "filings",
+  "foreign",
+  "identity",
+  "reconcile",
+  "stops",
+  "webhook",
+];

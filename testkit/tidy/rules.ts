@@ -6,7 +6,7 @@ import { elapsedBounds } from "./elapsed-bounds.ts";
 import { listedNames } from "./listed-names.ts";
 import { literalSleeps } from "./literal-sleeps.ts";
 import { printedOutput } from "./printed-output.ts";
-import { type Room, rooms } from "./rooms.ts";
+import { coreApart, coreFloors, type Room, rooms } from "./rooms.ts";
 import { functionsOf, importsOf, type SourceFile } from "./source.ts";
 import { testConnections } from "./test-connections.ts";
 
@@ -51,6 +51,7 @@ function forbidden(path: string, home: { name: string; room: Room }, target: str
     const otherRoom = roomOf(other);
     const allowed = room.rooms.includes(otherRoom) || (isTest(path) && (otherRoom === "testkit" || name === otherRoom));
     if (!allowed && !isTest(path)) return `${name} must not import ${otherRoom} (${other}): ${room.instead}`;
+    if (name === "core" && otherRoom === "core" && !isTest(path)) return insideCore(path, other);
     if (name === "services" && otherRoom === "services") return betweenServices(path, other);
     if (name === "edges" && otherRoom === "edges" && !isTest(path)) return betweenFaces(path, other);
     return undefined;
@@ -64,6 +65,22 @@ function forbidden(path: string, home: { name: string; room: Room }, target: str
   if (room.packages === "all" || room.packages.includes(packageName)) return undefined;
   if (name === "reports" && path.startsWith("reports/render/")) return undefined;
   return `${name} must not import the package ${packageName}: ${room.instead}`;
+}
+
+/** Rooms of the core stand above each other, so that what decides can be read from below. */
+function insideCore(path: string, other: string): string | undefined {
+  const [, from = ""] = path.split("/");
+  const [, to = ""] = other.split("/");
+  if (from === to) return undefined;
+  const order = "the order is in testkit/tidy/rooms.ts";
+  for (const room of [from, to]) {
+    if (coreApart.includes(room)) return `core/${from} must not import core/${to}: core/${room} stands apart; ${order}`;
+  }
+  const floorOf = (room: string): number => coreFloors.findIndex((floor) => floor.includes(room));
+  if (floorOf(from) < 0 || floorOf(to) < 0)
+    return `core/${from} imports core/${to}, and one of them has no place: ${order}`;
+  if (floorOf(to) < floorOf(from)) return undefined;
+  return `core/${from} must not import core/${to}, which stands ${floorOf(to) > floorOf(from) ? "above" : "beside"} it: ${order}; hand the value in or move the noun to core/state`;
 }
 
 /** What services have in common; neither may know one of them. */

@@ -1,7 +1,7 @@
 // Restrictions, in a transaction of the memory store.
 import { Defect } from "../../../contracts/src/fault.ts";
 import type { Restriction } from "../../../contracts/src/records/restriction.ts";
-import { restrictionComplaint, restrictionKey } from "../../../core/restrictions/restriction.ts";
+import { restrictionComplaint, restrictionKey } from "../../../core/blocks/restriction.ts";
 import type { RestrictionRecords } from "../../../ports/restriction-records.ts";
 import type { RecordTools } from "../layered-map.ts";
 import { pageAfter } from "../page-after.ts";

@@ -10,7 +10,7 @@
 //  4. A subscription whose name was forgotten has ended: it does not enter the name again and hears nothing more.
 import { Fault, messageOf } from "../../../contracts/src/fault.ts";
 import { type Instant, millisecondsBetween } from "../../../contracts/src/instant.ts";
-import { boundedMap } from "../../../core/engine/fast/bounded-map.ts";
+import { boundedMap } from "../../../core/state/bounded-map.ts";
 import type { BusEvent, DurableOptions, Handler, Subscription } from "../../../ports/bus.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { Log } from "../../../ports/log.ts";

@@ -2,7 +2,7 @@
 import * as decimal from "../../../contracts/src/decimal.ts";
 import { Defect } from "../../../contracts/src/fault.ts";
 import type { NewRestriction, Restriction } from "../../../contracts/src/records/restriction.ts";
-import { restrictionComplaint } from "../../../core/restrictions/restriction.ts";
+import { restrictionComplaint } from "../../../core/blocks/restriction.ts";
 import type { RestrictionRecords } from "../../../ports/restriction-records.ts";
 import { fromStored, toStored } from "../../records/stored-decimals.ts";
 import { columnOfText } from "../exact-text.ts";

@@ -3,8 +3,8 @@
 import * as instant from "../../../contracts/src/instant.ts";
 import type { Amount } from "../../money/amount.ts";
 import type { Notional } from "../../money/exact.ts";
+import { amountInput, countInput, exactInput, type GateNote, type NoteColumns } from "../../state/notes.ts";
 import { type Checked, noted, notesOf, warningOf } from "../decision.ts";
-import { amountInput, countInput, exactInput, type GateNote, type NoteColumns } from "../notes.ts";
 import { createWireWriter, type WireWriter } from "./wire-writer.ts";
 
 /** The kinds of fields on the wire. */

@@ -7,7 +7,7 @@ import { systemBlake3 } from "../../../adapters/system/hashing.ts";
 import { Order } from "../../../contracts/src/generated/svc/v1/order.ts";
 import { inputCount } from "../../../testkit/full-count.ts";
 import { fieldDenial } from "../../gates/schema-fields.ts";
-import { hashOfId } from "./id-table.ts";
+import { hashOfId } from "../../state/id-table.ts";
 import { bodyText, bytesOfHash, createOrderHasher, hashOfBytes, namesOf } from "./order-hash.ts";
 
 const ordinary: Order = {

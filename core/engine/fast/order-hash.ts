@@ -6,8 +6,7 @@
 // handed in. Each of an order's characters is read once, because reading them costs more than all that is done with them: the same look
 // judges them, and makes the numbers under which the books find what the order names.
 import type { Order } from "../../../contracts/src/generated/svc/v1/order.ts";
-import { hashBegin, hashDone, hashOfId, hashWith } from "./id-table.ts";
-import { contentMax, createShortBlake3, type ShortBlake3 } from "./short-blake3.ts";
+import { hashBegin, hashDone, hashOfId, hashWith } from "../../state/id-table.ts";
 import {
   characterKinds,
   idFirst,
@@ -18,7 +17,8 @@ import {
   symbolFirst,
   symbolRest,
   writeText,
-} from "./text-kinds.ts";
+} from "../../state/text-kinds.ts";
+import { contentMax, createShortBlake3, type ShortBlake3 } from "./short-blake3.ts";
 
 /** Words of four bytes, the first byte lowest. */
 export interface Hash {

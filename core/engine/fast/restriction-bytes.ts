@@ -1,6 +1,6 @@
 // What watchdogs restrict of an order, as bytes of its recorded view.
 import type { Exact } from "../../money/exact.ts";
-import type { RestrictedBy, RestrictionView } from "../view.ts";
+import type { RestrictedBy, RestrictionView } from "../../state/view.ts";
 import type { ByteReader, ByteWriter } from "./byte-columns.ts";
 
 /** As they stand in the record. */

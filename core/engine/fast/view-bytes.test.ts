@@ -5,8 +5,8 @@ import type { Decimal } from "../../../contracts/src/decimal.ts";
 import { startOfDay } from "../../../testkit/risk/engine-fixture.ts";
 import { nothing } from "../../money/amount.ts";
 import type { Exact } from "../../money/exact.ts";
-import { emptyView } from "../empty-view.ts";
-import type { FundView } from "../view.ts";
+import { emptyView } from "../../state/empty-view.ts";
+import type { FundView } from "../../state/view.ts";
 import { createViewPacker, joinViews, unpackViews } from "./view-bytes.ts";
 
 const whole = fc.bigInt({ min: -(10n ** 40n), max: 10n ** 40n });

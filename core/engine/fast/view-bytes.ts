@@ -7,8 +7,8 @@ import * as instant from "../../../contracts/src/instant.ts";
 import type { Severity } from "../../../contracts/src/records/values.ts";
 import { type Amount, toDecimal } from "../../money/amount.ts";
 import { type Exact, toExact } from "../../money/exact.ts";
-import { emptyView, noVerdict } from "../empty-view.ts";
-import type { FundView, InstrumentFacts, OptionView, Verdict } from "../view.ts";
+import { emptyView, noVerdict } from "../../state/empty-view.ts";
+import type { FundView, InstrumentFacts, OptionView, Verdict } from "../../state/view.ts";
 import { type ByteReader, type ByteWriter, createByteReader, createByteWriter } from "./byte-columns.ts";
 import { readRestrictions, writeRestrictions } from "./restriction-bytes.ts";
 

@@ -3,7 +3,7 @@
 import type { Instant } from "../../../contracts/src/instant.ts";
 import { millisecondsBetween, parse } from "../../../contracts/src/instant.ts";
 import type { Mark } from "../../../contracts/src/records/market.ts";
-import { isNewest } from "../../../core/losses/dated.ts";
+import { isNewest } from "../../../core/state/dated.ts";
 
 export interface HeardQuote {
   readonly bid: string;

@@ -18,7 +18,7 @@ import { isPossiblePrice, type Mark } from "../../../contracts/src/records/marke
 import type { Subject } from "../../../contracts/src/subject.ts";
 import { subjectByName, subjects } from "../../../contracts/src/subjects.ts";
 import { impossiblePrice } from "../../../core/foreign/judge-event.ts";
-import { isAhead } from "../../../core/losses/dated.ts";
+import { isAhead } from "../../../core/state/dated.ts";
 import type { RpcCall, RpcService } from "../../../ports/rpc.ts";
 import type { UnitOfWork } from "../../../ports/store.ts";
 import type { ServicePorts } from "../../shared/service.ts";

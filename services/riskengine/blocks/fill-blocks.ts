@@ -17,7 +17,7 @@ import type { BlockCause, BlockedFill, RiskBlock, RiskBlockEnded } from "../../.
 import { type Fill, type FillBusted, fill as fillRecord, fillReversal } from "../../../contracts/src/records/order.ts";
 import type { Engine } from "../../../core/engine/engine.ts";
 import type { FillEffect } from "../../../core/orders/reservations.ts";
-import { directionOf } from "../../../core/orders/terms.ts";
+import { directionOf } from "../../../core/state/terms.ts";
 import type { JournalEntry, JournalRow } from "../../../ports/risk-store.ts";
 import { line } from "../../shared/one-line.ts";
 import type { ServicePorts } from "../../shared/service.ts";

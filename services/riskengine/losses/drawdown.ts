@@ -16,7 +16,6 @@ import type { NavUpdated } from "../../../contracts/src/records/fund.ts";
 import type { ActiveHalt } from "../../../contracts/src/records/halt.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
 import type { Engine } from "../../../core/engine/engine.ts";
-import { believedUntil, isAhead } from "../../../core/losses/dated.ts";
 import {
   judgeValuation,
   type LossOutcome,
@@ -33,6 +32,7 @@ import {
 } from "../../../core/losses/loss-figures.ts";
 import type { LossDay } from "../../../core/losses/loss-periods.ts";
 import type { LossLook } from "../../../core/losses/loss-standing.ts";
+import { believedUntil, isAhead } from "../../../core/state/dated.ts";
 import type { UnitOfWork } from "../../../ports/store.ts";
 import { writeLosses } from "../../shared/record-losses.ts";
 import type { ServicePorts } from "../../shared/service.ts";

@@ -15,7 +15,7 @@ import { Defect, type Fault, messageOf } from "../../../../contracts/src/fault.t
 import { createFormatter } from "../../../../contracts/src/instant.ts";
 import { createEntryMaker, type Entry } from "../../../../core/audit/entry.ts";
 import type { Sha256OfBytes } from "../../../../core/audit/hash.ts";
-import { type BoundedMap, boundedMap } from "../../../../core/engine/fast/bounded-map.ts";
+import { type BoundedMap, boundedMap } from "../../../../core/state/bounded-map.ts";
 import type { AuditHead, AuditLog, NewAuditRow } from "../../../../ports/audit-log.ts";
 import type { Clock } from "../../../../ports/clock.ts";
 import type { Log } from "../../../../ports/log.ts";

@@ -11,7 +11,7 @@ import { parseJson } from "../../../../contracts/src/parse-json.ts";
 import { decodeBase64, decodeBase64Of, encodeBase64, utf8Of } from "../../../../core/audit/base64.ts";
 import { canonicalJson, type JsonObject } from "../../../../core/audit/canonical/canonical-json.ts";
 import type { EntryRecord } from "../../../../core/audit/entry.ts";
-import { boundedMap } from "../../../../core/engine/fast/bounded-map.ts";
+import { boundedMap } from "../../../../core/state/bounded-map.ts";
 import type { Random } from "../../../../ports/random.ts";
 import type { Secrets } from "../../../../ports/secrets.ts";
 import type { Cipher, SubjectKey, SubjectKeys } from "../../../../ports/subject-keys.ts";

@@ -1,9 +1,9 @@
 // What the shell does with blocks that an operator accepts: judge a fill, open, settle by a price, end.
 import type { Instant } from "../../contracts/src/instant.ts";
 import type { RiskBlock, RiskBlockEnded } from "../../contracts/src/records/block.ts";
-import type { EngineState } from "../engine/state.ts";
-import { blocksOf, endBlock, hasRoom, openBlock } from "./block-book.ts";
+import { blocksOf, endBlock, hasRoom, openBlock } from "../blocks/block-book.ts";
 import { judgePrice, type PricedFill, type PriceJudgement } from "./judge-fill.ts";
+import type { EngineState } from "./state.ts";
 
 export interface Acceptance {
   judge(fill: PricedFill, now: Instant): PriceJudgement;

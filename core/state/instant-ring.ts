@@ -1,6 +1,6 @@
 // Moments in the order in which they came, those of a window of time and no more: whoever asks "how many within the last second?" gets an
 // exact answer without a timer that forgets. A moment can be taken back, with everything that it pushed out.
-import type { Instant } from "../../../contracts/src/instant.ts";
+import type { Instant } from "../../contracts/src/instant.ts";
 import type { CellArena } from "./cell-arena.ts";
 
 export interface InstantRing {

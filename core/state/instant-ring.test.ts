@@ -1,8 +1,8 @@
 // The ring of moments against a plain list, with moments that are taken back: the newest exactly, others alone.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import * as instant from "../../../contracts/src/instant.ts";
-import { inputCount } from "../../../testkit/full-count.ts";
+import * as instant from "../../contracts/src/instant.ts";
+import { inputCount } from "../../testkit/full-count.ts";
 import {
   type AddedInstant,
   addInstant,

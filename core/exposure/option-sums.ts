@@ -8,25 +8,16 @@
 //  3. What is owed of an underlying is what written calls could have to deliver, each at its worst end.
 //  4. A fund's sums are never current while an option line has changed and nobody has added up.
 
-import * as fundStates from "../engine/fast/fund-state.ts";
-import {
-  noRow,
-  pendingBuyAt,
-  pendingSellAt,
-  positionAt,
-  rowOf,
-  setSum,
-  slotsOf,
-  sumOf,
-} from "../engine/fast/fund-state.ts";
-import { type Books, type FundBook, type OptionGroup, pricesOf, type SymbolBook } from "../engine/records.ts";
-import type { Losses } from "../engine/view.ts";
-import { type LineValue, lineValue } from "../exposure/line-value.ts";
-import { tableOf } from "../exposure/value-tables.ts";
 import * as amounts from "../money/amount.ts";
 import * as exact from "../money/exact.ts";
 import { type Exact, type Notional, zeroNotional } from "../money/exact.ts";
+import * as fundStates from "../state/fund-state.ts";
+import { noRow, pendingBuyAt, pendingSellAt, positionAt, rowOf, setSum, slotsOf, sumOf } from "../state/fund-state.ts";
+import { type Books, type FundBook, type OptionGroup, pricesOf, type SymbolBook } from "../state/records.ts";
+import type { Losses } from "../state/view.ts";
+import { type LineValue, lineValue } from "./line-value.ts";
 import { lineLosses, noLosses, plusLosses, unitStress, worstLoss } from "./option-stress.ts";
+import { tableOf } from "./value-tables.ts";
 
 const line: LineValue = { high: zeroNotional, low: zeroNotional, gross: zeroNotional };
 

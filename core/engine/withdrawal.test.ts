@@ -13,7 +13,7 @@ import {
   prices,
   valueAll,
 } from "../../testkit/risk/engine-fixture.ts";
-import type { Engine } from "../engine/engine.ts";
+import type { Engine } from "./engine.ts";
 
 const seed = 237;
 const at = moment(0);

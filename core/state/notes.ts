@@ -2,9 +2,9 @@
 // outlives the next check is copied out first; the generation tells whether it is still there.
 import { Defect } from "../../contracts/src/fault.ts";
 import type { GateName } from "../../contracts/src/records/values.ts";
-import type { Notes } from "../gates/gate.ts";
 import type { Amount } from "../money/amount.ts";
 import * as exact from "../money/exact.ts";
+import type { Notes } from "./gate.ts";
 
 /** How a figure is shown: a word or a count as it is, an amount as the decimal it is, a product of two rounded up to the cent. */
 const wordInput = 0;

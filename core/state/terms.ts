@@ -2,9 +2,9 @@
 // schema gate says which of them could not be read. Nothing here throws; what makes no sense is left undefined.
 import * as decimal from "../../contracts/src/decimal.ts";
 import type { Order } from "../../contracts/src/generated/svc/v1/order.ts";
-import type { Terms } from "../engine/view.ts";
 import { type Amount, amountOf, isPositive, readAmount } from "../money/amount.ts";
 import { digitsMax, plainOf } from "../money/plain.ts";
+import type { Terms } from "./view.ts";
 
 export function noTerms(): Terms {
   return { direction: 0, quantity: undefined, limitPrice: undefined, stopPrice: undefined, notional: undefined };

@@ -7,10 +7,10 @@
 // size. Position and pendings of a row are plain numbers at the same place. What plain numbers cannot keep is NaN in the fund state, which
 // makes every sum NaN, and stands beside it. The pendings stand by themselves because most funds have none at most times: then nobody has
 // to look there.
-import { Defect } from "../../../contracts/src/fault.ts";
-import { type Amount, nothing, simplified } from "../../money/amount.ts";
-import type { Notional } from "../../money/exact.ts";
-import { atPlace, type Plain, placeMax, placeOf } from "../../money/plain.ts";
+import { Defect } from "../../contracts/src/fault.ts";
+import { type Amount, nothing, simplified } from "../money/amount.ts";
+import type { Notional } from "../money/exact.ts";
+import { atPlace, type Plain, placeMax, placeOf } from "../money/plain.ts";
 import type { CellArena, CellBlock } from "./cell-arena.ts";
 
 /** A symbol in a fund: what is held, and what open orders may still do to it; of those that plain numbers cannot keep. */

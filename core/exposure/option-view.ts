@@ -1,17 +1,17 @@
 // Fills what the gates read where options are concerned: for an order in one, and for an order in an underlying that the fund has options on.
 import type { Instant } from "../../contracts/src/instant.ts";
-import * as fundStates from "../engine/fast/fund-state.ts";
-import { noRow, pendingSellAt, positionAt, rowOf, slotsOf, sumOf } from "../engine/fast/fund-state.ts";
-import { type Books, type FundBook, type OptionGroup, pricesOf, type SymbolBook } from "../engine/records.ts";
-import type { FundView } from "../engine/view.ts";
-import { type LineValue, lineValue } from "../exposure/line-value.ts";
-import { tableOf } from "../exposure/value-tables.ts";
-import { isFresh } from "../gates/new-risk.ts";
 import * as amounts from "../money/amount.ts";
 import * as exact from "../money/exact.ts";
 import { type Exact, zeroNotional } from "../money/exact.ts";
+import * as fundStates from "../state/fund-state.ts";
+import { noRow, pendingSellAt, positionAt, rowOf, slotsOf, sumOf } from "../state/fund-state.ts";
+import { isFresh } from "../state/new-risk.ts";
+import { type Books, type FundBook, type OptionGroup, pricesOf, type SymbolBook } from "../state/records.ts";
+import type { FundView } from "../state/view.ts";
+import { type LineValue, lineValue } from "./line-value.ts";
 import { minusLosses, noLosses, unitStress, worstLoss } from "./option-stress.ts";
 import { deltaTimeOf, groupOf, lossesOf, netEnds, owedBy } from "./option-sums.ts";
+import { tableOf } from "./value-tables.ts";
 
 interface Asked {
   readonly book: SymbolBook | undefined;

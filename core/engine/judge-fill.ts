@@ -3,13 +3,13 @@
 // risk anyway, so a fill that waits to be judged lets nothing through in between.
 import * as decimal from "../../contracts/src/decimal.ts";
 import type { Instant } from "../../contracts/src/instant.ts";
-import { pricesOf } from "../engine/records.ts";
-import type { EngineState } from "../engine/state.ts";
-import { percent } from "../engine/wording.ts";
-import { isFresh } from "../gates/new-risk.ts";
 import * as amounts from "../money/amount.ts";
 import * as exact from "../money/exact.ts";
 import { priceText } from "../money/price-text.ts";
+import { isFresh } from "../state/new-risk.ts";
+import { pricesOf } from "../state/records.ts";
+import { percent } from "../state/wording.ts";
+import type { EngineState } from "./state.ts";
 
 /** What is asked about. */
 export interface PricedFill {

@@ -1,15 +1,15 @@
 // What a fund could reach with an order in an option: gross and by sector as with any symbol, net by the signed delta; and what it could lose in
 // the stress.
 
-import type { FundView, OptionView } from "../engine/view.ts";
+import { lineLosses, noLosses, plusLosses, worstLoss } from "../exposure/option-stress.ts";
+import { endsOf } from "../exposure/option-sums.ts";
 import type { WorstCase } from "../exposure/plain-exposure.ts";
 import type { Amount } from "../money/amount.ts";
 import * as amounts from "../money/amount.ts";
 import type { Exact, Notional } from "../money/exact.ts";
 import * as exact from "../money/exact.ts";
 import { openQuantityMax } from "../orders/classify.ts";
-import { lineLosses, noLosses, plusLosses, worstLoss } from "./option-stress.ts";
-import { endsOf } from "./option-sums.ts";
+import type { FundView, OptionView } from "../state/view.ts";
 
 /** Undefined for an order in anything but an option. The order adds `own` to one end of its line. */
 export function optionCase(view: FundView, own: Notional, unitValue: Amount): WorstCase | undefined {

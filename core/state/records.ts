@@ -7,11 +7,11 @@ import type { Instant } from "../../contracts/src/instant.ts";
 import type { Envelope } from "../envelope/envelope.ts";
 import type { Amount } from "../money/amount.ts";
 import type { Exact, Notional } from "../money/exact.ts";
-import type { StrategyPositions } from "../orders/strategy-positions.ts";
-import { type CellArena, createCellArena } from "./fast/cell-arena.ts";
-import { createFundState, type FundState } from "./fast/fund-state.ts";
-import { createIdMap, type IdMap } from "./fast/id-table.ts";
-import { createInstantRing, type InstantRing } from "./fast/instant-ring.ts";
+import { type CellArena, createCellArena } from "./cell-arena.ts";
+import { createFundState, type FundState } from "./fund-state.ts";
+import { createIdMap, type IdMap } from "./id-table.ts";
+import { createInstantRing, type InstantRing } from "./instant-ring.ts";
+import type { StrategyPositions } from "./strategy-positions.ts";
 import type { InstrumentFacts, Losses, NavLimits } from "./view.ts";
 
 /** A symbol, whoever holds it. Moments are instants, NaN when there is nothing. */

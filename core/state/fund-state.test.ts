@@ -1,9 +1,9 @@
 // Many funds' fund states in one memory: each holds what a map says it holds, whatever the others do, while they grow, shrink and change their sectors.
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import * as decimal from "../../../contracts/src/decimal.ts";
-import { amountOf, nothing, toDecimal } from "../../money/amount.ts";
-import type { Plain } from "../../money/plain.ts";
+import * as decimal from "../../contracts/src/decimal.ts";
+import { amountOf, nothing, toDecimal } from "../money/amount.ts";
+import type { Plain } from "../money/plain.ts";
 import { createCellArena } from "./cell-arena.ts";
 import * as fundStates from "./fund-state.ts";
 

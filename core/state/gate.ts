@@ -4,10 +4,10 @@ import type { Denial } from "../../contracts/src/codes.ts";
 import type { Order } from "../../contracts/src/generated/svc/v1/order.ts";
 import type { Instant } from "../../contracts/src/instant.ts";
 import type { GateName } from "../../contracts/src/records/values.ts";
-import type { InputAges } from "../engine/input-ages.ts";
-import type { FundView } from "../engine/view.ts";
 import type { Amount } from "../money/amount.ts";
 import type { Notional } from "../money/exact.ts";
+import type { InputAges } from "./input-ages.ts";
+import type { FundView } from "./view.ts";
 
 /** Where a gate writes the figures it read. Nothing is formatted here: that happens when a record is made. */
 export interface Notes {

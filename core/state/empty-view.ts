@@ -2,8 +2,8 @@
 
 import * as amounts from "../money/amount.ts";
 import { zeroNotional } from "../money/exact.ts";
-import { noTerms } from "../orders/terms.ts";
 import { type InputAges, inputAgesDefault } from "./input-ages.ts";
+import { noTerms } from "./terms.ts";
 import type { FundView, Verdict } from "./view.ts";
 
 export const noVerdict: Verdict = { kind: "none", reason: "", model: "", promptHash: "", costUsd: "", tookMs: 0 };

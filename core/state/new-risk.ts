@@ -1,7 +1,7 @@
 // What the gates share when they judge new risk: which orders those are, what counts as fresh, and what an earlier gate has made sure of.
 import { Defect } from "../../contracts/src/fault.ts";
 import type { Order } from "../../contracts/src/generated/svc/v1/order.ts";
-import type { FundView } from "../engine/view.ts";
+import type { FundView } from "./view.ts";
 
 /** A proven reduction passes where new risk is judged; what could not be classified is taken for new risk. */
 export function reduces(view: FundView): boolean {

@@ -1,14 +1,14 @@
 // An envelope's limits as amounts of one fund: its fractions times the NAV. They change when one of the two does and are asked for with
 // every order, so they are multiplied once and kept beside the fund.
 
-import * as fundStates from "../engine/fast/fund-state.ts";
-import { headOf, setHead } from "../engine/fast/fund-state.ts";
-import type { FundBook } from "../engine/records.ts";
-import type { NavLimits } from "../engine/view.ts";
+import type { Envelope } from "../envelope/envelope.ts";
 import { type Amount, isIdentical, oneUnit } from "../money/amount.ts";
 import { inCents, product } from "../money/exact.ts";
 import type { Plain } from "../money/plain.ts";
-import type { Envelope } from "./envelope.ts";
+import * as fundStates from "../state/fund-state.ts";
+import { headOf, setHead } from "../state/fund-state.ts";
+import type { FundBook } from "../state/records.ts";
+import type { NavLimits } from "../state/view.ts";
 
 /** Those that are known already, if they are of that envelope and that NAV. */
 export function navLimits(known: NavLimits | undefined, envelope: Envelope, nav: Amount): NavLimits {

@@ -5,9 +5,9 @@ import * as decimal from "../../contracts/src/decimal.ts";
 import type { Order } from "../../contracts/src/generated/svc/v1/order.ts";
 import { inputCount } from "../../testkit/full-count.ts";
 import { passingDraft } from "../../testkit/passing-order.ts";
-import type { Terms } from "../engine/view.ts";
 import { isNegative, isPositive, nothing, toDecimal } from "../money/amount.ts";
 import { noTerms, readTerms } from "./terms.ts";
+import type { Terms } from "./view.ts";
 
 const seed = Number(process.env["PORTCULLIS_SEED"] ?? "20261115");
 

@@ -2,8 +2,8 @@
 // one kind that cover the same order the oldest is named; of gross exposure the strictest counts.
 import type * as instant from "../../contracts/src/instant.ts";
 import type { Restriction, RestrictionKind } from "../../contracts/src/records/restriction.ts";
-import type { RestrictedBy, RestrictionView } from "../engine/view.ts";
 import * as exact from "../money/exact.ts";
+import type { RestrictedBy, RestrictionView } from "../state/view.ts";
 
 /** Kinds that the gates judge; how much a strategy may use is research's business. */
 type GateKind = Exclude<RestrictionKind, "ALLOCATION">;

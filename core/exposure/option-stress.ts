@@ -6,10 +6,10 @@
 //  1. A line loses at its worse end: every pending buy fills and no sell does, or the other way round.
 //  2. An underlying that would gain in both cases loses nothing, and makes up for no other.
 import { type Decimal, one } from "../../contracts/src/decimal.ts";
-import type { SymbolBook, SymbolPrices } from "../engine/records.ts";
-import type { Losses, UnitStress } from "../engine/view.ts";
 import { type Amount, minus, plus, toDecimal } from "../money/amount.ts";
 import type { Exact } from "../money/exact.ts";
+import type { SymbolBook, SymbolPrices } from "../state/records.ts";
+import type { Losses, UnitStress } from "../state/view.ts";
 
 export const noLosses: Losses = { up: 0n as Exact, down: 0n as Exact };
 /** A fifth. */
