@@ -66,3 +66,11 @@ function wholeWord(line: string, word: RegExp): string {
   if (found === null) return "";
   return (/\w*$/.exec(line.slice(0, found.index))?.[0] ?? "") + found[0];
 }
+
+/** What a rename by search left behind. */
+const broken = /\b(is|are) reported (the|it|them)\b|\ba read (the|an|of a)\b/i;
+
+export function brokenGrammar(path: string, text: string): readonly string[] {
+  if (!judged.test(path) || exempt.test(path) || !broken.test(text)) return [];
+  return text.split("\n").flatMap((line, index) => (broken.test(line) ? [`${path}:${index + 1} ${line.trim()}`] : []));
+}
