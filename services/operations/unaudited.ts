@@ -4,9 +4,9 @@ import type { UnauditedChanges as Wire } from "../../contracts/src/generated/svc
 import { format } from "../../contracts/src/instant.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { UnaryHandler } from "../../ports/rpc.ts";
+import { startLoop } from "../shared/loop.ts";
 import { line } from "../shared/one-line.ts";
 import type { ServicePorts } from "../shared/service.ts";
-import { startWorkerLoop } from "./worker-loop.ts";
 
 const listedMax = 100;
 const everyMs = 500;
@@ -41,7 +41,7 @@ export function startUnaudited(ports: UnauditedPorts) {
   const loop =
     changes === undefined
       ? undefined
-      : startWorkerLoop({ ports, what: "accepting unaudited changes", firstAfterMs: everyMs, run: accept });
+      : startLoop({ ports, what: "accepting unaudited changes", firstAfterMs: everyMs, run: accept });
   const handlers = {
     ListUnauditedChanges: async (): Promise<Wire> => {
       const found = (await changes?.list(listedMax)) ?? [];

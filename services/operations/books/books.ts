@@ -27,10 +27,10 @@ import {
   noTotals,
 } from "../../../core/reconcile/books.ts";
 import type { BooksQueries } from "../../../ports/books-queries.ts";
+import { startLoop } from "../../shared/loop.ts";
 import type { ServicePorts } from "../../shared/service.ts";
 import { createFirstSeen } from "../first-seen.ts";
 import { createWorkerAlarms } from "../worker-alarms.ts";
-import { startWorkerLoop } from "../worker-loop.ts";
 
 export interface BooksPorts extends Pick<ServicePorts, "riskBooks" | "clock" | "timers" | "log" | "crash" | "store"> {
   readonly booksQueries: BooksQueries;
@@ -186,7 +186,7 @@ export function startBooks(ports: BooksPorts): RunningBooks {
       });
   }
 
-  const loop = startWorkerLoop({ ports, what: "the comparison of the books", firstAfterMs: everyMs, run: look });
+  const loop = startLoop({ ports, what: "the comparison of the books", firstAfterMs: everyMs, run: look });
   return {
     look,
     getBooks: async () => ({ checks: names.map((name) => shownCheck(name, checks.get(name))) }),

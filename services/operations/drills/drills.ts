@@ -19,10 +19,10 @@ import { isDrill } from "../../../core/halts/halts.ts";
 import type { DeniedAnswer, RpcCall, RpcService } from "../../../ports/rpc.ts";
 import type { UnitOfWork } from "../../../ports/store.ts";
 import { createAttempts } from "../../shared/attempts.ts";
+import { startLoop } from "../../shared/loop.ts";
 import type { ServicePorts } from "../../shared/service.ts";
 import { transactToKnownEnd } from "../../shared/unknown-outcome.ts";
 import type { WorkerAlarms } from "../worker-alarms.ts";
-import { startWorkerLoop } from "../worker-loop.ts";
 import { givenReason } from "../worker-verbs.ts";
 import { clearProbe, type DrillOptions, measureDrill } from "./measure-drill.ts";
 
@@ -111,7 +111,7 @@ export function startDrills(options: DrillsOptions): RunningDrills {
     return (await riskStore.halts()).active.some(({ severity }) => severity === "FIRM_HALT");
   }
 
-  const loop = startWorkerLoop({
+  const loop = startLoop({
     ports,
     what: "the halt drills",
     firstAfterMs: 0,

@@ -19,10 +19,10 @@ import type { DeniedAnswer, RpcCall, RpcService } from "../../../ports/rpc.ts";
 import type { UnitOfWork } from "../../../ports/store.ts";
 import { haltReason } from "../../halts/confirmation-word.ts";
 import { type Attempt, createAttempts } from "../../shared/attempts.ts";
+import { startLoop } from "../../shared/loop.ts";
 import { noSuchFund } from "../../shared/must-know-fund.ts";
 import type { ServicePorts } from "../../shared/service.ts";
 import { transactToKnownEnd } from "../../shared/unknown-outcome.ts";
-import { startWorkerLoop } from "../worker-loop.ts";
 import { givenReason } from "../worker-verbs.ts";
 import { isOwedFor, ordersToCancel, shownOrders } from "./flatten-orders.ts";
 import { createFlattenWorker, type FlattenDriverOptions, type FlattenWorker, lineOf, owes } from "./flatten-worker.ts";
@@ -47,7 +47,7 @@ export function startFlatten(options: FlattenOptions): RunningFlatten {
   const attempts = createAttempts(ports, "halts");
   let isEnding = false;
   const worker = createFlattenWorker(options, { isEnding: () => isEnding });
-  const loop = startWorkerLoop({
+  const loop = startLoop({
     ports,
     what: "the flatten",
     firstAfterMs: 0,

@@ -10,10 +10,10 @@ import { format, type Instant, millisecondsBetween, parse } from "../../../contr
 import { parseJson } from "../../../contracts/src/parse-json.ts";
 import type { ActiveHalt, HaltStepName } from "../../../contracts/src/records/halt.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
+import { startLoop } from "../../shared/loop.ts";
 import { line } from "../../shared/one-line.ts";
 import type { ServicePorts } from "../../shared/service.ts";
 import type { WorkerAlarms } from "../worker-alarms.ts";
-import { startWorkerLoop } from "../worker-loop.ts";
 import { type Acknowledgement, askEngines, lookAtLeases } from "./acknowledge.ts";
 import type { Reservations } from "./foreign-left.ts";
 import { notify } from "./notify.ts";
@@ -164,7 +164,7 @@ export function startHaltSteps({ ports, alarms }: StepsOptions): HaltSteps {
     alarms.clear(codeOf(step), `${haltId} ${step}`);
   }
 
-  const loop = startWorkerLoop({ ports, what: "the halt manager", firstAfterMs: 0, run });
+  const loop = startLoop({ ports, what: "the halt manager", firstAfterMs: 0, run });
   return {
     wake: () => loop.wake(),
     adopt,

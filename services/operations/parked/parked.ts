@@ -20,10 +20,10 @@ import type { NamedAction } from "../../../ports/identity.ts";
 import type { AsideEvent } from "../../../ports/parked-events.ts";
 import type { DeniedAnswer, RpcCall, RpcService } from "../../../ports/rpc.ts";
 import type { UnitOfWork } from "../../../ports/store.ts";
+import { startLoop } from "../../shared/loop.ts";
 import type { ServicePorts } from "../../shared/service.ts";
 import { countDefault, countLimit, invalid, pagedLimit } from "../risk-queries-arguments.ts";
 import { createWorkerAlarms } from "../worker-alarms.ts";
-import { startWorkerLoop } from "../worker-loop.ts";
 import { givenReason, missingReason, tellAttempt } from "../worker-verbs.ts";
 
 export type ParkedPorts = Pick<ServicePorts, "store" | "clock" | "timers" | "log" | "crash" | "sha256">;
@@ -56,7 +56,7 @@ export function startParked(ports: ParkedPorts): RunningParked {
     return lookEveryMs;
   }
 
-  const loop = startWorkerLoop({ ports, what: "the watch over parked events", firstAfterMs: 1_000, run: look });
+  const loop = startLoop({ ports, what: "the watch over parked events", firstAfterMs: 1_000, run: look });
   return {
     handlers: {
       ListParked: (request: ListParkedRequest) => listParked(ports, request),

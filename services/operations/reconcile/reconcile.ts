@@ -8,9 +8,9 @@ import type { Health } from "../../../ports/health.ts";
 import type { OrderManagement } from "../../../ports/peers.ts";
 import type { StoredDifference } from "../../../ports/reconcile-records.ts";
 import type { RpcService } from "../../../ports/rpc.ts";
+import { startLoop } from "../../shared/loop.ts";
 import type { ServicePorts } from "../../shared/service.ts";
 import type { WorkerAlarms } from "../worker-alarms.ts";
-import { startWorkerLoop } from "../worker-loop.ts";
 import { correct } from "./correct.ts";
 import { type AccountFacts, gatherAccount } from "./gather-account.ts";
 import type { Looked } from "./looked.ts";
@@ -84,7 +84,7 @@ export function startReconciler(options: ReconcileOptions): RunningReconciler {
   }
 
   const loop = enabled
-    ? startWorkerLoop({ ports, what: "the reconciler", firstAfterMs: Math.min(firstLookMs, everyMs), run })
+    ? startLoop({ ports, what: "the reconciler", firstAfterMs: Math.min(firstLookMs, everyMs), run })
     : undefined;
   if (!enabled) ports.log.warn("the broker-exit reconciler is switched off");
   return {

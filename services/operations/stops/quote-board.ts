@@ -1,8 +1,8 @@
 // What the stops know of the market: the newest quote of every symbol, as it came, and the instruments. Quotes that no price can be made of stay in,
 // because a stop must know that its quote is bad. The simulated market's are for PAPER funds alone; LIVE funds are judged by marks from outside.
 import type { Instrument, Quote } from "../../../contracts/src/records/market.ts";
+import { startLoop } from "../../shared/loop.ts";
 import type { ServicePorts } from "../../shared/service.ts";
-import { startWorkerLoop } from "../worker-loop.ts";
 
 const lookEveryMs = 1_000;
 
@@ -42,7 +42,7 @@ export function startQuoteBoard(ports: QuoteBoardPorts, { simulated, live }: Quo
     return lookEveryMs;
   }
 
-  const loop = startWorkerLoop({ ports, what: "the stops' instruments", firstAfterMs: 0, run: follow });
+  const loop = startLoop({ ports, what: "the stops' instruments", firstAfterMs: 0, run: follow });
   return {
     newest: (symbol, fundId) => (paperFunds.has(fundId) ? simulated.get(symbol) : undefined) ?? live.get(symbol),
     instrument: (symbol) => instruments.get(symbol),

@@ -3,9 +3,9 @@
 import type { Health } from "../../../ports/health.ts";
 import type { OrderManagement } from "../../../ports/peers.ts";
 import type { RpcService } from "../../../ports/rpc.ts";
+import { startLoop } from "../../shared/loop.ts";
 import type { ServicePorts } from "../../shared/service.ts";
 import type { WorkerAlarms } from "../worker-alarms.ts";
-import { startWorkerLoop } from "../worker-loop.ts";
 import { type QuoteBoard, type QuoteSources, startQuoteBoard } from "./quote-board.ts";
 import { stopQueries } from "./stop-queries.ts";
 import { createStopWorker } from "./stop-worker.ts";
@@ -40,7 +40,7 @@ export function startStops({ ports, quotes, orderManagement, broker, alarms }: S
   const board: QuoteBoard = startQuoteBoard(ports, quotes);
   const watch = watchPositions({ ports, board, alarms });
   const worker = createStopWorker({ ports, orderManagement, broker, board, alarms });
-  const driving = startWorkerLoop({
+  const driving = startLoop({
     ports,
     what: "the exits of stops that fired",
     firstAfterMs: 0,
@@ -62,7 +62,7 @@ export function startStops({ ports, quotes, orderManagement, broker, alarms }: S
       }
       return everyMs;
     };
-    return startWorkerLoop({ ports, what, firstAfterMs: Math.min(firstLookMs, everyMs), run });
+    return startLoop({ ports, what, firstAfterMs: Math.min(firstLookMs, everyMs), run });
   }
 
   const loops = enabled

@@ -6,9 +6,9 @@ import { close, type Step, step } from "../../../core/watchdogs/episodes.ts";
 import { type Judgement, withoutValue } from "../../../core/watchdogs/watchdog.ts";
 import type { Chat } from "../../../ports/chat.ts";
 import type { WatchedScope } from "../../../ports/watchdog-records.ts";
+import { type Loop, startLoop } from "../../shared/loop.ts";
 import { line } from "../../shared/one-line.ts";
 import type { ServicePorts } from "../../shared/service.ts";
-import { startWorkerLoop, type WorkerLoop } from "../worker-loop.ts";
 import type { AnyConfig, Assigned, ToJudge } from "./assigned.ts";
 import type { Board } from "./board.ts";
 import type { CarryOut } from "./carry-out.ts";
@@ -247,7 +247,7 @@ export function runWatchdog(options: RunOptions): RunningWatchdog {
     const all = [undefined, ...options.fundIds()].map((fundId) => periodS(config(fundId)));
     return Math.max(250, Math.min(...all) * 1_000);
   };
-  const loop: WorkerLoop = startWorkerLoop({
+  const loop: Loop = startLoop({
     ports,
     what: `the watchdog ${about.name}`,
     firstAfterMs: 2_000,

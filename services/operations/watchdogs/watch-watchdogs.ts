@@ -3,9 +3,9 @@
 import { messageOf } from "../../../contracts/src/fault.ts";
 import { format, type Instant } from "../../../contracts/src/instant.ts";
 import type { StatusFile } from "../../../ports/status-file.ts";
+import { type Loop, startLoop } from "../../shared/loop.ts";
 import type { ServicePorts } from "../../shared/service.ts";
 import type { WorkerAlarms } from "../worker-alarms.ts";
-import { startWorkerLoop, type WorkerLoop } from "../worker-loop.ts";
 import type { Board } from "./board.ts";
 import type { Configuration } from "./configuration.ts";
 import type { RunningWatchdog } from "./run-watchdog.ts";
@@ -24,7 +24,7 @@ export interface WatchOptions {
   readonly file: StatusFile;
 }
 
-export function watchWatchdogs({ ports, running, board, configuration, alarms, file }: WatchOptions): WorkerLoop {
+export function watchWatchdogs({ ports, running, board, configuration, alarms, file }: WatchOptions): Loop {
   /** What was not judged; "everything" where no round came to its end, also before anything was ever judged. */
   function notJudged(at: Instant): ReadonlyMap<string, readonly string[]> {
     return new Map(
@@ -72,5 +72,5 @@ export function watchWatchdogs({ ports, running, board, configuration, alarms, f
     return everyMs;
   }
 
-  return startWorkerLoop({ ports, what: "the watch over the watchdogs", firstAfterMs: everyMs, run: look });
+  return startLoop({ ports, what: "the watch over the watchdogs", firstAfterMs: everyMs, run: look });
 }

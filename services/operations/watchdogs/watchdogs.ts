@@ -7,11 +7,11 @@ import type { DatabaseCare } from "../../../ports/database-care.ts";
 import type { Health } from "../../../ports/health.ts";
 import type { RpcService } from "../../../ports/rpc.ts";
 import type { StatusFile } from "../../../ports/status-file.ts";
+import { startLoop } from "../../shared/loop.ts";
 import type { ServicePorts } from "../../shared/service.ts";
 import type { WatchedChat } from "../chat/chat-health.ts";
 import type { RunningHalts } from "../halts/halts.ts";
 import type { WorkerAlarms } from "../worker-alarms.ts";
-import { startWorkerLoop } from "../worker-loop.ts";
 import { type Assigned, assign } from "./assigned.ts";
 import { openBoard } from "./board.ts";
 import { createCarryOut } from "./carry-out.ts";
@@ -65,7 +65,7 @@ export async function startWatchdogs(options: WatchdogOptions): Promise<RunningW
   };
   const holdingBroker = findHoldingBroker({ brokers: ports.brokers, positions: facts.positions });
   const carryOut = createCarryOut({ ...options, board, holdingBroker });
-  const settings = startWorkerLoop({
+  const settings = startLoop({
     ports,
     what: "the watchdogs' configuration",
     firstAfterMs: 0,

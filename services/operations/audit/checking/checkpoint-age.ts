@@ -2,10 +2,10 @@
 // What nobody signed can be cut off unseen. Since when is kept over restarts.
 import { format, type Instant, millisecondsBetween } from "../../../../contracts/src/instant.ts";
 import type { Health } from "../../../../ports/health.ts";
+import { startLoop } from "../../../shared/loop.ts";
 import type { ServicePorts } from "../../../shared/service.ts";
 import { createFirstSeen } from "../../first-seen.ts";
 import type { WorkerAlarms } from "../../worker-alarms.ts";
-import { startWorkerLoop } from "../../worker-loop.ts";
 import { signEveryMs } from "../log/checkpoints.ts";
 import type { AuditStatus } from "../queries/audit-status.ts";
 
@@ -52,7 +52,7 @@ export function watchCheckpointAge({ ports, alarms, status }: CheckpointAgeOptio
       : undefined;
   }
 
-  const loop = startWorkerLoop({ ports, what: "the watch over checkpoints", firstAfterMs: lookEveryMs, run: look });
+  const loop = startLoop({ ports, what: "the watch over checkpoints", firstAfterMs: lookEveryMs, run: look });
   return {
     health: () => (complaint === undefined ? { status: "ok" } : { status: "ok", complaint }),
     stop: () => loop.stop(),
