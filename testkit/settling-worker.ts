@@ -132,7 +132,7 @@ export function settlingWorker(store: Store, death?: Death, die: () => void = ()
   };
   const instruments = { find: async (symbol: string) => listed.find((one) => one.symbol === symbol) };
   const bells = { order: () => undefined, reports: () => undefined, position: () => undefined };
-  return settleOptions(ports as never, instruments as never, bells);
+  return settleOptions(ports as never, instruments as never, bells).stop;
 }
 
 if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {

@@ -10,6 +10,7 @@ import { haltCovers, passesHalt } from "../../core/orders/may-send.ts";
 import { mayBeWithBroker } from "../../core/orders/order-lifecycle.ts";
 import type { Subscription } from "../../ports/bus.ts";
 import type { StoredOrder } from "../../ports/oms-records.ts";
+import { type Loop, startLoop } from "../shared/loop.ts";
 import type { Cancelling } from "./cancelling.ts";
 import type { OmsPorts } from "./oms-parts.ts";
 
@@ -26,14 +27,11 @@ export interface HaltSweep {
 
 /** Resolves when the halts that are in force were read once. */
 export async function sweepHalts(ports: OmsPorts, cancelling: Cancelling): Promise<HaltSweep> {
-  const { riskStore, clock, timers } = ports;
-  const ending = new AbortController();
-  let sleeping = new AbortController();
-  let isRung = false;
+  const { riskStore, clock } = ports;
+  const { haltPollMs } = ports.settings.risk;
   let known = await riskStore.halts();
   let sweptEpoch = -1;
   let sweptAt: Instant = clock.now();
-  let troubled = false;
 
   async function look(): Promise<void> {
     if ((await riskStore.haltEpoch()) !== known.epoch) {
@@ -90,45 +88,31 @@ export async function sweepHalts(ports: OmsPorts, cancelling: Cancelling): Promi
     }
   }
 
-  async function run(): Promise<void> {
-    while (!ending.signal.aborted) {
-      try {
-        await look();
-        if (troubled) ports.log.info("halts can be read and swept again");
-        troubled = false;
-      } catch (thrown) {
-        if (thrown instanceof Defect) ports.crash.die(thrown);
-        if (!troubled) ports.log.warn("halts cannot be read or swept", { error: messageOf(thrown) });
-        troubled = true;
-      }
-      await timers.sleep(lookMsMin, ending.signal);
-      if (!isRung) await timers.sleep(ports.settings.risk.haltPollMs - lookMsMin, sleeping.signal);
-      isRung = false;
-      if (sleeping.signal.aborted && !ending.signal.aborted) sleeping = new AbortController();
-    }
-  }
-
-  function ring(): void {
-    isRung = true;
-    sleeping.abort();
-  }
-
+  let loop: Loop | undefined;
   const { riskHaltRequested, haltRequested, haltLifted } = subjects;
   const names = [riskHaltRequested, haltRequested, haltLifted].map(({ name }) => name);
   const listening: Subscription = await ports.bus.listen(
     { subjects: names, queueMax: bellsMax, overflow: "drop-oldest" },
-    async () => ring(),
+    async () => loop?.wake(),
   );
-  const stopHearing = riskStore.onChange(ring);
-  const running = run();
+  loop = startLoop({
+    ports,
+    what: { failing: "halts cannot be read or swept", working: "halts can be read and swept again" },
+    firstAfterMs: 0,
+    async run() {
+      await look();
+      return haltPollMs;
+    },
+    apartMsMin: lookMsMin,
+    troubleMsMax: haltPollMs,
+  });
+  const stopHearing = riskStore.onChange(loop.wake);
   return {
     halts: () => known.active,
     stop: async () => {
       stopHearing();
       await listening.close();
-      ending.abort();
-      sleeping.abort();
-      await running;
+      await loop?.stop();
     },
   };
 }

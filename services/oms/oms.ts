@@ -1,14 +1,14 @@
 // Order management's shell: the front door for orders, the drivers that take each of them further, the books of trades and positions, and what
 // halts mean for orders that are with a broker. Here the parts are put together; each of them is a file of its own.
-import { Defect, messageOf } from "../../contracts/src/fault.ts";
 import { format, millisecondsBetween } from "../../contracts/src/instant.ts";
 import type { Health } from "../../ports/health.ts";
 import type { StoredOrder } from "../../ports/oms-records.ts";
 import type { RpcService, UnaryHandler } from "../../ports/rpc.ts";
-import type { RunningService, Service, ServicePorts } from "../shared/service.ts";
+import { startLoop } from "../shared/loop.ts";
+import { type Parts, startParts } from "../shared/parts.ts";
+import type { Service, ServicePorts } from "../shared/service.ts";
 import { createAdjusting } from "./adjusting.ts";
 import { type Amending, createAmending } from "./amendments/amending.ts";
-import type { BookingParts } from "./booking.ts";
 import { type Cancelling, createCancelling } from "./cancelling.ts";
 import { createChecking } from "./checking.ts";
 import { carryOutActions } from "./corporate-actions/corporate-actions.ts";
@@ -38,24 +38,13 @@ export const oms: Service = {
   sentence: "Takes orders, asks the risk engine, routes what was approved and keeps positions.",
   // Treasury puts in the funds and instruments that the first positions are of.
   needs: ["riskengine", "operations", "treasury"],
-  async start(ports) {
-    const stops: (() => Promise<void>)[] = [];
-    try {
-      return await assemble(ports, stops);
-    } catch (thrown) {
-      for (const stop of stops.reverse()) await stop();
-      throw thrown;
-    }
-  },
+  start: (ports) => startParts(ports, (parts) => assemble(ports, parts)),
 };
 
-/** Later parts stand on earlier ones; stopping goes the other way round. */
-async function assemble(ports: ServicePorts, stops: (() => Promise<void>)[]): Promise<RunningService> {
+async function assemble(ports: ServicePorts, parts: Parts) {
   await seedPositions(ports);
-  const instruments = await openInstruments(ports);
-  stops.push(instruments.stop);
-  const quotes = keepQuotes(ports, instruments.quotes);
-  stops.push(quotes.stop);
+  const instruments = parts.add("instruments", await openInstruments(ports));
+  const quotes = parts.add("quotes", keepQuotes(ports, instruments.quotes));
   // Who rings is there before who hears: until then there is nobody to ring for.
   const heard: { drivers?: Drivers; look?: Bells["position"]; readonly readers: Map<string, ReportReader> } = {
     readers: new Map(),
@@ -66,36 +55,31 @@ async function assemble(ports: ServicePorts, stops: (() => Promise<void>)[]): Pr
     position: (fundId, symbol) => heard.look?.(fundId, symbol),
   };
   const cancelling = createCancelling(ports, bells);
-  const sweep = await sweepHalts(ports, cancelling);
-  stops.push(sweep.stop);
-  const unjudged = await sweepUnjudged(ports, cancelling);
-  stops.push(() => unjudged.close());
+  const sweep = parts.add("halt sweep", await sweepHalts(ports, cancelling));
+  parts.add("unjudged sweep", await sweepUnjudged(ports, cancelling));
   const check = createChecking(ports);
   const routing = createRouting({ ports, bells, haltsHeard: sweep.halts, quotes });
   const slicing = createSlicing({ ports, instruments, cancelling, bells, quotes });
   const amending = createAmending(ports, sweep.halts);
   const stepOf = steps({ check: firstStep(ports, slicing, check), routing, slicing, cancelling, amending });
-  const drivers = createDrivers(ports, stepOf);
+  const drivers = parts.add("order workers", createDrivers(ports, stepOf));
   heard.drivers = drivers;
-  stops.push(drivers.stop);
-  const reductions = createReductions({ ports, cancelling, amending, bells });
-  heard.look = reductions.look;
-  stops.push(reductions.stop);
-  stops.push(...readBrokers({ ports, instruments, quotes }, heard.readers, bells));
-  const taking = await keepTakingUp(ports, drivers, bells);
-  stops.push(taking.stop);
-  stops.push(trimKeys(ports));
-  stops.push(carryOutActions({ ports, instruments, cancelling, bells }).stop);
-  stops.push(settleOptions(ports, instruments, bells));
-  const history = await hearHistory(ports);
-  stops.push(() => history.close());
+  heard.look = parts.add("reductions", createReductions({ ports, cancelling, amending, bells })).look;
+  for (const broker of ports.brokers) {
+    const reader = readReports({ ports, instruments, quotes }, broker, bells);
+    heard.readers.set(broker.name, parts.add(`reports of ${broker.name}`, reader));
+  }
+  const taking = parts.add("open orders", await keepTakingUp(ports, drivers, bells));
+  parts.add("old keys", trimKeys(ports));
+  parts.add("corporate actions", carryOutActions({ ports, instruments, cancelling, bells }));
+  parts.add("option settlement", settleOptions(ports, instruments, bells));
+  parts.add("imported history", await hearHistory(ports));
 
   const commands = createOrderCommands({ ports, drivers, cancelling, amending });
   const faults = createPaperFaults(ports);
   const lists = createOrderLists(ports, instruments);
   const submit = createSubmitting(ports, drivers, quotes);
-  const signals = createSignals(ports, submit);
-  stops.push(signals.stop);
+  const signals = parts.add("signals", createSignals(ports, submit));
   const handlers = {
     ...signals.handlers,
     SubmitOrder: submit,
@@ -112,23 +96,7 @@ async function assemble(ports: ServicePorts, stops: (() => Promise<void>)[]): Pr
     SetPaperWeather: faults.setPaperWeather,
   } satisfies Record<string, UnaryHandler>;
   const rpc: RpcService = { name: "Oms", handlers };
-  return {
-    rpc: [rpc],
-    health: () => healthOf(heard.readers, taking.unknown()),
-    stop: async () => {
-      for (const stop of stops.splice(0).reverse()) await stop();
-    },
-  };
-}
-
-/** Gives the functions that end them. */
-function readBrokers(
-  parts: BookingParts,
-  readers: Map<string, ReportReader>,
-  bells: Bells,
-): readonly ReportReader["stop"][] {
-  for (const broker of parts.ports.brokers) readers.set(broker.name, readReports(parts, broker, bells));
-  return [...readers.values()].map(({ stop }) => stop);
+  return { rpc: [rpc], health: () => healthOf(heard.readers, taking.unknown()) };
 }
 
 /** An exit that is too large is cut; everything else is checked. */
@@ -174,9 +142,8 @@ const takeUpEveryMs = 5_000;
  * for those whose bell nobody heard.
  */
 async function keepTakingUp(ports: ServicePorts, drivers: Drivers, bells: Bells): Promise<TakingUp> {
-  const ending = new AbortController();
   let unknown = 0;
-  const takeUp = async (): Promise<number> => {
+  async function takeUp(): Promise<number> {
     const open = await ports.store.transact("oms.look", (unit) => unit.oms.openOrders(), { isOneStatement: true });
     for (const stored of open) {
       const { order } = stored;
@@ -185,29 +152,20 @@ async function keepTakingUp(ports: ServicePorts, drivers: Drivers, bells: Bells)
     }
     unknown = open.filter(({ state }) => state === "UNKNOWN").length;
     return open.length;
-  };
-  const run = async (): Promise<void> => {
-    while (!ending.signal.aborted) {
-      await ports.timers.sleep(takeUpEveryMs, ending.signal);
-      if (ending.signal.aborted) return;
-      try {
-        await takeUp();
-      } catch (thrown) {
-        if (thrown instanceof Defect) ports.crash.die(thrown);
-        ports.log.debug("open orders cannot be looked through", { error: messageOf(thrown) });
-      }
-    }
-  };
+  }
   const orders = await takeUp();
   if (orders > 0) ports.log.info("open orders are taken up again", { orders });
-  const running = run();
-  return {
-    unknown: () => unknown,
-    stop: async () => {
-      ending.abort();
-      await running;
+  const loop = startLoop({
+    ports,
+    what: { failing: "open orders cannot be looked through", working: "open orders can be looked through again" },
+    firstAfterMs: takeUpEveryMs,
+    async run() {
+      await takeUp();
+      return takeUpEveryMs;
     },
-  };
+    troubleMsMax: takeUpEveryMs,
+  });
+  return { unknown: () => unknown, stop: loop.stop };
 }
 
 /** A broker that is silent is no failure of ours: orders can be handed in and are driven on when it answers. It is reported all the same. */

@@ -1,9 +1,9 @@
 // Keeps resting exits within what there is to exit: when a position became smaller, orders that are marked reduce_only and rest above it are
 // lowered or cancelled. The risk engine proves reductions against the fund's whole position in a symbol, so that is what is read here.
 import * as decimal from "../../contracts/src/decimal.ts";
-import { Defect, messageOf } from "../../contracts/src/fault.ts";
 import { type RestingExit, shrinkExits } from "../../core/orders/reduce-only.ts";
 import type { StoredOrder } from "../../ports/oms-records.ts";
+import { startLoop } from "../shared/loop.ts";
 import type { Amending } from "./amendments/amending.ts";
 import type { Cancelling } from "./cancelling.ts";
 import type { Bells, OmsPorts } from "./oms-parts.ts";
@@ -25,35 +25,22 @@ export interface ReductionsParts {
 }
 
 export function createReductions({ ports, cancelling, amending, bells }: ReductionsParts): Reductions {
-  const ending = new AbortController();
   /** Bounded by what the funds trade. */
   const waiting = new Map<string, { readonly fundId: string; readonly symbol: string }>();
-  let running: Promise<void> = Promise.resolve();
-  let isRunning = false;
 
-  function look(fundId: string, symbol: string): void {
-    waiting.set(JSON.stringify([fundId, symbol]), { fundId, symbol });
-    if (isRunning || ending.signal.aborted) return;
-    isRunning = true;
-    running = run().finally(() => {
-      isRunning = false;
-    });
-  }
-
-  async function run(): Promise<void> {
-    for (const [key, place] of waiting) {
-      if (ending.signal.aborted) return;
+  async function run(ending: AbortSignal): Promise<number | undefined> {
+    for (const [key, place] of [...waiting]) {
+      if (ending.aborted) return undefined;
       waiting.delete(key);
+      let isAgain = true;
       try {
-        if (!(await settle(place.fundId, place.symbol))) continue;
-      } catch (thrown) {
-        if (thrown instanceof Defect) ports.crash.die(thrown);
-        ports.log.warn("resting exits cannot be read yet", { ...place, error: messageOf(thrown) });
+        isAgain = await settle(place.fundId, place.symbol);
+      } finally {
+        // Trouble, or an order that is still changing: once more, a little later, and behind the others.
+        if (isAgain) waiting.set(key, place);
       }
-      // Trouble, or an order that is still changing: once more, a little later.
-      await ports.timers.sleep(lookAgainMs, ending.signal);
-      waiting.set(key, place);
     }
+    return waiting.size === 0 ? undefined : lookAgainMs;
   }
 
   /** Whether it has to be read again. */
@@ -90,12 +77,14 @@ export function createReductions({ ports, cancelling, amending, bells }: Reducti
     bells.order(orderId);
   }
 
+  const what = { failing: "resting exits cannot be read yet", working: "resting exits can be read again" };
+  const loop = startLoop({ ports, what, run, troubleMsMax: lookAgainMs });
   return {
-    look,
-    stop: async () => {
-      ending.abort();
-      await running;
+    look(fundId, symbol) {
+      waiting.set(JSON.stringify([fundId, symbol]), { fundId, symbol });
+      loop.wake();
     },
+    stop: loop.stop,
   };
 }
 

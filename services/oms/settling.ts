@@ -6,13 +6,13 @@
 //  2. Nothing is settled before every report that the broker made before its settlement is booked.
 //  3. What has ended and is not settled is an alarm; so is what is short from five days before on, once a day.
 import * as decimal from "../../contracts/src/decimal.ts";
-import { Defect, messageOf } from "../../contracts/src/fault.ts";
 import { format, type Instant, millisecondsBetween, minusMilliseconds } from "../../contracts/src/instant.ts";
 import type { Fill } from "../../contracts/src/records/order.ts";
 import { endOfDate } from "../../core/options/option-expiry.ts";
 import { type SettledLeg, settledTerms, settlementLegs } from "../../core/options/option-settlement.ts";
 import type { Broker, BrokerSettlement } from "../../ports/broker.ts";
 import type { StoredPosition } from "../../ports/oms-records.ts";
+import { type Loop, startLoop } from "../shared/loop.ts";
 import { bookFill } from "./booking.ts";
 import type { Instruments } from "./instruments.ts";
 import type { Bells, OmsPorts } from "./oms-parts.ts";
@@ -25,13 +25,11 @@ const warnedMs = 5 * dayMs;
 /** So long after its end an option that nobody settled is an alarm. */
 const unsettledMsMax = 60_000;
 
-export function settleOptions(ports: OmsPorts, instruments: Instruments, bells: Bells): () => Promise<void> {
-  const ending = new AbortController();
+export function settleOptions(ports: OmsPorts, instruments: Instruments, bells: Bells): Loop {
   /** When each alarm was raised last; bounded by what is held. */
   let reported = new Map<string, Instant>();
-  let troubled = false;
 
-  async function look(): Promise<void> {
+  async function run(): Promise<number> {
     const held = await ports.store.transact("oms.look", (unit) => unit.oms.positions());
     const still = new Map<string, Instant>();
     for (const position of held) {
@@ -53,6 +51,7 @@ export function settleOptions(ports: OmsPorts, instruments: Instruments, bells: 
       }
     }
     reported = still;
+    return lookEveryMs;
   }
 
   async function settle(position: StoredPosition, endsAt: Instant, still: Map<string, Instant>): Promise<void> {
@@ -118,25 +117,11 @@ export function settleOptions(ports: OmsPorts, instruments: Instruments, bells: 
     still.set(key, now);
   }
 
-  async function run(): Promise<void> {
-    while (!ending.signal.aborted) {
-      try {
-        await look();
-        troubled = false;
-      } catch (thrown) {
-        if (thrown instanceof Defect) ports.crash.die(thrown);
-        if (!troubled) ports.log.warn("options that end cannot be looked through", { error: messageOf(thrown) });
-        troubled = true;
-      }
-      await ports.timers.sleep(lookEveryMs, ending.signal);
-    }
-  }
-
-  const running = run();
-  return async () => {
-    ending.abort();
-    await running;
+  const what = {
+    failing: "options that end cannot be looked through",
+    working: "options that end can be looked through again",
   };
+  return startLoop({ ports, what, firstAfterMs: 0, run });
 }
 
 function fillOf({ fundId, strategyId }: StoredPosition, { symbol, change, price }: SettledLeg) {

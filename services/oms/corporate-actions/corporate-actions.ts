@@ -13,6 +13,7 @@ import { subjects } from "../../../contracts/src/subjects.ts";
 import type { StoredAction } from "../../../ports/corporate-actions.ts";
 import type { UnitOfWork } from "../../../ports/store.ts";
 import { actionPace, changedRecord } from "../../shared/corporate-action-record.ts";
+import { type Loop, startLoop } from "../../shared/loop.ts";
 import type { Cancelling } from "../cancelling.ts";
 import type { Instruments } from "../instruments.ts";
 import type { Bells, OmsPorts } from "../oms-parts.ts";
@@ -31,22 +32,21 @@ export interface ActionOptions {
   readonly bells: Pick<Bells, "reports">;
 }
 
-export function carryOutActions({ ports, instruments, cancelling, bells }: ActionOptions): { stop(): Promise<void> } {
+export function carryOutActions({ ports, instruments, cancelling, bells }: ActionOptions): Loop {
   const { store, clock } = ports;
   const { leadMs, lookEveryMs, patienceMs } = actionPace(ports.settings);
-  const ending = new AbortController();
   /** Of actions that took too long after they were applied. */
   const reported = new Set<string>();
-  let troubled = false;
 
-  async function look(): Promise<void> {
+  async function run(ending: AbortSignal): Promise<number> {
     const actions = await store.transact("oms.look", (unit) => unit.corporateActions.underWay(), {
       isOneStatement: true,
     });
     for (const action of actions) {
-      if (ending.signal.aborted) return;
+      if (ending.aborted) break;
       await (action.state === "ANNOUNCED" ? prepare(action) : follow(action));
     }
+    return lookEveryMs;
   }
 
   async function prepare(action: StoredAction): Promise<void> {
@@ -185,27 +185,11 @@ export function carryOutActions({ ports, instruments, cancelling, bells }: Actio
     await unit.events.publish(subjects.corporateActionChanged, changedRecord(action, format(clock.now())));
   }
 
-  async function run(): Promise<void> {
-    while (!ending.signal.aborted) {
-      try {
-        await look();
-        troubled = false;
-      } catch (thrown) {
-        if (thrown instanceof Defect) ports.crash.die(thrown);
-        if (!troubled) ports.log.warn("corporate actions cannot be carried out", { error: messageOf(thrown) });
-        troubled = true;
-      }
-      await ports.timers.sleep(lookEveryMs, ending.signal);
-    }
-  }
-
-  const running = run();
-  return {
-    stop: async () => {
-      ending.abort();
-      await running;
-    },
+  const what = {
+    failing: "corporate actions cannot be carried out",
+    working: "corporate actions can be carried out again",
   };
+  return startLoop({ ports, what, firstAfterMs: 0, run, troubleMsMax: lookEveryMs });
 }
 
 /** What our own books say against it, in the transaction that would apply it. */

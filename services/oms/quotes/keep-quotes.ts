@@ -5,11 +5,11 @@
 //  2. The fourth is owed from the fill on, in the store, so that it is taken over a restart as well. It is the quote in force at that moment or, when none was
 //     heard, the first within ten seconds after it.
 //  3. What was not known then is kept as missing, for good. It is never made up from a later price.
-import { Defect, messageOf } from "../../../contracts/src/fault.ts";
 import { type Instant, millisecondsBetween, parse, plusMilliseconds } from "../../../contracts/src/instant.ts";
 import type { Fill, Order } from "../../../contracts/src/records/order.ts";
 import type { DueQuote, KeptQuote } from "../../../ports/quote-records.ts";
 import type { UnitOfWork } from "../../../ports/store.ts";
+import { startLoop } from "../../shared/loop.ts";
 import type { OmsPorts } from "../oms-parts.ts";
 import type { HeardQuotes } from "./heard-quotes.ts";
 
@@ -31,11 +31,9 @@ export interface QuoteKeeping {
 }
 
 export function keepQuotes(ports: OmsPorts, heard: HeardQuotes): QuoteKeeping {
-  const { clock, store, timers } = ports;
+  const { clock, store } = ports;
   const { markAgeMsMax } = ports.settings.risk;
-  const ending = new AbortController();
-  let sleeping = new AbortController();
-  let isOwed = false;
+  let isNothingOwed = true;
 
   /** Keeps what is due now and known, or never will be; gives for how long nothing more is, undefined while nothing is owed. */
   async function takeDue(): Promise<number | undefined> {
@@ -60,29 +58,18 @@ export function keepQuotes(ports: OmsPorts, heard: HeardQuotes): QuoteKeeping {
     });
   }
 
-  async function run(): Promise<void> {
-    while (!ending.signal.aborted) {
-      isOwed = false;
-      let waitMs: number | undefined;
-      try {
-        waitMs = await takeDue();
-      } catch (thrown) {
-        if (thrown instanceof Defect) ports.crash.die(thrown);
-        ports.log.debug("quotes after fills cannot be kept yet", { error: messageOf(thrown) });
-        waitMs = retryMs;
-      }
-      if (waitMs !== undefined) await timers.sleep(waitMs, ending.signal);
-      else if (!isOwed) await untilOwed();
-    }
+  async function run(): Promise<number | undefined> {
+    isNothingOwed = true;
+    const waitMs = await takeDue();
+    isNothingOwed = waitMs === undefined;
+    return waitMs;
   }
 
-  async function untilOwed(): Promise<void> {
-    const { signal } = sleeping;
-    if (!signal.aborted) await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
-    sleeping = new AbortController();
-  }
-
-  const running = run();
+  const what = {
+    failing: "quotes after fills cannot be kept yet",
+    working: "quotes after fills can be kept again",
+  };
+  const loop = startLoop({ ports, what, firstAfterMs: 0, run, troubleMsMin: retryMs, troubleMsMax: retryMs });
   return {
     async ofOrder(unit, moment, { order_id: id, fund_id: fundId, symbol }, at) {
       const quote = heard.inForce(symbol, at, markAgeMsMax);
@@ -95,14 +82,10 @@ export function keepQuotes(ports: OmsPorts, heard: HeardQuotes): QuoteKeeping {
       await unit.quotes.addDue({ fillId: id, fundId, symbol, dueAt: plusMilliseconds(at, afterFillMs) });
     },
     owed() {
-      isOwed = true;
-      sleeping.abort();
+      // While others are owed it is read in time: what a fill adds is due later than those.
+      if (isNothingOwed) loop.wake();
     },
-    async stop() {
-      ending.abort();
-      sleeping.abort();
-      await running;
-    },
+    stop: loop.stop,
   };
 }
 

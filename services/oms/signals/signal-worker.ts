@@ -5,7 +5,7 @@
 //  1. An accepted alert becomes the order `tv-<signal_id>`, or it ends as FAILED: never both, and never two orders. Whether the order is there is asked
 //     before each try, and once more, with its key held, before an alert ends without one.
 //  2. Trouble is waited out with back-off; an alert that is too old by then is not sent.
-import { Defect, Fault, messageOf } from "../../../contracts/src/fault.ts";
+import { Defect, Fault } from "../../../contracts/src/fault.ts";
 import type { Order as OrderMessage } from "../../../contracts/src/generated/svc/v1/order.ts";
 import type { OrderStatus } from "../../../contracts/src/generated/svc/v1/platform.ts";
 import { format, type Instant, minusMilliseconds } from "../../../contracts/src/instant.ts";
@@ -17,7 +17,9 @@ import type { StoredOrder } from "../../../ports/oms-records.ts";
 import type { DeniedAnswer } from "../../../ports/rpc.ts";
 import type { AcceptedSignal, SignalLane, StoredSignal } from "../../../ports/signal-records.ts";
 import type { UnitOfWork } from "../../../ports/store.ts";
+import { startLoop } from "../../shared/loop.ts";
 import { noticeTrouble } from "../../shared/trouble.ts";
+import { pollUntil } from "../../shared/waiting.ts";
 import { keyWindowMs, type OmsPorts } from "../oms-parts.ts";
 import { brokerOfFund } from "./broker-of-fund.ts";
 import { failedEvent } from "./signal-records.ts";
@@ -67,48 +69,43 @@ export function createSignalWorker(ports: OmsPorts, submit: SubmitOrder): Signal
   const { clock, store, timers, log } = ports;
   const settings = signalSettings(ports.settings);
   const lanes = new Map<string, Promise<void>>();
-  const ending = new AbortController();
-  const trouble = noticeTrouble(log, {
-    failing: "signals cannot be looked through",
-    working: "signals can be looked through again",
-  });
-  let looking: Promise<void> | undefined;
-  let isRung = false;
 
   const look = <T>(read: (unit: UnitOfWork) => Promise<T>): Promise<T> => store.transact("oms.look", read);
 
   /** Begins a worker for every lane in which something waits and nobody works. */
-  async function takeUp(): Promise<void> {
+  async function takeUp(ending: AbortSignal): Promise<number> {
     for (const lane of await look((unit) => unit.signals.waitingLanes())) {
       const name = JSON.stringify([lane.fundId, lane.symbol]);
-      if (lanes.has(name) || ending.signal.aborted) continue;
+      if (lanes.has(name) || ending.aborted) continue;
       lanes.set(
         name,
-        work(lane).finally(() => lanes.delete(name)),
+        work(lane, ending).finally(() => lanes.delete(name)),
       );
     }
+    return lookEveryMs;
   }
 
-  async function work(lane: SignalLane): Promise<void> {
-    let waitMs = backOffMs.first;
-    let failures = 0;
-    while (!ending.signal.aborted) {
+  /** Until nothing of the lane waits. */
+  async function work(lane: SignalLane, signal: AbortSignal): Promise<void> {
+    const trouble = noticeTrouble(log.with({ ...lane }), {
+      failing: "a signal cannot go on",
+      working: "a signal goes on again",
+    });
+    const next = async (): Promise<"done" | "none left" | undefined> => {
       try {
-        const signal = await look((unit) => unit.signals.nextSignal(lane));
-        if (signal === undefined) return;
-        if (await handIn(signal)) {
-          waitMs = backOffMs.first;
-          failures = 0;
-          continue;
-        }
+        const waiting = await look((unit) => unit.signals.nextSignal(lane));
+        const isDone = waiting !== undefined && (await handIn(waiting));
+        trouble.worked();
+        if (waiting === undefined) return "none left";
+        return isDone ? "done" : undefined;
       } catch (thrown) {
         if (thrown instanceof Defect) ports.crash.die(thrown);
-        failures += 1;
-        if (failures === 1) log.warn("a signal cannot go on", { ...lane, error: messageOf(thrown) });
+        trouble.failed(thrown);
+        return undefined;
       }
-      await timers.sleep(waitMs, ending.signal);
-      waitMs = Math.min(waitMs * 2, backOffMs.max);
-    }
+    };
+    const polling = { timers, everyMs: backOffMs.first, everyMsMax: backOffMs.max, signal };
+    for (let done = await pollUntil(polling, next); done === "done"; ) done = await pollUntil(polling, next);
   }
 
   /** Whether it is done with. */
@@ -180,41 +177,12 @@ export function createSignalWorker(ports: OmsPorts, submit: SubmitOrder): Signal
     });
   }
 
-  /** One reading of the lanes at a time; a bell during it means one more. */
-  function ring(): void {
-    if (ending.signal.aborted) return;
-    isRung = true;
-    looking ??= lookNow().finally(() => {
-      looking = undefined;
-      if (isRung) ring();
-    });
-  }
-
-  async function lookNow(): Promise<void> {
-    isRung = false;
-    try {
-      await takeUp();
-      trouble.worked();
-    } catch (thrown) {
-      if (thrown instanceof Defect) ports.crash.die(thrown);
-      trouble.failed(thrown);
-    }
-  }
-
-  async function keepLooking(): Promise<void> {
-    while (!ending.signal.aborted) {
-      ring();
-      await timers.sleep(lookEveryMs, ending.signal);
-    }
-  }
-
-  const running = keepLooking();
+  const what = { failing: "signals cannot be looked through", working: "signals can be looked through again" };
+  const loop = startLoop({ ports, what, firstAfterMs: 0, run: takeUp, troubleMsMax: lookEveryMs });
   return {
-    ring,
+    ring: loop.wake,
     async stop() {
-      ending.abort();
-      await running;
-      await looking;
+      await loop.stop();
       await Promise.all(lanes.values());
     },
   };

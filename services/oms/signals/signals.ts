@@ -12,7 +12,7 @@ import { createTesting } from "./testing.ts";
 export function createSignals(ports: OmsPorts, submit: SubmitOrder) {
   const reference = readSignalReference(ports);
   const worker = createSignalWorker(ports, submit);
-  const stopWatching = watchSilence(ports, reference);
+  const silence = watchSilence(ports, reference);
   const lists = createSignalLists(ports);
   const inTurn = byFund();
   return {
@@ -24,7 +24,7 @@ export function createSignals(ports: OmsPorts, submit: SubmitOrder) {
       GetWebhookSignal: lists.getWebhookSignal,
     },
     async stop(): Promise<void> {
-      await stopWatching();
+      await silence.stop();
       await worker.stop();
     },
   };

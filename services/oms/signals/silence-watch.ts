@@ -1,8 +1,7 @@
 // Raises an alarm when a strategy's alerts stop coming while its market is open: a chart that was closed, an alert that the charting platform stopped.
-import { Defect } from "../../../contracts/src/fault.ts";
 import { format, type Instant } from "../../../contracts/src/instant.ts";
 import { silentMs } from "../../../core/webhook/silence.ts";
-import { noticeTrouble } from "../../shared/trouble.ts";
+import { type Loop, startLoop } from "../../shared/loop.ts";
 import type { OmsPorts } from "../oms-parts.ts";
 import { alarm } from "../transitions.ts";
 import type { SignalReference } from "./signal-reference.ts";
@@ -10,18 +9,12 @@ import { signalSettings } from "./signal-settings.ts";
 
 const lookEveryMs = 5_000;
 
-export function watchSilence(ports: OmsPorts, reference: () => Promise<SignalReference>): () => Promise<void> {
-  const { clock, store, timers, log, settings } = ports;
+export function watchSilence(ports: OmsPorts, reference: () => Promise<SignalReference>): Loop {
+  const { clock, store, settings } = ports;
   const heartbeats = Object.entries(signalSettings(settings).heartbeatsMs);
   const startedAt = clock.now();
-  const ending = new AbortController();
   /** Since when each silent strategy was alarmed about. */
   const alarmed = new Map<string, Instant>();
-
-  const trouble = noticeTrouble(log, {
-    failing: "the silence of strategies cannot be judged",
-    working: "the silence of strategies can be judged again",
-  });
 
   async function look(strategyId: string, silentMsMax: number): Promise<void> {
     const newest = await store.transact("oms.look", (unit) => unit.signals.newestSignal(strategyId));
@@ -38,23 +31,14 @@ export function watchSilence(ports: OmsPorts, reference: () => Promise<SignalRef
     alarmed.set(strategyId, last);
   }
 
-  async function run(): Promise<void> {
-    while (!ending.signal.aborted) {
-      await timers.sleep(lookEveryMs, ending.signal);
-      if (ending.signal.aborted) return;
-      try {
-        for (const [strategyId, silentMsMax] of heartbeats) await look(strategyId, silentMsMax);
-        trouble.worked();
-      } catch (thrown) {
-        if (thrown instanceof Defect) ports.crash.die(thrown);
-        trouble.failed(thrown);
-      }
-    }
+  async function run(): Promise<number> {
+    for (const [strategyId, silentMsMax] of heartbeats) await look(strategyId, silentMsMax);
+    return lookEveryMs;
   }
 
-  const running = heartbeats.length === 0 ? Promise.resolve() : run();
-  return async () => {
-    ending.abort();
-    await running;
+  const what = {
+    failing: "the silence of strategies cannot be judged",
+    working: "the silence of strategies can be judged again",
   };
+  return startLoop({ ports, what, firstAfterMs: heartbeats.length === 0 ? undefined : lookEveryMs, run });
 }

@@ -42,11 +42,11 @@ it("alerts that cannot be looked through are a warning, and that they can be aga
 
 it("silence that cannot be judged is a warning, and that it can be again is reported", async () => {
   const { time, ports, pass, noticed, comesBack } = fixture();
-  const stop = watchSilence(ports, () => Promise.reject(new Error("no calendar is asked for")));
+  const silence = watchSilence(ports, () => Promise.reject(new Error("no calendar is asked for")));
   await pass(16_000);
   expect(noticed()).toEqual(["warn the silence of strategies cannot be judged"]);
   comesBack();
   await pass(11_000);
   expect(noticed().slice(1)).toEqual(["info the silence of strategies can be judged again"]);
-  await time.finish("the end", stop());
+  await time.finish("the end", silence.stop());
 });
