@@ -1,11 +1,11 @@
 // Makes the strategies' backtests in the background, one after the other, when there is none or it was made of something else. A caller who asks before
 // is told to come back; no start waits for it. Where the platform's past is not made, neither are they.
 
-import { Defect, messageOf } from "../../contracts/src/fault.ts";
 import { plusMilliseconds } from "../../contracts/src/instant.ts";
 import { strategies, strategiesVersion } from "../../core/strategies/index.ts";
 import type { Strategy } from "../../core/strategies/shape.ts";
 import type { StoredBacktest } from "../../ports/research-records.ts";
+import { type Loop, startLoop } from "../shared/loop.ts";
 import { backtestYear, dailyCloses, lastHistoryDay } from "../shared/paper-history.ts";
 import type { ServicePorts } from "../shared/service.ts";
 import { isPaperStrategy, type ReferenceReader } from "./fund-view.ts";
@@ -21,30 +21,11 @@ const daysBefore = 100;
 const firstAfterMs = 2_000;
 const againAfterMs = 60_000;
 
-export function keepBacktests(ports: BacktestPorts, references: ReferenceReader): { stop(): Promise<void> } {
-  const ending = new AbortController();
-  const working = ports.settings.seedPaperHistory ? work() : Promise.resolve();
-
-  async function work(): Promise<void> {
-    await ports.timers.sleep(firstAfterMs, ending.signal);
-    let troubled = false;
-    while (!ending.signal.aborted) {
-      try {
-        await makeMissing();
-        troubled = false;
-      } catch (error) {
-        if (error instanceof Defect) ports.crash.die(error);
-        if (!troubled) ports.log.warn("the backtests cannot be made", { error: messageOf(error) });
-        troubled = true;
-      }
-      await ports.timers.sleep(againAfterMs, ending.signal);
-    }
-  }
-
-  async function makeMissing(): Promise<void> {
+export function keepBacktests(ports: BacktestPorts, references: ReferenceReader): Loop {
+  async function run(ending: AbortSignal): Promise<number> {
     const { reference, instruments } = await references.current();
     for (const strategy of strategies) {
-      if (ending.signal.aborted || !isPaperStrategy(reference, strategy.fundId, strategy.name)) continue;
+      if (ending.aborted || !isPaperStrategy(reference, strategy.fundId, strategy.name)) continue;
       const madeOf = `seed ${ports.settings.market.seed}, version ${strategiesVersion}`;
       const known = await ports.store.transact("research.look", (unit) => unit.research.backtest(strategy.name));
       if (known?.madeOf === madeOf) continue;
@@ -52,14 +33,17 @@ export function keepBacktests(ports: BacktestPorts, references: ReferenceReader)
       await ports.store.transact("research.backtest", (unit) => unit.research.putBacktest(made));
       ports.log.info("a backtest was made", { strategy: strategy.name, days: made.days.length });
     }
+    return againAfterMs;
   }
 
-  return {
-    stop: async () => {
-      ending.abort();
-      await working;
-    },
-  };
+  return startLoop({
+    ports,
+    what: { failing: "the backtests cannot be made", working: "the backtests can be made again" },
+    firstAfterMs: ports.settings.seedPaperHistory ? firstAfterMs : undefined,
+    run,
+    troubleMsMin: againAfterMs,
+    troubleMsMax: againAfterMs,
+  });
 }
 
 async function make(

@@ -1,12 +1,12 @@
 // A strategy's signal at the close of every day, and the return from there to the next close: the skill that can be compared with a backtest's, because it
 // is made the same way. It begins with the day before the platform did, and every finished day adds one.
 import * as decimal from "../../contracts/src/decimal.ts";
-import { Defect, messageOf } from "../../contracts/src/fault.ts";
 import { plusMilliseconds } from "../../contracts/src/instant.ts";
 import type { BacktestClose } from "../../core/strategies/backtest.ts";
 import { strategies } from "../../core/strategies/index.ts";
 import type { Strategy, StrategyInput } from "../../core/strategies/shape.ts";
 import type { DailySignal } from "../../ports/research-records.ts";
+import { type Loop, startLoop } from "../shared/loop.ts";
 import { dailyCloses, lastHistoryDay } from "../shared/paper-history.ts";
 import type { ServicePorts } from "../shared/service.ts";
 import { isPaperStrategy, type ReferenceReader } from "./fund-view.ts";
@@ -23,30 +23,19 @@ const dayMs = 86_400_000;
 /** Prices before, for those who look back. */
 const daysBefore = 100;
 
-export function keepDailySkill(ports: DailySkillPorts, references: ReferenceReader): { stop(): Promise<void> } {
-  const ending = new AbortController();
+export function keepDailySkill(ports: DailySkillPorts, references: ReferenceReader): Loop {
   let doneFor = "";
-  const working = ports.settings.seedPaperHistory ? work() : Promise.resolve();
-
-  async function work(): Promise<void> {
-    await ports.timers.sleep(firstAfterMs, ending.signal);
-    while (!ending.signal.aborted) {
-      try {
-        const day = lastHistoryDay(ports.clock.now());
-        if (day !== doneFor) await once(day);
-        doneFor = day;
-      } catch (error) {
-        if (error instanceof Defect) ports.crash.die(error);
-        ports.log.warn("signals at the close could not be kept", { error: messageOf(error) });
-      }
-      await ports.timers.sleep(everyMs, ending.signal);
-    }
+  async function run(ending: AbortSignal): Promise<number> {
+    const day = lastHistoryDay(ports.clock.now());
+    if (day !== doneFor) await once(day, ending);
+    doneFor = day;
+    return everyMs;
   }
 
-  async function once(last: string): Promise<void> {
+  async function once(last: string, ending: AbortSignal): Promise<void> {
     const { reference, instruments } = await references.current();
     for (const strategy of strategies) {
-      if (ending.signal.aborted || !isPaperStrategy(reference, strategy.fundId, strategy.name)) continue;
+      if (ending.aborted || !isPaperStrategy(reference, strategy.fundId, strategy.name)) continue;
       const look = () => ports.store.transact("research.look", (unit) => unit.research.dailySignals(strategy.name, 10));
       const kept = await look();
       const from = lastHistoryDay(plusMilliseconds(ports.clock.now(), -daysBefore * dayMs));
@@ -63,12 +52,14 @@ export function keepDailySkill(ports: DailySkillPorts, references: ReferenceRead
     }
   }
 
-  return {
-    stop: async () => {
-      ending.abort();
-      await working;
-    },
-  };
+  return startLoop({
+    ports,
+    what: { failing: "signals at the close could not be kept", working: "signals at the close are kept again" },
+    firstAfterMs: ports.settings.seedPaperHistory ? firstAfterMs : undefined,
+    run,
+    troubleMsMin: everyMs,
+    troubleMsMax: everyMs,
+  });
 }
 
 /** As the backtest asks: with the closes up to that day, and nothing held. */

@@ -42,7 +42,7 @@ export interface DecideMemory {
   signalledAt: number;
   quietUntil: number;
   /** Whether nothing more shall be handed in because the service stops. */
-  readonly isStopping: () => boolean;
+  isStopping: () => boolean;
 }
 
 /** Signals are written down this often, and judged by the return over this long. */

@@ -6,8 +6,9 @@ import type {
   SetStrategyRequest,
 } from "../../contracts/src/generated/svc/v1/platform.ts";
 import { strategies } from "../../core/strategies/index.ts";
-import type { RpcCall } from "../../ports/rpc.ts";
-import type { Service } from "../shared/service.ts";
+import type { RpcCall, RpcService } from "../../ports/rpc.ts";
+import { startParts } from "../shared/parts.ts";
+import type { Service, ServicePorts } from "../shared/service.ts";
 import { keepBacktests } from "./backtests.ts";
 import { keepDailySkill } from "./daily-skill.ts";
 import { referenceReader } from "./fund-view.ts";
@@ -19,31 +20,26 @@ export const research: Service = {
   name: "research",
   sentence: "Owns the strategies, their backtests and their live signals.",
   needs: ["oms", "treasury"],
-  start: async (ports) => {
-    const market = await openMarketView(ports);
-    const references = referenceReader(ports);
-    const workers = strategies.map((strategy) => startWorker(strategy, ports, market, references));
-    const backtests = keepBacktests(ports, references);
-    const dailySkill = keepDailySkill(ports, references);
-    return {
-      rpc: [
-        {
-          name: "Research",
-          handlers: {
-            ListStrategies: (request: ListStrategiesRequest) => listStrategies(request, ports),
-            SetStrategy: (request: SetStrategyRequest, call: RpcCall) => setStrategy(request, call, ports),
-            GetBacktest: (request: GetBacktestRequest) => getBacktest(request, ports),
-            ListSignals: (request: ListSignalsRequest) => listSignals(request, ports),
-          },
-        },
-      ],
-      health: () => ({ status: "ok" }),
-      stop: async () => {
-        await Promise.all(workers.map((worker) => worker.stop()));
-        await backtests.stop();
-        await dailySkill.stop();
-        await market.close();
-      },
-    };
-  },
+  start: (ports) =>
+    startParts(ports, async (parts) => {
+      const market = parts.add("market view", await openMarketView(ports));
+      const references = referenceReader(ports);
+      parts.add("daily skill", keepDailySkill(ports, references));
+      parts.add("backtests", keepBacktests(ports, references));
+      const workers = strategies.map((strategy) => startWorker(strategy, ports, market, references));
+      parts.add("strategies", { stop: () => Promise.all(workers.map((worker) => worker.stop())) });
+      return { rpc: [procedures(ports)], health: () => ({ status: "ok" as const }) };
+    }),
 };
+
+function procedures(ports: ServicePorts): RpcService {
+  return {
+    name: "Research",
+    handlers: {
+      ListStrategies: (request: ListStrategiesRequest) => listStrategies(request, ports),
+      SetStrategy: (request: SetStrategyRequest, call: RpcCall) => setStrategy(request, call, ports),
+      GetBacktest: (request: GetBacktestRequest) => getBacktest(request, ports),
+      ListSignals: (request: ListSignalsRequest) => listSignals(request, ports),
+    },
+  };
+}

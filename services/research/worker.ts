@@ -1,12 +1,12 @@
 // One strategy at work: it decides every so often, at moments of its own so that strategies do not all ask at once, and looks back at what it said. Trouble
 // with the store or with another service is said once and waited out, longer each time.
-import { Defect, messageOf } from "../../contracts/src/fault.ts";
 import { fromUnixMs, minusMilliseconds } from "../../contracts/src/instant.ts";
 import { nameNow } from "../../core/ledger/corporate-actions.ts";
 import { type Names, renamedStrategy } from "../../core/strategies/renamed-strategy.ts";
 import type { Strategy } from "../../core/strategies/shape.ts";
 import type { StoredAction } from "../../ports/corporate-actions.ts";
 import type { Timers } from "../../ports/timers.ts";
+import { type Loop, startLoop } from "../shared/loop.ts";
 import type { ServicePorts } from "../shared/service.ts";
 import { type DecideMemory, type DecidePorts, decide, signalEveryMs } from "./decide.ts";
 import type { ReferenceReader } from "./fund-view.ts";
@@ -24,47 +24,27 @@ export function startWorker(
   ports: WorkerPorts,
   market: MarketView,
   references: ReferenceReader,
-): { stop(): Promise<void> } {
-  const ending = new AbortController();
+): Loop {
   const { decideEveryMs } = ports.settings.research;
   const began = ports.clock.now();
   const memory: DecideMemory = {
     signalledAt: minusMilliseconds(began, signalEveryMs),
     quietUntil: began,
-    isStopping: () => ending.signal.aborted,
+    isStopping: () => false,
   };
-  let failures = 0;
   let actionsSeen = 0;
-  const working = work();
 
-  async function work(): Promise<void> {
-    await ports.timers.sleep(firstAfterMs + chance() * Math.min(decideEveryMs, 5_000), ending.signal);
-    while (!ending.signal.aborted) {
-      await once();
-      const longer = Math.min(pauseMsMax, decideEveryMs * 2 ** Math.min(failures, 10));
-      await ports.timers.sleep(longer * (0.8 + 0.4 * chance()), ending.signal);
-    }
-  }
-
-  async function once(): Promise<void> {
-    try {
-      const actions = await ports.store.transact("research.look", (unit) => unit.corporateActions.applied(), {
-        isOneStatement: true,
-      });
-      if (actions.length !== actionsSeen) market.forgetPast();
-      actionsSeen = actions.length;
-      const named = renamedStrategy(strategy, namesNow(strategy, actions, await references.current()));
-      await decide(named, ports, market, references, memory);
-      await realise(named, ports, market, actions);
-      if (failures > 0) ports.log.info("the strategy works again", { strategy: strategy.name });
-      failures = 0;
-    } catch (error) {
-      if (error instanceof Defect) ports.crash.die(error);
-      if (failures === 0) {
-        ports.log.warn("the strategy cannot work", { strategy: strategy.name, error: messageOf(error) });
-      }
-      failures += 1;
-    }
+  async function run(ending: AbortSignal): Promise<number> {
+    memory.isStopping = () => ending.aborted;
+    const actions = await ports.store.transact("research.look", (unit) => unit.corporateActions.applied(), {
+      isOneStatement: true,
+    });
+    if (actions.length !== actionsSeen) market.forgetPast();
+    actionsSeen = actions.length;
+    const named = renamedStrategy(strategy, namesNow(strategy, actions, await references.current()));
+    await decide(named, ports, market, references, memory);
+    await realise(named, ports, market, actions);
+    return decideEveryMs * (0.8 + 0.4 * chance());
   }
 
   /** From 0 up to 1. */
@@ -73,12 +53,14 @@ export function startWorker(
     return (high * 256 + low) / 65_536;
   }
 
-  return {
-    stop: async () => {
-      ending.abort();
-      await working;
-    },
-  };
+  return startLoop({
+    ports: { ...ports, log: ports.log.with({ strategy: strategy.name }) },
+    what: { failing: "the strategy cannot work", working: "the strategy works again" },
+    firstAfterMs: firstAfterMs + chance() * Math.min(decideEveryMs, 5_000),
+    run,
+    troubleMsMin: Math.min(decideEveryMs * 2, pauseMsMax),
+    troubleMsMax: pauseMsMax,
+  });
 }
 
 const always = fromUnixMs(0);

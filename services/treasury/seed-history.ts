@@ -1,9 +1,9 @@
 // Puts the year before the paper platform began in, in the background after the first start: nobody waits for it. A start that was killed before tries
 // again; once it is in, it is never made again.
 import { tradingDay } from "../../contracts/src/calendar.ts";
-import { Defect, messageOf } from "../../contracts/src/fault.ts";
 import { format, type Instant } from "../../contracts/src/instant.ts";
 import type { ReferenceReader, ReferenceView } from "../reference/reference-view.ts";
+import { type Loop, startLoop } from "../shared/loop.ts";
 import { dayBefore, historyName, paperHistory } from "../shared/paper-history.ts";
 import { paperCapital } from "../shared/paper-seeds.ts";
 import type { ServicePorts } from "../shared/service.ts";
@@ -18,26 +18,7 @@ export type SeedHistoryPorts = Pick<
 const firstAfterMs = 4_000;
 const againAfterMs = 30_000;
 
-export function seedHistory(ports: SeedHistoryPorts, reader: ReferenceReader): { stop(): Promise<void> } {
-  const ending = new AbortController();
-  const working = ports.settings.seedPaperHistory ? work() : Promise.resolve();
-
-  async function work(): Promise<void> {
-    let pauseMs = firstAfterMs;
-    while (!ending.signal.aborted) {
-      await ports.timers.sleep(pauseMs, ending.signal);
-      pauseMs = againAfterMs;
-      if (ending.signal.aborted) return;
-      try {
-        await once();
-        return;
-      } catch (error) {
-        if (error instanceof Defect) ports.crash.die(error);
-        ports.log.warn("the paper platform's history cannot be put in yet", { error: messageOf(error) });
-      }
-    }
-  }
-
+export function seedHistory(ports: SeedHistoryPorts, reader: ReferenceReader): Loop {
   async function once(): Promise<void> {
     const view = reader.current();
     // Where the funds are somebody's own, so is their past.
@@ -47,12 +28,18 @@ export function seedHistory(ports: SeedHistoryPorts, reader: ReferenceReader): {
     await importHistory(ports, view, await paperHistory(ports, lastDayOf(view, ports.clock.now())));
   }
 
-  return {
-    stop: async () => {
-      ending.abort();
-      await working;
+  return startLoop({
+    ports,
+    what: {
+      failing: "the paper platform's history cannot be put in yet",
+      working: "the paper platform's history could be put in",
     },
-  };
+    firstAfterMs: ports.settings.seedPaperHistory ? firstAfterMs : undefined,
+    // Once: there is nothing to be woken for.
+    run: async () => void (await once()),
+    troubleMsMin: againAfterMs,
+    troubleMsMax: againAfterMs,
+  });
 }
 
 /**

@@ -1,7 +1,6 @@
 // Treasury's shell: the funds, their cash and their value, and the reference data that everybody trades by. Fills move what is held;
 // once a second what is held is valued at the newest marks and published.
 import * as decimal from "../../contracts/src/decimal.ts";
-import { Defect, messageOf } from "../../contracts/src/fault.ts";
 import type {
   BookCorporateActionRequest,
   BookFlowRequest,
@@ -16,7 +15,9 @@ import type { DeniedAnswer, RpcCall, RpcService } from "../../ports/rpc.ts";
 import { oneAtATime } from "../reference/one-at-a-time.ts";
 import { referenceProcedures } from "../reference/reference-procedures.ts";
 import { type ReferenceReader, referenceReader } from "../reference/reference-view.ts";
+import { type Loop, startLoop } from "../shared/loop.ts";
 import { createNewestMarks, type NewestMarks } from "../shared/newest-marks.ts";
+import { type Parts, startParts } from "../shared/parts.ts";
 import type { Service, ServicePorts } from "../shared/service.ts";
 import { createBorrowAccrual } from "./accrue-borrow.ts";
 import { announceAction } from "./announce-action.ts";
@@ -42,31 +43,24 @@ export const treasury: Service = {
   name: "treasury",
   sentence: "Owns the funds, their cash and their net asset value.",
   needs: ["operations"],
-  start: async (ports) => {
-    await seedTreasury(ports);
-    const reader = referenceReader(ports.referenceData);
-    await reader.refresh();
-    const valuer = await createValuer(ports);
-    const prices = createNewestMarks<Price>(({ price }, at) => ({ price: decimal.parse(price), at }));
-    const marks = await hearMarks(ports, reader, prices);
-    const waiting = createWaitingFills(ports, bookFill);
-    // What waits since before this start keeps its fund waiting from the first fill on.
-    await waiting.retry(reader.current());
-    const fills = await bookFills(ports, reader, waiting);
-    const valuing = keepValuing(ports, reader, { valuer, waiting }, prices);
-    const history = seedHistory(ports, reader);
-    return {
-      rpc: [procedures(ports, reader, valuer)],
-      health: () => ({ status: "ok" }),
-      stop: async () => {
-        await history.stop();
-        await valuing.stop();
-        await fills.close();
-        await marks.close();
-      },
-    };
-  },
+  start: (ports) => startParts(ports, (parts) => assemble(ports, parts)),
 };
+
+async function assemble(ports: ServicePorts, parts: Parts) {
+  await seedTreasury(ports);
+  const reader = referenceReader(ports.referenceData);
+  await reader.refresh();
+  const valuer = await createValuer(ports);
+  const prices = createNewestMarks<Price>(({ price }, at) => ({ price: decimal.parse(price), at }));
+  parts.add("marks", await hearMarks(ports, reader, prices));
+  const waiting = createWaitingFills(ports, bookFill);
+  // What waits since before this start keeps its fund waiting from the first fill on.
+  await waiting.retry(reader.current());
+  parts.add("fills", await bookFills(ports, reader, waiting));
+  parts.add("valuing", keepValuing(ports, reader, { valuer, waiting }, prices));
+  parts.add("seeded history", seedHistory(ports, reader));
+  return { rpc: [procedures(ports, reader, valuer)], health: () => ({ status: "ok" as const }) };
+}
 
 /** Keeps the newest price of every instrument that there is; what nobody lists is not kept, so the map stays bounded. */
 function hearMarks(
@@ -90,29 +84,11 @@ function keepValuing(
   reader: ReferenceReader,
   { valuer, waiting }: { readonly valuer: Valuer; readonly waiting: WaitingFills },
   prices: NewestMarks<Price>,
-): { stop(): Promise<void> } {
-  const ending = new AbortController();
+): Loop {
   const borrow = createBorrowAccrual(ports);
   const thinner = createThinner(ports);
-  let troubled = false;
-  const working = work();
 
-  async function work(): Promise<void> {
-    while (!ending.signal.aborted) {
-      try {
-        await once();
-        if (troubled) ports.log.info("the funds can be valued again");
-        troubled = false;
-      } catch (error) {
-        if (error instanceof Defect) ports.crash.die(error);
-        if (!troubled) ports.log.warn("the funds cannot be valued", { error: messageOf(error) });
-        troubled = true;
-      }
-      await ports.timers.sleep(valueEveryMs, ending.signal);
-    }
-  }
-
-  async function once(): Promise<void> {
+  async function run(): Promise<number> {
     const view = await reader.refresh();
     for (const symbol of [...prices.paper.keys(), ...prices.live.keys()]) {
       if (!view.instruments.has(symbol)) prices.forget(symbol);
@@ -124,14 +100,11 @@ function keepValuing(
     await payDividends(ports, view);
     await valuer.publish(view, prices.paper);
     await thinner.thin();
+    return valueEveryMs;
   }
 
-  return {
-    stop: async () => {
-      ending.abort();
-      await working;
-    },
-  };
+  const what = { failing: "the funds cannot be valued", working: "the funds can be valued again" };
+  return startLoop({ ports, what, firstAfterMs: 0, run, troubleMsMax: valueEveryMs });
 }
 
 function procedures(ports: ServicePorts, reader: ReferenceReader, valuer: Valuer): RpcService {
