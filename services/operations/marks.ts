@@ -3,7 +3,6 @@
 // and the next honest quote of the symbol counts.
 import { type AlarmCode, alarms } from "../../contracts/src/codes/alarms.ts";
 import * as decimal from "../../contracts/src/decimal.ts";
-import { Defect, messageOf } from "../../contracts/src/fault.ts";
 import { format, type Instant, millisecondsBetween, tryParse } from "../../contracts/src/instant.ts";
 import type { Instrument, Mark, Quote } from "../../contracts/src/records/market.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
@@ -12,6 +11,7 @@ import { isAhead, isNewest } from "../../core/state/dated.ts";
 import type { QuoteStream } from "../../ports/quotes.ts";
 import type { CancelTimer } from "../../ports/timers.ts";
 import { setBackSentence, watchClock } from "../shared/clock-steps.ts";
+import { startLoop } from "../shared/loop.ts";
 import type { ServicePorts } from "../shared/service.ts";
 
 /** How often it is asked whether there are other instruments now. */
@@ -31,7 +31,7 @@ export type MarksPorts = Pick<
 
 export function startMarks(ports: MarksPorts): MarksFeed {
   const { bus, clock, log, quotes } = ports;
-  const ending = new AbortController();
+  let isStopping = false;
   const sent = ports.metrics.counter("portcullis_marks_sent_total", "Marks that went out to the platform.");
   const refused = ports.metrics.counter("portcullis_quotes_refused_total", "Quotes that no price can be made of.");
   /** What was heard since the last sending, newest per symbol; bounded by the instruments that were asked for. */
@@ -46,7 +46,6 @@ export function startMarks(ports: MarksPorts): MarksFeed {
   let unknownReported = "";
   let heardAt = clock.now();
   let silent = false;
-  let troubled = false;
   /** The newest quote that was dated ahead of our clock, and when it came; `aheadReported` once an alarm told of it. */
   let ahead: { readonly quote: Quote; readonly heardAt: Instant } | undefined;
   let aheadReported = false;
@@ -89,29 +88,19 @@ export function startMarks(ports: MarksPorts): MarksFeed {
   /** What is heard in a quiet moment goes out at once; what follows too soon is gathered, newest per symbol. */
   function send(): void {
     pause = undefined;
-    if (ending.signal.aborted || waiting.size === 0) return;
+    if (isStopping || waiting.size === 0) return;
     for (const mark of waiting.values()) bus.broadcast(subjects.marketMarks, mark);
     sent.add(waiting.size);
     waiting.clear();
     pause = ports.timers.after(ports.settings.market.quoteEveryMs, send);
   }
 
-  async function look(): Promise<void> {
-    while (!ending.signal.aborted) {
-      try {
-        if ((await ports.referenceData.changed()) !== change) await follow();
-        tellUnknown();
-        await judgeSilence();
-        await judgeDates();
-        if (troubled) log.info("the quotes feed can be followed again");
-        troubled = false;
-      } catch (error) {
-        if (error instanceof Defect) ports.crash.die(error);
-        if (!troubled) log.warn("the quotes feed cannot be followed", { error: messageOf(error) });
-        troubled = true;
-      }
-      await ports.timers.sleep(lookEveryMs, ending.signal);
-    }
+  async function look(): Promise<number> {
+    if ((await ports.referenceData.changed()) !== change) await follow();
+    tellUnknown();
+    await judgeSilence();
+    await judgeDates();
+    return lookEveryMs;
   }
 
   /** Prices of the others come from outside, or not at all. */
@@ -196,12 +185,13 @@ export function startMarks(ports: MarksPorts): MarksFeed {
     await ports.store.transact("marks.alarm", (unit) => unit.events.publish(subjects.alarmRaised, reported));
   }
 
-  const looking = look();
+  const what = { failing: "the quotes feed cannot be followed", working: "the quotes feed can be followed again" };
+  const loop = startLoop({ ports, what, firstAfterMs: 0, run: look, troubleMsMax: lookEveryMs });
   return {
     stop: async () => {
-      ending.abort();
+      isStopping = true;
       pause?.();
-      await looking;
+      await loop.stop();
       await stream?.stop();
     },
   };

@@ -7,6 +7,7 @@ import type { RpcService } from "../../ports/rpc.ts";
 import { oneAtATime } from "../reference/one-at-a-time.ts";
 import { referenceProcedures } from "../reference/reference-procedures.ts";
 import { referenceReader } from "../reference/reference-view.ts";
+import { type Parts, startParts } from "../shared/parts.ts";
 import type { Service, ServicePorts } from "../shared/service.ts";
 import { startLastingAudit } from "./audit/anew/lasting-audit.ts";
 import type { RunningAudit } from "./audit/audit-ports.ts";
@@ -41,83 +42,64 @@ export const operations: Service = {
   name: "operations",
   sentence: "Holds halts and the audit chain, runs the watchdogs and hears every event.",
   needs: [],
-  start: async (given) => {
-    const chat = watchChat(given.chat);
-    const ports = { ...given, chat };
-    const observed = ports.metrics.counter("portcullis_events_observed_total", "Events that operations has heard.", [
-      "subject",
-    ]);
-    const observer = await ports.bus.subscribe(
-      { name: "operations.observer", subjects: [everySubject], everyMs: observedEveryMs },
-      async (event) => observed.add(1, { subject: event.subject }),
-    );
-    const audit = await startLastingAudit({ ...ports, auditSettings: ports.settings.audit });
-    const folder = ports.settings.audit.signingKeyPath.split("/").slice(0, -2).join("/");
-    const secretWatch = startSecretWatch({
-      ...ports,
-      folder,
-      onDefect: ports.crash.die,
-    });
-    const leases = watchLeases(ports, createWorkerAlarms(ports));
-    const remembered = rememberQuotes(ports.quotes, ports.clock);
-    const marks = startMarks({ ...ports, quotes: remembered.quotes });
-    const outside = await hearOutsideQuotes(ports);
-    const workers = await startWorkers(ports, { simulated: remembered.newest, live: outside.newest });
-    const halts = await startHalts(ports, createWorkerAlarms(ports));
-    const parked = startParked(ports);
-    const unaudited = startUnaudited(ports);
-    const unsigned = watchCheckpointAge({ ports, alarms: createWorkerAlarms(ports), status: audit.status });
-    const watchdogs = await watchdogsOf(ports, audit, halts, remembered.newest, folder, chat);
-    const orderManagement = startHaltQueries(ports, halts, remembered.newest);
-    return {
-      rpc: [
-        { name: "Operations", handlers: { ...audit.rpcHandlers, ...halts.handlers } },
-        auditQueries({ ...ports, ...audit }),
-        riskQueries(ports),
-        marketQueries({ ...ports, ...remembered }),
-        secretQueries({ ...ports, folder }),
-        { name: "RiskWorkers", handlers: { ...workers.handlers, ...parked.handlers, ...unaudited.handlers } },
-        { name: "HaltDesk", handlers: { ...orderManagement.handlers, ...haltChanges(ports) } },
-        ...(ports.eventFeed === undefined ? [] : [eventQueries(ports.eventFeed)]),
-        foreignEvents(ports),
-        referenceWithoutTreasury(ports),
-        { name: "Watchdogs", handlers: { ...restrictionHandlers(ports), ...watchdogs?.handlers } },
-      ],
-      health: () =>
-        healthOf(
-          audit,
-          both(both(workers.health(), unsigned.health()), watchdogs?.health() ?? { status: "ok" }),
-          halts.health(),
-        ),
-      stop: async () => {
-        await orderManagement.stop();
-        await watchdogs?.stop();
-        await unsigned.stop();
-        await unaudited.stop();
-        await parked.stop();
-        await halts.stop();
-        await workers.stop();
-        await marks.stop();
-        await outside.stop();
-        await leases.stop();
-        await secretWatch.stop();
-        await audit.stop();
-        await observer.close();
-      },
-    };
-  },
+  start: (given) => startParts(given, (parts) => assemble({ ...given, chat: watchChat(given.chat) }, parts)),
 };
+
+async function assemble(ports: ServicePorts & { readonly chat: WatchedChat }, parts: Parts) {
+  const observed = ports.metrics.counter("portcullis_events_observed_total", "Events that operations has heard.", [
+    "subject",
+  ]);
+  const everything = { name: "operations.observer", subjects: [everySubject], everyMs: observedEveryMs };
+  const observer = ports.bus.subscribe(everything, async ({ subject }) => observed.add(1, { subject }));
+  parts.add("observer", await observer);
+  const audit = parts.add("audit log", await startLastingAudit({ ...ports, auditSettings: ports.settings.audit }));
+  const folder = ports.settings.audit.signingKeyPath.split("/").slice(0, -2).join("/");
+  parts.add("secrets", startSecretWatch({ ...ports, folder }));
+  parts.add("leases", watchLeases(ports, createWorkerAlarms(ports)));
+  const remembered = rememberQuotes(ports.quotes, ports.clock);
+  parts.add("marks", startMarks({ ...ports, quotes: remembered.quotes }));
+  const outside = parts.add("outside quotes", await hearOutsideQuotes(ports));
+  const quotes = { simulated: remembered.newest, live: outside.newest };
+  const workers = parts.add("workers", await startWorkers(ports, quotes));
+  const halts = parts.add("halts", await startHalts(ports, createWorkerAlarms(ports)));
+  const parked = parts.add("parked events", startParked(ports));
+  const unaudited = parts.add("unaudited changes", startUnaudited(ports));
+  const age = watchCheckpointAge({ ports, alarms: createWorkerAlarms(ports), status: audit.status });
+  const unsigned = parts.add("checkpoint age", age);
+  const watchdogs = parts.add("watchdogs", await watchdogsOf(ports, audit, halts, remembered.newest, folder));
+  const haltHandlers = startHaltQueries(ports, parts, halts, remembered.newest);
+  return {
+    rpc: [
+      { name: "Operations", handlers: { ...audit.rpcHandlers, ...halts.handlers } },
+      auditQueries({ ...ports, ...audit }),
+      riskQueries(ports),
+      marketQueries({ ...ports, ...remembered }),
+      secretQueries({ ...ports, folder }),
+      { name: "RiskWorkers", handlers: { ...workers.handlers, ...parked.handlers, ...unaudited.handlers } },
+      { name: "HaltDesk", handlers: { ...haltHandlers, ...haltChanges(ports) } },
+      ...(ports.eventFeed === undefined ? [] : [eventQueries(ports.eventFeed)]),
+      foreignEvents(ports),
+      referenceWithoutTreasury(ports),
+      { name: "Watchdogs", handlers: { ...restrictionHandlers(ports), ...watchdogs?.handlers } },
+    ],
+    health: () =>
+      healthOf(
+        audit,
+        both(both(workers.health(), unsigned.health()), watchdogs?.health() ?? { status: "ok" }),
+        halts.health(),
+      ),
+  };
+}
 
 /** They need a database with everybody's books; without one nothing is watched. */
 async function watchdogsOf(
-  ports: ServicePorts,
+  ports: ServicePorts & { readonly chat: WatchedChat },
   audit: Pick<RunningAudit, "status">,
   halts: RunningHalts,
   newest: ReadonlyMap<string, Quote>,
   folder: string,
-  chat: WatchedChat,
 ): Promise<RunningWatchdogs | undefined> {
-  const { databaseCare, watchdogFile: file } = ports;
+  const { databaseCare, watchdogFile: file, chat } = ports;
   if (databaseCare === undefined || file === undefined) return undefined;
   const witnessComplaints = ports.witnesses === undefined ? undefined : () => audit.status().witnessComplaints;
   const given = { databaseCare, file, folder, chat, witnessComplaints };
@@ -125,18 +107,19 @@ async function watchdogsOf(
 }
 
 /** What operators do beside halting. Paper funds are kept with the paper broker; without any broker there is nothing to flatten. */
-function startHaltQueries(ports: ServicePorts, halts: RunningHalts, newest: ReadonlyMap<string, Quote>) {
+function startHaltQueries(
+  ports: ServicePorts,
+  parts: Parts,
+  halts: RunningHalts,
+  newest: ReadonlyMap<string, Quote>,
+): RpcService["handlers"] {
   const alarms = createWorkerAlarms(ports);
   const broker = ports.brokers.find(({ name }) => name === "paper") ?? ports.brokers[0];
   const flatten = broker && startFlatten({ ports, orderManagement: ports.orderManagement, broker, alarms });
+  parts.add("flatten", flatten);
   const drills = startDrills({ ports, halts, newest, broker: broker?.name ?? "paper", alarms });
-  return {
-    handlers: { ...flatten?.handlers, ...drills.handlers } satisfies RpcService["handlers"],
-    stop: async () => {
-      await drills.stop();
-      await flatten?.stop();
-    },
-  };
+  parts.add("drills", drills);
+  return { ...flatten?.handlers, ...drills.handlers };
 }
 
 /** What a platform without treasury needs of it; what funds are worth is then what a treasury elsewhere published. */

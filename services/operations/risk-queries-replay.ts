@@ -11,6 +11,7 @@ import { compileEnvelope, type Envelope, readEnvelope } from "../../core/envelop
 import { partsOf } from "../../core/state/rejection.ts";
 import type { StoredDecision } from "../../ports/risk-queries.ts";
 import type { DeniedAnswer, RpcCall } from "../../ports/rpc.ts";
+import { breathe } from "../shared/waiting.ts";
 import {
   countLimit,
   countMax,
@@ -69,7 +70,7 @@ export async function replayEnvelope(
     const last = page.at(-1);
     if (last === undefined || page.length < options.pageCount) break;
     after = last.id;
-    await ports.timers.sleep(0, call.signal);
+    await breathe(ports.timers, call.signal);
   }
   if (replay.replayed + replay.skipped === 0) await mustBeKnown(ports, fund);
   return replay;

@@ -1,9 +1,9 @@
 // Declares a process lost when its lease ran out without a clean end, so that a kill -9 is an event and not a silence; and raises an alarm for a service
 // that stays away, however it ended.
-import { Defect, messageOf } from "../../contracts/src/fault.ts";
 import { format, fromMicroseconds, type Instant, millisecondsBetween } from "../../contracts/src/instant.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { Instance } from "../../ports/store.ts";
+import { type Loop, startLoop } from "../shared/loop.ts";
 import type { ServicePorts } from "../shared/service.ts";
 import type { WorkerAlarms } from "./worker-alarms.ts";
 
@@ -11,36 +11,13 @@ const lookEveryMs = 1_000;
 /** A service that is started again is back long before. */
 const awayMsMax = 10_000;
 
-export interface LeaseWatch {
-  stop(): Promise<void>;
-}
-
 type Ports = Pick<ServicePorts, "store" | "clock" | "timers" | "log" | "crash">;
 
-export function watchLeases(ports: Ports, alarms: WorkerAlarms): LeaseWatch {
-  const ending = new AbortController();
-  let troubled = false;
+export function watchLeases(ports: Ports, alarms: WorkerAlarms): Loop {
   /** When each service was last seen to hold a lease. */
   const seenAt = new Map<string, Instant>();
-  const watching = watch();
 
-  async function watch(): Promise<void> {
-    while (!ending.signal.aborted) {
-      await ports.timers.sleep(lookEveryMs, ending.signal);
-      if (ending.signal.aborted) return;
-      try {
-        await lookOnce();
-        if (troubled) ports.log.info("the leases can be read again");
-        troubled = false;
-      } catch (error) {
-        if (error instanceof Defect) ports.crash.die(error);
-        if (!troubled) ports.log.warn("the leases cannot be read", { error: messageOf(error) });
-        troubled = true;
-      }
-    }
-  }
-
-  async function lookOnce(): Promise<void> {
+  async function run(): Promise<number> {
     const at = ports.clock.now();
     const all = await ports.store.transact("leases.look", (unit) => unit.instances.alive(fromMicroseconds(0)), {
       isOneStatement: true,
@@ -51,6 +28,7 @@ export function watchLeases(ports: Ports, alarms: WorkerAlarms): LeaseWatch {
     for (const { service, host, pid } of lost) ports.log.error("a service process was lost", { service, host, pid });
     for (const { service } of alive) seenAt.set(service, at);
     for (const [service, seen] of seenAt) await judge(service, seen, at);
+    return lookEveryMs;
   }
 
   function declareLost(at: Instant): Promise<readonly Instance[]> {
@@ -72,10 +50,6 @@ export function watchLeases(ports: Ports, alarms: WorkerAlarms): LeaseWatch {
     await alarms.raise("SERVICE_LOST", service, sentence);
   }
 
-  return {
-    stop: async () => {
-      ending.abort();
-      await watching;
-    },
-  };
+  const what = { failing: "the leases cannot be read", working: "the leases can be read again" };
+  return startLoop({ ports, what, firstAfterMs: lookEveryMs, run, troubleMsMax: lookEveryMs });
 }

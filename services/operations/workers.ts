@@ -2,6 +2,7 @@
 // alerts of both in chat, and the job that holds the books against each other.
 import type { Health } from "../../ports/health.ts";
 import type { RpcService } from "../../ports/rpc.ts";
+import { startParts } from "../shared/parts.ts";
 import type { ServicePorts } from "../shared/service.ts";
 import { type RunningBooks, startBooks } from "./books/books.ts";
 import { startAlertsToChat } from "./chat/alerts-to-chat.ts";
@@ -25,23 +26,19 @@ export async function startWorkers(ports: ServicePorts, quotes: QuoteSources): P
   }
   const alarms = createWorkerAlarms(ports);
   const { orderManagement } = ports;
-  const chat = await startAlertsToChat({ ports, chat: ports.chat, alarms });
-  const stops = startStops({ ports, quotes, orderManagement, broker: broker.name, alarms });
-  const reconciler = startReconciler({ ports, broker, orderManagement, alarms });
-  const books = booksOf(ports);
-  return {
-    handlers: { ...stops.handlers, ...reconciler.handlers, GetBooks: books.getBooks },
-    health() {
-      const complaints = [stops.health(), reconciler.health()].flatMap(({ complaint }) => complaint ?? []);
-      return complaints.length === 0 ? { status: "ok" } : { status: "ok", complaint: complaints.join(" ") };
-    },
-    stop: async () => {
-      await books.stop();
-      await stops.stop();
-      await reconciler.stop();
-      await chat.stop();
-    },
-  };
+  return startParts(ports, async (parts) => {
+    parts.add("alerts to chat", await startAlertsToChat({ ports, chat: ports.chat, alarms }));
+    const reconciler = parts.add("reconciler", startReconciler({ ports, broker, orderManagement, alarms }));
+    const stops = parts.add("stops", startStops({ ports, quotes, orderManagement, broker: broker.name, alarms }));
+    const books = parts.add("books", booksOf(ports));
+    return {
+      handlers: { ...stops.handlers, ...reconciler.handlers, GetBooks: books.getBooks },
+      health() {
+        const complaints = [stops.health(), reconciler.health()].flatMap(({ complaint }) => complaint ?? []);
+        return complaints.length === 0 ? { status: "ok" } : { status: "ok", complaint: complaints.join(" ") };
+      },
+    };
+  });
 }
 
 function booksOf({ booksQueries, ...ports }: ServicePorts): Pick<RunningBooks, "getBooks" | "stop"> {

@@ -8,6 +8,7 @@ import type { AuditFault } from "../../../core/audit/fault.ts";
 import { type Policy, readPolicy } from "../../../core/audit/policy.ts";
 import type { AuditLog } from "../../../ports/audit-log.ts";
 import type { Subscription } from "../../../ports/bus.ts";
+import { type Parts, startParts } from "../../shared/parts.ts";
 import { startOutside } from "./anchors/outside.ts";
 import { type WitnessedChecks, witnessedChecks } from "./anchors/witnessed-checks.ts";
 import type { AuditPorts, RunningAudit, RunResult } from "./audit-ports.ts";
@@ -35,12 +36,16 @@ import { readTrail } from "./queries/trail.ts";
 /** How long each part may take to stop. */
 const patienceMs = 2_000;
 
+export function startAudit(ports: AuditPorts): Promise<RunningAudit> {
+  return startParts(ports, (started) => assemble(ports, started));
+}
+
 // tidy: long because it composes the services of the log in the order in which they need each other.
-export async function startAudit(given: AuditPorts): Promise<RunningAudit> {
+async function assemble(given: AuditPorts, started: Parts): Promise<Omit<RunningAudit, "stop">> {
   const { auditLog, clock, timers, log, random, sha256OfBytes: sha256 } = given;
   const incarnation = random.uuid();
   const policy = policyOf(given);
-  const alarms = createAuditAlarms(given);
+  const alarms = started.add("alarms", createAuditAlarms(given));
   const findings = createFindings(alarms);
   const opened = await openLog({ ...given, sha256, incarnation, path: given.auditSettings.signingKeyPath });
   const { origin, number } = opened;
@@ -56,7 +61,7 @@ export async function startAudit(given: AuditPorts): Promise<RunningAudit> {
   const onBroken = (sentence: string): void => alarms.raise("AUDIT_CHAIN_BROKEN", sentence);
   const sizes = ports.metrics.gauge("portcullis_audit_entries", "Entries of the audit log.");
   const subjects = subjectsOf(opened, begun, random.bytes(8));
-  let hearing: Hearing | undefined;
+  let hearing: Subscription | undefined;
   let checkpoints: Checkpoints | undefined;
 
   const sequencer = createSequencer({
@@ -90,6 +95,7 @@ export async function startAudit(given: AuditPorts): Promise<RunningAudit> {
   const signer = fault === undefined ? settled.key : undefined;
   const { writerEpoch } = sequencer;
   const outside = await startOutside(ports, { origin, policy, begun, signer, alarms, findings, writerEpoch, onDefect });
+  started.add("anchors and witnesses", { stop: () => outside.stop(patienceMs) });
   const { anchoring, witnessing } = outside;
   const keeper = createKeyKeeper({
     ports: keyPorts,
@@ -118,6 +124,9 @@ export async function startAudit(given: AuditPorts): Promise<RunningAudit> {
     onInconsistent: onBroken,
   });
   checkpoints = made;
+  // What the sequencer finishes is signed, and what is signed is shown outside.
+  started.add("checkpoints", { stop: () => made.stop(patienceMs) });
+  started.add("sequencer", { stop: () => sequencer.stop(patienceMs) });
   // What was not signed when the last process ended is signed now, and what was signed and not anchored is anchored.
   made.grown([]);
   outside.catchUp();
@@ -126,22 +135,20 @@ export async function startAudit(given: AuditPorts): Promise<RunningAudit> {
   const checks = witnessedChecks(verifyPorts, findings, witnessing);
   const { verifyFirstAfterMs: firstAfterMs, verifyEveryMs: everyMs } = auditSettings;
   const verification = startSelfVerification({
-    clock,
-    timers,
-    random,
-    log,
+    ports,
     findings,
     origin,
-    onDefect,
     append: sequencer.append,
     firstAfterMs,
     everyMs,
     before: begun.verifiedBefore,
     fsck: (signal: AbortSignal) => checks.fsck({ signal }),
   });
+  started.add("self-verification", verification);
   const personal = openPersonalData({ ...ports, append: sequencer.append, signingKeyPath: path, onDefect });
-  hearing = await startHearing(ports, { origin, fault, sequencer, findings, checks, personal });
+  hearing = await startHearing(ports, started, { origin, fault, sequencer, findings, checks, personal });
   const runs = createRuns<RunResult>({ timers, random });
+  started.add("runs", { stop: async () => runs.stop() });
   const parts = {
     number,
     origin,
@@ -156,13 +163,7 @@ export async function startAudit(given: AuditPorts): Promise<RunningAudit> {
     findings,
     witnessing,
   };
-  return running({ ...parts, ports, checks, runs, personal, subjects }, async () => {
-    runs.stop();
-    await hearing?.stop();
-    await verification.stop();
-    for (const part of [sequencer, made, outside]) await part.stop(patienceMs);
-    await alarms.stop();
-  });
+  return running({ ...parts, ports, checks, runs, personal, subjects });
 }
 
 /** Each log has a key of its own. */
@@ -171,16 +172,13 @@ function portsOf(given: AuditPorts, number: number): AuditPorts {
   return { ...given, auditSettings: { ...given.auditSettings, signingKeyPath } };
 }
 
-interface Hearing extends Pick<Subscription, "close"> {
-  stop(): Promise<void>;
-}
-
 /** The intake, and the reports of how far it has come. */
 async function startHearing(
   ports: AuditPorts,
+  started: Parts,
   parts: Pick<StatusParts, "origin" | "fault" | "sequencer" | "findings"> &
-    Pick<Parts, "checks"> & { readonly personal: Pick<PersonalData, "prepare"> },
-): Promise<Hearing> {
+    Pick<AuditParts, "checks"> & { readonly personal: Pick<PersonalData, "prepare"> },
+): Promise<Subscription> {
   const { bus, auditLog, sha256OfBytes: sha256 } = ports;
   const { origin, sequencer, findings, checks } = parts;
   const standing = startStanding({
@@ -191,6 +189,7 @@ async function startHearing(
     fsck: (signal) => checks.fsck({ signal }),
     behindMaxMs: ports.auditSettings.behindMaxMs,
   });
+  started.add("standing", standing);
   const { append } = sequencer;
   const intake = await startIntake({
     bus,
@@ -200,13 +199,7 @@ async function startHearing(
     sealing: parts.personal,
     onProgress: standing.heard,
   });
-  return {
-    close: intake.close,
-    async stop() {
-      await standing.stop();
-      await intake.close();
-    },
-  };
+  return started.add("intake", intake);
 }
 
 /** Of a log that has only entry 0 everything is known: that one is about the log itself. Of a longer one, after a whole verification. */
@@ -225,7 +218,7 @@ async function settledOf(ports: KeyPorts, { key }: OpenedLog, { fault, restored 
   return { key, handover: undefined, complaint: undefined };
 }
 
-interface Parts extends StatusParts {
+interface AuditParts extends StatusParts {
   readonly ports: AuditPorts;
   readonly checks: WitnessedChecks;
   readonly runs: Runs<RunResult>;
@@ -233,11 +226,11 @@ interface Parts extends StatusParts {
   readonly subjects: SubjectMemory;
 }
 
-function running(parts: Parts, stop: () => Promise<void>): RunningAudit {
+function running(parts: AuditParts): Omit<RunningAudit, "stop"> {
   const { ports, sequencer, checkpoints, keeper, verification, runs, personal } = parts;
   const { auditLog, sha256OfBytes: sha256 } = ports;
   const { verify, fsck } = heardVerifications(parts.checks, parts.findings);
-  const asked: Omit<RunningAudit, "rpcHandlers"> = {
+  const asked: Omit<RunningAudit, "rpcHandlers" | "stop"> = {
     async append(request) {
       refuseReserved(request);
       const appended = await sequencer.append(request);
@@ -272,7 +265,6 @@ function running(parts: Parts, stop: () => Promise<void>): RunningAudit {
     status: () => statusOf(parts),
     keeping: { ...sequencer, broken: parts.findings.broken },
     contradictions: () => parts.findings.contradictions().map(({ sentence }) => sentence),
-    stop,
   };
   return { ...asked, rpcHandlers: auditHandlers({ ...asked, auditLog, random: ports.random }) };
 }

@@ -8,6 +8,7 @@
 //  3. Looks become rarer, up to a bound.
 import { Defect, messageOf } from "../../../contracts/src/fault.ts";
 import { millisecondsBetween } from "../../../contracts/src/instant.ts";
+import { startLoop } from "../../shared/loop.ts";
 import { startAudit } from "./audit.ts";
 import type { AuditPorts, RunningAudit } from "./audit-ports.ts";
 import { tailFault } from "./checking/tail-check.ts";
@@ -23,11 +24,11 @@ const restFactor = 20;
 const silentMs = 60_000;
 
 export async function keepAudit(ports: AuditPorts): Promise<RunningAudit> {
-  const { store, clock, timers, log } = ports;
+  const { store, clock, log } = ports;
   const firstMs = Math.min(lookFirstMs, ports.auditSettings.behindMaxMs ?? lookFirstMs);
-  const ending = new AbortController();
   let current = await startAudit(ports);
   let isStopped = false;
+  let waitMs = firstMs;
 
   function isRefusing(): boolean {
     const state = current.keeping.state();
@@ -65,9 +66,9 @@ export async function keepAudit(ports: AuditPorts): Promise<RunningAudit> {
     log.info("the audit log was opened anew", { state: current.keeping.state(), size: current.keeping.head().size });
   }
 
-  async function lookAgain(): Promise<void> {
+  async function lookAgain(ending: AbortSignal): Promise<void> {
     try {
-      if ((await isAnothers()) || !(await isWhole()) || ending.signal.aborted) return;
+      if ((await isAnothers()) || !(await isWhole()) || ending.aborted) return;
       await openAnew();
     } catch (thrown) {
       if (thrown instanceof Defect) ports.crash.die(thrown);
@@ -75,28 +76,23 @@ export async function keepAudit(ports: AuditPorts): Promise<RunningAudit> {
     }
   }
 
-  async function watch(): Promise<void> {
-    let waitMs = firstMs;
-    while (!ending.signal.aborted) {
-      await timers.sleep(waitMs, ending.signal);
-      if (ending.signal.aborted) return;
-      if (!isRefusing()) {
-        waitMs = firstMs;
-        continue;
-      }
-      const beganAt = clock.now();
-      await lookAgain();
-      const tookMs = millisecondsBetween(beganAt, clock.now());
-      waitMs = isRefusing() ? Math.max(Math.min(2 * waitMs, lookMaxMs), restFactor * tookMs) : firstMs;
+  async function run(ending: AbortSignal): Promise<number> {
+    if (!isRefusing()) {
+      waitMs = firstMs;
+      return waitMs;
     }
+    const beganAt = clock.now();
+    await lookAgain(ending);
+    const tookMs = millisecondsBetween(beganAt, clock.now());
+    waitMs = isRefusing() ? Math.max(Math.min(2 * waitMs, lookMaxMs), restFactor * tookMs) : firstMs;
+    return waitMs;
   }
 
-  const watching = watch();
+  const loop = startLoop({ ports, what: "the watch over the audit log", firstAfterMs: firstMs, run });
   return {
     ...delegating(() => current),
     async stop() {
-      ending.abort();
-      await watching;
+      await loop.stop();
       if (!isStopped) await current.stop();
       isStopped = true;
     },

@@ -4,6 +4,7 @@ import { format, type Instant, millisecondsBetween, plusMilliseconds } from "../
 import type { DrillMeasured, HaltStepName } from "../../../contracts/src/records/halt.ts";
 import { drillFundId } from "../../../core/halts/halts.ts";
 import type { ServicePorts } from "../../shared/service.ts";
+import { pollUntil, within } from "../../shared/waiting.ts";
 import type { RunningHalts } from "../halts/halts.ts";
 import { openProbe, type Probe, type ProbeOptions } from "./probe-orders.ts";
 
@@ -51,7 +52,7 @@ export async function measureDrill(options: DrillOptions, asked: DrillAsked, end
   const notes: string[] = [];
   const probe = await openProbe(options, drillId);
   if (probe === undefined) notes.push(noFund);
-  const unrested = probe && (await within(ports, restMsMax, probe.rest(), "no order rested in time", ending));
+  const unrested = probe && (await within(timers, restMsMax, probe.rest(), "no order rested in time", ending));
   if (unrested !== undefined) failures.push(unrested);
   const from = clock.now();
   const until = plusMilliseconds(from, stepsMsMax);
@@ -77,16 +78,17 @@ export async function measureDrill(options: DrillOptions, asked: DrillAsked, end
 
   /** Looks until it is seen; trouble with the store is one more look. */
   async function watch(figure: Figure, look: () => Promise<Instant | undefined>): Promise<void> {
-    while (clock.now() < until && !ending.aborted && failures.every((failure) => !failure.startsWith("the halt"))) {
+    const isOver = (): boolean => clock.now() >= until || failures.some((failure) => failure.startsWith("the halt"));
+    const at = await pollUntil({ timers, everyMs: lookEveryMs, signal: ending, isOver }, async () => {
       try {
-        const at = await look();
-        if (at !== undefined) return note(figure, at);
+        return await look();
       } catch (thrown) {
         if (thrown instanceof Defect) throw thrown;
         ports.log.debug("a drill cannot look", { drill: drillId, reason: messageOf(thrown) });
+        return undefined;
       }
-      await timers.sleep(lookEveryMs);
-    }
+    });
+    if (at !== undefined) note(figure, at);
   }
 
   const isWatched = probe !== undefined && unrested === undefined;
@@ -97,26 +99,9 @@ export async function measureDrill(options: DrillOptions, asked: DrillAsked, end
     watch("cancelled_ms", cancelled),
     watch("notified_ms", () => provenAt(ports, drillId, "NOTIFIED")),
   ];
-  await within(ports, stepsMsMax, Promise.all(steps), [], ending);
+  await within(timers, stepsMsMax, Promise.all(steps), [], ending);
   if (ending.aborted) failures.push("operations was stopped before it was over");
   return measured(asked, from, { took, failures, notes });
-}
-
-/** What comes of it, or what is said when it has not come in time. */
-async function within<Value>(
-  { timers }: Pick<ServicePorts, "timers">,
-  msMax: number,
-  doing: Promise<Value>,
-  late: Value,
-  ending: Ending,
-): Promise<Value> {
-  const over = new AbortController();
-  const patience = AbortSignal.any([over.signal, ending]);
-  try {
-    return await Promise.race([doing, timers.sleep(msMax, patience).then(() => late)]);
-  } finally {
-    over.abort();
-  }
 }
 
 function haltOf({ drillId, requestedBy, reason }: DrillAsked, from: Instant) {

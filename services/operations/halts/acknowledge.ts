@@ -2,6 +2,7 @@
 // when that engine has read it and answered whatever it decided before, or when no engine holds a lease any more. The bus is never waited for.
 import { Defect, messageOf } from "../../../contracts/src/fault.ts";
 import type { ServicePorts } from "../../shared/service.ts";
+import { pollUntil, within } from "../../shared/waiting.ts";
 
 type Ports = Pick<ServicePorts, "store" | "clock" | "timers" | "haltsConfirmer">;
 
@@ -53,20 +54,17 @@ export interface Asked {
 export async function acknowledge(ports: Ports, asked: Asked, withinMs: number): Promise<boolean> {
   const { epoch, settledHaltIds } = asked;
   const ending = new AbortController();
-  const insist = async (ask: () => Promise<Acknowledgement>, firstAfterMs: number): Promise<boolean> => {
-    for (let waitMs = firstAfterMs; !ending.signal.aborted; waitMs = askAgainMs) {
-      if (waitMs > 0) await ports.timers.sleep(waitMs, ending.signal);
-      if (!ending.signal.aborted && "proof" in (await ask())) return true;
-    }
-    return false;
-  };
-  const patience = ports.timers.sleep(withinMs, ending.signal).then(() => false);
+  const { timers } = ports;
+  const insist = (ask: () => Promise<Acknowledgement>, firstAfterMs: number): Promise<true | undefined> =>
+    pollUntil({ timers, firstAfterMs, everyMs: askAgainMs, signal: ending.signal }, async () =>
+      "proof" in (await ask()) ? true : undefined,
+    );
   try {
-    return await Promise.race([
+    const asking = [
       insist(() => askEngines(ports, epoch, settledHaltIds), 0),
       insist(() => lookAtLeases(ports), leaseLookMs),
-      patience,
-    ]);
+    ];
+    return (await within(timers, withinMs, Promise.race(asking), false)) === true;
   } finally {
     ending.abort();
   }

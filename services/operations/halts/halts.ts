@@ -15,6 +15,7 @@ import { type Attempt, createAttempts } from "../../shared/attempts.ts";
 import { openFundDirectory } from "../../shared/fund-directory.ts";
 import type { ServicePorts } from "../../shared/service.ts";
 import { transactToKnownEnd } from "../../shared/unknown-outcome.ts";
+import { within } from "../../shared/waiting.ts";
 import type { WorkerAlarms } from "../worker-alarms.ts";
 import { acknowledge } from "./acknowledge.ts";
 import type { Reservations } from "./foreign-left.ts";
@@ -111,10 +112,8 @@ export async function startHalts(ports: HaltPorts, alarms: WorkerAlarms): Promis
    * first orders that it denies, because its statements would take processor and disk from them.
    */
   async function announce(halt: AskedHalt): Promise<void> {
-    const heard = new AbortController();
     const telling = ports.haltsConfirmer.announce(halt).catch((thrown: unknown) => unheard(halt, thrown));
-    await Promise.race([telling, ports.timers.sleep(announceMsMax, heard.signal)]);
-    heard.abort();
+    await within(ports.timers, announceMsMax, telling, undefined);
   }
 
   /** Nothing was latched, so nothing may block. */

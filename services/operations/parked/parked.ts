@@ -22,6 +22,7 @@ import type { DeniedAnswer, RpcCall, RpcService } from "../../../ports/rpc.ts";
 import type { UnitOfWork } from "../../../ports/store.ts";
 import { startLoop } from "../../shared/loop.ts";
 import type { ServicePorts } from "../../shared/service.ts";
+import { pollUntil } from "../../shared/waiting.ts";
 import { countDefault, countLimit, invalid, pagedLimit } from "../risk-queries-arguments.ts";
 import { createWorkerAlarms } from "../worker-alarms.ts";
 import { givenReason, missingReason, tellAttempt } from "../worker-verbs.ts";
@@ -122,12 +123,14 @@ async function awaitRetry(ports: ParkedPorts, asked: Asked, signal: AbortSignal)
     at: format(ports.clock.now()),
   });
   const look = () => ports.store.transact("parked.look", (unit) => found(unit, subscription, eventId));
-  while (millisecondsBetween(askedAt, ports.clock.now()) < waitMsMax && !signal.aborted) {
-    await ports.timers.sleep(pollMs, signal);
+  const isOver = (): boolean => millisecondsBetween(askedAt, ports.clock.now()) >= waitMsMax;
+  const polling = { timers: ports.timers, firstAfterMs: pollMs, everyMs: pollMs, signal, isOver };
+  const outcome = await pollUntil(polling, async () => {
     const event = await look();
     if (event === undefined) return answer("DONE");
-    if (event.retry === undefined) return answer("FAILED", event.error);
-  }
+    return event.retry === undefined ? answer("FAILED", event.error) : undefined;
+  });
+  if (outcome !== undefined) return outcome;
   const isWithdrawn = await ports.store.transact("parked.withdraw", (unit) =>
     unit.parked.withdrawRetry(subscription, eventId),
   );

@@ -12,6 +12,7 @@ import {
   type StrategyHolding,
 } from "../../../core/reconcile/reconcile.ts";
 import type { StoredPosition } from "../../../ports/oms-records.ts";
+import { pollUntil } from "../../shared/waiting.ts";
 import { readReports } from "./broker-reports.ts";
 import { gatherEvidence } from "./gather-evidence.ts";
 import type { GatherPorts, OwnSide } from "./own-side.ts";
@@ -52,10 +53,13 @@ async function gather(ports: GatherPorts, fundId: string): Promise<Gathered> {
   const { broker, timers } = ports;
   const answer = await broker.positions(fundId);
   if (!answer.complete) return { unanswered: answer.why };
-  let own = await readOwn(ports, fundId);
-  for (let look = 1; look < catchUpLooks && own.cursor < answer.cursor; look += 1) {
-    await timers.sleep(catchUpPauseMs);
-    own = await readOwn(ports, fundId);
+  let own: OwnSide = await readOwn(ports, fundId);
+  if (own.cursor < answer.cursor) {
+    const polling = { timers, firstAfterMs: catchUpPauseMs, everyMs: catchUpPauseMs, timesMax: catchUpLooks - 1 };
+    await pollUntil(polling, async () => {
+      own = await readOwn(ports, fundId);
+      return own.cursor < answer.cursor ? undefined : own;
+    });
   }
   const ours = sumBySymbol(own.positions);
   if (own.cursor > answer.cursor) {

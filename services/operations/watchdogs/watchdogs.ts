@@ -109,7 +109,7 @@ function assignAll(options: WatchdogOptions, facts: Facts): readonly Assigned[] 
   return [
     assign(of.predictive_health, predictiveHealthReader(facts)),
     assign(of.drift_monitor, driftReader(facts)),
-    assign(of.vpin, vpinReader(facts, ports.timers)),
+    assign(of.vpin, vpinReader(facts, ports)),
     assign(of.news_spike, newsReader(facts)),
     assign(of.position_anomaly, positionReader(facts)),
     assign(of.db_watchdog, databaseReader(facts, options.databaseCare, complain)),

@@ -6,9 +6,9 @@ import type { Anchor, AnchoredCheckpoint } from "../../../../ports/anchors.ts";
 import type { Clock } from "../../../../ports/clock.ts";
 import type { Log } from "../../../../ports/log.ts";
 import type { Timers } from "../../../../ports/timers.ts";
+import { endsWithin, pollUntil } from "../../../shared/waiting.ts";
 import type { AuditAlarms } from "../checking/alarms.ts";
 import type { SignedCheckpoint } from "../log/checkpoints.ts";
-import { endsWithin } from "../log/waiting.ts";
 
 export interface AnchorState {
   readonly name: string;
@@ -77,24 +77,27 @@ export function startAnchoring(options: AnchoringOptions): Anchoring {
   });
 
   async function run(it: Keeping): Promise<void> {
-    let waitMs = againMs.first;
-    for (let next = it.wanted; next !== undefined; next = it.wanted) {
-      it.wanted = undefined;
-      it.complaint = await attempt(it, next);
-      if (it.complaint === undefined) {
-        waitMs = againMs.first;
-        continue;
-      }
-      // What came meanwhile is larger and says more.
-      it.wanted ??= next;
-      log.warn("a checkpoint was not anchored", { size: next.size, complaint: it.complaint });
-      alarmIfBehind(it);
-      if (ending.signal.aborted) return;
-      await timers.sleep(waitMs, ending.signal);
-      waitMs = Math.min(waitMs * 2, againMs.max);
-    }
+    const { signal } = ending;
+    const polling = { timers, everyMs: againMs.first, everyMsMax: againMs.max, signal };
+    while (it.wanted !== undefined && !signal.aborted) await pollUntil(polling, () => keepNext(it));
+    // At the end one that is still wanted is tried once more.
+    if ((await keepNext(it)) === undefined) return;
     it.behindSince = undefined;
     if (keepings.every(({ behindSince }) => behindSince === undefined)) alarms.clear("AUDIT_ANCHOR_BEHIND");
+  }
+
+  /** Undefined when it is to be tried again. */
+  async function keepNext(it: Keeping): Promise<"kept" | undefined> {
+    const next = it.wanted;
+    if (next === undefined) return "kept";
+    it.wanted = undefined;
+    it.complaint = await attempt(it, next);
+    if (it.complaint === undefined) return "kept";
+    // What came meanwhile is larger and says more.
+    it.wanted ??= next;
+    log.warn("a checkpoint was not anchored", { size: next.size, complaint: it.complaint });
+    alarmIfBehind(it);
+    return undefined;
   }
 
   /** Why not, in a sentence; undefined when it is kept. */
@@ -141,7 +144,6 @@ export function startAnchoring(options: AnchoringOptions): Anchoring {
         behindMs: behindSince === undefined ? 0 : Math.max(0, millisecondsBetween(behindSince, clock.now())),
       })),
     async stop(patienceMs) {
-      // Whoever sleeps between two attempts makes one more and ends.
       ending.abort();
       await endsWithin(timers, Promise.all(keepings.map(({ running }) => running)), patienceMs);
     },

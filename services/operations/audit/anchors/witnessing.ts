@@ -19,11 +19,11 @@ import type { Clock } from "../../../../ports/clock.ts";
 import type { Log } from "../../../../ports/log.ts";
 import type { Timers } from "../../../../ports/timers.ts";
 import type { WitnessContradiction, Witnesses } from "../../../../ports/witnesses.ts";
+import { endsWithin } from "../../../shared/waiting.ts";
 import type { Contradiction, Findings } from "../checking/findings.ts";
 import type { VerifyReport } from "../checking/verify.ts";
 import type { SignedCheckpoint } from "../log/checkpoints.ts";
 import { readConsistencyProof, readGrowingTree } from "../log/growing-tree.ts";
-import { endsWithin } from "../log/waiting.ts";
 
 export interface Witnessing {
   /** A checkpoint is signed and stored. */

@@ -4,6 +4,7 @@
 import type { Denial } from "../../../../contracts/src/codes.ts";
 import { Defect, messageOf } from "../../../../contracts/src/fault.ts";
 import type { AuditFault } from "../../../../core/audit/fault.ts";
+import { pollUntil } from "../../../shared/waiting.ts";
 import type { AuditPorts, RunningAudit } from "../audit-ports.ts";
 import type { Verdict } from "../checking/verify.ts";
 import { keepAudit } from "../kept-audit.ts";
@@ -37,18 +38,19 @@ export async function startLastingAudit(
 
   /** A process without its audit must not go on. */
   async function startAgain(): Promise<void> {
-    for (let attempt = 1; ; attempt += 1) {
+    let failed: unknown;
+    const polling = { timers, everyMs: startAgainMs, timesMax: startAttemptsMax };
+    const opened = await pollUntil(polling, async () => {
       try {
-        current = await open(ports);
-        return;
+        return await open(ports);
       } catch (thrown) {
-        log.error("the audit log could not be opened again", { error: messageOf(thrown), attempt });
-        if (attempt >= startAttemptsMax) {
-          ports.crash.die(thrown instanceof Error ? thrown : new Defect("the audit log could not be opened again"));
-        }
-        await timers.sleep(startAgainMs);
+        log.error("the audit log could not be opened again", { error: messageOf(thrown) });
+        failed = thrown;
+        return undefined;
       }
-    }
+    });
+    if (opened !== undefined) current = opened;
+    else ports.crash.die(failed instanceof Error ? failed : new Defect("the audit log could not be opened again"));
   }
 
   async function begin(

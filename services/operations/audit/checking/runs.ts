@@ -6,7 +6,7 @@
 import { Fault } from "../../../../contracts/src/fault.ts";
 import type { Random } from "../../../../ports/random.ts";
 import type { CancelTimer, Timers } from "../../../../ports/timers.ts";
-import { endsWithin } from "../log/waiting.ts";
+import { endsWithin } from "../../../shared/waiting.ts";
 
 export interface RunProgress {
   readonly runId: string;

@@ -1,13 +1,11 @@
 // The log verifies itself on a schedule: chain, tree, checkpoints and index, as fsck does. The result is an entry, so that it can be seen later that it
 // was done, and an alarm when it fails.
-import { Defect, messageOf } from "../../../../contracts/src/fault.ts";
 import { type Instant, tryParse } from "../../../../contracts/src/instant.ts";
 import { readEntry } from "../../../../core/audit/entry.ts";
 import type { AuditLog } from "../../../../ports/audit-log.ts";
 import type { Clock } from "../../../../ports/clock.ts";
-import type { Log } from "../../../../ports/log.ts";
 import type { Random } from "../../../../ports/random.ts";
-import type { Timers } from "../../../../ports/timers.ts";
+import { type LoopPorts, startLoop } from "../../../shared/loop.ts";
 import type { AppendRequest } from "../log/append-request.ts";
 import { auditActor, verifiedAction } from "../log/reserved.ts";
 import type { Appended } from "../log/sequencer.ts";
@@ -16,15 +14,11 @@ import type { Findings } from "./findings.ts";
 import type { FsckReport } from "./fsck.ts";
 
 export interface SelfVerificationOptions {
-  readonly clock: Clock;
-  readonly timers: Timers;
-  readonly random: Random;
-  readonly log: Log;
+  readonly ports: LoopPorts & { readonly clock: Clock; readonly random: Random };
   readonly findings: Pick<Findings, "begin">;
   readonly origin: string;
   readonly fsck: (signal: AbortSignal) => Promise<FsckReport>;
   readonly append: (request: AppendRequest) => Promise<Appended>;
-  readonly onDefect: (defect: Defect) => void;
   readonly firstAfterMs?: number | undefined;
   readonly everyMs?: number | undefined;
   /** The last one before this start, as far as it is known. */
@@ -49,32 +43,18 @@ const firstAfterMsDefault = 5_000;
 const everyMsDefault = 3_600_000;
 
 export function startSelfVerification(options: SelfVerificationOptions): SelfVerification {
-  const { timers, log } = options;
+  const { ports, firstAfterMs = firstAfterMsDefault, everyMs = everyMsDefault } = options;
   const ending = new AbortController();
   let last = options.before;
-  const watching = watch();
-
-  async function watch(): Promise<void> {
-    await timers.sleep(options.firstAfterMs ?? firstAfterMsDefault, ending.signal);
-    while (!ending.signal.aborted) {
-      try {
-        await run();
-      } catch (thrown) {
-        if (thrown instanceof Defect) options.onDefect(thrown);
-        if (!ending.signal.aborted) log.warn("the audit log could not verify itself", { error: messageOf(thrown) });
-      }
-      await timers.sleep(options.everyMs ?? everyMsDefault, ending.signal);
-    }
-  }
 
   async function run(): Promise<FsckReport> {
     const ended = options.findings.begin("everything");
     const report = await options.fsck(ending.signal);
     const { fault } = report;
-    last = { at: options.clock.now(), result: fault === undefined ? "clean" : sentenceOf(fault) };
+    last = { at: ports.clock.now(), result: fault === undefined ? "clean" : sentenceOf(fault) };
     ended(fault);
     await options.append({
-      eventId: `${verifiedAction}/${options.random.uuid()}`,
+      eventId: `${verifiedAction}/${ports.random.uuid()}`,
       actor: auditActor,
       action: verifiedAction,
       subjectId: options.origin,
@@ -83,12 +63,23 @@ export function startSelfVerification(options: SelfVerificationOptions): SelfVer
     return report;
   }
 
+  const loop = startLoop({
+    ports,
+    what: { failing: "the audit log could not verify itself", working: "the audit log could verify itself again" },
+    firstAfterMs,
+    async run() {
+      await run();
+      return everyMs;
+    },
+    troubleMsMin: everyMs,
+    troubleMsMax: everyMs,
+  });
   return {
     last: () => last,
     run,
     async stop() {
       ending.abort();
-      await watching;
+      await loop.stop();
     },
   };
 }

@@ -12,6 +12,7 @@ import { subjects } from "../../../../contracts/src/subjects.ts";
 import type { AuditFault } from "../../../../core/audit/fault.ts";
 import type { AuditLog } from "../../../../ports/audit-log.ts";
 import type { UnitOfWork } from "../../../../ports/store.ts";
+import { startLoop } from "../../../shared/loop.ts";
 import { line } from "../../../shared/one-line.ts";
 import type { ServicePorts } from "../../../shared/service.ts";
 import type { Sequencer } from "../log/sequencer.ts";
@@ -55,13 +56,11 @@ interface Broken {
 
 export function startStanding(options: StandingOptions): Standing {
   const { ports, sequencer, findings } = options;
-  const { store, clock, timers, log, random, auditLog } = ports;
+  const { store, clock, log, random, auditLog } = ports;
   const { behindMaxMs = Number.POSITIVE_INFINITY } = options;
   const reportEveryMs = Math.min(reportEveryMsMax, behindMaxMs / reportsWithin);
   const verifyAgainMs = Math.min(verifyAgainMsMax, behindMaxMs);
-  const ending = new AbortController();
   const awaited = new Map<string, Instant>();
-  let waking = new AbortController();
   let through: Instant | undefined;
   let brokenSince: Instant | undefined;
   let hasReported = false;
@@ -69,7 +68,6 @@ export function startStanding(options: StandingOptions): Standing {
   let rewrites: string | undefined;
   let verifyAt: Instant | undefined;
   let verifying: Promise<void> | undefined;
-  let troubled = false;
 
   async function lookAtTail(): Promise<void> {
     const head = sequencer.head();
@@ -83,23 +81,23 @@ export function startStanding(options: StandingOptions): Standing {
   }
 
   /** Beside the reports: it may take minutes. */
-  function verifyWhenDue(): void {
+  function verifyWhenDue(ending: AbortSignal): void {
     const now = clock.now();
     if (findings.broken() !== undefined) verifyAt ??= fromMicroseconds(now + verifyAgainMs * 1_000);
     if (verifying !== undefined || verifyAt === undefined || now < verifyAt) return;
     verifyAt = undefined;
-    verifying = verify(now).finally(() => {
+    verifying = verify(now, ending).finally(() => {
       verifying = undefined;
     });
   }
 
-  async function verify(beganAt: Instant): Promise<void> {
+  async function verify(beganAt: Instant, ending: AbortSignal): Promise<void> {
     const ended = findings.begin("everything");
     try {
-      ended((await options.fsck(ending.signal)).fault);
+      ended((await options.fsck(ending)).fault);
     } catch (thrown) {
       if (thrown instanceof Defect) ports.crash.die(thrown);
-      if (!ending.signal.aborted) log.warn("the audit log could not be verified", { error: messageOf(thrown) });
+      if (!ending.aborted) log.warn("the audit log could not be verified", { error: messageOf(thrown) });
     }
     if (findings.broken() === undefined) return;
     const restMs = Math.max(verifyAgainMs, millisecondsBetween(beganAt, clock.now()) * restFactor);
@@ -124,10 +122,10 @@ export function startStanding(options: StandingOptions): Standing {
     return since !== undefined && since < broken.since ? { ...broken, since } : broken;
   }
 
-  async function report(): Promise<void> {
+  async function report(ending: AbortSignal): Promise<number> {
     const isTaking = sequencer.state() === "open";
     if (isTaking) await lookAtTail();
-    verifyWhenDue();
+    verifyWhenDue(ending);
     let broken = brokenNow();
     const [beatId, at] = [random.uuid(), clock.now()];
     if (isTaking) awaitBeat(beatId, at);
@@ -140,6 +138,7 @@ export function startStanding(options: StandingOptions): Standing {
     });
     brokenSince = broken?.since;
     hasReported = true;
+    return reportEveryMs;
   }
 
   function awaitBeat(beatId: string, at: Instant): void {
@@ -148,22 +147,11 @@ export function startStanding(options: StandingOptions): Standing {
     if (awaited.size > awaitedMax && oldest !== undefined) awaited.delete(oldest);
   }
 
-  async function watch(): Promise<void> {
-    while (!ending.signal.aborted) {
-      try {
-        await report();
-        troubled = false;
-      } catch (thrown) {
-        if (thrown instanceof Defect) ports.crash.die(thrown);
-        if (!troubled) log.warn("how the audit log stands cannot be reported", { error: messageOf(thrown) });
-        troubled = true;
-      }
-      await timers.sleep(reportEveryMs, waking.signal);
-      if (!ending.signal.aborted && waking.signal.aborted) waking = new AbortController();
-    }
-  }
-
-  const watching = watch();
+  const what = {
+    failing: "how the audit log stands cannot be reported",
+    working: "how the audit log stands can be reported again",
+  };
+  const loop = startLoop({ ports, what, firstAfterMs: 0, run: report, troubleMsMax: reportEveryMs });
   return {
     heard(beatId) {
       const at = awaited.get(beatId);
@@ -172,12 +160,10 @@ export function startStanding(options: StandingOptions): Standing {
       for (const [id, published] of awaited) if (published <= at) awaited.delete(id);
       const isFirst = through === undefined;
       if (through === undefined || at > through) through = at;
-      if (isFirst) waking.abort();
+      if (isFirst) loop.wake();
     },
     async stop() {
-      ending.abort();
-      waking.abort();
-      await watching;
+      await loop.stop();
       await verifying;
     },
   };

@@ -28,8 +28,10 @@ async function openFixture(seed: number) {
     auditLog,
     sha256OfBytes: systemSha256OfBytes,
     folder: "secret/portcullis",
-    onDefect: (defect) => {
-      throw defect;
+    crash: {
+      die: (defect) => {
+        throw defect;
+      },
     },
   });
   const entries = () =>

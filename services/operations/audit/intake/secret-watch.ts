@@ -4,26 +4,22 @@
 //  1. A version is reported only when it was missing in two looks, so that an event that is still on its way comes first.
 //  2. A version is reported at most once in a life of this process; in the log it is then known.
 import { foreignActor } from "../../../../contracts/src/events/event.ts";
-import { Defect, messageOf } from "../../../../contracts/src/fault.ts";
 import { format } from "../../../../contracts/src/instant.ts";
 import { subjects } from "../../../../contracts/src/subjects.ts";
 import { readEntry } from "../../../../core/audit/entry.ts";
 import type { Sha256OfBytes } from "../../../../core/audit/hash.ts";
 import type { AuditLog } from "../../../../ports/audit-log.ts";
+import { type Loop, startLoop } from "../../../shared/loop.ts";
 import type { ServicePorts } from "../../../shared/service.ts";
 import { fitSubjectId } from "../log/event-data.ts";
 import { auditActor, subjectPrevious } from "../log/reserved.ts";
 
-export interface SecretWatchPorts extends Pick<ServicePorts, "clock" | "timers" | "log" | "store" | "secrets"> {
+export interface SecretWatchPorts
+  extends Pick<ServicePorts, "clock" | "timers" | "log" | "crash" | "store" | "secrets"> {
   readonly auditLog: Pick<AuditLog, "newestOf" | "read">;
   readonly sha256OfBytes: Sha256OfBytes;
   /** The folder of everything of ours: `secret/<prefix>`. */
   readonly folder: string;
-  readonly onDefect: (defect: Defect) => void;
-}
-
-export interface SecretWatch {
-  stop(): Promise<void>;
 }
 
 /** The second look comes soon after a start, the others now and then. */
@@ -33,16 +29,16 @@ const stepsMax = 100;
 const secretsMax = 10_000;
 const changedAction = "secret.changed";
 
-export function startSecretWatch(ports: SecretWatchPorts): SecretWatch {
-  const ending = new AbortController();
+export function startSecretWatch(ports: SecretWatchPorts): Loop {
   const reported = new Set<string>();
   let missing: ReadonlySet<string> = new Set();
+  let isSecondNext = true;
 
-  async function look(): Promise<void> {
+  async function look(ending: AbortSignal): Promise<void> {
     const paths = (await ports.secrets.list(ports.folder)).slice(0, secretsMax);
     const now = new Set<string>();
     for (const path of paths) {
-      if (ending.signal.aborted) return;
+      if (ending.aborted) return;
       const version = (await ports.secrets.get(path))?.version;
       if (version === undefined || version <= (await knownVersion(ports, path))) continue;
       const one = `${path}@${version}`;
@@ -60,32 +56,24 @@ export function startSecretWatch(ports: SecretWatchPorts): SecretWatch {
     ports.log.warn("a secret has a version that nobody reported", { path, version });
   }
 
-  async function watch(): Promise<void> {
-    for (const waitMs of waits()) {
-      await ports.timers.sleep(waitMs, ending.signal);
-      if (ending.signal.aborted) return;
-      try {
-        await look();
-      } catch (thrown) {
-        if (thrown instanceof Defect) return ports.onDefect(thrown);
-        ports.log.warn("the secrets could not be compared with the audit log", { reason: messageOf(thrown) });
-      }
-    }
+  async function run(ending: AbortSignal): Promise<number> {
+    const nextMs = isSecondNext ? lookAfterMs.second : lookAfterMs.later;
+    await look(ending);
+    isSecondNext = false;
+    return nextMs;
   }
 
-  const watching = watch();
-  return {
-    async stop() {
-      ending.abort();
-      await watching;
+  return startLoop({
+    ports,
+    what: {
+      failing: "the secrets could not be compared with the audit log",
+      working: "the secrets can be compared with the audit log again",
     },
-  };
-}
-
-function* waits(): Iterable<number> {
-  yield lookAfterMs.first;
-  yield lookAfterMs.second;
-  for (;;) yield lookAfterMs.later;
+    firstAfterMs: lookAfterMs.first,
+    run,
+    troubleMsMin: lookAfterMs.second,
+    troubleMsMax: lookAfterMs.later,
+  });
 }
 
 /** The newest version that the log tells of; 0 when it tells of none. */

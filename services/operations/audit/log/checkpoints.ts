@@ -18,9 +18,9 @@ import type { AuditLog } from "../../../../ports/audit-log.ts";
 import type { Clock } from "../../../../ports/clock.ts";
 import type { Log } from "../../../../ports/log.ts";
 import type { CancelTimer, Timers } from "../../../../ports/timers.ts";
+import { endsWithin } from "../../../shared/waiting.ts";
 import type { LogKey, Signer } from "../keys/signing-key.ts";
 import { type GrowingTree, readConsistencyProof } from "./growing-tree.ts";
-import { endsWithin } from "./waiting.ts";
 
 export interface SignedHead {
   readonly size: number;

@@ -20,6 +20,7 @@ import type { AuditHead, AuditLog, NewAuditRow } from "../../../../ports/audit-l
 import type { Clock } from "../../../../ports/clock.ts";
 import type { Log } from "../../../../ports/log.ts";
 import type { Timers } from "../../../../ports/timers.ts";
+import { endsWithin, pollUntil } from "../../../shared/waiting.ts";
 import type { AppendRequest, SequencerState } from "./append-request.ts";
 import { beginBatch, type Chained, chainSome, isFull, type Known } from "./batch.ts";
 import {
@@ -32,7 +33,6 @@ import {
   tooMuch,
   unavailable,
 } from "./sequencer-faults.ts";
-import { endsWithin } from "./waiting.ts";
 
 export interface Appended {
   readonly sequence: number;
@@ -91,6 +91,8 @@ interface Waiting {
   readonly resolve: (appended: Appended) => void;
   readonly reject: (fault: Fault) => void;
 }
+
+type Outcome = "committed" | "nothing" | "somebody else's" | "never answered";
 
 /** What has left the queue together, and the batch that it becomes. */
 interface Prepared {
@@ -261,26 +263,27 @@ export function createSequencer(options: SequencerOptions): Sequencer {
     }
   }
 
-  async function outcomeOf(
-    chained: Chained<Waiting>,
-  ): Promise<"committed" | "nothing" | "somebody else's" | "never answered"> {
+  async function outcomeOf(chained: Chained<Waiting>): Promise<Outcome> {
     if (state === "open") state = "asking";
     log.warn("the answer to an audit commit was lost; the head will tell", { entries: chained.rows.length });
-    for (let waitMs = askAgainMs.first; !lettingGo.signal.aborted; waitMs = Math.min(waitMs * 2, askAgainMs.max)) {
-      await timers.sleep(waitMs, lettingGo.signal);
-      try {
-        const taken = await auditLog.takeWriterEpoch(incarnation);
-        writerEpoch = taken.writerEpoch;
-        if (state === "asking") state = "open";
-        log.info("the outcome of the audit commit is known", { size: taken.head.size, wanted: chained.head.size });
-        if (isSame(taken.head, chained.head)) return "committed";
-        return isSame(taken.head, head) ? "nothing" : "somebody else's";
-      } catch (thrown) {
-        if (thrown instanceof Defect) throw thrown;
-        log.debug("the audit log does not tell its head", { error: messageOf(thrown) });
-      }
+    const { first, max } = askAgainMs;
+    const polling = { timers, firstAfterMs: first, everyMs: first, everyMsMax: max, signal: lettingGo.signal };
+    return (await pollUntil(polling, () => askHead(chained))) ?? "never answered";
+  }
+
+  async function askHead(chained: Chained<Waiting>): Promise<Outcome | undefined> {
+    try {
+      const taken = await auditLog.takeWriterEpoch(incarnation);
+      writerEpoch = taken.writerEpoch;
+      if (state === "asking") state = "open";
+      log.info("the outcome of the audit commit is known", { size: taken.head.size, wanted: chained.head.size });
+      if (isSame(taken.head, chained.head)) return "committed";
+      return isSame(taken.head, head) ? "nothing" : "somebody else's";
+    } catch (thrown) {
+      if (thrown instanceof Defect) throw thrown;
+      log.debug("the audit log does not tell its head", { error: messageOf(thrown) });
+      return undefined;
     }
-    return "never answered";
   }
 
   function succeed(chained: Chained<Waiting>): true {

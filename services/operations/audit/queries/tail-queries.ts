@@ -71,22 +71,23 @@ async function readAudit(
 
 /** Listens before it looks, so that an entry which comes in between is not slept through. What rings may have been something else. */
 async function nextPage(ports: TailQueriesPorts, request: TailAuditRequest, signal: AbortSignal): Promise<AuditPage> {
-  let bell = new AbortController();
+  let ring = (): void => undefined;
   let isOver = false;
-  const ring = (): void => bell.abort();
   const end = (): void => {
     isOver = true;
     ring();
   };
-  const stopListening = ports.auditLog.onAppend(ring);
+  const stopListening = ports.auditLog.onAppend(() => ring());
   const stopTimer = ports.timers.after(waitMsMax, end);
   signal.addEventListener("abort", end, { once: true });
   try {
     for (;;) {
-      bell = new AbortController();
+      const rung = new Promise<void>((resolve) => {
+        ring = resolve;
+      });
       const page = await readAudit(ports, request);
       if (page.texts.length > 0 || isOver || signal.aborted) return page;
-      await ports.timers.sleep(waitMsMax, bell.signal);
+      await rung;
     }
   } finally {
     stopTimer();

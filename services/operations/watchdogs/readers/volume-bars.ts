@@ -2,7 +2,7 @@
 import { fromMicroseconds, type Instant, minusMilliseconds, parse } from "../../../../contracts/src/instant.ts";
 import type { Quote } from "../../../../contracts/src/records/market.ts";
 import type { VpinBar, VpinInput } from "../../../../core/watchdogs/vpin.ts";
-import type { Timers } from "../../../../ports/timers.ts";
+import { type LoopPorts, startLoop } from "../../../shared/loop.ts";
 import type { Reader, Watched } from "../assigned.ts";
 import { type Facts, heldSymbols } from "./facts.ts";
 
@@ -33,18 +33,18 @@ const dayMs = 86_400_000;
 const daysAveraged = 5;
 const historyBarsMax = 600;
 
-export function vpinReader<Config extends BarConfig>(facts: Facts, timers: Timers): Reader<VpinInput, Config> {
+export function vpinReader<Config extends BarConfig>(facts: Facts, ports: LoopPorts): Reader<VpinInput, Config> {
   const series = new Map<string, Series>();
   const daily = new Map<string, { readonly day: number; readonly volume: number | null }>();
-  const ending = new AbortController();
-  const sampling = sample();
-
-  async function sample(): Promise<void> {
-    while (!ending.signal.aborted) {
-      await timers.sleep(sampleEveryMs, ending.signal);
+  const sampling = startLoop({
+    ports,
+    what: "the sampling of volumes",
+    firstAfterMs: sampleEveryMs,
+    async run() {
       for (const [key, one] of series) take(one, facts.newest.get(symbolOf(key)));
-    }
-  }
+      return sampleEveryMs;
+    },
+  });
 
   /** The volume of an average day, of the last whole ones. */
   async function dailyVolume(symbol: string, at: Instant): Promise<number | null> {
@@ -102,10 +102,7 @@ export function vpinReader<Config extends BarConfig>(facts: Facts, timers: Timer
       for (const key of series.keys()) if (!wanted.has(key)) series.delete(key);
       return watched;
     },
-    async stop() {
-      ending.abort();
-      await sampling;
-    },
+    stop: sampling.stop,
   };
 }
 
