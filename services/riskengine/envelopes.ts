@@ -1,7 +1,7 @@
 // A fund's limits, read and changed. A change is a new version in one unit of work that keeps halts and versions still meanwhile, so no
 // limit is loosened in a halt and no two people overwrite each other; the engine takes it over when it is durable.
 import type { Denial } from "../../contracts/src/codes.ts";
-import { Defect, Fault, messageOf } from "../../contracts/src/fault.ts";
+import { Fault } from "../../contracts/src/fault.ts";
 import type {
   RiskEnvelope as EnvelopeMessage,
   EnvelopeRequest,
@@ -22,6 +22,7 @@ import {
 import type { DeniedAnswer, RpcCall } from "../../ports/rpc.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
 import type { Attempt, Attempts } from "../shared/attempts.ts";
+import { startLoop } from "../shared/loop.ts";
 import { line } from "../shared/one-line.ts";
 import type { ServicePorts } from "../shared/service.ts";
 import { transactToKnownEnd } from "../shared/unknown-outcome.ts";
@@ -63,9 +64,7 @@ interface Change {
 export async function createEnvelopes({ ports, engine, attempts, reference }: EnvelopesOptions): Promise<Envelopes> {
   const current = new Map<string, RiskEnvelope>();
   const listeners: ((fundId: string) => void)[] = [];
-  const ending = new AbortController();
-  let reading: Promise<void> | undefined;
-  let wanted = false;
+  let isWanted = false;
 
   function adopt(record: RiskEnvelope): void {
     const before = current.get(record.fund_id);
@@ -77,21 +76,6 @@ export async function createEnvelopes({ ports, engine, attempts, reference }: En
 
   async function readAll(): Promise<void> {
     for (const record of await ports.riskStore.envelopes()) adopt(record);
-  }
-
-  async function readWhileWanted(): Promise<void> {
-    while (wanted) {
-      await ports.timers.sleep(Math.max(readAgainMs.min, current.size * readAgainMs.perEnvelope), ending.signal);
-      if (ending.signal.aborted) return;
-      wanted = false;
-      try {
-        await readAll();
-      } catch (thrown) {
-        if (thrown instanceof Defect) ports.crash.die(thrown);
-        ports.log.warn("envelopes cannot be read again", { error: messageOf(thrown) });
-      }
-    }
-    reading = undefined;
   }
 
   async function updateEnvelope(message: EnvelopeMessage, { identity, stepUpProof }: RpcCall) {
@@ -153,6 +137,15 @@ export async function createEnvelopes({ ports, engine, attempts, reference }: En
     async (event) => adopt(event.payload as RiskEnvelope),
   );
   await readAll();
+  const loop = startLoop({
+    ports,
+    what: { failing: "envelopes cannot be read again", working: "envelopes can be read again" },
+    async run() {
+      isWanted = false;
+      await readAll();
+      return undefined;
+    },
+  });
   return {
     async getEnvelope({ fund_id: fundId }) {
       const record = current.get(fundId);
@@ -166,13 +159,13 @@ export async function createEnvelopes({ ports, engine, attempts, reference }: En
       for (const fundId of current.keys()) listener(fundId);
     },
     readAgain() {
-      wanted = true;
-      reading ??= readWhileWanted();
+      if (isWanted) return;
+      isWanted = true;
+      loop.hurry(Math.max(readAgainMs.min, current.size * readAgainMs.perEnvelope));
     },
     stop: async () => {
-      ending.abort();
       await hearing.close();
-      await reading;
+      await loop.stop();
     },
   };
 }

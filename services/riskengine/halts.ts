@@ -21,6 +21,7 @@ import { createResumeWorkflow, type ResumeWorkflowPorts } from "../halts/resume-
 import type { Attempt, Attempts } from "../shared/attempts.ts";
 import type { ServicePorts } from "../shared/service.ts";
 import { transactToKnownEnd } from "../shared/unknown-outcome.ts";
+import { breathe, pollUntil, within } from "../shared/waiting.ts";
 import type { HaltWatch } from "./halt-watch.ts";
 import type { InFlightCalls } from "./in-flight-calls.ts";
 import type { ReferenceWatch } from "./reference-watch.ts";
@@ -135,9 +136,10 @@ export function createHalts({ ports, watch, inFlight, attempts, reference, incar
   }
 
   async function latchLater(halt: AskedHalt, attempt: Attempt): Promise<void> {
-    for (let waitMs = latchAgainMs.first; ; waitMs = Math.min(waitMs * 2, latchAgainMs.max)) {
-      await ports.timers.sleep(waitMs, ending.signal);
-      if (ending.signal.aborted) return;
+    const { first, max } = latchAgainMs;
+    const { signal } = ending;
+    const polling = { timers: ports.timers, firstAfterMs: first, everyMs: first, everyMsMax: max, signal };
+    await pollUntil(polling, async () => {
       try {
         const latched = await latch(halt, attempt);
         if ("denial" in latched) {
@@ -146,26 +148,24 @@ export function createHalts({ ports, watch, inFlight, attempts, reference, incar
             halt_id: halt.halt_id,
             reason: latched.denial.reason,
           });
-          return;
+          return "denied";
         }
         watch.latched(latched.halt);
         ports.log.info("a halt that blocked already is latched", { halt_id: halt.halt_id });
-        return;
+        return "latched";
       } catch (thrown) {
         if (thrown instanceof Defect) ports.crash.die(thrown);
         ports.log.warn("a halt blocks and is not latched yet", { halt_id: halt.halt_id, error: messageOf(thrown) });
+        return undefined;
       }
-    }
+    });
   }
 
   async function everybodyAnswered(): Promise<boolean> {
-    const patience = new AbortController();
     const cleared = inFlight.cleared().then(() => true);
-    const outOfPatience = ports.timers.sleep(acknowledgeMsMax, patience.signal).then(() => false);
-    const acknowledged = await Promise.race([cleared, outOfPatience]);
-    patience.abort();
+    const acknowledged = await within(ports.timers, acknowledgeMsMax, cleared, false);
     // One turn more: answers are handed over in the steps that follow their commit.
-    await ports.timers.sleep(0);
+    await breathe(ports.timers);
     return acknowledged;
   }
 

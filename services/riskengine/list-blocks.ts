@@ -11,6 +11,7 @@ import type { StoredFlatten } from "../../ports/flatten-records.ts";
 import { closedFunds, whyFlattening } from "../shared/flattening.ts";
 import { line } from "../shared/one-line.ts";
 import type { ServicePorts } from "../shared/service.ts";
+import { breathe } from "../shared/waiting.ts";
 import type { HaltWatch } from "./halt-watch.ts";
 import type { GroupCommit } from "./journal/group-commit.ts";
 
@@ -50,7 +51,7 @@ export function createListBlocks({ ports, engine, watch, commit }: ListBlocksOpt
   ): Promise<StandingBlock[]> {
     const found: StandingBlock[] = [];
     for (let from = 0; from < items.length; from += perTurn) {
-      if (from > 0) await timers.sleep(0);
+      if (from > 0) await breathe(timers);
       found.push(...ask(items.slice(from, from + perTurn)));
     }
     return found;

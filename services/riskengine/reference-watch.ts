@@ -1,9 +1,9 @@
 // Reference data as the engine needs it: read whole at the start, and again whenever its counter moved.
 import { type TradingCalendar, tradingCalendar } from "../../contracts/src/calendar.ts";
-import { Defect, messageOf } from "../../contracts/src/fault.ts";
 import { calendarDefinition, type FundReference } from "../../contracts/src/records/reference.ts";
 import type { Engine } from "../../core/engine/engine.ts";
 import type { Reference } from "../../ports/reference-data.ts";
+import { startLoop } from "../shared/loop.ts";
 import type { ServicePorts } from "../shared/service.ts";
 
 const askEveryMs = 1_000;
@@ -30,7 +30,6 @@ type Ports = Pick<ServicePorts, "referenceData" | "timers" | "log" | "crash">;
 
 /** Resolves when the engine has it; `eachLook` runs once a second for whoever has something to tell as often. */
 export async function watchReference(ports: Ports, engine: Engine, eachLook: () => void): Promise<ReferenceWatch> {
-  const ending = new AbortController();
   let funds: ReadonlyMap<string, FundReference> = new Map();
   let owners: ReadonlyMap<string, FundReference> = new Map();
   /** By name, with what each was made of: one that has not changed stays the same object. */
@@ -39,7 +38,6 @@ export async function watchReference(ports: Ports, engine: Engine, eachLook: () 
   let instruments: ReadonlyMap<string, { readonly calendar: string; readonly currency: string }> = new Map();
   let sectors: readonly string[] = [];
   let change = 0;
-  let troubled = false;
 
   function adopt(reference: Reference): void {
     engine.setReference(reference);
@@ -63,30 +61,22 @@ export async function watchReference(ports: Ports, engine: Engine, eachLook: () 
     change = reference.change;
   }
 
-  async function watch(): Promise<void> {
-    while (!ending.signal.aborted) {
-      await ports.timers.sleep(askEveryMs, ending.signal);
-      if (ending.signal.aborted) return;
-      eachLook();
-      try {
-        await refresh();
-        if (troubled) ports.log.info("reference data can be read again");
-        troubled = false;
-      } catch (thrown) {
-        if (thrown instanceof Defect) ports.crash.die(thrown);
-        // Said once, not every second: what is old says so by its age.
-        if (!troubled) ports.log.warn("reference data cannot be read", { error: messageOf(thrown) });
-        troubled = true;
-      }
-    }
-  }
-
   async function refresh(): Promise<void> {
     if ((await ports.referenceData.changed()) !== change) adopt(await ports.referenceData.read());
   }
 
   adopt(await ports.referenceData.read());
-  const watching = watch();
+  const loop = startLoop({
+    ports,
+    what: { failing: "reference data cannot be read", working: "reference data can be read again" },
+    firstAfterMs: askEveryMs,
+    async run() {
+      eachLook();
+      await refresh();
+      return askEveryMs;
+    },
+    troubleMsMax: askEveryMs,
+  });
   return {
     fund: (fundId) => funds.get(fundId),
     funds: () => funds.values(),
@@ -96,9 +86,6 @@ export async function watchReference(ports: Ports, engine: Engine, eachLook: () 
     currencyOf: (symbol) => instruments.get(symbol)?.currency,
     sectors: () => sectors,
     refresh,
-    stop: async () => {
-      ending.abort();
-      await watching;
-    },
+    stop: loop.stop,
   };
 }

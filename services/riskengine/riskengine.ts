@@ -18,7 +18,9 @@ import { isAhead } from "../../core/state/dated.ts";
 import type { Health } from "../../ports/health.ts";
 import type { UnaryHandler } from "../../ports/rpc.ts";
 import { createAttempts } from "../shared/attempts.ts";
+import { type Parts, startParts } from "../shared/parts.ts";
 import type { RunningService, Service, ServicePorts } from "../shared/service.ts";
+import { breathe } from "../shared/waiting.ts";
 import { type Alarms, createAlarms } from "./alarms.ts";
 import { createApprovalEvents } from "./approvals/approval-events.ts";
 import { startApprovals } from "./approvals/approvals.ts";
@@ -70,14 +72,8 @@ export const riskengine: Service = {
   start: (ports) => startRiskEngine(ports, riskOfficer(ports)),
 };
 
-export async function startRiskEngine(ports: ServicePorts, askRiskOfficer: AskRiskOfficer): Promise<RunningService> {
-  const stops: (() => Promise<void>)[] = [];
-  try {
-    return await assemble(ports, askRiskOfficer, stops);
-  } catch (thrown) {
-    for (const stop of stops.reverse()) await stop();
-    throw thrown;
-  }
+export function startRiskEngine(ports: ServicePorts, askRiskOfficer: AskRiskOfficer): Promise<RunningService> {
+  return startParts(ports, (parts) => assemble(ports, askRiskOfficer, parts));
 }
 
 function newEngine({ settings, blake3, stopwatch }: ServicePorts): Engine {
@@ -93,47 +89,49 @@ function newEngine({ settings, blake3, stopwatch }: ServicePorts): Engine {
   });
 }
 
-/** Later parts stand on earlier ones; stopping goes the other way round. */
-async function assemble(
-  ports: ServicePorts,
-  askRiskOfficer: AskRiskOfficer,
-  stops: (() => Promise<void>)[],
-): Promise<RunningService> {
+async function assemble(ports: ServicePorts, askRiskOfficer: AskRiskOfficer, parts: Parts) {
   const engine = newEngine(ports);
   const figures = createFigures(ports.metrics, ports.timers);
-  const alarms = createAlarms(ports);
+  const alarms = parts.add("alarms", createAlarms(ports));
   const attempts = createAttempts(ports, "risk");
   const inFlight = createInFlightCalls();
-  stops.push(alarms.stop);
-  const reference = await watchReference(ports, engine, () => figures.openOrders(engine.facts().openOrders));
-  stops.push(reference.stop);
+  const eachLook = (): void => figures.openOrders(engine.facts().openOrders);
+  const reference = parts.add("reference data", await watchReference(ports, engine, eachLook));
   await seedEnvelopes(ports);
-  const envelopes = await createEnvelopes({ ports, engine, attempts, reference });
-  stops.push(envelopes.stop);
+  const envelopes = parts.add("envelopes", await createEnvelopes({ ports, engine, attempts, reference }));
   const { looks, riskStore } = withSafetyLooks(ports);
-  const watch = await watchHalts({ ...ports, riskStore }, engine, envelopes.readAgain, figures.haltEpoch);
-  stops.push(watch.stop);
-  stops.push((await watchSymbolBlocks(ports, engine, looks)).stop);
-  const standing = await withRestrictions(ports, engine, watch, stops, looks);
-  stops.push((await watchAudit(ports, engine, alarms, looks)).stop);
-  const unaudited = await withUnaudited(ports, engine, alarms, stops, looks);
-  const watches = [unaudited, await withDisk(ports, engine, alarms, stops)];
+  const halted = watchHalts({ ...ports, riskStore }, engine, envelopes.readAgain, figures.haltEpoch);
+  const watch = parts.add("halts", await halted);
+  parts.add("symbol blocks", await watchSymbolBlocks(ports, engine, looks));
+  const standing = withRestrictions(watch, parts.add("restrictions", await watchRestrictions(ports, engine, looks)));
+  parts.add("audit", await watchAudit(ports, engine, alarms, looks));
+  const watches = [
+    parts.add("unaudited changes", await withUnaudited(ports, engine, alarms, looks)),
+    parts.add("disk", await withDisk(ports, engine, alarms)),
+  ];
   const incarnation = ports.random.uuid();
   const recovered = await recover(ports, engine, incarnation, keyWindowMs);
   const drawdown = await createDrawdown({ ports, engine, envelopes, reference, watch, alarms });
-  stops.push(drawdown.stop);
+  parts.add("losses", drawdown);
   await rememberValues(ports, engine);
-  stops.push(await beginVerifying(ports, recovered, watch, alarms));
+  parts.add("verification", await beginVerifying(ports, recovered, watch, alarms));
 
   const { commit, snapshots, setUnwritten } = durableParts(ports, engine, recovered, figures, alarms);
+  parts.add("snapshots", { stop: () => snapshots.takeLast() });
+  parts.add("journal", { stop: () => commit.stop(finishMsMax) });
   const checks = createChecks({ ports, engine, commit, inFlight, halts: standing, figures, alarms, askRiskOfficer });
-  const halts = createHalts({ ports, watch, inFlight, attempts, reference, incarnation });
+  const halts = parts.add("halt requests", createHalts({ ports, watch, inFlight, attempts, reference, incarnation }));
   const events = createApprovalEvents(ports);
   const fillBlocks = createFillBlocks({ ports, engine, commit, alarms, events });
   const outside = foreignParts(ports, engine, createFundBlocks({ ports, engine, commit, events }), reference);
-  const inputs = await hearInputs({ ports, engine, commit, alarms, figures, fillBlocks, ...outside, drawdown });
+  parts.add("held fills", outside.heldFills);
+  parts.add("gap blocks", outside.gapBlocks);
+  const hearing = hearInputs({ ports, engine, commit, alarms, figures, fillBlocks, ...outside, drawdown });
+  const inputs = parts.add("inputs", await hearing);
   const waiting = { events, heard: heardTime(inputs.ofOrders) };
-  const approvals = startApprovals({ ports, engine, commit, attempts, alarms, ...waiting });
+  const approvals = parts.add("approvals", startApprovals({ ports, engine, commit, attempts, alarms, ...waiting }));
+  // They end first: what is asked is answered while everything that answers it is there.
+  parts.add("checks", checks);
   events.makeUp(recovered.approvals);
   setUnwritten(() => checks.asking() + inputs.unwritten() + approvals.unwritten() + events.unpublished());
   const listLosses = createListLosses({ ports, envelopes, reference, drawdown });
@@ -160,12 +158,6 @@ async function assemble(
     rpc: [{ name: "RiskEngine", handlers }],
     leased: watch.leased,
     health: () => healthOf(commit, standing, [...watches, outside.gapBlocks, outside.heldFills]),
-    stop: async () => {
-      for (const part of [checks, approvals, outside.gapBlocks, inputs, outside.heldFills, halts]) await part.stop();
-      await commit.stop(finishMsMax);
-      await snapshots.takeLast();
-      for (const stop of stops.reverse()) await stop();
-    },
   };
 }
 
@@ -199,15 +191,7 @@ function exposuresOf(engine: Engine) {
 /** What must be young for new risk to pass: halts and restrictions. */
 type Standing = Pick<HaltWatch, "freshen" | "health">;
 
-async function withRestrictions(
-  ports: ServicePorts,
-  engine: Engine,
-  halts: Standing,
-  stops: (() => Promise<void>)[],
-  looks: SafetyLooks | undefined,
-): Promise<Standing> {
-  const restrictions = await watchRestrictions(ports, engine, looks);
-  stops.push(restrictions.stop);
+function withRestrictions(halts: Standing, restrictions: Standing): Standing {
   return {
     freshen(at) {
       halts.freshen(at);
@@ -221,17 +205,9 @@ async function withRestrictions(
 }
 
 /** Undefined where there is no disk. */
-async function withDisk(
-  ports: ServicePorts,
-  engine: Engine,
-  alarms: Alarms,
-  stops: (() => Promise<void>)[],
-): Promise<DiskWatch | undefined> {
+async function withDisk(ports: ServicePorts, engine: Engine, alarms: Alarms): Promise<DiskWatch | undefined> {
   const { diskSpace } = ports;
-  if (diskSpace === undefined) return undefined;
-  const watch = await watchDisk({ ...ports, diskSpace }, engine, alarms);
-  stops.push(watch.stop);
-  return watch;
+  return diskSpace && watchDisk({ ...ports, diskSpace }, engine, alarms);
 }
 
 /** Undefined where only units of work reach the records. */
@@ -239,14 +215,10 @@ async function withUnaudited(
   ports: ServicePorts,
   engine: Engine,
   alarms: Alarms,
-  stops: (() => Promise<void>)[],
   looks: SafetyLooks | undefined,
 ): Promise<UnauditedWatch | undefined> {
   const { unauditedChanges } = ports;
-  if (unauditedChanges === undefined) return undefined;
-  const watch = await watchUnaudited({ ...ports, unauditedChanges }, engine, alarms, looks);
-  stops.push(watch.stop);
-  return watch;
+  return unauditedChanges && watchUnaudited({ ...ports, unauditedChanges }, engine, alarms, looks);
 }
 
 function durableParts(ports: ServicePorts, engine: Engine, recovered: Recovered, figures: Figures, alarms: Alarms) {
@@ -304,14 +276,14 @@ function durableParts(ports: ServicePorts, engine: Engine, recovered: Recovered,
   };
 }
 
-/** Gives the function that ends it. */
+/** Undefined when nothing was restored from a snapshot. */
 async function beginVerifying(
   ports: ServicePorts,
   { snapshot }: Recovered,
   watch: HaltWatch,
   alarms: Alarms,
-): Promise<() => Promise<void>> {
-  if (snapshot === undefined) return async () => undefined;
+): Promise<{ stop(): Promise<void> } | undefined> {
+  if (snapshot === undefined) return undefined;
   const ending = new AbortController();
   const fresh = newEngine(ports);
   fresh.setReference(await ports.referenceData.read());
@@ -326,9 +298,11 @@ async function beginVerifying(
     },
     signal: ending.signal,
   });
-  return async () => {
-    ending.abort();
-    await verification.done;
+  return {
+    async stop() {
+      ending.abort();
+      await verification.done;
+    },
   };
 }
 
@@ -372,7 +346,7 @@ function limitUseOf(
       rows.push(...engine.read((state) => unusedLimits(state, fundId, clock.now())));
       const symbols = lines.filter((line) => line.fund_id === fundId).map(({ symbol }) => symbol);
       for (let from = 0; from < symbols.length; from += symbolsPerTurn) {
-        await timers.sleep(0);
+        await breathe(timers);
         const at = clock.now();
         watch.freshen(at);
         const some = symbols.slice(from, from + symbolsPerTurn);

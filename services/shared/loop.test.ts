@@ -47,6 +47,13 @@ describe("a loop", () => {
     expect(worked).toEqual([10, 110, 210]);
   });
 
+  it("that begins at once does so after the step in which it was started", async () => {
+    const { worked, until } = begin({ firstAfterMs: 0 });
+    expect(worked).toEqual([]);
+    await until(150);
+    expect(worked).toEqual([0, 100]);
+  });
+
   it("works at once when it is woken while it waits, and counts its wait anew", async () => {
     const { loop, worked, until } = begin();
     await until(50);

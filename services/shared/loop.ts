@@ -5,7 +5,7 @@
 //  2. A Defect ends the loop, and with it the process.
 //  3. A wake during the work is not lost: the work is done once more before the loop waits.
 //  4. When `stop` resolves, the work in hand has ended and none begins any more.
-import { Defect } from "../../contracts/src/fault.ts";
+import { Defect, messageOf } from "../../contracts/src/fault.ts";
 import type { CancelTimer } from "../../ports/timers.ts";
 import type { ServicePorts } from "./service.ts";
 import { noticeTrouble } from "./trouble.ts";
@@ -25,7 +25,7 @@ export interface LoopOptions {
   readonly ports: LoopPorts;
   /** For the log: "the synthetic stops", which cannot work and can work again; or both sentences. */
   readonly what: string | { readonly failing: string; readonly working: string };
-  /** Absent: not before it is woken. */
+  /** 0: right after this step. Absent: not before it is woken. */
   readonly firstAfterMs?: number | undefined;
   /** Gives how long to wait before the next time; undefined until it is woken. The signal says that the loop is to end. */
   run(ending: AbortSignal): Promise<number | undefined>;
@@ -59,22 +59,21 @@ export function startLoop(options: LoopOptions): Loop {
         ending.abort();
         crash.die(thrown);
       }
-      trouble.failed(thrown);
+      // What the end cuts short is no trouble.
+      if (ending.signal.aborted) log.debug("cut short by the end", { error: messageOf(thrown) });
+      else trouble.failed(thrown);
       failures += 1;
       return Math.min(troubleMsMin * 2 ** Math.min(failures - 1, 10), troubleMsMax);
     }
   }
 
   async function live(): Promise<void> {
-    let waitMs = firstAfterMs;
+    await (firstAfterMs === 0 ? Promise.resolve() : pause(firstAfterMs, woken.signal));
     while (!ending.signal.aborted) {
-      await pause(waitMs, woken.signal);
-      if (ending.signal.aborted) return;
       if (woken.signal.aborted) woken = new AbortController();
-      waitMs = await once();
-      if (apartMsMin === 0) continue;
-      await timers.sleep(apartMsMin, ending.signal);
-      waitMs = waitMs && Math.max(waitMs - apartMsMin, 0);
+      const waitMs = await once();
+      if (apartMsMin > 0) await timers.sleep(apartMsMin, ending.signal);
+      await pause(waitMs && Math.max(waitMs - apartMsMin, 0), woken.signal);
     }
   }
 

@@ -6,8 +6,8 @@ import type { ServicePorts } from "./service.ts";
 type Part = { stop(): Promise<unknown> } | { close(): Promise<unknown> };
 
 export interface Parts {
-  /** Gives the part back. */
-  add<Started extends Part>(name: string, part: Started): Started;
+  /** Gives the part back; undefined is one that is not there. */
+  add<Started extends Part | undefined>(name: string, part: Started): Started;
 }
 
 interface Named {
@@ -27,7 +27,7 @@ export async function startParts<Running extends object>(
   try {
     const running = await start({
       add(name, part) {
-        started.push({ name, part });
+        if (part !== undefined) started.push({ name, part });
         return part;
       },
     });

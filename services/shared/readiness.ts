@@ -2,10 +2,10 @@
 // twice a second in the background, so that the question "are you well" never waits for a database that hangs.
 import { millisecondsBetween } from "../../contracts/src/instant.ts";
 import type { Bus } from "../../ports/bus.ts";
-import type { Clock } from "../../ports/clock.ts";
 import type { Health } from "../../ports/health.ts";
 import type { Store } from "../../ports/store.ts";
-import type { Timers } from "../../ports/timers.ts";
+import { startLoop } from "./loop.ts";
+import type { ServicePorts } from "./service.ts";
 
 const askEveryMs = 500;
 /** A store that has not answered for this long counts as out of reach. */
@@ -16,26 +16,21 @@ export interface Readiness {
   stop(): Promise<void>;
 }
 
-export interface ReadinessPorts {
-  readonly clock: Clock;
-  readonly timers: Timers;
-  readonly store: Store;
-  readonly bus: Bus;
+export interface ReadinessPorts extends Pick<ServicePorts, "clock" | "timers" | "log" | "crash"> {
+  readonly store: Pick<Store, "health">;
+  readonly bus: Pick<Bus, "health">;
 }
 
-export function watchReadiness({ clock, timers, store, bus }: ReadinessPorts): Readiness {
-  const ending = new AbortController();
+export function watchReadiness({ store, bus, ...ports }: ReadinessPorts): Readiness {
+  const { clock } = ports;
   let heardAt = clock.now();
   let complaint: string | undefined;
-  const asking = ask();
 
-  async function ask(): Promise<void> {
-    while (!ending.signal.aborted) {
-      const answer = await store.health();
-      if (answer.reachable) heardAt = answer.answeredAt ?? clock.now();
-      complaint = answer.reachable ? undefined : (answer.complaint ?? "the store is out of reach");
-      await timers.sleep(askEveryMs, ending.signal);
-    }
+  async function ask(): Promise<number> {
+    const answer = await store.health();
+    if (answer.reachable) heardAt = answer.answeredAt ?? clock.now();
+    complaint = answer.reachable ? undefined : (answer.complaint ?? "the store is out of reach");
+    return askEveryMs;
   }
 
   function health(): Health {
@@ -51,11 +46,12 @@ export function watchReadiness({ clock, timers, store, bus }: ReadinessPorts): R
     return { status: "failing", complaint: link.complaint ?? "the bus is not connected" };
   }
 
-  return {
-    health,
-    stop: async () => {
-      ending.abort();
-      await asking;
-    },
-  };
+  const loop = startLoop({
+    ports,
+    what: "the watch over the store",
+    firstAfterMs: 0,
+    run: ask,
+    troubleMsMax: askEveryMs,
+  });
+  return { health, stop: loop.stop };
 }

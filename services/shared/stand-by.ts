@@ -6,6 +6,7 @@ import { messageOf } from "../../contracts/src/fault.ts";
 import type { Instance } from "../../ports/store.ts";
 import { otherAtWork, type ProcessGroup } from "./process-group.ts";
 import type { ServicePorts } from "./service.ts";
+import { pollUntil } from "./waiting.ts";
 
 const lookEveryMs = 1_000;
 /** A lease is renewed every second and lasts five. */
@@ -35,8 +36,8 @@ export function standBy(options: StandByOptions, first: Instance): StandBy {
   let unchangedLooks = 0;
   let isTroubled = false;
 
-  /** Whether they are free. */
-  async function look(): Promise<boolean> {
+  /** True when they are free. */
+  async function look(): Promise<true | undefined> {
     try {
       const found = await whoIsAtWork(options);
       if (found === undefined) return true;
@@ -44,19 +45,19 @@ export function standBy(options: StandByOptions, first: Instance): StandBy {
       unchangedLooks = isSame ? unchangedLooks + 1 : 0;
       holder = found;
       isTroubled = false;
-      return unchangedLooks > unchangedLooksMax;
+      return unchangedLooks > unchangedLooksMax ? true : undefined;
     } catch (error) {
       unchangedLooks = 0;
       if (!isTroubled) log.warn("who is at work cannot be read", { error: messageOf(error) });
       isTroubled = true;
-      return false;
+      return undefined;
     }
   }
 
   return {
     holder: () => holder,
     async untilFree(signal) {
-      while (!signal.aborted && !(await look())) await timers.sleep(lookEveryMs, signal);
+      await pollUntil({ timers, everyMs: lookEveryMs, signal }, look);
     },
   };
 }

@@ -3,6 +3,7 @@
 import { Defect, Fault, messageOf } from "../../contracts/src/fault.ts";
 import type { UnitOfWork } from "../../ports/store.ts";
 import type { ServicePorts } from "./service.ts";
+import { pollUntil } from "./waiting.ts";
 
 const askEveryMs = 50;
 const asksMax = 100;
@@ -42,17 +43,17 @@ async function transactOnce<Value>(
     if (!(thrown instanceof Fault) || thrown.code !== "STORE_COMMIT_UNKNOWN") throw thrown;
     const transaction = thrown.facts["transaction"];
     if (made === undefined || typeof transaction !== "string") throw thrown;
-    for (let asked = 0; asked < asksMax; asked += 1) {
+    const outcome = await pollUntil({ timers, everyMs: askEveryMs, timesMax: asksMax }, async () => {
       try {
-        if ((await store.outcomeOf(transaction)) === "committed") return made.value;
-        throw new Fault("STORE_UNAVAILABLE", `${name} was not committed.`, { retry: "later", cause: thrown });
+        return await store.outcomeOf(transaction);
       } catch (failed) {
         if (failed instanceof Defect) throw failed;
-        if (failed instanceof Fault && failed.cause === thrown) throw failed;
         log.debug("the outcome of a commit cannot be asked", { name, reason: messageOf(failed) });
+        return undefined;
       }
-      await timers.sleep(askEveryMs);
-    }
-    throw thrown;
+    });
+    if (outcome === "committed") return made.value;
+    if (outcome === undefined) throw thrown;
+    throw new Fault("STORE_UNAVAILABLE", `${name} was not committed.`, { retry: "later", cause: thrown });
   }
 }

@@ -5,7 +5,6 @@
 //     thousand approvals a second to expire, and whoever reads the halts or latches one must not wait for the store behind them.
 //  2. At most `unpublishedMax` may wait, as many as the next start makes up for.
 import { alarms } from "../../../contracts/src/codes/alarms.ts";
-import { Defect, messageOf } from "../../../contracts/src/fault.ts";
 import { millisecondsBetween } from "../../../contracts/src/instant.ts";
 import { parseJson } from "../../../contracts/src/parse-json.ts";
 import {
@@ -24,6 +23,7 @@ import type { AlarmRaised } from "../../../contracts/src/records/platform.ts";
 import { subjects } from "../../../contracts/src/subjects.ts";
 import type { JournalKind, JournalRow } from "../../../ports/risk-store.ts";
 import type { UnitOfWork } from "../../../ports/store.ts";
+import { startLoop } from "../../shared/loop.ts";
 import { line } from "../../shared/one-line.ts";
 import type { ServicePorts } from "../../shared/service.ts";
 import { transactToKnownEnd } from "../../shared/unknown-outcome.ts";
@@ -69,10 +69,8 @@ export const payloadOf = ({ payload }: ApprovalEvent): Uint8Array => encoder.enc
 type Ports = Pick<ServicePorts, "store" | "timers" | "clock" | "log" | "crash">;
 
 export function createApprovalEvents(ports: Ports): ApprovalEvents {
-  const ending = new AbortController();
   /** In the journal's order; the first ones may be on their way. */
   const queue: ApprovalEvent[] = [];
-  let draining: Promise<void> | undefined;
 
   async function publish({ events }: UnitOfWork, { kind, payload }: ApprovalEvent): Promise<void> {
     if (kind === "expiry") await events.publish(subjects.approvalExpired, payload);
@@ -101,26 +99,29 @@ export function createApprovalEvents(ports: Ports): ApprovalEvents {
   }
 
   /** Invariant 1. */
-  async function drain(): Promise<void> {
-    while (queue.length > 0 && !ending.signal.aborted) {
+  async function drain(ending: AbortSignal): Promise<undefined> {
+    while (queue.length > 0 && !ending.aborted) {
       const reported = queue.slice(0, transactionMax);
-      try {
-        await tellTogether(reported);
-        queue.splice(0, reported.length);
-      } catch (thrown) {
-        if (thrown instanceof Defect) ports.crash.die(thrown);
-        const waiting = { waiting: queue.length, first: reported[0] === undefined ? "" : nameOf(reported[0]) };
-        ports.log.warn("entries of the journal cannot be published yet", { ...waiting, reason: messageOf(thrown) });
-        await ports.timers.sleep(retryMs, ending.signal);
-      }
+      await tellTogether(reported);
+      queue.splice(0, reported.length);
     }
-    draining = undefined;
   }
+
+  const loop = startLoop({
+    ports,
+    what: {
+      failing: "entries of the journal cannot be published yet",
+      working: "entries of the journal can be published again",
+    },
+    run: drain,
+    troubleMsMin: retryMs,
+    troubleMsMax: retryMs,
+  });
 
   function tellInTime(event: ApprovalEvent): void {
     queue.push(event);
-    // One turn later, so that what became durable together is published together.
-    draining ??= Promise.resolve().then(drain);
+    // One turn later, so that what became durable together is published together; while more wait, the loop is at it, or waits for the store.
+    if (queue.length === 1) loop.wake();
   }
 
   return {
@@ -138,10 +139,7 @@ export function createApprovalEvents(ports: Ports): ApprovalEvents {
       }
     },
     unpublished: () => queue.length,
-    stop: async () => {
-      ending.abort();
-      await draining;
-    },
+    stop: loop.stop,
   };
 }
 

@@ -11,7 +11,7 @@
 //  6. No more expires than can be published: a store that takes no events stops expiries, not the engine.
 
 import * as decimal from "../../../contracts/src/decimal.ts";
-import { Defect, Fault, messageOf } from "../../../contracts/src/fault.ts";
+import { Fault, messageOf } from "../../../contracts/src/fault.ts";
 import type {
   Approval,
   Approvals as ApprovalList,
@@ -34,8 +34,10 @@ import { toDecimal } from "../../../core/money/amount.ts";
 import { approvalGraceMs } from "../../../core/orders/approval-list.ts";
 import type { DeniedAnswer, RpcCall } from "../../../ports/rpc.ts";
 import type { Attempt, Attempts } from "../../shared/attempts.ts";
+import { startLoop } from "../../shared/loop.ts";
 import { line } from "../../shared/one-line.ts";
 import type { ServicePorts } from "../../shared/service.ts";
+import { breathe, within } from "../../shared/waiting.ts";
 import type { Alarms } from "../alarms.ts";
 import type { GroupCommit } from "../journal/group-commit.ts";
 import { type ApprovalEvent, type ApprovalEvents, payloadOf, unpublishedMax } from "./approval-events.ts";
@@ -84,7 +86,6 @@ export function startApprovals(options: ApprovalsOptions): RunningApprovals {
   const { ports, engine, commit, attempts, alarms, events, heard } = options;
   const { clock, timers, log } = ports;
   const graceMs = ports.settings.risk.approvalGraceMs ?? approvalGraceMs;
-  const ending = new AbortController();
   /** Orders whose owners' word is not in the journal. */
   const unwritten = new Set<string>();
   /** Entries on their way into the journal whose events follow. */
@@ -92,7 +93,7 @@ export function startApprovals(options: ApprovalsOptions): RunningApprovals {
   /** By order, as the last sweep found them. */
   let lapsed: ReadonlyMap<string, Lapse> = new Map();
 
-  async function sweep(): Promise<void> {
+  async function sweep(ending: AbortSignal): Promise<number> {
     const heardUntil = heard.advance();
     const seen = new Map<string, Lapse>();
     let group: Promise<void>[] = [];
@@ -110,16 +111,17 @@ export function startApprovals(options: ApprovalsOptions): RunningApprovals {
         expired += 1;
         group.push(durable);
         if (group.length < groupMax) continue;
-        if (!(await settled(group))) return;
+        if (!(await settled(group, ending))) return everyMs;
         group = [];
       }
       if (next === 0) break;
       from = next;
-      await timers.sleep(0, ending.signal);
-      if (ending.signal.aborted) return;
+      await breathe(timers, ending);
+      if (ending.aborted) return everyMs;
     }
     lapsed = seen;
     if (expired > 0) log.info("approvals expired unsent", { count: expired });
+    return everyMs;
   }
 
   function lapseOf(orderId: string, validUntil: Instant): Lapse | undefined {
@@ -148,12 +150,9 @@ export function startApprovals(options: ApprovalsOptions): RunningApprovals {
   }
 
   /** False when the journal takes too long, or nobody waits any more. */
-  async function settled(group: readonly Promise<void>[]): Promise<boolean> {
-    const done = new AbortController();
-    const patience = timers.sleep(groupMsMax, AbortSignal.any([done.signal, ending.signal])).then(() => false);
-    const isSettled = await Promise.race([Promise.all(group).then(() => true), patience]);
-    done.abort();
-    return isSettled && !ending.signal.aborted;
+  async function settled(group: readonly Promise<void>[], ending: AbortSignal): Promise<boolean> {
+    const all = Promise.all(group).then(() => true);
+    return (await within(timers, groupMsMax, all, false, ending)) && !ending.aborted;
   }
 
   function expiryOf(orderId: string, through: Instant, reason: string, releasedBy?: string) {
@@ -276,19 +275,11 @@ export function startApprovals(options: ApprovalsOptions): RunningApprovals {
     if (complaint !== undefined) throw complaint;
   }
 
-  async function run(): Promise<void> {
-    while (!ending.signal.aborted) {
-      try {
-        await sweep();
-      } catch (thrown) {
-        if (thrown instanceof Defect) ports.crash.die(thrown);
-        log.warn("unsent approvals could not be looked through", { reason: messageOf(thrown) });
-      }
-      await timers.sleep(everyMs, ending.signal);
-    }
-  }
-
-  const running = run();
+  const what = {
+    failing: "unsent approvals could not be looked through",
+    working: "unsent approvals can be looked through again",
+  };
+  const loop = startLoop({ ports, what, firstAfterMs: 0, run: sweep, troubleMsMax: everyMs });
   return {
     confirmSent,
     releaseApproval,
@@ -307,8 +298,7 @@ export function startApprovals(options: ApprovalsOptions): RunningApprovals {
     },
     unwritten: () => unwritten.size + underWay,
     stop: async () => {
-      ending.abort();
-      await running;
+      await loop.stop();
       await events.stop();
     },
   };

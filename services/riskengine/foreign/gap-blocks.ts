@@ -5,12 +5,13 @@
 //  2. The gap's id is the block's: after a crash between the two nothing is blocked twice, and nothing that was accepted is blocked again.
 //  3. What has come ends its block by itself. What an operator accepted is forgotten in the store.
 //  4. A wider gap is blocked before the one that it took in is ended.
-import { Defect, messageOf } from "../../../contracts/src/fault.ts";
+import { messageOf } from "../../../contracts/src/fault.ts";
 import { millisecondsBetween } from "../../../contracts/src/instant.ts";
 import type { Engine } from "../../../core/engine/engine.ts";
 import { acceptGap, type OpenGap, openGaps } from "../../../core/foreign/numbering.ts";
 import type { ForeignStream } from "../../../ports/foreign-records.ts";
 import type { Health } from "../../../ports/health.ts";
+import { startLoop } from "../../shared/loop.ts";
 import type { ServicePorts } from "../../shared/service.ts";
 import type { FundBlocks } from "../blocks/fund-blocks.ts";
 
@@ -39,15 +40,13 @@ const ended = "Nothing of the gap is missing any more, or a wider one has taken 
 type FoundGap = ForeignStream & OpenGap;
 
 export function watchGapBlocks({ ports, engine, blocks }: GapBlocksOptions): GapBlocks {
-  const { store, clock, timers, log } = ports;
+  const { store, clock, log } = ports;
   const { acceptance } = engine;
-  const ending = new AbortController();
-  let pause = new AbortController();
   let lookedAt = clock.now();
   let trouble = "";
 
   /** Whether anything is missing. */
-  async function look(): Promise<boolean> {
+  async function look(ending: AbortSignal): Promise<boolean> {
     const positions = await store.transact("risk.foreign-look", (unit) => unit.foreign.withGaps(), {
       isOneStatement: true,
     });
@@ -57,7 +56,7 @@ export function watchGapBlocks({ ports, engine, blocks }: GapBlocksOptions): Gap
       ),
     );
     for (const gap of gaps) {
-      if (ending.signal.aborted) return true;
+      if (ending.aborted) return true;
       if (acceptance.ended(gap.gapId) !== undefined) await forget(gap);
       else if (acceptance.block(gap.gapId) === undefined && isDue(gap)) await open(gap);
     }
@@ -88,36 +87,37 @@ export function watchGapBlocks({ ports, engine, blocks }: GapBlocksOptions): Gap
     });
   }
 
-  async function watch(): Promise<void> {
-    while (!ending.signal.aborted) {
-      let isMissing = true;
-      pause = new AbortController();
-      try {
-        isMissing = await look();
-        lookedAt = clock.now();
-        trouble = "";
-      } catch (thrown) {
-        if (thrown instanceof Defect) ports.crash.die(thrown);
-        trouble = messageOf(thrown);
-        log.warn("gaps of foreign publishers cannot be read or blocked yet", { error: trouble });
-      }
-      const signal = AbortSignal.any([ending.signal, pause.signal]);
-      await timers.sleep(isMissing ? lookEveryMs.missing : lookEveryMs.idle, signal);
+  async function run(ending: AbortSignal): Promise<number> {
+    try {
+      const isMissing = await look(ending);
+      lookedAt = clock.now();
+      trouble = "";
+      return isMissing ? lookEveryMs.missing : lookEveryMs.idle;
+    } catch (thrown) {
+      trouble = messageOf(thrown);
+      throw thrown;
     }
   }
 
-  const watching = watch();
+  const loop = startLoop({
+    ports,
+    what: {
+      failing: "gaps of foreign publishers cannot be read or blocked yet",
+      working: "gaps of foreign publishers can be read and blocked again",
+    },
+    firstAfterMs: 0,
+    run,
+    troubleMsMin: lookEveryMs.missing,
+    troubleMsMax: lookEveryMs.missing,
+  });
   return {
-    wake: () => pause.abort(),
+    wake: loop.wake,
     health() {
       const isBlind = trouble !== "" && millisecondsBetween(lookedAt, clock.now()) >= blindMsMax;
       return isBlind
         ? { status: "ok", complaint: `Gaps in the numbers of foreign publishers cannot be looked for: ${trouble}.` }
         : { status: "ok" };
     },
-    stop: async () => {
-      ending.abort();
-      await watching;
-    },
+    stop: loop.stop,
   };
 }

@@ -5,12 +5,13 @@
 //     that cannot be taken blocks anew.
 //  2. The block's id is the fill's event: after a restart nothing that was accepted is blocked again.
 //  3. It ends by itself when nothing of the fund is held, and never before the subscription has said what is: a restart ends none.
-import { Defect, messageOf } from "../../../contracts/src/fault.ts";
+import { messageOf } from "../../../contracts/src/fault.ts";
 import { idText } from "../../../contracts/src/records/fields.ts";
 import type { Engine } from "../../../core/engine/engine.ts";
 import type { HeldLane } from "../../../ports/bus.ts";
 import type { Health } from "../../../ports/health.ts";
 import { fundOfLane } from "../../shared/fund-lane.ts";
+import { startLoop } from "../../shared/loop.ts";
 import type { ServicePorts } from "../../shared/service.ts";
 import type { FundBlocks } from "../blocks/fund-blocks.ts";
 import type { ReferenceWatch } from "../reference-watch.ts";
@@ -34,13 +35,9 @@ export interface HeldFills {
 const againMs = 500;
 
 export function watchHeldFills({ ports, engine, blocks, reference }: HeldFillsOptions): HeldFills {
-  const { timers, log } = ports;
   const { acceptance } = engine;
-  const ending = new AbortController();
   /** By fund; undefined before the subscription has said anything. */
   let known: ReadonlyMap<string, HeldLane> | undefined;
-  let isChanged = false;
-  let working: Promise<void> | undefined;
   let trouble = "";
 
   async function compare(held: ReadonlyMap<string, HeldLane>): Promise<void> {
@@ -50,7 +47,7 @@ export function watchHeldFills({ ports, engine, blocks, reference }: HeldFillsOp
       const blockId = idOf(lane);
       if (acceptance.ended(blockId) !== undefined) continue;
       const reason = `The fills of ${fundId} are not booked: ${lane.sentence}. Publish it as it should be and discard this one, or try it again: ctl operations parked list.`;
-      log.warn("the fills of a fund are held", { fund_id: fundId, reason });
+      ports.log.warn("the fills of a fund are held", { fund_id: fundId, reason });
       await blocks.open({ block_id: blockId, cause: "FILLS_HELD", fund_id: fundId, reason });
     }
     for (const block of open) {
@@ -64,23 +61,21 @@ export function watchHeldFills({ ports, engine, blocks, reference }: HeldFillsOp
     return id.success ? id.data : `held-${ports.random.uuid()}`;
   }
 
-  async function work(): Promise<void> {
-    while (isChanged && !ending.signal.aborted) {
-      isChanged = false;
-      try {
-        if (known !== undefined) await compare(known);
-        trouble = "";
-      } catch (thrown) {
-        if (thrown instanceof Defect) ports.crash.die(thrown);
-        trouble = messageOf(thrown);
-        log.warn("a fund whose fills are held cannot be blocked yet", { error: trouble });
-        isChanged = true;
-        await timers.sleep(againMs, ending.signal);
-      }
+  async function run(): Promise<undefined> {
+    try {
+      if (known !== undefined) await compare(known);
+      trouble = "";
+    } catch (thrown) {
+      trouble = messageOf(thrown);
+      throw thrown;
     }
-    working = undefined;
   }
 
+  const what = {
+    failing: "a fund whose fills are held cannot be blocked yet",
+    working: "funds whose fills are held can be blocked again",
+  };
+  const loop = startLoop({ ports, what, run, troubleMsMin: againMs, troubleMsMax: againMs });
   return {
     held(lanes) {
       const byFund = new Map<string, HeldLane>();
@@ -92,16 +87,12 @@ export function watchHeldFills({ ports, engine, blocks, reference }: HeldFillsOp
       const before = known;
       known = byFund;
       if (before !== undefined && before.size === 0 && byFund.size === 0) return;
-      isChanged = true;
-      working ??= work();
+      loop.wake();
     },
     health: () =>
       trouble === ""
         ? { status: "ok" }
         : { status: "ok", complaint: `A fund whose fills are held cannot be blocked: ${trouble}.` },
-    async stop() {
-      ending.abort();
-      await working;
-    },
+    stop: loop.stop,
   };
 }

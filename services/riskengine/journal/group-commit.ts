@@ -17,6 +17,7 @@ import type { Random } from "../../../ports/random.ts";
 import type { JournalEntry, RiskStore } from "../../../ports/risk-store.ts";
 import type { Stopwatch } from "../../../ports/stopwatch.ts";
 import type { Timers } from "../../../ports/timers.ts";
+import { endsWithin, pollUntil } from "../../shared/waiting.ts";
 
 export interface GroupCommitOptions {
   readonly riskStore: Pick<RiskStore, "append" | "outcomeOf">;
@@ -311,25 +312,18 @@ async function untilAnswered<Value>(
   what: string,
   ask: () => Promise<Value>,
 ): Promise<Value | undefined> {
-  for (let waitMs = askAgainMs.first; !signal.aborted; waitMs = Math.min(waitMs * 2, askAgainMs.max)) {
+  const { first, max } = askAgainMs;
+  const known = await pollUntil({ timers, everyMs: first, everyMsMax: max, signal }, async () => {
     try {
-      return await ask();
+      return { value: await ask() };
     } catch (thrown) {
       if (thrown instanceof Defect) onDefect(thrown);
       log.debug("the store does not tell", { what, error: messageOf(thrown) });
+      return undefined;
     }
-    await timers.sleep(waitMs, signal);
-  }
-  log.error("the store never answered", { what });
-  return undefined;
-}
-
-async function endsWithin(timers: Timers, work: Promise<void>, patienceMs: number): Promise<boolean> {
-  const enough = new AbortController();
-  const late = timers.sleep(patienceMs, enough.signal).then(() => false);
-  const inTime = await Promise.race([work.then(() => true), late]);
-  enough.abort();
-  return inTime;
+  });
+  if (known === undefined) log.error("the store never answered", { what });
+  return known?.value;
 }
 
 function newBatch(id: string): Batch {

@@ -9,7 +9,6 @@
 //  5. Nothing is counted before the fund's calendar is known. A valuation that is heard before is kept, and judged as soon as it is.
 //  6. What keeps a valuation from being judged is told to the engine, which denies new risk meanwhile (loss-watch.ts).
 import * as decimal from "../../../contracts/src/decimal.ts";
-import { Defect, messageOf } from "../../../contracts/src/fault.ts";
 import { type Instant, millisecondsBetween, minusMilliseconds, parse } from "../../../contracts/src/instant.ts";
 import type { FundValuation, LossState } from "../../../contracts/src/losses.ts";
 import type { NavUpdated } from "../../../contracts/src/records/fund.ts";
@@ -34,6 +33,7 @@ import type { LossDay } from "../../../core/losses/loss-periods.ts";
 import type { LossLook } from "../../../core/losses/loss-standing.ts";
 import { believedUntil, isAhead } from "../../../core/state/dated.ts";
 import type { UnitOfWork } from "../../../ports/store.ts";
+import { startLoop } from "../../shared/loop.ts";
 import { writeLosses } from "../../shared/record-losses.ts";
 import type { ServicePorts } from "../../shared/service.ts";
 import { transactToKnownEnd } from "../../shared/unknown-outcome.ts";
@@ -47,6 +47,8 @@ import { createUnjudgedLosses } from "./unjudged-losses.ts";
 
 /** Between two looks at the clock; a period's end and a deadline are met more closely. */
 const lookEveryMs = 1_000;
+/** A deadline is not missed by more, while the store is in trouble for a moment. */
+const troubleMs = 100;
 
 export interface DrawdownOptions {
   readonly ports: Pick<
@@ -82,7 +84,7 @@ interface Judged {
 /** Resolves when the engine knows how the losses of every fund stand; it is told its valuations afterwards. */
 export async function createDrawdown(options: DrawdownOptions): Promise<Drawdown> {
   const { ports, engine, envelopes, reference, watch, alarms } = options;
-  const { clock, timers, log, random } = ports;
+  const { clock, log, random } = ports;
   const { lossConfirmations: confirmations, lossConfirmMs: confirmMs } = ports.settings.risk;
   const hearingSince = clock.now();
   const losses = watchLosses({ ports, engine, envelopes, reference, halts: watch, alarms });
@@ -90,8 +92,7 @@ export async function createDrawdown(options: DrawdownOptions): Promise<Drawdown
   const lanes = new Map<string, Promise<unknown>>();
   /** The newest valuation of each fund that waits for its calendar. */
   const kept = new Map<string, NavUpdated>();
-  const ending = new AbortController();
-  let troubled = false;
+  let telling: Promise<void> | undefined;
 
   /** Undefined while there is no calendar to count by. */
   function rulesOf(
@@ -240,36 +241,13 @@ export async function createDrawdown(options: DrawdownOptions): Promise<Drawdown
     return Math.max(ms, 10);
   }
 
-  async function watchClock(): Promise<void> {
-    while (!ending.signal.aborted) {
-      await timers.sleep(waitMs(), ending.signal);
-      if (ending.signal.aborted) return;
-      try {
-        await lookAtAll();
-        troubled = false;
-      } catch (thrown) {
-        if (thrown instanceof Defect) ports.crash.die(thrown);
-        if (!troubled) log.warn("losses cannot be written", { error: messageOf(thrown) });
-        troubled = true;
-      }
-    }
-  }
-
   /** Beside the other, which waits for the store: this one hands on what it has to tell. */
-  async function watchStandings(): Promise<void> {
-    let telling = Promise.resolve();
-    let isTelling = false;
-    while (!ending.signal.aborted) {
-      losses.looks();
-      if (!isTelling) {
-        isTelling = true;
-        telling = unjudged.look(losses.oldSpells()).finally(() => {
-          isTelling = false;
-        });
-      }
-      await timers.sleep(lookEveryMs, ending.signal);
-    }
-    await telling;
+  async function lookAtStandings(): Promise<number> {
+    losses.looks();
+    telling ??= unjudged.look(losses.oldSpells()).finally(() => {
+      telling = undefined;
+    });
+    return lookEveryMs;
   }
 
   const navs = await ports.riskStore.navs();
@@ -284,7 +262,24 @@ export async function createDrawdown(options: DrawdownOptions): Promise<Drawdown
     if (isNewer && !isAhead(parse(nav.as_of), clock.now())) await look(nav.fund_id, nav);
   }
   await lookAtAll();
-  const watching = [watchClock(), watchStandings()];
+  const judging = startLoop({
+    ports,
+    what: { failing: "losses cannot be written", working: "losses can be written again" },
+    firstAfterMs: waitMs(),
+    async run() {
+      await lookAtAll();
+      return waitMs();
+    },
+    troubleMsMin: troubleMs,
+    troubleMsMax: lookEveryMs,
+  });
+  const standings = startLoop({
+    ports,
+    what: "the watch over losses",
+    firstAfterMs: 0,
+    run: lookAtStandings,
+    troubleMsMax: lookEveryMs,
+  });
   return {
     heard,
     lookAt: (fundId, read, inForce) => losses.lookAt(fundId, { ...losses.known(fundId), ...read }, inForce),
@@ -293,8 +288,8 @@ export async function createDrawdown(options: DrawdownOptions): Promise<Drawdown
       return then === undefined || then.daily !== today?.daily;
     },
     stop: async () => {
-      ending.abort();
-      await Promise.all(watching);
+      await Promise.all([judging.stop(), standings.stop()]);
+      await telling;
       await Promise.all(lanes.values());
     },
   };
