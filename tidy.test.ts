@@ -325,6 +325,18 @@ describe("planted violations are caught", () => {
     ["a long function", "core/planted.ts", `function f() {${"\n".repeat(80)}}`, /more than 70/],
     ["a packed literal", "core/planted.ts", "export const x = { ...{ a: 1 }, b: 2 };", /write its members/],
     ["a camelCase file", "core/plantedFile.ts", "", /not kebab-case/],
+    [
+      "a loop that sleeps",
+      "services/oms/planted.ts",
+      "async function run() { while (!ending.aborted) { if (x) { await ports.timers.sleep(5); } } }",
+      /a loop that sleeps: take startLoop/,
+    ],
+    [
+      "a loop that sleeps by another name",
+      "services/oms/planted.ts",
+      "const rest = () => timers.sleep(5);\nasync function run() { for (;;) await rest(); }",
+      /planted\.ts:3 a loop that sleeps/,
+    ],
   ];
   test.each(planted)("%s", (_name, path, text, complaint) => {
     expect(complaintsOn(parseSource(path, header + text))).toMatch(complaint);

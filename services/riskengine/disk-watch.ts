@@ -9,7 +9,9 @@ import type { Engine } from "../../core/engine/engine.ts";
 import type { DiskSpace, FreeSpace } from "../../ports/disk-space.ts";
 import type { Health } from "../../ports/health.ts";
 import type { DiskSettings } from "../../ports/settings.ts";
+import { startLoop } from "../shared/loop.ts";
 import type { ServicePorts } from "../shared/service.ts";
+import { within } from "../shared/waiting.ts";
 import type { Alarms } from "./alarms.ts";
 
 const measureEveryMs = 1_000;
@@ -29,7 +31,7 @@ export interface JudgedDisk {
   readonly block: string | undefined;
 }
 
-type Ports = Pick<ServicePorts, "clock" | "timers" | "log" | "settings"> & { readonly diskSpace: DiskSpace };
+type Ports = Pick<ServicePorts, "clock" | "timers" | "log" | "crash" | "settings"> & { readonly diskSpace: DiskSpace };
 
 /** `before` is what the measurement before said. */
 export function judgeDisk(measured: FreeSpace | string, before: JudgedDisk, disk: DiskSettings): JudgedDisk {
@@ -50,24 +52,14 @@ export function judgeDisk(measured: FreeSpace | string, before: JudgedDisk, disk
 /** Resolves when the engine has the first measurement. */
 export async function watchDisk(ports: Ports, engine: Engine, alarms: Alarms): Promise<DiskWatch> {
   const { diskSpace, clock, timers, log, settings } = ports;
-  const ending = new AbortController();
   const measure = oneAtATime(diskSpace);
   let judged: JudgedDisk = { warning: undefined, block: undefined };
   let since: Instant | undefined;
 
-  async function measureInTime(): Promise<FreeSpace | string> {
-    const patience = new AbortController();
-    const late = timers
-      .sleep(measureMsMax, patience.signal)
-      .then(() => `How much of the disk is free was not measured within ${measureMsMax / 1_000} s.`);
-    const measured = await Promise.race([measure(), late]);
-    patience.abort();
-    return measured;
-  }
-
-  async function look(): Promise<void> {
+  async function look(): Promise<number> {
     const before = judged;
-    judged = judgeDisk(await measureInTime(), before, settings.disk);
+    const late = `How much of the disk is free was not measured within ${measureMsMax / 1_000} s.`;
+    judged = judgeDisk(await within(timers, measureMsMax, measure(), late), before, settings.disk);
     const { warning, block } = judged;
     since = block === undefined ? undefined : (since ?? clock.now());
     engine.setDisk(block === undefined || since === undefined ? undefined : { reason: block, since });
@@ -79,23 +71,15 @@ export async function watchDisk(ports: Ports, engine: Engine, alarms: Alarms): P
     }
     if (warning !== undefined) alarms.raise("DISK_SPACE_LOW", "disk", `${warning}: make room.`);
     else if (before.warning !== undefined) alarms.clear("DISK_SPACE_LOW", "disk");
-  }
-
-  async function watch(): Promise<void> {
-    while (!ending.signal.aborted) {
-      await timers.sleep(measureEveryMs, ending.signal);
-      if (!ending.signal.aborted) await look();
-    }
+    return measureEveryMs;
   }
 
   await look();
-  const watching = watch();
+  const what = "the watch over the disk";
+  const loop = startLoop({ ports, what, firstAfterMs: measureEveryMs, run: look, troubleMsMax: measureEveryMs });
   return {
     health: () => (judged.block === undefined ? { status: "ok" } : { status: "ok", complaint: `${judged.block}.` }),
-    stop: async () => {
-      ending.abort();
-      await watching;
-    },
+    stop: loop.stop,
   };
 }
 

@@ -33,9 +33,14 @@ async function begin() {
   const { clock, timers, finish, run, elapsedMs } = scheduler({ seed: 5 });
   let inStore: Halts = { epoch: 0, active: [] };
   let reported: Halts = inStore;
+  let isAway = false;
+  const answer = async <Value>(value: Value): Promise<Value> => {
+    if (isAway) throw new Error("the store is away");
+    return value;
+  };
   const riskStore = {
-    halts: async () => inStore,
-    haltEpoch: async () => inStore.epoch,
+    halts: () => answer(inStore),
+    haltEpoch: () => answer(inStore.epoch),
     onChange: () => () => undefined,
   };
   const engine = {
@@ -56,6 +61,9 @@ async function begin() {
     clock,
     finish,
     pass: (ms: number) => run({ untilMs: elapsedMs() + ms }),
+    setAway: (away: boolean) => {
+      isAway = away;
+    },
     put: (...halts: readonly ActiveHalt[]) => {
       inStore = { epoch: Math.max(...halts.map(({ epoch }) => epoch)), active: halts };
     },
@@ -110,6 +118,19 @@ describe("what the engine knows of halts", () => {
     await pass(3_100);
     expect([ids(), watch.unlatchedCounts()]).toEqual([["latched"], { blocked: 0, announced: 0 }]);
     await fixture.finish("the end", watch.stop(), 1_000);
+  });
+
+  it("3 are unknown while the store is away, and known again half a second after it is back, however long that took", async () => {
+    const fixture = await begin();
+    for (const awayMs of [3_000, 10_000, 50_000]) {
+      fixture.setAway(true);
+      await fixture.pass(awayMs);
+      expect(fixture.reported()).toMatchObject({ known: false });
+      fixture.setAway(false);
+      await fixture.pass(500);
+      expect(fixture.reported()).toMatchObject({ known: true });
+    }
+    await fixture.finish("the end", fixture.watch.stop(), 1_000);
   });
 
   it("6 what was read before the lease counts no more, neither at the start nor after it had run out", async () => {

@@ -9,11 +9,11 @@
 //  5. An epoch is claimed only when every halt up to it is known: an approval that carries it must not have missed one.
 //  6. A halt is acknowledged when no engine holds a lease, so halts are known only from a read that was begun under the lease which is held.
 //  7. Distrust is for good: whoever found the books wrong ends new risk until the process is started again.
-import { Defect, messageOf } from "../../contracts/src/fault.ts";
 import { type Instant, millisecondsBetween } from "../../contracts/src/instant.ts";
 import type { ActiveHalt } from "../../contracts/src/records/halt.ts";
 import type { Engine } from "../../core/engine/engine.ts";
 import type { Health } from "../../ports/health.ts";
+import { startLoop } from "../shared/loop.ts";
 import type { Lease, ServicePorts } from "../shared/service.ts";
 import { type Unlatched, type UnlatchedHalts, unlatchedHalts } from "./unlatched-halts.ts";
 
@@ -68,12 +68,9 @@ export async function watchHalts(
   onChange: () => void,
   onEpoch: (epoch: number) => void,
 ): Promise<HaltWatch> {
-  const { riskStore, clock, timers } = ports;
+  const { riskStore, clock } = ports;
   const { haltPollMs, haltUnknownMs } = ports.settings.risk;
-  const ending = new AbortController();
   const unlatched = unlatchedHalts(ports, () => tell());
-  let sleeping = new AbortController();
-  let isWoken = false;
   /** The epoch up to which everything is known, and that of the last whole list. */
   let stored: Stored = { epoch: 0, active: [] };
   let listedEpoch = -1;
@@ -83,7 +80,6 @@ export async function watchHalts(
   let lease: Pick<Lease, "heldSince"> | undefined;
   let known = true;
   let distrusted: string | undefined;
-  let troubled = false;
 
   function tell(): void {
     onEpoch(stored.epoch);
@@ -120,31 +116,6 @@ export async function watchHalts(
 
   const inForce = (): ReadonlySet<string> => new Set([...stored.active, ...ahead].map(({ halt_id: id }) => id));
 
-  async function watch(): Promise<void> {
-    while (!ending.signal.aborted) {
-      if (!isWoken) await timers.sleep(haltPollMs, sleeping.signal);
-      if (ending.signal.aborted) return;
-      if (sleeping.signal.aborted) sleeping = new AbortController();
-      isWoken = false;
-      try {
-        await read(false);
-        troubled = false;
-      } catch (thrown) {
-        if (thrown instanceof Defect) ports.crash.die(thrown);
-        if (!troubled) ports.log.warn("halts cannot be read", { error: messageOf(thrown) });
-        troubled = true;
-      }
-      if (!ending.signal.aborted) await timers.sleep(lookMsMin, ending.signal);
-    }
-  }
-
-  /** Called with every commit: it does nothing but remember, most of the time. */
-  function wake(): void {
-    if (isWoken) return;
-    isWoken = true;
-    sleeping.abort();
-  }
-
   function whyUnknown(at: Instant): string | undefined {
     const silentMs = millisecondsBetween(heardAt, at);
     if (silentMs > haltUnknownMs) return `the store has said nothing for ${silentMs} ms`;
@@ -172,7 +143,7 @@ export async function watchHalts(
     unlatched.drop(halt);
     if (halt.epoch > listedEpoch) {
       ({ stored, ahead } = withLatched({ stored, ahead }, halt));
-      wake();
+      loop.wake();
     }
     tell();
   }
@@ -184,11 +155,21 @@ export async function watchHalts(
   }
 
   await read(true);
+  const loop = startLoop({
+    ports,
+    what: { failing: "halts cannot be read", working: "halts can be read again" },
+    firstAfterMs: haltPollMs,
+    async run() {
+      await read(false);
+      return haltPollMs + lookMsMin;
+    },
+    apartMsMin: lookMsMin,
+    troubleMsMax: haltPollMs,
+  });
   const stopHearing = riskStore.onChange(() => {
-    wake();
+    loop.wake();
     onChange();
   });
-  const watching = watch();
   return {
     freshen,
     block: both(unlatched.block, tell),
@@ -217,9 +198,7 @@ export async function watchHalts(
     stop: async () => {
       stopHearing();
       unlatched.stop();
-      ending.abort();
-      sleeping.abort();
-      await watching;
+      await loop.stop();
     },
   };
 }

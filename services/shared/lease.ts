@@ -1,11 +1,12 @@
 // Every process of a service, and of the gateway, holds a lease that it renews once a second. Whoever asks "which engines are alive" (a halt that
 // wants to be acknowledged, a health page) asks the leases, and a process that was killed drops out within five seconds.
 
-import { Defect, messageOf } from "../../contracts/src/fault.ts";
+import { Defect } from "../../contracts/src/fault.ts";
 import type { Instant } from "../../contracts/src/instant.ts";
 import { format, plusMilliseconds } from "../../contracts/src/instant.ts";
 import { subjects } from "../../contracts/src/subjects.ts";
 import type { Instance } from "../../ports/store.ts";
+import { startLoop } from "./loop.ts";
 import { incarnationIn, type ProcessGroup, takenOverBy } from "./process-group.ts";
 import type { Lease, ServiceName, ServicePorts } from "./service.ts";
 
@@ -35,7 +36,7 @@ export async function takeLease(
   process: ProcessIdentity,
   ports: LeasePorts,
 ): Promise<Lease> {
-  const { clock, store, log } = ports;
+  const { clock, store } = ports;
   const { group, services = [service] } = process;
   const incarnation = group === undefined ? ports.random.uuid() : incarnationIn(group, ports.random.uuid());
   const startedAt = clock.now();
@@ -54,30 +55,10 @@ export async function takeLease(
     });
   await register(plusMilliseconds(clock.now(), leaseMs));
 
-  const renewal = new AbortController();
   let renewedUntil: Instant = plusMilliseconds(startedAt, leaseMs);
   let since = clock.now();
-  let troubled = false;
-  const renewing = keepRenewing();
 
-  async function keepRenewing(): Promise<void> {
-    while (!renewal.signal.aborted) {
-      await ports.timers.sleep(renewEveryMs, renewal.signal);
-      if (renewal.signal.aborted) return;
-      try {
-        await renewOnce();
-        if (troubled) log.info("the lease is renewed again");
-        troubled = false;
-      } catch (error) {
-        if (error instanceof Defect) ports.crash.die(error);
-        // Said once, not every second: an outage fills no disk.
-        if (!troubled) log.warn("the lease cannot be renewed", { error: messageOf(error) });
-        troubled = true;
-      }
-    }
-  }
-
-  async function renewOnce(): Promise<void> {
+  async function renew(): Promise<number> {
     const leaseUntil = plusMilliseconds(clock.now(), leaseMs);
     if (group !== undefined) {
       const alive = await store.transact("lease.look", (unit) => unit.instances.alive(clock.now()), {
@@ -94,7 +75,16 @@ export async function takeLease(
     const now = clock.now();
     if (now >= renewedUntil) since = now;
     renewedUntil = leaseUntil;
+    return renewEveryMs;
   }
+
+  const renewal = startLoop({
+    ports,
+    what: { failing: "the lease cannot be renewed", working: "the lease is renewed again" },
+    firstAfterMs: renewEveryMs,
+    run: renew,
+    troubleMsMax: renewEveryMs,
+  });
 
   return {
     incarnation,
@@ -104,8 +94,7 @@ export async function takeLease(
         : { status: "failing", complaint: "the lease ran out because the store cannot be written" },
     heldSince: () => (clock.now() < renewedUntil ? since : undefined),
     retire: async () => {
-      renewal.abort();
-      await renewing;
+      await renewal.stop();
       await store.transact("lease.retire", async (unit) => {
         await unit.instances.retire(incarnation);
         await unit.events.publish(subjects.serviceStopped, announcement());

@@ -1,9 +1,11 @@
 // The size and shape of the house in figures, and what of it is held: rooms of the core that import each other, files that no program reaches, exports
 // that nobody takes, loops that wait by themselves, sentences that a rename broke, and two counts that may fall but not grow.
 import { posix } from "node:path";
+import { handWrittenLoops } from "./hand-written-loops.ts";
 import { exportsOf, type ImportedNames, importedNames } from "./imported-names.ts";
 import { brokenGrammar } from "./private-words.ts";
 import { roomOf } from "./rules.ts";
+import { parseSource } from "./source.ts";
 
 export interface House {
   readonly rooms: readonly { readonly room: string; readonly files: number; readonly lines: number }[];
@@ -137,18 +139,11 @@ function corePairs(product: readonly string[], { imports }: ImportedNames): read
   });
 }
 
-const theLoop = "services/shared/loop.ts";
-
-/** A loop whose body awaits the timers' sleep; bodies end at the indentation at which they began. */
 function loopsByHand(product: readonly string[], sources: ReadonlyMap<string, string>): readonly string[] {
   return product
-    .filter((path) => path.startsWith("services/") && path !== theLoop)
-    .flatMap((path) => {
-      const text = sources.get(path) ?? "";
-      return [...text.matchAll(/^( *)(?:while|for|do)\b[^\n]*\{\n([\s\S]*?)^\1\}/gm)]
-        .filter(([, , body = ""]) => /\bawait\s+[\w.]*\b(timers|time)\.sleep\(|\bawait\s+sleep\(/.test(body))
-        .map(({ index }) => `${path}:${linesOf(text.slice(0, index)) + 1}`);
-    });
+    .filter((path) => path.startsWith("services/"))
+    .flatMap((path) => [...handWrittenLoops(parseSource(path, sources.get(path) ?? ""))])
+    .map(({ path, line }) => `${path}:${line}`);
 }
 
 function unreached(product: readonly string[], { imports }: ImportedNames): readonly string[] {

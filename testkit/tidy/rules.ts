@@ -3,6 +3,7 @@ import { posix } from "node:path";
 import ts from "typescript";
 import { at, type Complaint, isTest, isTestCode, type Rule } from "./complaint.ts";
 import { elapsedBounds } from "./elapsed-bounds.ts";
+import { handWrittenLoops } from "./hand-written-loops.ts";
 import { listedNames } from "./listed-names.ts";
 import { literalSleeps } from "./literal-sleeps.ts";
 import { printedOutput } from "./printed-output.ts";
@@ -267,6 +268,7 @@ export const rules: readonly Rule[] = [
   style,
   packedMembers,
   oneWithin,
+  handWrittenLoops,
   ...[elapsedBounds, literalSleeps, testConnections, printedOutput, listedNames].map(beyondAcceptance),
 ];
 

@@ -33,7 +33,7 @@ import type { LossDay } from "../../../core/losses/loss-periods.ts";
 import type { LossLook } from "../../../core/losses/loss-standing.ts";
 import { believedUntil, isAhead } from "../../../core/state/dated.ts";
 import type { UnitOfWork } from "../../../ports/store.ts";
-import { startLoop } from "../../shared/loop.ts";
+import { type Loop, startLoop } from "../../shared/loop.ts";
 import { writeLosses } from "../../shared/record-losses.ts";
 import type { ServicePorts } from "../../shared/service.ts";
 import { transactToKnownEnd } from "../../shared/unknown-outcome.ts";
@@ -222,11 +222,12 @@ export async function createDrawdown(options: DrawdownOptions): Promise<Drawdown
     return isUnread || passTime(state, rules) !== undefined;
   }
 
-  async function lookAtAll(): Promise<void> {
+  async function lookAtAll(): Promise<number> {
     for (const [fundId, nav] of [...kept]) {
       if (losses.dayOf(fundId, clock.now()) !== undefined) await look(fundId, kept.get(fundId) ?? nav);
     }
     for (const [fundId, known] of losses.all()) if (isDue(fundId, known)) await look(fundId);
+    return waitMs();
   }
 
   function waitMs(): number {
@@ -241,7 +242,6 @@ export async function createDrawdown(options: DrawdownOptions): Promise<Drawdown
     return Math.max(ms, 10);
   }
 
-  /** Beside the other, which waits for the store: this one hands on what it has to tell. */
   async function lookAtStandings(): Promise<number> {
     losses.looks();
     telling ??= unjudged.look(losses.oldSpells()).finally(() => {
@@ -262,24 +262,7 @@ export async function createDrawdown(options: DrawdownOptions): Promise<Drawdown
     if (isNewer && !isAhead(parse(nav.as_of), clock.now())) await look(nav.fund_id, nav);
   }
   await lookAtAll();
-  const judging = startLoop({
-    ports,
-    what: { failing: "losses cannot be written", working: "losses can be written again" },
-    firstAfterMs: waitMs(),
-    async run() {
-      await lookAtAll();
-      return waitMs();
-    },
-    troubleMsMin: troubleMs,
-    troubleMsMax: lookEveryMs,
-  });
-  const standings = startLoop({
-    ports,
-    what: "the watch over losses",
-    firstAfterMs: 0,
-    run: lookAtStandings,
-    troubleMsMax: lookEveryMs,
-  });
+  const loops = watchTime(ports, waitMs(), lookAtAll, lookAtStandings);
   return {
     heard,
     lookAt: (fundId, read, inForce) => losses.lookAt(fundId, { ...losses.known(fundId), ...read }, inForce),
@@ -288,11 +271,26 @@ export async function createDrawdown(options: DrawdownOptions): Promise<Drawdown
       return then === undefined || then.daily !== today?.daily;
     },
     stop: async () => {
-      await Promise.all([judging.stop(), standings.stop()]);
+      await Promise.all(loops.map((loop) => loop.stop()));
       await telling;
       await Promise.all(lanes.values());
     },
   };
+}
+
+/** Beside the judging, which waits for the store, the standings are handed on. */
+function watchTime(
+  ports: DrawdownOptions["ports"],
+  firstAfterMs: number,
+  judging: () => Promise<number>,
+  standings: () => Promise<number>,
+): readonly Loop[] {
+  const what = { failing: "losses cannot be written", working: "losses can be written again" };
+  const troubleMsMax = lookEveryMs;
+  return [
+    startLoop({ ports, what, firstAfterMs, run: judging, troubleMsMin: troubleMs, troubleMsMax }),
+    startLoop({ ports, what: "the watch over losses", firstAfterMs: 0, run: standings, troubleMsMax }),
+  ];
 }
 
 /** Every fund whose losses are counted, with what its windows begin with. */

@@ -110,7 +110,7 @@ const limitsDefault: SequencerLimits = {
   aheadEntriesMin: 128,
   rememberedMax: 50_000,
 };
-const askAgainMs = { first: 10, max: 1_000 };
+const askAgainMs = { firstAfterMs: 10, everyMs: 10, everyMsMax: 1_000 };
 
 export function createSequencer(options: SequencerOptions): Sequencer {
   const { auditLog, clock, timers, log, sha256, incarnation } = options;
@@ -266,8 +266,7 @@ export function createSequencer(options: SequencerOptions): Sequencer {
   async function outcomeOf(chained: Chained<Waiting>): Promise<Outcome> {
     if (state === "open") state = "asking";
     log.warn("the answer to an audit commit was lost; the head will tell", { entries: chained.rows.length });
-    const { first, max } = askAgainMs;
-    const polling = { timers, firstAfterMs: first, everyMs: first, everyMsMax: max, signal: lettingGo.signal };
+    const polling = { ...askAgainMs, timers, signal: lettingGo.signal };
     return (await pollUntil(polling, () => askHead(chained))) ?? "never answered";
   }
 
