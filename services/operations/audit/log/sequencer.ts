@@ -266,23 +266,21 @@ export function createSequencer(options: SequencerOptions): Sequencer {
   async function outcomeOf(chained: Chained<Waiting>): Promise<Outcome> {
     if (state === "open") state = "asking";
     log.warn("the answer to an audit commit was lost; the head will tell", { entries: chained.rows.length });
-    const polling = { ...askAgainMs, timers, signal: lettingGo.signal };
-    return (await pollUntil(polling, () => askHead(chained))) ?? "never answered";
-  }
-
-  async function askHead(chained: Chained<Waiting>): Promise<Outcome | undefined> {
-    try {
-      const taken = await auditLog.takeWriterEpoch(incarnation);
-      writerEpoch = taken.writerEpoch;
-      if (state === "asking") state = "open";
-      log.info("the outcome of the audit commit is known", { size: taken.head.size, wanted: chained.head.size });
-      if (isSame(taken.head, chained.head)) return "committed";
-      return isSame(taken.head, head) ? "nothing" : "somebody else's";
-    } catch (thrown) {
-      if (thrown instanceof Defect) throw thrown;
-      log.debug("the audit log does not tell its head", { error: messageOf(thrown) });
-      return undefined;
-    }
+    const outcome = await pollUntil({ ...askAgainMs, timers, signal: lettingGo.signal }, async () => {
+      try {
+        const taken = await auditLog.takeWriterEpoch(incarnation);
+        writerEpoch = taken.writerEpoch;
+        if (state === "asking") state = "open";
+        log.info("the outcome of the audit commit is known", { size: taken.head.size, wanted: chained.head.size });
+        if (isSame(taken.head, chained.head)) return "committed";
+        return isSame(taken.head, head) ? "nothing" : "somebody else's";
+      } catch (thrown) {
+        if (thrown instanceof Defect) throw thrown;
+        log.debug("the audit log does not tell its head", { error: messageOf(thrown) });
+        return undefined;
+      }
+    });
+    return outcome ?? "never answered";
   }
 
   function succeed(chained: Chained<Waiting>): true {
